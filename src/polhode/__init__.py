@@ -1,0 +1,49 @@
+"""Polhode: rigid multibody dynamics in unit quaternions (Euler parameters).
+
+    import polhode as ph
+
+The names below are the public ones; each is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_MODULES = {
+    "quaternion": "polhode.quaternion",
+    "euler": "polhode.euler",
+    "exact": "polhode.exact",
+    "fundamental": "polhode.dynamics.fundamental",
+}
+_NAMES = {
+    "polhode.dynamics.single": ["Acceleration", "Form", "acceleration", "forms"],
+    "polhode.errors": [
+        "CompileError",
+        "GimbalLockError",
+        "InputError",
+        "IntegrationError",
+        "ModelError",
+        "PolhodeError",
+        "UnknownNameError",
+    ],
+    "polhode.scalar": [
+        "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",
+    ],
+    "polhode.assemble": ["SingleBody", "compare"],
+}  # fmt: skip
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = ["__version__", *_MODULES, *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(_MODULES[name])
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'polhode' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The physics: pure functions on any scalar."""

@@ -1,0 +1,1 @@
+"""Integrators: step rules that see a right-hand side, no machine."""

@@ -1,0 +1,88 @@
+"""Quaternions: algebra, rotations, rates, body points, and conversions to other forms.
+
+Hamilton's convention, scalar first (w, x, y, z), active, body → world. Every function takes arrays
+with any leading batch axes, or `Vec` of generic scalars.
+"""
+
+from polhode.quaternion.algebra import (
+    IDENTITY as IDENTITY,
+    E as E,
+    G as G,
+    H as H,
+    L as L,
+    Q as Q,
+    Qbar as Qbar,
+    add as add,
+    conjugate as conjugate,
+    inverse as inverse,
+    norm as norm,
+    normalise as normalise,
+    product as product,
+    pure as pure,
+    skew as skew,
+    squared_norm as squared_norm,
+    unskew as unskew,
+    vector_part as vector_part,
+)
+from polhode.quaternion.convert import (
+    gibbs_to_wxyz as gibbs_to_wxyz,
+    mrp_to_wxyz as mrp_to_wxyz,
+    rotation_vector_to_wxyz as rotation_vector_to_wxyz,
+    scipy_to_wxyz as scipy_to_wxyz,
+    wxyz_to_gibbs as wxyz_to_gibbs,
+    wxyz_to_mrp as wxyz_to_mrp,
+    wxyz_to_rotation_vector as wxyz_to_rotation_vector,
+    wxyz_to_scipy as wxyz_to_scipy,
+    wxyz_to_xyzw as wxyz_to_xyzw,
+    xyzw_to_wxyz as xyzw_to_wxyz,
+)
+from polhode.quaternion.points import (
+    B1 as B1,
+    B2 as B2,
+    B_homogeneous as B_homogeneous,
+    point_acceleration as point_acceleration,
+    point_position as point_position,
+    point_velocity as point_velocity,
+)
+from polhode.quaternion.rates import (
+    State as State,
+    angular_acceleration as angular_acceleration,
+    angular_acceleration_space as angular_acceleration_space,
+    angular_velocity as angular_velocity,
+    angular_velocity_of_matrix as angular_velocity_of_matrix,
+    angular_velocity_space as angular_velocity_space,
+    angular_velocity_space_of_matrix as angular_velocity_space_of_matrix,
+    angular_velocity_tensor as angular_velocity_tensor,
+    four_accelerations as four_accelerations,
+    four_accelerations_space as four_accelerations_space,
+    four_rates as four_rates,
+    four_rates_space as four_rates_space,
+    norm_acceleration_residual as norm_acceleration_residual,
+    norm_rate_residual as norm_rate_residual,
+    norm_residual as norm_residual,
+    project as project,
+    rate as rate,
+    rate_from_space as rate_from_space,
+    rotation_matrix_rate as rotation_matrix_rate,
+    rotation_vector_rate as rotation_vector_rate,
+    second_rate as second_rate,
+    second_rate_from_space as second_rate_from_space,
+    tangent as tangent,
+    virtual_rotation as virtual_rotation,
+)
+from polhode.quaternion.rotation import (
+    AxisAngle as AxisAngle,
+    angle_between as angle_between,
+    axis_angle as axis_angle,
+    compose as compose,
+    exp as exp,
+    from_axis_angle as from_axis_angle,
+    from_matrix as from_matrix,
+    log as log,
+    relative as relative,
+    rotate as rotate,
+    rotation_matrix as rotation_matrix,
+    rotation_matrix_homogeneous as rotation_matrix_homogeneous,
+    rotation_matrix_inhomogeneous as rotation_matrix_inhomogeneous,
+    slerp as slerp,
+)

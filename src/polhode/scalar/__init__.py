@@ -1,0 +1,43 @@
+"""Generic scalars: functions of them, small vectors of them, and the way to and from arrays."""
+
+from polhode.scalar.arrays import (
+    KINDS as KINDS,
+    UNIT_TOLERANCE as UNIT_TOLERANCE,
+    Array as Array,
+    as_array as as_array,
+    batch_shape as batch_shape,
+    checked as checked,
+    on_arrays as on_arrays,
+    split as split,
+    stack as stack,
+)
+from polhode.scalar.counting import Count as Count
+from polhode.scalar.functions import (
+    Scalar as Scalar,
+    acos as acos,
+    asin as asin,
+    atan2 as atan2,
+    cos as cos,
+    exp as exp,
+    log as log,
+    maximum as maximum,
+    minimum as minimum,
+    sin as sin,
+    sqrt as sqrt,
+    tan as tan,
+    where as where,
+)
+from polhode.scalar.vector import (
+    Vec as Vec,
+    cross as cross,
+    diagonal as diagonal,
+    dot as dot,
+    identity as identity,
+    inverse3 as inverse3,
+    length as length,
+    outer as outer,
+    solve as solve,
+    square as square,
+    trace as trace,
+    vec as vec,
+)

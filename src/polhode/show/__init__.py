@@ -1,0 +1,1 @@
+"""Pictures: what a result looks like."""

@@ -1,0 +1,89 @@
+"""One style for every figure, and the way a figure is written: with its provenance, never half."""
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polhode import __version__
+from polhode.errors import InputError, PolhodeError, message
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
+"""Okabe and Ito's colours, told apart with any colour vision."""
+
+STYLE = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "figure.dpi": 110,
+    "savefig.dpi": 160,
+}
+
+
+def styled(draw: Callable) -> Callable:
+    """Let a drawing function work in the house style; it says what is missing where matplotlib is."""
+
+    @wraps(draw)
+    def wrapper(*args: Any, **options: Any) -> Any:
+        try:
+            from cycler import cycler
+            from matplotlib import rc_context
+        except ImportError:
+            raise PolhodeError("figures need matplotlib.\n  Install it with: pip install 'polhode[plot]'") from None
+        with rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLOURS)}):
+            return draw(*args, **options)
+
+    return wrapper
+
+
+@styled
+def new_figure(width: float, height: float, **subplots: Any) -> tuple["Figure", Any]:
+    """An empty figure of this size in inches, without any window; its axes as `Figure.subplots` gives them."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(**subplots)
+
+
+@styled
+def save_figure(figure: "Figure", path: Path, made_by: str, force: bool = False) -> Path:
+    """Write a figure as PNG, SVG or PDF by its suffix, with what made it in its metadata.
+
+    An existing file is refused unless `force`; the file is written aside and then renamed.
+    """
+    check_figure_path(path, force)
+    key = {".png": "Software", ".svg": "Creator", ".pdf": "Creator"}[path.suffix]
+    extra = {} if path.suffix == ".png" else {"Date" if path.suffix == ".svg" else "CreationDate": None}
+    text = {"Title": made_by, key: f"polhode {__version__}", **extra}
+    aside = path.with_name(f".{path.name}.part{path.suffix}")
+    figure.savefig(aside, metadata=text)
+    aside.replace(path)
+    return path
+
+
+def check_figure_path(path: Path, force: bool = False) -> None:
+    """Refuse a path that cannot be written, before any work is done for it."""
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        raise InputError(message(f"figure {path}", "unknown kind of picture", repr(path.suffix), ".png, .svg or .pdf"))
+    if not path.parent.is_dir():
+        raise InputError(message(f"figure {path}", "its folder is missing", str(path.parent), "an existing folder"))
+    if path.exists() and not force:
+        what = "the file is there already"
+        raise InputError(
+            message(
+                f"figure {path}",
+                what,
+                "a file of that name",
+                "a new name",
+                "Give another name, or allow it to be overwritten (--overwrite).",
+            )
+        )

@@ -1,0 +1,68 @@
+"""Mass and inertia of rigid bodies, checked where they enter."""
+
+import numpy as np
+
+from polhode.errors import InputError, message
+from polhode.scalar import Array, Vec, as_array, identity, on_arrays, trace
+
+TRIANGLE_TOLERANCE = 1e-9
+"""The largest principal moment may exceed the sum of the others by this part of itself."""
+
+
+@on_arrays(J="matrix")
+def planar_inertia(J: Vec) -> Vec:
+    """The planar inertia of a body.
+
+        Π = ∫ ρ ρᵀ dm = ½ tr(J) I − J                                              Zoric (128)
+
+    J   (..., 3, 3)  about the point from which ρ is measured, kg m²
+    ->  (..., 3, 3)
+    """
+    return trace(J) / 2 * identity(3) - J
+
+
+def as_inertia(where: str, value: Array, physical: bool = True) -> np.ndarray:
+    """An inertia matrix (..., 3, 3) from three principal moments or from matrices, checked.
+
+    Symmetric and positive definite; unless `physical` is False, A + B ≥ C (1 − 1e-9) for the
+    principal moments A ≤ B ≤ C. Raises an InputError otherwise.
+    """
+    array = as_array(where, value, ())
+    if array.shape == (3,):
+        array = np.diag(array)
+    array = as_array(where, array, (3, 3))
+    if array.dtype.kind != "f":
+        return array
+    size = np.max(abs(array), initial=0.0)
+    skewness = np.max(abs(array - np.swapaxes(array, -1, -2)), initial=0.0)
+    if skewness > 1e-9 * size:
+        raise InputError(
+            message(where, "inertia is not symmetric", f"a difference of {skewness:.3g} across the diagonal", "none")
+        )
+    for moments in np.linalg.eigvalsh(array).reshape(-1, 3):
+        _check_moments(where, moments, physical)
+    return array
+
+
+def _check_moments(where: str, moments: np.ndarray, physical: bool) -> None:
+    smallest, middle, largest = moments
+    shown = "principal moments " + ", ".join(f"{m:.6g}" for m in moments) + " kg m²"
+    if smallest <= 1e-14 * abs(largest):
+        raise InputError(
+            message(
+                where,
+                "inertia is not positive definite",
+                shown,
+                "all above 0, or the rotation is not determined",
+            )
+        )
+    if physical and smallest + middle < largest * (1 - TRIANGLE_TOLERANCE):
+        raise InputError(
+            message(
+                where,
+                "inertia is not that of a real body",
+                shown,
+                f"a largest one of at most the sum of the others ({smallest + middle:.6g})",
+                "Was it given about a joint instead of the centre of mass? physical=False leaves this check out.",
+            )
+        )

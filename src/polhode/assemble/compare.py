@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from polhode.assemble.single import Motion, SingleBody, motion, operations, reference
+from polhode.assemble.single import Motion, SingleBody, check_times, motion, operations, reference
 from polhode.dynamics.single import Form, acceleration, forms
-from polhode.errors import GimbalLockError, InputError
+from polhode.errors import GimbalLockError, IntegrationError
 from polhode.quaternion import angle_between, normalise, rate
 
 SAMPLES = 101
@@ -91,6 +91,7 @@ def compare(
     sequence  the angle sequence of the Euler-angle forms
     progress  called with each form's name before its turn
     """
+    check_times(duration, step)
     body = body or SingleBody.make((1.0, 2.0, 3.0), (0.3, 2.0, 0.4), START)
     chosen = [forms[name] for name in (names or forms)]
     truth = reference(body, np.linspace(0.0, duration, SAMPLES))
@@ -117,8 +118,7 @@ def _row(
     loads = {name: load for name, load in body.loads._asdict().items() if load is not None}
     state: dict[str, Any] = {"p": truth.p, "pdot": pdot, "inertia": body.inertia, **loads}
     newton = acceleration("schwab-meijaard-45", **state)
-    found, note, errors = None, "", {}
-    drift = None
+    found, note, drift, errors = None, "", None, {}
     try:
         found = acceleration(form, sequence=sequence, **state)
         for norm in ("none", "state"):
@@ -131,8 +131,8 @@ def _row(
                 drift = size - 1
     except GimbalLockError:
         note = "gimbal lock"
-    except InputError as error:  # a run that left the numbers: overflow, NaN
-        note = str(error).partition("\n")[0]
+    except IntegrationError:
+        note = "diverged"
     multiplier = found.multiplier if found else None
     predicted = found.predicted if found else None
     row = Row(

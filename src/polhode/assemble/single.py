@@ -12,7 +12,7 @@ from polhode.dynamics.single import Form, Loads, Problem, forms
 from polhode.dynamics.single.angles import angle_accelerations, angle_state_rates, state_rates
 from polhode.dynamics.single.loads import body_torque
 from polhode.dynamics.single.terms import default_J0
-from polhode.errors import InputError, UnknownNameError, message
+from polhode.errors import InputError, IntegrationError, UnknownNameError, message
 from polhode.integrate.adaptive import dop853
 from polhode.integrate.explicit import rk4
 from polhode.integrate.lie import in_chart
@@ -60,6 +60,9 @@ class SingleBody:
         for name, array in arrays.items():
             if array.shape != (3,):
                 raise InputError(message(f"body, {name}", "wrong shape", str(array.shape), "(3,)"))
+        if ("force" in arrays) != ("point" in arrays):
+            found = ", ".join(arrays)
+            raise InputError(message("body", "a force and its point go together", f"only {found}", "force and point"))
         start = checked("body, p", p, "unit quaternion"), checked("body, omega", omega, "vector")
         return cls(as_inertia("body, inertia", inertia), *start, Loads(**{n: split(a, 1) for n, a in arrays.items()}))
 
@@ -159,6 +162,12 @@ def _angle_variables(form: Form, J: Vec, loads: Loads, sequence: str) -> Variabl
     return Variables(second_order if second else first_order, start, end, {"none": None})
 
 
+def check_times(duration: float, step: float) -> None:
+    """Refuse a duration or a step that is not positive and finite."""
+    if not (0 < duration < np.inf and 0 < step < np.inf):
+        raise InputError(message("motion", "no time to go through", f"duration {duration}, step {step}", "both > 0"))
+
+
 def motion(
     form: str | Form,
     body: SingleBody,
@@ -175,30 +184,33 @@ def motion(
     chosen = form if isinstance(form, Form) else forms[form]
     if norm not in NORMS:
         raise UnknownNameError(message("motion", "unknown norm policy", repr(norm), f"one of {', '.join(NORMS)}"))
-    if not duration > 0 or not step > 0:
-        raise InputError(message("motion", "no time to go through", f"duration {duration}, step {step}", "both > 0"))
+    check_times(duration, step)
     steps = int(np.ceil(duration / step - 1e-9))
     h = duration / steps
     J, p, omega = split(body.inertia, 2), split(body.p, 1), split(body.omega, 1)
     if chosen.way in ("angles", "angle state"):
         euler.from_quaternion(sequence, body.p)  # raises at gimbal lock
     chart = variables(chosen, J, body.loads, J0, sequence)
-    if norm == "lie":
-        pairs = _lie_motion(chosen, chart, p, omega, h, steps)
-    elif norm not in chart.norms:
+    if norm not in chart.norms and not (norm == "lie" and "state" in chart.norms):
         expected = ", ".join(chart.norms)
         raise InputError(message(f"motion by {chosen.name}", "norm policy does not apply", repr(norm), expected))
-    else:
-        states = fixed_step(rk4, chart.rhs, chart.start(p, omega), h, steps, chart.norms[norm])
-        pairs = [chart.end(x) for x in states]
-    return Motion(h * np.arange(steps + 1), np.array([p for p, _ in pairs]), np.array([w for _, w in pairs]))
+    try:
+        if norm == "lie":
+            pairs = _lie_motion(chosen, chart, p, omega, h, steps)
+        else:
+            states = fixed_step(rk4, chart.rhs, chart.start(p, omega), h, steps, chart.norms[norm])
+            pairs = [chart.end(x) for x in states]
+    except ArithmeticError:
+        pairs = [(Vec([np.nan] * 4), Vec([np.nan] * 3))]
+    found = Motion(h * np.arange(len(pairs)), np.array([p for p, _ in pairs]), np.array([w for _, w in pairs]))
+    if not np.all(np.isfinite(found.p[-1])):
+        fix = "Take a smaller step."
+        raise IntegrationError(message(f"motion by {chosen.name}", "left the numbers", f"step {h:g} s", "finite", fix))
+    return found._replace(t=np.linspace(0.0, duration, steps + 1))
 
 
 def _lie_motion(form: Form, chart: Variables, p: Vec, omega: Vec, h: float, steps: int) -> list[tuple[Vec, Vec]]:
     """RK4 in the chart (r, ω) around the present attitude, p∘exp(r/2); ω̇ from the form's own p̈."""
-    if "state" not in chart.norms:
-        fix = "Use a form in Euler parameters."
-        raise InputError(message(f"motion by {form.name}", "norm policy does not apply", "'lie'", "'none'", fix))
 
     def at(x: Vec, y: Vec) -> Vec:
         return product(Vec(x[:4]), exp(Vec(y[:3]) / 2))

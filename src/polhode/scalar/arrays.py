@@ -138,9 +138,9 @@ def checked(where: str, value: Array, kind: str) -> np.ndarray:
 def split(array: np.ndarray, depth: int) -> Any:
     """The last `depth` axes of an array as (nested) Vec of batches; single states give Python scalars."""
     if depth == 0:
-        return array.item() if array.ndim == 0 and array.dtype.kind != "O" else array[()]
-    lead = array.ndim - depth
-    return Vec([split(array.take(i, axis=lead), depth - 1) for i in range(array.shape[lead])])
+        return array if array.ndim else array.item()
+    rest = (slice(None),) * (depth - 1)
+    return Vec([split(array[(..., i, *rest)], depth - 1) for i in range(array.shape[array.ndim - depth])])
 
 
 def stack(value: Any, batch: tuple[int, ...]) -> Any:

@@ -1,0 +1,113 @@
+"""The command line as a user meets it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import polhode as ph
+from polhode.cli import main
+
+
+def run(*args):
+    return CliRunner().invoke(main, args)
+
+
+def test_help_names_the_commands_and_loads_nothing_heavy():
+    code = (
+        "import sys; from polhode.cli import main; print({'numpy', 'scipy', 'matplotlib'} & {*sys.modules})"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() in ("[]", "set()")
+    assert "compare" in run("--help").output
+
+
+def test_importing_the_package_is_light():
+    code = "import sys, polhode; print(sorted({'numpy', 'scipy', 'sympy', 'matplotlib'} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() in ("[]", "set()")
+
+
+def test_every_public_name_resolves():
+    for name in ph.__all__:
+        assert getattr(ph, name) is not None
+    assert set(ph.__all__) <= set(dir(ph))
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = ph.nonsense
+
+
+def test_compare_prints_the_table_and_writes_the_figure(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = run("compare", "--duration", "1", "--form", "sherif-29", "--form", "schwab-meijaard-45")
+    assert found.exit_code == 0, found.output
+    for word in ("sherif-29", "17.14", "predicted", "polhode-compare.png"):
+        assert word in found.output
+    picture = tmp_path / "polhode-compare.png"
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    assert b"polhode compare" in picture.read_bytes()
+    again = run("compare", "--duration", "1", "--form", "sherif-29")
+    assert again.exit_code == 2
+    assert "there already" in again.output
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf"])
+def test_compare_writes_vector_figures(tmp_path, suffix):
+    path = tmp_path / f"figure.{suffix}"
+    args = ["--duration", "0.5", "--form", "sherif-29", "--form", "sherif-82", "--force", "0,0,-1", "--point", "0,0,1"]
+    found = run("compare", *args, "--out", str(path))
+    assert found.exit_code == 0, found.output
+    assert b"polhode" in path.read_bytes()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_compare_speaks_json():
+    found = run("compare", "--json", "--duration", "0.5", "--form", "sherif-29", "--form", "schwab-meijaard-19")
+    assert found.exit_code == 0
+    told = json.loads(found.stdout)
+    assert told["polhode"] == ph.__version__
+    first, second = told["forms"]
+    assert first["multiplier"] == pytest.approx(first["predicted"]) == pytest.approx(17.14)
+    assert first["acceleration_difference"] < 1e-13
+    assert second["multiplier"] is None
+
+
+def test_all_forms_agree_on_the_default_tumble():
+    found = ph.compare(duration=1.0, step=0.05)
+    assert len(found.rows) == len(ph.forms)
+    for row in found.rows:
+        assert row.acceleration_difference < 1e-12
+        assert row.multiplier is None or row.multiplier_error < 1e-12
+        assert 0 < row.error < 1e-3
+        assert row.operations > 30
+
+
+def test_a_start_at_gimbal_lock_is_told_not_hidden():
+    found = ph.compare(ph.SingleBody.make((1, 2, 3), (0.3, 2, 0.4)), duration=0.5, names=["schwab-meijaard-19"])
+    assert found.rows[0].note == "gimbal lock"
+    assert found.rows[0].error is None
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--inertia", "1,2"], ["1,2", "expected 3 or 9"]),
+        (["--inertia", "1,two,3"], ["not a list of numbers"]),
+        (["--inertia", "1,2,9"], ["inertia", "not that of a real body", "(3)"]),
+        (["--attitude", "1,1,0,0"], ["not a unit quaternion", "1.414"]),
+        (["--form", "sherif-92"], ["unknown form", "Did you mean", "sherif-29"]),
+        (["--duration", "-1"], ["duration -1", "both > 0"]),
+        (["--out", "picture.gif"], [".gif", ".png, .svg or .pdf"]),
+        (["--out", "no/such/folder/picture.png"], ["folder is missing"]),
+        (["--force", "1,0,0"], ["force and its point"]),
+        (["--sequence", "zxz"], ["zxz", "313"]),
+    ],
+)
+def test_mistakes_end_with_a_message_not_a_traceback(tmp_path, monkeypatch, args, words):
+    monkeypatch.chdir(tmp_path)
+    found = run("compare", *args)
+    assert found.exit_code == 2
+    assert "Traceback" not in found.output
+    for word in words:
+        assert word in found.output

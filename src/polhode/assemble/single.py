@@ -26,12 +26,12 @@ from polhode.quaternion import (
     rate,
     rotation_vector_rate,
 )
-from polhode.scalar import Array, Count, Scalar, Vec, checked, split
+from polhode.scalar import Array, Count, Scalar, Vec, checked, split, square
 from polhode.spatial import as_inertia
 
 NORMS = {
     "none": "p is left as the integrator gives it",
-    "p": "p ← p/‖p‖ after each step, ṗ left: harmful in second-order forms",
+    "p": "p ← p/‖p‖ after each step, ṗ left: turns ω into ‖p‖ω at each step of a second-order form",
     "state": "p ← p/‖p‖ and ṗ ← (I − p pᵀ)ṗ/‖p‖ after each step",
     "lie": "p is moved by the exponential of a rotation vector: it never leaves the sphere",
 }
@@ -84,7 +84,7 @@ class Variables(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """t (n,), p (n, 4) with ‖p‖ as computed, ω (n, 3) in body axes."""
+    """t (n,), p (n, 4) with ‖p‖ as computed, ω (n, 3) of the attitude p/‖p‖ in body axes."""
 
     t: np.ndarray
     p: np.ndarray
@@ -109,7 +109,7 @@ def variables(form: Form, J: Vec, loads: Loads, J0: Scalar | None = None, sequen
     return Variables(
         rhs,
         start=lambda p, omega: flat(p, rate(p, omega)),
-        end=lambda x: (Vec(x[:4]), angular_velocity(Vec(x[:4]), Vec(x[4:]))),
+        end=lambda x: (Vec(x[:4]), angular_velocity(Vec(x[:4]), Vec(x[4:])) / square(Vec(x[:4]))),
         norms={
             "none": None,
             "p": lambda x: flat(normalise(Vec(x[:4])), Vec(x[4:])),
@@ -204,8 +204,15 @@ def motion(
         pairs = [(Vec([np.nan] * 4), Vec([np.nan] * 3))]
     found = Motion(h * np.arange(len(pairs)), np.array([p for p, _ in pairs]), np.array([w for _, w in pairs]))
     if not np.all(np.isfinite(found.p[-1])):
-        fix = "Take a smaller step."
-        raise IntegrationError(message(f"motion by {chosen.name}", "left the numbers", f"step {h:g} s", "finite", fix))
+        raise IntegrationError(
+            message(
+                f"motion by {chosen.name}",
+                f"left the numbers before t = {duration:g} s",
+                f"a state that is not finite, with step {h:g} s",
+                "finite numbers",
+                "Take a smaller step.",
+            )
+        )
     return found._replace(t=np.linspace(0.0, duration, steps + 1))
 
 

@@ -261,7 +261,7 @@ def tangent(p: Vec, x: Vec) -> Vec:
 
 @on_arrays(p="nonzero quaternion", pdot="quaternion")
 def project(p: Vec, pdot: Vec) -> State:
-    """The nearest state on the unit sphere with the same angular velocity per ‖p‖.
+    """The state on the unit sphere with the same attitude p/‖p‖ and the same angular velocity.
 
         p ← p/‖p‖,  ṗ ← (I − p pᵀ) ṗ/‖p‖
 

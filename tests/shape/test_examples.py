@@ -1,0 +1,49 @@
+"""Every example runs, draws its figure, is short, and ends with what it claims."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+GALLERY = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+LIMIT = 120
+"""Seconds; each takes less than 15 alone on a slow machine."""
+
+each_example = pytest.mark.parametrize("example", GALLERY, ids=[path.stem for path in GALLERY])
+
+
+@each_example
+def test_an_example_runs_and_draws_its_figure(example, tmp_path):
+    settings = {**os.environ, "PYTHONUTF8": "1"}
+    command = [sys.executable, str(example)]
+    run = subprocess.run(
+        command, cwd=tmp_path, env=settings, capture_output=True, encoding="utf-8", timeout=LIMIT, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert "Warning" not in run.stderr, run.stderr
+    assert run.stdout.strip(), "prints what it measured"
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")] == [f"out/{example.stem}.png"]
+    picture = imread(tmp_path / "out" / f"{example.stem}.png")[..., :3]
+    assert min(picture.shape[:2]) >= 400
+    assert np.mean(np.any(picture < 0.9, axis=-1)) > 0.01, "hardly anything is drawn"
+
+
+@each_example
+def test_an_example_is_short_and_ends_with_an_assert(example):
+    text = example.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 80
+    tree = ast.parse(text)
+    assert isinstance(tree.body[-1], ast.Assert)
+    assert len(ast.get_docstring(tree).split()) >= 60, "a paragraph on the phenomenon"
+
+
+def test_the_gallery_is_numbered_without_gaps():
+    numbers = [re.fullmatch(r"(\d\d)_\w+", path.stem).group(1) for path in GALLERY]
+    assert numbers == [f"{k:02d}" for k in range(1, len(GALLERY) + 1)]
+    assert GALLERY

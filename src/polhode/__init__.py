@@ -25,12 +25,16 @@ _NAMES = {
         "IntegrationError",
         "ModelError",
         "PolhodeError",
+        "PolhodeWarning",
         "UnknownNameError",
     ],
     "polhode.scalar": [
         "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",
     ],
-    "polhode.assemble": ["SingleBody", "compare"],
+    "polhode.assemble": ["SingleBody", "System", "compare", "compile"],
+    "polhode.model": [
+        "Body", "Constraint", "Force", "ForceFunction", "Joint", "Model", "Parameter", "Spring", "Start",
+    ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -23,6 +23,10 @@ class ModelError(PolhodeError, ValueError):
     """A body, a joint or a whole model is not valid."""
 
 
+class PolhodeWarning(UserWarning):
+    """Something was accepted that a user should know of."""
+
+
 class CompileError(PolhodeError):
     """A function cannot be turned into a kernel."""
 

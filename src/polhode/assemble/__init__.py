@@ -8,3 +8,4 @@ from polhode.assemble.single import (
     motion as motion,
     reference as reference,
 )
+from polhode.assemble.system import System as System, compile as compile

@@ -2,8 +2,8 @@
 
 The constants of a motion come as `Decimal` of DIGITS digits, from inputs taken as exact: a difference
 that decides on which side of a separatrix a body is then loses nothing. Periods, and the advance of
-an angle in one period, are also found there; only functions of the time within one period are
-rounded to doubles, so that a long time costs no digits either.
+an angle in one period, are also found there, and whole periods and turns are taken off before
+anything is rounded to doubles, so that a long time costs no digits either.
 """
 
 from decimal import Context, Decimal, localcontext
@@ -17,7 +17,7 @@ from scipy.special import elliprc, elliprf, elliprj
 from polhode.errors import InputError, message
 from polhode.scalar import Array, Vec, as_array
 
-DIGITS = 200
+DIGITS = 300
 """Decimal digits of the constants of a motion."""
 
 EXACT = Context(prec=DIGITS)
@@ -160,6 +160,22 @@ def _near_zero(v: np.ndarray, k: Modulus) -> Functions:
     return Functions(zero3 / zero4 * s1 / s2, zero2 / zero4 * s4 / s2, zero2 / zero3 * s3 / s2)
 
 
+def turn_rate(rate: Decimal) -> tuple[float, float]:
+    """A rate in turns per second, in two parts of which the first is the nearest double."""
+    turns = rate / (2 * circle())
+    return float(turns), float(turns - Decimal(float(turns)))
+
+
+def even_angle(turns: tuple[float, float], t: np.ndarray) -> np.ndarray:
+    """The angle, rad, less whole turns, after a time at an even `turn_rate`; the product is Dekker's, exact."""
+    high, low = turns
+    product = t * high
+    t1, high1 = (134217729.0 * x - (134217729.0 * x - x) for x in (t, high))  # the first 26 bits
+    t2, high2 = t - t1, high - high1
+    error = ((t1 * high1 - product) + t1 * high2 + t2 * high1) + t2 * high2
+    return 2 * pi * ((product - np.rint(product)) + (error + t * low))
+
+
 class Clock(NamedTuple):
     """An elliptic argument v = λ t + v₀, told as a number of half periods T = 2K/λ and a rest."""
 
@@ -167,15 +183,15 @@ class Clock(NamedTuple):
     rate: float
     start: float
     period: tuple[float, float]
-    exact: tuple[Decimal, Decimal, Decimal]  # λ, 1 − m, T
+    exact: tuple[Decimal, Decimal]  # λ, 1 − m
     at_start: Functions
 
 
 class Reading(NamedTuple):
-    """A clock at some times: half periods passed, time and argument left over, functions of the latter."""
+    """A clock at some times: half periods passed, the argument left over, and functions of that."""
 
+    t: np.ndarray
     half_periods: np.ndarray
-    time: np.ndarray
     v: np.ndarray
     sn: np.ndarray
     cn: np.ndarray
@@ -191,7 +207,7 @@ def start_clock(rate: Decimal, m: Decimal, m1: Decimal, sn: Decimal, cn: Decimal
     T = 2 * complete(m1) / rate if m1 else Decimal(0)
     fraction, exponent = frexp(float(T))
     high = ldexp(round(ldexp(fraction, 26)), exponent - 26)  # 26 bits: count × high is exact
-    return Clock(k, float(rate), start, (high, float(T - Decimal(high))), (rate, m1, T), first)
+    return Clock(k, float(rate), start, (high, float(T - Decimal(high))), (rate, m1), first)
 
 
 def read(clock: Clock, t: np.ndarray) -> Reading:
@@ -199,9 +215,8 @@ def read(clock: Clock, t: np.ndarray) -> Reading:
     high, low = clock.period
     shift = clock.start / clock.rate
     count = np.rint((t + shift) / (high + low)) if clock.k.m1 else np.zeros_like(t)
-    time = (t - count * high) - count * low
-    v = clock.rate * time + clock.start
-    return Reading(count.astype(np.int64), time, v, *_first_period(v, clock.k))
+    v = clock.rate * ((t - count * high) - count * low) + clock.start
+    return Reading(t, count.astype(np.int64), v, *_first_period(v, clock.k))
 
 
 class Angle(NamedTuple):
@@ -210,8 +225,8 @@ class Angle(NamedTuple):
     its rate is κ + w/(cn² v + p sn² v), its value 0 at t = 0, and it gains 2π a with each half period.
     """
 
-    advance: int
-    rate: float
+    advance: int  # with each half period, in 2⁻⁶⁴ turns
+    rate: tuple[float, float]
     weight: float
     p: float
     origin: float
@@ -219,41 +234,47 @@ class Angle(NamedTuple):
 
 def start_angle(clock: Clock, rate: Decimal, weight: Decimal, p: Decimal, turns: Decimal) -> Angle:
     """The angle with the rate κ + w/(cn² v + p sn² v), p > 0, and turns a added with each half period."""
-    clock_rate, m1, T = clock.exact
-    weight = weight / clock_rate
-    advance = (rate * T + 2 * weight * complete(m1, p)) / (2 * circle()) + turns if m1 else Decimal(0)
-    v = np.array([clock.start])
-    origin = float(weight) * float(third_kind(v, clock.at_start, clock.k, float(p))[0]) if weight else 0.0
-    return Angle(int(advance * 2**64) % 2**64, float(rate), float(weight), float(p), origin)
+    clock_rate, m1 = clock.exact
+    share = _even_share(m1, p)
+    rate, weight = rate + share * weight, weight / clock_rate
+    advance = weight * (complete(m1, p) - share * complete(m1)) / circle() + turns if m1 else Decimal(0)
+    origin = float(weight) * float(third_kind(clock.at_start, clock.k, float(p))[0])
+    return Angle(int(advance * 2**64) % 2**64, turn_rate(rate), float(weight), float(p), origin)
 
 
 def read_angle(angle: Angle, clock: Clock, reading: Reading) -> np.ndarray:
     """The angle (n,), rad, less some whole turns: those of whole periods are dropped in integers, modulo 2⁶⁴."""
     turns = (reading.half_periods.astype(np.uint64) * np.uint64(angle.advance)).view(np.int64)
-    at = Functions(reading.sn, reading.cn, reading.dn)
-    within = angle.weight * third_kind(reading.v, at, clock.k, angle.p) - angle.origin if angle.weight else 0.0
-    return turns * (2 * pi / 2**64) + angle.rate * reading.time + within
+    within = angle.weight * third_kind(Functions(reading.sn, reading.cn, reading.dn), clock.k, angle.p)
+    return turns * (2 * pi / 2**64) + even_angle(angle.rate, reading.t) + (within - angle.origin)
 
 
-def third_kind(v: np.ndarray, at: Functions, k: Modulus, p: float) -> np.ndarray:
-    """The integral of the third kind for |v| ≤ K, every term of it positive where p is large or small.
+def _even_share(m1: Decimal, p: Decimal) -> Decimal:
+    """The c of `third_kind`."""
+    if m1 == 0:
+        return 1 / p
+    return ONE if p <= 2 else Decimal(0)
 
-        ∫₀^v dw/(cn² w + p sn² w) = v + ⅓ (1 − p) sn³ R_J(cn², dn², 1, cn² + p sn²)          DLMF 19.25.14
-          = sn R_C(cn² dn², (cn² + p sn²)(1 + r sn²)) + ⅓ r sn³ R_J(cn², dn², 1, 1 + r sn²)    DLMF 19.7.8
 
-    with r = m/(p − 1), and at m = 1 the elementary (v + h atan(h tanh v))/(1 + h²), h² = p − 1 ≥ 0.
+def third_kind(at: Functions, k: Modulus, p: float) -> np.ndarray:
+    """The integral of the third kind for |v| ≤ K, less c v; no term of it is larger than it must be.
 
-    v   (n,)
-    at  sn, cn, dn of v
+        ∫₀^v dw/(cn² w + p sn² w) = v + ⅓ (1 − p) sn³ R_J(cn², dn², 1, cn² + p sn²)             p ≤ 2, c = 1
+          = sn R_C(cn² dn², (cn² + p sn²)(1 + r sn²)) + ⅓ r sn³ R_J(cn², dn², 1, 1 + r sn²)      p > 2, c = 0
+          = (v + h atan(h sn))/p                                                                m = 1, c = 1/p
+
+    with r = m/(p − 1), h² = p − 1; the last for p ≥ 1.                     DLMF 19.25.14, 19.7.8, 19.12.9
+
+    at  sn, cn, dn of v (n,)
     p   above 0
     """
     s, c2, d2 = at.sn, at.cn**2, at.dn**2
     s2 = s * s
     if k.m1 == 0:
         h = sqrt(p - 1)
-        return (v + h * np.arctan(h * s)) / p
+        return h / p * np.arctan(h * s)
     if p <= 2:
-        return v + (1 - p) / 3 * s * s2 * elliprj(c2, d2, 1.0, c2 + p * s2)
+        return (1 - p) / 3 * s * s2 * elliprj(c2, d2, 1.0, c2 + p * s2)
     r = k.m / (p - 1)
     circular = elliprc(c2 * d2, (c2 + p * s2) * (1 + r * s2))
     return s * circular + r / 3 * s * s2 * elliprj(c2, d2, 1.0, 1 + r * s2)

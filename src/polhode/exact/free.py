@@ -18,8 +18,18 @@ from polhode.exact.elliptic import (
     start_angle,
     start_clock,
 )
-from polhode.exact.motion import UPRIGHT, Motion, constant_rate, positive, seen_from_body, single, single_inertia, times
-from polhode.quaternion import conjugate, exp, from_matrix, product, rotate
+from polhode.exact.motion import (
+    UPRIGHT,
+    Motion,
+    constant_rate,
+    positive,
+    rotation,
+    seen_from_body,
+    single,
+    single_inertia,
+    times,
+)
+from polhode.quaternion import conjugate, from_matrix, product, rotate
 from polhode.scalar import Array, Vec, cross, dot, length, vec
 
 NOISE = Decimal("1e-150")
@@ -168,7 +178,10 @@ def free_symmetric_body(
     J = np.diag(single_inertia(where, "transverse, axial", np.where(e, C, A)))
     omega = single(where, "omega", omega, "vector")
     p = single(where, "p", p, "unit quaternion")
-    t = times(where, t)[..., None]
-    spun = exp((A - C) / A * omega[axis] / 2 * t * e)
-    attitude = product(product(p, exp(J * omega / A / 2 * t)), spun)
+    t = times(where, t)
+    with localcontext(EXACT):
+        w, (A_, C_) = decimals(omega), decimals([A, C])
+        h = Vec([J_i * w_i / A_ for J_i, w_i in zip(decimals(J), w, strict=True)])
+        spun = rotation((A_ - C_) / A_ * w[axis] * decimals(e), t)
+        attitude = product(product(p, rotation(h, t)), spun)
     return Motion(attitude, rotate(conjugate(spun), omega))

@@ -1,12 +1,14 @@
 """What every closed-form motion returns and accepts."""
 
+from decimal import localcontext
 from typing import NamedTuple
 
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.quaternion import conjugate, exp, product
-from polhode.scalar import KINDS, Array, as_array, checked
+from polhode.exact.elliptic import EXACT, decimals, even_angle, floats, turn_rate
+from polhode.quaternion import conjugate, product
+from polhode.scalar import KINDS, Array, Vec, as_array, checked, length
 from polhode.spatial import as_inertia
 
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
@@ -32,8 +34,17 @@ def constant_rate(p: Array, omega: Array, t: Array) -> Motion:
     p = single("exact.constant_rate", "p", p, "unit quaternion")
     omega = single("exact.constant_rate", "omega", omega, "vector")
     t = times("exact.constant_rate", t)
-    turned = product(p, exp(omega * t[..., None] / 2))
+    with localcontext(EXACT):
+        turned = product(p, rotation(decimals(omega), t))
     return Motion(turned, np.broadcast_to(omega, (*t.shape, 3)).copy())
+
+
+def rotation(omega: Vec, t: np.ndarray) -> np.ndarray:
+    """exp(½ ω t), ω in decimals: t (...) -> (..., 4)."""
+    rate = length(omega)
+    axis = floats(omega / rate) if rate else np.zeros(3)
+    half = even_angle(turn_rate(rate / 2), t)[..., None]
+    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)
 
 
 def times(where: str, t: Array) -> np.ndarray:

@@ -28,8 +28,11 @@ from polhode.scalar import Array, Vec, cross, dot, length, square, vec
 SYMMETRY_TOLERANCE = 1e-9
 """How far, relative to its largest entry, an inertia may be from symmetry about the axis."""
 
-NOISE = Decimal("1e-60")
-"""Cosines of the tilt that differ by less are equal: double roots of the cubic are known no better."""
+NOISE = Decimal("1e-90")
+"""Cosines of the tilt that differ by less are equal: triple roots of the cubic are known little better."""
+
+VERTICAL = Decimal("1e-55")
+"""Where the axis starts this near to a vertical that it passes through, its plane is known from ω."""
 
 ZERO, ONE = Decimal(0), Decimal(1)
 
@@ -169,12 +172,13 @@ def _top(mass: Decimal, J: Vec, center: Vec, p: Vec, w: Vec, gravity: Vec) -> _T
         low, span, high, gap, sn2, rate = _snap(1 + u), ZERO, _snap(1 - u), ONE, ZERO, ONE
     else:
         rate = (beta * (span + gap)).sqrt() / 2
-    sn = sn2.sqrt().copy_sign(climb)
+    through = (low == 0 and 1 + u < VERTICAL) or (high == 0 and 1 - u < VERTICAL)
+    sn = sn2.sqrt().copy_sign(ONE if through else climb)
     clock = start_clock(rate, span / (span + gap), gap / (span + gap), sn, (1 - sn2).sqrt())
     sign = -1 if low == 0 and sn < 0 else 1
     start = [sign * (max(1 + u, ZERO) / 2).sqrt(), (max(1 - u, ZERO) / 2).sqrt()]
     return _Top(
-        floats(_axes(k, across, sideways, sign)).T,
+        floats(_axes(k, across, sideways, through, sign)).T,
         float(w3),
         clock,
         _arm(clock, (w3 - a) / 2, low, span, True, a + b),
@@ -193,16 +197,14 @@ def _arm(clock: Clock, rate: Decimal, least: Decimal, span: Decimal, rises: bool
     return _Arm(float(least), float(span), rises, float(turn), angle)
 
 
-def _axes(k: Vec, across: Vec, sideways: Vec, sign: int) -> Vec:
-    """Right-handed axes, as rows, with k the third and the vertical (or, without it, ω) where φ = ψ = 0 has it."""
-    if length(across) > NOISE:
-        e2 = sign * across / length(across)
-    elif length(sideways) > 0:
-        e2 = cross(sideways, k) / length(sideways)
-    else:
-        rows = vec(vec(ZERO, k[2], -k[1]), vec(-k[2], ZERO, k[0]), vec(k[1], -k[0], ZERO))
-        e2 = max(rows, key=square)
-        e2 = e2 / length(e2)
+def _axes(k: Vec, across: Vec, sideways: Vec, through: bool, sign: int) -> Vec:
+    """Right-handed axes, as rows, k the third, in which the start has φ + ψ = φ − ψ = 0.
+
+    The vertical is then along ±(the second axis); where there is none, ω along −(the first).
+    """
+    rows = vec(vec(ZERO, k[2], -k[1]), vec(-k[2], ZERO, k[0]), vec(k[1], -k[0], ZERO))  # any, for want of both
+    e2 = sign * across if not through else cross(sideways, k) if length(sideways) else max(rows, key=square)
+    e2 = e2 / length(e2)
     return vec(cross(e2, k), e2, k)
 
 

@@ -12,6 +12,7 @@ from polhode.scalar.arrays import (
     stack as stack,
 )
 from polhode.scalar.counting import Count as Count
+from polhode.scalar.dual import Dual as Dual
 from polhode.scalar.functions import (
     Scalar as Scalar,
     acos as acos,

@@ -101,8 +101,8 @@ KINDS = {
 }
 
 
-def as_array(where: str, value: Array, shape: tuple[int, ...]) -> np.ndarray:
-    """The value as an array of finite numbers whose last axes have this shape, or an InputError."""
+def as_array(where: str, value: Array, shape: tuple[int, ...], finite: bool = True) -> np.ndarray:
+    """The value as an array of (finite) numbers whose last axes have this shape, or an InputError."""
     axes = ", ".join(["...", *map(str, shape)]) if shape else "..."
     try:
         array = np.asarray(value)
@@ -118,7 +118,7 @@ def as_array(where: str, value: Array, shape: tuple[int, ...]) -> np.ndarray:
         raise InputError(message(where, "not an array of numbers", found[:80], f"numbers of shape ({axes})"))
     if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):
         raise InputError(message(where, "wrong shape", str(array.shape), f"({axes})"))
-    if array.dtype.kind != "O" and not np.all(np.isfinite(array)):
+    if finite and array.dtype.kind != "O" and not np.all(np.isfinite(array)):
         core = tuple(range(array.ndim - len(shape), array.ndim))
         bad = ~np.all(np.isfinite(array), axis=core)
         place, entry = _worst(np.asarray(bad), array)
@@ -140,12 +140,15 @@ def split(array: np.ndarray, depth: int) -> Any:
     if depth == 0:
         return array if array.ndim else array.item()
     rest = (slice(None),) * (depth - 1)
-    return Vec([split(array[(..., i, *rest)], depth - 1) for i in range(array.shape[array.ndim - depth])])
+    places: list[Any] = [(..., i, *rest) for i in range(array.shape[array.ndim - depth])]
+    return Vec([split(array[place], depth - 1) for place in places])
 
 
 def stack(value: Any, batch: tuple[int, ...]) -> Any:
     """The inverse of `split`: (nested) Vec become last axes; records are stacked field by field."""
     if isinstance(value, Vec):
+        if not value:
+            return np.zeros((*batch, 0))
         return np.stack([np.asarray(stack(x, batch)) for x in value], axis=len(batch))
     if isinstance(value, tuple):
         return type(value)(*(stack(x, batch) for x in value))

@@ -1,0 +1,81 @@
+"""Energies, momenta and the centre of mass of a tree."""
+
+from typing import NamedTuple
+
+from polhode.dynamics.forces import stretch
+from polhode.dynamics.inertia import impulse, moved
+from polhode.dynamics.kinematics import Placement, Twist, frames, velocities
+from polhode.model import Inertia, Spring, Tree
+from polhode.scalar import Scalar, Vec, cross, dot
+
+
+class Energy(NamedTuple):
+    """Kinetic and potential energy, J."""
+
+    kinetic: Scalar
+    potential: Scalar
+
+
+class Momentum(NamedTuple):
+    """Linear momentum and angular momentum about the world's origin, world axes."""
+
+    linear: Vec
+    angular: Vec
+
+
+def _in_world(tree: Tree, q: Vec) -> tuple[list, list[Inertia]]:
+    """The frames of all elements, and their mass moments about their own origins in world axes."""
+    at = frames(tree, q)
+    zero = Vec([0.0] * 3)
+    return at, [moved(Placement(frame.R, zero), e.inertia) for e, frame in zip(tree.elements, at, strict=True)]
+
+
+def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
+    """Energies of the tree.                                                        Zoric (85)–(91)
+
+    Potential: gravity (zero at the world's origin), joint springs, springs between points. Armature is
+    part of the kinetic energy; given forces and dampers have none.
+    """
+    at, bodies = _in_world(tree, q)
+    kinetic: Scalar = 0.0
+    potential: Scalar = 0.0
+    for e, frame, body, twist in zip(tree.elements, at, bodies, velocities(tree, at, v), strict=True):
+        P, H = impulse(body, twist)
+        kinetic = kinetic + (dot(P, twist.linear) + dot(H, twist.angular)) / 2
+        potential = potential - dot(tree.gravity, body.mass * frame.o + body.first)
+        for k, a in enumerate(e.v):
+            kinetic = kinetic + e.armature[k] * v[a] * v[a] / 2
+            if e.kind != "ball":
+                apart = q[e.q[k]] - e.rest[k]
+                potential = potential + e.stiffness[k] * apart * apart / 2
+    for force, numbers in tree.forces:
+        if isinstance(force, Spring):
+            apart = stretch(tree, force, numbers, at).length - numbers["rest"]
+            potential = potential + numbers["stiffness"] * apart * apart / 2
+    return Energy(kinetic, potential)
+
+
+def momentum(tree: Tree, q: Vec, v: Vec) -> Momentum:
+    """Momentum of all bodies (armature has none)."""
+    at = frames(tree, q)
+    linear = angular = Vec([0.0] * 3)
+    for e, frame, twist in zip(tree.elements, at, velocities(tree, at, v), strict=True):
+        about_world = moved(Placement(frame.R, frame.o), e.inertia)
+        P, H = impulse(about_world, _at_origin(twist, frame.o))
+        linear, angular = linear + P, angular + H
+    return Momentum(linear, angular)
+
+
+def _at_origin(twist: Twist, o: Vec) -> Twist:
+    """The velocity that the body's point at the world's origin would have."""
+    return Twist(twist.linear - cross(twist.angular, o), twist.angular)
+
+
+def center_of_mass(tree: Tree, q: Vec) -> Vec:
+    """The mass centre of the whole machine, world axes."""
+    mass: Scalar = 0.0
+    first = Vec([0.0] * 3)
+    for e, frame in zip(tree.elements, frames(tree, q), strict=True):
+        mass = mass + e.inertia.mass
+        first = first + e.inertia.mass * frame.o + frame.R @ e.inertia.first
+    return first / mass

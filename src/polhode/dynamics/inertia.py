@@ -1,0 +1,108 @@
+"""The mass matrix by composite bodies, and its factors.
+
+The composite of an element is everything its motion carries: m, h, Σ about its origin, in its axes.
+"""
+
+from polhode.dynamics.inverse import joint_force
+from polhode.dynamics.kinematics import Placement, Twist, placement, unit_twists
+from polhode.model import Inertia, Tree
+from polhode.model.tree import GROUND
+from polhode.scalar import Scalar, Vec, cross, identity, outer, trace
+
+
+def moved(at: Placement, body: Inertia) -> Inertia:
+    """Mass moments of a body, taken about its parent's origin in its parent's axes."""
+    h = at.R @ body.first
+    cross_terms = outer(h, at.r) + outer(at.r, h) + body.mass * outer(at.r, at.r)
+    return Inertia(body.mass, h + body.mass * at.r, at.R @ body.second @ at.R.T + cross_terms)
+
+
+def joined(a: Inertia, b: Inertia) -> Inertia:
+    """Mass moments of two bodies as one."""
+    return Inertia(a.mass + b.mass, a.first + b.first, a.second + b.second)
+
+
+def composites(tree: Tree, at: list[Placement]) -> list[Inertia]:
+    """The composite of every element."""
+    found = [e.inertia for e in tree.elements]
+    for i in reversed(range(len(found))):
+        p = tree.elements[i].parent
+        if p != GROUND:
+            found[p] = joined(found[p], moved(at[i], found[i]))
+    return found
+
+
+def impulse(body: Inertia, motion: Twist) -> tuple[Vec, Vec]:
+    """Linear and angular momentum P, H of a composite that moves with a unit motion (l, w).   BEYOND §1
+
+    P = w × h + m l,  H = h × l + (tr Σ I − Σ) w
+    """
+    w, l, h = motion.angular, motion.linear, body.first
+    J = trace(body.second) * identity(3) - body.second
+    return cross(w, h) + body.mass * l, cross(h, l) + J @ w
+
+
+def mass_matrix(tree: Tree, q: Vec) -> Vec:
+    """The metric tensor, nv × nv.
+
+    M[b, g] = l_b·P_g + w_b·H_g at the origin of b, for b carrying g                 BEYOND §1, Zoric (97)–(100)
+    """
+    at = [placement(e, q) for e in tree.elements]
+    whole = composites(tree, at)
+    M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for i, e in enumerate(tree.elements):
+        for g, motion in zip(e.v, unit_twists(e), strict=True):
+            f, n = impulse(whole[i], motion)
+            j = i
+            while j != GROUND:
+                for b, value in zip(tree.elements[j].v, joint_force(tree.elements[j], f, n), strict=True):
+                    M[b][g] = M[g][b] = value
+                f = at[j].R @ f
+                n = at[j].R @ n + cross(at[j].r, f)
+                j = tree.elements[j].parent
+        for a, armature in zip(e.v, e.armature, strict=True):
+            M[a][a] = M[a][a] + armature
+    return Vec([Vec(row) for row in M])
+
+
+def carriers(tree: Tree) -> list[list[int]]:
+    """For each velocity, those on its path from itself to the root, in that order."""
+    found: list[list[int]] = [[] for _ in range(tree.nv)]
+    for i, e in enumerate(tree.elements):
+        above = [a for j in reversed(tree.ancestors[i][:-1]) for a in reversed(tree.elements[j].v)]
+        for k, a in enumerate(e.v):
+            found[a] = [*reversed(e.v[: k + 1]), *above]
+    return found
+
+
+def factor(tree: Tree, M: Vec) -> tuple[Vec, Vec]:
+    """L and D of M = Lᵀ D L, L unit triangular along the paths to the root: no fill elsewhere.
+
+    Featherstone (2008), algorithm 8.1. L has the entries L[k][i] for i on the path of k.
+    """
+    H = [list(row) for row in M]
+    L: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    path = carriers(tree)
+    for k in reversed([a for e in tree.elements for a in e.v]):
+        L[k][k] = 1.0
+        for i in path[k][1:]:
+            L[k][i] = H[k][i] / H[k][k]
+        for n, i in enumerate(path[k][1:], 1):
+            for j in path[k][n:]:
+                H[i][j] = H[j][i] = H[i][j] - L[k][i] * H[k][j]
+    return Vec([Vec(row) for row in L]), Vec([H[k][k] for k in range(tree.nv)])
+
+
+def solve_factored(tree: Tree, L: Vec, D: Vec, tau: Vec) -> Vec:
+    """x of M x = τ from the factors of M."""
+    path = carriers(tree)
+    order = [a for e in tree.elements for a in e.v]
+    x = list(tau)
+    for k in reversed(order):  # Lᵀ y = τ
+        for i in path[k][1:]:
+            x[i] = x[i] - L[k][i] * x[k]
+    x = [value / d for value, d in zip(x, D, strict=True)]
+    for k in order:  # L x = y
+        for i in path[k][1:]:
+            x[k] = x[k] - L[k][i] * x[i]
+    return Vec(x)

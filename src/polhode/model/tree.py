@@ -1,0 +1,254 @@
+"""Model → Tree: elements in parent-first order, index maps, and every number as a generic scalar."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from polhode.errors import UnknownNameError, message
+from polhode.model.description import AnyForce, Force, Joint, Model, Parameter, Spring
+from polhode.model.joints import JOINTS, SIZES
+from polhode.model.topology import WORLD, parent_first
+from polhode.quaternion import rotation_matrix_homogeneous, skew
+from polhode.scalar import Scalar, Vec, diagonal, identity, outer, sqrt, square, trace, vec
+
+GROUND = -1
+"""The index of the world as a parent."""
+
+ORIGIN = vec(0.0, 0.0, 0.0)
+UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
+AXES = {"x": vec(1.0, 0.0, 0.0), "y": vec(0.0, 1.0, 0.0), "z": vec(0.0, 0.0, 1.0)}
+
+
+class Inertia(NamedTuple):
+    """A body's mass moments about the origin of its frame, in its axes."""
+
+    mass: Scalar
+    """m"""
+    first: Vec
+    """h = ∫ρ dm = m c"""
+    second: Vec
+    """Σ = ∫ρ ρᵀ dm = Π + m c cᵀ, 3×3"""
+
+
+NOTHING = Inertia(0.0, ORIGIN, diagonal(ORIGIN))
+
+
+@dataclass(frozen=True)
+class Element:
+    """One step from a parent frame to the next: a fixed placement, then one kind of motion."""
+
+    name: str
+    joint: str
+    parent: int
+    kind: str
+    """fixed, revolute, prismatic, screw or ball"""
+    axis: Vec
+    pitch: Scalar
+    position: Vec
+    """Origin of this frame at zero, in the parent frame."""
+    orientation: Vec
+    """This frame at zero → the parent frame, a unit quaternion."""
+    turning: tuple[Vec, Vec, Vec]
+    """Constants C with: this frame → the parent frame = C0 + cos(q) C1 + sin(q) C2; C0 + C1 at zero."""
+    q: tuple[int, ...]
+    v: tuple[int, ...]
+    body: str | None
+    """The body whose frame this is; None between the motions of one joint."""
+    inertia: Inertia
+    armature: Vec
+    damping: Vec
+    stiffness: Vec
+    rest: Vec
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A machine ready for the algorithms. Its numbers are floats, or symbols where a path was given one."""
+
+    name: str
+    gravity: Vec
+    elements: tuple[Element, ...]
+    of_body: Mapping[str, int]
+    """The element whose frame is the body's."""
+    forces: tuple[tuple[AnyForce, Mapping[str, Any]], ...]
+    """Each force with its numbers, Force and Spring."""
+    nq: int
+    nv: int
+
+    @property
+    def ancestors(self) -> tuple[tuple[int, ...], ...]:
+        """For each element, those from the ground down to and including it."""
+        paths: list[tuple[int, ...]] = []
+        for i, element in enumerate(self.elements):
+            paths.append((*(paths[element.parent] if element.parent != GROUND else ()), i))
+        return tuple(paths)
+
+    def __str__(self) -> str:
+        rows = [f"{e.name}: {e.kind}, q{list(e.q)}, v{list(e.v)}" for e in self.elements]
+        return "\n  ".join([f"{self.name}: {len(self.elements)} elements, nq {self.nq}, nv {self.nv}", *rows])
+
+
+class Numbers:
+    """Reads the numbers of a model by path, taking given values in place of its own."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+        self.used: set[str] = set()
+
+    def scalar(self, path: str, value: Any) -> Scalar:
+        """One number."""
+        for name in (path, value.name) if isinstance(value, Parameter) else (path,):
+            if name in self.values:
+                self.used.add(name)
+                return self.values[name]
+        return value.value if isinstance(value, Parameter) else value
+
+    def vector(self, path: str, value: tuple) -> Vec:
+        """Several numbers, given whole or one by one."""
+        if path in self.values:
+            self.used.add(path)
+            return Vec(self.values[path])
+        return Vec([self.scalar(f"{path}.{i}", x) for i, x in enumerate(value)])
+
+    def each(self, path: str, value: Any, size: int) -> Vec:
+        """One number for all, or several."""
+        if isinstance(value, tuple):
+            return self.vector(path, value)
+        return Vec([self.scalar(path, value)] * size)
+
+    def check(self, model: Model) -> None:
+        """Refuse a given path that names no number."""
+        unknown = [path for path in self.values if path not in self.used]
+        if unknown:
+            known = model.numbers()
+            near = get_close_matches(unknown[0], known, 3, 0.5)
+            fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists all paths."
+            found = repr(unknown[0])
+            raise UnknownNameError(message(f"model '{model.name}'", "no such number", found, "a path", fix))
+
+
+def make_tree(model: Model, values: Mapping[str, Any] | None = None) -> Tree:
+    """The tree of a model.
+
+    values  numbers or symbols by path ("bodies.arm.mass", "gravity") or by Parameter name, in place of
+            the model's own
+    """
+    numbers = Numbers(values or {})
+    q_at, v_at = _offsets(model)
+    elements: list[Element] = []
+    of_body: dict[str, int] = {WORLD: GROUND}
+    links = [(joint.name, joint.parent, joint.child) for joint in model.joints]
+    for index in parent_first(model.name, [body.name for body in model.bodies], links):
+        joint = model.joints[index]
+        inertia = _inertia(model, joint.child, numbers)
+        elements += _joint_elements(
+            joint, of_body[joint.parent], len(elements), q_at[index], v_at[index], inertia, numbers
+        )
+        of_body[joint.child] = len(elements) - 1
+    forces = tuple((force, _force_numbers(force, numbers)) for force in model.forces)
+    gravity = numbers.vector("gravity", model.gravity)
+    numbers.check(model)
+    return Tree(model.name, gravity, tuple(elements), of_body, forces, model.nq, model.nv)
+
+
+def _offsets(model: Model) -> tuple[list[int], list[int]]:
+    """Where each joint's coordinates and velocities begin."""
+    q_at, v_at = [0], [0]
+    for joint in model.joints:
+        q_at.append(q_at[-1] + joint.nq)
+        v_at.append(v_at[-1] + joint.nv)
+    return q_at, v_at
+
+
+def _inertia(model: Model, name: str, numbers: Numbers) -> Inertia:
+    """m, h, Σ of a body about its frame's origin: Σ = ½ tr(J) I − J + m c cᵀ."""
+    body, path = model.body(name), f"bodies.{name}"
+    m = numbers.scalar(f"{path}.mass", body.mass)
+    c = numbers.vector(f"{path}.center", body.center)
+    if isinstance(body.inertia[0], tuple):
+        if f"{path}.inertia" in numbers.values:
+            J = numbers.vector(f"{path}.inertia", body.inertia)
+        else:
+            J = Vec([numbers.vector(f"{path}.inertia.{i}", row) for i, row in enumerate(body.inertia)])
+    else:
+        J = diagonal(numbers.vector(f"{path}.inertia", body.inertia))
+    return Inertia(m, m * c, trace(J) / 2 * identity(3) - J + m * outer(c, c))
+
+
+def _joint_elements(
+    joint: Joint, parent: int, first: int, q: int, v: int, inertia: Inertia, numbers: Numbers
+) -> list[Element]:
+    """The elements of one joint; the last carries the child body."""
+    path = f"joints.{joint.name}"
+    kind = JOINTS[joint.type]
+    each = {
+        name: numbers.each(f"{path}.{name}", getattr(joint, name), joint.nv)
+        for name in ("damping", "stiffness", "rest", "armature")
+    }
+    if kind.has_quaternion:  # one number, on the angular part
+        each["armature"] = Vec([0.0] * (joint.nv - 3) + [numbers.scalar(f"{path}.armature", joint.armature)] * 3)
+    axes = dict(AXES)
+    if kind.uses_axis:
+        axes["axis"] = _unit(numbers.vector(f"{path}.axis", joint.axis))
+    if joint.axis2 is not None:
+        axes["axis2"] = _unit(numbers.vector(f"{path}.axis2", joint.axis2))
+    pitch = numbers.scalar(f"{path}.pitch", joint.pitch) if joint.pitch is not None else 0.0
+    position = numbers.vector(f"{path}.position", joint.position)
+    orientation = numbers.vector(f"{path}.orientation", joint.orientation)
+    steps = kind.elements or (("fixed", ""),)
+    made: list[Element] = []
+    at = 0
+    for k, (motion, axis) in enumerate(steps):
+        nq, nv = SIZES[motion]
+        last = k == len(steps) - 1
+        made.append(
+            Element(
+                name=joint.name if len(steps) == 1 else f"{joint.name}.{k}",
+                joint=joint.name,
+                parent=parent if k == 0 else first + k - 1,
+                kind=motion,
+                axis=axes.get(axis, ORIGIN),
+                pitch=pitch,
+                position=position if k == 0 else ORIGIN,
+                orientation=orientation if k == 0 else UPRIGHT,
+                turning=_turning(rotation_matrix_homogeneous(orientation) if k == 0 else identity(3), axes.get(axis)),
+                q=tuple(range(q, q + nq)),
+                v=tuple(range(v, v + nv)),
+                body=joint.child if last else None,
+                inertia=inertia if last else NOTHING,
+                **{name: Vec(values[at : at + nv]) for name, values in each.items()},
+            )
+        )
+        q, v, at = q + nq, v + nv, at + nv
+    return made
+
+
+def _turning(R: Vec, axis: Vec | None) -> tuple[Vec, Vec, Vec]:
+    """R times the parts of a rotation about a unit axis e: e eᵀ + cos(q) (I − e eᵀ) + sin(q) ẽ."""
+    if axis is None:
+        return (0.0 * identity(3), R, 0.0 * identity(3))
+    along = outer(axis, axis)
+    return R @ along, R @ (identity(3) - along), R @ skew(axis)
+
+
+def _unit(axis: Vec) -> Vec:
+    """The direction of an axis; a coordinate axis stays exact."""
+    return axis if _is_coordinate_axis(axis) else axis / sqrt(square(axis))
+
+
+def _is_coordinate_axis(axis: Vec) -> bool:
+    return all(isinstance(x, float) for x in axis) and sorted(map(abs, axis)) == [0.0, 0.0, 1.0]
+
+
+def _force_numbers(force: AnyForce, numbers: Numbers) -> dict[str, Any]:
+    path = f"forces.{force.name}"
+    if isinstance(force, Spring):
+        found: dict[str, Any] = {n: numbers.vector(f"{path}.{n}", getattr(force, n)) for n in ("point_a", "point_b")}
+        for name in ("stiffness", "damping", "rest"):
+            found[name] = numbers.scalar(f"{path}.{name}", getattr(force, name))
+        return found
+    if isinstance(force, Force):
+        names = ["point", *(n for n in ("force", "torque") if not callable(getattr(force, n)))]
+        return {name: numbers.vector(f"{path}.{name}", getattr(force, name)) for name in names}
+    return {}

@@ -15,6 +15,7 @@ test: .venv/tested check
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: test
+	$(BIN)/pytest -n auto --dist worksteal -m campaign
 
 check: .venv/tested
 	$(BIN)/ruff format --check .

@@ -16,9 +16,7 @@ def run(*args):
 
 
 def test_help_names_the_commands_and_loads_nothing_heavy():
-    code = (
-        "import sys; from polhode.cli import main; print({'numpy', 'scipy', 'matplotlib'} & {*sys.modules})"
-    )
+    code = "import sys; from polhode.cli import main; print({'numpy', 'scipy', 'matplotlib'} & {*sys.modules})"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() in ("[]", "set()")
     assert "compare" in run("--help").output

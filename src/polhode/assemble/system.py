@@ -248,28 +248,30 @@ class System:
 
     def _forward(self, x: "_Arguments") -> Vec:
         acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
-        tau = x.tau + acting.generalized
         try:
-            found = forward.forward_with_pivots(x.tree, x.q, x.v, tau, acting.wrenches)
-            pivots = found.pivots
+            found = forward.forward_with_pivots(x.tree, x.q, x.v, x.tau + acting.generalized, acting.wrenches)
         except ZeroDivisionError:
-            pivots = None
-        self._check_pivots(x, pivots)
+            self._refuse_singular(x)
+            raise
+        M = inertia.mass_matrix(x.tree, x.q)
+        weak = [
+            np.any(np.asarray(_value(found.pivots[a])) <= SINGULAR * np.asarray(_value(M[a][a])))
+            for a in range(self.nv)
+        ]
+        if any(weak):
+            self._refuse_singular(x)
         return found.vd
 
-    def _check_pivots(self, x: "_Arguments", pivots: Vec | None) -> None:
-        """Refuse a singular mass matrix, and name the joint."""
-        whole = inertia.mass_matrix(x.tree, x.q)
-        L_D = inertia.factor(x.tree, whole)[1] if pivots is None else pivots
-        for e in x.tree.elements:
-            for a in e.v:
-                size, pivot = _value(whole[a][a]), _value(L_D[a])
-                if np.any(np.asarray(pivot) <= SINGULAR * np.asarray(size)):
-                    where = f"forward_dynamics, joint '{e.joint}'"
-                    fix = "Give the bodies it moves some mass, or the joint some armature."
-                    raise ModelError(
-                        message(where, "the mass matrix is singular", "nothing resists it", "inertia", fix)
-                    )
+    def _refuse_singular(self, x: "_Arguments") -> None:
+        """Name the joint along which the mass matrix vanishes."""
+        M = np.array([[np.min(_value(entry)) for entry in row] for row in inertia.mass_matrix(x.tree, x.q)])
+        scale = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
+        scale = np.where(np.diag(M) > SINGULAR * np.max(np.diag(M)), scale, np.max(scale))
+        null = np.linalg.eigh(M / np.outer(scale, scale))[1][:, 0]
+        dof = int(np.argmax(abs(null)))
+        joint = next(e.joint for e in x.tree.elements if dof in e.v)
+        where, fix = f"forward_dynamics, joint '{joint}'", "Give the bodies it moves mass, or the joint armature."
+        raise ModelError(message(where, "the mass matrix is singular", "nothing that resists it", "inertia", fix))
 
     def _arguments(self, arrays: dict[str, Any]) -> "_Arguments":
         tree = self._tree

@@ -216,6 +216,7 @@ def read(clock: Clock, t: np.ndarray) -> Reading:
     shift = clock.start / clock.rate
     count = np.rint((t + shift) / (high + low)) if clock.k.m1 else np.zeros_like(t)
     v = clock.rate * ((t - count * high) - count * low) + clock.start
+    v = np.clip(v, -clock.k.K, clock.k.K)  # rounding must not carry it into the next half period
     return Reading(t, count.astype(np.int64), v, *_first_period(v, clock.k))
 
 
@@ -228,53 +229,53 @@ class Angle(NamedTuple):
     advance: int  # with each half period, in 2⁻⁶⁴ turns
     rate: tuple[float, float]
     weight: float
-    p: float
+    p: tuple[float, float]  # p, p − 1
     origin: float
 
 
 def start_angle(clock: Clock, rate: Decimal, weight: Decimal, p: Decimal, turns: Decimal) -> Angle:
     """The angle with the rate κ + w/(cn² v + p sn² v), p > 0, and turns a added with each half period."""
     clock_rate, m1 = clock.exact
-    share = _even_share(m1, p)
-    rate, weight = rate + share * weight, weight / clock_rate
-    advance = weight * (complete(m1, p) - share * complete(m1)) / circle() + turns if m1 else Decimal(0)
-    origin = float(weight) * float(third_kind(clock.at_start, clock.k, float(p))[0])
-    return Angle(int(advance * 2**64) % 2**64, turn_rate(rate), float(weight), float(p), origin)
+    even, uneven = _shares(m1, p)
+    beyond = complete(m1, p) - even * complete(m1) if m1 else Decimal(0)  # in half of a half period
+    advance = weight / clock_rate * beyond / circle() + turns
+    scale, both = float(weight / clock_rate * uneven), (float(p), float(p - 1))
+    origin = scale * float(third_kind(clock.at_start, clock.k, *both)[0])
+    return Angle(int(advance * 2**64) % 2**64, turn_rate(rate + even * weight), scale, both, origin)
 
 
 def read_angle(angle: Angle, clock: Clock, reading: Reading) -> np.ndarray:
     """The angle (n,), rad, less some whole turns: those of whole periods are dropped in integers, modulo 2⁶⁴."""
     turns = (reading.half_periods.astype(np.uint64) * np.uint64(angle.advance)).view(np.int64)
-    within = angle.weight * third_kind(Functions(reading.sn, reading.cn, reading.dn), clock.k, angle.p)
+    within = angle.weight * third_kind(Functions(reading.sn, reading.cn, reading.dn), clock.k, *angle.p)
     return turns * (2 * pi / 2**64) + even_angle(angle.rate, reading.t) + (within - angle.origin)
 
 
-def _even_share(m1: Decimal, p: Decimal) -> Decimal:
-    """The c of `third_kind`."""
-    if m1 == 0:
-        return 1 / p
-    return ONE if p <= 2 else Decimal(0)
+def third_kind(at: Functions, k: Modulus, p: float, excess: float) -> np.ndarray:
+    """The part F of an integral of the third kind, |v| ≤ K, whose terms are no larger than they must be.
 
+        ∫₀^v dw/(cn² w + p sn² w) = v + ⅓ (1 − p) F,  F = sn³ R_J(cn², dn², 1, cn² + p sn²)       p ≤ 2
+          = F = sn R_C(cn² dn², (cn² + p sn²)(1 + r sn²)) + ⅓ r sn³ R_J(cn², dn², 1, 1 + r sn²)    p > 2
+          = v/p + h F/p,  F = atan(h sn)                                                          m = 1, p ≥ 1
 
-def third_kind(at: Functions, k: Modulus, p: float) -> np.ndarray:
-    """The integral of the third kind for |v| ≤ K, less c v; no term of it is larger than it must be.
+    with r = m/(p − 1), h² = p − 1.                                         DLMF 19.25.14, 19.7.8, 19.12.9
 
-        ∫₀^v dw/(cn² w + p sn² w) = v + ⅓ (1 − p) sn³ R_J(cn², dn², 1, cn² + p sn²)             p ≤ 2, c = 1
-          = sn R_C(cn² dn², (cn² + p sn²)(1 + r sn²)) + ⅓ r sn³ R_J(cn², dn², 1, 1 + r sn²)      p > 2, c = 0
-          = (v + h atan(h sn))/p                                                                m = 1, c = 1/p
-
-    with r = m/(p − 1), h² = p − 1; the last for p ≥ 1.                     DLMF 19.25.14, 19.7.8, 19.12.9
-
-    at  sn, cn, dn of v (n,)
-    p   above 0
+    at         sn, cn, dn of v (n,)
+    p, excess  p > 0 and p − 1
     """
     s, c2, d2 = at.sn, at.cn**2, at.dn**2
     s2 = s * s
     if k.m1 == 0:
-        h = sqrt(p - 1)
-        return h / p * np.arctan(h * s)
+        return np.arctan(sqrt(excess) * s)
     if p <= 2:
-        return (1 - p) / 3 * s * s2 * elliprj(c2, d2, 1.0, c2 + p * s2)
-    r = k.m / (p - 1)
+        return s * s2 * elliprj(c2, d2, 1.0, c2 + p * s2)
+    r = k.m / excess
     circular = elliprc(c2 * d2, (c2 + p * s2) * (1 + r * s2))
     return s * circular + r / 3 * s * s2 * elliprj(c2, d2, 1.0, 1 + r * s2)
+
+
+def _shares(m1: Decimal, p: Decimal) -> tuple[Decimal, Decimal]:
+    """The factors of v and of F in `third_kind`."""
+    if m1 == 0:
+        return 1 / p, (p - 1).sqrt() / p
+    return (ONE, (1 - p) / 3) if p <= 2 else (Decimal(0), ONE)

@@ -1,0 +1,123 @@
+"""What every operation means, in plain floats: the definition that all emitters are tested against.
+
+Numbers are doubles and follow IEEE 754: nothing raises, x/0 is an infinity or NaN, √−1 is NaN.
+Elementwise on NumPy arrays, so that a graph also runs on a batch.
+"""
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+
+from polhode import scalar
+from polhode.errors import InputError, message
+from polhode.kernel.graph import Graph, Port
+from polhode.scalar import Array, Scalar
+
+
+def divide(x: Scalar, y: Scalar) -> Scalar:
+    """x/y, also by zero."""
+    if isinstance(x, float) and isinstance(y, float) and y:
+        return x / y
+    with np.errstate(all="ignore"):
+        quotient = np.divide(x, y)
+    return quotient if quotient.ndim else float(quotient)
+
+
+def fma(x: Scalar, y: Scalar, z: Scalar) -> Scalar:
+    """x y + z rounded once: the double nearest to the exact value."""
+    if not all(isinstance(number, float) for number in (x, y, z)):
+        return np.vectorize(fma, otypes=[float])(*map(np.asarray, (x, y, z)))
+    x, y, z = float(x), float(y), float(z)
+    if not (isfinite(x) and isfinite(y) and isfinite(z)):
+        return x * y + z
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    if exact == 0:
+        return x * y + z  # the product is exact here: this only finds the sign of zero
+    try:
+        return float(exact)
+    except OverflowError:
+        return inf if exact > 0 else -inf
+
+
+def negation(condition: Any) -> Any:
+    """True for false, false for true."""
+    return not condition if isinstance(condition, bool) else np.logical_not(condition)
+
+
+MEANING: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": divide,
+    "neg": operator.neg,
+    "fma": fma,
+    "abs": abs,
+    "sqrt": scalar.sqrt,
+    "sin": scalar.sin,
+    "cos": scalar.cos,
+    "tan": scalar.tan,
+    "asin": scalar.asin,
+    "acos": scalar.acos,
+    "atan2": scalar.atan2,
+    "exp": scalar.exp,
+    "log": scalar.log,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "and": operator.and_,
+    "or": operator.or_,
+    "not": negation,
+    "select": scalar.where,
+}
+"""Every operation that has operands, as a function of their values."""
+
+
+def evaluate(graph: Graph, /, **values: Array) -> Any:
+    """The result of a graph for given arguments, in the structure that the traced function returns.
+
+    values  by name; each (..., *shape) with any leading batch axes, which broadcast
+    ->      arrays (..., *shape) in the place of Vec; floats, or arrays (...) for a batch, in the place of scalars
+    """
+    arrays = _arrays(graph, values)
+    batches = {port.name: a.shape[: a.ndim - len(port.shape)] for port, a in zip(graph.inputs, arrays, strict=True)}
+    batch = scalar.batch_shape(f"evaluate {graph.name}", batches)
+    found: list[Any] = []
+    for port, array in zip(graph.inputs, arrays, strict=True):
+        flat = array.reshape(*batches[port.name], len(port.nodes))
+        found.extend(scalar.split(flat, 1))
+    with np.errstate(all="ignore"):
+        for node in graph.nodes[len(found) :]:
+            found.append(MEANING[node.op](*[found[a] for a in node.args]) if node.args else node.value)
+    return graph.result([_array(port, [found[k] for k in port.nodes], batch) for port in graph.outputs])
+
+
+def _arrays(graph: Graph, values: dict[str, Array]) -> list[np.ndarray]:
+    """The arguments as arrays of doubles, in the order of the graph, or an InputError."""
+    where = f"evaluate {graph.name}"
+    names = [port.name for port in graph.inputs]
+    if {*names} != {*values}:
+        found = ", ".join(values) or "none"
+        raise InputError(message(where, "other arguments than the graph has", found, ", ".join(names) or "none"))
+    arrays = []
+    for port in graph.inputs:
+        place, value = f"{where}, argument {port.name}", values[port.name]
+        shape = ", ".join(["...", *map(str, port.shape)])
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(message(place, "not numbers", repr(value)[:80], f"numbers of shape ({shape})")) from None
+        if array.ndim < len(port.shape) or array.shape[array.ndim - len(port.shape) :] != port.shape:
+            raise InputError(message(place, "wrong shape", str(array.shape), f"({shape})"))
+        arrays.append(array)
+    return arrays
+
+
+def _array(port: Port, values: list[Any], batch: tuple[int, ...]) -> Any:
+    """The components of one result, stacked behind the batch axes."""
+    if not port.shape and not batch:
+        return values[0]
+    columns = np.array([np.broadcast_to(x, batch) for x in values]).reshape(len(values), *batch)
+    return np.moveaxis(columns, 0, -1).reshape(*batch, *port.shape)

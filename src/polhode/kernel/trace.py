@@ -1,0 +1,331 @@
+"""Run a Python function on symbols, and collect the graph of its operations.
+
+Equal operations become one node, constants fold, and the rules of `graph.py` simplify, all while the
+function runs; nothing is searched for afterwards.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from math import isnan
+from typing import Any, NoReturn
+
+import numpy as np
+
+from polhode.errors import CompileError, message
+from polhode.kernel.evaluate import MEANING
+from polhode.kernel.graph import (
+    COMMUTATIVE,
+    OPERATIONS,
+    RULE_CONSTANTS,
+    RULE_OPERATIONS,
+    SNAP,
+    SNAPPED,
+    Graph,
+    Node,
+    Port,
+    labels,
+    rules_for,
+)
+from polhode.scalar import Vec, split
+
+
+class Builder:
+    """A graph under construction."""
+
+    def __init__(self, name: str = "graph", snap: float = 0.0) -> None:
+        self.name, self.snap = name, snap
+        self.nodes: list[tuple] = []  # the fields of each Node
+        self.constants: dict[int, float | bool] = {}
+        self._known: dict[Any, int] = {}
+        self._tags: dict[int, Any] = {}  # what a rule may look at: an operation, a constant
+
+    def input(self, label: str) -> int:
+        """A new input."""
+        self.nodes.append(("input", (), label))
+        return len(self.nodes) - 1
+
+    def constant(self, value: float | bool) -> int:
+        """The node of a constant; 0.0, −0.0 and False are three."""
+        key = value if type(value) is float and value and not isnan(value) else repr(value)
+        index = self._known.get(key)
+        if index is None:
+            index = self._known[key] = len(self.nodes)
+            self.nodes.append(("constant", (), value))
+            self.constants[index] = value
+            other = "tiny" if abs(value) < self.snap else "other"
+            self._tags[index] = value if value in RULE_CONSTANTS else other
+        return index
+
+    def apply(self, op: str, *args: int) -> int:
+        """The node of an operation on nodes: a simpler one, one that is there already, or a new one."""
+        repeated = len({*args}) < len(args)
+        if repeated or not self._tags.keys().isdisjoint(args):
+            simpler = self._simpler(op, args, repeated)
+            if simpler is not None:
+                return simpler
+        if op in COMMUTATIVE and args[0] > args[1]:
+            args = (args[1], args[0], *args[2:])
+        key = (op, args, None)
+        index = self._known.get(key)
+        if index is None:
+            index = self._known[key] = len(self.nodes)
+            self.nodes.append(key)
+            if op in RULE_OPERATIONS:
+                self._tags[index] = op
+        return index
+
+    def _simpler(self, op: str, args: tuple[int, ...], repeated: bool) -> int | None:
+        values = [self.constants.get(a) for a in args]
+        if None not in values:
+            return self.constant(MEANING[op](*values))
+        tags = tuple([self._tags.get(a) for a in args])
+        if "tiny" in tags and op in SNAPPED:
+            zero = self.constant(0.0)
+            return self.apply(op, *(zero if tag == "tiny" else a for tag, a in zip(tags, args, strict=True)))
+        for patterns, result in rules_for(op, tags, repeated):
+            bound: dict[str, int] = {}
+            if all(self._matches(pattern, a, bound) for pattern, a in zip(patterns, args, strict=True)):
+                return self._built(result, bound)
+        return None
+
+    def error(self, what: str, found: str, expected: str, fix: str = "", place: str = "") -> CompileError:
+        """An error of the function that is being traced."""
+        return CompileError(message(f"trace of {self.name}{place}", what, found, expected, fix))
+
+    def _matches(self, pattern: Any, index: int, bound: dict[str, int]) -> bool:
+        if isinstance(pattern, str):
+            return bound.setdefault(pattern, index) == index
+        if isinstance(pattern, tuple):
+            op, args, _ = self.nodes[index]
+            return op == pattern[0] and all(self._matches(p, a, bound) for p, a in zip(pattern[1:], args, strict=True))
+        return self.constants.get(index) == pattern
+
+    def _built(self, result: Any, bound: dict[str, int]) -> int:
+        if isinstance(result, str):
+            return bound[result]
+        if isinstance(result, tuple):
+            return self.apply(result[0], *(self._built(part, bound) for part in result[1:]))
+        return self.constant(result)
+
+
+def _shown(self: Symbol | Condition) -> str:
+    op, args, value = self.builder.nodes[self.node]
+    return f"<{type(self).__name__} {self.node}: {op}{args or f' {value}'}>"
+
+
+def _no_truth(self: Symbol | Condition, *_: Any) -> NoReturn:
+    raise self.builder.error(
+        "a symbol is neither true nor false yet",
+        "`if`, `while`, `and`, `or`, `not`, `in`, min or max on a symbol",
+        "a choice that stays in the graph",
+        "Use polhode.where(condition, yes, no), which keeps both; & | ~ on conditions; polhode.minimum, maximum.",
+    )
+
+
+def _no_value(self: Symbol, *_: Any) -> NoReturn:
+    raise self.builder.error(
+        "a symbol has no value yet",
+        "float(), int(), round(), an index or a function of `math` on a symbol",
+        "operations that every scalar has",
+        "Use polhode.sin, sqrt, …; let plain numbers decide on sizes and indices.",
+    )
+
+
+class Condition:
+    """What is true or false once the inputs are known: a comparison of symbols."""
+
+    __slots__ = ("builder", "node")
+    __array_ufunc__ = None
+    __bool__ = __eq__ = __ne__ = _no_truth
+    __hash__ = None  # type: ignore[assignment]
+    __repr__ = _shown
+
+    def __init__(self, builder: Builder, node: int) -> None:
+        self.builder, self.node = builder, node
+
+    def _with(self, op: str, other: Any) -> Any:
+        node = _truth(self.builder, other)
+        return NotImplemented if node is None else Condition(self.builder, self.builder.apply(op, self.node, node))
+
+    def __and__(self, other: Any) -> Any:
+        return self._with("and", other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._with("or", other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Condition:
+        return Condition(self.builder, self.builder.apply("not", self.node))
+
+    def where(self, yes: Any, no: Any) -> Any:
+        """`yes` where the condition holds, else `no`: numbers, or conditions."""
+        if _truth(self.builder, yes) is not None and _truth(self.builder, no) is not None:
+            return (self & yes) | (~self & no)
+        a, b = _number(self.builder, yes), _number(self.builder, no)
+        if a is None or b is None:
+            found = f"{type(yes).__name__} and {type(no).__name__}"
+            raise self.builder.error("`where` cannot choose", found, "two numbers, or two Vec of one length")
+        return Symbol(self.builder, self.builder.apply("select", self.node, a, b))
+
+
+def _binary(op: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
+    def method(self: Symbol, other: Any) -> Any:
+        builder = self.builder
+        node = _number(builder, other)
+        if node is None:
+            return NotImplemented  # a vector multiplies its own components
+        node = builder.apply(op, node, self.node) if reflected else builder.apply(op, self.node, node)
+        return Condition(builder, node) if comparison else Symbol(builder, node)
+
+    comparison = OPERATIONS[op].condition
+    return method
+
+
+def _unary(op: str) -> Callable[[Symbol], Symbol]:
+    return lambda self: Symbol(self.builder, self.builder.apply(op, self.node))
+
+
+class Symbol:
+    """A number that is known once the inputs are: a node of the graph under construction."""
+
+    __slots__ = ("builder", "node")
+    __array_ufunc__ = None  # or NumPy would take `array * Symbol` apart
+    __bool__ = _no_truth
+    __float__ = __int__ = __index__ = __round__ = _no_value
+    __hash__ = None  # type: ignore[assignment]
+    __repr__ = _shown
+
+    def __init__(self, builder: Builder, node: int) -> None:
+        self.builder, self.node = builder, node
+
+    __add__, __radd__ = _binary("add"), _binary("add", reflected=True)
+    __sub__, __rsub__ = _binary("sub"), _binary("sub", reflected=True)
+    __mul__, __rmul__ = _binary("mul"), _binary("mul", reflected=True)
+    __truediv__, __rtruediv__ = _binary("div"), _binary("div", reflected=True)
+    __neg__, __abs__, sqrt, exp, log = map(_unary, ("neg", "abs", "sqrt", "exp", "log"))
+    sin, cos, tan, asin, acos = map(_unary, ("sin", "cos", "tan", "asin", "acos"))
+    atan2, ratan2 = _binary("atan2"), _binary("atan2", reflected=True)
+    __lt__, __gt__ = _binary("less"), _binary("less", reflected=True)
+    __le__, __ge__ = _binary("less_equal"), _binary("less_equal", reflected=True)
+
+    def __eq__(self, other: Any) -> Any:
+        below = self.__le__(other)
+        return below if below is NotImplemented else below & self.__ge__(other)
+
+    def __ne__(self, other: Any) -> Any:
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else ~equal
+
+    def __pos__(self) -> Symbol:
+        return self
+
+    def __pow__(self, exponent: Any) -> Any:
+        """A whole power, by products."""
+        if not isinstance(exponent, NUMBERS) or not float(exponent).is_integer():
+            found = f"the exponent {exponent!r}"
+            raise self.builder.error("not a whole power", found, "a whole number", "Use sqrt, or exp and log.")
+        power, square, n = Symbol(self.builder, self.builder.constant(1.0)), self, abs(int(exponent))
+        while n:
+            power, square, n = power * square if n % 2 else power, square * square, n // 2
+        return 1.0 / power if exponent < 0 else power
+
+
+NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+
+
+def _number(builder: Builder, value: Any) -> int | None:
+    """The node of a number: a symbol, or a constant; None for all else."""
+    if type(value) is Symbol and value.builder is builder:
+        return value.node
+    if type(value) is float:
+        return builder.constant(value)
+    if isinstance(value, NUMBERS):
+        return builder.constant(float(value))
+    if isinstance(value, np.ndarray):
+        if not value.ndim:
+            return _number(builder, value.item())
+        raise builder.error("an array meets a symbol", f"an array {value.shape}", "numbers, or Vec", "Make it a Vec.")
+    if isinstance(value, Condition):
+        fix = "Use polhode.where(condition, 1.0, 0.0)."
+        raise builder.error("a condition stands for a number", "a comparison of symbols", "a number", fix)
+    if isinstance(value, Symbol):
+        raise builder.error("symbols of two traces meet", f"a symbol of {value.builder.name}", "symbols of this one")
+    return None
+
+
+def _truth(builder: Builder, value: Any) -> int | None:
+    """The node of a condition, or of True or False; None for all else."""
+    if isinstance(value, Condition) and value.builder is builder:
+        return value.node
+    return builder.constant(bool(value)) if isinstance(value, (bool, np.bool_)) else None
+
+
+def trace(function: Callable, snap: float = 0.0, /, **shapes: tuple[int, ...]) -> Graph:
+    """The graph of a function of generic scalars.
+
+        trace(quaternion.rotate, p=(4,), x=(3,))
+
+    function  is called with a Vec for each argument, nested for a matrix, a scalar for the shape ()
+    snap      see `SNAP`
+    shapes    of the arguments, by name
+    ->        `Graph`; results are scalars, or Vec, lists or arrays, also in tuples, NamedTuples and dicts
+    """
+    builder = Builder(getattr(function, "__name__", type(function).__name__), snap)
+    _check(builder, function, shapes)
+    arguments, inputs, outputs = {}, list[Port](), list[Port]()
+    for name, shape in shapes.items():
+        nodes = [builder.input(label) for label in labels(name, shape)]
+        inputs.append(Port(name, shape, tuple(nodes)))
+        symbols = np.empty(len(nodes), dtype=object)
+        symbols[:] = [Symbol(builder, node) for node in nodes]
+        arguments[name] = split(symbols.reshape(shape), len(shape))
+    structure = _collected(builder, function(**arguments), [], outputs)
+    return Graph.pruned(builder.name, inputs, outputs, builder.nodes, structure)
+
+
+def _check(builder: Builder, function: Callable, shapes: dict[str, Any]) -> None:
+    for name, shape in shapes.items():
+        if not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
+            raise builder.error("not a shape", repr(shape), "() for a number, (n,) or (m, n)", "", f", argument {name}")
+    try:
+        inspect.signature(function).bind(**shapes)
+    except (TypeError, ValueError) as error:
+        found = f"shapes of {', '.join(shapes) or 'none'}"
+        raise builder.error(str(error), found, "the shape of each argument, by its name") from None
+
+
+def _collected(builder: Builder, value: Any, path: list[str], outputs: list[Port]) -> Any:
+    """Note the nodes of a result; return its structure, with the position of an output for each array."""
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return {key: _collected(builder, part, [*path, str(key)], outputs) for key, part in value.items()}
+    if isinstance(value, tuple) and not isinstance(value, Vec):
+        names = getattr(value, "_fields", range(len(value)))
+        parts = [_collected(builder, v, [*path, str(n)], outputs) for n, v in zip(names, value, strict=True)]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    name, nodes = ".".join(path) or "result", list[int]()
+    shape = _flattened(builder, split(value, value.ndim) if isinstance(value, np.ndarray) else value, nodes, name)
+    if len({Node(*builder.nodes[k]).is_condition for k in nodes}) > 1:
+        raise builder.error("numbers and conditions in one vector", f"both in {name}", "one kind")
+    outputs.append(Port(name, shape, tuple(nodes)))
+    return len(outputs) - 1
+
+
+def _flattened(builder: Builder, value: Any, nodes: list[int], name: str) -> tuple[int, ...]:
+    """Append the nodes of a scalar or (nested) Vec, and return its shape."""
+    if isinstance(value, (Vec, list)):
+        shapes = {_flattened(builder, part, nodes, name) for part in value}
+        if len(shapes) > 1:
+            raise builder.error("rows of several lengths", f"{sorted(shapes)}", "equal ones", "", f", {name}")
+        return (len(value), *(shapes.pop() if shapes else ()))
+    node = _truth(builder, value)
+    node = _number(builder, value) if node is None and not isinstance(value, Condition) else node
+    if node is None:
+        found = f"{type(value).__name__} {value!r}"[:80]
+        raise builder.error("not a number", found, "symbols and numbers, or Vec of them", "", f", {name}")
+    nodes.append(node)
+    return ()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.scalar import functions
+from polhode.scalar.functions import acos, asin, atan2, cos, exp, log, sin, sqrt, tan
 
 
 class Dual:
@@ -108,25 +108,23 @@ def _parts(x: Any) -> tuple[Any, Any]:
 
 
 def _angle(y: Any, dy: Any, x: Any, dx: Any) -> Dual:
-    return Dual(functions.atan2(y, x), (x * dy - y * dx) / (x * x + y * y))
+    return Dual(atan2(y, x), (x * dy - y * dx) / (x * x + y * y))
 
 
-RULES: dict[str, Callable[[Any, Any], Any]] = {
-    "sin": lambda x, y: functions.cos(x),
-    "cos": lambda x, y: -functions.sin(x),
-    "tan": lambda x, y: 1 + y * y,
-    "asin": lambda x, y: 1 / functions.sqrt(1 - x * x),
-    "acos": lambda x, y: -1 / functions.sqrt(1 - x * x),
-    "exp": lambda x, y: y,
-    "log": lambda x, y: 1 / x,
-    "sqrt": lambda x, y: 1 / (2 * y),
+RULES: dict[Callable[[Any], Any], Callable[[Any, Any], Any]] = {
+    sin: lambda x, y: cos(x),
+    cos: lambda x, y: -sin(x),
+    tan: lambda x, y: 1 + y * y,
+    asin: lambda x, y: 1 / sqrt(1 - x * x),
+    acos: lambda x, y: -1 / sqrt(1 - x * x),
+    exp: lambda x, y: y,
+    log: lambda x, y: 1 / x,
+    sqrt: lambda x, y: 1 / (2 * y),
 }
 """Derivative of each function at x, where its value is y."""
 
 
-def _unary(name: str) -> Callable[[Dual], Dual]:
-    function, rule = getattr(functions, name), RULES[name]
-
+def _unary(function: Callable[[Any], Any], rule: Callable[[Any, Any], Any]) -> Callable[[Dual], Dual]:
     def method(self: Dual) -> Dual:
         y = function(self.value)
         return Dual(y, rule(self.value, y) * self.slope)
@@ -134,5 +132,5 @@ def _unary(name: str) -> Callable[[Dual], Dual]:
     return method
 
 
-for _name in RULES:
-    setattr(Dual, _name, _unary(_name))
+for _function, _rule in RULES.items():
+    setattr(Dual, _function.__name__, _unary(_function, _rule))

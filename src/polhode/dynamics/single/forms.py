@@ -12,9 +12,18 @@ from typing import NamedTuple
 
 from polhode import euler
 from polhode.dynamics import fundamental
-from polhode.dynamics.single import terms
 from polhode.dynamics.single.angles import angle_accelerations, angle_state_rates, state_rates
 from polhode.dynamics.single.loads import Loads, body_torque, generalized_force, radial_part
+from polhode.dynamics.single.terms import (
+    augmented_inverse,
+    augmented_matrix,
+    gyroscopic_23,
+    gyroscopic_29,
+    gyroscopic_schwab,
+    gyroscopic_udwadia,
+    mass_matrix_udwadia,
+    mass_matrix_udwadia_inverse,
+)
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.quaternion import L, angular_velocity, second_rate
 from polhode.scalar import Scalar, Vec, cross, dot, inverse3, solve, square
@@ -98,10 +107,10 @@ class Form:
 
 # the velocity terms, on the left-hand side
 GYROSCOPIC: dict[str, Callable[[Problem], Vec]] = {
-    "23": lambda x: terms.gyroscopic_23(x.p, x.pdot, x.J),
-    "29": lambda x: terms.gyroscopic_29(x.p, x.pdot, x.J),
-    "schwab": lambda x: terms.gyroscopic_schwab(x.p, x.pdot, x.J),
-    "udwadia": lambda x: terms.gyroscopic_udwadia(x.p, x.pdot, x.J, x.J0),
+    "23": lambda x: gyroscopic_23(x.p, x.pdot, x.J),
+    "29": lambda x: gyroscopic_29(x.p, x.pdot, x.J),
+    "schwab": lambda x: gyroscopic_schwab(x.p, x.pdot, x.J),
+    "udwadia": lambda x: gyroscopic_udwadia(x.p, x.pdot, x.J, x.J0),
 }
 
 
@@ -120,13 +129,13 @@ def _right_side(form: Form, x: Problem) -> Vec:
 
 def _augmented(form: Form, x: Problem) -> Answer:
     """Solve [4LᵀJL, g p; g pᵀ, 0][p̈; λ] = [Q_p − …; −g ṗ·ṗ].        Sherif (34), (39), (83); Schwab (23)"""
-    solution = solve(terms.augmented_matrix(x.p, x.J, form.gradient), _right_side(form, x))
+    solution = solve(augmented_matrix(x.p, x.J, form.gradient), _right_side(form, x))
     return Answer(Vec(solution[:4]), solution[4])
 
 
 def _inverse(form: Form, x: Problem) -> Answer:
     """Multiply by the closed inverse, right for any ‖p‖.                        Sherif (35)"""
-    solution = terms.augmented_inverse(x.p, x.J) @ _right_side(form, x)
+    solution = augmented_inverse(x.p, x.J) @ _right_side(form, x)
     return Answer(Vec(solution[:4]), solution[4])
 
 
@@ -164,7 +173,7 @@ def _explicit(form: Form, x: Problem) -> Answer:
 def _fundamental(form: Form, x: Problem) -> Answer:
     """Solve M_u p̈ = Q with p·p̈ = −N(ṗ) by the fundamental equation.       Udwadia (12), (45)"""
     *rest, b = _right_side(form, x)
-    answer = fundamental.constrained(terms.mass_matrix_udwadia(x.p, x.J, x.J0), Vec(rest), Vec((x.p,)), Vec((b,)))
+    answer = fundamental.constrained(mass_matrix_udwadia(x.p, x.J, x.J0), Vec(rest), Vec((x.p,)), Vec((b,)))
     return Answer(answer.acceleration, -dot(x.p, answer.force) / square(x.p))
 
 
@@ -180,19 +189,19 @@ def _udwadia_right_side(form: Form, x: Problem) -> Vec:
 
 def _multiplier_of(form: Form, x: Problem, pddot: Vec) -> Scalar:
     """λ from what an acceleration leaves over along p in M_u p̈ + … + p λ = Q_p."""
-    rest = _load(form, x) - GYROSCOPIC["udwadia"](x) - terms.mass_matrix_udwadia(x.p, x.J, x.J0) @ pddot
+    rest = _load(form, x) - GYROSCOPIC["udwadia"](x) - mass_matrix_udwadia(x.p, x.J, x.J0) @ pddot
     return dot(x.p, rest) / square(x.p)
 
 
 def _projected(form: Form, x: Problem) -> Answer:
     """Solve M_u p̈ = the projected right side.                                 Udwadia (19), (20), (40)"""
-    pddot = solve(terms.mass_matrix_udwadia(x.p, x.J, x.J0), _udwadia_right_side(form, x))
+    pddot = solve(mass_matrix_udwadia(x.p, x.J, x.J0), _udwadia_right_side(form, x))
     return Answer(pddot, _multiplier_of(form, x, pddot))
 
 
 def _projected_inverse(form: Form, x: Problem) -> Answer:
     """Multiply the projected right side by ¼ Eᵀ J4⁻¹ E.                                Udwadia (22)"""
-    pddot = terms.mass_matrix_udwadia_inverse(x.p, x.J, x.J0) @ _udwadia_right_side(form, x) / 4
+    pddot = mass_matrix_udwadia_inverse(x.p, x.J, x.J0) @ _udwadia_right_side(form, x) / 4
     return Answer(pddot, _multiplier_of(form, x, pddot))
 
 

@@ -63,6 +63,6 @@ def _check_moments(where: str, moments: np.ndarray, physical: bool) -> None:
                 "inertia is not that of a real body",
                 shown,
                 f"a largest one of at most the sum of the others ({smallest + middle:.6g})",
-                "Was it given about a joint instead of the centre of mass? physical=False leaves this check out.",
+                "Was it given about a joint instead of the centre of mass?",
             )
         )

@@ -707,6 +707,9 @@ def test_times_may_have_any_shape():
         (lambda: exact.pendulum([1, 2], 0, 1, 1), "more than one"),
         (lambda: exact.pendulum_period(4, 1), "not one of a swing"),
         (lambda: exact.constant_rate([2, 0, 0, 0], [1, 0, 0], 1), "not a unit quaternion"),
+        (lambda: exact.constant_rate(UPRIGHT, [1, 0, 0], 1e300), "too far to tell the phase"),
+        (lambda: exact.free_body([1, 2, 2.5], [1, 2, 3], 1e20), "too far to tell the phase"),
+        (lambda: exact.jacobi(1.0, [0.5], 0.5), "wrong kinds"),
         (lambda: exact.jacobi(1.0, 0.5, 0.4), "not a parameter and its complement"),
     ],
 )

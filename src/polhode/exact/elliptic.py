@@ -104,7 +104,7 @@ class Functions(NamedTuple):
     dn: np.ndarray
 
 
-def jacobi(u: Array, m: float, m1: float) -> Functions:
+def jacobi(u: Array, m: Array, m1: Array) -> Functions:
     """Jacobi's elliptic functions, each to a few units in its last digit.
 
     u   (...)  the argument
@@ -112,8 +112,11 @@ def jacobi(u: Array, m: float, m1: float) -> Functions:
     m1  its complement 1 − m, given apart because near the separatrix m → 1 it cannot be found from m
     ->  sn (...), cn (...), dn (...)
     """
-    u = as_array("exact.jacobi, argument u", u, ())
-    m, m1 = (float(as_array(f"exact.jacobi, argument {n}", x, ())) for n, x in (("m", m), ("m1", m1)))
+    u, m, m1 = (as_array(f"exact.jacobi, argument {n}", x, ()) for n, x in (("u", u), ("m", m), ("m1", m1)))
+    if np.ndim(m) or np.ndim(m1) or any(x.dtype != float for x in (u, m, m1)):
+        found = ", ".join(f"{x.dtype} of shape {x.shape}" for x in (u, m, m1))
+        raise InputError(message("exact.jacobi", "wrong kinds of u, m, m1", found, "floats, m and m1 single ones"))
+    m, m1 = float(m), float(m1)
     if not (m >= 0 and m1 >= 0 and abs(m + m1 - 1) <= 1e-15):
         found = f"m = {m!r}, m1 = {m1!r}"
         raise InputError(message("exact.jacobi", "not a parameter and its complement", found, "m + m1 = 1, none < 0"))
@@ -140,7 +143,7 @@ def _first_period(v: np.ndarray, k: Modulus) -> Functions:
 
 
 def _near_zero(v: np.ndarray, k: Modulus) -> Functions:
-    """sn, cn, dn for 0 ≤ v ≤ K/2 as quotients of theta series.        Whittaker and Watson (1927) §21.11, §22.12
+    """sn, cn, dn for 0 ≤ v ≤ K/2 as quotients of theta series.        Whittaker and Watson (1927) §21.11, §22.11, §22.4
 
     For m > ½ those of the complementary modulus, at an imaginary argument: hyperbolic functions.
     In either case the nome is at most exp(−π) = 0.043.
@@ -170,10 +173,17 @@ def even_angle(turns: tuple[float, float], t: np.ndarray) -> np.ndarray:
     """The angle, rad, less whole turns, after a time at an even `turn_rate`; the product is Dekker's, exact."""
     high, low = turns
     product = t * high
+    _check_countable(product)
     t1, high1 = (134217729.0 * x - (134217729.0 * x - x) for x in (t, high))  # the first 26 bits
     t2, high2 = t - t1, high - high1
     error = ((t1 * high1 - product) + t1 * high2 + t2 * high1) + t2 * high2
     return 2 * pi * ((product - np.rint(product)) + (error + t * low))
+
+
+def _check_countable(turns: np.ndarray) -> None:
+    if np.any(abs(turns) > 2.0**53):
+        found = f"{np.max(abs(turns)):.3g} turns or half periods"
+        raise InputError(message("exact, argument t", "too far to tell the phase", found, "at most 2⁵³"))
 
 
 class Clock(NamedTuple):
@@ -215,6 +225,7 @@ def read(clock: Clock, t: np.ndarray) -> Reading:
     high, low = clock.period
     shift = clock.start / clock.rate
     count = np.rint((t + shift) / (high + low)) if clock.k.m1 else np.zeros_like(t)
+    _check_countable(count)
     v = clock.rate * ((t - count * high) - count * low) + clock.start
     v = np.clip(v, -clock.k.K, clock.k.K)  # rounding must not carry it into the next half period
     return Reading(t, count.astype(np.int64), v, *_first_period(v, clock.k))
@@ -258,7 +269,7 @@ def third_kind(at: Functions, k: Modulus, p: float, excess: float) -> np.ndarray
           = F = sn R_C(cn² dn², (cn² + p sn²)(1 + r sn²)) + ⅓ r sn³ R_J(cn², dn², 1, 1 + r sn²)    p > 2
           = v/p + h F/p,  F = atan(h sn)                                                          m = 1, p ≥ 1
 
-    with r = m/(p − 1), h² = p − 1.                                         DLMF 19.25.14, 19.7.8, 19.12.9
+    with r = m/(p − 1), h² = p − 1.                                         DLMF 19.25.14, 19.7.8, 19.6.12
 
     at         sn, cn, dn of v (n,)
     p, excess  p > 0 and p − 1

@@ -19,7 +19,6 @@ from polhode.exact.elliptic import (
     start_clock,
 )
 from polhode.exact.motion import (
-    UPRIGHT,
     Motion,
     constant_rate,
     positive,
@@ -29,14 +28,14 @@ from polhode.exact.motion import (
     single_inertia,
     times,
 )
-from polhode.quaternion import conjugate, from_matrix, product, rotate
+from polhode.quaternion import IDENTITY, conjugate, from_matrix, product, rotate
 from polhode.scalar import Array, Vec, cross, dot, length, vec
 
 NOISE = Decimal("1e-150")
 """A relative difference this small is none: permanent rotation, or exactly on the separatrix."""
 
 
-def free_body(inertia: Array, omega: Array, t: Array, p: Array = UPRIGHT) -> Motion:
+def free_body(inertia: Array, omega: Array, t: Array, p: Array = IDENTITY) -> Motion:
     """Motion of any rigid body without torque.                                        Whittaker (1937) §69
 
         ω₁ = a₁ cn v,  ω₂ = ±a₂ sn v,  ω₃ = a₃ dn v,  v = λ t + v₀
@@ -155,7 +154,7 @@ def _ordered(J: Vec, axes: Vec, w: Vec) -> tuple[Vec, Vec]:
 
 
 def free_symmetric_body(
-    transverse: float, axial: float, omega: Array, t: Array, p: Array = UPRIGHT, axis: int = 2
+    transverse: float, axial: float, omega: Array, t: Array, p: Array = IDENTITY, axis: int = 2
 ) -> Motion:
     """Motion of a symmetric body without torque, in elementary functions.
 

@@ -11,8 +11,6 @@ from polhode.quaternion import conjugate, product
 from polhode.scalar import KINDS, Array, Vec, as_array, checked, length
 from polhode.spatial import as_inertia
 
-UPRIGHT = (1.0, 0.0, 0.0, 0.0)
-
 
 class Motion(NamedTuple):
     """An attitude p (..., 4), body → world, and the angular velocity ω (..., 3) in body axes, rad/s."""

@@ -20,7 +20,6 @@ from polhode.kernel.graph import (
     OPERATIONS,
     RULE_CONSTANTS,
     RULE_OPERATIONS,
-    SNAP,
     SNAPPED,
     Graph,
     Node,

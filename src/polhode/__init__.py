@@ -32,6 +32,7 @@ _NAMES = {
         "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",
     ],
     "polhode.assemble": ["SingleBody", "System", "compare", "compile"],
+    "polhode.formats.load": ["load"],
     "polhode.model": [
         "Body", "Constraint", "Force", "ForceFunction", "Joint", "Model", "Parameter", "Spring", "Start",
     ],

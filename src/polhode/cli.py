@@ -148,3 +148,40 @@ def compare(
         made_by = f"polhode compare: J {moments}, omega {omega}, {duration:g} s, RK4 step {step:g} s"
         save_figure(compare_figure(found), picture, made_by, overwrite)
         click.echo(f"figure: {picture}", err=as_json)
+
+
+@main.command()
+@click.argument("source")
+@click.option(
+    "--base",
+    type=click.Choice(["fixed", "free"]),
+    default="fixed",
+    show_default=True,
+    help="URDF: root on the world, or flying.",
+)
+@click.option(
+    "--mimic",
+    type=click.Choice(["constrain", "free"]),
+    default="constrain",
+    show_default=True,
+    help="URDF: mimic joints.",
+)
+@click.option(
+    "--package",
+    "packages",
+    multiple=True,
+    type=click.Path(),
+    help="URDF, MJCF: folder for package://; may be repeated.",
+)
+@click.option("--full", is_flag=True, help="Leave nothing out of long models.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def info(source: str, base: str, mimic: str, packages: tuple[str, ...], full: bool, as_json: bool) -> None:
+    """A model file, or a bundled model: its tree, joints, masses, limits, and what was ignored."""
+    from polhode.formats.load import load_with_notes
+    from polhode.show.tree import info_dict, print_info
+
+    model, notes = load_with_notes(source, base=base, mimic=mimic, packages=packages)
+    if as_json:
+        click.echo(json.dumps({"polhode": __version__, **info_dict(model, notes)}, indent=1))
+    else:
+        print_info(model, notes, full)

@@ -32,7 +32,7 @@ class Read:
         self.joints = []
         for index in range(1, self.model.njoints):
             joint, name = self.model.joints[index], self.model.names[index]
-            self.joints.append((joint, *(at[name] if name in at else (0, 0))))
+            self.joints.append((joint, *at.get(name, (0, 0))))
         self.nv = ours.nv
 
     def q(self, q):

@@ -109,3 +109,19 @@ def test_mistakes_end_with_a_message_not_a_traceback(tmp_path, monkeypatch, args
     assert "Traceback" not in found.output
     for word in words:
         assert word in found.output
+
+
+def test_info_shows_the_tree_and_the_joints():
+    found = run("info", "quadruped")
+    assert found.exit_code == 0
+    for word in ("trunk", "front-left-knee", "nq 19, nv 18", "free"):
+        assert word in found.output
+    told = json.loads(run("info", "heavy-top", "--json").stdout)
+    assert told["polhode"] == ph.__version__
+
+
+def test_info_of_a_wrong_name_is_told():
+    found = run("info", "quadruppd")
+    assert found.exit_code == 2
+    assert "quadruped" in found.output
+    assert "Traceback" not in found.output

@@ -4,8 +4,9 @@ import re
 import subprocess
 from pathlib import Path
 
-import index
 import pytest
+
+import index
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))

@@ -391,6 +391,15 @@ class Start:
     duration: float | None = None
     method: str | None = None
 
+    def __post_init__(self) -> None:
+        """Check everything."""
+        for name in ("q", "v"):
+            value = getattr(self, name)
+            if value is not None:
+                _set(self, **{name: _numbers("start", name, value, len(value))})
+        if self.duration is not None and not 0 < _number("start", "duration", self.duration) < math.inf:
+            raise ModelError(message("start, duration", "not positive", repr(self.duration), "seconds above 0"))
+
 
 AnyForce = Force | Spring | ForceFunction
 
@@ -418,6 +427,7 @@ class Model:
         check_names(self.name, "body", [body.name for body in self.bodies], reserved=WORLD)
         check_names(self.name, "joint", [joint.name for joint in self.joints])
         check_names(self.name, "force", [force.name for force in self.forces])
+        check_names(self.name, "constraint", [constraint.name for constraint in self.constraints])
         parent_first(self.name, [b.name for b in self.bodies], [(j.name, j.parent, j.child) for j in self.joints])
         self._check_forces()
         self._check_start()
@@ -495,10 +505,9 @@ def named_parameters(model: Model) -> list[Parameter]:
         if isinstance(value, tuple):
             for x in value:
                 visit(x)
-        elif isinstance(value, Parameter):
-            if found.setdefault(value.name, value) != value:
-                where, shown = f"model '{model.name}', parameter '{value.name}'", found[value.name].value
-                raise ModelError(message(where, "two values", f"{shown} and {value.value}", "one value"))
+        elif isinstance(value, Parameter) and found.setdefault(value.name, value) != value:
+            where, shown = f"model '{model.name}', parameter '{value.name}'", found[value.name].value
+            raise ModelError(message(where, "two values", f"{shown} and {value.value}", "one value"))
 
     visit(model.gravity)
     for record in (*model.bodies, *model.joints, *model.forces):

@@ -1,0 +1,1 @@
+"""Model files: text in, Model out."""

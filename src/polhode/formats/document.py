@@ -1,0 +1,228 @@
+"""YAML text → plain data (mappings, lists, text, numbers) that remembers the line of every value.
+
+ruamel.yaml splits the text; what the pieces mean is decided here, by the core schema of YAML 1.2. No tag
+is obeyed, so nothing but plain data can come out, and what aliases repeat is counted before it is used.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from polhode.errors import InputError, ModelError, message
+
+LARGEST = 16_000_000
+"""Bytes of a file."""
+DEEPEST = 50
+"""Mappings and lists inside one another."""
+MOST = 500_000
+"""Values of a file, those that aliases repeat included."""
+
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_WORDS: dict[str, Any] = {"": None, "~": None}
+_WORDS |= {word: value for text, value in [("null", None), ("true", True), ("false", False)]
+           for word in (text, text.capitalize(), text.upper())}  # fmt: skip
+_WORDS |= {sign + word: float(f"{sign}inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")}
+_WORDS |= dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan"))
+
+Path_ = tuple[str | int, ...]
+"""The keys and indices that lead to a value."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """The data of a file, and where each value of it stands."""
+
+    where: str
+    data: Any
+    lines: dict[Path_, int]
+
+    def line(self, path: Path_) -> int:
+        """The line of a value, or of the nearest one around it that the file has."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def place(self, path: Path_) -> str:
+        """Where a value stands, as errors say it: file:line, path."""
+        head = f"{self.where}:{self.line(path)}"
+        return f"{head}, {'.'.join(map(str, path))}" if path else head
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of bounded size."""
+    try:
+        if path.exists() and not path.is_file():
+            raise InputError(message(str(path), "not a file", "a folder or a device", "a model file"))
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(message(str(path), "cannot be read", reason, "a file that may be read")) from None
+    if len(content) > LARGEST:
+        found = f"{path.stat().st_size / 1e6:.0f} MB"
+        raise ModelError(message(str(path), "too large for a model file", found, f"at most {LARGEST / 1e6:.0f} MB"))
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        found = f"byte 0x{content[error.start]:02x}"
+        raise ModelError(message(f"{path}:{line}", "not text in UTF-8", found, "UTF-8")) from None
+
+
+def scalar(text: str) -> Any:
+    """What a word without quotes means: a number, true, false, null, or itself."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text
+
+
+def read_document(text: str, where: str) -> Document:
+    """The one document of a YAML text."""
+    builder = _Builder(where)
+    for event in _events(text, where):
+        builder.take(event)
+    if not builder.found:
+        raise ModelError(message(where, "an empty file", "no data", "a model: name, bodies, joints"))
+    return Document(where, builder.found[0], builder.lines)
+
+
+def _events(text: str, where: str) -> Iterator[Any]:
+    """The pieces of a text, with every error of the splitter as ours."""
+    try:
+        yield from YAML(typ="safe", pure=True).parse(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{where}:{mark.line + 1}" if mark else where
+        found = repr(text.splitlines()[mark.line].strip()[:60]) if mark and mark.line < text.count("\n") else "its end"
+        fix = f"The reader says: {' '.join(filter(None, (error.problem, error.context)))}."
+        raise ModelError(message(place, "not YAML", found, "keys and values, indented by spaces", fix)) from None
+    except YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise ModelError(message(where, "not YAML", reason, "text that can be printed")) from None
+    except (ValueError, OverflowError, AssertionError, AttributeError, IndexError, TypeError) as error:
+        raise ModelError(message(where, "not YAML", str(error) or "an odd text", "keys and values")) from None
+
+
+@dataclass
+class _Open:
+    """A mapping or list that is being read."""
+
+    value: dict | list
+    path: Path_
+    line: int
+    anchor: str | None
+    key: str | None = None
+    size: int = 1
+
+
+@dataclass
+class _Builder:
+    """Puts the pieces together, one after the other; deep nesting costs no recursion."""
+
+    where: str
+    stack: list[_Open] = field(default_factory=list)
+    found: list = field(default_factory=list)
+    lines: dict[Path_, int] = field(default_factory=dict)
+    anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)
+    count: int = 0
+
+    def take(self, event: Any) -> None:
+        """One piece."""
+        kind = type(event).__name__
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        if kind in ("ScalarEvent", "MappingStartEvent", "SequenceStartEvent"):
+            if event.tag not in (None, "!") and str(event.tag) not in ("None", "!"):
+                fix = "Files are data: nothing in them is constructed or run. Leave the tag out."
+                raise self.fault(line, "a tag", f"'{event.tag}'", "plain data", fix)
+            if not self.stack and self.found:
+                raise self.fault(line, "a second document", "'---'", "one model in a file")
+        if kind == "ScalarEvent":
+            self._scalar(event, line)
+        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
+            self._open({} if kind == "MappingStartEvent" else [], event.anchor, line)
+        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
+            self._close()
+        elif kind == "AliasEvent":
+            self._alias(event.anchor, line)
+
+    def fault(self, line: int, what: str, found: str, expected: str, fix: str = "") -> ModelError:
+        """An error at a line."""
+        return ModelError(message(f"{self.where}:{line}", what, found, expected, fix))
+
+    def _scalar(self, event: Any, line: int) -> None:
+        top = self.stack[-1] if self.stack else None
+        if top and isinstance(top.value, dict) and top.key is None:
+            self._key(top, event.value, line)
+            return
+        self._count(1, line)
+        value = scalar(event.value) if not event.style else event.value
+        if event.anchor:
+            self.anchors[event.anchor] = (value, 1)
+        self._put(value, line, 1)
+
+    def _key(self, top: _Open, name: str, line: int) -> None:
+        if name == "<<":
+            raise self.fault(line, "a merge key", "'<<'", "every value written out, or an alias for a whole value")
+        if name in top.value:
+            first = self.lines[(*top.path, name)]
+            raise self.fault(line, "a key twice", f"'{name}', first in line {first}", "each name once")
+        top.key = name
+        self.lines[(*top.path, name)] = line
+
+    def _path(self, line: int) -> Path_:
+        """Where the next value goes."""
+        if not self.stack:
+            return ()
+        top = self.stack[-1]
+        if isinstance(top.value, list):
+            return (*top.path, len(top.value))
+        if top.key is None:
+            raise self.fault(line, "a mapping or list as a key", "not text", "a name before the colon")
+        return (*top.path, top.key)
+
+    def _open(self, value: dict | list, anchor: str | None, line: int) -> None:
+        if len(self.stack) >= DEEPEST:
+            raise self.fault(line, "nested too deeply", f"more than {DEEPEST} levels", "about five")
+        self._count(1, line)
+        self.stack.append(_Open(value, self._path(line), line, anchor))
+
+    def _close(self) -> None:
+        done = self.stack.pop()
+        if done.anchor:
+            self.anchors[done.anchor] = (done.value, done.size)
+        self._put(done.value, done.line, done.size)
+
+    def _alias(self, anchor: str, line: int) -> None:
+        if anchor not in self.anchors:
+            raise self.fault(line, "an alias of nothing", f"'*{anchor}'", "an anchor '&name' that ends before it")
+        value, size = self.anchors[anchor]
+        self._count(size, line)
+        self._put(value, line, size)
+
+    def _count(self, size: int, line: int) -> None:
+        self.count += size
+        if self.count > MOST:
+            fix = "Aliases count as often as they repeat a value." if self.anchors else ""
+            raise self.fault(line, "too many values", f"more than {MOST}", "a smaller model", fix)
+
+    def _put(self, value: Any, line: int, size: int) -> None:
+        path = self._path(line)
+        self.lines.setdefault(path, line)
+        if not self.stack:
+            self.found.append(value)
+            return
+        top = self.stack[-1]
+        top.size += size
+        if isinstance(top.value, list):
+            top.value.append(value)
+        else:
+            top.value[top.key] = value
+            top.key = None

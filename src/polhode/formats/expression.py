@@ -1,0 +1,164 @@
+"""Numbers written as expressions in model files: "2*m1 + pi/4". A small parser; nothing is ever executed.
+
+sum      product, then + or − product, …
+product  sign, then * or / sign, …
+sign     any number of + and −, then power
+power    atom, then ^ sign               (from the right: 2^3^2 is 2^9)
+atom     number, name, pi, function(sum), (sum)
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+
+FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "log": math.log,
+    "abs": abs,
+}
+CONSTANTS = {"pi": math.pi}
+LONGEST = 1000
+"""Characters of an expression."""
+DEEPEST = 40
+"""Parentheses and signs inside one another."""
+
+_TOKEN = re.compile(r"\s*(?:([0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?)|([^\W\d]\w*)|(\S))")
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+class Fault(Exception):
+    """What is wrong with a value of a file, in the parts of a message; the reader adds where."""
+
+    def __init__(self, what: str, found: str, expected: str, fix: str = "") -> None:
+        super().__init__(what)
+        self.what, self.found, self.expected, self.fix = what, found, expected, fix
+
+
+def is_name(text: str) -> bool:
+    """Whether an expression may call a parameter by this name."""
+    return bool(_NAME.fullmatch(text)) and text not in FUNCTIONS and text not in CONSTANTS
+
+
+def evaluate(text: str, names: Mapping[str, float]) -> float:
+    """The value of an expression; raises a Fault where it has none.
+
+    names  the parameters it may use
+    """
+    if len(text) > LONGEST:
+        raise Fault("an expression too long", f"{len(text)} characters", f"at most {LONGEST}")
+    parser = _Parser(text, names)
+    try:
+        value = parser.sum()
+    except ZeroDivisionError:
+        raise Fault("a division by zero", repr(text), "a number") from None
+    except (ValueError, OverflowError):
+        raise Fault("an expression without a value", repr(text), "a finite number") from None
+    parser.end()
+    if not math.isfinite(value):
+        raise Fault("an expression without a value", repr(text), "a finite number")
+    return value
+
+
+class _Parser:
+    """The tokens of one expression, read from left to right."""
+
+    def __init__(self, text: str, names: Mapping[str, float]) -> None:
+        self.text, self.names = text, names
+        self.tokens = [match.groups() for match in _TOKEN.finditer(text)]
+        self.at = 0
+        self.depth = 0
+
+    def _next(self, *signs: str) -> str:
+        """The next sign if it is one of these, and step over it; else nothing."""
+        sign = self.tokens[self.at][2] if self.at < len(self.tokens) else None
+        if sign in signs:
+            self.at += 1
+            return sign or ""
+        return ""
+
+    def _fault(self, expected: str, fix: str = "") -> Fault:
+        token = next(filter(None, self.tokens[self.at])) if self.at < len(self.tokens) else "its end"
+        return Fault("not an expression", f"{token!r} in {self.text!r}", expected, fix)
+
+    def end(self) -> None:
+        """Nothing may be left."""
+        if self.at < len(self.tokens):
+            raise self._fault("an operator + - * / ^, or the end")
+
+    def sum(self) -> float:
+        """Terms added and subtracted."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise Fault("an expression nested too deeply", repr(self.text[:40]), f"at most {DEEPEST} levels")
+        value = self.product()
+        while sign := self._next("+", "-"):
+            value = value + self.product() if sign == "+" else value - self.product()
+        self.depth -= 1
+        return value
+
+    def product(self) -> float:
+        """Factors multiplied and divided."""
+        value = self.sign()
+        while sign := self._next("*", "/"):
+            value = value * self.sign() if sign == "*" else value / self.sign()
+        return value
+
+    def sign(self) -> float:
+        """−x^y is −(x^y)."""
+        negative = False
+        while sign := self._next("+", "-"):
+            negative ^= sign == "-"
+        value = self.power()
+        return -value if negative else value
+
+    def power(self) -> float:
+        """A power of a real number, real."""
+        base = self.atom()
+        if not self._next("^"):
+            return base
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise Fault("an expression nested too deeply", repr(self.text[:40]), f"at most {DEEPEST} levels")
+        value = math.pow(base, self.sign())
+        self.depth -= 1
+        return value
+
+    def atom(self) -> float:
+        """A number, a name, a function of a sum, or a sum in parentheses."""
+        number, name, _ = self.tokens[self.at] if self.at < len(self.tokens) else (None, None, None)
+        if number:
+            self.at += 1
+            return float(number)
+        if name:
+            return self._named(name)
+        if self._next("("):
+            return self._closed()
+        raise self._fault(
+            "a number, a parameter or a parenthesis", "A power is written ^." if "**" in self.text else ""
+        )
+
+    def _named(self, name: str) -> float:
+        if name in FUNCTIONS:
+            self.at += 1
+            if not self._next("("):
+                raise self._fault(f"a parenthesis after {name}")
+            return FUNCTIONS[name](self._closed())
+        known = {**self.names, **CONSTANTS}
+        if name not in known:
+            parameters = ", ".join(list(self.names)[:8]) or "none is defined"
+            expected = f"a parameter ({parameters}), pi, or one of {', '.join(FUNCTIONS)}"
+            raise Fault(
+                "an unknown name", f"{name!r} in {self.text!r}", expected, "Parameters stand under 'parameters:'."
+            )
+        self.at += 1
+        return known[name]
+
+    def _closed(self) -> float:
+        value = self.sum()
+        if not self._next(")"):
+            raise self._fault("a closing parenthesis")
+        return value

@@ -1,0 +1,306 @@
+"""MJCF → Model, through MuJoCo's MjSpec read uncompiled.
+
+Body frames are MuJoCo's, and so are q and v, number by number: several joints on one body, and joints
+away from its origin, make massless frames "<body>.<joint>" in between.
+"""
+
+from collections.abc import Iterable, Iterator
+from math import inf, isnan, pi
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.errors import ModelError, message
+from polhode.formats.inertia_of_geoms import NOTHING, Geoms, Solid
+from polhode.formats.mjcf_equality import constraints
+from polhode.formats.mjcf_text import read_mjcf
+from polhode.formats.mjspec import Parsed, as_vec, frame_of, orientation, parse, placement, the_mujoco, turn
+from polhode.formats.placement import ORIGIN, UPRIGHT, Placement, moved
+from polhode.formats.remarks import Remarks, located, massless
+from polhode.formats.xml_guard import TEXT, is_text
+from polhode.model import WORLD, Body, Joint, Model, Start
+from polhode.quaternion import rotate, rotation_matrix
+from polhode.scalar import Vec, length
+
+TYPES = {"HINGE": "revolute", "SLIDE": "prismatic", "BALL": "spherical", "FREE": "free"}
+"""MuJoCo's joint types, and ours."""
+
+
+class _Place(NamedTuple):
+    """A body of the spec, the name it gets, and its parent's."""
+
+    body: Any
+    name: str
+    parent: str
+
+
+class _Chain(NamedTuple):
+    """The joints that carry one body, the massless frames between them, and their coordinates at the start."""
+
+    joints: list[Joint]
+    frames: list[Body]
+    q: list[float]
+
+
+def load_mjcf(source: str | Path, packages: Iterable[str | Path] = ()) -> Model:
+    """The model of an MJCF file, or of a text that begins with "<".
+
+    packages  folders beside the model's own in which included files may lie
+
+    q and v are those of MuJoCo, and the start is its qpos0. Bodies without mass, inertias that no real body
+    has, properties that are not used and meshes that are not read are told by one PolhodeWarning each.
+    """
+    shown = TEXT if is_text(source) else str(source)
+    the_mujoco()
+    remarks = Remarks(shown)
+    mjcf = read_mjcf(source, remarks, packages)
+    parsed = parse(mjcf.root, shown)
+    reader = _Reader(parsed, Geoms(parsed, mjcf.files), remarks)
+    with np.errstate(all="ignore"):  # numbers beyond all bounds are found by the records
+        model = reader.model(mjcf.root.attributes.get("model", "").strip())
+    remarks.warn()
+    return model
+
+
+class _Reader:
+    """Turns a parsed spec into records."""
+
+    def __init__(self, parsed: Parsed, geoms: Geoms, remarks: Remarks) -> None:
+        self.parsed, self.geoms, self.remarks = parsed, geoms, remarks
+        self.spec = parsed.spec
+        self.taken = {WORLD, *(body.name for body in self.spec.bodies)}
+        self.taken_joints = {joint.name for joint in self.spec.joints}
+        self.joint_count = 0
+
+    def model(self, name: str) -> Model:
+        """All of it."""
+        places = list(self._places())
+        solids = []
+        for place in places:
+            with self._at(place):
+                solids.append(self._solid(place))
+        solids = self._weighed(solids)
+        bodies, joints, q = [], [], []
+        for place, solid in zip(places, solids, strict=True):
+            with self._at(place):
+                chain = self._chain(place)
+            bodies += chain.frames
+            joints += chain.joints
+            q += chain.q
+            at = self.parsed.place(place.body)
+            bodies.append(self.remarks.body(at, place.name, solid.mass, solid.inertia.tolist(), tuple(solid.center)))
+        stem = "model" if self.parsed.shown == TEXT else Path(self.parsed.shown).stem
+        zero = [x for joint in joints for x in _zero(joint)]
+        with located(self.parsed.shown):
+            return Model(
+                name or stem,
+                gravity=self._gravity(),
+                bodies=tuple(bodies),
+                joints=tuple(joints),
+                constraints=tuple(constraints(self.spec)),
+                start=Start(q=tuple(q)) if q != zero else None,
+            )
+
+    def _at(self, place: _Place) -> located:
+        return located(f"{self.parsed.place(place.body)}, body '{place.name}'")
+
+    def _places(self) -> Iterator[_Place]:
+        """Every body, parents first, in MuJoCo's order; those without a name get one."""
+        waiting = [(child, WORLD) for child in reversed(self.spec.worldbody.bodies)]
+        count = 0
+        while waiting:
+            body, parent = waiting.pop()
+            count += 1
+            name = body.name or _fresh(f"body_{count}", self.taken)
+            yield _Place(body, name, parent)
+            waiting += [(child, name) for child in reversed(body.bodies)]
+
+    def _gravity(self) -> tuple:
+        disabled = int(self.spec.option.disableflags) & int(the_mujoco().mjtDisableBit.mjDSBL_GRAVITY)
+        return ORIGIN if disabled else as_vec(self.spec.option.gravity)
+
+    # masses
+
+    def _solid(self, place: _Place) -> Solid:
+        """Mass, centre and inertia of a body, by its <inertial> or by its geoms."""
+        body = place.body
+        if body.mocap:
+            self.remarks.not_used("body.mocap")
+        rule = body.compiler.inertiafromgeom.name.removeprefix("mjINERTIAFROMGEOM_")
+        found = None
+        if rule == "TRUE" or (rule == "AUTO" and not body.explicitinertial):
+            found = self.geoms.of_body(body)
+            if self.geoms.without_mesh:
+                self.remarks.lighter.append(f"'{place.name}'")
+                self.geoms.without_mesh.clear()
+        if found is None:
+            found = _inertial(body) if body.explicitinertial else NOTHING
+        return self._bounded(found, body)
+
+    def _bounded(self, solid: Solid, body: Any) -> Solid:
+        """The compiler's lower bounds and its repair of impossible inertias, where the file asks for them."""
+        compiler = body.compiler
+        asked = compiler.boundmass or compiler.boundinertia or compiler.balanceinertia
+        if not asked or not np.isfinite(solid.inertia).all():
+            return solid
+        moments, R = np.linalg.eigh(solid.inertia)
+        moments = np.maximum(moments, compiler.boundinertia)
+        if compiler.balanceinertia and moments[0] + moments[1] < moments[2]:
+            moments = np.full(3, moments.mean())
+        return Solid(max(solid.mass, compiler.boundmass), solid.center, R @ np.diag(moments) @ R.T)
+
+    def _weighed(self, solids: list[Solid]) -> list[Solid]:
+        """All masses to scale, where the file gives a total."""
+        total, wanted = sum(solid.mass for solid in solids), float(self.spec.compiler.settotalmass)
+        if wanted <= 0 or total <= 0:
+            return solids
+        return [Solid(s.mass * wanted / total, s.center, s.inertia * (wanted / total)) for s in solids]
+
+    # joints
+
+    def _chain(self, place: _Place) -> _Chain:
+        """The joints from a body's parent to the body."""
+        body = place.body
+        kinds = [joint.type.name.removeprefix("mjJNT_") for joint in body.joints]
+        at = placement(body)
+        if not kinds:
+            fixed = Joint(self._joint_name(f"{place.name}.fixed"), "fixed", place.parent, place.name, **_frame(at))
+            return _Chain([fixed], [], [])
+        if "FREE" not in kinds:
+            return self._moving(place, at)
+        if len(kinds) > 1 or place.parent != WORLD:
+            found = "another joint beside it" if len(kinds) > 1 else f"a child of '{place.parent}'"
+            where = f"{self.parsed.place(body)}, body '{place.name}'"
+            raise ModelError(message(where, "a free joint out of place", found, "one alone, on a body of the world"))
+        return self._free(place, body.joints[0], at)
+
+    def _moving(self, place: _Place, at: Placement) -> _Chain:
+        """Hinges, slides and balls, in the order written, each about its own point of the body."""
+        chain = _Chain([], [], [])
+        parent, last = place.parent, len(place.body.joints) - 1
+        for k, element in enumerate(place.body.joints):
+            name = self._named(element)
+            kind = element.type.name.removeprefix("mjJNT_")
+            frame = frame_of(element)
+            anchor = ORIGIN if kind == "SLIDE" else frame.then(moved(element.pos)).position
+            axis = self._axis(element, frame, place.name) if kind != "BALL" else None
+            ends_here = k == last and not any(anchor)
+            child = place.name if ends_here else _fresh(f"{place.name}.{name}", self.taken)
+            data = self._joint_data(element, kind)
+            ref = _unit(element, kind) * float(element.ref) if axis is not None else 0.0
+            here = _back_by(at.then(Placement(anchor)), kind, axis, ref)
+            with located(self.parsed.place(element)):
+                data |= _frame(here) | ({} if axis is None else {"axis": axis})
+                chain.joints.append(Joint(name, TYPES[kind], parent, child, **data))
+            chain.q.extend(UPRIGHT if kind == "BALL" else (ref,))
+            if not ends_here:
+                chain.frames.append(massless(child))
+            parent, at = child, moved(-anchor)
+        if parent != place.name:
+            name = self._joint_name(f"{place.name}.fixed")
+            chain.joints.append(Joint(name, "fixed", parent, place.name, **_frame(at)))
+        return chain
+
+    def _axis(self, element: Any, frame: Placement, body: str) -> Vec:
+        axis = as_vec(element.axis)
+        if not any(axis):
+            where = f"{self.parsed.place(element)}, body '{body}', joint '{element.name}'"
+            raise ModelError(message(where, "the axis is zero", "(0, 0, 0)", "a direction"))
+        return rotate(frame.orientation, axis) if frame.orientation != UPRIGHT else axis
+
+    def _free(self, place: _Place, element: Any, at: Placement) -> _Chain:
+        """A free joint: MuJoCo counts position and quaternion from the world, so they start at the body's place.
+
+        Armature acts on all six velocities there, on the angular ones here: with armature the joint is
+        written as three slides and a ball, which have the same q and v.
+        """
+        name, data = self._named(element), self._joint_data(element, "FREE")
+        q = [*at.position, *at.orientation]
+        with located(self.parsed.place(element)):
+            if not data["armature"]:
+                return _Chain([Joint(name, "free", WORLD, place.name, **data)], [], q)
+            joints, frames, parent = [], [], WORLD
+            for letter, axis in (("x", (1.0, 0.0, 0.0)), ("y", (0.0, 1.0, 0.0)), ("z", (0.0, 0.0, 1.0))):
+                child = _fresh(f"{place.name}.{name}.{letter}", self.taken)
+                slide = self._joint_name(f"{name}.{letter}")
+                joints.append(Joint(slide, "prismatic", parent, child, axis=axis, **data))
+                frames.append(massless(child))
+                parent = child
+            return _Chain([*joints, Joint(name, "spherical", parent, place.name, **data)], frames, q)
+
+    def _joint_data(self, element: Any, kind: str) -> dict[str, Any]:
+        """Armature, damping, spring and limits."""
+        data: dict[str, Any] = {"armature": float(element.armature), "damping": self._linear(element, "damping")}
+        stiffness = self._linear(element, "stiffness")
+        if kind in ("BALL", "FREE"):
+            if stiffness:
+                self.remarks.not_used(f"joint.stiffness of a {kind.lower()} joint")
+            if _limited(element):
+                self.remarks.not_used(f"joint.range of a {kind.lower()} joint")
+            return data
+        unit = _unit(element, kind)
+        data |= {"stiffness": stiffness, "rest": unit * float(element.springref)}
+        lower, upper = (unit * float(x) for x in element.range) if _limited(element) else (-inf, inf)
+        return data | {"lower": lower, "upper": upper}
+
+    def _linear(self, element: Any, name: str) -> float:
+        """The linear coefficient of a damper or spring; MuJoCo knows higher ones."""
+        first, *higher = (float(x) for x in np.atleast_1d(getattr(element, name)))
+        if any(higher):
+            self.remarks.not_used(f"joint.{name} beyond its linear part")
+        return first
+
+    def _named(self, element: Any) -> str:
+        """The name of a joint; those without one get their number in MuJoCo."""
+        self.joint_count += 1
+        return element.name or self._joint_name(f"joint_{self.joint_count - 1}")
+
+    def _joint_name(self, name: str) -> str:
+        return _fresh(name, self.taken_joints)
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    """A name that no other has, from now on taken."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _frame(at: Placement) -> dict[str, Any]:
+    return {"position": at.position, "orientation": at.orientation}
+
+
+def _zero(joint: Joint) -> tuple:
+    """The coordinates of a joint at zero."""
+    return {"free": (*ORIGIN, *UPRIGHT), "spherical": UPRIGHT}.get(joint.type, (0.0,) * joint.nq)
+
+
+def _unit(element: Any, kind: str) -> float:
+    """Radians in the unit of an angle of the file; travels are in metres."""
+    return pi / 180 if kind == "HINGE" and element.compiler.degree else 1.0
+
+
+def _limited(element: Any) -> bool:
+    said = element.limited.name.removeprefix("mjLIMITED_")
+    lower, upper = element.range
+    return said == "TRUE" or (said == "AUTO" and bool(element.compiler.autolimits) and lower < upper)
+
+
+def _back_by(frame: Placement, kind: str, axis: Vec | None, ref: float) -> Placement:
+    """The joint frame at coordinate zero, where `frame` is the one at coordinate `ref`."""
+    if axis is None or ref == 0:
+        return frame
+    unit = axis / length(axis)
+    return frame.then(moved(-ref * unit) if kind == "SLIDE" else Placement(ORIGIN, turn(unit, -ref)))
+
+
+def _inertial(body: Any) -> Solid:
+    """The <inertial> of a body, its inertia turned into body axes."""
+    center = np.array(body.ipos, dtype=float)
+    if not isnan(body.fullinertia[0]):
+        xx, yy, zz, xy, xz, yz = (float(x) for x in body.fullinertia)
+        return Solid(float(body.mass), center, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    R = np.array(rotation_matrix(orientation(body, body.iquat, body.ialt)))
+    return Solid(float(body.mass), center, R @ np.diag(np.array(body.inertia, dtype=float)) @ R.T)

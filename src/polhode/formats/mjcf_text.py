@@ -1,0 +1,218 @@
+"""MJCF as text: includes put in, mesh files found, and what the model does not use left out.
+
+MuJoCo sees only what this module hands on, as a string; it opens no file of the user's.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from polhode.formats.folders import Folders, folders_of
+from polhode.formats.remarks import Remarks
+from polhode.formats.xml_guard import MAX_DEPTH, MAX_ELEMENTS, TEXT, Node, read_xml
+
+MAX_COPIES = 10_000
+"""The most bodies a <replicate> or <composite> may ask for."""
+MAX_BUILTIN = 200
+"""The largest number of a mesh that MuJoCo makes itself."""
+
+SECTIONS = frozenset({"compiler", "option", "default", "asset", "worldbody", "equality"})
+"""The sections of a file that say something of bodies and joints."""
+LEFT_OUT = frozenset({"plugin", "light", "camera"})
+"""Elements that MuJoCo need not see, wherever they stand."""
+REFUSED = {
+    "flexcomp": "a soft body",
+    "attach": "another model",
+    "model": "another model",
+}
+"""Elements that would change the tree in a way that is not read here."""
+WORDS = frozenset(
+    {"name", "class", "childclass", "model", "file", "mesh", "material", "hfield", "texture", "prefix", "type"}
+    | {"joint", "joint1", "joint2", "body", "body1", "body2", "site", "site1", "site2", "geom", "target"}
+)
+"""Attributes that hold names rather than numbers."""
+
+
+PLACED = "pos quat axisangle xyaxes zaxis euler"
+USED = {
+    tag: frozenset(names.split())
+    for tag, names in {
+        "mujoco": "model",
+        "compiler": "angle eulerseq autolimits inertiafromgeom inertiagrouprange boundmass boundinertia"
+        " balanceinertia settotalmass meshdir assetdir strippath",
+        "option": "gravity",
+        "flag": "gravity",
+        "default": "class",
+        "asset": "",
+        "mesh": "name class file content_type vertex face normal scale refpos refquat inertia builtin params"
+        " smoothnormal maxhullvert",
+        "worldbody": "childclass",
+        "body": f"name childclass {PLACED}",
+        "frame": f"name childclass {PLACED}",
+        "replicate": "count offset euler sep childclass",
+        "composite": "type count prefix offset quat curve size initial",
+        "inertial": f"mass diaginertia fullinertia {PLACED}",
+        "joint": "name class type pos axis range limited armature damping stiffness springref ref"
+        " joint1 joint2 polycoef active kind",
+        "freejoint": "name",
+        "geom": f"name class type size fromto mass density group mesh shellinertia fitscale {PLACED}",
+        "equality": "",
+        "connect": "name class body1 body2 site1 site2 anchor active",
+        "weld": "name class body1 body2 site1 site2 anchor relpose torquescale active",
+    }.items()
+}
+"""The elements and attributes that reach the model."""
+
+
+@dataclass(frozen=True)
+class Mjcf:
+    """A model ready for MuJoCo: its elements, and the mesh files by the names they are given in them."""
+
+    root: Node
+    files: dict[str, Path]
+
+
+def read_mjcf(source: str | Path, remarks: Remarks, packages: Iterable[str | Path] = ()) -> Mjcf:
+    """The elements of a file with all it includes, checked, cleaned and without paths."""
+    root = read_xml(source, remarks.shown)
+    if root.tag != "mujoco":
+        root.fail("not an MJCF", f"<{root.tag}>", "<mujoco>")
+    folders = folders_of(source, root.file == TEXT, packages)
+    _Includes(folders, set() if root.file == TEXT else {Path(source).resolve()}).put_in(root)
+    _check(root)
+    remarks.note_unused(root, _used(root))
+    return Mjcf(_without_unused(root), _name_meshes(root, folders, remarks))
+
+
+def _used(root: Node) -> dict[str, frozenset[str]]:
+    """The table of what is used; sites count where a constraint names them."""
+    named = any("site1" in node.attributes for section in root.all("equality") for node in section.children)
+    return USED | {"site": frozenset(f"name class {PLACED}".split())} if named else USED
+
+
+class _Includes:
+    """Puts included files in place of the <include> elements; each file once, as MuJoCo has it."""
+
+    def __init__(self, folders: Folders, seen: set[Path]) -> None:
+        self.folders, self.seen = folders, seen
+        self.count = 0
+
+    def put_in(self, root: Node) -> None:
+        """Replace every include below an element, and those of the files they name."""
+        waiting = [(root, self.folders.home, 0)]
+        while waiting:
+            node, folder, depth = waiting.pop()
+            self.count += len(node.children)
+            if depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
+                node.fail("too much included", f"{depth} levels, {self.count} elements", "a smaller model")
+            children: list[tuple[Node, Path | None]] = [(child, folder) for child in node.children]
+            while any(child.tag == "include" for child, _ in children):
+                children = [found for child, at in children for found in self._replace(child, at)]
+            node.children = [child for child, _ in children]
+            waiting += [(child, at, depth + 1) for child, at in children]
+
+    def _replace(self, node: Node, folder: Path | None) -> list[tuple[Node, Path | None]]:
+        if node.tag != "include":
+            return [(node, folder)]
+        path = self._path(node, folder)
+        if path.resolve() in self.seen:
+            node.fail("included twice", repr(node.attributes["file"]), "each file once")
+        self.seen.add(path.resolve())
+        root = read_xml(path)
+        if root.tag not in ("mujoco", "mujocoinclude"):
+            root.fail("not a part of an MJCF", f"<{root.tag}>", "<mujoco> or <mujocoinclude>")
+        return [(child, path.parent) for child in root.children]
+
+    def _path(self, node: Node, folder: Path | None) -> Path:
+        name = node.text("file")
+        if self.folders.home is None and not self.folders.packages:
+            node.fail("no folder to include from", repr(name), "a model given as a file")
+        for home in (folder, self.folders.home, *self.folders.packages):
+            path = Folders(home, self.folders.packages).beside(name) if home is not None else None
+            if path is not None and self.folders.inside(path) and path.is_file():
+                return path
+        if self.folders.beside(name) is None:
+            fix = "Copy the file into the model's folder, or name its folder in packages=."
+            node.fail("a path that leaves the model's folder", repr(name), "a file inside it", fix)
+        node.fail("no such file", repr(name), "a file in the model's folder")
+
+
+def _check(root: Node) -> None:
+    """Refuse what is not read, numbers that are none, and orders for millions of bodies."""
+    waiting = [(root, 1.0)]
+    while waiting:
+        node, copies = waiting.pop()
+        if node.tag in REFUSED:
+            node.fail(f"<{node.tag}>, {REFUSED[node.tag]}", "one", "rigid bodies of this file")
+        if node.tag == "frame" and node.attributes.keys() & {"scale", "massscale"}:
+            node.fail("a frame that scales its content", "scale", "bodies at their own size")
+        for name, value in node.attributes.items():
+            if name not in WORDS and any(word.lower().lstrip("+-") == "nan" for word in value.split()):
+                node.fail(f"{name} is not a number", "nan", "numbers")
+        if node.tag in ("replicate", "composite"):
+            copies *= _copies(node)
+            if not copies <= MAX_COPIES:
+                node.fail("too many copies", f"{copies:g}", f"at most {MAX_COPIES}")
+        if node.tag == "mesh" and max(_floats(node.attributes.get("params", "")), default=0.0) > MAX_BUILTIN:
+            node.fail("params too large", repr(node.attributes["params"]), f"at most {MAX_BUILTIN} each")
+        waiting += [(child, copies) for child in node.children]
+
+
+def _copies(node: Node) -> float:
+    return math.prod(max(abs(x), 1.0) for x in _floats(node.attributes.get("count", "")))
+
+
+def _floats(text: str) -> list[float]:
+    """The numbers in a text, infinite for a word that is none."""
+    found = []
+    for word in text.split():
+        try:
+            found.append(float(word))
+        except ValueError:
+            found.append(math.inf)
+    return found
+
+
+def _name_meshes(root: Node, folders: Folders, remarks: Remarks) -> dict[str, Path]:
+    """Give every mesh a name, and its file a name without a path; drop those whose file is not there."""
+    strip, folder = False, ""
+    for compiler in root.all("compiler"):
+        strip = compiler.attributes.get("strippath", str(strip)).lower() == "true"
+        folder = compiler.attributes.get("meshdir", compiler.attributes.get("assetdir", folder))
+    files: dict[str, Path] = {}
+    for asset in root.all("asset"):
+        asset.children = [
+            mesh for mesh in asset.all("mesh") if _name_mesh(mesh, folder, strip, folders, files, remarks)
+        ]
+    for compiler in root.all("compiler"):
+        for name in ("meshdir", "assetdir", "texturedir", "strippath"):
+            compiler.attributes.pop(name, None)
+    return files
+
+
+def _name_mesh(
+    mesh: Node, folder: str, strip: bool, folders: Folders, files: dict[str, Path], remarks: Remarks
+) -> bool:
+    """Whether a mesh is kept: it has no file, or one inside the model's folders."""
+    name = mesh.attributes.get("file", "")
+    if not name:
+        return True
+    pure = PurePosixPath(name.replace("\\", "/"))
+    mesh.attributes.setdefault("name", pure.stem)
+    path = folders.beside(str(PurePosixPath(folder) / (pure.name if strip else pure)))
+    if path is None or not path.is_file():
+        remarks.mesh(name, "outside the model's folder" if path is None else "not found")
+        return False
+    mesh.attributes["file"] = f"{len(files)}{pure.suffix.lower()}"
+    files[mesh.attributes["file"]] = path
+    return True
+
+
+def _without_unused(root: Node) -> Node:
+    """The sections that matter; the nodes keep their lines."""
+    kept = Node(root.tag, root.attributes, root.file, root.line)
+    kept.children = [child for child in root.children if child.tag in SECTIONS]
+    for node in kept.walk():
+        node.children = [child for child in node.children if child.tag not in LEFT_OUT]
+    return kept

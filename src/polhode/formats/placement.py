@@ -1,0 +1,56 @@
+"""Frames placed in frames: a position and a unit quaternion each, plain floats."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from polhode.quaternion import conjugate, normalise, product, rotate
+from polhode.scalar import Vec, cross, length, vec
+
+ORIGIN = vec(0.0, 0.0, 0.0)
+UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
+Z = vec(0.0, 0.0, 1.0)
+
+
+class Placement(NamedTuple):
+    """Frame B in frame A."""
+
+    position: Vec = ORIGIN
+    """p_AB"""
+    orientation: Vec = UPRIGHT
+    """q_AB: components in B → components in A"""
+
+    def then(self, other: "Placement") -> "Placement":
+        """Frame C in A, from C in B."""
+        if self.orientation == UPRIGHT:
+            return Placement(self.position + other.position, other.orientation)
+        position = self.position + rotate(self.orientation, other.position)
+        if other.orientation == UPRIGHT:
+            return Placement(position, self.orientation)
+        return Placement(position, normalise(product(self.orientation, other.orientation)))
+
+    def inverse(self) -> "Placement":
+        """Frame A in B."""
+        back = conjugate(self.orientation)
+        return Placement(-rotate(back, self.position), back)
+
+
+def moved(position: Iterable[float]) -> Placement:
+    """A frame shifted, not turned."""
+    return Placement(Vec(float(x) for x in position))
+
+
+def turned(orientation: Iterable[float]) -> Placement:
+    """A frame turned in place; the quaternion is given up to its length."""
+    return Placement(ORIGIN, normalise(Vec(float(x) for x in orientation)))
+
+
+def turn_from_z(axis: Iterable[float]) -> Vec:
+    """The shortest turn that takes z to an axis: about z × axis, or about x where the axis is −z."""
+    axis = Vec(float(x) for x in axis)
+    n = axis / length(axis)
+    e = cross(Z, n)
+    if not any(e):
+        return UPRIGHT if n[2] > 0 else vec(0.0, 1.0, 0.0, 0.0)
+    # 1 + n_z, without loss near −z: there 1 − n_z² = |e|²
+    w = 1 + n[2] if n[2] > 0 else length(e) ** 2 / (1 - n[2])
+    return normalise(vec(w, *e))

@@ -1,0 +1,113 @@
+"""What a loader has to say when it is done: bodies as the file has them, one warning for each kind of finding."""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import ModelError, PolhodeWarning
+from polhode.formats.xml_guard import Node
+from polhode.model import Body
+
+
+class Remarks:
+    """Collects findings while a file is read; `warn` tells them, one warning a kind."""
+
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        self.massless: list[str] = []
+        self.unphysical: list[str] = []
+        self.unused: Counter[str] = Counter()
+        self.meshes: dict[str, str] = {}
+        self.lighter: list[str] = []
+
+    def body(self, place: str, name: str, mass: float, inertia: Any, center: Any) -> Body:
+        """A body as the file has it; a fault of its numbers is noted, not repaired.
+
+        place  file and line, for errors
+        """
+        body, faulty = body_as_it_is(place, name, mass, inertia, center)
+        if faulty and mass == 0:
+            self.massless.append(f"'{name}'")
+        elif faulty:
+            moments = ", ".join(f"{m:.4g}" for m in np.linalg.eigvalsh(body.inertia_matrix()))
+            self.unphysical.append(f"'{name}' ({place}): mass {mass:.4g} kg, principal moments {moments} kg m²")
+        return body
+
+    def not_used(self, name: str, times: int = 1) -> None:
+        """Note a property of the file that the model does not keep."""
+        self.unused[name] += times
+
+    def note_unused(self, root: Node, used: Mapping[str, frozenset[str]]) -> None:
+        """Note every element and attribute below `root` that is not in the table tag → attributes.
+
+        What stands inside an unused element is part of it.
+        """
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            known = used.get(node.tag)
+            if known is None:
+                self.not_used(node.tag)
+                continue
+            for name in node.attributes:
+                if name not in known and not name.startswith("xmlns"):
+                    self.not_used(f"{node.tag}.{name}")
+            waiting += node.children
+
+    def mesh(self, name: str, reason: str) -> None:
+        """Note a mesh file that is not read."""
+        self.meshes[name] = reason
+
+    def warn(self) -> None:
+        """Tell everything noted."""
+        for text in self._texts():
+            warnings.warn(text, PolhodeWarning, stacklevel=4)
+
+    def _texts(self) -> list[str]:
+        texts = []
+        if self.massless:
+            texts.append(f"{self.shown}: kept without mass: {', '.join(self.massless)}.")
+        if self.unphysical:
+            head = f"{self.shown}: inertias that no real body has, kept as they are:"
+            texts.append("\n  ".join([head, *self.unphysical]))
+        if self.unused:
+            names = [f"{name} ({count})" for name, count in sorted(self.unused.items())]
+            texts.append(f"{self.shown}: not used: {', '.join(names)}.")
+        if self.meshes:
+            reasons = sorted(set(self.meshes.values()))
+            groups = [f"{why}: {', '.join(n for n, r in self.meshes.items() if r == why)}" for why in reasons]
+            texts.append(f"{self.shown}: meshes not read. " + "; ".join(groups) + ".")
+        if self.lighter:
+            texts.append(f"{self.shown}: without the mass of meshes not read: {', '.join(self.lighter)}.")
+        return texts
+
+
+def body_as_it_is(place: str, name: str, mass: float, inertia: Any, center: Any) -> tuple[Body, bool]:
+    """A body with whatever numbers a file gives it, and whether no real body has them."""
+    with located(place), warnings.catch_warnings(record=True) as faults:
+        warnings.simplefilter("always")
+        body = Body(name, mass, inertia, center, physical=False)
+    return (body, True) if faults else (Body(name, mass, inertia, center), False)
+
+
+def massless(name: str) -> Body:
+    """A body between two joints, nothing but a frame."""
+    return body_as_it_is("", name, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))[0]
+
+
+class located:
+    """Puts a file and line before the ModelErrors raised inside, unless they have theirs."""
+
+    def __init__(self, place: str) -> None:
+        self.place, self.file = place, re.split(r":\d+", place)[0]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, ModelError) and self.place and not str(error).startswith(f"{self.file}:"):
+            raise ModelError(f"{self.place}, {error}") from None

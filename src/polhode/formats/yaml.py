@@ -1,0 +1,316 @@
+"""Our own model files: YAML ↔ Model, with the file, line and path of every fault.
+
+    name: pendulum
+    bodies:
+      rod: {mass: 1, inertia: [1/12, 1/12, 0], center: [0, 0, -0.5]}
+    joints:
+      hinge: {type: revolute, parent: world, child: rod, axis: [0, 1, 0]}
+
+The keys are the fields of the records. docs/models.md is the page for users, docs/model-schema.json the schema.
+"""
+
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import MISSING, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ValidationError
+
+from polhode import euler
+from polhode.errors import InputError, ModelError, PolhodeWarning, message
+from polhode.formats import schema
+from polhode.formats.document import Document, Path_, read_document, read_text
+from polhode.formats.expression import Fault, is_name
+from polhode.model import Body, Constraint, Force, ForceFunction, Joint, Model, Parameter, Spring, Start
+from polhode.model.description import named_parameters, plain
+
+SHOWN = 5
+"""Faults told at once."""
+KINDS = {
+    "dict_type": ("not a mapping", "names or keys, each with its value"),
+    "model_type": ("not a mapping", "keys, each with its value"),
+    "list_type": ("not a list", "numbers in brackets, as in [1, 2, 3]"),
+    "bool_type": ("neither true nor false", "true or false"),
+    "string_type": ("not text", "text"),
+}
+"""Faults of kind: what is wrong, and what is expected."""
+ENTRIES: dict[str, type[BaseModel]] = {
+    "bodies": schema.BodyEntry,
+    "joints": schema.JointEntry,
+    "constraints": schema.ConstraintEntry,
+}
+WRITTEN = ("bodies", "joints", "forces", "constraints")
+WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+"""Text that some reader of YAML takes for something else."""
+GROUPS = {"body": "bodies", "joint": "joints", "force": "forces", "spring": "forces"}
+
+
+def load_yaml(path: str | Path) -> Model:
+    """The model of a file."""
+    return model_from_yaml(read_text(Path(path)), str(path))
+
+
+def model_from_yaml(text: str, where: str) -> Model:
+    """The model of a text.
+
+    where  what errors call it, as a file's name
+    """
+    document = read_document(text, where)
+    if not isinstance(document.data, dict):
+        found = schema.short(document.data)
+        raise ModelError(message(document.place(()), "not a model", found, "keys such as name, bodies, joints"))
+    context = {"parameters": _parameters(document)}
+    try:
+        entry = schema.ModelEntry.model_validate(document.data, context=context)
+    except ValidationError as error:
+        raise ModelError(_faults(document, error)) from None
+    return _model(document, entry)
+
+
+def _parameters(document: Document) -> dict[str, float]:
+    """The values of the parameters, each of which may use those before it."""
+    values: dict[str, float] = {}
+    given = document.data.get("parameters", {})
+    for name, value in given.items() if isinstance(given, dict) else ():
+        try:
+            if not is_name(name):
+                raise Fault("a parameter that cannot be called so", f"'{name}'", "a letter, then letters, digits or _")
+            values[name] = plain(schema.read_number(value, values))
+        except Fault as fault:
+            where = document.place(("parameters", name))
+            raise ModelError(message(where, fault.what, fault.found, fault.expected, fault.fix)) from None
+    return values
+
+
+def _faults(document: Document, error: ValidationError) -> str:
+    """What pydantic found, the first lines first."""
+    told = sorted((_fault(document, fault) for fault in error.errors()), key=lambda pair: pair[0])
+    texts = [text for _, text in told[:SHOWN]]
+    return "\n".join([*texts, f"… and {len(told) - SHOWN} more"] if len(told) > SHOWN else texts)
+
+
+def _fault(document: Document, fault: Mapping[str, Any]) -> tuple[int, str]:
+    """The line and the text of one fault."""
+    path, kind = _path(document.data, fault["loc"]), fault["type"]
+    context, found, fix = fault.get("ctx", {}), schema.short(fault["input"]), ""
+    keys = _keys(document.data, path[:-1])
+    described = keys[path[-1]].description if path and path[-1] in keys else None
+    if kind == "polhode":
+        what, expected, fix = context["what"], context["expected"], context.get("fix", "")
+        found = context.get("found", found)
+    elif kind == "extra_forbidden":
+        near = get_close_matches(str(path[-1]), keys, 1, 0.5)
+        what, found, expected = "an unknown key", f"'{path[-1]}'", f"one of {', '.join(keys)}"
+        fix = f"Did you mean '{near[0]}'?" if near else ""
+    elif kind == "missing":
+        what, found, expected = "missing", "no such key", described or "a value"
+    elif kind in ("too_short", "too_long"):
+        size = context.get("min_length", context.get("max_length"))
+        what, found, expected = "wrong size", f"{context['actual_length']} values", f"{size}: {described or 'numbers'}"
+    else:
+        what, expected = KINDS.get(kind, ("not what stands here", described or "another value"))
+    return document.line(path), message(document.place(path), what, found, expected, fix)
+
+
+def _path(data: Any, loc: tuple) -> Path_:
+    """Where a fault is; pydantic also names the alternatives it took, which the file does not have."""
+    path: list = []
+    for step, part in enumerate(loc):
+        inside = isinstance(data, dict) and part in data
+        if inside or (isinstance(data, list) and isinstance(part, int) and part < len(data)):
+            data = data[part]
+            path.append(part)
+        elif step == len(loc) - 1 and isinstance(data, dict):
+            path.append(part)
+    return tuple(path)
+
+
+def _keys(data: Any, path: Path_) -> dict[str, Any]:
+    """The keys that the mapping at a path may have."""
+    if not path:
+        return schema.ModelEntry.model_fields
+    if path == ("start",):
+        return schema.StartEntry.model_fields
+    if len(path) == 2 and path[0] == "forces":
+        spring = data["forces"][path[1]].get("type") == "spring"
+        return (schema.SpringEntry if spring else schema.ForceEntry).model_fields
+    if len(path) == 2 and path[0] in ENTRIES:
+        return ENTRIES[str(path[0])].model_fields
+    return schema.Euler.model_fields if path[-1] == "euler" else {}
+
+
+def _model(document: Document, entry: schema.ModelEntry) -> Model:
+    """The records of what was read; each of them checks itself."""
+    bodies: list[Body] = []
+    joints: list[Joint] = []
+    forces: list[Force | Spring] = []
+    constraints: list[Constraint] = []
+    for name, body in entry.bodies.items():
+        with _located(document, ("bodies", name)):
+            bodies.append(Body(name, **_given(body)))
+    for name, joint in entry.joints.items():
+        with _located(document, ("joints", name)):
+            joints.append(_joint(name, joint))
+    for name, force in entry.forces.items():
+        with _located(document, ("forces", name)):
+            values = _given(force)
+            forces.append((Spring if values.pop("type", "force") == "spring" else Force)(name, **values))
+    for name, constraint in entry.constraints.items():
+        data = {key: schema.frozen(value) for key, value in (constraint.model_extra or {}).items()}
+        constraints.append(Constraint(name, constraint.type, data))
+    values = {key: value for key, value in _given(entry).items() if key in ("name", "gravity")}
+    if entry.start is not None:
+        values["start"] = Start(**_given(entry.start))
+    with _located(document, ()):
+        return Model(
+            bodies=tuple(bodies), joints=tuple(joints), forces=tuple(forces), constraints=tuple(constraints), **values
+        )
+
+
+def _given(entry: BaseModel) -> dict[str, Any]:
+    """The values a file gives; the records know the defaults of the others."""
+    return {name: schema.frozen(getattr(entry, name)) for name in entry.model_fields_set}
+
+
+def _joint(name: str, entry: schema.JointEntry) -> Joint:
+    values = _given(entry)
+    ways = [way for way in ("orientation", "rpy", "euler") if way in values]
+    if len(ways) > 1:
+        raise ModelError(
+            message(f"joint '{name}', {ways[1]}", "an orientation twice", " and ".join(ways), "one of them")
+        )
+    if "rpy" in values:
+        values["orientation"] = _attitude("extrinsic-123", values.pop("rpy"))
+    elif "euler" in values:
+        try:
+            values["orientation"] = _attitude(entry.euler.sequence, values.pop("euler").angles)
+        except InputError as error:
+            raise ModelError(f"joint '{name}', {error}") from None
+    return Joint(name, **values)
+
+
+def _attitude(sequence: str, angles: Any) -> tuple[float, ...]:
+    """A unit quaternion (w, x, y, z); a parameter counts with its value."""
+    return tuple(map(float, np.asarray(euler.to_quaternion(sequence, plain(tuple(angles))))))
+
+
+@contextmanager
+def _located(document: Document, path: Path_) -> Iterator[None]:
+    """Errors and warnings of the records, with the file and the line of what they are about."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except ModelError as error:
+            raise ModelError(_relocate(document, path, str(error))) from None
+    for warning in caught:
+        ours = issubclass(warning.category, PolhodeWarning)
+        text = _relocate(document, path, str(warning.message)) if ours else str(warning.message)
+        warnings.warn(text, warning.category, stacklevel=7)  # the caller of `load`
+
+
+def _relocate(document: Document, path: Path_, text: str) -> str:
+    """ "body 'arm', mass: …" becomes "arm.yaml:7, bodies.arm.mass: …"."""
+    head = re.match(r"(body|joint|force|spring) '(.*?)'(?:, (\w+))?: ", text)
+    if head:
+        kind, name, key = head.groups()
+        path = (GROUPS[kind], name, key) if key else (GROUPS[kind], name)
+        return f"{document.place(path)}: {text[head.end() :]}"
+    head = re.match(r"model '.*?'(?:, (start|gravity))?(?:, (\w+))?: ", text)
+    if not head:
+        return f"{document.place(path)}: {text}"
+    path = tuple(part for part in head.groups() if part) or path
+    rest = text[head.end() :]
+    if not path:  # the first record that the message names
+        names = re.findall(r"'(.*?)'", rest)
+        paths = [(group, name) for group in ("joints", "bodies") for name in reversed(names)]
+        path = next((found for found in paths if found in document.lines), ())
+    return f"{document.place(path)}: {rest}"
+
+
+def to_yaml(model: Model) -> str:
+    """The file of a model: reading it gives the same model. Functions of Python cannot be written."""
+    lines = [f"name: {_text(model.name)}"]
+    groups = [(group, [_entry(model, group, record) for record in getattr(model, group)]) for group in WRITTEN]
+    called = [parameter for parameter in named_parameters(model) if is_name(parameter.name)]
+    if called:
+        lines += ["parameters:", *(f"  {_text(known.name)}: {_flow(float(known.value))}" for known in called)]
+    lines.append(f"gravity: {_flow(model.gravity)}")
+    for group, entries in groups:
+        names = [record.name for record in getattr(model, group)]
+        if len(set(names)) < len(names):
+            raise ModelError(message(f"model '{model.name}', {group}", "one name twice", str(names), "unique names"))
+        lines += [f"{group}:"] if entries else []
+        for name, entry in zip(names, entries, strict=True):
+            lines += _block(f"  {_text(name)}:", entry)
+    if model.start is not None:
+        lines += _block("start:", _start(model))
+    return "\n".join(lines) + "\n"
+
+
+def _entry(model: Model, group: str, record: Any) -> dict[str, Any]:
+    """The keys of a record that differ from their defaults."""
+    where = f"model '{model.name}', {group}.{record.name}"
+    if isinstance(record, Constraint):
+        if "type" in record.data:
+            raise ModelError(message(where, "a constraint whose data has a 'type'", "two types", "another key"))
+        return {"type": record.type, **record.data}
+    if isinstance(record, ForceFunction) or any(callable(getattr(record, field.name)) for field in fields(record)):
+        fix = "A file holds data only; add such forces in Python."
+        raise ModelError(message(where, "a function of Python cannot be written", "a function", "numbers", fix))
+    kept: dict[str, Any] = {"type": "spring"} if isinstance(record, Spring) else {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if field.name != "name" and value is not None and (field.default is MISSING or value != field.default):
+            kept[field.name] = value
+    return kept
+
+
+def _start(model: Model) -> dict[str, Any]:
+    kept = {key: value for key, value in vars(model.start).items() if value is not None}
+    return {key: plain(tuple(value) if key in ("q", "v") else value) for key, value in kept.items()}
+
+
+def _block(head: str, entry: Mapping[str, Any]) -> list[str]:
+    """An entry on one line, or a line for each key where it is long."""
+    line = f"{head} {_flow(entry)}"
+    if len(line) <= 120:
+        return [line]
+    margin = " " * (len(head) - len(head.lstrip()) + 2)
+    return [head, *(f"{margin}{_text(key)}: {_flow(value)}" for key, value in entry.items())]
+
+
+def _flow(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, Parameter):
+        inline = {"parameter": value.name, "value": float(value.value)}
+        return _text(value.name) if is_name(value.name) else _flow(inline)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_text(key)}: {_flow(x)}" for key, x in value.items()) + "}"
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return _text(value) if isinstance(value, str) else _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        text = repr(float(value)).replace("inf", ".inf").replace("nan", ".nan")
+        return text.replace("e", ".0e") if "e" in text and "." not in text else text  # 1e-3 is text to some readers
+    raise ModelError(message("to_yaml", "cannot be written", schema.short(value), "numbers, text, lists, mappings"))
+
+
+def _text(text: str) -> str:
+    """A text that reads as itself, in quotes where it would not."""
+    if re.fullmatch(r"[A-Za-z_][\w./-]*", text, re.ASCII) and text.lower() not in WORDS:
+        return text
+    escaped = (c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in text)
+    return '"' + "".join(escaped) + '"'

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from close import assert_close
 
+from close import assert_close
 from polhode import scalar
 from polhode.scalar import Dual
 

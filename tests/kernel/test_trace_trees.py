@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import sympy
-from close import assert_close
-from machines import ALL, random_model, random_q
 
 import polhode as ph
+from close import assert_close
+from machines import ALL, random_model, random_q
 from polhode.dynamics import covariant, energy, forces, forward, inertia, inverse, kinematics
 from polhode.kernel import evaluate, trace
 from polhode.model import make_tree

@@ -63,7 +63,7 @@ def test_puma_has_the_published_mass_matrix_and_gravity():
             published[int(i) - 1, int(j) - 1] = published[int(j) - 1, int(i) - 1] = value
         elif quantity == "gravity":
             torque[int(i) - 1] = value
-    assert M == pytest.approx(published, abs=2e-10)
+    assert pytest.approx(published, abs=2e-10) == M
     assert g == pytest.approx(torque, abs=1e-9)
     assert torque[1] > 31
 

@@ -188,6 +188,7 @@ def test_cycles_of_links_are_refused():
         ('pos="0 0 1"', 'xyaxes="1 0 0 2 0 0"', "arm.xml:3, body 'arm', 'arm', xyaxes: no direction."),
         ('pos="0 0 1"', 'zaxis="0 0 0"', "arm.xml:3, body 'arm', 'arm', zaxis: no direction."),
         ('size="0.1"', 'size="0"', "arm.xml:5, body 'arm', geom: size has no volume."),
+        ('size="0.1"', 'size="1e-200"', "arm.xml:5, body 'arm', geom: shape has no volume."),
         ('size="0.1"', 'type="mesh"', "arm.xml:5, body 'arm', geom: mesh has no volume."),
         ('size="0.1"', 'size="1e300"', "arm.xml:3, body 'arm', mass: not a finite number."),
         ('<geom size="0.1"/>', '<body name="arm"/>', "arm.xml:5, body 'arm': MuJoCo cannot read it."),

@@ -118,6 +118,8 @@ class Geoms:
             unit = self._measure(geom, size)
         else:
             unit = self._solid(geom, kind, size)
+        if unit.mass == 0:
+            self._refuse(geom, "shape", "a volume of 0", "a larger one")
         return unit.weighing(float(geom.density) * unit.mass if isnan(mass) else mass).moved(frame)
 
     def _frame_and_size(self, geom: Any, kind: str) -> tuple[Placement, list[float]]:

@@ -125,8 +125,6 @@ class _Reader:
     def _solid(self, place: _Place) -> Solid:
         """Mass, centre and inertia of a body, by its <inertial> or by its geoms."""
         body = place.body
-        if body.mocap:
-            self.remarks.not_used("body.mocap")
         rule = body.compiler.inertiafromgeom.name.removeprefix("mjINERTIAFROMGEOM_")
         found = None
         if rule == "TRUE" or (rule == "AUTO" and not body.explicitinertial):

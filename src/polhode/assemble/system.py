@@ -1,25 +1,28 @@
 """`ph.compile(model)` → System: every quantity of a model as a call on arrays.
 
 `target="python"` evaluates the physics on floats and NumPy batches, with no graph: the oracle of all
-other targets.
+other targets. `target="cpu"` compiles each quantity when it is first called.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.assemble.calls import Arguments, checked_call, into, own_value
+from polhode.assemble.targets import CpuTarget, PythonTarget, Quantity
 from polhode.dynamics import covariant, energy, forces, forward, inertia, inverse, kinematics
 from polhode.dynamics.energy import Energy, Momentum
-from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message
-from polhode.model import Model, Tree, make_tree
-from polhode.model.description import named_parameters
-from polhode.scalar import Array, Dual, Vec, as_array, batch_shape, split, stack, vec
+from polhode.errors import CompileError, ModelError, message
+from polhode.model import JOINTS, Model, make_tree
+from polhode.scalar import Array, Vec
 
 SINGULAR = 1e-13
-"""A pivot of forward dynamics below this part of the joint's own inertia counts as zero."""
+"""An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
 
+
+TARGETS: dict[str, type[PythonTarget] | type[CpuTarget]] = {"python": PythonTarget, "cpu": CpuTarget}
+"""How quantities can be evaluated."""
 
 SQUARE = {"mass_matrix": 2, "coriolis": 2, "christoffel": 3}
 """Results with several axes of length nv."""
@@ -60,7 +63,7 @@ def compile(
 ) -> "System":  # `compile` is the public name, as in `ph.compile`
     """The System of a model.
 
-    target      "python": the physics on floats and NumPy batches
+    target      "python": the physics on floats and NumPy batches; "cpu": kernels compiled by LLVM
     parameters  paths or Parameter names that become inputs: parameters={path: value or batch} in every call
     """
     return System(model, target, parameters)
@@ -74,15 +77,16 @@ class System:
     """
 
     def __init__(self, model: Model, target: str = "python", parameters: Sequence[str] = ()) -> None:
-        if target != "python":
-            raise CompileError(message("compile", "no such target yet", repr(target), "'python'"))
+        if target not in TARGETS:
+            raise CompileError(message("compile", "no such target", repr(target), " or ".join(map(repr, TARGETS))))
         if model.constraints:
             names = ", ".join(constraint.name for constraint in model.constraints[:5])
             fix = "Load with mimic='free', or leave the constraints out, to see the open tree."
             where = f"compile, model '{model.name}'"
             raise CompileError(message(where, "constraints cannot be compiled yet", names, "a tree alone", fix))
         self.model, self.target, self.parameters = model, target, tuple(parameters)
-        self._tree = make_tree(model, {path: self._own(path) for path in parameters})
+        make_tree(model, {path: own_value(model, path) for path in parameters})  # refuses unknown paths
+        self._tree, self._target, self._regular = make_tree(model), TARGETS[target](model), False
         self.nq, self.nv = model.nq, model.nv
 
     def __repr__(self) -> str:
@@ -112,7 +116,7 @@ class System:
     def gravity(self, q: Array, **options: Any) -> Any:
         """Generalised gravity (..., nv), the gradient of the potential energy."""
 
-        def on_scalars(x: "_Arguments") -> Vec:
+        def on_scalars(x: Arguments) -> Vec:
             rest = Vec([0.0] * self.nv)
             return inverse.inverse_dynamics(x.tree, x.q, rest, rest)
 
@@ -124,17 +128,19 @@ class System:
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array, **options: Any) -> Any:
         """v̇ (..., nv) by articulated bodies. Takes t, wrench."""
-        return self._call("forward_dynamics", self._forward, options, q=q, v=v, tau=tau)
+        self._check_singular()
+        return self._call("forward_dynamics", _forward, options, q=q, v=v, tau=tau)
 
     def forward_dynamics_derivatives(self, q: Array, v: Array, tau: Array, **options: Any) -> ForwardDerivatives:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ. Takes t, wrench."""
-        names = ("v", "tau")
-        return self._derivatives("forward_dynamics_derivatives", self._forward, options, names, q=q, v=v, tau=tau)
+        self._check_singular()
+        name, names = "forward_dynamics_derivatives", ("v", "tau")
+        return self._derivatives(ForwardDerivatives, name, _forward, names, options, q=q, v=v, tau=tau)
 
     def inverse_dynamics_derivatives(self, q: Array, v: Array, vd: Array, **options: Any) -> InverseDerivatives:
         """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇. Takes t, wrench."""
-        call = lambda x: _inverse(x, x.vd)  # noqa: E731
-        return self._derivatives("inverse_dynamics_derivatives", call, options, ("v", "vd"), q=q, v=v, vd=vd)
+        name, call = "inverse_dynamics_derivatives", lambda x: _inverse(x, x.vd)
+        return self._derivatives(InverseDerivatives, name, call, ("v", "vd"), options, q=q, v=v, vd=vd)
 
     # kinematics
 
@@ -142,40 +148,40 @@ class System:
         """Position and quaternion of a body frame in the world."""
         i = self._body(body)
 
-        def on_scalars(x: "_Arguments") -> Pose:
+        def on_scalars(x: Arguments) -> Pose:
             return Pose(kinematics.frames(x.tree, x.q)[i].o, kinematics.orientations(x.tree, x.q)[i])
 
-        return self._call("pose", on_scalars, options, q=q)
+        return self._call(("pose", body), on_scalars, options, q=q)
 
     def velocity(self, q: Array, v: Array, body: str, **options: Any) -> Velocity:
         """Velocity of a body frame's origin and its angular velocity, world axes."""
         i = self._body(body)
 
-        def on_scalars(x: "_Arguments") -> Velocity:
+        def on_scalars(x: Arguments) -> Velocity:
             return Velocity(*kinematics.velocities(x.tree, kinematics.frames(x.tree, x.q), x.v)[i])
 
-        return self._call("velocity", on_scalars, options, q=q, v=v)
+        return self._call(("velocity", body), on_scalars, options, q=q, v=v)
 
     def acceleration(self, q: Array, v: Array, vd: Array, body: str, **options: Any) -> Velocity:
         """Acceleration of a body frame's origin and its angular acceleration, world axes."""
         i = self._body(body)
 
-        def on_scalars(x: "_Arguments") -> Velocity:
+        def on_scalars(x: Arguments) -> Velocity:
             return Velocity(*kinematics.accelerations(x.tree, kinematics.frames(x.tree, x.q), x.v, x.vd)[i])
 
-        return self._call("acceleration", on_scalars, options, q=q, v=v, vd=vd)
+        return self._call(("acceleration", body), on_scalars, options, q=q, v=v, vd=vd)
 
     def jacobian(self, q: Array, body: str, point: Array = (0.0, 0.0, 0.0), **options: Any) -> Any:
         """(..., 6, nv): three linear rows, three angular, world axes, at a point in body axes."""
-        i, u = self._body(body), split(as_array("jacobian, argument point", point, (3,)), 1)
-        return self._call("jacobian", lambda x: kinematics.jacobian(x.tree, x.q, i, u), options, q=q)
+        i = self._body(body)
+        call = lambda x: kinematics.jacobian(x.tree, x.q, i, x.point)  # noqa: E731
+        return self._call(("jacobian", body), call, options, q=q, point=point)
 
     def jacobian_rate(self, q: Array, v: Array, body: str, point: Array = (0.0, 0.0, 0.0), **options: Any) -> Any:
         """The time derivative of `jacobian` along the motion (..., 6, nv)."""
-        i, u = self._body(body), split(as_array("jacobian_rate, argument point", point, (3,)), 1)
-        return self._call(
-            "jacobian_rate", lambda x: kinematics.jacobian_rate(x.tree, x.q, x.v, i, u), options, q=q, v=v
-        )
+        i = self._body(body)
+        call = lambda x: kinematics.jacobian_rate(x.tree, x.q, x.v, i, x.point)  # noqa: E731
+        return self._call(("jacobian_rate", body), call, options, q=q, v=v, point=point)
 
     def energy(self, q: Array, v: Array, **options: Any) -> Energy:
         """Kinetic and potential energy (zero at the world origin)."""
@@ -205,181 +211,60 @@ class System:
 
     # how a call works
 
-    def _call(self, name: str, on_scalars: Callable[["_Arguments"], Any], options: dict, **given: Array) -> Any:
-        out = options.pop("out", None)
-        arrays, batch = self._arrays(name, given, options)
-        result = stack(on_scalars(self._arguments(arrays)), batch)
-        if self.nv == 0 and name in SQUARE:  # an empty list of rows does not know its columns
-            result = np.zeros((*batch, *(0,) * SQUARE[name]))
-        return result if out is None else _into(name, out, result)
+    def _call(self, key: str | tuple[str, ...], quantity: Quantity, options: dict, **given: Array) -> Any:
+        key = key if isinstance(key, tuple) else (key,)
+        call = checked_call(self.model, self.parameters, key[0], given, options)
+        result = self._target.evaluate(key, quantity, call)
+        if self.nv == 0 and key[0] in SQUARE:  # an empty list of rows does not know its columns
+            result = np.zeros((*call.batch, *(0,) * SQUARE[key[0]]))
+        return result if call.out is None else into(key[0], call.out, result)
 
     def _derivatives(
-        self, name: str, on_scalars: Callable[["_Arguments"], Any], options: dict, names: tuple, **given: Array
+        self, kind: type, name: str, quantity: Quantity, names: tuple[str, ...], options: dict, **given: Array
     ) -> Any:
-        """Derivatives along the tangent directions of q and the components of the other arguments."""
-        out = options.pop("out", None)
-        arrays, batch = self._arrays(name, given, options)
-        x = self._arguments(arrays)
-        seeds = self._seeds(x, names, batch)
-        values = x._asdict() | {n: Vec(map(Dual, getattr(x, n), slopes)) for n, slopes in seeds.items()}
-        found = on_scalars(_Arguments(**values))
-        n = self.nv
-        slopes = np.zeros((n, 3 * n, *batch))  # output, direction, batch
-        for row, entry in enumerate(found):
-            slopes[row] = entry.slope if isinstance(entry, Dual) else 0.0
-        blocks = [np.moveaxis(slopes[:, k * n : (k + 1) * n], (0, 1), (-2, -1)).copy() for k in range(3)]
-        kind = ForwardDerivatives if "tau" in given else InverseDerivatives
-        return kind(*blocks) if out is None else _into(name, out, kind(*blocks))
-
-    def _seeds(self, x: "_Arguments", names: tuple, batch: tuple[int, ...]) -> dict[str, list[np.ndarray]]:
-        """For q, v and the third argument: the derivative of each component along each of 3 nv directions."""
-        n = self.nv
-        units = np.eye(n)
-        along = [kinematics.rate(x.tree, x.q, Vec(unit.tolist())) for unit in units]  # q̇ of each direction
-        seeds = {"q": [np.zeros((3 * n, *batch)) for _ in range(self.nq)]}
-        for direction, qdot in enumerate(along):
-            for k, value in enumerate(qdot):
-                seeds["q"][k][direction] = value
-        for block, name in enumerate(names, 1):
-            seeds[name] = [np.zeros((3 * n, *batch)) for _ in range(n)]
-            for k in range(n):
-                seeds[name][k][block * n + k] = 1.0
-        return seeds
-
-    def _forward(self, x: "_Arguments") -> Vec:
-        acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
-        try:
-            found = forward.forward_with_pivots(x.tree, x.q, x.v, x.tau + acting.generalized, acting.wrenches)
-        except ZeroDivisionError:
-            self._refuse_singular(x)
-            raise
-        M = inertia.mass_matrix(x.tree, x.q)
-        weak = [
-            np.any(np.asarray(_value(found.pivots[a])) <= SINGULAR * np.asarray(_value(M[a][a])))
-            for a in range(self.nv)
-        ]
-        if any(weak):
-            self._refuse_singular(x)
-        return found.vd
-
-    def _refuse_singular(self, x: "_Arguments") -> None:
-        """Name the joint along which the mass matrix vanishes."""
-        M = np.array([[np.min(_value(entry)) for entry in row] for row in inertia.mass_matrix(x.tree, x.q)])
-        scale = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
-        scale = np.where(np.diag(M) > SINGULAR * np.max(np.diag(M)), scale, np.max(scale))
-        null = np.linalg.eigh(M / np.outer(scale, scale))[1][:, 0]
-        dof = int(np.argmax(abs(null)))
-        joint = next(e.joint for e in x.tree.elements if dof in e.v)
-        where, fix = f"forward_dynamics, joint '{joint}'", "Give the bodies it moves mass, or the joint armature."
-        raise ModelError(message(where, "the mass matrix is singular", "nothing that resists it", "inertia", fix))
-
-    def _arguments(self, arrays: dict[str, Any]) -> "_Arguments":
-        tree = self._tree
-        if self.parameters:
-            tree = make_tree(self.model, arrays["parameters"])
-        values = {n: split(arrays[n], 1) for n in ("q", "v", "vd", "tau", "q1") if n in arrays}
-        return _Arguments(tree, t=arrays["t"], wrench=arrays["wrench"], **values)
-
-    def _arrays(self, name: str, given: dict[str, Array], options: dict) -> tuple[dict[str, Any], tuple[int, ...]]:
-        """Every argument as a checked array, and the batch axes they share."""
-        sizes = {"q": self.nq, "q1": self.nq}
-        arrays: dict[str, Any] = {}
-        for n, value in given.items():
-            arrays[n] = as_array(f"{name}, argument {n}", value, (sizes.get(n, self.nv),), finite=False)
-            if arrays[n].dtype.kind == "c":
-                raise InputError(message(f"{name}, argument {n}", "complex numbers", "complex", "real numbers"))
-        shapes = {n: array.shape[:-1] for n, array in arrays.items()}
-        t = as_array(f"{name}, argument t", options.pop("t", 0.0), (), finite=False)
-        wrench = self._wrench(name, options.pop("wrench", None) or {})
-        parameters = self._parameter_arrays(name, options.pop("parameters", None) or {})
-        if options:
-            unknown = next(iter(options))
-            raise TypeError(f"{name}() got an unexpected keyword argument {unknown!r}")
-        shapes |= {"t": t.shape}
-        shapes |= {f"wrench on {b}": np.broadcast_shapes(f.shape, n.shape)[:-1] for b, (f, n) in wrench.items()}
-        shapes |= {path: value.shape[: value.ndim - depth] for path, (value, depth) in parameters.items()}
-        batch = batch_shape(name, shapes)
-        arrays["t"] = split(t, 0)
-        arrays["wrench"] = {body: (split(f, 1), split(n, 1)) for body, (f, n) in wrench.items()}
-        arrays["parameters"] = {path: split(value, depth) for path, (value, depth) in parameters.items()}
-        return arrays, batch
-
-    def _wrench(self, name: str, given: Mapping[str, tuple[Array, Array]]) -> dict[str, tuple]:
-        found = {}
-        for body, pair in given.items():
-            self._body(body)
-            where = f"{name}, wrench on '{body}'"
-            if len(pair) != 2:
-                raise InputError(message(where, "not a pair", repr(pair), "(force, couple)"))
-            found[body] = tuple(as_array(where, part, (3,), finite=False) for part in pair)
-        return found
-
-    def _parameter_arrays(self, name: str, given: Mapping[str, Array]) -> dict[str, tuple[np.ndarray, int]]:
-        for path in given:
-            if path not in self.parameters:
-                expected = ", ".join(map(repr, self.parameters)) or "none: name them in ph.compile(…, parameters=[…])"
-                raise UnknownNameError(message(f"{name}, parameters", "not an input", repr(path), expected))
-        found = {}
-        for path in self.parameters:
-            own = self._own(path)
-            shape = np.shape(own)
-            value = given.get(path, own)
-            found[path] = (as_array(f"{name}, parameter '{path}'", value, shape, finite=False), len(shape))
-        return found
-
-    def _own(self, path: str) -> Any:
-        """The model's own value of a path: a number, a vector of numbers, or a Parameter's value."""
-        numbers = self.model.numbers()
-        if path in numbers:
-            return numbers[path]
-        below = [value for key, value in numbers.items() if key.startswith(f"{path}.")]
-        if below:
-            return tuple(np.reshape(below, (3, 3)).tolist()) if len(below) == 9 else tuple(below)
-        for value in named_parameters(self.model):
-            if value.name == path:
-                return value.value
-        near = get_close_matches(path, numbers, 3, 0.5)
-        fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists all paths."
-        raise UnknownNameError(message(f"model '{self.model.name}'", "no such number", repr(path), "a path", fix))
+        call = checked_call(self.model, self.parameters, name, given, options)
+        result = kind(*self._target.derivatives((name,), quantity, call, names))
+        return result if call.out is None else into(name, call.out, result)
 
     def _body(self, name: str) -> int:
-        if name not in self._tree.of_body or name == "world":
-            self.model.body(name)
+        self.model.body(name)
         return self._tree.of_body[name]
 
+    def _check_singular(self) -> None:
+        """Refuse a model whose mass matrix is singular in general, and name the joint (once)."""
+        if self._regular:
+            return
+        rng = np.random.default_rng(0)
+        for _ in range(2):
+            q = Vec(self.integrate(_zero(self.model), rng.normal(size=self.nv)).tolist())
+            M = np.array(inertia.mass_matrix(self._tree, q)).reshape(self.nv, self.nv)
+            size = np.diag(M).copy()
+            size[size <= SINGULAR * np.max(size, initial=0.0)] = np.max(size, initial=1.0)
+            scaled = M / np.sqrt(np.outer(size, size))
+            values, vectors = np.linalg.eigh(scaled) if self.nv else (np.ones(1), np.ones((1, 1)))
+            if values[0] <= SINGULAR:
+                dof = int(np.argmax(abs(vectors[:, 0])))
+                joint = next(e.joint for e in self._tree.elements if dof in e.v)
+                where, fix = (
+                    f"forward_dynamics, joint '{joint}'",
+                    "Give the bodies it moves mass, or the joint armature.",
+                )
+                raise ModelError(
+                    message(where, "the mass matrix is singular", "nothing that resists it", "inertia", fix)
+                )
+        self._regular = True
 
-class _Arguments(NamedTuple):
-    """The arguments of one call, on scalars."""
 
-    tree: Tree
-    q: Vec = vec()
-    v: Vec = vec()
-    vd: Vec = vec()
-    tau: Vec = vec()
-    q1: Vec = vec()
-    t: Any = 0.0
-    wrench: Any = None
+def _zero(model: Model) -> np.ndarray:
+    """Zero angles and travels, identity quaternions."""
+    return np.array([x for joint in model.joints for x in JOINTS[joint.type].zero])
 
 
-def _inverse(x: _Arguments, vd: Vec) -> Vec:
+def _inverse(x: Arguments, vd: Vec) -> Vec:
     acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
     return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
 
 
-def _value(x: Any) -> Any:
-    return x.value if isinstance(x, Dual) else x
-
-
-def _into(name: str, out: Any, result: Any) -> Any:
-    """Write a result into the caller's array (or arrays) and hand that back."""
-    if isinstance(result, tuple):
-        if not isinstance(out, tuple) or len(out) != len(result):
-            found, expected = type(out).__name__, f"a tuple of {len(result)} arrays"
-            raise InputError(message(f"{name}, argument out", "not as many arrays", found, expected))
-        return type(result)(*(_into(name, o, r) for o, r in zip(out, result, strict=True)))
-    shape = np.shape(result)
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64:
-        found = f"{type(out).__name__} of shape {np.shape(out)}"
-        raise InputError(message(f"{name}, argument out", "does not fit", found, f"a float64 array of shape {shape}"))
-    out[...] = result
-    return out
+def _forward(x: Arguments) -> Vec:
+    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+    return forward.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized, acting.wrenches)

@@ -25,10 +25,9 @@ class Articulated(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """What the last sweep needs of an element: U = I S per velocity, D = Sᵀ I S and its inverse, u."""
+    """What the last sweep needs of an element: U = I S per velocity, the inverse of D = Sᵀ I S, u."""
 
     U: list[tuple[Vec, Vec]]
-    D: Vec
     Dinv: Vec
     u: Vec
 
@@ -73,7 +72,7 @@ def release(x: Articulated, motions: list[Twist], armature: Vec, tau: Vec, c: Tw
         f, n = f + g[j] * Uf, n + g[j] * Un
     f = f + A @ c.linear + B @ c.angular
     n = n + B.T @ c.linear + C @ c.angular
-    return Articulated(A, B, C, f, n), Solved(U, D, Dinv, u)
+    return Articulated(A, B, C, f, n), Solved(U, Dinv, u)
 
 
 def _combined(U: list[tuple[Vec, Vec]], weights: Vec) -> tuple[Vec, Vec]:
@@ -122,23 +121,10 @@ def articulate(tree: Tree, q: Vec, v: Vec, tau: Vec, wrenches: Wrenches | None) 
     return Sweep(at, c, solved)
 
 
-class Forward(NamedTuple):
-    """Accelerations, and what resists each velocity once the joints outward of it are free."""
-
-    vd: Vec
-    pivots: Vec
-
-
 def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec, wrenches: Wrenches | None = None) -> Vec:
     """Accelerations v̇ of M v̇ + Γ v v + gravity = τ + wrenches; no joint springs."""
-    return forward_with_pivots(tree, q, v, tau, wrenches).vd
-
-
-def forward_with_pivots(tree: Tree, q: Vec, v: Vec, tau: Vec, wrenches: Wrenches | None = None) -> Forward:
-    """The same, with the pivots: one of zero means that the mass matrix is singular there."""
     sweep = articulate(tree, q, v, tau, wrenches)
     vd: list[Scalar] = [0.0] * tree.nv
-    pivots: list[Scalar] = [0.0] * tree.nv
     a: list[Twist] = []
     # pass 3, root to leaves: accelerations
     for i, e in enumerate(tree.elements):
@@ -151,7 +137,7 @@ def forward_with_pivots(tree: Tree, q: Vec, v: Vec, tau: Vec, wrenches: Wrenches
             outside = Vec([dot(Uf, linear) + dot(Un, angular) for Uf, Un in found.U])
             own = found.Dinv @ (found.u - outside)
             for k, (value, motion) in enumerate(zip(own, unit_twists(e), strict=True)):
-                vd[e.v[k]], pivots[e.v[k]] = value, found.D[k][k]
+                vd[e.v[k]] = value
                 linear, angular = linear + value * motion.linear, angular + value * motion.angular
         a.append(Twist(linear, angular))
-    return Forward(Vec(vd), Vec(pivots))
+    return Vec(vd)

@@ -227,9 +227,18 @@ def _joint_elements(
 def _turning(R: Vec, axis: Vec | None) -> tuple[Vec, Vec, Vec]:
     """R times the parts of a rotation about a unit axis e: e eᵀ + cos(q) (I − e eᵀ) + sin(q) ẽ."""
     if axis is None:
-        return (0.0 * identity(3), R, 0.0 * identity(3))
+        return (0.0 * identity(3), _snapped(R), 0.0 * identity(3))
     along = outer(axis, axis)
-    return R @ along, R @ (identity(3) - along), R @ skew(axis)
+    return _snapped(R @ along), _snapped(R @ (identity(3) - along)), _snapped(R @ skew(axis))
+
+
+def _snapped(R: Vec) -> Vec:
+    """Direction cosines that are 0, 1 or −1 but for rounding, made so: what is left of cos(π/2) folds nothing."""
+    return Vec([Vec([round(x) * 1.0 if _is_whole(x) else x for x in row]) for row in R])
+
+
+def _is_whole(x: Scalar) -> bool:
+    return isinstance(x, float) and abs(x - round(x)) < 1e-15
 
 
 def _unit(axis: Vec) -> Vec:

@@ -1,0 +1,117 @@
+"""The arguments of a System's calls: checked where they enter, named one by one, and put together again.
+
+Every argument is a named array with its own axes last: q, v, t, "wrench.hand.force",
+"parameters.bodies.arm.mass". Targets see these names only.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.errors import InputError, UnknownNameError, message
+from polhode.model import Model, Tree, make_tree
+from polhode.model.description import named_parameters
+from polhode.scalar import Array, Vec, as_array, batch_shape, vec
+
+
+class Arguments(NamedTuple):
+    """The arguments of one call, on scalars."""
+
+    tree: Tree
+    q: Vec = vec()
+    v: Vec = vec()
+    vd: Vec = vec()
+    tau: Vec = vec()
+    q1: Vec = vec()
+    point: Vec = vec()
+    t: Any = 0.0
+    wrench: Mapping[str, tuple[Vec, Vec]] = {}
+
+
+class Call(NamedTuple):
+    """One call: its arrays by name, how many of their last axes are their own, the batch axes they share."""
+
+    arrays: dict[str, np.ndarray]
+    depths: dict[str, int]
+    batch: tuple[int, ...]
+    out: Any
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The own shape of each argument."""
+        return {name: array.shape[array.ndim - self.depths[name] :] for name, array in self.arrays.items()}
+
+
+def checked_call(
+    model: Model, parameters: tuple[str, ...], name: str, given: Mapping[str, Array], options: dict
+) -> Call:
+    """Check shapes and kinds (not values) of everything a call was given."""
+    sizes = {"q": model.nq, "q1": model.nq, "point": 3}
+    own: dict[str, tuple[Any, tuple[int, ...]]] = {n: (x, (sizes.get(n, model.nv),)) for n, x in given.items()}
+    own["t"] = options.pop("t", 0.0), ()
+    for body, pair in (options.pop("wrench", None) or {}).items():
+        model.body(body)
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise InputError(message(f"{name}, wrench on '{body}'", "not a pair", repr(pair), "(force, couple)"))
+        own[f"wrench.{body}.force"], own[f"wrench.{body}.couple"] = (pair[0], (3,)), (pair[1], (3,))
+    values = options.pop("parameters", None) or {}
+    for path in values:
+        if path not in parameters:
+            expected = ", ".join(map(repr, parameters)) or "none: name them in ph.compile(…, parameters=[…])"
+            raise UnknownNameError(message(f"{name}, parameters", "not an input", repr(path), expected))
+    for path in parameters:
+        default = own_value(model, path)
+        own[f"parameters.{path}"] = values.get(path, default), np.shape(default)
+    out = options.pop("out", None)
+    if options:
+        raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(options))!r}")
+    arrays, depths = {}, {}
+    for n, (value, shape) in own.items():
+        arrays[n], depths[n] = as_array(f"{name}, argument {n}", value, shape, finite=False), len(shape)
+        if arrays[n].dtype.kind != "f":
+            found = str(arrays[n].dtype)
+            raise InputError(message(f"{name}, argument {n}", "not real numbers", found, "real numbers"))
+    batch = batch_shape(name, {n: a.shape[: a.ndim - depths[n]] for n, a in arrays.items()})
+    return Call(arrays, depths, batch, out)
+
+
+def arguments(model: Model, tree: Tree, scalars: Mapping[str, Any]) -> Arguments:
+    """The arguments as physics takes them, from scalars by name; parameters make the tree anew."""
+    known: dict[str, Any] = {n: x for n, x in scalars.items() if "." not in n}
+    values = {n.removeprefix("parameters."): x for n, x in scalars.items() if n.startswith("parameters.")}
+    bodies = [n.removeprefix("wrench.").removesuffix(".force") for n in scalars if n.endswith(".force")]
+    wrench = {body: (scalars[f"wrench.{body}.force"], scalars[f"wrench.{body}.couple"]) for body in bodies}
+    return Arguments(make_tree(model, values) if values else tree, wrench=wrench, **known)
+
+
+def own_value(model: Model, path: str) -> Any:
+    """The model's own value of a path: a number, a vector, a matrix, or a Parameter's value."""
+    numbers = model.numbers()
+    if path in numbers:
+        return numbers[path]
+    below = [value for key, value in numbers.items() if key.startswith(f"{path}.")]
+    if below:
+        return tuple(np.reshape(below, (3, 3)).tolist()) if len(below) == 9 else tuple(below)
+    for parameter in named_parameters(model):
+        if parameter.name == path:
+            return parameter.value
+    near = get_close_matches(path, numbers, 3, 0.5)
+    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists all paths."
+    raise UnknownNameError(message(f"model '{model.name}'", "no such number", repr(path), "a path", fix))
+
+
+def into(name: str, out: Any, result: Any) -> Any:
+    """Write a result into the caller's array (or arrays) and hand that back."""
+    if isinstance(result, tuple):
+        if not isinstance(out, tuple) or len(out) != len(result):
+            found, expected = type(out).__name__, f"a tuple of {len(result)} arrays"
+            raise InputError(message(f"{name}, argument out", "not as many arrays", found, expected))
+        return type(result)(*(into(name, o, r) for o, r in zip(out, result, strict=True)))
+    shape = np.shape(result)
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64:
+        found = f"{type(out).__name__} of shape {np.shape(out)}"
+        raise InputError(message(f"{name}, argument out", "does not fit", found, f"a float64 array of shape {shape}"))
+    out[...] = result
+    return out

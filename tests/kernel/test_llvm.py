@@ -1,0 +1,190 @@
+"""Compiled kernels: every operation as `evaluate` defines it, every lane width alike, every batch size."""
+
+import threading
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import polhode as ph
+from close import assert_close
+from machines import ALL, random_model, random_q
+from polhode import scalar
+from polhode.dynamics import inverse
+from polhode.kernel import evaluate, trace
+from polhode.kernel.build import build, lanes
+from polhode.kernel.schedule import fused
+from polhode.model import make_tree
+from polhode.scalar import Vec
+
+WIDTHS = [1, 2, 4, 8]
+UNARY = ["sin", "cos", "sqrt", "exp", "tan", "log", "asin", "acos"]
+
+
+@st.composite
+def programs(draw):
+    """A random function of four scalars, as a list of instructions."""
+    steps = []
+    for k in range(4, draw(st.integers(8, 40))):
+        op = draw(st.sampled_from(["+", "-", "*", "/", "neg", "abs", "where", "atan2", *UNARY[:3]]))
+        steps.append((op, *(draw(st.integers(0, k - 1)) for _ in range(3)), draw(st.floats(-2, 2, width=32))))
+    return steps
+
+
+def run(steps, x):
+    """The function itself, on any scalars."""
+    values = list(x)
+    for op, i, j, k, c in steps:
+        a, b, d = values[i], values[j], values[k]
+        if op == "where":
+            values.append(scalar.where(a < b, d, c))
+        elif op == "atan2":
+            values.append(scalar.atan2(a, b))
+        elif op in UNARY:
+            values.append(getattr(scalar, op)(a * a + 0.5 if op == "sqrt" else a))
+        elif op in ("neg", "abs"):
+            values.append(-a if op == "neg" else abs(a))
+        else:
+            rules = {"+": a + b * c, "-": a * b - d, "*": a * c, "/": a / (1.5 + b * b)}
+            values.append(rules[op])
+    return Vec(values[-4:])
+
+
+@settings(max_examples=25)
+@given(programs(), st.lists(st.floats(-3, 3), min_size=4, max_size=4))
+def test_random_programs_compute_what_evaluate_says(steps, x):
+    graph = trace(lambda x: run(steps, x), x=(4,))
+    expected = evaluate(fused(graph), x=x)
+    batch = np.tile(x, (11, 1))
+    found = [build(graph, width)(batch) for width in (1, lanes())]
+    assert np.array_equal(found[0], found[1], equal_nan=True)
+    with np.errstate(all="ignore"):
+        close = np.isclose(found[0][0], expected, rtol=1e-11, atol=1e-11, equal_nan=True)
+    assert np.all(close | ~(abs(np.asarray(expected)) < 1e100))
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_sine_and_cosine_are_right_within_two_units_over_the_whole_range(name):
+    rng = np.random.default_rng(0)
+    whole = np.concatenate([
+        rng.uniform(-10, 10, 1500),
+        rng.uniform(-6e5, 6e5, 1500),
+        rng.choice([-1, 1], 1500) * 10.0 ** rng.uniform(-300, 300, 1500),
+        np.pi / 2 * np.arange(-400, 400),
+        np.nextafter(np.pi / 2 * rng.integers(-300000, 300000, 800), rng.choice([-1, 1], 800) * np.inf),
+        [0.0, -0.0, 5e-324, 5e5, -5e5, np.nextafter(5e5, 1e9), 1.7e308],
+    ])  # fmt: skip
+    graph = trace(getattr(scalar, name), x=())
+    found = build(graph)(whole)
+    with mpmath.workprec(1200):
+        exact = [getattr(mpmath, name)(mpmath.mpf(float(x))) for x in whole]
+        errors = [
+            abs(mpmath.mpf(float(f)) - e) / max(mpmath.mpf(float(np.spacing(abs(float(e))))), mpmath.mpf(5e-324))
+            for f, e in zip(found, exact, strict=True)
+        ]
+    assert max(errors) <= 2
+    assert np.all(np.isnan(build(graph)(np.array([np.nan, np.inf, -np.inf] * 5))))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("size", [0, 1, 3, 7, 8, 9, 64, 1001])
+def test_every_width_and_batch_size_gives_the_same_bits(width, size):
+    model = random_model(["free", "revolute", "spherical", "prismatic"], 1)
+    tree = make_tree(model)
+    graph = trace(lambda q, v, w: inverse.inverse_dynamics(tree, q, v, w), q=(13,), v=(11,), w=(11,))
+    rng = np.random.default_rng(size)
+    q, v, w = random_q(model, rng, (size,)), rng.normal(size=(size, 11)), rng.normal(size=11)
+    found = build(graph, width)(q, v, w)
+    assert found.shape == (size, 11)
+    if size:
+        rows = [build(graph, 1)(q[k], v[k], w) for k in range(min(size, 20))]
+        assert np.array_equal(found[:20], rows)
+        assert_close(found[0], ph.compile(model).inverse_dynamics(q[0], v[0], w), condition=100)
+
+
+def test_a_huge_angle_in_one_lane_does_not_touch_its_neighbours():
+    kernel = build(trace(scalar.sin, x=()))
+    x = np.linspace(0.1, 0.8, 8)
+    y = x.copy()
+    y[3] = 1e200
+    assert np.array_equal(np.delete(kernel(x), 3), np.delete(kernel(y), 3))
+
+
+MODELS = [random_model([kind, "revolute"], k) for k, kind in enumerate(ALL)] + [
+    random_model(["free", "universal", "spherical"], 20)
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=[m.joints[0].type + str(len(m.joints)) for m in MODELS])
+def test_every_quantity_of_a_compiled_system_is_that_of_the_oracle(model):
+    oracle, system = ph.compile(model), ph.compile(model, target="cpu")
+    rng = np.random.default_rng(1)
+    q, v, w = random_q(model, rng, (3, 5)), rng.normal(size=(5, model.nv)), rng.normal(size=model.nv)
+    body = model.bodies[-1].name
+    force = {"wrench": {body: (np.ones(3), np.arange(3.0))}, "t": 0.3}
+    calls = {
+        "mass_matrix": ((q,), {}), "christoffel": ((q,), {}), "coriolis": ((q, v), {}), "bias": ((q, v), force),
+        "gravity": ((q,), {}), "inverse_dynamics": ((q, v, w), force), "forward_dynamics": ((q, v, w), force),
+        "pose": ((q, body), {}), "velocity": ((q, v, body), {}), "acceleration": ((q, v, w, body), {}),
+        "jacobian": ((q, body, (0.1, 0.2, 0.3)), {}), "jacobian_rate": ((q, v, body), {}), "energy": ((q, v), {}),
+        "momentum": ((q, v), {}), "center_of_mass": ((q,), {}), "rate": ((q, v), {}), "integrate": ((q, v), {}),
+        "difference": ((q, q[::-1]), {}), "forward_dynamics_derivatives": ((q, v, w), {}),
+        "inverse_dynamics_derivatives": ((q, v, w), {}),
+    }  # fmt: skip
+    for name, (args, options) in calls.items():
+        found, expected = (getattr(s, name)(*args, **dict(options)) for s in (system, oracle))
+        assert type(found) is type(expected) or not isinstance(expected, tuple)
+        for a, b in zip(*((x if isinstance(x, tuple) else (x,)) for x in (found, expected)), strict=True):
+            assert_close(a, b, condition=1e3)
+
+
+def test_parameters_are_inputs_of_the_kernel():
+    model = random_model(["revolute", "screw"], 3)
+    paths = ["bodies.b1.mass", "gravity", "joints.j0.axis"]
+    oracle, system = (ph.compile(model, target, paths) for target in ("python", "cpu"))
+    given = {"bodies.b1.mass": np.array([1.0, 2.0]), "gravity": (1.0, 2.0, 3.0)}
+    found, expected = (s.bias([0.1, 0.2], [1.0, 2.0], parameters=given) for s in (system, oracle))
+    assert found.shape == (2, 2)
+    assert_close(found, expected)
+
+
+def test_any_layout_and_kind_of_real_numbers_is_taken():
+    system = ph.compile(random_model(["revolute"] * 3, 1), target="cpu")
+    q = np.random.default_rng(0).normal(size=(6, 4, 3))
+    expected = system.gravity(q)
+    layouts = [np.asfortranarray(q), q[::-1][::-1], q.tolist(), np.repeat(q, 2, axis=2)[..., ::2], q.copy()]
+    for layout in layouts:
+        assert np.array_equal(system.gravity(layout), expected)
+    assert np.allclose(system.gravity(q.astype(np.float32)), expected, atol=1e-5)
+    assert system.gravity([1, 2, 3]).dtype == np.float64
+    out = np.empty((6, 4, 3))
+    assert system.gravity(q, out=out) is out
+    assert np.isnan(system.gravity([np.nan, 0, 0])).any()
+    with pytest.raises(ph.InputError, match="complex"):
+        system.gravity([1j, 0, 0])
+
+
+def test_many_threads_may_compile_and_call_at_once():
+    systems = [ph.compile(random_model(["revolute"] * (1 + k % 3), k), target="cpu") for k in range(8)]
+    results = {}
+
+    def work(k):
+        system = systems[k % 8]
+        results[k] = system.mass_matrix(np.zeros(system.nv))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for k in range(24):
+        model = systems[k % 8].model
+        assert_close(results[k], ph.compile(model).mass_matrix(np.zeros(model.nv)))
+
+
+def test_the_source_is_readable_and_the_same_each_time():
+    graph = trace(lambda q: scalar.sin(q[0]) * q[1], q=(2,))
+    first, second = (build(graph).source for _ in range(2))
+    assert "; <lambda>(q[2]) -> result: 2 operations (1 mul, 1 sin)" in first
+    assert first.split("kernel_")[0] == second.split("kernel_")[0]

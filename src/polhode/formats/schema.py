@@ -25,7 +25,7 @@ from typing_extensions import TypeAliasType
 
 from polhode.formats.expression import Fault, evaluate, is_name
 from polhode.model import JOINTS, Parameter
-from polhode.model.description import plain
+from polhode.model.numbers import plain
 
 EXPECTED_NUMBER = "a number, an expression such as 2*pi, or the name of a parameter"
 

@@ -27,7 +27,8 @@ from polhode.formats import schema
 from polhode.formats.document import Document, Path_, read_document, read_text
 from polhode.formats.expression import Fault, is_name
 from polhode.model import Body, Constraint, Force, ForceFunction, Joint, Model, Parameter, Spring, Start
-from polhode.model.description import named_parameters, plain
+from polhode.model.description import named_parameters
+from polhode.model.numbers import plain
 
 SHOWN = 5
 """Faults told at once."""

@@ -6,8 +6,10 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from polhode.errors import UnknownNameError, message
-from polhode.model.description import AnyForce, Force, Joint, Model, Parameter, Spring
+from polhode.model.description import AnyForce, Force, Model, Spring
 from polhode.model.joints import JOINTS, SIZES
+from polhode.model.numbers import Parameter
+from polhode.model.parts import Joint
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, sqrt, square, trace, vec

@@ -1,0 +1,231 @@
+"""Bodies and joints as their user writes them: frozen records, valid from birth."""
+
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import ModelError, PolhodeWarning, message
+from polhode.model.joints import JOINTS
+from polhode.model.numbers import Number, assign, number, numbers, plain
+from polhode.scalar import UNIT_TOLERANCE
+from polhode.spatial import TRIANGLE_TOLERANCE
+
+CYCLIC = {(1.0, 0.0, 0.0): (0.0, 1.0, 0.0), (0.0, 1.0, 0.0): (0.0, 0.0, 1.0), (0.0, 0.0, 1.0): (1.0, 0.0, 0.0)}
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body. Its inertia is about the mass centre, in body axes.
+
+    name      unique; "world" is the ground
+    mass      kg, above 0
+    inertia   3 principal moments or 3×3, kg m²
+    center    mass centre in the body frame, m
+    physical  False: accept zero mass and inertias no real body has, with a warning where it was needed
+    """
+
+    name: str
+    mass: Number
+    inertia: Any
+    center: tuple = (0.0, 0.0, 0.0)
+    physical: bool = True
+
+    def __post_init__(self) -> None:
+        """Check everything."""
+        where = f"body '{self.name}'"
+        assign(
+            self,
+            mass=number(where, "mass", self.mass),
+            inertia=_inertia_numbers(where, self.inertia),
+            center=numbers(where, "center", self.center, 3),
+        )
+        fault = _mass_fault(where, plain(self.mass)) or _inertia_fault(where, self.inertia_matrix())
+        if fault and self.physical:
+            raise ModelError(fault)
+        if fault:
+            warnings.warn(fault, PolhodeWarning, stacklevel=3)
+
+    def inertia_matrix(self) -> np.ndarray:
+        """The 3×3 inertia about the mass centre, with parameters at their own values."""
+        values = np.array(plain(self.inertia), dtype=float)
+        return np.diag(values) if values.ndim == 1 else values
+
+
+def _inertia_numbers(where: str, value: Any) -> tuple:
+    try:
+        rows = tuple(value)
+    except TypeError:
+        rows = ()
+    if len(rows) != 3:
+        raise ModelError(message(f"{where}, inertia", "wrong size", repr(value), "3 numbers, or 3 rows of 3"))
+    if all(isinstance(row, (Iterable,)) and not isinstance(row, str) for row in rows):
+        return tuple(numbers(where, "inertia", row, 3) for row in rows)
+    return numbers(where, "inertia", rows, 3)
+
+
+def _mass_fault(where: str, mass: float) -> str:
+    if mass > 0:
+        return ""
+    fix = "A massless or negative body is kept with physical=False."
+    return message(f"{where}, mass", "not that of a real body", f"{mass:g} kg", "above 0", fix)
+
+
+def _inertia_fault(where: str, J: np.ndarray) -> str:
+    size = float(np.max(abs(J), initial=0.0))
+    if np.max(abs(J - J.T)) > 1e-9 * size:
+        raise ModelError(message(f"{where}, inertia", "not symmetric", f"{J.tolist()}", "equal entries across"))
+    moments = np.linalg.eigvalsh(J)
+    small, middle, large = moments
+    if small >= -1e-12 * size and small + middle >= large * (1 - TRIANGLE_TOLERANCE):
+        return ""
+    shown = "principal moments " + ", ".join(f"{m:.6g}" for m in moments) + " kg m²"
+    bound = f"none below 0, and the largest at most the sum of the others ({small + middle:.6g})"
+    fix = "Was it given about the joint instead of the centre of mass? physical=False keeps it as it is."
+    return message(f"{where}, inertia", "not that of a real body", shown, bound, fix)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """How a child body moves relative to its parent.
+
+    The joint frame is fixed in the parent at `position`, `orientation`; the child frame coincides with
+    it at zero. `axis` is a direction in the joint frame (fixed, spherical, planar and free ignore it).
+
+    name                       unique
+    type                       fixed, revolute, prismatic, screw, cylindrical, universal, planar, spherical, free
+    parent, child              body names; "world" is the ground
+    axis, axis2                directions; axis2 is the second of a universal joint, carried by the first
+    position, orientation      m; unit quaternion (w, x, y, z)
+    armature                   added to the mass matrix, kg m² or kg; one number on the angular part of a quaternion
+    damping, stiffness, rest   per coordinate: one number for all, or one each
+    lower, upper               limits of the coordinates, kept as data
+    pitch                      of a screw, m per radian
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    axis: tuple = (0.0, 0.0, 1.0)
+    position: tuple = (0.0, 0.0, 0.0)
+    orientation: tuple = (1.0, 0.0, 0.0, 0.0)
+    armature: Any = 0.0
+    damping: Any = 0.0
+    stiffness: Any = 0.0
+    rest: Any = 0.0
+    lower: Any = -math.inf
+    upper: Any = math.inf
+    pitch: Number | None = None
+    axis2: tuple | None = None
+
+    def __post_init__(self) -> None:
+        """Check everything."""
+        where = f"joint '{self.name}'"
+        if self.type not in JOINTS:
+            near = get_close_matches(str(self.type), JOINTS, 1, 0.4)
+            fix = f"Did you mean '{near[0]}'?" if near else ""
+            raise ModelError(message(where, "unknown type", repr(self.type), ", ".join(JOINTS), fix))
+        if self.parent == self.child:
+            raise ModelError(message(where, "parent and child are one body", f"'{self.child}'", "two bodies"))
+        assign(
+            self,
+            axis=_direction(where, "axis", self.axis),
+            position=numbers(where, "position", self.position, 3),
+            orientation=_unit_quaternion(where, self.orientation),
+            armature=self._each(where, "armature"),
+            damping=self._each(where, "damping"),
+            stiffness=self._each(where, "stiffness"),
+            rest=self._each(where, "rest"),
+            lower=self._limits(where, "lower"),
+            upper=self._limits(where, "upper"),
+        )
+        self._check_kind(where)
+
+    def _each(self, where: str, name: str) -> Any:
+        """One number, or a tuple with one per velocity."""
+        value = getattr(self, name)
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            value = numbers(where, name, value, JOINTS[self.type].nv)
+        else:
+            value = number(where, name, value)
+        if name in ("armature", "damping") and np.min(plain(value), initial=0.0) < 0:
+            raise ModelError(message(f"{where}, {name}", "negative", repr(plain(value)), "at least 0"))
+        return value
+
+    def _limits(self, where: str, name: str) -> Any:
+        value = getattr(self, name)
+        values = value if isinstance(value, (tuple, list)) else (value,)
+        if not all(isinstance(x, (int, float)) and not math.isnan(x) for x in values):
+            raise ModelError(message(f"{where}, {name}", "not a limit", repr(value), "numbers, or infinite"))
+        return tuple(map(float, value)) if isinstance(value, (tuple, list)) else float(value)
+
+    def _check_kind(self, where: str) -> None:
+        kind = JOINTS[self.type]
+        if kind.has_quaternion:
+            for name in ("stiffness", "rest"):
+                if np.any(np.asarray(plain(getattr(self, name)), dtype=float) != 0):
+                    raise ModelError(
+                        message(
+                            f"{where}, {name}",
+                            "has no meaning for a quaternion",
+                            repr(getattr(self, name)),
+                            "0",
+                            "Use a Spring between body points.",
+                        )
+                    )
+            if isinstance(self.armature, tuple):
+                raise ModelError(message(f"{where}, armature", "several numbers", repr(self.armature), "one number"))
+        if self.type == "screw":
+            if self.pitch is None:
+                raise ModelError(message(f"{where}, pitch", "missing", "none", "metres of travel per radian"))
+            assign(self, pitch=number(where, "pitch", self.pitch))
+        elif self.pitch is not None:
+            raise ModelError(message(f"{where}, pitch", "given to a joint without one", self.type, "a screw"))
+        if self.type == "universal":
+            assign(self, axis2=self._second_axis(where))
+        elif self.axis2 is not None:
+            raise ModelError(message(f"{where}, axis2", "given to a joint without one", self.type, "a universal joint"))
+
+    def _second_axis(self, where: str) -> tuple:
+        first = plain(self.axis)
+        if self.axis2 is None:
+            if first not in CYCLIC:
+                fix = "Only a coordinate axis has a default second axis: the next cyclic one."
+                raise ModelError(message(f"{where}, axis2", "missing", f"axis {first}", "a direction", fix))
+            return CYCLIC[first]
+        second = _direction(where, "axis2", self.axis2)
+        a, b = np.array(first, dtype=float), np.array(plain(second), dtype=float)
+        if np.linalg.norm(np.cross(a, b)) < 1e-9 * np.linalg.norm(a) * np.linalg.norm(b):
+            raise ModelError(message(f"{where}, axis2", "parallel to axis", f"{plain(second)}", "another direction"))
+        return second
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return JOINTS[self.type].nq
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return JOINTS[self.type].nv
+
+
+def _direction(where: str, name: str, value: Any) -> tuple:
+    direction = numbers(where, name, value, 3)
+    if not any(plain(direction)):
+        raise ModelError(message(f"{where}, {name}", "is zero", "(0, 0, 0)", "a direction"))
+    return direction
+
+
+def _unit_quaternion(where: str, value: Any) -> tuple:
+    p = numbers(where, "orientation", value, 4)
+    norm = math.sqrt(sum(x * x for x in plain(p)))
+    if abs(norm - 1) > UNIT_TOLERANCE:
+        fix = "Order is (w, x, y, z)."
+        raise ModelError(message(f"{where}, orientation", "not a unit quaternion", f"norm {norm:.9g}", "1", fix))
+    return p

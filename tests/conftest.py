@@ -1,6 +1,10 @@
 """Settings for every test."""
 
+import os
+
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("polhode", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("polhode")
+
+os.environ["POLHODE_CACHE"] = ""  # tests compile what they test; the cache has tests of its own

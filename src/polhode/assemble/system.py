@@ -4,16 +4,17 @@
 other targets. `target="cpu"` compiles each quantity when it is first called.
 """
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.assemble.calls import Arguments, checked_call, into, own_value
-from polhode.assemble.targets import CpuTarget, PythonTarget, Quantity
+from polhode.assemble.targets import CpuTarget, Pose, PythonTarget, Quantity, Velocity
 from polhode.dynamics import covariant, energy, forces, forward, inertia, inverse, kinematics
 from polhode.dynamics.energy import Energy, Momentum
-from polhode.errors import CompileError, ModelError, message
+from polhode.errors import CompileError, ModelError, UnknownNameError, message
 from polhode.model import JOINTS, Model, make_tree
 from polhode.scalar import Array, Vec
 
@@ -26,20 +27,6 @@ TARGETS: dict[str, type[PythonTarget] | type[CpuTarget]] = {"python": PythonTarg
 
 SQUARE = {"mass_matrix": 2, "coriolis": 2, "christoffel": 3}
 """Results with several axes of length nv."""
-
-
-class Pose(NamedTuple):
-    """Position (..., 3) of a body frame's origin and its quaternion (..., 4), in the world."""
-
-    position: Any
-    quaternion: Any
-
-
-class Velocity(NamedTuple):
-    """Linear (..., 3), of the body frame's origin, and angular (..., 3), world axes."""
-
-    linear: Any
-    angular: Any
 
 
 class ForwardDerivatives(NamedTuple):
@@ -94,6 +81,19 @@ class System:
 
     def __reduce__(self) -> tuple:
         return System, (self.model, self.target, self.parameters)
+
+    def source(self, quantity: str, *body: str) -> str:
+        """The generated text of a quantity's kernel, as in source("forward_dynamics"), source("pose", "hand")."""
+        if not isinstance(self._target, CpuTarget):
+            raise CompileError(message("source", "nothing is generated", f"target {self.target!r}", "target 'cpu'"))
+        method = getattr(self, quantity, None)
+        if not callable(method) or quantity.startswith("_"):
+            raise UnknownNameError(message("source", "no such quantity", repr(quantity), "a method of System"))
+        zeros = {"q": _zero(self.model), "q0": _zero(self.model), "q1": _zero(self.model)}
+        names = [n for n in inspect.signature(method).parameters if n not in ("body", "point", "options")]
+        method(*(zeros.get(n, np.zeros(self.nv)) for n in names), *body)
+        kernel = next(k for place, k in self._target.kernels.items() if place[: 1 + len(body)] == (quantity, *body))
+        return kernel.source
 
     # dynamics
 

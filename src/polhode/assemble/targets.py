@@ -3,20 +3,37 @@
 A quantity is a key and a function of `Arguments` on generic scalars; a target runs it for a `Call`.
 """
 
+import re
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.assemble.calls import Arguments, Call, arguments
 from polhode.dynamics import kinematics
+from polhode.dynamics.energy import Energy, Momentum
 from polhode.kernel import trace
-from polhode.kernel.build import Kernel, build
+from polhode.kernel.build import Kernel, kernel_for
+from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, make_tree
 from polhode.scalar import Dual, Vec, split, stack
 
 Quantity = Callable[[Arguments], Any]
+
+
+class Pose(NamedTuple):
+    """Position (..., 3) of a body frame's origin and its quaternion (..., 4), in the world."""
+
+    position: Any
+    quaternion: Any
+
+
+class Velocity(NamedTuple):
+    """Linear (..., 3), of the body frame's origin, and angular (..., 3), world axes."""
+
+    linear: Any
+    angular: Any
 
 
 class PythonTarget:
@@ -67,6 +84,7 @@ class CpuTarget:
         self.kernels: dict[tuple, Kernel] = {}
         self._plain = PythonTarget(model)
         self._lock = threading.Lock()
+        self._identity = _identity(model)
 
     def evaluate(self, key: tuple, quantity: Quantity, call: Call) -> Any:
         """The result of a quantity."""
@@ -74,17 +92,17 @@ class CpuTarget:
             return self._plain.evaluate(key, quantity, call)
         kernel = self.kernel(key, quantity, call)
         found = kernel(*(np.asarray(array, order="C") for array in call.arrays.values()))
-        found = found if isinstance(found, tuple) else (found,)
-        return kernel.graph.result(
-            [_spread(x, port.shape, call.batch) for x, port in zip(found, kernel.graph.outputs, strict=True)]
-        )
+        shapes = (tuple(shape) for shape in kernel.facts["outputs"])
+        results = [_spread(x, shape, call.batch) for x, shape in zip(found, shapes, strict=True)]
+        kind = RECORDS.get(key[0])
+        return kind(*results) if kind else results[0]
 
     def derivatives(self, key: tuple, quantity: Quantity, call: Call, names: tuple[str, ...]) -> list[np.ndarray]:
         """Derivatives by the plain evaluation: no kernel of them is made yet."""
         return self._plain.derivatives(key, quantity, call, names)
 
     def kernel(self, key: tuple, quantity: Quantity, call: Call) -> Kernel:
-        """The kernel of a quantity for arguments of these names, traced and compiled once."""
+        """The kernel of a quantity for arguments of these names: from memory, from disk, or made now."""
         place = (*key, *call.arrays)
         with self._lock:
             if place not in self.kernels:
@@ -93,8 +111,25 @@ class CpuTarget:
                     return quantity(arguments(self.model, self.tree, scalars))
 
                 traced.__name__ = f"{self.model.name}: {' '.join(map(str, key))}"
-                self.kernels[place] = build(trace(traced, **call.shapes))
+                name = cache_key(self._identity, repr(place), repr(call.shapes)) if self._identity else ""
+                self.kernels[place] = kernel_for(name, lambda: trace(traced, **call.shapes))
             return self.kernels[place]
+
+
+RECORDS: dict[str, type] = {
+    "pose": Pose,
+    "velocity": Velocity,
+    "acceleration": Velocity,
+    "energy": Energy,
+    "momentum": Momentum,
+}
+"""The quantities with several results, and the record of them."""
+
+
+def _identity(model: Model) -> str:
+    """The model as text that says everything about it; "" where it holds functions, which no text tells."""
+    text = repr(model)
+    return "" if re.search(r"<function|<bound method|<built-in| at 0x", text) else text
 
 
 def _spread(x: Any, shape: tuple[int, ...], batch: tuple[int, ...]) -> Any:

@@ -1,6 +1,7 @@
 """Source → callable: LLVM compiles a graph for this machine, NumPy broadcasts it over batches."""
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
@@ -9,11 +10,15 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import CompileError
+from polhode.kernel.cache import Entry, key as cache_key, load, save
 from polhode.kernel.emit_llvm import module_text
 from polhode.kernel.graph import Graph
 from polhode.kernel.schedule import fused
 
-_numbers = count()  # every kernel has a name of its own in the just-in-time linker
+SYMBOL = "kernel"
+"""The name of the compiled loop in its object code."""
+
+_numbers = count()
 
 UFUNC_FROM_SIGNATURE = 31
 """The place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions."""
@@ -23,15 +28,21 @@ UFUNC_FROM_SIGNATURE = 31
 class Kernel:
     """A compiled graph: call it with arrays in the order of its inputs, with any leading batch axes."""
 
-    graph: Graph
-    source: str
-    width: int
+    facts: dict[str, Any]
+    """Its header, the shapes of its arguments and results, its lanes: plain data."""
     ufunc: Any
+    _source: Callable[[], str] = field(repr=False, compare=False)
     _kept: tuple = field(repr=False, compare=False)
 
-    def __call__(self, *arrays: Any, out: Any = None) -> Any:
-        """The results: one array, or a tuple of them."""
-        return self.ufunc(*arrays, out=out) if out is not None else self.ufunc(*arrays)
+    @property
+    def source(self) -> str:
+        """The generated LLVM text."""
+        return self._source()
+
+    def __call__(self, *arrays: Any) -> tuple:
+        """The results, in the order of the graph's outputs."""
+        found = self.ufunc(*arrays)
+        return found if isinstance(found, tuple) else (found,)
 
 
 @cache
@@ -71,43 +82,83 @@ def _jit() -> Any:
     return llvm.create_lljit_compiler(_machine())
 
 
+def kernel_for(name: str, make: Callable[[], Graph], width: int | None = None) -> Kernel:
+    """The kernel of this name: from the disk if it is there, else traced, compiled and kept.
+
+    name  a digest of all the graph depends on (`cache.key`); "" for a kernel that is not kept
+    make  gives the graph; not called where the kernel is found
+    """
+    width = lanes() if width is None else width
+    full = cache_key(name, _identity(), str(width)) if name else ""
+    entry = load(full) if full else None
+    if entry is None:
+        entry = _compiled(make(), width)
+        if full:
+            save(full, entry)
+    return _linked(entry, lambda: module_text(fused(make()), SYMBOL, width))
+
+
 def build(graph: Graph, width: int | None = None) -> Kernel:
-    """The kernel of a graph: products fused, compiled for `width` lanes (this processor's own unless given)."""
+    """The kernel of a graph, not kept: products fused, for `width` lanes (this processor's own unless given)."""
+    return kernel_for("", lambda: graph, width)
+
+
+def _identity() -> str:
+    """The processor and the compiler that object code is for."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_default_triple())
+    return "|".join((*machine, llvmlite.__version__, np.__version__))
+
+
+def _compiled(graph: Graph, width: int) -> Entry:
+    """Object code of a graph, and the facts that a caller needs of it."""
     import llvmlite.binding as llvm
 
     machine = _machine()
     scheduled = fused(graph)
-    width = lanes() if width is None else width
-    name = f"kernel_{next(_numbers)}"
-    source = module_text(scheduled, name, width)
     try:
-        module = llvm.parse_assembly(source)
+        module = llvm.parse_assembly(module_text(scheduled, SYMBOL, width))
         module.verify()
         image = machine.emit_object(module)
     except RuntimeError as error:
         raise CompileError(f"LLVM refused the kernel of {graph.name}: {error}") from error
-    library = llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(name)
-    tracker = library.link(_jit(), name)
-    ufunc, kept = _ufunc(scheduled, tracker[name])
-    return Kernel(scheduled, source, width, ufunc, (tracker, *kept))
+    facts = {
+        "header": repr(scheduled),
+        "width": width,
+        "inputs": [list(port.shape) for port in scheduled.inputs],
+        "outputs": [list(port.shape) for port in scheduled.outputs],
+    }
+    return Entry(facts, image)
 
 
-def _ufunc(graph: Graph, address: int) -> tuple[Any, tuple]:
+def _linked(entry: Entry, source: Callable[[], str]) -> Kernel:
+    """A callable of object code; every kernel is a library of its own in the just-in-time linker."""
+    import llvmlite.binding as llvm
+
+    library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process().export_symbol(SYMBOL)
+    tracker = library.link(_jit(), f"kernel {next(_numbers)}")
+    ufunc, kept = _ufunc(entry.facts, tracker[SYMBOL])
+    return Kernel(entry.facts, ufunc, source, (tracker, *kept))
+
+
+def _ufunc(facts: dict[str, Any], address: int) -> tuple[Any, tuple]:
     """A NumPy gufunc around the compiled loop, and what must stay alive with it."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = ctypes.cast(pointer(_multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
-    n, total = len(graph.inputs), len(graph.inputs) + len(graph.outputs)
+    n, total = len(facts["inputs"]), len(facts["inputs"]) + len(facts["outputs"])
     make = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int] * 4,
         ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p,
     )(table[UFUNC_FROM_SIGNATURE])  # fmt: skip
     functions, data = (ctypes.c_void_p * 1)(address), (ctypes.c_void_p * 1)(None)
     types = (ctypes.c_char * total)(*[bytes([np.dtype(float).num])] * total)
-    cores = [f"({','.join(map(str, port.shape))})" for port in (*graph.inputs, *graph.outputs)]
+    cores = [f"({','.join(map(str, shape))})" for shape in (*facts["inputs"], *facts["outputs"])]
     signature = f"{','.join(cores[:n])}->{','.join(cores[n:])}".encode()
-    title = graph.name.encode()
+    title = facts["header"].partition("(")[0].encode()
     ufunc = make(functions, data, types, 1, n, total - n, -1, title, b"", 0, signature)
     return ufunc, (functions, data, types, signature, title)

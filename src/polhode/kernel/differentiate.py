@@ -1,0 +1,286 @@
+"""Derivatives of a graph, as graphs: forward with tangents, in reverse with adjoints.
+
+Both sweeps are loops over the same edges, from an operand to its operation with the partial
+derivative between them. What a node carries is sparse: a zero known from the structure costs nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.errors import InputError, UnknownNameError, message
+from polhode.kernel.graph import Graph, Port, labels
+from polhode.kernel.trace import Builder, Condition, Symbol
+from polhode.scalar import cos, sin, sqrt, where
+
+DERIVATIVES: dict[str, Callable[..., tuple]] = {
+    "add": lambda r, x, y: (1.0, 1.0),
+    "sub": lambda r, x, y: (1.0, -1.0),
+    "mul": lambda r, x, y: (y, x),
+    "div": lambda r, x, y: (1 / y, -r * (1 / y)),
+    "neg": lambda r, x: (-1.0,),
+    "fma": lambda r, x, y, z: (y, x, 1.0),
+    "abs": lambda r, x: (where(x < 0, -1.0, 1.0),),
+    "sqrt": lambda r, x: (0.5 / r,),
+    "sin": lambda r, x: (cos(x),),
+    "cos": lambda r, x: (-sin(x),),
+    "tan": lambda r, x: (1 + r * r,),
+    "asin": lambda r, x: (1 / sqrt(1 - x * x),),
+    "acos": lambda r, x: (-1 / sqrt(1 - x * x),),
+    "atan2": lambda r, y, x: (x / (x * x + y * y), -y / (x * x + y * y)),
+    "exp": lambda r, x: (r,),
+    "log": lambda r, x: (1 / x,),
+    "select": lambda r, c, x, y: (c, ~c),
+}
+"""The partial derivatives of a result r by those of its operands that are numbers.
+
+A condition stands for 1 where it holds; where it does not, the operand has no effect, not even an
+infinite or undefined one. Operations that give a condition have no derivative, and are not here.
+"""
+
+MODES = ("auto", "forward", "reverse")
+Names = str | Iterable[str] | None
+Slopes = dict[int, int]
+"""Derivatives of a node (or by it) that are not zero: the direction, and the node of the derivative."""
+
+
+def jacobian(graph: Graph, of: Names = None, wrt: Names = None, mode: str = "auto", values: bool = False) -> Graph:
+    """The graph of all partial derivatives ∂y/∂x, as one output "d_y_d_x" for each pair of ports.
+
+    of      names of outputs y, all by default
+    wrt     names of inputs x, all by default
+    mode    "forward", "reverse", or "auto" for the one with less work
+    values  whether the outputs of `graph` come too, before the derivatives
+    ->      a graph of the same inputs; d_y_d_x (*shape of y, *shape of x); a dict of arrays by name
+    """
+    where = f"jacobian of {graph.name}"
+    outputs, inputs = _chosen(where, "output", graph.outputs, of), _chosen(where, "input", graph.inputs, wrt)
+    if mode not in MODES:
+        raise UnknownNameError(message(where, "unknown mode", repr(mode), ", ".join(MODES)))
+    paths = _Paths.between(graph, inputs, outputs)
+    forward = paths.forward <= paths.reverse if mode == "auto" else mode == "forward"
+    copy = _Copy(graph, paths, [])
+    if forward:
+        tangents = copy.tangents({k: {k: copy.one} for port in inputs for k in port.nodes})
+        entry = lambda y, x: tangents[y].get(x, copy.zero)  # noqa: E731
+    else:
+        adjoints = copy.adjoints({k: {k: copy.one} for port in outputs for k in port.nodes})
+        entry = lambda y, x: adjoints[x].get(y, copy.zero)  # noqa: E731
+    slopes = [
+        Port(f"d_{y.name}_d_{x.name}", y.shape + x.shape, tuple(entry(*pair) for pair in product(y.nodes, x.nodes)))
+        for y, x in product(outputs, inputs)
+    ]
+    return copy.graph("jacobian", slopes, values)
+
+
+def pushforward(graph: Graph, wrt: Names = None, suffix: str = "_dot", values: bool = False) -> Graph:
+    """The graph of the derivatives of all outputs along a direction: ẏ = ∂y/∂x ẋ.
+
+    wrt     names of inputs x that change, all by default; "x_dot" is a further input for each
+    suffix  another than "_dot", for a second direction
+    values  whether the outputs of `graph` come too, before the derivatives
+    ->      an output "y_dot" for each output y
+    """
+    inputs = _chosen(f"pushforward of {graph.name}", "input", graph.inputs, wrt)
+    copy = _Copy(graph, _Paths.between(graph, inputs, graph.outputs, apart=False), _renamed(inputs, suffix))
+    tangents = copy.tangents({k: {0: seed} for k, seed in _pairs(inputs, copy.extra)})
+    slopes = [y._replace(nodes=tuple(tangents[k].get(0, copy.zero) for k in y.nodes)) for y in graph.outputs]
+    return copy.graph("pushforward", _renamed(slopes, suffix), values)
+
+
+def pullback(graph: Graph, of: Names = None, suffix: str = "_bar", values: bool = False) -> Graph:
+    """The graph of the derivatives by all inputs of a weighted sum of outputs: x̄ᵀ = ȳᵀ ∂y/∂x.
+
+    of      names of outputs y in the sum, all by default; "y_bar" is a further input for each, its weights
+    suffix  another than "_bar", for a second sum
+    values  whether the outputs of `graph` come too, before the derivatives
+    ->      an output "x_bar" for each input x
+    """
+    outputs = _chosen(f"pullback of {graph.name}", "output", graph.outputs, of)
+    copy = _Copy(graph, _Paths.between(graph, graph.inputs, outputs, apart=False), _renamed(outputs, suffix))
+    seeds: dict[int, Slopes] = {}
+    for k, seed in _pairs(outputs, copy.extra):
+        seeds[k] = {0: copy.builder.apply("add", seeds[k][0], seed) if k in seeds else seed}
+    adjoints = copy.adjoints(seeds)
+    slopes = [x._replace(nodes=tuple(adjoints[k].get(0, copy.zero) for k in x.nodes)) for x in graph.inputs]
+    return copy.graph("pullback", _renamed(slopes, suffix), values)
+
+
+def sparsity(graph: Graph, of: Names = None, wrt: Names = None) -> dict[str, np.ndarray]:
+    """Which partial derivatives the structure allows to differ from zero: arrays like those of `jacobian`, of bool."""
+    where = f"sparsity of {graph.name}"
+    outputs, inputs = _chosen(where, "output", graph.outputs, of), _chosen(where, "input", graph.inputs, wrt)
+    sources = _Paths.between(graph, inputs, outputs).sources
+    found = {}
+    for y, x in product(outputs, inputs):
+        allowed = [bool(sources[k] >> i & 1) for k, i in product(y.nodes, x.nodes)]
+        found[f"d_{y.name}_d_{x.name}"] = np.array(allowed, dtype=bool).reshape(y.shape + x.shape)
+    return found
+
+
+def _chosen(where: str, kind: str, ports: Sequence[Port], names: Names) -> list[Port]:
+    """The ports of these names, or all of them."""
+    known = {port.name: port for port in ports}
+    names = [names] if isinstance(names, str) else known if names is None else list(names)
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(message(where, f"no {kind} of this name", repr(name), ", ".join(known) or "none"))
+    return [known[name] for name in names]
+
+
+def _renamed(ports: Iterable[Port], suffix: str) -> list[Port]:
+    return [port._replace(name=port.name + suffix) for port in ports]
+
+
+def _pairs(ports: Iterable[Port], others: Iterable[Port]) -> Iterator[tuple[int, int]]:
+    """The components of ports beside those of others of the same shapes."""
+    for port, other in zip(ports, others, strict=True):
+        yield from zip(port.nodes, other.nodes, strict=True)
+
+
+class _Paths(NamedTuple):
+    """Which inputs a node depends on, and which outputs depend on it: sets of integers, one bit for each."""
+
+    sources: list[int]
+    targets: list[int]
+    operands: list[tuple[int, ...]]
+    """The operands of each node that are numbers, if it is a number itself."""
+
+    @classmethod
+    def between(cls, graph: Graph, inputs: Sequence[Port], outputs: Sequence[Port], apart: bool = True) -> "_Paths":
+        """The paths from inputs to outputs. All inputs are one, and all outputs, if not kept apart."""
+        conditions = [node.is_condition for node in graph.nodes]
+        operands = [
+            () if condition else tuple([a for a in node.args if not conditions[a]])
+            for node, condition in zip(graph.nodes, conditions, strict=True)
+        ]
+        sources, targets = [0] * len(operands), [0] * len(operands)
+        for k in {k for port in inputs for k in port.nodes}:
+            sources[k] = 1 << k * apart
+        for j, k in enumerate({k for port in outputs for k in port.nodes}):
+            targets[k] = 1 << j * apart
+        for k, args in enumerate(operands):
+            for a in args:
+                sources[k] |= sources[a]
+        for k in reversed(range(len(operands))):
+            for a in operands[k]:
+                targets[a] |= targets[k]
+        return cls(sources, targets, operands)
+
+    @property
+    def forward(self) -> int:
+        """How many products a forward sweep takes, for all inputs."""
+        return sum(self.sources[a].bit_count() for k, args in enumerate(self.operands) if self.targets[k] for a in args)
+
+    @property
+    def reverse(self) -> int:
+        """How many products a reverse sweep takes, for all outputs."""
+        return sum(self.targets[k].bit_count() for k, args in enumerate(self.operands) for a in args if self.sources[a])
+
+
+class _Copy:
+    """A graph, copied to where its derivatives are added.
+
+    A *guard* is the node of a condition under which a term counts. Where it does not hold the term may
+    be infinite or undefined, so it is left out by a choice; a product with zero would keep it.
+    """
+
+    def __init__(self, graph: Graph, paths: _Paths, extra: list[Port]) -> None:
+        self.source, self.builder = graph, Builder(graph.name)
+        builder = self.builder
+        self.place = [builder.input(str(node.value)) for node in graph.nodes if node.op == "input"]
+        self.extra = [p._replace(nodes=tuple(map(builder.input, labels(p.name, p.shape)))) for p in extra]
+        self.zero, self.one, self.always = builder.constant(0.0), builder.constant(1.0), builder.constant(True)
+        self.edges: list[list[tuple[int, int, int]]] = [[] for _ in graph.nodes]  # operand, guard, factor
+        self._parts: dict[int, tuple[int, int]] = {}  # a guard that is "this one, and this condition"
+        for k, (op, args, value) in enumerate(graph.nodes[len(self.place) :], len(self.place)):
+            node = builder.apply(op, *[self.place[a] for a in args]) if args else builder.constant(value)  # type: ignore
+            self.place.append(node)
+            if paths.targets[k] and paths.sources[k]:
+                symbols = [(Condition if graph.nodes[a].is_condition else Symbol)(builder, self.place[a]) for a in args]
+                partials = zip(paths.operands[k], DERIVATIVES[op](Symbol(builder, node), *symbols), strict=True)
+                self.edges[k] = [(a, *self._edge(partial)) for a, partial in partials if paths.sources[a]]
+
+    def _edge(self, partial: Any) -> tuple[int, int]:
+        """The guard and the factor of a partial derivative."""
+        if isinstance(partial, Condition):
+            return self._narrowed(self.always, partial.node), self.one
+        return self.always, partial.node if isinstance(partial, Symbol) else self.builder.constant(partial)
+
+    def tangents(self, seeds: dict[int, Slopes]) -> list[Slopes]:
+        """Derivatives of every node along the directions of the seeds, which are given at inputs."""
+        found = [seeds.get(k, {}) for k in range(len(self.place))]
+        for k, edges in enumerate(self.edges):
+            terms: dict[int, dict[int, int]] = {}
+            for a, guard, factor in edges:
+                for i, slope in found[a].items():
+                    self._add(terms.setdefault(i, {}), guard, self.builder.apply("mul", slope, factor))
+            if edges:
+                found[k] = self._totals(terms)
+        return found
+
+    def adjoints(self, seeds: dict[int, Slopes]) -> list[Slopes]:
+        """Derivatives by every input of the sums whose weights are the seeds, which are given at outputs."""
+        terms: list[dict[int, dict[int, int]]] = [{} for _ in self.place]
+        for k, slopes in seeds.items():
+            terms[k] = {j: {self.always: seed} for j, seed in slopes.items()}
+        for k in reversed(range(len(self.place))):
+            for j, parts in terms[k].items() if self.edges[k] else ():
+                outer, slope = self._joined(parts)
+                for a, guard, factor in self.edges[k]:
+                    inner = outer if guard == self.always else self._narrowed(outer, guard)
+                    self._add(terms[a].setdefault(j, {}), inner, self.builder.apply("mul", slope, factor))
+            if self.edges[k]:
+                terms[k] = {}
+        return [self._totals(of_node) for of_node in terms]
+
+    def _narrowed(self, guard: int, condition: int) -> int:
+        """The guard that holds where a guard and a condition do."""
+        both = self.builder.apply("and", guard, condition)
+        if both != guard:
+            self._parts.setdefault(both, (guard, condition))
+        return both
+
+    def _add(self, terms: dict[int, int], guard: int, term: int) -> None:
+        if term != self.zero:
+            terms[guard] = self.builder.apply("add", terms[guard], term) if guard in terms else term
+
+    def _joined(self, terms: dict[int, int]) -> tuple[int, int]:
+        """Terms by their guards as one term, with the guard of it."""
+        apply, pending = self.builder.apply, [*terms] if len(terms) > 1 else []
+        while pending:  # two branches of one choice
+            guard = pending.pop()
+            outer, condition = self._parts.get(guard, (guard, self.always))
+            other = apply("and", outer, apply("not", condition))
+            if guard in terms and other in terms:
+                self._add(terms, outer, apply("select", condition, terms.pop(guard), terms.pop(other)))
+                pending.append(outer)
+        if not terms:
+            return self.always, self.zero
+        (guard, total), *rest = terms.items()
+        for other, term in rest:
+            total = apply("add", self._where_held(guard, total), self._where_held(other, term))
+            guard = apply("or", guard, other)
+        return guard, total
+
+    def _where_held(self, guard: int, term: int) -> int:
+        return self.builder.apply("select", guard, term, self.zero)
+
+    def _totals(self, terms: dict[int, dict[int, int]]) -> Slopes:
+        found = {i: self._where_held(*self._joined(parts)) for i, parts in terms.items()}
+        return {i: slope for i, slope in found.items() if slope != self.zero}
+
+    def graph(self, kind: str, slopes: Sequence[Port], values: bool) -> Graph:
+        """The graph of these derivatives."""
+        name = f"{kind} of {self.source.name}"
+        copied = [y._replace(nodes=tuple(self.place[k] for k in y.nodes)) for y in self.source.outputs if values]
+        inputs, outputs = [*self.source.inputs, *self.extra], [*copied, *slopes]
+        for ports in (inputs, outputs):
+            twice = [name for name, count in Counter(port.name for port in ports).items() if count > 1]
+            if twice:
+                fix = "Choose each port once, and a suffix that no name ends with yet."
+                raise InputError(message(name, "two ports of one name", ", ".join(twice), "different names", fix))
+        return Graph.pruned(name, inputs, outputs, self.builder.nodes, {p.name: n for n, p in enumerate(outputs)})

@@ -197,3 +197,21 @@ def test_the_source_is_readable_and_the_same_each_time():
         system.source("nonsense")
     with pytest.raises(ph.CompileError, match="target 'cpu'"):
         ph.compile(system.model).source("bias")
+
+
+def test_the_quick_way_of_a_call_is_the_checked_one():
+    system = ph.compile(random_model(["revolute", "spherical"], 1), target="cpu")
+    rng = np.random.default_rng(0)
+    q, v = random_q(system.model, rng, (5,)), rng.normal(size=(5, 4))
+    for args in ((q, v), (q[0], v[0]), (q, v[0])):
+        checked = system.coriolis(*(a.tolist() for a in args))
+        quick = system.coriolis(*args)
+        assert quick.shape == checked.shape
+        assert np.array_equal(quick, checked)
+        assert quick is not system.coriolis(*args)
+    assert isinstance(system.energy(q, v), tuple)
+    assert system.energy(q, v).kinetic.shape == (5,)
+    with pytest.raises(ph.InputError, match="batch axes"):
+        system.coriolis(q, v[:3])
+    with pytest.raises(ph.InputError, match="wrong shape"):
+        system.coriolis(q[:, :4], v)

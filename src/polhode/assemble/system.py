@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.assemble import quantities
 from polhode.assemble.calls import Arguments, checked_call, into, own_value
 from polhode.assemble.targets import CpuTarget, Pose, PythonTarget, Quantity, Velocity
-from polhode.dynamics import covariant, energy, forces, forward, inertia, inverse, kinematics
+from polhode.dynamics import covariant, energy, inertia, inverse, kinematics
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, ModelError, UnknownNameError, message
 from polhode.model import JOINTS, Model, make_tree
@@ -111,7 +112,7 @@ class System:
 
     def bias(self, q: Array, v: Array, **options: Any) -> Any:
         """Coriolis + gravity − all other forces (..., nv): M v̇ + bias = τ. Takes t, wrench."""
-        return self._call("bias", lambda x: _inverse(x, Vec([0.0] * self.nv)), options, q=q, v=v)
+        return self._call("bias", lambda x: quantities.needed(x, Vec([0.0] * self.nv)), options, q=q, v=v)
 
     def gravity(self, q: Array, **options: Any) -> Any:
         """Generalised gravity (..., nv), the gradient of the potential energy."""
@@ -124,23 +125,21 @@ class System:
 
     def inverse_dynamics(self, q: Array, v: Array, vd: Array, **options: Any) -> Any:
         """M v̇ + bias (..., nv). Takes t, wrench."""
-        return self._call("inverse_dynamics", lambda x: _inverse(x, x.vd), options, q=q, v=v, vd=vd)
+        return self._call("inverse_dynamics", quantities.inverse_dynamics, options, q=q, v=v, vd=vd)
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array, **options: Any) -> Any:
         """v̇ (..., nv) by articulated bodies. Takes t, wrench."""
         self._check_singular()
-        return self._call("forward_dynamics", _forward, options, q=q, v=v, tau=tau)
+        return self._call("forward_dynamics", quantities.forward_dynamics, options, q=q, v=v, tau=tau)
 
     def forward_dynamics_derivatives(self, q: Array, v: Array, tau: Array, **options: Any) -> ForwardDerivatives:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ. Takes t, wrench."""
         self._check_singular()
-        name, names = "forward_dynamics_derivatives", ("v", "tau")
-        return self._derivatives(ForwardDerivatives, name, _forward, names, options, q=q, v=v, tau=tau)
+        return self._derivatives("forward_dynamics_derivatives", ForwardDerivatives, options, q=q, v=v, tau=tau)
 
     def inverse_dynamics_derivatives(self, q: Array, v: Array, vd: Array, **options: Any) -> InverseDerivatives:
         """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇. Takes t, wrench."""
-        name, call = "inverse_dynamics_derivatives", lambda x: _inverse(x, x.vd)
-        return self._derivatives(InverseDerivatives, name, call, ("v", "vd"), options, q=q, v=v, vd=vd)
+        return self._derivatives("inverse_dynamics_derivatives", InverseDerivatives, options, q=q, v=v, vd=vd)
 
     # kinematics
 
@@ -213,17 +212,21 @@ class System:
 
     def _call(self, key: str | tuple[str, ...], quantity: Quantity, options: dict, **given: Array) -> Any:
         key = key if isinstance(key, tuple) else (key,)
+        if not options and not self.parameters:
+            quick = self._target.quickly(key, given)
+            if quick is not None:
+                return quick
         call = checked_call(self.model, self.parameters, key[0], given, options)
         result = self._target.evaluate(key, quantity, call)
         if self.nv == 0 and key[0] in SQUARE:  # an empty list of rows does not know its columns
             result = np.zeros((*call.batch, *(0,) * SQUARE[key[0]]))
         return result if call.out is None else into(key[0], call.out, result)
 
-    def _derivatives(
-        self, kind: type, name: str, quantity: Quantity, names: tuple[str, ...], options: dict, **given: Array
-    ) -> Any:
+    def _derivatives(self, name: str, kind: type, options: dict, **given: Array) -> Any:
         call = checked_call(self.model, self.parameters, name, given, options)
-        result = kind(*self._target.derivatives((name,), quantity, call, names))
+        of_forward = kind is ForwardDerivatives
+        blocks = self._target.forward_derivatives(call) if of_forward else self._target.inverse_derivatives(call)
+        result = kind(*blocks)
         return result if call.out is None else into(name, call.out, result)
 
     def _body(self, name: str) -> int:
@@ -258,13 +261,3 @@ class System:
 def _zero(model: Model) -> np.ndarray:
     """Zero angles and travels, identity quaternions."""
     return np.array([x for joint in model.joints for x in JOINTS[joint.type].zero])
-
-
-def _inverse(x: Arguments, vd: Vec) -> Vec:
-    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
-    return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
-
-
-def _forward(x: Arguments) -> Vec:
-    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
-    return forward.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized, acting.wrenches)

@@ -10,16 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.assemble import quantities
 from polhode.assemble.calls import Arguments, Call, arguments
-from polhode.dynamics import kinematics
+from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.energy import Energy, Momentum
-from polhode.kernel import trace
+from polhode.kernel import jacobian, replay, trace
 from polhode.kernel.build import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, make_tree
-from polhode.scalar import Dual, Vec, split, stack
+from polhode.scalar import Dual, Vec, identity, split, stack
 
 Quantity = Callable[[Arguments], Any]
+FLOAT = np.dtype(np.float64)
 
 
 class Pose(NamedTuple):
@@ -42,12 +44,24 @@ class PythonTarget:
     def __init__(self, model: Model) -> None:
         self.model, self.tree = model, make_tree(model)
 
+    def quickly(self, key: tuple, given: dict[str, Any]) -> Any:
+        """Nothing is quick here."""
+        return None
+
     def evaluate(self, key: tuple, quantity: Quantity, call: Call) -> Any:
         """The result of a quantity."""
         return stack(quantity(self._arguments(call)), call.batch)
 
-    def derivatives(self, key: tuple, quantity: Quantity, call: Call, names: tuple[str, ...]) -> list[np.ndarray]:
-        """Derivatives (..., nv, nv) along the tangent directions of q, and along the named arguments."""
+    def inverse_derivatives(self, call: Call) -> list[np.ndarray]:
+        """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇, each (..., nv, nv)."""
+        return self._derivatives(quantities.inverse_dynamics, call, ("v", "vd"))
+
+    def forward_derivatives(self, call: Call) -> list[np.ndarray]:
+        """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, each (..., nv, nv)."""
+        return self._derivatives(quantities.forward_dynamics, call, ("v", "tau"))
+
+    def _derivatives(self, quantity: Quantity, call: Call, names: tuple[str, ...]) -> list[np.ndarray]:
+        """Derivatives along the tangent directions of q, and along the named arguments, by dual numbers."""
         x = self._arguments(call)
         n, blocks = self.model.nv, 1 + len(names)
         values = x._asdict()
@@ -86,33 +100,88 @@ class CpuTarget:
         self._lock = threading.Lock()
         self._identity = _identity(model)
 
+    def quickly(self, key: tuple, given: dict[str, Any]) -> Any:
+        """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
+        kernel = self.kernels.get((*key, *given, "t"))
+        if kernel is None:
+            return None
+        for array, shape in zip(given.values(), kernel.facts["inputs"], strict=False):
+            if type(array) is not np.ndarray or array.dtype is not FLOAT or array.shape[-1:] != (shape[0],):
+                return None
+            if not array.flags.c_contiguous:
+                return None
+        try:
+            found = kernel.ufunc(*given.values(), 0.0)
+        except ValueError:  # batch axes that do not fit: the checked way tells which
+            return None
+        kind = RECORDS.get(key[0])
+        return kind(*found) if kind else found
+
     def evaluate(self, key: tuple, quantity: Quantity, call: Call) -> Any:
         """The result of a quantity."""
         if self.model.nv == 0:  # nothing moves: there is nothing to compile
             return self._plain.evaluate(key, quantity, call)
-        kernel = self.kernel(key, quantity, call)
+        found = self._run(key, call, lambda **scalars: quantity(self._arguments(scalars)))
+        kind = RECORDS.get(key[0])
+        return kind(*found) if kind else found[0]
+
+    def inverse_derivatives(self, call: Call) -> list[np.ndarray]:
+        """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇, each (..., nv, nv)."""
+        if self.model.nv == 0:
+            return self._plain.inverse_derivatives(call)
+        return self._run(("inverse_dynamics_derivatives",), call, lambda **scalars: self._slopes(call, scalars))
+
+    def forward_derivatives(self, call: Call) -> list[np.ndarray]:
+        """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, each (..., nv, nv).
+
+        ∂v̇/∂x = −M⁻¹ ∂τ/∂x at the v̇ of the motion, ∂v̇/∂τ = M⁻¹
+        """
+
+        def quantity(**scalars: Any) -> tuple[Vec, ...]:
+            x = self._arguments(scalars)
+            dq, dv, M = self._slopes(call, {**scalars, "vd": quantities.forward_dynamics(x)})
+            L, D = inertia.factor(x.tree, M)
+
+            def solved(right: Vec) -> Vec:
+                return Vec([inertia.solve_factored(x.tree, L, D, column) for column in right.T]).T
+
+            return solved(-dq), solved(-dv), solved(identity(self.model.nv))
+
+        if self.model.nv == 0:
+            return self._plain.forward_derivatives(call)
+        return self._run(("forward_dynamics_derivatives",), call, quantity)
+
+    def _slopes(self, call: Call, scalars: dict[str, Any]) -> tuple[Vec, ...]:
+        """∂τ/∂q along the tangent directions, ∂τ/∂v and M, from the graph of inverse dynamics."""
+        n = self.model.nv
+
+        def needed(step: Vec, **inner: Any) -> Vec:
+            x = self._arguments(inner)
+            return quantities.inverse_dynamics(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
+
+        shapes = {name: shape for name, shape in call.shapes.items() if name != "tau"} | {"vd": (n,)}
+        graph = jacobian(trace(needed, step=(n,), **shapes), wrt=("step", "v", "vd"))
+        found = replay(graph, step=Vec([0.0] * n), **{name: scalars[name] for name in shapes})
+        return tuple(found[f"d_result_d_{name}"] for name in ("step", "v", "vd"))
+
+    def _arguments(self, scalars: dict[str, Any]) -> Arguments:
+        return arguments(self.model, self.tree, scalars)
+
+    def _run(self, key: tuple, call: Call, traced: Callable[..., Any]) -> list[Any]:
+        """The results of a kernel, each with all batch axes."""
+        kernel = self.kernel(key, call, traced)
         found = kernel(*(np.asarray(array, order="C") for array in call.arrays.values()))
         shapes = (tuple(shape) for shape in kernel.facts["outputs"])
-        results = [_spread(x, shape, call.batch) for x, shape in zip(found, shapes, strict=True)]
-        kind = RECORDS.get(key[0])
-        return kind(*results) if kind else results[0]
+        return [_spread(x, shape, call.batch) for x, shape in zip(found, shapes, strict=True)]
 
-    def derivatives(self, key: tuple, quantity: Quantity, call: Call, names: tuple[str, ...]) -> list[np.ndarray]:
-        """Derivatives by the plain evaluation: no kernel of them is made yet."""
-        return self._plain.derivatives(key, quantity, call, names)
-
-    def kernel(self, key: tuple, quantity: Quantity, call: Call) -> Kernel:
-        """The kernel of a quantity for arguments of these names: from memory, from disk, or made now."""
+    def kernel(self, key: tuple, call: Call, traced: Callable[..., Any]) -> Kernel:
+        """The kernel of a function of the arguments of a call: from memory, from disk, or made now."""
         place = (*key, *call.arrays)
         with self._lock:
             if place not in self.kernels:
-
-                def traced(**scalars: Any) -> Any:
-                    return quantity(arguments(self.model, self.tree, scalars))
-
-                traced.__name__ = f"{self.model.name}: {' '.join(map(str, key))}"
                 name = cache_key(self._identity, repr(place), repr(call.shapes)) if self._identity else ""
-                self.kernels[place] = kernel_for(name, lambda: trace(traced, **call.shapes))
+                title = f"{self.model.name}: {' '.join(map(str, key))}"
+                self.kernels[place] = kernel_for(name, lambda: trace(traced, **call.shapes), title)
             return self.kernels[place]
 
 

@@ -1,5 +1,11 @@
 """A compiler of scalar graphs: it knows operations on numbers, and no mechanics."""
 
+from polhode.kernel.differentiate import (
+    jacobian as jacobian,
+    pullback as pullback,
+    pushforward as pushforward,
+    sparsity as sparsity,
+)
 from polhode.kernel.evaluate import MEANING as MEANING, evaluate as evaluate
 from polhode.kernel.graph import (
     OPERATIONS as OPERATIONS,
@@ -10,4 +16,5 @@ from polhode.kernel.graph import (
     Operation as Operation,
     Port as Port,
 )
+from polhode.kernel.replay import replay as replay
 from polhode.kernel.trace import Builder as Builder, Condition as Condition, Symbol as Symbol, trace as trace

@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
 from typing import Any
@@ -82,25 +82,30 @@ def _jit() -> Any:
     return llvm.create_lljit_compiler(_machine())
 
 
-def kernel_for(name: str, make: Callable[[], Graph], width: int | None = None) -> Kernel:
+def kernel_for(name: str, make: Callable[[], Graph], title: str, width: int | None = None) -> Kernel:
     """The kernel of this name: from the disk if it is there, else traced, compiled and kept.
 
-    name  a digest of all the graph depends on (`cache.key`); "" for a kernel that is not kept
-    make  gives the graph; not called where the kernel is found
+    name   a digest of all the graph depends on (`cache.key`); "" for a kernel that is not kept
+    make   gives the graph; not called where the kernel is found
+    title  what the generated text says it is
     """
     width = lanes() if width is None else width
-    full = cache_key(name, _identity(), str(width)) if name else ""
+    full = cache_key(name, _identity(), title, str(width)) if name else ""
+
+    def scheduled() -> Graph:
+        return fused(replace(make(), name=title))
+
     entry = load(full) if full else None
     if entry is None:
-        entry = _compiled(make(), width)
+        entry = _compiled(scheduled(), width)
         if full:
             save(full, entry)
-    return _linked(entry, lambda: module_text(fused(make()), SYMBOL, width))
+    return _linked(entry, lambda: module_text(scheduled(), SYMBOL, width))
 
 
 def build(graph: Graph, width: int | None = None) -> Kernel:
     """The kernel of a graph, not kept: products fused, for `width` lanes (this processor's own unless given)."""
-    return kernel_for("", lambda: graph, width)
+    return kernel_for("", lambda: graph, graph.name, width)
 
 
 def _identity() -> str:
@@ -117,18 +122,17 @@ def _compiled(graph: Graph, width: int) -> Entry:
     import llvmlite.binding as llvm
 
     machine = _machine()
-    scheduled = fused(graph)
     try:
-        module = llvm.parse_assembly(module_text(scheduled, SYMBOL, width))
+        module = llvm.parse_assembly(module_text(graph, SYMBOL, width))
         module.verify()
         image = machine.emit_object(module)
     except RuntimeError as error:
         raise CompileError(f"LLVM refused the kernel of {graph.name}: {error}") from error
     facts = {
-        "header": repr(scheduled),
+        "header": repr(graph),
         "width": width,
-        "inputs": [list(port.shape) for port in scheduled.inputs],
-        "outputs": [list(port.shape) for port in scheduled.outputs],
+        "inputs": [list(port.shape) for port in graph.inputs],
+        "outputs": [list(port.shape) for port in graph.outputs],
     }
     return Entry(facts, image)
 

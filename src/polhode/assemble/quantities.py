@@ -1,0 +1,22 @@
+"""Quantities that more than one call needs, as functions of `Arguments` on generic scalars."""
+
+from polhode.assemble.calls import Arguments
+from polhode.dynamics import forces, forward, inverse
+from polhode.scalar import Vec
+
+
+def needed(x: Arguments, vd: Vec) -> Vec:
+    """M v̇ + bias for an acceleration."""
+    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+    return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
+
+
+def inverse_dynamics(x: Arguments) -> Vec:
+    """M v̇ + bias for the acceleration of the call."""
+    return needed(x, x.vd)
+
+
+def forward_dynamics(x: Arguments) -> Vec:
+    """v̇ by articulated bodies."""
+    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+    return forward.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized, acting.wrenches)

@@ -1,0 +1,58 @@
+"""A graph as a function again: its operations done on any scalars, symbols of another trace among them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from polhode.kernel.graph import Graph
+from polhode.scalar import Vec, acos, asin, atan2, cos, exp, log, sin, sqrt, tan, where
+
+ON_SCALARS: dict[str, Callable] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "neg": lambda a: -a,
+    "fma": lambda a, b, c: a * b + c,
+    "abs": abs,
+    "sqrt": sqrt,
+    "sin": sin,
+    "cos": cos,
+    "tan": tan,
+    "asin": asin,
+    "acos": acos,
+    "atan2": atan2,
+    "exp": exp,
+    "log": log,
+    "less": lambda a, b: a < b,
+    "less_equal": lambda a, b: a <= b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "not": lambda a: ~a,
+    "select": where,
+}
+"""Each operation on generic scalars (an fma is rounded twice there)."""
+
+
+def replay(graph: Graph, /, **given: Any) -> Any:
+    """The result of a graph for arguments on generic scalars: Vec, nested Vec or scalars, by name."""
+    values: list[Any] = [None] * len(graph.nodes)
+    for port in graph.inputs:
+        for k, value in zip(port.nodes, _flat(given[port.name]), strict=True):
+            values[k] = value
+    for k, node in enumerate(graph.nodes):
+        if node.op == "constant":
+            values[k] = node.value
+        elif node.op != "input":
+            values[k] = ON_SCALARS[node.op](*(values[a] for a in node.args))
+    return graph.result([_shaped([values[k] for k in port.nodes], port.shape) for port in graph.outputs])
+
+
+def _flat(value: Any) -> list:
+    return [x for part in value for x in _flat(part)] if isinstance(value, Vec) else [value]
+
+
+def _shaped(values: list, shape: tuple[int, ...]) -> Any:
+    if not shape:
+        return values[0]
+    size = len(values) // shape[0] if shape[0] else 0
+    return Vec([_shaped(values[k * size : (k + 1) * size], shape[1:]) for k in range(shape[0])])

@@ -73,6 +73,7 @@ def checked_call(
         if arrays[n].dtype.kind != "f":
             found = str(arrays[n].dtype)
             raise InputError(message(f"{name}, argument {n}", "not real numbers", found, "real numbers"))
+        arrays[n] = arrays[n].astype(np.float64, copy=False)
     batch = batch_shape(name, {n: a.shape[: a.ndim - depths[n]] for n, a in arrays.items()})
     return Call(arrays, depths, batch, out)
 

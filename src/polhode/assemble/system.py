@@ -218,6 +218,10 @@ class System:
                 return quick
         call = checked_call(self.model, self.parameters, key[0], given, options)
         result = self._target.evaluate(key, quantity, call)
+        if len(key) == 1 and not self.parameters and key[0] not in vars(self):
+            direct = self._target.direct(key, given, getattr(self, key[0]))
+            if direct is not None:  # from now on, one state goes straight to the kernel
+                setattr(self, key[0], direct)
         if self.nv == 0 and key[0] in SQUARE:  # an empty list of rows does not know its columns
             result = np.zeros((*call.batch, *(0,) * SQUARE[key[0]]))
         return result if call.out is None else into(key[0], call.out, result)

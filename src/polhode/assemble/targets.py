@@ -15,7 +15,7 @@ from polhode.assemble.calls import Arguments, Call, arguments
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.kernel import jacobian, replay, trace
-from polhode.kernel.build import Kernel, kernel_for
+from polhode.kernel.build import Kernel, kernel_for, single_call
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, make_tree
 from polhode.scalar import Dual, Vec, identity, split, stack
@@ -46,6 +46,10 @@ class PythonTarget:
 
     def quickly(self, key: tuple, given: dict[str, Any]) -> Any:
         """Nothing is quick here."""
+        return None
+
+    def direct(self, key: tuple, given: dict[str, Any], method: Callable) -> Callable | None:
+        """There is no kernel to go to."""
         return None
 
     def evaluate(self, key: tuple, quantity: Quantity, call: Call) -> Any:
@@ -116,6 +120,11 @@ class CpuTarget:
             return None
         kind = RECORDS.get(key[0])
         return kind(*found) if kind else found
+
+    def direct(self, key: tuple, given: dict[str, Any], method: Callable) -> Callable | None:
+        """A built-in in the place of a method, for one state; all other calls still go to the method."""
+        kernel = self.kernels.get((*key, *given, "t"))
+        return single_call(kernel, key[0], method) if kernel and key[0] not in RECORDS else None
 
     def evaluate(self, key: tuple, quantity: Quantity, call: Call) -> Any:
         """The result of a quantity."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from polhode.errors import CompileError
 from polhode.kernel.cache import Entry, key as cache_key, load, save
+from polhode.kernel.call import builtin, entry_text, usable
 from polhode.kernel.emit_llvm import module_text
 from polhode.kernel.graph import Graph
 from polhode.kernel.schedule import fused
@@ -31,6 +32,8 @@ class Kernel:
     facts: dict[str, Any]
     """Its header, the shapes of its arguments and results, its lanes: plain data."""
     ufunc: Any
+    loop: int
+    """Address of the compiled loop, with the signature of a ufunc's."""
     _source: Callable[[], str] = field(repr=False, compare=False)
     _kept: tuple = field(repr=False, compare=False)
 
@@ -144,7 +147,31 @@ def _linked(entry: Entry, source: Callable[[], str]) -> Kernel:
     library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process().export_symbol(SYMBOL)
     tracker = library.link(_jit(), f"kernel {next(_numbers)}")
     ufunc, kept = _ufunc(entry.facts, tracker[SYMBOL])
-    return Kernel(entry.facts, ufunc, source, (tracker, *kept))
+    return Kernel(entry.facts, ufunc, tracker[SYMBOL], source, (tracker, *kept))
+
+
+@cache
+def _entry() -> tuple[int, Any]:
+    """The machine code of all built-ins: its address, and what keeps it."""
+    import llvmlite.binding as llvm
+
+    image = _machine().emit_object(llvm.parse_assembly(entry_text()))
+    library = llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol("entry")
+    tracker = library.link(_jit(), "built-ins")
+    return tracker["entry"], tracker
+
+
+def single_call(kernel: Kernel, name: str, fallback: Callable) -> Callable | None:
+    """A built-in that takes one state at little overhead and hands all else to `fallback`; None if not to be had."""
+    rows = all(len(shape) == 1 for shape in kernel.facts["inputs"][:-1]) and not kernel.facts["inputs"][-1]
+    if not rows or len(kernel.facts["outputs"]) != 1 or not kernel.facts["outputs"][0] or not usable():
+        return None
+    function, kept = builtin(name, _entry()[0], kernel.loop, kernel.facts, fallback)
+    _alive.append((kernel, kept))  # machine code must outlive every reference to the function
+    return function
+
+
+_alive: list[tuple] = []
 
 
 def _ufunc(facts: dict[str, Any], address: int) -> tuple[Any, tuple]:

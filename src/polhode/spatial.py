@@ -1,12 +1,44 @@
-"""Mass and inertia of rigid bodies, checked where they enter."""
+"""Placements and mass moments of rigid bodies, on generic scalars; inertias checked where they enter."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.scalar import Array, Vec, as_array, identity, on_arrays, trace
+from polhode.scalar import Array, Scalar, Vec, as_array, identity, on_arrays, outer, trace
 
 TRIANGLE_TOLERANCE = 1e-9
 """The largest principal moment may exceed the sum of the others by this part of itself."""
+
+
+class Placement(NamedTuple):
+    """A frame in another: components turn by R (this → other), the origin lies at r."""
+
+    R: Vec
+    r: Vec
+
+
+class Inertia(NamedTuple):
+    """A body's mass moments about the origin of its frame, in its axes."""
+
+    mass: Scalar
+    """m"""
+    first: Vec
+    """h = ∫ρ dm = m c"""
+    second: Vec
+    """Σ = ∫ρ ρᵀ dm = Π + m c cᵀ, 3×3"""
+
+
+def moved(at: Placement, body: Inertia) -> Inertia:
+    """The mass moments of a body about the origin of the frame in which it is placed, in that frame's axes."""
+    h = at.R @ body.first
+    cross_terms = outer(h, at.r) + outer(at.r, h) + body.mass * outer(at.r, at.r)
+    return Inertia(body.mass, h + body.mass * at.r, at.R @ body.second @ at.R.T + cross_terms)
+
+
+def joined(a: Inertia, b: Inertia) -> Inertia:
+    """The mass moments of two bodies as one."""
+    return Inertia(a.mass + b.mass, a.first + b.first, a.second + b.second)
 
 
 @on_arrays(J="matrix")

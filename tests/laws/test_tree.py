@@ -7,9 +7,9 @@ from hypothesis import assume, given, settings
 import polhode as ph
 from close import assert_close
 from machines import ALL, ONE_AXIS, machines, random_model, random_q
-from polhode.dynamics import inertia, kinematics
+from polhode.dynamics import covariant, forward, inertia, inverse, kinematics
 from polhode.dynamics.energy import energy
-from polhode.model import make_tree
+from polhode.model import make_tree, regrouped
 from polhode.scalar import Vec
 
 FEW = settings(max_examples=25)
@@ -334,3 +334,21 @@ def test_a_five_hundred_link_chain_is_within_reach():
     tau = system.inverse_dynamics(q, v, v)
     condition = np.linalg.cond(system.mass_matrix(q))
     assert_close(system.forward_dynamics(q, v, tau), v, condition=condition)
+
+
+@FEW
+@given(machines())
+def test_a_regrouped_tree_has_the_same_equations_of_motion(machine):
+    model, system, q, v, vd = machine
+    assume(system.nv)
+    tree = regrouped(make_tree(model))
+    assert all(e.kind != "fixed" for e in tree.elements)
+    assert all(e.inertia.mass == 0 for e in tree.elements if e.kind in ("revolute", "ball"))
+    q, v, vd = as_vec(q), as_vec(v), as_vec(vd)
+    assert_close(np.array(inertia.mass_matrix(tree, q)), system.mass_matrix(q), scale=10)
+    tau = inverse.inverse_dynamics(tree, q, v, vd)
+    assert_close(np.array(tau), system.inverse_dynamics(q, v, vd), scale=100)
+    condition = np.linalg.cond(system.mass_matrix(q))
+    assert_close(np.array(forward.forward_dynamics(tree, q, v, tau)), np.array(vd), condition=condition, scale=10)
+    assert_close(np.array(covariant.christoffel(tree, q)), system.christoffel(q), scale=10)
+    assert_close(np.array(covariant.coriolis(tree, q, v)), system.coriolis(q, v), scale=100)

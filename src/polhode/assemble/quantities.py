@@ -1,7 +1,7 @@
 """Quantities that more than one call needs, as functions of `Arguments` on generic scalars."""
 
 from polhode.assemble.calls import Arguments
-from polhode.dynamics import forces, forward, inverse
+from polhode.dynamics import forces, forward, inertia, inverse
 from polhode.scalar import Vec
 
 
@@ -14,6 +14,12 @@ def needed(x: Arguments, vd: Vec) -> Vec:
 def inverse_dynamics(x: Arguments) -> Vec:
     """M v̇ + bias for the acceleration of the call."""
     return needed(x, x.vd)
+
+
+def forward_by_factors(x: Arguments) -> Vec:
+    """v̇ from the factors of the mass matrix: L, D of M = Lᵀ D L, and the bias."""
+    L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))
+    return inertia.solve_factored(x.tree, L, D, x.tau - needed(x, Vec([0.0] * x.tree.nv)))
 
 
 def forward_dynamics(x: Arguments) -> Vec:

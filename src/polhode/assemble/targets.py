@@ -14,10 +14,11 @@ from polhode.assemble import quantities
 from polhode.assemble.calls import Arguments, Call, arguments
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.energy import Energy, Momentum
-from polhode.kernel import jacobian, replay, trace
+from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.build import Kernel, kernel_for, single_call
 from polhode.kernel.cache import key as cache_key
-from polhode.model import Model, make_tree
+from polhode.kernel.schedule import fused
+from polhode.model import Model, make_tree, regrouped
 from polhode.scalar import Dual, Vec, identity, split, stack
 
 Quantity = Callable[[Arguments], Any]
@@ -130,7 +131,9 @@ class CpuTarget:
         """The result of a quantity."""
         if self.model.nv == 0:  # nothing moves: there is nothing to compile
             return self._plain.evaluate(key, quantity, call)
-        found = self._run(key, call, lambda **scalars: quantity(self._arguments(scalars)))
+        reduce = key[0] in REDUCED and self._alone(call)
+        ways = (quantity, quantities.forward_by_factors) if key == ("forward_dynamics",) else (quantity,)
+        found = self._run(key, call, *(self._traced(way, reduce) for way in ways))
         kind = RECORDS.get(key[0])
         return kind(*found) if kind else found[0]
 
@@ -138,7 +141,8 @@ class CpuTarget:
         """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇, each (..., nv, nv)."""
         if self.model.nv == 0:
             return self._plain.inverse_derivatives(call)
-        return self._run(("inverse_dynamics_derivatives",), call, lambda **scalars: self._slopes(call, scalars))
+        names = ("step", "v", "vd")
+        return self._run(("inverse_dynamics_derivatives",), call, lambda **s: self._slopes(call, s, names))
 
     def forward_derivatives(self, call: Call) -> list[np.ndarray]:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, each (..., nv, nv).
@@ -147,9 +151,10 @@ class CpuTarget:
         """
 
         def quantity(**scalars: Any) -> tuple[Vec, ...]:
-            x = self._arguments(scalars)
-            dq, dv, M = self._slopes(call, {**scalars, "vd": quantities.forward_dynamics(x)})
-            L, D = inertia.factor(x.tree, M)
+            x = self._arguments(scalars, self._alone(call))
+            scalars["vd"] = quantities.forward_by_factors(x)
+            dq, dv = self._slopes(call, scalars, ("step", "v"))
+            L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))  # shared with v̇
 
             def solved(right: Vec) -> Vec:
                 return Vec([inertia.solve_factored(x.tree, L, D, column) for column in right.T]).T
@@ -160,39 +165,56 @@ class CpuTarget:
             return self._plain.forward_derivatives(call)
         return self._run(("forward_dynamics_derivatives",), call, quantity)
 
-    def _slopes(self, call: Call, scalars: dict[str, Any]) -> tuple[Vec, ...]:
-        """∂τ/∂q along the tangent directions, ∂τ/∂v and M, from the graph of inverse dynamics."""
+    def _slopes(self, call: Call, scalars: dict[str, Any], names: tuple[str, ...]) -> tuple[Vec, ...]:
+        """Derivatives of inverse dynamics, from its graph: along "step" (the tangent directions of q), v, v̇."""
         n = self.model.nv
 
         def needed(step: Vec, **inner: Any) -> Vec:
-            x = self._arguments(inner)
+            x = self._arguments(inner, self._alone(call))
             return quantities.inverse_dynamics(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
 
         shapes = {name: shape for name, shape in call.shapes.items() if name != "tau"} | {"vd": (n,)}
-        graph = jacobian(trace(needed, step=(n,), **shapes), wrt=("step", "v", "vd"))
+        graph = jacobian(trace(needed, step=(n,), **shapes), wrt=names)
         found = replay(graph, step=Vec([0.0] * n), **{name: scalars[name] for name in shapes})
-        return tuple(found[f"d_result_d_{name}"] for name in ("step", "v", "vd"))
+        return tuple(found[f"d_result_d_{name}"] for name in names)
 
-    def _arguments(self, scalars: dict[str, Any]) -> Arguments:
-        return arguments(self.model, self.tree, scalars)
+    def _traced(self, quantity: Quantity, reduce: bool) -> Callable[..., Any]:
+        return lambda **scalars: quantity(self._arguments(scalars, reduce))
 
-    def _run(self, key: tuple, call: Call, traced: Callable[..., Any]) -> list[Any]:
-        """The results of a kernel, each with all batch axes."""
-        kernel = self.kernel(key, call, traced)
+    def _arguments(self, scalars: dict[str, Any], reduce: bool) -> Arguments:
+        """The arguments, with the tree regrouped where nothing asks for its bodies one by one."""
+        x = arguments(self.model, self.tree, scalars)
+        return x._replace(tree=regrouped(x.tree)) if reduce else x
+
+    def _alone(self, call: Call) -> bool:
+        """Whether nothing acts on single bodies but gravity."""
+        return not self.model.forces and not any(name.startswith("wrench.") for name in call.arrays)
+
+    def _run(self, key: tuple, call: Call, *ways: Callable[..., Any]) -> list[Any]:
+        """The results of a kernel, each with all batch axes; of several ways the one with fewest operations."""
+        kernel = self.kernel(key, call, *ways)
         found = kernel(*(np.asarray(array, order="C") for array in call.arrays.values()))
         shapes = (tuple(shape) for shape in kernel.facts["outputs"])
         return [_spread(x, shape, call.batch) for x, shape in zip(found, shapes, strict=True)]
 
-    def kernel(self, key: tuple, call: Call, traced: Callable[..., Any]) -> Kernel:
+    def kernel(self, key: tuple, call: Call, *ways: Callable[..., Any]) -> Kernel:
         """The kernel of a function of the arguments of a call: from memory, from disk, or made now."""
+
+        def make() -> Graph:
+            graphs = [trace(way, **call.shapes) for way in ways]
+            return min(graphs, key=lambda graph: fused(graph).operations.total())
+
         place = (*key, *call.arrays)
         with self._lock:
             if place not in self.kernels:
                 name = cache_key(self._identity, repr(place), repr(call.shapes)) if self._identity else ""
                 title = f"{self.model.name}: {' '.join(map(str, key))}"
-                self.kernels[place] = kernel_for(name, lambda: trace(traced, **call.shapes), title)
+                self.kernels[place] = kernel_for(name, make, title)
             return self.kernels[place]
 
+
+REDUCED = {"mass_matrix", "christoffel", "coriolis", "gravity", "bias", "inverse_dynamics", "forward_dynamics"}
+"""The quantities that a regrouped tree may serve."""
 
 RECORDS: dict[str, type] = {
     "pose": Pose,

@@ -12,10 +12,9 @@ origin). For one-axis joints these are the symbols of the first kind, Zoric (110
 
 from typing import NamedTuple
 
-from polhode.dynamics.inertia import composites, impulse, moved
+from polhode.dynamics.inertia import composites, impulse
 from polhode.dynamics.kinematics import (
     Frame,
-    Placement,
     Twist,
     UnitMotion,
     frames,
@@ -28,6 +27,7 @@ from polhode.model import Tree
 from polhode.model.tree import GROUND
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, dot, identity, outer, trace
+from polhode.spatial import Placement, moved
 
 
 class Carrier(NamedTuple):

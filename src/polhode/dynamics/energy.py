@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 from polhode.dynamics.forces import stretch
-from polhode.dynamics.inertia import impulse, moved
-from polhode.dynamics.kinematics import Placement, Twist, frames, velocities
-from polhode.model import Inertia, Spring, Tree
+from polhode.dynamics.inertia import impulse
+from polhode.dynamics.kinematics import Twist, frames, velocities
+from polhode.model import Spring, Tree
 from polhode.scalar import Scalar, Vec, cross, dot
+from polhode.spatial import Inertia, Placement, moved
 
 
 class Energy(NamedTuple):

@@ -7,11 +7,12 @@ f = A a + B α + p_f, n = Bᵀ a + C α + p_n.
 from typing import NamedTuple
 
 from polhode.dynamics.inverse import Wrenches, acceleration_matrix, axial
-from polhode.dynamics.kinematics import Placement, Twist, joint_velocity, placement, unit_twists
-from polhode.model import Inertia, Tree
+from polhode.dynamics.kinematics import Twist, joint_velocity, placement, unit_twists
+from polhode.model import Tree
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, diagonal, dot, identity, inverse3, outer, trace, vec
+from polhode.spatial import Inertia, Placement
 
 
 class Articulated(NamedTuple):

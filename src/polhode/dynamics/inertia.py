@@ -4,22 +4,11 @@ The composite of an element is everything its motion carries: m, h, Σ about its
 """
 
 from polhode.dynamics.inverse import joint_force
-from polhode.dynamics.kinematics import Placement, Twist, placement, unit_twists
-from polhode.model import Inertia, Tree
+from polhode.dynamics.kinematics import Twist, placement, unit_twists
+from polhode.model import Tree
 from polhode.model.tree import GROUND
-from polhode.scalar import Scalar, Vec, cross, identity, outer, trace
-
-
-def moved(at: Placement, body: Inertia) -> Inertia:
-    """Mass moments of a body, taken about its parent's origin in its parent's axes."""
-    h = at.R @ body.first
-    cross_terms = outer(h, at.r) + outer(at.r, h) + body.mass * outer(at.r, at.r)
-    return Inertia(body.mass, h + body.mass * at.r, at.R @ body.second @ at.R.T + cross_terms)
-
-
-def joined(a: Inertia, b: Inertia) -> Inertia:
-    """Mass moments of two bodies as one."""
-    return Inertia(a.mass + b.mass, a.first + b.first, a.second + b.second)
+from polhode.scalar import Scalar, Vec, cross, identity, trace
+from polhode.spatial import Inertia, Placement, joined, moved
 
 
 def composites(tree: Tree, at: list[Placement]) -> list[Inertia]:
@@ -85,8 +74,9 @@ def factor(tree: Tree, M: Vec) -> tuple[Vec, Vec]:
     path = carriers(tree)
     for k in reversed([a for e in tree.elements for a in e.v]):
         L[k][k] = 1.0
+        inverse = 1 / H[k][k]
         for i in path[k][1:]:
-            L[k][i] = H[k][i] / H[k][k]
+            L[k][i] = H[k][i] * inverse
         for n, i in enumerate(path[k][1:], 1):
             for j in path[k][n:]:
                 H[i][j] = H[j][i] = H[i][j] - L[k][i] * H[k][j]
@@ -101,7 +91,7 @@ def solve_factored(tree: Tree, L: Vec, D: Vec, tau: Vec) -> Vec:
     for k in reversed(order):  # Lᵀ y = τ
         for i in path[k][1:]:
             x[i] = x[i] - L[k][i] * x[k]
-    x = [value / d for value, d in zip(x, D, strict=True)]
+    x = [value * (1 / d) for value, d in zip(x, D, strict=True)]
     for k in order:  # L x = y
         for i in path[k][1:]:
             x[k] = x[k] - L[k][i] * x[i]

@@ -10,13 +10,7 @@ from polhode.model import Element, Tree
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import conjugate, exp, log, product, rotation_matrix_homogeneous
 from polhode.scalar import Scalar, Vec, cos, cross, identity, sin, where
-
-
-class Placement(NamedTuple):
-    """An element's frame in its parent's: components turn by R (this → parent), the origin lies at r."""
-
-    R: Vec
-    r: Vec
+from polhode.spatial import Placement
 
 
 class Frame(NamedTuple):

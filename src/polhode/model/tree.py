@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
 from polhode.errors import UnknownNameError, message
 from polhode.model.description import AnyForce, Force, Model, Spring
@@ -13,6 +13,7 @@ from polhode.model.parts import Joint
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, sqrt, square, trace, vec
+from polhode.spatial import Inertia, Placement
 
 GROUND = -1
 """The index of the world as a parent."""
@@ -20,17 +21,6 @@ GROUND = -1
 ORIGIN = vec(0.0, 0.0, 0.0)
 UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 AXES = {"x": vec(1.0, 0.0, 0.0), "y": vec(0.0, 1.0, 0.0), "z": vec(0.0, 0.0, 1.0)}
-
-
-class Inertia(NamedTuple):
-    """A body's mass moments about the origin of its frame, in its axes."""
-
-    mass: Scalar
-    """m"""
-    first: Vec
-    """h = ∫ρ dm = m c"""
-    second: Vec
-    """Σ = ∫ρ ρᵀ dm = Π + m c cᵀ, 3×3"""
 
 
 NOTHING = Inertia(0.0, ORIGIN, diagonal(ORIGIN))
@@ -85,6 +75,11 @@ class Tree:
         for i, element in enumerate(self.elements):
             paths.append((*(paths[element.parent] if element.parent != GROUND else ()), i))
         return tuple(paths)
+
+    def placed(self, i: int) -> Placement:
+        """Where the frame of an element is in its parent's, at zero."""
+        C0, C1, _ = self.elements[i].turning
+        return Placement(C0 + C1, self.elements[i].position)
 
     def __str__(self) -> str:
         rows = [f"{e.name}: {e.kind}, q{list(e.q)}, v{list(e.v)}" for e in self.elements]

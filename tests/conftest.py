@@ -4,7 +4,13 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("polhode", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "polhode",
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),  # there the same examples every time; elsewhere new ones
+)
 settings.load_profile("polhode")
 
 os.environ["POLHODE_CACHE"] = ""  # tests compile what they test; the cache has tests of its own

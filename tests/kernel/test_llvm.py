@@ -217,6 +217,11 @@ def test_the_quick_way_of_a_call_is_the_checked_one():
         assert quick is not system.coriolis(*args)
     assert isinstance(system.energy(q, v), tuple)
     assert system.energy(q, v).kinetic.shape == (5,)
+    out = np.empty((5, 4, 4))
+    assert system.coriolis(q, v, out=out) is out
+    assert np.array_equal(out, system.coriolis(q, v))
+    with pytest.raises(ph.InputError, match="does not fit"):
+        system.coriolis(q, v, out=np.empty((5, 4, 3)))
     with pytest.raises(ph.InputError, match="batch axes"):
         system.coriolis(q, v[:3])
     with pytest.raises(ph.InputError, match="wrong shape"):

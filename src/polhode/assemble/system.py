@@ -6,6 +6,7 @@ other targets. `target="cpu"` compiles each quantity when it is first called.
 
 import inspect
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from polhode.assemble.targets import CpuTarget, Pose, PythonTarget, Quantity, Ve
 from polhode.dynamics import covariant, energy, inertia, inverse, kinematics
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, ModelError, UnknownNameError, message
+from polhode.kernel.build import Kernel
+from polhode.kernel.emit_c import c_source, identifier
 from polhode.model import JOINTS, Model, make_tree
 from polhode.scalar import Array, Vec
 
@@ -85,16 +88,32 @@ class System:
 
     def source(self, quantity: str, *body: str) -> str:
         """The generated text of a quantity's kernel, as in source("forward_dynamics"), source("pose", "hand")."""
+        return self._kernel("source", quantity, *body).source
+
+    def export_c(self, path: str | Path, *quantities: str) -> Path:
+        """Write stand-alone C99 of some quantities (inverse and forward dynamics unless named), for controllers.
+
+        One function each, named <model>_<quantity>: pointers to its arguments in the order of the call, the
+        time t (a pointer to one number), then its results.
+        """
+        texts = []
+        for name in quantities or ("inverse_dynamics", "forward_dynamics"):
+            function = identifier(f"{identifier(self.model.name)}_{name}")
+            texts.append(c_source(self._kernel("export_c", name).graph, function))
+        Path(path).write_text("\n".join(texts), encoding="utf-8")
+        return Path(path)
+
+    def _kernel(self, where: str, quantity: str, *body: str) -> Kernel:
+        """The kernel of a quantity, made by calling it at zero."""
         if not isinstance(self._target, CpuTarget):
-            raise CompileError(message("source", "nothing is generated", f"target {self.target!r}", "target 'cpu'"))
-        method = getattr(self, quantity, None)
+            raise CompileError(message(where, "nothing is generated", f"target {self.target!r}", "target 'cpu'"))
+        method = getattr(type(self), quantity, None)
         if not callable(method) or quantity.startswith("_"):
-            raise UnknownNameError(message("source", "no such quantity", repr(quantity), "a method of System"))
+            raise UnknownNameError(message(where, "no such quantity", repr(quantity), "a method of System"))
         zeros = {"q": _zero(self.model), "q0": _zero(self.model), "q1": _zero(self.model)}
-        names = [n for n in inspect.signature(method).parameters if n not in ("body", "point", "options")]
-        method(*(zeros.get(n, np.zeros(self.nv)) for n in names), *body)
-        kernel = next(k for place, k in self._target.kernels.items() if place[: 1 + len(body)] == (quantity, *body))
-        return kernel.source
+        names = [n for n in inspect.signature(method).parameters if n not in ("self", "body", "point", "options")]
+        method(self, *(zeros.get(n, np.zeros(self.nv)) for n in names), *body)
+        return next(k for place, k in self._target.kernels.items() if place[: 1 + len(body)] == (quantity, *body))
 
     # dynamics
 
@@ -212,8 +231,8 @@ class System:
 
     def _call(self, key: str | tuple[str, ...], quantity: Quantity, options: dict, **given: Array) -> Any:
         key = key if isinstance(key, tuple) else (key,)
-        if not options and not self.parameters:
-            quick = self._target.quickly(key, given)
+        if options.keys() <= {"out"} and not self.parameters:
+            quick = self._target.quickly(key, given, options.get("out"))
             if quick is not None:
                 return quick
         call = checked_call(self.model, self.parameters, key[0], given, options)
@@ -227,8 +246,8 @@ class System:
         return result if call.out is None else into(key[0], call.out, result)
 
     def _derivatives(self, name: str, kind: type, options: dict, **given: Array) -> Any:
-        if not options and not self.parameters:
-            quick = self._target.quickly((name,), given)
+        if options.keys() <= {"out"} and not self.parameters:
+            quick = self._target.quickly((name,), given, options.get("out"))
             if quick is not None:
                 return kind(*quick)
         call = checked_call(self.model, self.parameters, name, given, options)

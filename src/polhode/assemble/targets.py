@@ -45,7 +45,7 @@ class PythonTarget:
     def __init__(self, model: Model) -> None:
         self.model, self.tree = model, make_tree(model)
 
-    def quickly(self, key: tuple, given: dict[str, Any]) -> Any:
+    def quickly(self, key: tuple, given: dict[str, Any], out: Any = None) -> Any:
         """Nothing is quick here."""
         return None
 
@@ -105,7 +105,7 @@ class CpuTarget:
         self._lock = threading.Lock()
         self._identity = _identity(model)
 
-    def quickly(self, key: tuple, given: dict[str, Any]) -> Any:
+    def quickly(self, key: tuple, given: dict[str, Any], out: Any = None) -> Any:
         """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
         kernel = self.kernels.get((*key, *given, "t"))
         if kernel is None:
@@ -116,8 +116,8 @@ class CpuTarget:
             if not array.flags.c_contiguous:
                 return None
         try:
-            found = kernel.ufunc(*given.values(), 0.0)
-        except ValueError:  # batch axes that do not fit: the checked way tells which
+            found = kernel.ufunc(*given.values(), 0.0) if out is None else kernel.ufunc(*given.values(), 0.0, out=out)
+        except (TypeError, ValueError):  # what does not fit is told the checked way
             return None
         kind = RECORDS.get(key[0])
         return kind(*found) if kind else found

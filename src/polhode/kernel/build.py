@@ -34,13 +34,18 @@ class Kernel:
     ufunc: Any
     loop: int
     """Address of the compiled loop, with the signature of a ufunc's."""
-    _source: Callable[[], str] = field(repr=False, compare=False)
+    _graph: Callable[[], Graph] = field(repr=False, compare=False)
     _kept: tuple = field(repr=False, compare=False)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it was compiled from, products fused; traced again where the kernel came from disk."""
+        return self._graph()
 
     @property
     def source(self) -> str:
         """The generated LLVM text."""
-        return self._source()
+        return module_text(self.graph, SYMBOL, self.facts["width"])
 
     def __call__(self, *arrays: Any) -> tuple:
         """The results, in the order of the graph's outputs."""
@@ -103,7 +108,7 @@ def kernel_for(name: str, make: Callable[[], Graph], title: str, width: int | No
         entry = _compiled(scheduled(), width)
         if full:
             save(full, entry)
-    return _linked(entry, lambda: module_text(scheduled(), SYMBOL, width))
+    return _linked(entry, scheduled)
 
 
 def build(graph: Graph, width: int | None = None) -> Kernel:
@@ -140,14 +145,14 @@ def _compiled(graph: Graph, width: int) -> Entry:
     return Entry(facts, image)
 
 
-def _linked(entry: Entry, source: Callable[[], str]) -> Kernel:
+def _linked(entry: Entry, graph: Callable[[], Graph]) -> Kernel:
     """A callable of object code; every kernel is a library of its own in the just-in-time linker."""
     import llvmlite.binding as llvm
 
     library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process().export_symbol(SYMBOL)
     tracker = library.link(_jit(), f"kernel {next(_numbers)}")
     ufunc, kept = _ufunc(entry.facts, tracker[SYMBOL])
-    return Kernel(entry.facts, ufunc, tracker[SYMBOL], source, (tracker, *kept))
+    return Kernel(entry.facts, ufunc, tracker[SYMBOL], graph, (tracker, *kept))
 
 
 @cache

@@ -1,0 +1,83 @@
+"""Time to the first result, in a process of its own: `python -m polhode.bench.first_call MODEL QUANTITY`.
+
+The clock runs over `compile` and the first call; importing polhode and loading the model come before.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from polhode.assemble import compile
+from polhode.bench.machines import machine, random_states
+from polhode.bench.quantities import QUANTITIES
+from polhode.errors import PolhodeError
+
+REPEATS = 3
+"""How often a process is started for one of these times; the least counts."""
+PATIENCE = 2.0
+"""Seconds of cold starts after which no more are made."""
+SYMPY_LINKS = 5
+
+SYMPY = f"""
+import time
+from sympy import lambdify
+from sympy.physics.mechanics.models import n_link_pendulum_on_cart
+start = time.perf_counter()
+kane = n_link_pendulum_on_cart({SYMPY_LINKS}, cart_force=False)
+lambdify((kane.q, kane.u), (kane.mass_matrix_full, kane.forcing_full))
+print(time.perf_counter() - start)
+"""
+"""A planar pendulum on a cart by Kane's method, to functions of mass matrix and forcing."""
+
+
+def first_call(model: str, quantity: str) -> float:
+    """Seconds in `compile` and the first call, here and now."""
+    described = machine(model)
+    arguments = [rows[0] for rows in random_states(described, 1)][: QUANTITIES[quantity].arguments]
+    start = time.perf_counter()
+    system = compile(described, target="cpu")
+    getattr(system, QUANTITIES[quantity].method)(*arguments)
+    return time.perf_counter() - start
+
+
+def cold_and_cached(model: str, quantity: str, cache: Path) -> tuple[float, float | None]:
+    """Seconds to the first result in a new process: with an empty cache, then from what that one left.
+
+    The cached time is None where the later processes did not find the kernel (the package was edited meanwhile).
+    """
+    colds: list[float] = []
+    while len(colds) < REPEATS and sum(colds) < PATIENCE:
+        with tempfile.TemporaryDirectory(prefix="polhode-bench-") as empty:
+            folder = Path(empty)
+            colds.append(_in_new_process(model, quantity, folder))
+            if len(colds) > 1:
+                continue
+            kept = len(list(folder.iterdir()))
+            cached = min(_in_new_process(model, quantity, folder) for _ in range(REPEATS))
+            found = kept > 0 and len(list(folder.iterdir())) == kept
+            for file in folder.iterdir():  # the timed calls to come need not compile again
+                file.replace(cache / file.name)
+    return min(colds), cached if found else None
+
+
+def sympy_time() -> float | None:
+    """Seconds that SymPy takes for its pendulum, in a new process; None where it is not installed."""
+    done = subprocess.run([sys.executable, "-c", SYMPY], capture_output=True, text=True, check=False)
+    return float(done.stdout) if done.returncode == 0 else None
+
+
+def _in_new_process(model: str, quantity: str, cache: Path) -> float:
+    command = [sys.executable, "-m", "polhode.bench.first_call", model, quantity]
+    environment = {**os.environ, "POLHODE_CACHE": str(cache)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode != 0:
+        raise PolhodeError(f"bench, {model}, {quantity}: a new process failed.\n  {done.stderr.strip()[-500:]}")
+    return float(json.loads(done.stdout))
+
+
+if __name__ == "__main__":
+    print(json.dumps(first_call(*sys.argv[1:3])))

@@ -1,0 +1,48 @@
+"""Where and with what numbers were measured; no names of hosts, users or folders."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from polhode import __version__
+
+PACKAGES = {"numpy": "numpy", "llvmlite": "llvmlite", "pinocchio": "pin", "mujoco": "mujoco", "sympy": "sympy"}
+"""The packages whose versions matter, and what they are called where packages are installed from."""
+
+
+def machine_facts() -> dict[str, str | int]:
+    """Processor, cores, operating system, Python."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return {
+        "cpu": _cpu_name(),
+        "cores": cores,
+        "simd_lanes": _lanes(),
+        "os": platform.system(),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of polhode and of all that it is measured with."""
+    found = {"polhode": __version__}
+    for name, package in PACKAGES.items():
+        try:
+            found[name] = version(package)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _lanes() -> int:
+    from polhode.kernel.build import lanes
+
+    return lanes()

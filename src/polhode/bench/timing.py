@@ -1,0 +1,70 @@
+"""Fair times on a shared machine: contestants take turns, and the best of each counts.
+
+Samples are processor time of this process, all threads together: on the clock on the wall, a long sample (a batch in
+a slow library) is interrupted by other programs in every turn and a short one in few, which favours the faster side.
+"""
+
+import gc
+import statistics
+import time
+import timeit
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SAMPLE = 2e-3
+"""Seconds that one sample should take at least; a sample is as many calls as that needs."""
+FEWEST = 10
+"""Turns that each contestant gets at least."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A statement to be timed.
+
+    who     who computes
+    call    what is called, as a reader would write it
+    text    the statement, as Python text, on `names`
+    states  how many states one run of it treats
+    """
+
+    who: str
+    call: str
+    text: str
+    names: dict[str, Any]
+    states: int = 1
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of processor time per state: the least and the median of the samples."""
+
+    least: float
+    median: float
+    samples: int
+
+
+def race(contestants: Sequence[Contestant], seconds: float) -> list[Timing]:
+    """Time all contestants in turn, one sample each, again and again until the seconds are over."""
+    timers = [timeit.Timer(c.text, timer=time.process_time, globals=c.names) for c in contestants]
+    counts = [_calls(timeit.Timer(c.text, globals=c.names)) for c in contestants]
+    samples: list[list[float]] = [[] for _ in timers]
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        end = time.perf_counter() + seconds
+        while len(samples[-1]) < FEWEST or time.perf_counter() < end:
+            for timer, count, contestant, found in zip(timers, counts, contestants, samples, strict=True):
+                found.append(timer.timeit(count) / count / contestant.states)
+    finally:
+        if collecting:
+            gc.enable()
+    return [Timing(min(found), statistics.median(found), len(found)) for found in samples]
+
+
+def _calls(timer: timeit.Timer) -> int:
+    """How many calls fill a sample."""
+    count = 1
+    while (spent := timer.timeit(count)) < SAMPLE:
+        count = max(2 * count, min(10 * count, round(1.2 * SAMPLE * count / max(spent, 1e-9))))
+    return count

@@ -2,7 +2,6 @@
 
 import math
 import operator
-import time
 
 import numpy as np
 import pytest
@@ -338,12 +337,10 @@ def running(x):
 
 
 @pytest.mark.parametrize("kind", ["forward", "reverse", "pullback"])
-def test_fifty_thousand_operations_take_seconds(kind):
+def test_fifty_thousand_operations_grow_by_a_small_factor(kind):
     graph = trace(lambda x: chain(x, 12_500), x=(3,))
     assert total(graph) >= 50_000
-    start = time.perf_counter()
     slopes = pullback(graph) if kind == "pullback" else jacobian(graph, mode=kind)
-    assert time.perf_counter() - start < 20  # 1 to 2 s, on a free machine
     assert total(slopes) < (11 if kind == "forward" else 5) * total(graph)
 
 

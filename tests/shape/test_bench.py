@@ -23,9 +23,6 @@ from polhode.bench.provenance import machine_facts
 from polhode.bench.quantities import QUANTITIES
 from polhode.bench.timing import Contestant, race
 
-for package in ("pinocchio", "mujoco", "llvmlite"):
-    pytest.importorskip(package)
-
 
 @pytest.fixture(scope="module")
 def report():
@@ -72,7 +69,6 @@ def test_report_names_no_host_and_no_folder(report):
 
 
 def test_files_are_written(report, tmp_path):
-    pytest.importorskip("matplotlib")
     text, picture = save_report(report, tmp_path)
     assert report_from_json(text.read_text(encoding="utf-8")) == report
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -21,6 +21,9 @@ COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767
        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 """Coefficients on |r| ≤ π/4: sin r = r + r³ P(r²), cos r = 1 − r²/2 + r⁴ Q(r²), as in fdlibm."""
 
+LARGE = 400
+"""Results with more components than this pass through memory instead of being transposed in registers."""
+
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARE = {"less": "olt", "less_equal": "ole"}
 INTRINSIC = {"sqrt": "llvm.sqrt", "abs": "llvm.fabs", "fma": "llvm.fma"}
@@ -44,6 +47,7 @@ class Body:
         self.suffix = "f64" if width == 1 else f"v{width}f64"
         self.lines: list[str] = []
         self.block = "entry"
+        self.scratch: list[str] = []  # memory of its own, taken at the entry
         self.count = 0
         self.sincos: dict[str, tuple[str, str]] = {}
 
@@ -222,6 +226,9 @@ class Body:
                 place = self.put(f"getelementptr double, ptr {at}, i64 {k}")
                 self.lines.append(f"  store double {value}, ptr {place}, align 8")
             return
+        if len(values) > LARGE:
+            self._store_through_memory(at, stride, values)
+            return
         for first in range(0, len(values), W):
             columns = values[first : first + W]
             left = len(columns)
@@ -233,6 +240,29 @@ class Body:
                 else:
                     given = f"{self.real} {value}, ptr {place}, i32 8, {self.mask(left)}"
                     self.lines.append(f"  call void @llvm.masked.store.{self.suffix}.p0({given})")
+
+    def _store_through_memory(self, at: str, stride: str, values: list[str]) -> None:
+        """A large result: lanes to memory, then a loop that copies each state's row; little text to compile."""
+        W, m, n = self.width, len(values), len(self.scratch)
+        memory, before, loop, after = f"%scratch{n}", self.block, f"copy{n}", f"copied{n}"
+        self.scratch.append(f"  {memory} = alloca [{m} x {self.real}], align 64")
+        for k, value in enumerate(values):
+            place = self.put(f"getelementptr {self.real}, ptr {memory}, i64 {k}")
+            self.lines.append(f"  store {self.real} {value}, ptr {place}, align {8 * W}")
+        rows = [self.row(at, stride, lane, 0) for lane in range(W)]
+        self.lines.append(f"  br label %{loop}")
+        self.label(loop)
+        self.lines.append(f"  %k{n} = phi i64 [ 0, %{before} ], [ %next{n}, %{loop} ]")
+        lanes = self.put(f"getelementptr {self.real}, ptr {memory}, i64 %k{n}")
+        for lane, row in enumerate(rows):
+            source = self.put(f"getelementptr double, ptr {lanes}, i64 {lane}")
+            value = self.put(f"load double, ptr {source}, align 8")
+            place = self.put(f"getelementptr double, ptr {row}, i64 %k{n}")
+            self.lines.append(f"  store double {value}, ptr {place}, align 8")
+        self.lines.append(f"  %next{n} = add i64 %k{n}, 1")
+        more = self.put(f"icmp slt i64 %next{n}, {m}")
+        self.lines.append(f"  br i1 {more}, label %{loop}, label %{after}")
+        self.label(after)
 
 
 def kernel_text(graph: Graph, name: str, width: int) -> str:
@@ -255,7 +285,14 @@ def kernel_text(graph: Graph, name: str, width: int) -> str:
         body.store(port, f"%p{i}", f"%s{i}", [values[k] for k in port.nodes])
     given = ", ".join(f"ptr noalias %p{i}, i64 %s{i}" for i in range(len(ports)))
     return "\n".join(
-        [f"define internal void @{name}({given}) noinline alignstack(64) {{", "entry:", *body.lines, "  ret void", "}"]
+        [
+            f"define internal void @{name}({given}) noinline alignstack(64) {{",
+            "entry:",
+            *body.scratch,
+            *body.lines,
+            "  ret void",
+            "}",
+        ]
     )
 
 

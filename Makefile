@@ -15,7 +15,7 @@ test: .venv/tested check
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: test
-	$(BIN)/pytest -n auto --dist worksteal -m campaign
+	POLHODE_EXAMPLES=400 $(BIN)/pytest -n auto --dist worksteal tests/laws
 
 check: .venv/tested
 	$(BIN)/ruff format --check .

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "polhode",
-    max_examples=60,
+    max_examples=int(os.environ.get("POLHODE_EXAMPLES", "60")),  # `make test-all` asks for more
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=bool(os.environ.get("CI")),  # there the same examples every time; elsewhere new ones

@@ -83,9 +83,19 @@ def test_the_folder_may_vanish_at_any_time(place):
     assert place.exists()
 
 
-def test_models_with_functions_are_not_kept(place):
-    model = random_model(["revolute"] * 2, 1, forces=[ph.ForceFunction("f", lambda t, q, v: [0.0, 0.0])])
-    gravity(model=model)
+class Push:
+    """A function whose text does not tell it from another."""
+
+    def __call__(self, t, q, v):
+        return [0.0, 0.0]
+
+    def __repr__(self):
+        return "Push()"
+
+
+@pytest.mark.parametrize("function", [lambda t, q, v: [0.0, 0.0], Push()], ids=["lambda", "object"])
+def test_models_with_functions_are_not_kept(place, function):
+    gravity(model=random_model(["revolute"] * 2, 1, forces=[ph.ForceFunction("f", function)]))
     assert not list(place.glob("*.kernel"))
 
 

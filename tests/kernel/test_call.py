@@ -4,6 +4,7 @@ import gc
 import resource
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -111,6 +112,16 @@ def test_built_ins_outlive_their_system():
     gc.collect()
     assert np.array_equal(direct(q), expected)
     assert direct([0.1, 0.2]).shape == (2, 2)
+
+
+def test_a_system_that_nobody_holds_is_gone_with_its_kernels():
+    made = ph.compile(random_model(["revolute"] * 2, 6), target="cpu")
+    made.mass_matrix(np.array([0.1, 0.2]))
+    made.mass_matrix(np.array([0.1, 0.2]))
+    kernel = weakref.ref(next(iter(made._target.kernels.values())))
+    del made
+    gc.collect()
+    assert kernel() is None
 
 
 def test_threads_share_a_system(system):

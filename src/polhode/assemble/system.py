@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.assemble import quantities
 from polhode.assemble.calls import Arguments, checked_call, into, own_value
+from polhode.assemble.quantities import forward_dynamics, inverse_dynamics, needed
 from polhode.assemble.targets import CpuTarget, Pose, PythonTarget, Quantity, Velocity
 from polhode.dynamics import covariant, energy, inertia, inverse, kinematics
 from polhode.dynamics.energy import Energy, Momentum
@@ -131,7 +131,7 @@ class System:
 
     def bias(self, q: Array, v: Array, **options: Any) -> Any:
         """Coriolis + gravity − all other forces (..., nv): M v̇ + bias = τ. Takes t, wrench."""
-        return self._call("bias", lambda x: quantities.needed(x, Vec([0.0] * self.nv)), options, q=q, v=v)
+        return self._call("bias", lambda x: needed(x, Vec([0.0] * self.nv)), options, q=q, v=v)
 
     def gravity(self, q: Array, **options: Any) -> Any:
         """Generalised gravity (..., nv), the gradient of the potential energy."""
@@ -144,12 +144,12 @@ class System:
 
     def inverse_dynamics(self, q: Array, v: Array, vd: Array, **options: Any) -> Any:
         """M v̇ + bias (..., nv). Takes t, wrench."""
-        return self._call("inverse_dynamics", quantities.inverse_dynamics, options, q=q, v=v, vd=vd)
+        return self._call("inverse_dynamics", inverse_dynamics, options, q=q, v=v, vd=vd)
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array, **options: Any) -> Any:
         """v̇ (..., nv) by articulated bodies. Takes t, wrench."""
         self._check_singular()
-        return self._call("forward_dynamics", quantities.forward_dynamics, options, q=q, v=v, tau=tau)
+        return self._call("forward_dynamics", forward_dynamics, options, q=q, v=v, tau=tau)
 
     def forward_dynamics_derivatives(self, q: Array, v: Array, tau: Array, **options: Any) -> ForwardDerivatives:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ. Takes t, wrench."""

@@ -3,15 +3,14 @@
 A quantity is a key and a function of `Arguments` on generic scalars; a target runs it for a `Call`.
 """
 
-import re
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.assemble import quantities
 from polhode.assemble.calls import Arguments, Call, arguments
+from polhode.assemble.quantities import forward_by_factors, forward_dynamics, inverse_dynamics
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.kernel import Graph, jacobian, replay, trace
@@ -59,11 +58,11 @@ class PythonTarget:
 
     def inverse_derivatives(self, call: Call) -> list[np.ndarray]:
         """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇, each (..., nv, nv)."""
-        return self._derivatives(quantities.inverse_dynamics, call, ("v", "vd"))
+        return self._derivatives(inverse_dynamics, call, ("v", "vd"))
 
     def forward_derivatives(self, call: Call) -> list[np.ndarray]:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, each (..., nv, nv)."""
-        return self._derivatives(quantities.forward_dynamics, call, ("v", "tau"))
+        return self._derivatives(forward_dynamics, call, ("v", "tau"))
 
     def _derivatives(self, quantity: Quantity, call: Call, names: tuple[str, ...]) -> list[np.ndarray]:
         """Derivatives along the tangent directions of q, and along the named arguments, by dual numbers."""
@@ -132,7 +131,7 @@ class CpuTarget:
         if self.model.nv == 0:  # nothing moves: there is nothing to compile
             return self._plain.evaluate(key, quantity, call)
         reduce = key[0] in REDUCED and self._alone(call)
-        ways = (quantity, quantities.forward_by_factors) if key == ("forward_dynamics",) else (quantity,)
+        ways = (quantity, forward_by_factors) if key == ("forward_dynamics",) else (quantity,)
         found = self._run(key, call, *(self._traced(way, reduce) for way in ways))
         kind = RECORDS.get(key[0])
         return kind(*found) if kind else found[0]
@@ -152,7 +151,7 @@ class CpuTarget:
 
         def quantity(**scalars: Any) -> tuple[Vec, ...]:
             x = self._arguments(scalars, self._alone(call))
-            scalars["vd"] = quantities.forward_by_factors(x)
+            scalars["vd"] = forward_by_factors(x)
             dq, dv = self._slopes(call, scalars, ("step", "v"))
             L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))  # shared with v̇
 
@@ -171,7 +170,7 @@ class CpuTarget:
 
         def needed(step: Vec, **inner: Any) -> Vec:
             x = self._arguments(inner, self._alone(call))
-            return quantities.inverse_dynamics(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
+            return inverse_dynamics(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
 
         shapes = {name: shape for name, shape in call.shapes.items() if name != "tau"} | {"vd": (n,)}
         graph = jacobian(trace(needed, step=(n,), **shapes), wrt=names)
@@ -228,8 +227,7 @@ RECORDS: dict[str, type] = {
 
 def _identity(model: Model) -> str:
     """The model as text that says everything about it; "" where it holds functions, which no text tells."""
-    text = repr(model)
-    return "" if re.search(r"<function|<bound method|<built-in| at 0x", text) else text
+    return "" if any(callable(x) for force in model.forces for x in vars(force).values()) else repr(model)
 
 
 def _spread(x: Any, shape: tuple[int, ...], batch: tuple[int, ...]) -> Any:

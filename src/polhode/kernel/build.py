@@ -171,12 +171,7 @@ def single_call(kernel: Kernel, name: str, fallback: Callable) -> Callable | Non
     rows = all(len(shape) == 1 for shape in kernel.facts["inputs"][:-1]) and not kernel.facts["inputs"][-1]
     if not rows or len(kernel.facts["outputs"]) != 1 or not kernel.facts["outputs"][0] or not usable():
         return None
-    function, kept = builtin(name, _entry()[0], kernel.loop, kernel.facts, fallback)
-    _alive.append((kernel, kept))  # machine code must outlive every reference to the function
-    return function
-
-
-_alive: list[tuple] = []
+    return builtin(name, _entry()[0], kernel.loop, kernel.facts, fallback, kernel)
 
 
 def _ufunc(facts: dict[str, Any], address: int) -> tuple[Any, tuple]:

@@ -170,13 +170,14 @@ def usable() -> bool:
     )
 
 
-def builtin(name: str, entry: int, loop: int, facts: dict[str, Any], fallback: Callable) -> tuple[Callable, tuple]:
-    """A built-in for one state, and what must stay alive with it.
+def builtin(name: str, entry: int, loop: int, facts: dict[str, Any], fallback: Callable, *kept: Any) -> Callable:
+    """A built-in for one state.
 
     entry     address of the compiled `entry_text`
     loop      address of the kernel's loop; its last input is the time, taken as 0
     facts     shapes of its inputs and of its one output
     fallback  what takes all other calls
+    kept      what must live as long as the built-in, which holds it where others hold their module
     """
     lengths = [shape[0] for shape in facts["inputs"][:-1]]
     shape = (*facts["outputs"][0], 0, 0, 0)[:3]
@@ -186,5 +187,5 @@ def builtin(name: str, entry: int, loop: int, facts: dict[str, Any], fallback: C
     context = struct.pack(f"<{len(values)}q", *values)
     definition = _Definition(name.encode(), entry, METH_FASTCALL_KEYWORDS, b"")
     make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(ctypes.addressof(definition), context, None), (context, definition, fallback)
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    return make(ctypes.addressof(definition), context, (definition, fallback, *kept))

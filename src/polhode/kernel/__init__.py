@@ -17,4 +17,5 @@ from polhode.kernel.graph import (
     Port as Port,
 )
 from polhode.kernel.replay import replay as replay
+from polhode.kernel.structured import iterate as iterate, solve as solve
 from polhode.kernel.trace import Builder as Builder, Condition as Condition, Symbol as Symbol, trace as trace

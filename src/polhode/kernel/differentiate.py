@@ -6,14 +6,17 @@ derivative between them. What a node carries is sparse: a zero known from the st
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from polhode.errors import InputError, UnknownNameError, message
-from polhode.kernel.graph import Graph, Port, labels
-from polhode.kernel.trace import Builder, Condition, Symbol
+from polhode.errors import CompileError, InputError, UnknownNameError, message
+from polhode.kernel.graph import STRUCTURED, Graph, Node, Port, labels
+from polhode.kernel.routine import Block, Routine, Statement, Switch
+from polhode.kernel.trace import Builder, Condition, Symbol, scope
 from polhode.scalar import cos, sin, sqrt, where
 
 DERIVATIVES: dict[str, Callable[..., tuple]] = {
@@ -61,7 +64,8 @@ def jacobian(graph: Graph, of: Names = None, wrt: Names = None, mode: str = "aut
     if mode not in MODES:
         raise UnknownNameError(message(where, "unknown mode", repr(mode), ", ".join(MODES)))
     paths = _Paths.between(graph, inputs, outputs)
-    forward = paths.forward <= paths.reverse if mode == "auto" else mode == "forward"
+    calls = any(node.op == "call" for node in graph.nodes)
+    forward = calls or paths.forward <= paths.reverse if mode == "auto" else mode == "forward"
     copy = _Copy(graph, paths, [])
     if forward:
         tangents = copy.tangents({k: {k: copy.one} for port in inputs for k in port.nodes})
@@ -181,6 +185,60 @@ class _Paths(NamedTuple):
         return sum(self.targets[k].bit_count() for k, args in enumerate(self.operands) for a in args if self.sources[a])
 
 
+_pushed: WeakKeyDictionary[Routine, Routine] = WeakKeyDictionary()
+
+
+def tangents_of(builder: Builder, routine: Routine, arguments: list[int], slopes: list[int]) -> list[int]:
+    """The nodes of the derivatives of a routine's results along one direction."""
+    if routine.rule:
+        symbols = [Symbol(builder, k) for k in (*arguments, *slopes, *builder.call(routine, arguments))]
+        n = len(arguments)
+        with scope(builder):
+            found = routine.rule(symbols[:n], symbols[n : 2 * n], symbols[2 * n :])
+        return [builder.constant(x) if isinstance(x, float) else x.node for x in found]
+    if routine not in _pushed:
+        _pushed[routine] = pushed(routine)
+    return builder.call(_pushed[routine], [*arguments, *slopes])
+
+
+def pushed(routine: Routine) -> Routine:
+    """The routine of the derivatives of its results along a direction: each array with its tangents beside it."""
+    dot = f"_dot{routine.name.count('_dot') + 1}"  # another than that of a derivative already taken
+    dotted = lambda ports: tuple((name + dot, n) for name, n in ports)  # noqa: E731
+    beside = lambda cell: cell._replace(array=cell.array + dot)  # noqa: E731
+
+    def of_body(body: Sequence[Statement]) -> tuple[Statement, ...]:
+        return tuple(map(of_statement, body))
+
+    def of_statement(statement: Statement) -> Statement:
+        if isinstance(statement, Block):
+            return of_block(statement)
+        if isinstance(statement, Switch):
+            return statement._replace(cases=tuple((n, of_body(case)) for n, case in statement.cases))
+        return statement._replace(body=of_body(statement.body))
+
+    def of_block(block: Block) -> Block:
+        x, *tables = block.graph.inputs
+        graph = pushforward(block.graph, wrt="x", values=True)
+        whole = Port("x", (2 * len(x.nodes),), x.nodes + graph.inputs[-1].nodes)
+        results = [k for port in graph.outputs for k in port.nodes]
+        graph = replace(
+            graph, inputs=(whole, *tables), outputs=(Port("y", (len(results),), tuple(results)),), structure=0
+        )
+        dots = [beside(block.loads[k]) for k in x.nodes]
+        return Block(graph, (*block.loads, *dots), (*block.stores, *map(beside, block.stores)))
+
+    arrays = dict(routine.arrays) | dict(dotted(routine.arrays.items()))
+    return replace(
+        routine,
+        name=routine.name + dot,
+        inputs=(*routine.inputs, *dotted(routine.inputs)),
+        outputs=dotted(routine.outputs),
+        arrays=arrays,
+        body=of_body(routine.body),
+    )
+
+
 class _Copy:
     """A graph, copied to where its derivatives are added.
 
@@ -195,11 +253,12 @@ class _Copy:
         self.extra = [p._replace(nodes=tuple(map(builder.input, labels(p.name, p.shape)))) for p in extra]
         self.zero, self.one, self.always = builder.constant(0.0), builder.constant(1.0), builder.constant(True)
         self.edges: list[list[tuple[int, int, int]]] = [[] for _ in graph.nodes]  # operand, guard, factor
+        self.pushed: list[list[int]] = []  # tangents of the results of calls, one list for each direction
         self._parts: dict[int, tuple[int, int]] = {}  # a guard that is "this one, and this condition"
         for k, (op, args, value) in enumerate(graph.nodes[len(self.place) :], len(self.place)):
-            node = builder.apply(op, *[self.place[a] for a in args]) if args else builder.constant(value)  # type: ignore
+            node = builder.copied(op, [self.place[a] for a in args], value)
             self.place.append(node)
-            if paths.targets[k] and paths.sources[k]:
+            if paths.targets[k] and paths.sources[k] and op not in STRUCTURED:
                 symbols = [(Condition if graph.nodes[a].is_condition else Symbol)(builder, self.place[a]) for a in args]
                 partials = zip(paths.operands[k], DERIVATIVES[op](Symbol(builder, node), *symbols), strict=True)
                 self.edges[k] = [(a, *self._edge(partial)) for a, partial in partials if paths.sources[a]]
@@ -220,10 +279,27 @@ class _Copy:
                     self._add(terms.setdefault(i, {}), guard, self.builder.apply("mul", slope, factor))
             if edges:
                 found[k] = self._totals(terms)
+            elif self.source.nodes[k].op in STRUCTURED:
+                found[k] = self._through(self.source.nodes[k], found)
         return found
+
+    def _through(self, node: Node, found: list[Slopes]) -> Slopes:
+        """Tangents of a routine's results: its own rule, or those of all its steps; a part takes its own."""
+        if node.op == "part":
+            parts = {i: self.pushed[call][node.value] for i, call in found[node.args[0]].items()}
+            return {i: slope for i, slope in parts.items() if slope != self.zero}
+        arguments, tangents = [self.place[a] for a in node.args], dict[int, int]()
+        for i in dict.fromkeys(i for a in node.args for i in found[a]):
+            slopes = [found[a].get(i, self.zero) for a in node.args]
+            tangents[i] = len(self.pushed)
+            self.pushed.append(tangents_of(self.builder, node.value, arguments, slopes))
+        return tangents
 
     def adjoints(self, seeds: dict[int, Slopes]) -> list[Slopes]:
         """Derivatives by every input of the sums whose weights are the seeds, which are given at outputs."""
+        if any(node.op == "call" for node in self.source.nodes):
+            where, fix = f"reverse derivative of {self.source.name}", "Use mode='forward', or pushforward."
+            raise CompileError(message(where, "no way back through a loop", "a routine", "operations alone", fix))
         terms: list[dict[int, dict[int, int]]] = [{} for _ in self.place]
         for k, slopes in seeds.items():
             terms[k] = {j: {self.always: seed} for j, seed in slopes.items()}

@@ -4,13 +4,25 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isinf, isnan
 
 import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.kernel.graph import Graph, Port
+from polhode.kernel.routine import (
+    Block,
+    Cell,
+    For,
+    Index,
+    Lookup,
+    Routine,
+    Statement,
+    Variable,
+    While,
+    routines,
+)
 
 TEXT = {
     "add": "{} + {}",
@@ -57,8 +69,8 @@ RESERVED = {
 }
 """What no argument may be called: words of the languages, and the functions that are called here."""
 
-UNUSABLE = re.compile(r"([^a-zA-Z].*)?|x\d+|(M|FP|HUGE|MATH)_.*|INFINITY|NAN")
-"""Nor this: what does not begin with a letter, the names of values x_k, and those that <math.h> defines."""
+UNUSABLE = re.compile(r"([^a-zA-Z].*)?|x[ab]?\d+|routine\d+.*|(M|FP|HUGE|MATH)_.*|INFINITY|NAN")
+"""Nor this: what does not begin with a letter, the names of values and routines, and those that <math.h> defines."""
 
 
 def identifier(name: str, taken: Iterable[str] = ()) -> str:
@@ -118,22 +130,40 @@ def statements(graph: Graph, names: Sequence[str], real: str, sincos: bool = Fal
     value = {k: f"{name}[{i}]" for name, port in inputs for i, k in enumerate(port.nodes)}
     results = {k for port in graph.outputs for k in port.nodes}
     used = results.union(*(node.args for node in graph.nodes))
-    pairs = _pairs(graph) if sincos else {}
     yield from (f"(void){name};" for name, port in inputs + outputs if used.isdisjoint(port.nodes))
+    for k in results & value.keys():  # an input that is a result is read before any result is written
+        yield f"const {real} x{k} = {value[k]};"
+        value[k] = f"x{k}"
+    yield from operations(graph, value, real, routine_names(graph), sincos)
+    yield from (f"{name}[{i}] = {value[k]};" for name, port in outputs for i, k in enumerate(port.nodes))
+
+
+def operations(
+    graph: Graph, value: dict[int, str], real: str, routines: Mapping[Routine, str], sincos: bool
+) -> Iterator[str]:
+    """The lines of all operations; `value` holds the text of each input, and in the end that of every node."""
+    pairs = _pairs(graph) if sincos else {}
     for k, node in enumerate(graph.nodes):
+        given = [value[a] for a in node.args]
         if node.op == "constant":
-            value[k] = constant(node.value, real)  # type: ignore[arg-type]
+            value[k] = constant(node.value, real)
+        elif node.op == "call":
+            value[k] = f"xb{k}"
+            yield f"{real} xa{k}[{max(len(given), 1)}] = {{{', '.join(given) or '0'}}};"
+            yield f"{real} xb{k}[{max(sum(n for _, n in node.value.outputs), 1)}];"
+            yield f"{routines[node.value]}(xa{k}, xb{k});"
+        elif node.op == "part":
+            value[k] = f"{given[0]}[{node.value}]"
         elif k in pairs:
             value[k] = f"x{k}"
             if k == min(pairs[k]):
                 s, c = pairs[k]
                 yield f"{real} x{s}, x{c};"
-                yield f"sincos{REALS[real]}({value[node.args[0]]}, &x{s}, &x{c});"
-        elif node.args or k in results:  # an input that is a result is read before any result is written
-            text = TEXT[node.op].format(*(value[a] for a in node.args), f=REALS[real]) if node.args else value[k]
+                yield f"sincos{REALS[real]}({given[0]}, &x{s}, &x{c});"
+        elif node.args:
             value[k] = f"x{k}"
+            text = TEXT[node.op].format(*given, f=REALS[real])
             yield f"const {'int' if node.is_condition else real} x{k} = {text};"
-    yield from (f"{name}[{i}] = {value[k]};" for name, port in outputs for i, k in enumerate(port.nodes))
 
 
 def _pairs(graph: Graph) -> dict[int, tuple[int, int]]:
@@ -159,10 +189,108 @@ def c_source(graph: Graph, name: str, real: str = "double") -> str:
     parameters = [f"const {_parameter(port, n, real)}" for n, port in zip(names, graph.inputs, strict=False)]
     parameters += [_parameter(p, n, real) for n, p in zip(names[len(parameters) :], graph.outputs, strict=True)]
     body = "\n".join(f"    {line}" for line in statements(graph, names, real))
-    head = f"{header(graph, names)}\n#include <math.h>\n"
+    head = f"{header(graph, names)}\n#include <math.h>\n{routine_sources(graph, real, 'static void')}"
     return f"{head}\nvoid {name}({', '.join(parameters) or 'void'})\n{{\n{body}\n}}\n"
 
 
 def _parameter(port: Port, name: str, real: str) -> str:
     """How an array is declared, with its size where it has one."""
     return f"{real} {name}[{len(port.nodes)}]" if port.shape and port.nodes else f"{real} *{name}"
+
+
+def routine_names(graph: Graph) -> dict[Routine, str]:
+    """A name for every routine that a graph calls."""
+    return {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
+
+
+def routine_sources(graph: Graph, real: str, kind: str, sincos: bool = False) -> str:
+    """The routines of a graph as functions of memory in and memory out; `kind` stands before their names."""
+    names = routine_names(graph)
+    return "".join(f"\n{_routine_source(routine, names, real, kind, sincos)}\n" for routine in names)
+
+
+def _routine_source(routine: Routine, names: Mapping[Routine, str], real: str, kind: str, sincos: bool) -> str:
+    name, fixed = names[routine], f"{kind.removesuffix('void')}const"
+    tables = [
+        f"{fixed} {real} {name}_{table}[{len(x)}] = {{{', '.join(constant(v, real) for v in x)}}};"
+        for table, x in routine.tables.items()
+    ]
+    tables += [f"{fixed} int {name}_{t}[{len(x)}] = {{{', '.join(map(str, x))}}};" for t, x in routine.whole.items()]
+    start = [f"{real} a_{array}[{n}] = {{0}};" for array, n in routine.arrays.items() if n]
+    start += [f"for (int k = 0; k < {n}; k++) a_{array}[k] = in[{at} + k];" for array, n, at in _places(routine.inputs)]
+    end = [f"for (int k = 0; k < {n}; k++) out[{at} + k] = a_{array}[k];" for array, n, at in _places(routine.outputs)]
+    body = _Loops(routine, name, names, real, sincos)
+    lines = [*start, *body.lines(routine.body), *end]
+    inside = "\n".join(f"    {line}" for line in lines)
+    return "\n".join([*tables, f"{kind} {name}(const {real} *in, {real} *out)", "{", inside, "}"])
+
+
+def _places(ports: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int, int]]:
+    """Arrays that hold something, with their lengths and where they begin."""
+    at = 0
+    for array, n in ports:
+        if n:
+            yield array, n, at
+        at += n
+
+
+class _Loops:
+    """The statements of a routine in C."""
+
+    def __init__(self, routine: Routine, name: str, names: Mapping[Routine, str], real: str, sincos: bool) -> None:
+        self.routine, self.name, self.names, self.real, self.sincos = routine, name, names, real, sincos
+
+    def index(self, index: Index) -> str:
+        """An index as a whole number."""
+        terms = [self._term(term) if stride == 1 else f"{stride} * {self._term(term)}" for stride, term in index.terms]
+        return " + ".join([*([str(index.offset)] if index.offset or not terms else []), *terms])
+
+    def _term(self, term: Variable | Lookup | Cell) -> str:
+        if isinstance(term, Variable):
+            return term.name
+        if isinstance(term, Lookup):
+            return f"{self.name}_{term.table}[{term.variable}]"
+        return f"(long long){self.cell(term)}"
+
+    def cell(self, cell: Cell) -> str:
+        """A cell of an array or of a table."""
+        array = f"{self.name}_{cell.array}" if cell.array in self.routine.tables else f"a_{cell.array}"
+        return f"{array}[{self.index(cell.at)}]"
+
+    def lines(self, body: Sequence[Statement]) -> Iterator[str]:
+        """The text of statements."""
+        for statement in body:
+            if isinstance(statement, Block):
+                yield from self._braced("{", self._block(statement))
+            elif isinstance(statement, For):
+                i, first, last = statement.variable, self.index(statement.first), self.index(statement.last)
+                up = f"for (int {i} = {first}; {i} < {last}; {i}++) {{"
+                down = f"for (int {i} = {last} - 1; {i} >= {first}; {i}--) {{"
+                yield from self._braced(down if statement.down else up, self.lines(statement.body))
+            elif isinstance(statement, While):
+                inside = [*self.lines(statement.body), f"if ({self.cell(statement.go)} == 0) break;"]
+                limit = self.index(statement.limit)
+                yield from self._braced(f"for (long long most = {limit}, n = 0; n < most; n++) {{", inside)
+            else:
+                yield f"switch ({self._term(statement.of)}) {{"
+                for number, case in statement.cases:
+                    yield from self._braced(f"case {number}: {{", [*self.lines(case), "break;"])
+                yield "}"
+
+    @staticmethod
+    def _braced(head: str, lines: Iterable[str]) -> Iterator[str]:
+        yield head
+        yield from (f"    {line}" for line in lines)
+        yield "}"
+
+    def _block(self, block: Block) -> Iterator[str]:
+        graph, real = block.graph, self.real
+        value = {k: f"x{k}" for k in range(len(block.loads))}
+        yield from (f"const {real} x{k} = {self.cell(cell)};" for k, cell in enumerate(block.loads))
+        yield from operations(graph, value, real, self.names, self.sincos)
+        results = [k for port in graph.outputs for k in port.nodes]
+        moving = any(cell.at.cells for cell in block.stores)
+        if moving:  # places first: a cell that is written may be part of one
+            yield from (f"const long long to{n} = {self.index(cell.at)};" for n, cell in enumerate(block.stores))
+        for n, (cell, k) in enumerate(zip(block.stores, results, strict=True)):
+            yield f"{f'a_{cell.array}[to{n}]' if moving else self.cell(cell)} = {value[k]};"

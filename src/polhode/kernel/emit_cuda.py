@@ -1,6 +1,6 @@
 """Graph → CUDA C: one state per thread, every operation as in C (`emit_c.TEXT`), in the order of the graph."""
 
-from polhode.kernel.emit_c import check, header, identifiers, statements
+from polhode.kernel.emit_c import check, header, identifiers, routine_sources, statements
 from polhode.kernel.graph import Graph
 
 CONSTANTS = """\
@@ -37,10 +37,11 @@ def cuda_source(graph: Graph, name: str, real: str = "double") -> str:
     arrays = [f"{kind} *{array}" for kind, array in zip(kinds, names, strict=True)]
     rows = ", ".join(f"{array} + i * {step}" for array, step in zip(names, steps, strict=True))
     body = "\n".join(f"    {line}" for line in statements(graph, names, real, sincos=True))
-    constants = CONSTANTS if "INFINITY" in body or "NAN" in body else ""
+    functions = routine_sources(graph, real, "static __device__ void", sincos=True)
+    constants = CONSTANTS if any(word in body + functions for word in ("INFINITY", "NAN")) else ""
     strided = [f"{array}, long long {step}" for array, step in zip(arrays, steps, strict=True)]
     return f"""{header(graph, names, "One state per thread; a step is the length of a row, or 0.")}
-{constants}static __device__ __forceinline__ void {state}({", ".join(arrays)})
+{constants}{functions}static __device__ __forceinline__ void {state}({", ".join(arrays)})
 {{
 {body}
 }}

@@ -4,10 +4,12 @@ A lane holds one state. Inputs and outputs are rows of doubles, one row per stat
 transposed in registers. All lane widths do the same operations, so they round alike.
 """
 
-import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from polhode.kernel import emit_routine
+from polhode.kernel.emit_routine import constant
 from polhode.kernel.graph import Graph, Node, Port
+from polhode.kernel.routine import Routine, routines
 
 SIN_LIMIT = 5e5
 """Largest |x| that sin and cos reduce themselves (three parts of π/2); beyond it the C library is asked."""
@@ -31,16 +33,11 @@ LIBRARY = {"tan": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "atan2": 2}
 """Functions of the C library, called lane by lane, and how many arguments they take."""
 
 
-def constant(value: float) -> str:
-    """A double as LLVM writes it exactly."""
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-
-
 class Body:
     """The text of one function under construction, for a number of lanes."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self, width: int, routines: Mapping[Routine, str] | None = None) -> None:
+        self.width, self.routines = width, routines or {}
         self.real = "double" if width == 1 else f"<{width} x double>"
         self.truth = "i1" if width == 1 else f"<{width} x i1>"
         self.whole = "i64" if width == 1 else f"<{width} x i64>"
@@ -153,9 +150,41 @@ class Body:
         bits = self.put(f"bitcast {self.real} {value} to {self.whole}")
         return self.put(f"bitcast {self.whole} {self.put(f'xor {self.whole} {bits}, {sign}')} to {self.real}")
 
+    def compute(self, graph: Graph, values: dict[int, str]) -> None:
+        """All nodes of a graph but its inputs, whose values are there already."""
+        for k, node in enumerate(graph.nodes):
+            if node.op == "constant":
+                truth = isinstance(node.value, bool)
+                text = self.all_lanes(str(node.value).lower(), "i1") if truth else self.real_constant(node.value)
+                values[k] = text
+            elif node.op != "input":
+                values[k] = self.operation(node, [values[a] for a in node.args])
+
+    def call(self, routine: Routine, args: list[str]) -> str:
+        """Run a routine: arguments and results pass through memory; the value is where the results lie."""
+        count = len(self.scratch)
+        given, found = f"%given{count}", f"%found{count}"
+        results = sum(n for _, n in routine.outputs)
+        for memory, n in ((given, len(args)), (found, results)):
+            self.scratch.append(f"  {memory} = alloca [{n} x {self.real}], align 64")
+        for k, value in enumerate(args):
+            place = self.put(f"getelementptr {self.real}, ptr {given}, i64 {k}")
+            self.lines.append(f"  store {self.real} {value}, ptr {place}, align {8 * self.width}")
+        self.lines.append(f"  call void @{self.routines[routine]}_{self.width}(ptr {given}, ptr {found})")
+        return found
+
+    def part(self, found: str, k: int) -> str:
+        """One result of a routine."""
+        place = self.put(f"getelementptr {self.real}, ptr {found}, i64 {k}")
+        return self.put(f"load {self.real}, ptr {place}, align {8 * self.width}")
+
     def operation(self, node: Node, args: list[str]) -> str:
         """One node of the graph."""
         op = node.op
+        if op == "call":
+            return self.call(node.value, args)
+        if op == "part":
+            return self.part(args[0], node.value)
         if op in BINARY:
             return self.binary(BINARY[op], *args)
         if op == "neg":
@@ -265,22 +294,15 @@ class Body:
         self.label(after)
 
 
-def kernel_text(graph: Graph, name: str, width: int) -> str:
+def kernel_text(graph: Graph, name: str, width: int, names: Mapping[Routine, str] | None = None) -> str:
     """The function that takes `width` states: pointers and row strides in bytes, arguments then results."""
-    body = Body(width)
+    body = Body(width, names)
     ports = [*graph.inputs, *graph.outputs]
     values: dict[int, str] = {}
     for i, port in enumerate(graph.inputs):
         for k, value in zip(port.nodes, body.load(port, f"%p{i}", f"%s{i}"), strict=True):
             values[k] = value
-    for k, node in enumerate(graph.nodes):
-        if node.op == "constant":
-            truth = isinstance(node.value, bool)
-            values[k] = (
-                body.all_lanes(str(node.value).lower(), "i1") if truth else body.real_constant(float(node.value or 0))
-            )
-        elif node.op != "input":
-            values[k] = body.operation(node, [values[a] for a in node.args])
+    body.compute(graph, values)
     for i, port in enumerate(graph.outputs, len(graph.inputs)):
         body.store(port, f"%p{i}", f"%s{i}", [values[k] for k in port.nodes])
     given = ", ".join(f"ptr noalias %p{i}, i64 %s{i}" for i in range(len(ports)))
@@ -370,7 +392,11 @@ def module_text(graph: Graph, name: str, width: int) -> str:
     for function, arity in (("sin", 1), ("cos", 1), *LIBRARY.items()):
         declarations.append(f"declare double @{function}({', '.join(['double'] * arity)})")
     declarations.append("declare i32 @feclearexcept(i32)")
-    kernels = [kernel_text(graph, f"{name}_{w}", w) for w in widths]
+    names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
+    declarations += [line for w in widths if names for line in emit_routine.declarations(w)]
+    kernels = [kernel_text(graph, f"{name}_{w}", w, names) for w in widths]
+    kernels += [emit_routine.routine_text(routine, names, Body(w, names)) for routine in names for w in widths]
+    kernels += [emit_routine.table_text(routine, names[routine]) for routine in names]
     driver = driver_text(graph, name, f"{name}_1", f"{name}_{width}", width)
     return "\n\n".join(
         [header, "\n".join(declarations), *kernels, driver, '!0 = !{!"branch_weights", i32 1, i32 100000}\n']

@@ -5,7 +5,7 @@ Elementwise on NumPy arrays, so that a graph also runs on a batch.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import inf, isfinite
 from typing import Any
@@ -14,7 +14,8 @@ import numpy as np
 
 from polhode import scalar
 from polhode.errors import InputError, message
-from polhode.kernel.graph import Graph, Port
+from polhode.kernel.graph import Graph, Node, Port
+from polhode.kernel.routine import Routine, run
 from polhode.scalar import Array, Scalar
 
 
@@ -90,8 +91,35 @@ def evaluate(graph: Graph, /, **values: Array) -> Any:
         found.extend(scalar.split(flat, 1))
     with np.errstate(all="ignore"):
         for node in graph.nodes[len(found) :]:
-            found.append(MEANING[node.op](*[found[a] for a in node.args]) if node.args else node.value)
+            found.append(_meaning(node, [found[a] for a in node.args]))
     return graph.result([_array(port, [found[k] for k in port.nodes], batch) for port in graph.outputs])
+
+
+def _meaning(node: Node, operands: list[Any]) -> Any:
+    """What one node is, from the values of its operands."""
+    if node.op == "call":
+        return called(node.value, operands)
+    if node.op == "part":
+        return operands[0][node.value]
+    return MEANING[node.op](*operands) if node.args else node.value
+
+
+def called(routine: Routine, operands: Sequence[Any]) -> list[Any]:
+    """The results of a routine on floats; on arrays one state after the other."""
+    batch = np.broadcast_shapes(*map(np.shape, operands))
+    if not batch:
+        return run(routine, [float(x) for x in operands], _block)
+    rows = np.array([np.broadcast_to(x, batch) for x in operands]).reshape(len(operands), -1).T
+    found = np.array([run(routine, row, _block) for row in rows.tolist()])
+    return list(found.T.reshape(-1, *batch))
+
+
+def _block(graph: Graph, inputs: list[float]) -> list[float]:
+    """All outputs of the graph of a block."""
+    found: list[Any] = [*inputs]
+    for node in graph.nodes[len(found) :]:
+        found.append(_meaning(node, [found[a] for a in node.args]))
+    return [float(found[k]) for port in graph.outputs for k in port.nodes]
 
 
 def _arrays(graph: Graph, values: dict[str, Array]) -> list[np.ndarray]:

@@ -58,6 +58,9 @@ TABLE = [
 OPERATIONS = {operation.name: operation for operation in TABLE}
 """Every operation by name. `and`, `or`, `not` and the first operand of `select` take conditions, all else numbers."""
 
+STRUCTURED = {"call", "part"}
+"""Beside the operations: a node that runs a Routine on its operands, and nodes that are one of its results each."""
+
 COMMUTATIVE = {operation.name for operation in TABLE if operation.commutative}
 """The operations whose first two operands may change places."""
 
@@ -137,13 +140,13 @@ class Node(NamedTuple):
     """A name of `OPERATIONS`."""
     args: tuple[int, ...] = ()
     """The places of its operands, all before its own."""
-    value: float | bool | str | None = None
-    """The value of a constant; the label of an input, as in "q[3]"."""
+    value: Any = None
+    """The value of a constant; the label of an input, as in "q[3]"; of a call its Routine, of a part its number."""
 
     @property
     def is_condition(self) -> bool:
         """Whether it is true or false instead of a number."""
-        return OPERATIONS[self.op].condition or isinstance(self.value, bool)
+        return isinstance(self.value, bool) or (self.op in OPERATIONS and OPERATIONS[self.op].condition)
 
 
 class Port(NamedTuple):
@@ -205,7 +208,7 @@ class Graph:
     @property
     def operations(self) -> Counter[str]:
         """How often each operation occurs; inputs and constants are none."""
-        return Counter(node.op for node in self.nodes if node.args)
+        return Counter(node.op for node in self.nodes if node.args and node.op != "part")
 
     def result(self, values: Sequence[Any]) -> Any:
         """What the traced function returns, when its arrays have these values."""
@@ -214,7 +217,7 @@ class Graph:
     def __repr__(self) -> str:
         """The first line of the text: arguments, results, counts."""
         counts = self.operations
-        of_each = ", ".join(f"{counts[name]} {name}" for name in OPERATIONS if counts[name])
+        of_each = ", ".join(f"{counts[name]} {name}" for name in (*OPERATIONS, "call") if counts[name])
         arguments, results = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
         total = f"{counts.total()} operations" + (f" ({of_each})" if of_each else "")
         return f"{self.name}({arguments}) -> {results or 'nothing'}: {total}"
@@ -229,12 +232,21 @@ class Graph:
             if not node.args:
                 names.append(str(node.value))
                 continue
+            operands = [names[a] for a in node.args]
+            if node.op == "part":
+                names.append(f"{operands[0]}[{node.value}]")
+                continue
             names.append(f"v{count}")
             count += 1
-            yield f"  {names[-1]} = {OPERATIONS[node.op].text.format(*(names[a] for a in node.args))}"
+            text = f"{node.value.name}({', '.join(operands)})" if node.op == "call" else _text(node, operands)
+            yield f"  {names[-1]} = {text}"
         for port in self.outputs:
             for label, k in zip(labels(port.name, port.shape), port.nodes, strict=True):
                 yield f"  {label} = {names[k]}"
+
+
+def _text(node: Node, operands: Sequence[str]) -> str:
+    return OPERATIONS[node.op].text.format(*operands)
 
 
 def _filled(structure: Any, values: Sequence[Any]) -> Any:

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from polhode.kernel.evaluate import called
 from polhode.kernel.graph import Graph
+from polhode.kernel.routine import Routine
+from polhode.kernel.trace import Symbol, innermost, number_node
 from polhode.scalar import Vec, acos, asin, atan2, cos, exp, log, sin, sqrt, tan, where
 
 ON_SCALARS: dict[str, Callable] = {
@@ -42,9 +45,22 @@ def replay(graph: Graph, /, **given: Any) -> Any:
     for k, node in enumerate(graph.nodes):
         if node.op == "constant":
             values[k] = node.value
+        elif node.op == "call":
+            values[k] = _called(node.value, [values[a] for a in node.args])
+        elif node.op == "part":
+            values[k] = values[node.args[0]][node.value]
         elif node.op != "input":
             values[k] = ON_SCALARS[node.op](*(values[a] for a in node.args))
     return graph.result([_shaped([values[k] for k in port.nodes], port.shape) for port in graph.outputs])
+
+
+def _called(routine: Routine, given: list[Any]) -> list[Any]:
+    """The results of a routine: symbols, if symbols are given, else numbers."""
+    if not any(isinstance(x, Symbol) for x in given):
+        return called(routine, given)
+    builder = innermost(*given)
+    nodes = [number_node(builder, x) for x in given]
+    return [Symbol(builder, k) for k in builder.call(routine, nodes)]  # type: ignore[arg-type]
 
 
 def _flat(value: Any) -> list:

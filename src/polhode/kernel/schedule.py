@@ -4,8 +4,19 @@ Fusing is a choice made here, in the graph, so that every target and every lane 
 """
 
 from collections import Counter
+from weakref import WeakKeyDictionary
 
 from polhode.kernel.graph import Graph, Node
+from polhode.kernel.routine import Routine
+
+_routines: WeakKeyDictionary[Routine, Routine] = WeakKeyDictionary()
+
+
+def _fused_routine(routine: Routine) -> Routine:
+    """A routine with all its graphs fused; the same one each time."""
+    if routine not in _routines:
+        _routines[routine] = routine.mapped(fused)
+    return _routines[routine]
 
 
 def fused(graph: Graph) -> Graph:
@@ -36,6 +47,7 @@ def fused(graph: Graph) -> Graph:
 
     for op, args, value in graph.nodes:
         moved = tuple(place[a] for a in args)
+        value = _fused_routine(value) if op == "call" else value
         if op in ("add", "sub"):
             left, right = product(args[0]), product(args[1])
             if left:

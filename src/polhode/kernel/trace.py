@@ -7,7 +7,10 @@ function runs; nothing is searched for afterwards.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
 from math import isnan
 from typing import Any, NoReturn
 
@@ -21,6 +24,7 @@ from polhode.kernel.graph import (
     RULE_CONSTANTS,
     RULE_OPERATIONS,
     SNAPPED,
+    STRUCTURED,
     Graph,
     Node,
     Port,
@@ -29,16 +33,39 @@ from polhode.kernel.graph import (
 )
 from polhode.scalar import Vec, split
 
+_serials = count()
+_open = threading.local()
+
+
+@contextmanager
+def scope(place: Any) -> Iterator[None]:
+    """While this lasts, new structured nodes belong to `place.current()`."""
+    places = vars(_open).setdefault("places", [])
+    places.append(place)
+    try:
+        yield
+    finally:
+        places.pop()
+
+
+def current() -> Builder:
+    """The graph that is being traced now, in this thread: of several inside each other the innermost."""
+    return _open.places[-1].current()
+
 
 class Builder:
-    """A graph under construction."""
+    """A graph under construction. Of two that meet, the later (`serial`) stands inside the other."""
 
     def __init__(self, name: str = "graph", snap: float = 0.0) -> None:
-        self.name, self.snap = name, snap
+        self.name, self.snap, self.serial = name, snap, next(_serials)
         self.nodes: list[tuple] = []  # the fields of each Node
         self.constants: dict[int, float | bool] = {}
         self._known: dict[Any, int] = {}
         self._tags: dict[int, Any] = {}  # what a rule may look at: an operation, a constant
+
+    def current(self) -> Builder:
+        """Where new nodes go."""
+        return self
 
     def input(self, label: str) -> int:
         """A new input."""
@@ -74,6 +101,28 @@ class Builder:
             if op in RULE_OPERATIONS:
                 self._tags[index] = op
         return index
+
+    def call(self, routine: Any, args: Sequence[int]) -> list[int]:
+        """The nodes of a routine's results for these arguments."""
+        node = self._noted(("call", tuple(args), routine))
+        return [self._noted(("part", (node,), k)) for k in range(sum(n for _, n in routine.outputs))]
+
+    def copied(self, op: str, args: Sequence[int], value: Any) -> int:
+        """The node of any node of another graph, on operands here; constants included, inputs not."""
+        if op in STRUCTURED:
+            return self._noted((op, tuple(args), value))
+        return self.apply(op, *args) if args else self.constant(value)
+
+    def _noted(self, key: tuple) -> int:
+        index = self._known.get(key)
+        if index is None:
+            index = self._known[key] = len(self.nodes)
+            self.nodes.append(key)
+        return index
+
+    def capture(self, symbol: Symbol) -> int:
+        """The node here of a symbol of another trace: there is none, unless this one stands inside that."""
+        raise self.error("symbols of two traces meet", f"a symbol of {symbol.builder.name}", "symbols of this one")
 
     def _simpler(self, op: str, args: tuple[int, ...], repeated: bool) -> int | None:
         values = [self.constants.get(a) for a in args]
@@ -145,8 +194,13 @@ class Condition:
         self.builder, self.node = builder, node
 
     def _with(self, op: str, other: Any) -> Any:
-        node = _truth(self.builder, other)
-        return NotImplemented if node is None else Condition(self.builder, self.builder.apply(op, self.node, node))
+        builder = innermost(self, other)
+        node = _truth(builder, other)
+        return NotImplemented if node is None else Condition(builder, builder.apply(op, self.node_in(builder), node))
+
+    def node_in(self, builder: Builder) -> int:
+        """Its node in this trace, or in one inside it."""
+        return self.node if builder is self.builder else _captured(builder, self)
 
     def __and__(self, other: Any) -> Any:
         return self._with("and", other)
@@ -161,22 +215,26 @@ class Condition:
 
     def where(self, yes: Any, no: Any) -> Any:
         """`yes` where the condition holds, else `no`: numbers, or conditions."""
-        if _truth(self.builder, yes) is not None and _truth(self.builder, no) is not None:
+        if all(isinstance(x, (bool, np.bool_, Condition)) for x in (yes, no)):
             return (self & yes) | (~self & no)
-        a, b = _number(self.builder, yes), _number(self.builder, no)
+        builder = innermost(self, yes, no)
+        a, b = number_node(builder, yes), number_node(builder, no)
         if a is None or b is None:
             found = f"{type(yes).__name__} and {type(no).__name__}"
             raise self.builder.error("`where` cannot choose", found, "two numbers, or two Vec of one length")
-        return Symbol(self.builder, self.builder.apply("select", self.node, a, b))
+        return Symbol(builder, builder.apply("select", self.node_in(builder), a, b))
 
 
 def _binary(op: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
     def method(self: Symbol, other: Any) -> Any:
-        builder = self.builder
-        node = _number(builder, other)
+        builder, own = self.builder, self.node
+        if type(other) is Symbol and other.builder.serial > builder.serial:
+            builder = other.builder
+            own = builder.capture(self)
+        node = number_node(builder, other)
         if node is None:
             return NotImplemented  # a vector multiplies its own components
-        node = builder.apply(op, node, self.node) if reflected else builder.apply(op, self.node, node)
+        node = builder.apply(op, node, own) if reflected else builder.apply(op, own, node)
         return Condition(builder, node) if comparison else Symbol(builder, node)
 
     comparison = OPERATIONS[op].condition
@@ -232,10 +290,16 @@ class Symbol:
         return 1.0 / power if exponent < 0 else power
 
 
+def innermost(*values: Any) -> Builder:
+    """The builder of the symbols among these that stands inside all others."""
+    builders = [x.builder for x in values if isinstance(x, (Symbol, Condition))]
+    return max(builders, key=lambda builder: builder.serial)
+
+
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
 
-def _number(builder: Builder, value: Any) -> int | None:
+def number_node(builder: Builder, value: Any) -> int | None:
     """The node of a number: a symbol, or a constant; None for all else."""
     if type(value) is Symbol and value.builder is builder:
         return value.node
@@ -245,21 +309,26 @@ def _number(builder: Builder, value: Any) -> int | None:
         return builder.constant(float(value))
     if isinstance(value, np.ndarray):
         if not value.ndim:
-            return _number(builder, value.item())
+            return number_node(builder, value.item())
         raise builder.error("an array meets a symbol", f"an array {value.shape}", "numbers, or Vec", "Make it a Vec.")
     if isinstance(value, Condition):
         fix = "Use polhode.where(condition, 1.0, 0.0)."
         raise builder.error("a condition stands for a number", "a comparison of symbols", "a number", fix)
-    if isinstance(value, Symbol):
-        raise builder.error("symbols of two traces meet", f"a symbol of {value.builder.name}", "symbols of this one")
-    return None
+    return builder.capture(value) if isinstance(value, Symbol) else None
 
 
 def _truth(builder: Builder, value: Any) -> int | None:
     """The node of a condition, or of True or False; None for all else."""
-    if isinstance(value, Condition) and value.builder is builder:
-        return value.node
+    if isinstance(value, Condition):
+        return value.node_in(builder)
     return builder.constant(bool(value)) if isinstance(value, (bool, np.bool_)) else None
+
+
+def _captured(builder: Builder, condition: Condition) -> int:
+    """A condition of a trace around this one, carried as 1 or 0."""
+    origin = condition.builder
+    number = origin.apply("select", condition.node, origin.constant(1.0), origin.constant(0.0))
+    return builder.apply("less", builder.constant(0.5), builder.capture(Symbol(origin, number)))
 
 
 def trace(function: Callable, snap: float = 0.0, /, **shapes: tuple[int, ...]) -> Graph:
@@ -281,7 +350,8 @@ def trace(function: Callable, snap: float = 0.0, /, **shapes: tuple[int, ...]) -
         symbols = np.empty(len(nodes), dtype=object)
         symbols[:] = [Symbol(builder, node) for node in nodes]
         arguments[name] = split(symbols.reshape(shape), len(shape))
-    structure = _collected(builder, function(**arguments), [], outputs)
+    with scope(builder):
+        structure = _collected(builder, function(**arguments), [], outputs)
     return Graph.pruned(builder.name, inputs, outputs, builder.nodes, structure)
 
 
@@ -322,7 +392,7 @@ def _flattened(builder: Builder, value: Any, nodes: list[int], name: str) -> tup
             raise builder.error("rows of several lengths", f"{sorted(shapes)}", "equal ones", "", f", {name}")
         return (len(value), *(shapes.pop() if shapes else ()))
     node = _truth(builder, value)
-    node = _number(builder, value) if node is None and not isinstance(value, Condition) else node
+    node = number_node(builder, value) if node is None and not isinstance(value, Condition) else node
     if node is None:
         found = f"{type(value).__name__} {value!r}"[:80]
         raise builder.error("not a number", found, "symbols and numbers, or Vec of them", "", f", {name}")

@@ -28,6 +28,10 @@ from polhode.scalar.functions import (
     tan as tan,
     where as where,
 )
+from polhode.scalar.structured import (
+    iterate as iterate,
+    jacobian as jacobian,
+)
 from polhode.scalar.vector import (
     Vec as Vec,
     cross as cross,

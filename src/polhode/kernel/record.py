@@ -1,0 +1,274 @@
+"""Write a routine as a Python function: loops that run once to be recorded, arrays that are read and written.
+
+    with Recorder("sum") as r:
+        x, total = r.input("x", n), r.output("total", 1)
+        for i in r.range(n):
+            total[0] = total[0] + x[i]
+    (total,) = r.call(numbers)
+
+What stands between the loops is traced into blocks. A symbol of an earlier block, or of the function
+around the routine, may be used anywhere after it: it is carried through memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any
+
+from polhode.kernel.graph import Graph, Port
+from polhode.kernel.routine import (
+    Block,
+    Cell,
+    Derivative,
+    For,
+    Index,
+    Lookup,
+    Routine,
+    Statement,
+    Switch,
+    Variable,
+    While,
+)
+from polhode.kernel.trace import Builder, Condition, Symbol, current, number_node, scope
+
+Place = Index | Variable | Lookup | Cell | int
+
+
+class Memory:
+    """An array, or a table, of the routine that is being recorded."""
+
+    def __init__(self, recorder: Recorder, name: str, length: int) -> None:
+        self.recorder, self.name, self.length = recorder, name, length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def cell(self, index: Place) -> Cell:
+        """A cell whose value is a whole number, to be part of an index."""
+        return Cell(self.name, Index.of(index))
+
+    def __getitem__(self, index: Place) -> Symbol:
+        return self.recorder.load(self.cell(index))
+
+    def __setitem__(self, index: Place, value: Any) -> None:
+        self.recorder.store(self.cell(index), value)
+
+
+class BlockBuilder(Builder):
+    """A block under construction: what it loads and stores."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder.name)
+        self.recorder = recorder
+        self.loads: dict[Cell, int] = {}
+        self.stores: dict[Cell, int] = {}
+
+    def capture(self, symbol: Symbol) -> int:
+        """A number from before this block, read from memory."""
+        origin = symbol.builder
+        if symbol.node in origin.constants:
+            return self.constant(origin.constants[symbol.node])
+        recorder = self.recorder
+        if isinstance(origin, BlockBuilder) and origin.recorder is recorder:
+            return self.read(recorder.kept(origin, symbol.node))
+        outside = symbol.node if origin is recorder.outer else recorder.outer.capture(symbol)
+        return self.read(recorder.given(outside))
+
+    def read(self, cell: Cell) -> int:
+        """The node of a cell's value at the start of the block."""
+        if cell not in self.loads:
+            self.loads[cell] = self.input(cell.array)
+        return self.loads[cell]
+
+    def closed(self, recorder: Recorder) -> Block:
+        """The block itself."""
+        x = {cell: k for cell, k in self.loads.items() if cell.array not in recorder.tables}
+        c = {cell: k for cell, k in self.loads.items() if cell.array in recorder.tables}
+        order = [*x.values(), *c.values(), *(k for k, node in enumerate(self.nodes) if node[0] != "input")]
+        place = dict(zip(order, range(len(order)), strict=True))
+        nodes = [(op, tuple([place[a] for a in args]), value) for op, args, value in map(self.nodes.__getitem__, order)]
+        inputs = [_port("x", [place[k] for k in x.values()]), _port("c", [place[k] for k in c.values()])]
+        outputs = [_port("y", [place[k] for k in self.stores.values()])]
+        return Block(Graph.pruned(self.name, inputs, outputs, nodes, 0), (*x, *c), tuple(self.stores))
+
+
+def _port(name: str, nodes: list[int]) -> Port:
+    return Port(name, (len(nodes),), tuple(nodes))
+
+
+class Recorder:
+    """A routine under construction, inside the function that is being traced."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.outer = name, current()
+        self.arrays: dict[str, int] = {}
+        self.tables: dict[str, tuple[float, ...]] = {}
+        self.whole: dict[str, tuple[int, ...]] = {}
+        self._inputs: list[str] = []
+        self._outputs: list[str] = []
+        self._given: dict[int, int] = {}
+        self._kept: dict[tuple[int, int], Cell] = {}
+        self._bodies: list[list[Any]] = [[]]
+        self._block: BlockBuilder | None = None
+        self._names = count()
+
+    def __enter__(self) -> Recorder:
+        self._scope = scope(self)
+        self._scope.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._scope.__exit__(*error)
+
+    def current(self) -> BlockBuilder:
+        """The block that is being recorded."""
+        if self._block is None:
+            self._block = BlockBuilder(self)
+            self._bodies[-1].append(self._block)
+        return self._block
+
+    # memory
+
+    def array(self, name: str, length: int) -> Memory:
+        """An array of the routine's own, zero at the start."""
+        self.arrays[name] = length
+        return Memory(self, name, length)
+
+    def input(self, name: str, length: int) -> Memory:
+        """An array that holds arguments at the start."""
+        self._inputs.append(name)
+        return self.array(name, length)
+
+    def output(self, name: str, length: int) -> Memory:
+        """An array that holds results at the end."""
+        self._outputs.append(name)
+        return self.array(name, length)
+
+    def both(self, name: str, length: int) -> Memory:
+        """An array that holds arguments at the start and results at the end."""
+        self._inputs.append(name)
+        return self.output(name, length)
+
+    def table(self, name: str, values: Sequence[float]) -> Memory:
+        """Numbers known beforehand."""
+        self.tables[name] = tuple(values)
+        return Memory(self, name, len(values))
+
+    def lookup(self, name: str, values: Sequence[int]) -> str:
+        """Whole numbers known beforehand: the table of a `Lookup`."""
+        self.whole[name] = tuple(values)
+        return name
+
+    # control
+
+    def range(self, first: Place, last: Place | None = None, *, down: bool = False) -> Iterator[Index]:
+        """A loop; from 0 if one number is given, and from the other end if `down`."""
+        start, stop = (Index(0), first) if last is None else (first, last)
+        variable = Variable(f"i{next(self._names)}")
+        body = self._begun()
+        yield Index.of(variable)
+        self._ended(For(variable.name, Index.of(start), Index.of(stop), down, body))  # type: ignore[arg-type]
+
+    def repeat(self, limit: Place, go: Cell) -> Iterator[None]:
+        """A loop that goes on while a cell is not 0 after it, at most `limit` times."""
+        body = self._begun()
+        yield None
+        self._ended(While(Index.of(limit), go, body))  # type: ignore[arg-type]
+
+    def cases(self, of: Lookup, numbers: Sequence[int]) -> Iterator[int]:
+        """The body for each number of a table's entry, one after the other; one of them will run."""
+        cases = []
+        for number in numbers:
+            body = self._begun()
+            yield number
+            self._close()
+            self._bodies.pop()
+            cases.append((number, body))
+        self._bodies[-1].append(Switch(of, tuple(cases)))  # type: ignore[arg-type]
+
+    def _begun(self) -> list[Any]:
+        self._close()
+        self._bodies.append([])
+        return self._bodies[-1]
+
+    def _ended(self, statement: Any) -> None:
+        self._close()
+        self._bodies.pop()
+        self._bodies[-1].append(statement)
+
+    # blocks
+
+    def load(self, cell: Cell) -> Symbol:
+        """The value of a cell at this point of the routine."""
+        block = self._open(cell)
+        if cell in block.stores:
+            return Symbol(block, block.stores[cell])
+        if any(_may_be(cell, other) for other in block.stores):
+            self._close()
+            block = self._open(cell)
+        return Symbol(block, block.read(cell))
+
+    def store(self, cell: Cell, value: Any) -> None:
+        """A new value for a cell; of a condition 1 or 0."""
+        block = self._open(cell)
+        node = number_node(block, value.where(1.0, 0.0) if isinstance(value, Condition) else value)
+        if node is None:
+            raise block.error("not a number", f"{type(value).__name__} for {cell.array}", "a scalar")
+        block.stores.pop(cell, None)  # written in the order of the last writing
+        block.stores[cell] = node
+
+    def _open(self, cell: Cell) -> BlockBuilder:
+        """The block that is being recorded; a new one where the cell's own place has changed in it."""
+        if self._block and any(_may_be(inner, other) for inner in cell.at.cells for other in self._block.stores):
+            self._close()
+        return self.current()
+
+    def _close(self) -> None:
+        self._block = None
+
+    def kept(self, origin: BlockBuilder, node: int) -> Cell:
+        """The cell in which a number of an earlier block is kept."""
+        key = (id(origin), node)
+        if key not in self._kept:
+            self._kept[key] = Cell("kept", Index(len(self._kept)))
+            origin.stores[self._kept[key]] = node
+        return self._kept[key]
+
+    def given(self, node: int) -> Cell:
+        """The cell in which a number of the function around is given."""
+        return Cell("given", Index(self._given.setdefault(node, len(self._given))))
+
+    # the end
+
+    def finished(self, rule: Derivative | None = None) -> Routine:
+        """The routine."""
+        self._close()
+        self.arrays |= {"given": len(self._given), "kept": len(self._kept)}
+        inputs = [(name, self.arrays[name]) for name in (*self._inputs, "given")]
+        outputs = [(name, self.arrays[name]) for name in self._outputs]
+        body = self._closed(self._bodies[0])
+        return Routine(self.name, tuple(inputs), tuple(outputs), self.arrays, self.tables, self.whole, body, rule)
+
+    def call(self, arguments: Sequence[Any], rule: Derivative | None = None) -> list[Symbol]:
+        """The results of the routine in the function around it, for these arguments."""
+        outer = self.outer
+        nodes = [number_node(outer, x) for x in arguments]
+        found = outer.call(self.finished(rule), [*nodes, *self._given])  # type: ignore[list-item]
+        return [Symbol(outer, node) for node in found]
+
+    def _closed(self, body: list[Any]) -> tuple[Statement, ...]:
+        found: list[Statement] = []
+        for part in body:
+            if isinstance(part, BlockBuilder):
+                found.append(part.closed(self))
+            elif isinstance(part, Switch):
+                found.append(part._replace(cases=tuple((n, self._closed(case)) for n, case in part.cases)))  # type: ignore
+            else:
+                found.append(part._replace(body=self._closed(part.body)))
+        return tuple(found)
+
+
+def _may_be(a: Cell, b: Cell) -> bool:
+    """Whether two cells may be one: not if they lie in two arrays, or a constant distance apart."""
+    return a.array == b.array and (a.at.terms != b.at.terms or a.at.offset == b.at.offset)

@@ -1,0 +1,79 @@
+"""What `iterate`, `solve` and `jacobian` of `polhode.scalar` are on symbols: structured nodes of the graph.
+
+Importing this module gives symbols these methods; `polhode.kernel` does.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from polhode.kernel.differentiate import jacobian as jacobian_graph
+from polhode.kernel.graph import Graph, Port, labels
+from polhode.kernel.linear import solution
+from polhode.kernel.record import Recorder
+from polhode.kernel.replay import replay
+from polhode.kernel.trace import Builder, Symbol, current, number_node, scope
+from polhode.scalar import Vec
+
+
+def iterate(symbol: Symbol, step: Callable[[Vec], tuple[Vec, Any]], state: Vec, limit: Any) -> Vec:
+    """Repeat `state, go = step(state)` while go holds, at most `limit` times: a loop of the graph.
+
+    limit  a whole number, or a symbol
+    """
+    with Recorder(getattr(step, "__name__", "loop").strip("<>")) as r:
+        x, go, most = r.both("state", len(state)), r.array("go", 1), r.input("limit", 1)
+        for _ in r.repeat(most.cell(0), go.cell(0)):
+            new, go[0] = _checked(step(Vec([x[k] for k in range(len(state))])), len(state), r.outer)
+            for k, value in enumerate(new):
+                x[k] = value
+    return Vec(r.call([*state, limit]))
+
+
+def _checked(found: tuple[Vec, Any], n: int, builder: Builder) -> tuple[Vec, Any]:
+    new, go = found
+    if len(new) != n:
+        raise builder.error("a loop changes the size of its state", f"{len(new)} numbers", f"{n}")
+    return new, (1.0 if go else 0.0) if isinstance(go, bool) else go
+
+
+def solve(symbol: Symbol, A: Vec, b: Vec) -> Vec:
+    """x of A x = b."""
+    return solution(A, b).x
+
+
+class _Inner(Builder):
+    """A trace inside another one, whose symbols it takes as further inputs."""
+
+    def __init__(self, name: str, outer: Builder) -> None:
+        super().__init__(name)
+        self.outer = outer
+        self.given: dict[int, int] = {}
+
+    def capture(self, symbol: Symbol) -> int:
+        """A symbol of the trace around this one."""
+        if symbol.node in symbol.builder.constants:
+            return self.constant(symbol.builder.constants[symbol.node])
+        outside = symbol.node if symbol.builder is self.outer else self.outer.capture(symbol)
+        if outside not in self.given:
+            self.given[outside] = self.input(f"given[{len(self.given)}]")
+        return self.given[outside]
+
+
+def jacobian(symbol: Symbol, function: Callable[[Vec], Vec], x: Vec) -> tuple[Vec, Vec]:
+    """The value of a function and its derivative, row by row."""
+    outer = current()
+    inner = _Inner(getattr(function, "__name__", "function"), outer)
+    nodes = [inner.input(label) for label in labels("x", (len(x),))]
+    with scope(inner):
+        found = [number_node(inner, y) for y in function(Vec([Symbol(inner, k) for k in nodes]))]
+    own, given = Port("x", (len(nodes),), tuple(nodes)), tuple(inner.given.values())
+    inputs = [own, Port("given", (len(given),), given)]
+    outputs = [Port("y", (len(found),), tuple(found))]  # type: ignore[arg-type]
+    graph = Graph.pruned(inner.name, inputs, outputs, inner.nodes, {"y": 0})
+    slopes = jacobian_graph(graph, wrt="x", values=True)
+    result = replay(slopes, x=x, given=Vec([Symbol(outer, k) for k in inner.given]))
+    return result["y"], result["d_y_d_x"]
+
+
+for method in (iterate, solve, jacobian):
+    setattr(Symbol, method.__name__, method)

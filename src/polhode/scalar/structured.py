@@ -1,0 +1,114 @@
+"""Three operations that are more than arithmetic: repeat a step, solve linear equations, differentiate.
+
+Each asks the components of its vector for a method of its own name (tracer symbols have them: a loop and
+a linear solve stay one node of the graph). Floats and batches are worked on here.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from polhode.scalar.arrays import split, stack
+from polhode.scalar.dual import Dual
+from polhode.scalar.functions import Scalar, where
+from polhode.scalar.vector import Vec, solve as eliminate
+
+Iteration = Callable[[Vec], tuple[Vec, Any]]
+"""The next state, and whether to go on from it."""
+
+
+def _own(name: str, x: Any) -> Callable[..., Any] | None:
+    """The method of this name that a component of a (nested) vector has."""
+    for part in x:
+        found = _own(name, part) if isinstance(part, Vec) else getattr(part, name, None)
+        if found:
+            return found
+    return None
+
+
+def iterate(step: Iteration, state: Vec, limit: int) -> Vec:
+    """Repeat `state, go = step(state)` while `go` holds, at most `limit` times, at least once.
+
+    In a batch each element stops on its own and keeps its state.
+    """
+    if method := _own("iterate", state):
+        return method(step, state, limit)
+    going: Any = True
+    for _ in range(limit):
+        following, go = step(state)
+        state = where(going, following, state)
+        going = going & go
+        if not np.any(getattr(going, "holds", going)):
+            break
+    return state
+
+
+def solve(A: Vec, b: Vec) -> Vec:
+    """The solution x of A x = b by elimination with complete pivoting.       Golub, Van Loan (2013) §3.4.8
+
+    A singular matrix gives infinities or NaN. Scalars that NumPy does not know (duals, numbers of many
+    digits) are eliminated with row pivoting.
+
+    A   (m, m)
+    b   (m,), or (m, k) for several right sides
+    ->  as b
+    """
+    if method := _own("solve", A) or _own("solve", b):
+        return method(A, b)
+    several = bool(b) and isinstance(b[0], Vec)
+    entries = [x for row in A for x in row] + ([x for row in b for x in row] if several else list(b))
+    if not all(isinstance(x, (int, float, np.ndarray, np.generic)) for x in entries):
+        return Vec([eliminate(A, column) for column in b.T]).T if several else eliminate(A, b)
+    batch = np.broadcast_shapes(*map(np.shape, entries))
+    right = stack(b, batch) if several else stack(b, batch)[..., None]
+    x = _pivoted(stack(A, batch), right)
+    return split(x, 2) if several else split(x[..., 0], 1)
+
+
+def _pivoted(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """x (..., m, k) of A x = b, A (..., m, m)."""
+    m = A.shape[-1]
+    rows = np.concatenate([A, b], axis=-1).reshape(-1, m, m + b.shape[-1])
+    n = np.arange(len(rows))
+    order = np.tile(np.arange(m), (len(rows), 1))
+    x = np.zeros((len(rows), m, b.shape[-1]))
+    with np.errstate(all="ignore"):
+        for k in range(m):
+            largest = np.argmax(abs(rows[:, k:, k:m]).reshape(len(rows), -1), axis=1)
+            i, j = k + largest // (m - k), k + largest % (m - k)
+            rows[n, k], rows[n, i] = rows[n, i], rows[n, k]
+            rows[n, :, k], rows[n, :, j] = rows[n, :, j], rows[n, :, k]
+            order[n, k], order[n, j] = order[n, j], order[n, k]
+            factor = rows[:, k + 1 :, k] / rows[:, k, k, None]
+            rows[:, k + 1 :, k:] -= factor[:, :, None] * rows[:, None, k, k:]
+        for k in reversed(range(m)):
+            known = np.einsum("nj,njk->nk", rows[:, k, k + 1 : m], x[:, k + 1 :])
+            x[:, k] = (rows[:, k, m:] - known) / rows[:, k, k, None]
+    found = np.zeros_like(x)
+    found[n[:, None], order] = x
+    return found.reshape(*A.shape[:-2], m, b.shape[-1])
+
+
+def jacobian(function: Callable[[Vec], Vec], x: Vec) -> tuple[Vec, Vec]:
+    """A function's value and its exact Jacobian by rows, ∂f_i/∂x_j.
+
+    x   (n,)  with all batch axes that the function meets
+    ->  (m,), (m, n)
+    """
+    if method := _own("jacobian", x):
+        return method(function, x)
+    batch, n = np.broadcast_shapes(*map(np.shape, x)), len(x)
+    directions = np.eye(n).reshape(n, n, *(1,) * len(batch))
+    found = function(Vec([Dual(value, directions[i]) for i, value in enumerate(x)]))
+    return Vec([_value(part, batch) for part in found]), Vec([_slopes(part, batch, n) for part in found])
+
+
+def _value(part: Any, batch: tuple[int, ...]) -> Scalar:
+    value = part.value if isinstance(part, Dual) else part
+    return split(np.broadcast_to(np.asarray(value, dtype=float), batch), 0)
+
+
+def _slopes(part: Any, batch: tuple[int, ...], n: int) -> Vec:
+    slope = part.slope if isinstance(part, Dual) else np.zeros((n, *(1,) * len(batch)))
+    return Vec([split(along, 0) for along in np.broadcast_to(slope, (n, *batch))])

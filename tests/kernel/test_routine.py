@@ -1,0 +1,220 @@
+"""Loops, arrays and linear equations in a graph: all targets agree with `evaluate`, derivatives with closed forms."""
+
+import numpy as np
+import pytest
+
+from close import assert_close
+from emulated import Emulated
+from polhode.errors import CompileError
+from polhode.kernel import evaluate, jacobian, pullback, replay, trace
+from polhode.kernel.build import build
+from polhode.kernel.linear import solution
+from polhode.kernel.record import Recorder
+from polhode.kernel.routine import Lookup
+from polhode.kernel.schedule import fused
+from polhode.scalar import Vec, cos, iterate, jacobian as scalar_jacobian, sin, solve, sqrt, where
+
+N = 11
+"""States: no multiple of any lane width."""
+
+
+def weighted_sum(x, a):
+    """Σ x_i 2a + sin a: a loop that uses what stands outside."""
+    with Recorder("sum") as r:
+        given, total = r.input("x", 3), r.output("total", 1)
+        for i in r.range(3):
+            total[0] = total[0] + given[i] * (2 * a)
+    return r.call(list(x))[0] + sin(a)
+
+
+def square_root(x, a):
+    """√(a² + 1) by Newton's iteration: lanes stop on their own; the second number counts."""
+    goal = a * a + 1.0
+
+    def step(state):
+        old, count = state
+        new = (old + goal / old) / 2
+        return Vec([new, count + 1]), abs(new - old) > 1e-14 * new
+
+    return iterate(step, Vec([goal, 0.0 * a]), 60)
+
+
+def power(x, a):
+    """cos applied as often as the first number says, at run time."""
+    return iterate(lambda s: (Vec([cos(s[0])]), True), Vec([a]), abs(x[0]) * 10)
+
+
+def nested(x, a):
+    """A loop in a loop: Σ_i (Newton's √ of x_i² + a²), with what was computed before both."""
+    shift = a * a
+
+    def outer(state):
+        total, k = state
+        inside = iterate(lambda s: (Vec([(s[0] + (shift + k) / s[0]) / 2]), True), Vec([1.0 + shift]), 8)
+        return Vec([total + inside[0] * x[1], k + 1.0]), k < 3.0
+
+    return iterate(outer, Vec([0.0 * a, 1.0 + 0.0 * a]), 10)
+
+
+def table_driven(x, a):
+    """A walk over a tree of parents, with two kinds of steps, there and back."""
+    with Recorder("walk") as r:
+        given, out, weight = r.input("x", 3), r.output("out", 4), r.table("weight", [0.5, -1.0, 2.0, 3.0])
+        parents, kinds = r.lookup("parents", [0, 0, 1, 1]), r.lookup("kinds", [7, 3, 7, 3])
+        out[0] = given[0] * a
+        for i in r.range(1, 4):
+            for kind in r.cases(Lookup(kinds, i.terms[0][1].name), [3, 7]):
+                before = out[Lookup(parents, i.terms[0][1].name)]
+                out[i] = before * weight[i] + given[2] if kind == 3 else sin(before) + weight[i] * a
+        for i in r.range(1, 4, down=True):
+            out[Lookup(parents, i.terms[0][1].name)] = out[Lookup(parents, i.terms[0][1].name)] + out[i]
+    return Vec(r.call(list(x)))
+
+
+def sorted_numbers(x, a):
+    """Numbers put in order through cells that say where: every lane has indices of its own."""
+    with Recorder("sort") as r:
+        given, place, out, number = r.input("x", 3), r.array("place", 1), r.output("out", 3), r.table("n", range(3))
+        for i in r.range(3):
+            place[0] = 0.0
+            for j in r.range(3):
+                lower = (given[j] < given[i]) | ((given[j] == given[i]) & (number[j] < number[i]))
+                place[0] = place[0] + where(lower, 1.0, 0.0)
+            out[place.cell(0)] = given[i]
+    return Vec(r.call(list(x)))
+
+
+FUNCTIONS = [weighted_sum, square_root, power, nested, table_driven, sorted_numbers]
+
+
+def traced(function):
+    """The graph of one of the functions, fused."""
+    return fused(trace(function, x=(3,), a=()))
+
+
+def values():
+    """Arguments of N states."""
+    rng = np.random.default_rng(7)
+    return {"x": rng.normal(size=(N, 3)), "a": rng.normal(size=N)}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_lanes_of_every_width_compute_the_bits_of_evaluate(function, width):
+    graph, given = traced(function), values()
+    expected = np.asarray(evaluate(graph, **given))
+    (found,) = build(graph, width)(*given.values())
+    if function in (square_root, nested, sorted_numbers):
+        np.testing.assert_array_equal(found, expected)
+    else:  # the C library's sine and cosine may differ in the last bit
+        assert_close(found, expected)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_cuda_c_run_thread_by_thread_computes_what_evaluate_says(function, tmp_path):
+    graph, given = traced(function), values()
+    assert_close(Emulated(graph, tmp_path)(N, **given), np.asarray(evaluate(graph, **given)))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_replayed_in_another_trace_it_is_the_same(function):
+    graph, given = traced(function), values()
+    again = trace(lambda x, a: replay(graph, x=x, a=a), x=(3,), a=())
+    assert_close(evaluate(again, **given), np.asarray(evaluate(graph, **given)))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS[:2] + FUNCTIONS[3:5])
+@pytest.mark.parametrize("target", ["evaluate", "compiled"])
+def test_derivatives_through_loops_are_those_of_differences(function, target):
+    graph = jacobian(trace(function, x=(3,), a=()))
+    kernel = build(graph)
+    run = kernel if target == "compiled" else lambda x, a: tuple(evaluate(graph, x=x, a=a).values())
+    given, h = values(), 1e-6
+    slopes = run(given["x"], given["a"])
+    plain = trace(function, x=(3,), a=())
+    at = lambda s: np.asarray(evaluate(plain, x=given["x"], a=given["a"] + s))
+    along_a = (at(h) - at(-h)) / (2 * h)
+    assert_close(slopes[1], along_a, 1e4)  # differences: h² and ε/h
+
+
+def test_second_derivatives_go_through_a_loop_twice():
+    twice = jacobian(jacobian(trace(lambda a: square_root(None, a)[0], a=())))
+    a = np.linspace(-2, 2, 9)
+    found = evaluate(twice, a=a)["d_d_result_d_a_d_a"]
+    assert_close(found, (a * a + 1) ** -1.5)
+
+
+def test_there_is_no_way_back_through_a_loop():
+    with pytest.raises(CompileError, match="no way back"):
+        pullback(trace(square_root, x=(3,), a=()))
+
+
+SIZES = [1, 2, 3, 5, 6, 9, 14]
+
+
+def system(m, k=2):
+    """Equations of full rank, and one of rank m − 1."""
+    rng = np.random.default_rng(m)
+    A, b = rng.normal(size=(N, m, m)), rng.normal(size=(N, m, k))
+    A[3, -1] = 0.0
+    b[3, -1] = 0.0
+    return {"A": A, "b": b}
+
+
+@pytest.mark.parametrize("m", SIZES)
+@pytest.mark.parametrize("unrolled", [0, 6])
+def test_linear_equations_are_solved_and_their_rank_is_found(m, unrolled):
+    given = system(m)
+    graph = fused(trace(lambda A, b: solution(A, b, None, 1e-12, unrolled), A=(m, m), b=(m, 2)))
+    x, rank, free = build(graph)(*given.values())
+    expected = evaluate(graph, **given)
+    np.testing.assert_array_equal(x, expected.x)
+    np.testing.assert_array_equal(rank, [m - (i == 3) for i in range(N)])
+    np.testing.assert_array_equal(free.sum(axis=1), m - rank)
+    residual = np.einsum("nij,njk->nik", given["A"], x) - given["b"]
+    scale = np.linalg.cond(np.delete(given["A"], 3, 0)).max()
+    assert np.max(abs(residual)) < 1e-14 * m * scale
+
+
+def test_rows_of_any_size_keep_their_rank():
+    """Pivots are compared with the natural size of their row, so that units do not matter."""
+    rng = np.random.default_rng(0)
+    A, scales = rng.normal(size=(6, 6)), 10.0 ** rng.integers(-9, 9, 6)
+    A[5] = A[0] + A[1]
+    graph = trace(lambda A, b, s: solution(A, b, s, 1e-10), A=(6, 6), b=(6,), s=(6,))
+    for by in (np.ones(6), scales):
+        _, rank, _ = build(graph)(A * by[:, None], np.zeros(6), by)
+        assert rank == 5
+
+
+@pytest.mark.parametrize("m", [3, 7])
+def test_the_derivative_of_a_solution_is_that_of_the_inverse(m):
+    rng = np.random.default_rng(m)
+    A, b = rng.normal(size=(m, m)), rng.normal(size=m)
+    slopes = build(jacobian(trace(solve, A=(m, m), b=(m,))))(A, b)
+    inverse, x = np.linalg.inv(A), np.linalg.solve(A, b)
+    size = np.linalg.cond(A) ** 2
+    assert_close(slopes[1], inverse, size)
+    assert_close(slopes[0], -np.einsum("ij,k->ijk", inverse, x), size)
+
+
+def test_newtons_method_is_a_loop_with_a_jacobian_and_a_solve():
+    def residual(x, a):
+        return Vec([x[0] ** 2 + x[1] ** 2 - a, x[0] - sqrt(a) * sin(x[1])])
+
+    def root(a):
+        def step(x):
+            f, J = scalar_jacobian(lambda y: residual(y, a), x)
+            change = solve(J, f)
+            return x - change, abs(change[0]) + abs(change[1]) > 1e-13
+
+        return iterate(step, Vec([a, a]), 30)
+
+    a = np.linspace(0.5, 2.0, 7)
+    (x,) = build(trace(root, a=()))(a)
+    assert_close(np.array(residual(Vec(x.T), a)), np.zeros((2, 7)))
+
+
+def test_a_loop_that_changes_the_size_of_its_state_is_refused():
+    with pytest.raises(CompileError, match="size of its state"):
+        trace(lambda a: iterate(lambda s: (Vec([s[0], s[0]]), True), Vec([a]), 3), a=())

@@ -73,4 +73,4 @@ def machines(draw, kinds=tuple(ALL), most=5):
     model = random_model(types, seed)
     rng = np.random.default_rng(seed + 1)
     q = random_q(model, rng)
-    return model, ph.compile(model), q, rng.normal(size=model.nv), rng.normal(size=model.nv)
+    return model, ph.compile(model, target="python"), q, rng.normal(size=model.nv), rng.normal(size=model.nv)

@@ -32,6 +32,9 @@ _NAMES = {
         "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",
     ],
     "polhode.assemble": ["SingleBody", "System", "compare", "compile"],
+    "polhode.assemble.drive": ["Event"],
+    "polhode.assemble.inputs": ["ComputedTorque", "PD", "Sampled", "Table"],
+    "polhode.assemble.simulate": ["simulate"],
     "polhode.formats.load": ["load"],
     "polhode.model": [
         "Body", "Constraint", "Force", "ForceFunction", "Joint", "Model", "Parameter", "Spring", "Start",

@@ -29,11 +29,21 @@ class Inertia(NamedTuple):
     """Σ = ∫ρ ρᵀ dm = Π + m c cᵀ, 3×3"""
 
 
+def symmetric(M: Vec) -> Vec:
+    """A matrix that is symmetric but for rounding, from its upper half."""
+    return Vec([Vec([M[min(i, j)][max(i, j)] for j in range(len(M))]) for i in range(len(M))])
+
+
+def congruence(R: Vec, S: Vec) -> Vec:
+    """R S Rᵀ of a symmetric matrix S, symmetric to the last bit."""
+    return symmetric(R @ S @ R.T)
+
+
 def moved(at: Placement, body: Inertia) -> Inertia:
     """The mass moments of a body about the origin of the frame in which it is placed, in that frame's axes."""
     h = at.R @ body.first
     cross_terms = outer(h, at.r) + outer(at.r, h) + body.mass * outer(at.r, at.r)
-    return Inertia(body.mass, h + body.mass * at.r, at.R @ body.second @ at.R.T + cross_terms)
+    return Inertia(body.mass, h + body.mass * at.r, congruence(at.R, body.second) + cross_terms)
 
 
 def joined(a: Inertia, b: Inertia) -> Inertia:

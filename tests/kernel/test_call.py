@@ -33,7 +33,27 @@ def arguments(system, seed=0):
         "inverse_dynamics": (q, v, w),
         "forward_dynamics": (q, v, w),
         "integrate": (q, v),
+        "center_of_mass": (q,),
+        "energy": (q, v),
+        "momentum": (q, v),
+        "forward_dynamics_derivatives": (q, v, w),
+        "inverse_dynamics_derivatives": (q, v, w),
     }
+
+
+def blocks(result):
+    """The results as a tuple, of one or of several."""
+    return result if isinstance(result, tuple) else (result,)
+
+
+@pytest.fixture
+def only_built_ins(monkeypatch):
+    """Whatever the built-in does not take itself fails."""
+
+    def refuse(self, key, *rest):
+        raise AssertionError(f"{key} went the checked way")
+
+    monkeypatch.setattr(ph.System, "_checked", refuse)
 
 
 def test_this_interpreter_has_the_layout_that_is_expected():
@@ -47,10 +67,128 @@ def test_one_state_goes_through_a_built_in_with_the_same_result(system):
             assert type(direct).__name__ == "builtin_function_or_method"
             expected = getattr(ph.System, name)(system, *(a.tolist() for a in args))
             found = direct(*args)
-            assert found.shape == expected.shape
-            assert np.array_equal(found, expected)
-            assert found.flags.owndata
-            assert found.flags.writeable
+            assert type(found) is type(expected)
+            for a, b in zip(blocks(found), blocks(expected), strict=True):
+                assert type(a) is type(b)
+                assert a.shape == b.shape
+                assert np.array_equal(a, b)
+                assert not a.shape or (a.flags.owndata and a.flags.writeable)
+
+
+def test_one_state_with_a_place_for_the_result_stays_in_the_built_in(system, only_built_ins):
+    for name, args in arguments(system, 7).items():
+        expected = getattr(system, name)(*args)
+        outs = tuple(np.full(np.shape(x), np.nan) for x in blocks(expected))
+        several = isinstance(expected, tuple)
+        found = getattr(system, name)(*args, out=outs if several else outs[0])
+        assert type(found) is type(expected)
+        for a, out, b in zip(blocks(found), outs, blocks(expected), strict=True):
+            assert a is out
+            assert np.array_equal(out, b)
+        if several:
+            again = getattr(system, name)(*args, out=type(expected)(*outs))
+            assert type(again) is type(expected)
+            assert all(a is out for a, out in zip(again, outs, strict=True))
+
+
+def test_a_record_of_the_built_in_is_one_like_any_other(system):
+    q, v = arguments(system)["energy"]
+    found = system.energy(q, v)
+    assert found == ph.System.energy(system, q.tolist(), v.tolist())
+    assert hash(found) == hash((found.kinetic, found.potential))
+    assert found._replace(kinetic=0.0).potential is found.potential
+    assert gc.is_tracked(system.momentum(q, v))
+
+
+@pytest.mark.parametrize("count", [None, 1, 5, 1000])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_result_may_lie_where_arguments_lay(system, count, threads):
+    """As a whole, moved by less than a row, or turned round."""
+    shape = (system.nv,) if count is None else (count, system.nv)
+    rng = np.random.default_rng(3)
+    q, v, w = random_q(system.model, rng, shape[:-1]), rng.normal(size=shape), rng.normal(size=shape)
+    expected = system.forward_dynamics(q, v, w)
+    for offset, step in ((0, 1), (2, 1), (-2, 1), (0, -1), (v.size // 2, 1)):
+        memory = np.zeros(3 * v.size)
+        given = memory[v.size : 2 * v.size].reshape(shape)
+        given[...] = w
+        out = memory[v.size + offset :][: v.size].reshape(shape)[::step]
+        assert system.forward_dynamics(q, v, given, out=out, **({"threads": 2} if threads > 1 else {})) is out
+        assert np.array_equal(out, expected)
+    pair = np.zeros((*shape, system.nv))
+    overlapping = np.zeros((4, *pair.shape)).reshape(-1)[: 2 * pair.size].reshape(2, *pair.shape)
+    dq, dv, dtau = system.forward_dynamics_derivatives(q, v, w)
+    found = system.forward_dynamics_derivatives(q, v, w, out=(overlapping[0], overlapping[1], pair))
+    assert all(np.array_equal(a, b) for a, b in zip(found, (dq, dv, dtau), strict=True))
+
+
+def test_a_place_for_the_result_may_lie_anyhow(system):
+    rng = np.random.default_rng(4)
+    q, v = random_q(system.model, rng, (6,)), rng.normal(size=(6, system.nv))
+    for given in ((q, v), (q[0], v[0])):
+        expected = system.coriolis(*given)
+        big = np.zeros((*expected.shape[:-1], 2 * system.nv))
+        swapped = np.zeros(expected.shape, expected.dtype.newbyteorder())
+        misplaced = np.zeros(expected.nbytes + 1, np.uint8)[1:].view(float).reshape(expected.shape)
+        sub = np.zeros(expected.shape).view(type("Sub", (np.ndarray,), {}))
+        for out in (np.zeros(expected.shape, order="F"), big[..., ::2], big[..., ::-2], misplaced, sub, expected.T.T):
+            assert system.coriolis(*given, out=out) is out
+            assert np.array_equal(out, expected)
+        with pytest.raises(ph.InputError, match="argument out"):
+            system.coriolis(*given, out=swapped)
+
+
+def test_a_wrong_place_for_the_result_is_refused_and_not_touched(system):
+    q, v, w = arguments(system)["inverse_dynamics"]
+    n = system.nv
+    fixed = np.full(n, 3.0)
+    fixed.flags.writeable = False
+    wrong = [np.full(n + 1, 3.0), np.full((1, n), 3.0), np.full(n, 3, int), np.full(n, 3.0, np.float32), fixed]
+    for out in (*wrong, [3.0] * n, (np.full(n, 3.0),) * 2, "out"):
+        with pytest.raises(ph.InputError, match="argument out"):
+            system.inverse_dynamics(q, v, w, out=out)
+        assert not isinstance(out, np.ndarray) or np.all(out == 3)
+    assert np.array_equal(system.inverse_dynamics(q, v, w, out=None), system.inverse_dynamics(q, v, w))
+    for outs in (fixed, (fixed,), (np.empty(3),), (np.empty(3), np.empty(4)), (np.empty(3),) * 3, [np.empty(3)] * 2):
+        with pytest.raises(ph.InputError, match="argument out"):
+            system.momentum(q, v, out=outs)
+
+
+def test_quantities_of_a_body_go_through_a_built_in_of_each(system):
+    q, v, w = arguments(system)["inverse_dynamics"]
+    calls = {"pose": (q,), "velocity": (q, v), "acceleration": (q, v, w)}
+    for name, args in calls.items():
+        for body in ("b0", "b1", "b2"):
+            call = getattr(system, name)
+            expected = call(*(a.tolist() for a in args), body)
+            assert (name, body) in system._direct
+            found = call(*args, body)
+            assert type(found) is type(expected)
+            assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+            batch = call(*(np.tile(a, (3, 1)) for a in args), body)
+            assert np.array_equal(batch[1], np.tile(expected[1], (3, 1)))
+        for wrong in ("nobody", 3, None, ["b0"]):
+            with pytest.raises((ph.PolhodeError, TypeError)):
+                call(*args, wrong)
+    point = np.array([0.1, 0.2, 0.3])
+    expected = system.jacobian(q.tolist(), "b1", point.tolist())
+    assert np.array_equal(system.jacobian(q, "b1", point), expected)
+    origin = system.jacobian(q, "b1")
+    assert np.array_equal(origin, system.jacobian(q, "b1", [0, 0, 0]))
+    assert not np.array_equal(origin, expected)
+    assert np.array_equal(system.jacobian_rate(q, v, "b1"), system.jacobian_rate(q, v, "b1", (0, 0, 0)))
+
+
+def test_an_interpreter_of_another_layout_does_without_built_ins(monkeypatch):
+    monkeypatch.setattr("polhode.kernel.call.usable", lambda: False)
+    made = ph.compile(random_model(["revolute", "spherical", "prismatic"], 2))
+    for name, args in arguments(made).items():
+        first, second = (getattr(made, name)(*args) for _ in range(2))
+        assert type(getattr(made, name)).__name__ == "method"
+        assert all(np.array_equal(a, b) for a, b in zip(blocks(first), blocks(second), strict=True))
+    pose = made.pose(arguments(made)["mass_matrix"][0], "b1")
+    assert pose.position.shape == (3,)
+    assert not made._direct
 
 
 def test_everything_else_goes_the_checked_way(system):
@@ -89,16 +227,27 @@ def test_mistakes_are_told_as_before(system):
 
 def test_a_million_calls_leak_nothing(system):
     q, v, w = arguments(system)["inverse_dynamics"]
-    counts = [sys.getrefcount(x) for x in (q, v, w)]
-    for _ in range(20_000):
-        system.inverse_dynamics(q, v, w)
+    out, pair, float64 = np.empty(system.nv), (np.empty(3), np.empty(3)), np.dtype(float)
+    held = (q, v, w, out, pair, *pair, type(system.energy(q, v)), type(system.momentum(q, v)), float64)
+
+    def some(calls):
+        for _ in range(calls):
+            system.inverse_dynamics(q, v, w)
+            system.inverse_dynamics(q, v, w, out=out)
+            system.mass_matrix(q)
+            system.energy(q, v)
+            system.momentum(q, v)
+            system.momentum(q, v, out=pair)
+            system.pose(q, "b1")
+
+    some(10_000)
     gc.collect()
+    counts = [sys.getrefcount(x) for x in held]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(300_000):
-        system.inverse_dynamics(q, v, w)
-        system.mass_matrix(q)
+    some(150_000)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2_000  # kB
-    assert counts == [sys.getrefcount(x) for x in (q, v, w)]
+    gc.collect()
+    assert counts == [sys.getrefcount(x) for x in held]
 
 
 def test_built_ins_outlive_their_system():

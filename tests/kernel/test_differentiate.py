@@ -383,7 +383,7 @@ def vd_of(tree):
 @pytest.mark.parametrize("mode", MODES)
 def test_derivatives_of_dynamics_are_those_of_the_system(model, mode):
     """By the raw coordinates times F, the rates q̇ of unit velocities: the tangent derivatives of `System`."""
-    system, tree, rng = ph.compile(model), make_tree(model), np.random.default_rng(1)
+    system, tree, rng = ph.compile(model, target="python"), make_tree(model), np.random.default_rng(1)
     q, v, w = random_q(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     F = np.array([system.rate(q, e) for e in np.eye(model.nv)]).T
     shapes = {"q": (model.nq,), "v": (model.nv,)}
@@ -403,7 +403,7 @@ def test_derivatives_of_dynamics_are_those_of_the_system(model, mode):
 @given(st.integers(0, 1000))
 def test_the_hessian_of_the_kinetic_energy_is_the_mass_matrix(seed):
     model = random_model(["revolute", "spherical", "prismatic"], seed)
-    tree, system, rng = make_tree(model), ph.compile(model), np.random.default_rng(seed)
+    tree, system, rng = make_tree(model), ph.compile(model, target="python"), np.random.default_rng(seed)
     graph = trace(lambda q, v: energy.energy(tree, q, v)[0], q=(model.nq,), v=(model.nv,))
     q, v = random_q(model, rng), rng.normal(size=model.nv)
     slopes = jacobian(jacobian(graph, wrt="v"), wrt="v")

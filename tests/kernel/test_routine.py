@@ -10,7 +10,6 @@ from polhode.kernel import evaluate, jacobian, pullback, replay, trace
 from polhode.kernel.build import build
 from polhode.kernel.linear import solution
 from polhode.kernel.record import Recorder
-from polhode.kernel.routine import Lookup
 from polhode.kernel.schedule import fused
 from polhode.scalar import Vec, cos, iterate, jacobian as scalar_jacobian, sin, solve, sqrt, where
 
@@ -63,11 +62,11 @@ def table_driven(x, a):
         parents, kinds = r.lookup("parents", [0, 0, 1, 1]), r.lookup("kinds", [7, 3, 7, 3])
         out[0] = given[0] * a
         for i in r.range(1, 4):
-            for kind in r.cases(Lookup(kinds, i.terms[0][1].name), [3, 7]):
-                before = out[Lookup(parents, i.terms[0][1].name)]
+            for kind in r.cases(kinds.at(i), [3, 7]):
+                before = out[parents.at(i)]
                 out[i] = before * weight[i] + given[2] if kind == 3 else sin(before) + weight[i] * a
         for i in r.range(1, 4, down=True):
-            out[Lookup(parents, i.terms[0][1].name)] = out[Lookup(parents, i.terms[0][1].name)] + out[i]
+            out[parents.at(i)] = out[parents.at(i)] + out[i]
     return Vec(r.call(list(x)))
 
 

@@ -17,7 +17,12 @@ TYPES = ["free", "revolute", "spherical", "prismatic", "universal"]
 def machine(forces, seed=4):
     model = random_model(TYPES, seed, forces=forces)
     rng = np.random.default_rng(seed)
-    return ph.compile(model), ph.compile(random_model(TYPES, seed)), random_q(model, rng), rng.normal(size=model.nv)
+    return (
+        ph.compile(model, target="python"),
+        ph.compile(random_model(TYPES, seed), target="python"),
+        random_q(model, rng),
+        rng.normal(size=model.nv),
+    )
 
 
 def gradient(model, q):
@@ -121,9 +126,10 @@ def test_joint_springs_dampers_and_rest_angles():
         ph.Joint("c", "spherical", "y", "z", damping=0.7),
     ]
     bodies = [ph.Body(n, 1.0, (1.0, 1.0, 1.0)) for n in "xyz"]
-    system = ph.compile(ph.Model("m", bodies=bodies, joints=joints))
+    system = ph.compile(ph.Model("m", bodies=bodies, joints=joints), target="python")
     bare = ph.compile(
-        ph.Model("m", bodies=bodies, joints=[ph.Joint(j.name, j.type, j.parent, j.child) for j in joints])
+        ph.Model("m", bodies=bodies, joints=[ph.Joint(j.name, j.type, j.parent, j.child) for j in joints]),
+        target="python",
     )
     q, v = np.array([0.5, 0.4, 0.3, 0.2, 1, 0, 0, 0]), np.arange(1.0, 8.0)
     expected = [5 * 0.3 + 0.5, 0.3 + 8, 2 * 0.1 + 15, 3 * -0.1 + 24, 0.7 * 5, 0.7 * 6, 0.7 * 7]

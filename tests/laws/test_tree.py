@@ -134,7 +134,7 @@ def test_rate_of_the_mass_matrix_less_twice_the_coriolis_matrix_is_skew(machine)
     C = system.coriolis(q, v)
     assert_close(C + C.T, Mdot, scale=100)
     assert_close(np.einsum("abg,a->gb", system.christoffel(q), v), C, scale=100)
-    at_rest = ph.compile(ph.Model("no gravity", (0, 0, 0), model.bodies, model.joints))
+    at_rest = ph.compile(ph.Model("no gravity", (0, 0, 0), model.bodies, model.joints), target="python")
     assert_close(C @ v, at_rest.bias(q, v), scale=100)
 
 
@@ -204,7 +204,7 @@ def test_momentum_changes_by_weight_alone_for_a_free_machine(machine):
     base = ph.Body("base", 1.0, (1.0, 1.2, 1.4), (0.1, 0.2, 0.3))
     joints = [ph.Joint("fly", "free", "world", "base"), *(hung(joint, "base") for joint in inner.joints)]
     free = ph.Model("free", bodies=[base, *inner.bodies], joints=joints)
-    system = ph.compile(free)
+    system = ph.compile(free, target="python")
     rng = np.random.default_rng(3)
     q, v = random_q(free, rng), rng.normal(size=free.nv)
     vd = system.forward_dynamics(q, v, np.zeros(free.nv))
@@ -245,7 +245,9 @@ def test_one_free_body_has_the_planar_moments_as_symbols(machine):
     """Γ[a, b, g] = Σ_d ε_dbg Π_da for a body about its mass centre (BEYOND §2)."""
     model, _, _, _, _ = machine
     body = ph.Body("b", 1.0, model.bodies[0].inertia)
-    system = ph.compile(ph.Model("one", bodies=[body], joints=[ph.Joint("j", "spherical", "world", "b")]))
+    system = ph.compile(
+        ph.Model("one", bodies=[body], joints=[ph.Joint("j", "spherical", "world", "b")]), target="python"
+    )
     J = np.array(body.inertia)
     Pi = np.trace(J) / 2 * np.eye(3) - J
     eps = np.zeros((3, 3, 3))
@@ -276,7 +278,7 @@ def test_turning_the_world_changes_nothing_inside(machine):
 
     turned = [turn(joint) if joint.parent == "world" else joint for joint in model.joints]
     gravity = ph.quaternion.rotate(p, model.gravity)
-    other = ph.compile(ph.Model("turned", gravity, model.bodies, turned))
+    other = ph.compile(ph.Model("turned", gravity, model.bodies, turned), target="python")
     condition = np.linalg.cond(system.mass_matrix(q))
     assert_close(other.forward_dynamics(q, v, tau), system.forward_dynamics(q, v, tau), condition=condition, scale=10)
 
@@ -291,7 +293,8 @@ def test_a_welded_body_is_part_of_its_parent():
             "two",
             bodies=[base, weld],
             joints=[hinge, ph.Joint("w", "fixed", "base", "weld", position=place, orientation=turn)],
-        )
+        ),
+        target="python",
     )
     R = ph.quaternion.rotation_matrix(turn)
     c2 = place + R @ weld.center
@@ -300,7 +303,9 @@ def test_a_welded_body_is_part_of_its_parent():
     for m, x, I in ((2, np.array(base.center), np.diag(base.inertia)), (1, c2, R @ np.diag(weld.inertia) @ R.T)):
         d = x - c
         J += I + m * ((d @ d) * np.eye(3) - np.outer(d, d))
-    one = ph.compile(ph.Model("one", bodies=[ph.Body("base", 3.0, ((J + J.T) / 2).tolist(), c)], joints=[hinge]))
+    one = ph.compile(
+        ph.Model("one", bodies=[ph.Body("base", 3.0, ((J + J.T) / 2).tolist(), c)], joints=[hinge]), target="python"
+    )
     q, v, vd = [0.3, -0.4], [1.0, 2.0], [0.5, -0.3]
     assert_close(two.inverse_dynamics(q, v, vd), one.inverse_dynamics(q, v, vd), scale=100)
 
@@ -309,7 +314,7 @@ def test_a_welded_body_is_part_of_its_parent():
 @pytest.mark.parametrize("shape", [(), (0,), (7,), (2, 3)])
 def test_batches_are_what_their_entries_are(kind, shape):
     model = random_model([kind, "revolute", kind], 5)
-    system = ph.compile(model)
+    system = ph.compile(model, target="python")
     rng = np.random.default_rng(0)
     q, v, w = random_q(model, rng, shape), rng.normal(size=(*shape, model.nv)), rng.normal(size=model.nv)
     calls = {
@@ -328,7 +333,7 @@ def test_batches_are_what_their_entries_are(kind, shape):
 
 def test_a_five_hundred_link_chain_is_within_reach():
     model = random_model(["revolute"] * 500, 2, chain=True, armature=False)
-    system = ph.compile(model)
+    system = ph.compile(model, target="python")
     rng = np.random.default_rng(0)
     q, v = 0.1 * rng.normal(size=500), rng.normal(size=500)
     tau = system.inverse_dynamics(q, v, v)

@@ -22,7 +22,7 @@ def test_dynamics_and_kinematics_agree_on_random_trees(seed):
     types = list(rng.choice(KINDS, size=rng.integers(1, 9)))
     types[0] = ["free", "spherical", "revolute"][seed % 3]
     model = random_model(types, seed, armature=False)
-    system, peer = ph.compile(model), Peer(model)
+    system, peer = ph.compile(model, target="python"), Peer(model)
     q, v, w = random_q(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     M = peer.mass_matrix(q)
     close(system.mass_matrix(q), M)
@@ -44,7 +44,7 @@ def test_dynamics_and_kinematics_agree_on_random_trees(seed):
 def test_armature_agrees(seed):
     rng = np.random.default_rng(seed)
     model = random_model(list(rng.choice(["revolute", "prismatic"], size=5)), seed)
-    system, peer = ph.compile(model), Peer(model)
+    system, peer = ph.compile(model, target="python"), Peer(model)
     q, v, w = (rng.normal(size=model.nv) for _ in range(3))
     close(system.mass_matrix(q), peer.mass_matrix(q))
     close(system.forward_dynamics(q, v, w), peer.forward_dynamics(q, v, w), np.linalg.cond(peer.mass_matrix(q)))

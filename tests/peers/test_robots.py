@@ -77,7 +77,7 @@ def compare(path, free):
         model = ph.load(path, base="free" if free else "fixed", mimic="free")
     if free:  # Pinocchio's base is named root_joint, ours as it is told
         assert model.joints[0].type == "free"
-    system, peer = ph.compile(model), Read(path, model, free)
+    system, peer = ph.compile(model, target="python"), Read(path, model, free)
     assert model.nv == peer.model.nv
     rng = np.random.default_rng(len(path.name))
     q = 0.7 * rng.normal(size=model.nq)

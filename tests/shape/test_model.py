@@ -120,12 +120,12 @@ def test_every_number_has_a_path_and_takes_another_value():
     for path, value in numbers.items():
         if path.endswith(("lower", "upper")) or ".orientation" in path:
             continue
-        system = ph.compile(model, parameters=[path])
-        assert np.allclose(system.bias(q, v), ph.compile(model).bias(q, v), atol=1e-13)
+        system = ph.compile(model, target="python", parameters=[path])
+        assert np.allclose(system.bias(q, v), ph.compile(model, target="python").bias(q, v), atol=1e-13)
         other = system.inverse_dynamics(q, v, v, parameters={path: value + 0.1})
         changed += not np.allclose(other, system.inverse_dynamics(q, v, v), atol=1e-9)
     assert changed > 40
-    system = ph.compile(model, parameters=["gravity", "bodies.b0.mass"])
+    system = ph.compile(model, target="python", parameters=["gravity", "bodies.b0.mass"])
     batch = system.gravity(q, parameters={"bodies.b0.mass": np.array([1.0, 2.0, 3.0])})
     assert batch.shape == (3, 4)
 
@@ -134,7 +134,7 @@ def test_a_named_parameter_is_one_number_in_many_places():
     m = ph.Parameter("m", 2.0)
     bodies = [body("a", mass=m), body("b", mass=m, center=(0.0, 0.0, ph.Parameter("l", -1.0)))]
     model = ph.Model("p", bodies=bodies, joints=[hinge("i", child="a"), hinge("j", "a", "b", axis=(1, 0, 0))])
-    system = ph.compile(model, parameters=["m"])
+    system = ph.compile(model, target="python", parameters=["m"])
     assert system.gravity([0, 0.5], parameters={"m": 4.0})[1] == pytest.approx(2 * system.gravity([0, 0.5])[1])
     assert model.numbers()["bodies.b.center.2"] == -1
 
@@ -144,14 +144,14 @@ def test_a_model_with_constraints_is_kept_but_not_compiled():
     model = ph.Model("m", bodies=[body()], joints=[hinge()], constraints=[mimic])
     assert model.constraints[0].data["multiplier"] == 2
     with pytest.raises(ph.CompileError, match="follow"):
-        ph.compile(model)
+        ph.compile(model, target="python")
 
 
 def test_a_massless_leaf_is_named_by_forward_dynamics():
     with pytest.warns(ph.PolhodeWarning):
         ghost = ph.Body("ghost", 0.0, (0, 0, 0), physical=False)
     joints = [hinge("shoulder"), hinge("wrist", "b", "ghost", axis=(1, 0, 0), position=(0, 0, 1))]
-    system = ph.compile(ph.Model("m", bodies=[body(), ghost], joints=joints))
+    system = ph.compile(ph.Model("m", bodies=[body(), ghost], joints=joints), target="python")
     assert np.all(np.isfinite(system.mass_matrix([0.1, 0.2])))
     for q in ([0.1, 0.2], [[0.1, 0.2], [0.3, 0.4]]):
         with pytest.raises(ph.ModelError, match="'wrist'"):
@@ -160,7 +160,7 @@ def test_a_massless_leaf_is_named_by_forward_dynamics():
 
 def test_out_takes_the_result_and_refuses_what_does_not_fit():
     model = random_model(["revolute", "free"], 1)
-    system = ph.compile(model)
+    system = ph.compile(model, target="python")
     q = [0.3, 0, 0, 0, 1, 0, 0, 0] if model.joints[0].type == "revolute" else [0, 0, 0, 1, 0, 0, 0, 0.3]
     out = np.empty((7, 7))
     assert system.mass_matrix(q, out=out) is out
@@ -173,7 +173,7 @@ def test_out_takes_the_result_and_refuses_what_does_not_fit():
 
 
 def test_systems_pickle_and_calls_check_their_arguments():
-    system = pickle.loads(pickle.dumps(ph.compile(random_model(["revolute"], 1))))
+    system = pickle.loads(pickle.dumps(ph.compile(random_model(["revolute"], 1), target="python")))
     assert "revolute" in str(system.model)
     for call in (
         lambda: system.mass_matrix([1.0, 2.0]),

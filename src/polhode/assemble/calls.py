@@ -4,8 +4,9 @@ Every argument is a named array with its own axes last: q, v, t, "wrench.hand.fo
 "parameters.bodies.arm.mass". Targets see these names only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from polhode.errors import InputError, UnknownNameError, message
 from polhode.model import Model, Tree, make_tree
 from polhode.model.description import named_parameters
 from polhode.scalar import Array, Vec, as_array, batch_shape, vec
+
+FLOAT = np.dtype(np.float64)
 
 
 class Arguments(NamedTuple):
@@ -28,26 +31,42 @@ class Arguments(NamedTuple):
     point: Vec = vec()
     t: Any = 0.0
     wrench: Mapping[str, tuple[Vec, Vec]] = {}
+    rolled: bool = False
+    """Whether the passes over the tree become loops of the compiled code: for large trees."""
 
 
 class Call(NamedTuple):
-    """One call: its arrays by name, how many of their last axes are their own, the batch axes they share."""
+    """One call: its arrays by name, how many of their last axes are their own, the batch axes they share.
 
-    arrays: dict[str, np.ndarray]
+    out      where results go, None for new arrays
+    threads  how many threads may share a batch
+    """
+
+    arrays: dict[str, Any]
     depths: dict[str, int]
     batch: tuple[int, ...]
-    out: Any
+    out: Any = None
+    threads: int = 1
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The own shape of each argument."""
         return {name: array.shape[array.ndim - self.depths[name] :] for name, array in self.arrays.items()}
 
+    @property
+    def outline(self) -> "Call":
+        """The same names and shapes, for one state at zero: what a graph depends on, and no more."""
+        return Call({name: np.zeros(shape) for name, shape in self.shapes.items()}, self.depths, ())
+
+
+Converter = Callable[[str, Array, tuple[int, ...]], Any]
+"""Makes an array of a target from an argument: (where, value, shape of its last axes), or raises an InputError."""
+
 
 def checked_call(
-    model: Model, parameters: tuple[str, ...], name: str, given: Mapping[str, Array], options: dict
+    model: Model, parameters: tuple[str, ...], name: str, given: Mapping[str, Array], options: dict, convert: Converter
 ) -> Call:
-    """Check shapes and kinds (not values) of everything a call was given."""
+    """Check shapes and kinds (not values) of everything a call was given; `options` are used up."""
     sizes = {"q": model.nq, "q1": model.nq, "point": 3}
     own: dict[str, tuple[Any, tuple[int, ...]]] = {n: (x, (sizes.get(n, model.nv),)) for n, x in given.items()}
     own["t"] = options.pop("t", 0.0), ()
@@ -64,18 +83,35 @@ def checked_call(
     for path in parameters:
         default = own_value(model, path)
         own[f"parameters.{path}"] = values.get(path, default), np.shape(default)
-    out = options.pop("out", None)
+    out, threads = options.pop("out", None), thread_count(name, options.pop("threads", 1))
     if options:
         raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(options))!r}")
-    arrays, depths = {}, {}
-    for n, (value, shape) in own.items():
-        arrays[n], depths[n] = as_array(f"{name}, argument {n}", value, shape, finite=False), len(shape)
-        if arrays[n].dtype.kind != "f":
-            found = str(arrays[n].dtype)
-            raise InputError(message(f"{name}, argument {n}", "not real numbers", found, "real numbers"))
-        arrays[n] = arrays[n].astype(np.float64, copy=False)
+    arrays = {n: convert(f"{name}, argument {n}", value, shape) for n, (value, shape) in own.items()}
+    depths = {n: len(shape) for n, (_, shape) in own.items()}
     batch = batch_shape(name, {n: a.shape[: a.ndim - depths[n]] for n, a in arrays.items()})
-    return Call(arrays, depths, batch, out)
+    return Call(arrays, depths, batch, out, threads)
+
+
+def real_array(where: str, value: Array, shape: tuple[int, ...]) -> np.ndarray:
+    """An argument as an array of float64, the very same if it is one; an InputError if it cannot be."""
+    if type(value) is np.ndarray and value.dtype is FLOAT and value.shape[value.ndim - len(shape) :] == shape:
+        return value
+    array = as_array(where, value, shape, finite=False)
+    if array.dtype.kind != "f":
+        raise InputError(message(where, "not real numbers", str(array.dtype), "real numbers"))
+    return array.astype(np.float64, copy=False)
+
+
+def thread_count(where: str, threads: Any) -> int:
+    """A number of threads, or an InputError."""
+    try:
+        count = 0 if isinstance(threads, bool) else index(threads)
+    except TypeError:
+        count = 0
+    if count < 1:
+        fix = "One thread is the default; more serve large batches."
+        raise InputError(message(f"{where}, threads", "not a number of threads", repr(threads), "1, 2, 3, …", fix))
+    return count
 
 
 def arguments(model: Model, tree: Tree, scalars: Mapping[str, Any]) -> Arguments:
@@ -114,5 +150,7 @@ def into(name: str, out: Any, result: Any) -> Any:
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64:
         found = f"{type(out).__name__} of shape {np.shape(out)}"
         raise InputError(message(f"{name}, argument out", "does not fit", found, f"a float64 array of shape {shape}"))
+    if not out.flags.writeable:
+        raise InputError(message(f"{name}, argument out", "cannot be written", "a read-only array", "one to write to"))
     out[...] = result
     return out

@@ -1,5 +1,6 @@
 """Quantities that more than one call needs, as functions of `Arguments` on generic scalars."""
 
+from polhode.assemble import rolled
 from polhode.assemble.calls import Arguments
 from polhode.dynamics import forces, forward, inertia, inverse
 from polhode.scalar import Vec
@@ -8,7 +9,20 @@ from polhode.scalar import Vec
 def needed(x: Arguments, vd: Vec) -> Vec:
     """M v̇ + bias for an acceleration."""
     acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+    if x.rolled and not acting.wrenches:
+        return rolled.inverse_dynamics(x.tree, x.q, x.v, vd) - acting.generalized
     return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
+
+
+def gravity(x: Arguments) -> Vec:
+    """What gravity alone needs."""
+    rest = Vec([0.0] * x.tree.nv)
+    return (rolled if x.rolled else inverse).inverse_dynamics(x.tree, x.q, rest, rest)
+
+
+def mass_matrix(x: Arguments) -> Vec:
+    """The metric tensor."""
+    return (rolled if x.rolled else inertia).mass_matrix(x.tree, x.q)
 
 
 def inverse_dynamics(x: Arguments) -> Vec:
@@ -25,4 +39,6 @@ def forward_by_factors(x: Arguments) -> Vec:
 def forward_dynamics(x: Arguments) -> Vec:
     """v̇ by articulated bodies."""
     acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+    if x.rolled and not acting.wrenches:
+        return rolled.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized)
     return forward.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized, acting.wrenches)

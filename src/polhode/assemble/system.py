@@ -1,73 +1,72 @@
 """`ph.compile(model)` → System: every quantity of a model as a call on arrays.
 
-`target="python"` evaluates the physics on floats and NumPy batches, with no graph: the oracle of all
-other targets. `target="cpu"` compiles each quantity when it is first called.
+`target="cpu"` compiles each quantity when it is first called, `target="cuda"` does so for a GPU.
+`target="python"` evaluates the physics on floats and NumPy batches, with no graph: the oracle of the others.
 """
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from polhode.assemble.calls import Arguments, checked_call, into, own_value
-from polhode.assemble.quantities import forward_dynamics, inverse_dynamics, needed
-from polhode.assemble.targets import CpuTarget, Pose, PythonTarget, Quantity, Velocity
-from polhode.dynamics import covariant, energy, inertia, inverse, kinematics
+from polhode.assemble.calls import Arguments, checked_call, own_value, thread_count
+from polhode.assemble.cuda import CudaTarget
+from polhode.assemble.graphs import Quantity
+from polhode.assemble.quantities import forward_dynamics, gravity, inverse_dynamics, mass_matrix, needed
+from polhode.assemble.targets import (
+    CpuTarget,
+    ForwardDerivatives,
+    InverseDerivatives,
+    Key,
+    Pose,
+    PythonTarget,
+    Target,
+    Velocity,
+)
+from polhode.dynamics import covariant, energy, inertia, kinematics
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, ModelError, UnknownNameError, message
-from polhode.kernel.build import Kernel
 from polhode.kernel.emit_c import c_source, identifier
-from polhode.model import JOINTS, Model, make_tree
+from polhode.model import JOINTS, Model, make_tree, plain
 from polhode.scalar import Array, Vec
+
+ORIGIN = (0.0, 0.0, 0.0)
+"""The point of a body that Jacobians are asked for, unless another is named."""
 
 SINGULAR = 1e-13
 """An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
 
 
-TARGETS: dict[str, type[PythonTarget] | type[CpuTarget]] = {"python": PythonTarget, "cpu": CpuTarget}
+TARGETS: dict[str, Callable[[Model, bool], Target]] = {"cpu": CpuTarget, "cuda": CudaTarget, "python": PythonTarget}
 """How quantities can be evaluated."""
 
-SQUARE = {"mass_matrix": 2, "coriolis": 2, "christoffel": 3}
-"""Results with several axes of length nv."""
 
-
-class ForwardDerivatives(NamedTuple):
-    """∂v̇/∂q along the tangent directions, ∂v̇/∂v, ∂v̇/∂τ; each (..., nv, nv), rows v̇."""
-
-    dq: Any
-    dv: Any
-    dtau: Any
-
-
-class InverseDerivatives(NamedTuple):
-    """∂τ/∂q along the tangent directions, ∂τ/∂v, ∂τ/∂v̇; each (..., nv, nv), rows τ."""
-
-    dq: Any
-    dv: Any
-    dvd: Any
-
-
-def compile(
-    model: Model, target: str = "python", parameters: Sequence[str] = ()
-) -> "System":  # `compile` is the public name, as in `ph.compile`
+def compile(  # the public name, as in `ph.compile`
+    model: Model, target: str = "cpu", parameters: Sequence[str] = (), fast: bool = False, threads: int = 1
+) -> "System":
     """The System of a model.
 
-    target      "python": the physics on floats and NumPy batches; "cpu": kernels compiled by LLVM
+    target      "cpu": kernels compiled by LLVM; "cuda": kernels on a GPU, for CuPy's arrays; "python": the physics
+                on floats and NumPy batches, with no kernels
     parameters  paths or Parameter names that become inputs: parameters={path: value or batch} in every call
+    fast        whether kernels may reassociate sums: results then differ in the last digits from those of others
+    threads     how many threads share a batch (of target "cpu"), unless a call says otherwise: threads=…
     """
-    return System(model, target, parameters)
+    return System(model, target, parameters, fast, threads)
 
 
 class System:
     """Every quantity of one model. Arguments are arrays with any leading batch axes; lists are accepted.
 
-    Every call takes `out=` (an array, or a tuple of them for several results) and, where parameters were
-    named, `parameters={path: value or batch}`. Shapes are checked, values are not: NaN in, NaN out.
+    Every call takes `out=` (an array, or a tuple of them for several results), `threads=` and, where parameters
+    were named, `parameters={path: value or batch}`. Shapes are checked, values are not: NaN in, NaN out.
     """
 
-    def __init__(self, model: Model, target: str = "python", parameters: Sequence[str] = ()) -> None:
+    def __init__(
+        self, model: Model, target: str = "cpu", parameters: Sequence[str] = (), fast: bool = False, threads: int = 1
+    ) -> None:
         if target not in TARGETS:
             raise CompileError(message("compile", "no such target", repr(target), " or ".join(map(repr, TARGETS))))
         if model.constraints:
@@ -76,15 +75,18 @@ class System:
             where = f"compile, model '{model.name}'"
             raise CompileError(message(where, "constraints cannot be compiled yet", names, "a tree alone", fix))
         self.model, self.target, self.parameters = model, target, tuple(parameters)
+        self.fast, self.threads = bool(fast), thread_count("compile", threads)
         make_tree(model, {path: own_value(model, path) for path in parameters})  # refuses unknown paths
-        self._tree, self._target, self._regular = make_tree(model), TARGETS[target](model), False
+        self._tree, self._target, self._regular = make_tree(model), TARGETS[target](model, self.fast), False
+        self._direct: dict[Key, Callable] = {}  # built-ins of quantities of one body
+        self._origin = ORIGIN if target == "cuda" else np.zeros(3)  # as kernels take it
         self.nq, self.nv = model.nq, model.nv
 
     def __repr__(self) -> str:
         return f"<System of '{self.model.name}': nq {self.nq}, nv {self.nv}, target {self.target!r}>"
 
     def __reduce__(self) -> tuple:
-        return System, (self.model, self.target, self.parameters)
+        return System, (self.model, self.target, self.parameters, self.fast, self.threads)
 
     def source(self, quantity: str, *body: str) -> str:
         """The generated text of a quantity's kernel, as in source("forward_dynamics"), source("pose", "hand")."""
@@ -103,23 +105,23 @@ class System:
         Path(path).write_text("\n".join(texts), encoding="utf-8")
         return Path(path)
 
-    def _kernel(self, where: str, quantity: str, *body: str) -> Kernel:
+    def _kernel(self, where: str, quantity: str, *body: str) -> Any:
         """The kernel of a quantity, made by calling it at zero."""
-        if not isinstance(self._target, CpuTarget):
+        if isinstance(self._target, PythonTarget):
             raise CompileError(message(where, "nothing is generated", f"target {self.target!r}", "target 'cpu'"))
         method = getattr(type(self), quantity, None)
         if not callable(method) or quantity.startswith("_"):
             raise UnknownNameError(message(where, "no such quantity", repr(quantity), "a method of System"))
-        zeros = {"q": _zero(self.model), "q0": _zero(self.model), "q1": _zero(self.model)}
+        zeros = {name: _zero(self.model).tolist() for name in ("q", "q0", "q1")}
         names = [n for n in inspect.signature(method).parameters if n not in ("self", "body", "point", "options")]
-        method(self, *(zeros.get(n, np.zeros(self.nv)) for n in names), *body)
+        method(self, *(zeros.get(n, [0.0] * self.nv) for n in names), *body)
         return next(k for place, k in self._target.kernels.items() if place[: 1 + len(body)] == (quantity, *body))
 
     # dynamics
 
     def mass_matrix(self, q: Array, **options: Any) -> Any:
         """Metric tensor M (..., nv, nv).                                        Zoric (97)–(98)"""
-        return self._call("mass_matrix", lambda x: inertia.mass_matrix(x.tree, x.q), options, q=q)
+        return self._call("mass_matrix", mass_matrix, options, q=q)
 
     def christoffel(self, q: Array, **options: Any) -> Any:
         """Christoffel symbols Γ (..., nv, nv, nv), [a, b, g].                    Zoric (110), (129)"""
@@ -135,12 +137,7 @@ class System:
 
     def gravity(self, q: Array, **options: Any) -> Any:
         """Generalised gravity (..., nv), the gradient of the potential energy."""
-
-        def on_scalars(x: Arguments) -> Vec:
-            rest = Vec([0.0] * self.nv)
-            return inverse.inverse_dynamics(x.tree, x.q, rest, rest)
-
-        return self._call("gravity", on_scalars, options, q=q)
+        return self._call("gravity", gravity, options, q=q)
 
     def inverse_dynamics(self, q: Array, v: Array, vd: Array, **options: Any) -> Any:
         """M v̇ + bias (..., nv). Takes t, wrench."""
@@ -154,51 +151,51 @@ class System:
     def forward_dynamics_derivatives(self, q: Array, v: Array, tau: Array, **options: Any) -> ForwardDerivatives:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ. Takes t, wrench."""
         self._check_singular()
-        return self._derivatives("forward_dynamics_derivatives", ForwardDerivatives, options, q=q, v=v, tau=tau)
+        return self._call("forward_dynamics_derivatives", forward_dynamics, options, q=q, v=v, tau=tau)
 
     def inverse_dynamics_derivatives(self, q: Array, v: Array, vd: Array, **options: Any) -> InverseDerivatives:
         """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇. Takes t, wrench."""
-        return self._derivatives("inverse_dynamics_derivatives", InverseDerivatives, options, q=q, v=v, vd=vd)
+        return self._call("inverse_dynamics_derivatives", inverse_dynamics, options, q=q, v=v, vd=vd)
 
     # kinematics
 
     def pose(self, q: Array, body: str, **options: Any) -> Pose:
         """Position and quaternion of a body frame in the world."""
-        i = self._body(body)
 
         def on_scalars(x: Arguments) -> Pose:
+            i = x.tree.of_body[body]
             return Pose(kinematics.frames(x.tree, x.q)[i].o, kinematics.orientations(x.tree, x.q)[i])
 
         return self._call(("pose", body), on_scalars, options, q=q)
 
     def velocity(self, q: Array, v: Array, body: str, **options: Any) -> Velocity:
         """Velocity of a body frame's origin and its angular velocity, world axes."""
-        i = self._body(body)
 
         def on_scalars(x: Arguments) -> Velocity:
-            return Velocity(*kinematics.velocities(x.tree, kinematics.frames(x.tree, x.q), x.v)[i])
+            frames = kinematics.frames(x.tree, x.q)
+            return Velocity(*kinematics.velocities(x.tree, frames, x.v)[x.tree.of_body[body]])
 
         return self._call(("velocity", body), on_scalars, options, q=q, v=v)
 
     def acceleration(self, q: Array, v: Array, vd: Array, body: str, **options: Any) -> Velocity:
         """Acceleration of a body frame's origin and its angular acceleration, world axes."""
-        i = self._body(body)
 
         def on_scalars(x: Arguments) -> Velocity:
-            return Velocity(*kinematics.accelerations(x.tree, kinematics.frames(x.tree, x.q), x.v, x.vd)[i])
+            frames = kinematics.frames(x.tree, x.q)
+            return Velocity(*kinematics.accelerations(x.tree, frames, x.v, x.vd)[x.tree.of_body[body]])
 
         return self._call(("acceleration", body), on_scalars, options, q=q, v=v, vd=vd)
 
-    def jacobian(self, q: Array, body: str, point: Array = (0.0, 0.0, 0.0), **options: Any) -> Any:
+    def jacobian(self, q: Array, body: str, point: Array = ORIGIN, **options: Any) -> Any:
         """(..., 6, nv): three linear rows, three angular, world axes, at a point in body axes."""
-        i = self._body(body)
-        call = lambda x: kinematics.jacobian(x.tree, x.q, i, x.point)  # noqa: E731
+        call = lambda x: kinematics.jacobian(x.tree, x.q, x.tree.of_body[body], x.point)  # noqa: E731
+        point = self._origin if point is ORIGIN else point
         return self._call(("jacobian", body), call, options, q=q, point=point)
 
-    def jacobian_rate(self, q: Array, v: Array, body: str, point: Array = (0.0, 0.0, 0.0), **options: Any) -> Any:
+    def jacobian_rate(self, q: Array, v: Array, body: str, point: Array = ORIGIN, **options: Any) -> Any:
         """The time derivative of `jacobian` along the motion (..., 6, nv)."""
-        i = self._body(body)
-        call = lambda x: kinematics.jacobian_rate(x.tree, x.q, x.v, i, x.point)  # noqa: E731
+        call = lambda x: kinematics.jacobian_rate(x.tree, x.q, x.v, x.tree.of_body[body], x.point)  # noqa: E731
+        point = self._origin if point is ORIGIN else point
         return self._call(("jacobian_rate", body), call, options, q=q, v=v, point=point)
 
     def energy(self, q: Array, v: Array, **options: Any) -> Energy:
@@ -229,44 +226,54 @@ class System:
 
     # how a call works
 
-    def _call(self, key: str | tuple[str, ...], quantity: Quantity, options: dict, **given: Array) -> Any:
-        key = key if isinstance(key, tuple) else (key,)
+    def _call(self, key: str | Key, quantity: Quantity, options: dict, **given: Array) -> Any:
+        """The result of a quantity; of a body, one state may go straight to the kernel."""
+        if isinstance(key, str):
+            return self._checked((key,), quantity, options, given)
+        try:
+            direct = self._direct.get(key)
+        except TypeError:  # no name at all
+            direct = None
+        return self._checked(key, quantity, options, given) if direct is None else direct(*given.values(), **options)
+
+    def _checked(self, key: Key, quantity: Quantity, options: dict, given: dict[str, Array]) -> Any:
+        """The result of a quantity, from arguments of any kind."""
         if options.keys() <= {"out"} and not self.parameters:
-            quick = self._target.quickly(key, given, options.get("out"))
+            quick = self._target.quickly(key, given, options.get("out"), self.threads)
             if quick is not None:
                 return quick
-        call = checked_call(self.model, self.parameters, key[0], given, options)
+        for body in key[1:]:
+            self.model.body(body)  # refuses unknown names
+        options.setdefault("threads", self.threads)
+        call = checked_call(self.model, self.parameters, key[0], given, options, self._target.array)
         result = self._target.evaluate(key, quantity, call)
-        if len(key) == 1 and not self.parameters and key[0] not in vars(self):
-            direct = self._target.direct(key, given, getattr(self, key[0]))
-            if direct is not None:  # from now on, one state goes straight to the kernel
-                setattr(self, key[0], direct)
-        if self.nv == 0 and key[0] in SQUARE:  # an empty list of rows does not know its columns
-            result = np.zeros((*call.batch, *(0,) * SQUARE[key[0]]))
-        return result if call.out is None else into(key[0], call.out, result)
+        if not self.parameters:
+            self._bind(key, quantity, tuple(given))
+        return result
 
-    def _derivatives(self, name: str, kind: type, options: dict, **given: Array) -> Any:
-        if options.keys() <= {"out"} and not self.parameters:
-            quick = self._target.quickly((name,), given, options.get("out"))
-            if quick is not None:
-                return kind(*quick)
-        call = checked_call(self.model, self.parameters, name, given, options)
-        of_forward = kind is ForwardDerivatives
-        blocks = self._target.forward_derivatives(call) if of_forward else self._target.inverse_derivatives(call)
-        result = kind(*blocks)
-        return result if call.out is None else into(name, call.out, result)
+    def _bind(self, key: Key, quantity: Quantity, names: tuple[str, ...]) -> None:
+        """From now on, one state goes straight to the kernel, if there is one."""
+        if key in self._direct or key[0] in vars(self):
+            return
 
-    def _body(self, name: str) -> int:
-        self.model.body(name)
-        return self._tree.of_body[name]
+        def of_body(*arrays: Array, **options: Any) -> Any:
+            return self._checked(key, quantity, options, dict(zip(names, arrays, strict=True)))
+
+        direct = self._target.direct(key, names, of_body if len(key) > 1 else getattr(self, key[0]))
+        if direct is not None and len(key) > 1:
+            self._direct[key] = direct
+        elif direct is not None:
+            setattr(self, key[0], direct)
 
     def _check_singular(self) -> None:
         """Refuse a model whose mass matrix is singular in general, and name the joint (once)."""
-        if self._regular:
+        if self._regular or _is_solid(self.model):
+            self._regular = True
             return
         rng = np.random.default_rng(0)
         for _ in range(2):
-            q = Vec(self.integrate(_zero(self.model), rng.normal(size=self.nv)).tolist())
+            zero, step = Vec(_zero(self.model).tolist()), Vec(rng.normal(size=self.nv).tolist())
+            q = kinematics.integrate(self._tree, zero, step)
             M = np.array(inertia.mass_matrix(self._tree, q)).reshape(self.nv, self.nv)
             size = np.diag(M).copy()
             size[size <= SINGULAR * np.max(size, initial=0.0)] = np.max(size, initial=1.0)
@@ -283,6 +290,19 @@ class System:
                     message(where, "the mass matrix is singular", "nothing that resists it", "inertia", fix)
                 )
         self._regular = True
+
+
+def _is_solid(model: Model) -> bool:
+    """Whether every body resists every motion, so that no mass matrix can be singular."""
+    return all(
+        plain(body.mass) > 0 and float(np.min(np.linalg.eigvalsh(_matrix(body.inertia)))) > SINGULAR * plain(body.mass)
+        for body in model.bodies
+    )
+
+
+def _matrix(inertia: tuple) -> np.ndarray:
+    array = np.array(plain(inertia), dtype=float)
+    return np.diag(array) if array.ndim == 1 else array
 
 
 def _zero(model: Model) -> np.ndarray:

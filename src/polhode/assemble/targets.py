@@ -4,24 +4,30 @@ A quantity is a key and a function of `Arguments` on generic scalars; a target r
 """
 
 import threading
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from polhode.assemble.calls import Arguments, Call, arguments
-from polhode.assemble.quantities import forward_by_factors, forward_dynamics, inverse_dynamics
-from polhode.dynamics import inertia, kinematics
+from polhode.assemble.calls import FLOAT, Arguments, Call, arguments, into, real_array
+from polhode.assemble.graphs import Graphs, Quantity, identity_text
+from polhode.dynamics import kinematics
 from polhode.dynamics.energy import Energy, Momentum
-from polhode.kernel import Graph, jacobian, replay, trace
-from polhode.kernel.build import Kernel, kernel_for, single_call
+from polhode.kernel.build import Kernel, kernel_for, lanes, single_call
 from polhode.kernel.cache import key as cache_key
-from polhode.kernel.schedule import fused
-from polhode.model import Model, make_tree, regrouped
-from polhode.scalar import Dual, Vec, identity, split, stack
+from polhode.kernel.threads import run_in_threads
+from polhode.model import Model, make_tree
+from polhode.scalar import Array, Dual, Vec, split, stack
 
-Quantity = Callable[[Arguments], Any]
-FLOAT = np.dtype(np.float64)
+Key = tuple[str, ...]
+"""The name of a quantity, and the body it is asked of."""
+
+NOW = np.zeros(())
+"""The time of a call that gives none."""
+
+SQUARE = {"mass_matrix": 2, "coriolis": 2, "christoffel": 3}
+"""Results with several axes of length nv."""
 
 
 class Pose(NamedTuple):
@@ -38,34 +44,84 @@ class Velocity(NamedTuple):
     angular: Any
 
 
+class ForwardDerivatives(NamedTuple):
+    """∂v̇/∂q along the tangent directions, ∂v̇/∂v, ∂v̇/∂τ; each (..., nv, nv), rows v̇."""
+
+    dq: Any
+    dv: Any
+    dtau: Any
+
+
+class InverseDerivatives(NamedTuple):
+    """∂τ/∂q along the tangent directions, ∂τ/∂v, ∂τ/∂v̇; each (..., nv, nv), rows τ."""
+
+    dq: Any
+    dv: Any
+    dvd: Any
+
+
+RECORDS: dict[str, type] = {
+    "pose": Pose,
+    "velocity": Velocity,
+    "acceleration": Velocity,
+    "energy": Energy,
+    "momentum": Momentum,
+    "forward_dynamics_derivatives": ForwardDerivatives,
+    "inverse_dynamics_derivatives": InverseDerivatives,
+}
+"""The quantities with several results, and the record of them."""
+
+
+class Target(Protocol):
+    """What evaluates the quantities of a model."""
+
+    kernels: dict[tuple, Any]
+    """What was compiled, by key and names of arguments."""
+
+    def array(self, where: str, value: Array, shape: tuple[int, ...]) -> Any:
+        """An argument as the target takes it, its last axes of this shape, or an InputError."""
+
+    def evaluate(self, key: Key, quantity: Quantity, call: Call) -> Any:
+        """The result of a quantity."""
+
+    def quickly(self, key: Key, given: dict[str, Any], out: Any, threads: int) -> Any:
+        """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
+
+    def direct(self, key: Key, names: Sequence[str], fallback: Callable) -> Callable | None:
+        """A built-in for one state, which hands all other calls to `fallback`; None where there is none."""
+
+
 class PythonTarget:
     """The physics itself, on floats and NumPy batches, with no graph: what all other targets must equal."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, fast: bool = False) -> None:
         self.model, self.tree = model, make_tree(model)
+        self.kernels: dict[tuple, Any] = {}
 
-    def quickly(self, key: tuple, given: dict[str, Any], out: Any = None) -> Any:
+    array = staticmethod(real_array)
+
+    def quickly(self, key: Key, given: dict[str, Any], out: Any, threads: int) -> Any:
         """Nothing is quick here."""
         return None
 
-    def direct(self, key: tuple, given: dict[str, Any], method: Callable) -> Callable | None:
+    def direct(self, key: Key, names: Sequence[str], fallback: Callable) -> Callable | None:
         """There is no kernel to go to."""
         return None
 
-    def evaluate(self, key: tuple, quantity: Quantity, call: Call) -> Any:
-        """The result of a quantity."""
-        return stack(quantity(self._arguments(call)), call.batch)
+    def evaluate(self, key: Key, quantity: Quantity, call: Call) -> Any:
+        """The result of a quantity; of derivatives, that of the quantity itself is given."""
+        result: Any
+        if key[0].endswith("_derivatives"):
+            result = RECORDS[key[0]](*self._derivatives(quantity, call))
+        elif self.model.nv == 0 and key[0] in SQUARE:  # an empty list of rows does not know its columns
+            result = np.zeros((*call.batch, *(0,) * SQUARE[key[0]]))
+        else:
+            result = stack(quantity(self._arguments(call)), call.batch)
+        return result if call.out is None else into(key[0], call.out, result)
 
-    def inverse_derivatives(self, call: Call) -> list[np.ndarray]:
-        """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇, each (..., nv, nv)."""
-        return self._derivatives(inverse_dynamics, call, ("v", "vd"))
-
-    def forward_derivatives(self, call: Call) -> list[np.ndarray]:
-        """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, each (..., nv, nv)."""
-        return self._derivatives(forward_dynamics, call, ("v", "tau"))
-
-    def _derivatives(self, quantity: Quantity, call: Call, names: tuple[str, ...]) -> list[np.ndarray]:
-        """Derivatives along the tangent directions of q, and along the named arguments, by dual numbers."""
+    def _derivatives(self, quantity: Quantity, call: Call) -> list[np.ndarray]:
+        """Derivatives along the tangent directions of q, then along v and v̇ or τ, by dual numbers."""
+        names = ("v", "vd" if "vd" in call.arrays else "tau")
         x = self._arguments(call)
         n, blocks = self.model.nv, 1 + len(names)
         values = x._asdict()
@@ -97,140 +153,102 @@ class PythonTarget:
 class CpuTarget:
     """Kernels compiled by LLVM for this processor, one for each quantity, made when first called."""
 
-    def __init__(self, model: Model) -> None:
-        self.model, self.tree = model, make_tree(model)
+    def __init__(self, model: Model, fast: bool = False) -> None:
+        lanes()  # says so now where there is no compiler
+        self.model, self.fast = model, fast
         self.kernels: dict[tuple, Kernel] = {}
-        self._plain = PythonTarget(model)
+        self._plain, self._graphs = PythonTarget(model), Graphs(model)
         self._lock = threading.Lock()
-        self._identity = _identity(model)
+        self._identity = identity_text(model)
 
-    def quickly(self, key: tuple, given: dict[str, Any], out: Any = None) -> Any:
+    array = staticmethod(real_array)
+
+    def quickly(self, key: Key, given: dict[str, Any], out: Any, threads: int) -> Any:
         """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
         kernel = self.kernels.get((*key, *given, "t"))
         if kernel is None:
             return None
+        batch: tuple[int, ...] = ()
         for array, shape in zip(given.values(), kernel.facts["inputs"], strict=False):
-            if type(array) is not np.ndarray or array.dtype is not FLOAT or array.shape[-1:] != (shape[0],):
+            if type(array) is not np.ndarray or array.dtype is not FLOAT:
                 return None
-            if not array.flags.c_contiguous:
+            if not (array.flags.c_contiguous and array.flags.aligned):
                 return None
-        try:
-            found = kernel.ufunc(*given.values(), 0.0) if out is None else kernel.ufunc(*given.values(), 0.0, out=out)
-        except (TypeError, ValueError):  # what does not fit is told the checked way
+            own = array.shape[:-1]
+            if array.shape[-1:] != (shape[0],) or (batch and own and own != batch):
+                return None
+            batch = batch or own
+        if threads > 1 and batch:
             return None
+        if out is None:
+            found = kernel.ufunc(*given.values(), NOW)
+        else:
+            outs = _as_given(out, [(*batch, *shape) for shape in kernel.facts["outputs"]], given.values())
+            if not outs:
+                return None
+            found = kernel.ufunc(*given.values(), NOW, out=tuple(outs))
         kind = RECORDS.get(key[0])
         return kind(*found) if kind else found
 
-    def direct(self, key: tuple, given: dict[str, Any], method: Callable) -> Callable | None:
-        """A built-in in the place of a method, for one state; all other calls still go to the method."""
-        kernel = self.kernels.get((*key, *given, "t"))
-        return single_call(kernel, key[0], method) if kernel and key[0] not in RECORDS else None
+    def direct(self, key: Key, names: Sequence[str], fallback: Callable) -> Callable | None:
+        """A built-in for one state, which hands all other calls to `fallback`."""
+        kernel = self.kernels.get((*key, *names, "t"))
+        return single_call(kernel, key[0], fallback, RECORDS.get(key[0], tuple)) if kernel else None
 
-    def evaluate(self, key: tuple, quantity: Quantity, call: Call) -> Any:
+    def evaluate(self, key: Key, quantity: Quantity, call: Call) -> Any:
         """The result of a quantity."""
         if self.model.nv == 0:  # nothing moves: there is nothing to compile
             return self._plain.evaluate(key, quantity, call)
-        reduce = key[0] in REDUCED and self._alone(call)
-        ways = (quantity, forward_by_factors) if key == ("forward_dynamics",) else (quantity,)
-        found = self._run(key, call, *(self._traced(way, reduce) for way in ways))
+        kernel = self.kernel(key, quantity, call)
+        outputs = [tuple(shape) for shape in kernel.facts["outputs"]]
+        arrays = [_rows(array, call.depths[name]) for name, array in call.arrays.items()]
+        given = _as_given(call.out, [(*call.batch, *shape) for shape in outputs], arrays)
+        found = self._run(kernel, call, arrays, given)
         kind = RECORDS.get(key[0])
-        return kind(*found) if kind else found[0]
+        result = kind(*found) if kind else found[0]
+        return result if given or call.out is None else into(key[0], call.out, result)
 
-    def inverse_derivatives(self, call: Call) -> list[np.ndarray]:
-        """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇, each (..., nv, nv)."""
-        if self.model.nv == 0:
-            return self._plain.inverse_derivatives(call)
-        names = ("step", "v", "vd")
-        return self._run(("inverse_dynamics_derivatives",), call, lambda **s: self._slopes(call, s, names))
+    def _run(self, kernel: Kernel, call: Call, arrays: list[np.ndarray], given: list[np.ndarray]) -> list[Any]:
+        """The results of a kernel, each with all batch axes, in the arrays given or in new ones."""
+        if not given and (call.threads == 1 or not call.batch):
+            return list(kernel(*arrays))
+        outputs = [tuple(shape) for shape in kernel.facts["outputs"]]
+        outs = given or [np.empty((*call.batch, *shape)) for shape in outputs]
+        depths = [*call.depths.values(), *map(len, outputs)]
+        run_in_threads(kernel.ufunc, arrays, depths, outs, call.threads, kernel.facts["width"])
+        return outs
 
-    def forward_derivatives(self, call: Call) -> list[np.ndarray]:
-        """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, each (..., nv, nv).
-
-        ∂v̇/∂x = −M⁻¹ ∂τ/∂x at the v̇ of the motion, ∂v̇/∂τ = M⁻¹
-        """
-
-        def quantity(**scalars: Any) -> tuple[Vec, ...]:
-            x = self._arguments(scalars, self._alone(call))
-            scalars["vd"] = forward_by_factors(x)
-            dq, dv = self._slopes(call, scalars, ("step", "v"))
-            L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))  # shared with v̇
-
-            def solved(right: Vec) -> Vec:
-                return Vec([inertia.solve_factored(x.tree, L, D, column) for column in right.T]).T
-
-            return solved(-dq), solved(-dv), solved(identity(self.model.nv))
-
-        if self.model.nv == 0:
-            return self._plain.forward_derivatives(call)
-        return self._run(("forward_dynamics_derivatives",), call, quantity)
-
-    def _slopes(self, call: Call, scalars: dict[str, Any], names: tuple[str, ...]) -> tuple[Vec, ...]:
-        """Derivatives of inverse dynamics, from its graph: along "step" (the tangent directions of q), v, v̇."""
-        n = self.model.nv
-
-        def needed(step: Vec, **inner: Any) -> Vec:
-            x = self._arguments(inner, self._alone(call))
-            return inverse_dynamics(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
-
-        shapes = {name: shape for name, shape in call.shapes.items() if name != "tau"} | {"vd": (n,)}
-        graph = jacobian(trace(needed, step=(n,), **shapes), wrt=names)
-        found = replay(graph, step=Vec([0.0] * n), **{name: scalars[name] for name in shapes})
-        return tuple(found[f"d_result_d_{name}"] for name in names)
-
-    def _traced(self, quantity: Quantity, reduce: bool) -> Callable[..., Any]:
-        return lambda **scalars: quantity(self._arguments(scalars, reduce))
-
-    def _arguments(self, scalars: dict[str, Any], reduce: bool) -> Arguments:
-        """The arguments, with the tree regrouped where nothing asks for its bodies one by one."""
-        x = arguments(self.model, self.tree, scalars)
-        return x._replace(tree=regrouped(x.tree)) if reduce else x
-
-    def _alone(self, call: Call) -> bool:
-        """Whether nothing acts on single bodies but gravity."""
-        return not self.model.forces and not any(name.startswith("wrench.") for name in call.arrays)
-
-    def _run(self, key: tuple, call: Call, *ways: Callable[..., Any]) -> list[Any]:
-        """The results of a kernel, each with all batch axes; of several ways the one with fewest operations."""
-        kernel = self.kernel(key, call, *ways)
-        found = kernel(*(np.asarray(array, order="C") for array in call.arrays.values()))
-        shapes = (tuple(shape) for shape in kernel.facts["outputs"])
-        return [_spread(x, shape, call.batch) for x, shape in zip(found, shapes, strict=True)]
-
-    def kernel(self, key: tuple, call: Call, *ways: Callable[..., Any]) -> Kernel:
-        """The kernel of a function of the arguments of a call: from memory, from disk, or made now."""
-
-        def make() -> Graph:
-            graphs = [trace(way, **call.shapes) for way in ways]
-            return min(graphs, key=lambda graph: fused(graph).operations.total())
-
+    def kernel(self, key: Key, quantity: Quantity, call: Call) -> Kernel:
+        """The kernel of a quantity for the arguments of a call: from memory, from disk, or made now."""
         place = (*key, *call.arrays)
         with self._lock:
             if place not in self.kernels:
                 name = cache_key(self._identity, repr(place), repr(call.shapes)) if self._identity else ""
-                title = f"{self.model.name}: {' '.join(map(str, key))}"
-                self.kernels[place] = kernel_for(name, make, title)
+                title = f"{self.model.name}: {' '.join(key)}"
+                make = partial(self._graphs.graph, key[0], quantity, call.outline)
+                self.kernels[place] = kernel_for(name, make, title, fast=self.fast)
             return self.kernels[place]
 
 
-REDUCED = {"mass_matrix", "christoffel", "coriolis", "gravity", "bias", "inverse_dynamics", "forward_dynamics"}
-"""The quantities that a regrouped tree may serve."""
-
-RECORDS: dict[str, type] = {
-    "pose": Pose,
-    "velocity": Velocity,
-    "acceleration": Velocity,
-    "energy": Energy,
-    "momentum": Momentum,
-}
-"""The quantities with several results, and the record of them."""
+def _rows(array: np.ndarray, depth: int) -> np.ndarray:
+    """The array, its own axes contiguous and aligned as kernels read them; batch axes may lie anyhow."""
+    step, size = [], array.itemsize
+    for length in reversed(array.shape[array.ndim - depth :]):
+        step.append(size)
+        size *= length
+    if array.strides[array.ndim - depth :] == tuple(reversed(step)) and array.flags.aligned:
+        return array
+    return array.copy(order="C")
 
 
-def _identity(model: Model) -> str:
-    """The model as text that says everything about it; "" where it holds functions, which no text tells."""
-    return "" if any(callable(x) for force in model.forces for x in vars(force).values()) else repr(model)
-
-
-def _spread(x: Any, shape: tuple[int, ...], batch: tuple[int, ...]) -> Any:
-    """A result with all batch axes, also where it does not depend on what varies along them."""
-    whole = (*batch, *shape)
-    return x if np.shape(x) == whole else np.broadcast_to(x, whole).copy()
+def _as_given(out: Any, shapes: list[tuple[int, ...]], arrays: Iterable[np.ndarray]) -> list[np.ndarray]:
+    """The arrays given for the results, where kernels may write into them; else none."""
+    outs = list(out) if isinstance(out, tuple) else [out]
+    if len(outs) != len(shapes):
+        return []
+    for k, (array, shape) in enumerate(zip(outs, shapes, strict=True)):
+        if type(array) is not np.ndarray or array.dtype is not FLOAT or array.shape != shape:
+            return []
+        if not array.flags.carray or any(np.may_share_memory(array, other) for other in (*arrays, *outs[:k])):
+            return []
+    return outs

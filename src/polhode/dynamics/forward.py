@@ -1,144 +1,162 @@
 """Forward dynamics by articulated bodies (Featherstone), link frames, 3×3 blocks.
 
 An articulated inertia takes an acceleration (a, α) of an element's origin to the force (f, n) at it:
-f = A a + B α + p_f, n = Bᵀ a + C α + p_n.
+f = A a + B α, n = Bᵀ a + C α. It knows no velocities: what the motion needs at v̇ = 0 is found as in inverse
+dynamics, and the articulated bodies answer to what is left of τ, and to gravity.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from polhode.dynamics.inverse import Wrenches, acceleration_matrix, axial
-from polhode.dynamics.kinematics import Twist, joint_velocity, placement, unit_twists
+from polhode.dynamics.inverse import Carried, Wrenches, ground, handed, outward
+from polhode.dynamics.kinematics import Twist, unit_twists
 from polhode.model import Tree
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, diagonal, dot, identity, inverse3, outer, trace, vec
-from polhode.spatial import Inertia, Placement
+from polhode.spatial import Inertia, Placement, congruence, symmetric
+
+UNITS = identity(3)
 
 
 class Articulated(NamedTuple):
-    """The blocks of an articulated inertia and its bias force."""
+    """The blocks of an articulated inertia; A and C are symmetric."""
 
     A: Vec
     B: Vec
     C: Vec
-    f: Vec
-    n: Vec
 
 
-class Solved(NamedTuple):
-    """What the last sweep needs of an element: U = I S per velocity, the inverse of D = Sᵀ I S, u."""
+class Released(NamedTuple):
+    """What a joint leaves for the sweeps of forces and accelerations: U = I S per velocity, (Sᵀ I S + armature)⁻¹."""
 
+    motions: list[Twist]
     U: list[tuple[Vec, Vec]]
     Dinv: Vec
-    u: Vec
 
 
-def rigid(body: Inertia, omega: Vec, wrench: tuple[Vec, Vec] | None) -> Articulated:
-    """A body alone: its own inertia, and the forces of its turning less those that act on it."""
-    K = acceleration_matrix(omega, ORIGIN)
-    f, n = K @ body.first, axial(K @ body.second)
-    if wrench:
-        f, n = f - wrench[0], n - wrench[1]
-    J = trace(body.second) * identity(3) - body.second
-    return Articulated(body.mass * identity(3), -skew(body.first), J, f, n)
+def rigid(body: Inertia) -> Articulated:
+    """A body alone."""
+    J = trace(body.second) * UNITS - body.second
+    return Articulated(body.mass * UNITS, -skew(body.first), J)
 
 
 def joined(a: Articulated, b: Articulated) -> Articulated:
     """Two articulated bodies on one frame."""
-    return Articulated(*(x + y for x, y in zip(a, b, strict=True)))
+    return Articulated(a.A + b.A, a.B + b.B, a.C + b.C)
 
 
 def seen_from_parent(x: Articulated, at: Placement) -> Articulated:
     """The same at the parent's origin, in the parent's axes."""
     R, r = at.R, skew(at.r)
-    A, B, C = (R @ block @ R.T for block in (x.A, x.B, x.C))
-    f = R @ x.f
-    Ar = A @ r
-    return Articulated(A, B - Ar, C - B.T @ r + r @ (B - Ar), f, R @ x.n + cross(at.r, f))
+    A, B, C = congruence(R, x.A), R @ x.B @ R.T, congruence(R, x.C)
+    B_p = B - A @ r
+    return Articulated(A, B_p, symmetric(C + (r @ B).T + r @ B_p))
 
 
-def release(x: Articulated, motions: list[Twist], armature: Vec, tau: Vec, c: Twist) -> tuple[Articulated, Solved]:
-    """The articulated inertia behind a joint, free along its unit motions; c is its velocity-product acceleration."""
+def release(x: Articulated, motions: list[Twist], armature: Vec) -> tuple[Articulated, Released]:
+    """The articulated inertia behind a joint, free along its unit motions."""
     U = [(x.A @ m.linear + x.B @ m.angular, x.B.T @ m.linear + x.C @ m.angular) for m in motions]
-    D = Vec([Vec([dot(m.linear, Uf) + dot(m.angular, Un) for Uf, Un in U]) for m in motions])
-    D = D + diagonal(armature)
+    D = Vec([Vec([dot(m.linear, Uf) + dot(m.angular, Un) for Uf, Un in U]) for m in motions]) + diagonal(armature)
     Dinv = inverse3(D) if len(motions) == 3 else vec(vec(1 / D[0][0]))
-    u = Vec([t - dot(m.linear, x.f) - dot(m.angular, x.n) for t, m in zip(tau, motions, strict=True)])
-    A, B, C = x.A, x.B, x.C
-    g = Dinv @ u
-    f, n = x.f, x.n
+    A, B, C = x
     for j, (Uf, Un) in enumerate(U):
         Wf, Wn = _combined(U, Dinv[j])
         A, B, C = A - outer(Uf, Wf), B - outer(Uf, Wn), C - outer(Un, Wn)
-        f, n = f + g[j] * Uf, n + g[j] * Un
-    f = f + A @ c.linear + B @ c.angular
-    n = n + B.T @ c.linear + C @ c.angular
-    return Articulated(A, B, C, f, n), Solved(U, Dinv, u)
+    free = Articulated(symmetric(A), B, symmetric(C))
+    if len(motions) == 1:
+        free = _without(free, motions[0], U[0], armature[0] * Dinv[0][0])
+    return free, Released(motions, U, Dinv)
 
 
-def _combined(U: list[tuple[Vec, Vec]], weights: Vec) -> tuple[Vec, Vec]:
+def _without(x: Articulated, motion: Twist, U: tuple[Vec, Vec], left: Scalar) -> Articulated:
+    """The same with I S = left · U, as it is but for rounding: exact, and 0 without armature.
+
+    Only along a coordinate axis, where these are whole rows and columns.
+    """
+    (A, B, C), (Uf, Un) = x, U
+    for i, unit in enumerate(UNITS):
+        if _is(motion, ORIGIN, unit):
+            return Articulated(A, _column(B, i, left * Uf), symmetric(_crossed(C, i, left * Un)))
+        if _is(motion, unit, ORIGIN):
+            return Articulated(symmetric(_crossed(A, i, left * Uf)), _column(B.T, i, left * Un).T, C)
+    return x
+
+
+def _is(motion: Twist, linear: Vec, angular: Vec) -> bool:
+    """Whether a unit motion is known to be this one."""
+    numbers = (*motion.linear, *motion.angular)
+    return all(isinstance(x, float) for x in numbers) and numbers == (*linear, *angular)
+
+
+def _column(M: Vec, i: int, column: Vec) -> Vec:
+    return Vec([Vec((*row[:i], x, *row[i + 1 :])) for row, x in zip(M, column, strict=True)])
+
+
+def _crossed(M: Vec, i: int, column: Vec) -> Vec:
+    """With this row and column in the place of the i-th."""
+    return _column(_column(M, i, column).T, i, column)
+
+
+def _combined(U: Sequence[tuple[Vec, Vec]], weights: Vec) -> tuple[Vec, Vec]:
     f, n = weights[0] * U[0][0], weights[0] * U[0][1]
     for weight, (Uf, Un) in zip(weights[1:], U[1:], strict=True):
         f, n = f + weight * Uf, n + weight * Un
     return f, n
 
 
-class Sweep(NamedTuple):
-    """Everything known after the two inner passes."""
+def left_over(joint: Released, tau: Vec, f: Vec, n: Vec) -> tuple[Vec, tuple[Vec, Vec]]:
+    """The step of a force to the root: what is left of a joint's own, and what it hands on."""
+    u = Vec([t - dot(m.linear, f) - dot(m.angular, n) for t, m in zip(tau, joint.motions, strict=True)])
+    Uf, Un = _combined(joint.U, joint.Dinv @ u)
+    return u, (f + Uf, n + Un)
 
-    at: list[Placement]
-    c: list[Twist]
-    solved: list[Solved | None]
 
-
-def articulate(tree: Tree, q: Vec, v: Vec, tau: Vec, wrenches: Wrenches | None) -> Sweep:
-    """Passes 1 and 2: velocities outward, articulated inertias inward."""
-    at: list[Placement] = []
-    omega: list[Vec] = []
-    c: list[Twist] = []
-    bodies: list[Articulated] = []
-    # pass 1, root to leaves: velocities and velocity-product accelerations
-    for i, e in enumerate(tree.elements):
-        at.append(placement(e, q))
-        own = joint_velocity(e, v)
-        omega_p = omega[e.parent] if e.parent != GROUND else ORIGIN
-        outer_ = at[i].R.T @ omega_p
-        omega.append(outer_ + own.angular)
-        turning = at[i].R.T @ cross(omega_p, cross(omega_p, at[i].r)) + 2 * cross(outer_, own.linear)
-        c.append(Twist(turning, cross(outer_, own.angular)))
-        bodies.append(rigid(e.inertia, omega[i], wrenches.get(i) if wrenches else None))
-    # pass 2, leaves to root: articulated inertias
-    solved: list[Solved | None] = [None] * len(at)
-    for i in reversed(range(len(at))):
-        e, x = tree.elements[i], bodies[i]
-        if e.v:
-            x, solved[i] = release(x, unit_twists(e), e.armature, Vec([tau[a] for a in e.v]), c[i])
-        else:
-            A, B, C = x.A, x.B, x.C
-            f = x.f + A @ c[i].linear + B @ c[i].angular
-            x = Articulated(A, B, C, f, x.n + B.T @ c[i].linear + C @ c[i].angular)
-        if e.parent != GROUND:
-            bodies[e.parent] = joined(bodies[e.parent], seen_from_parent(x, at[i]))
-    return Sweep(at, c, solved)
+def follow(joint: Released | None, at: Placement, u: Vec, up: Twist) -> tuple[Vec, Twist]:
+    """The step of an acceleration from the root: that of a joint, and that of its element."""
+    back = at.R.T
+    linear, angular = back @ (up.linear + cross(up.angular, at.r)), back @ up.angular
+    if not joint:
+        return Vec(), Twist(linear, angular)
+    outside = Vec([dot(Uf, linear) + dot(Un, angular) for Uf, Un in joint.U])
+    own = joint.Dinv @ (u - outside)
+    for value, motion in zip(own, joint.motions, strict=True):
+        linear, angular = linear + value * motion.linear, angular + value * motion.angular
+    return own, Twist(linear, angular)
 
 
 def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec, wrenches: Wrenches | None = None) -> Vec:
     """Accelerations v̇ of M v̇ + Γ v v + gravity = τ + wrenches; no joint springs."""
-    sweep = articulate(tree, q, v, tau, wrenches)
+    at: list[Placement] = []
+    moving: list[Carried] = []
+    forces: list[tuple[Vec, Vec]] = []
+    still = Vec([0.0] * tree.nv)
+    # pass 1, root to leaves: the motion at v̇ = 0 without gravity, and what its bodies need
+    for i, e in enumerate(tree.elements):
+        parent = moving[e.parent] if e.parent != GROUND else ground(ORIGIN)
+        step = outward(e, q, v, still, parent, wrenches.get(i) if wrenches else None)
+        for found, value in zip((at, moving, forces), step, strict=True):
+            found.append(value)  # type: ignore[attr-defined]
+    # pass 2, leaves to root: articulated inertias, and the force that each joint has left
+    bodies = [rigid(e.inertia) for e in tree.elements]
+    joints: list[Released | None] = [None] * len(at)
+    u = [vec()] * len(at)
+    for i in reversed(range(len(at))):
+        e, x, (f, n) = tree.elements[i], bodies[i], forces[i]
+        if e.v:
+            x, joint = release(x, unit_twists(e), e.armature)
+            u[i], (f, n) = left_over(joint, Vec([tau[a] for a in e.v]), f, n)
+            joints[i] = joint
+        if (p := e.parent) != GROUND:
+            bodies[p] = joined(bodies[p], seen_from_parent(x, at[i]))
+            f_p, n_p = handed(at[i], f, n)
+            forces[p] = forces[p][0] + f_p, forces[p][1] + n_p
+    # pass 3, root to leaves: the accelerations that this leaves, and gravity
     vd: list[Scalar] = [0.0] * tree.nv
     a: list[Twist] = []
-    # pass 3, root to leaves: accelerations
     for i, e in enumerate(tree.elements):
-        up = a[e.parent] if e.parent != GROUND else Twist(-tree.gravity, ORIGIN)
-        back = sweep.at[i].R.T
-        linear = back @ (up.linear + cross(up.angular, sweep.at[i].r)) + sweep.c[i].linear
-        angular = back @ up.angular + sweep.c[i].angular
-        found = sweep.solved[i]
-        if found:
-            outside = Vec([dot(Uf, linear) + dot(Un, angular) for Uf, Un in found.U])
-            own = found.Dinv @ (found.u - outside)
-            for k, (value, motion) in enumerate(zip(own, unit_twists(e), strict=True)):
-                vd[e.v[k]] = value
-                linear, angular = linear + value * motion.linear, angular + value * motion.angular
-        a.append(Twist(linear, angular))
+        own, twist = follow(joints[i], at[i], u[i], a[e.parent] if e.parent != GROUND else Twist(-tree.gravity, ORIGIN))
+        a.append(twist)
+        for k, value in zip(e.v, own, strict=True):
+            vd[k] = value
     return Vec(vd)

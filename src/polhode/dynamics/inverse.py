@@ -72,6 +72,27 @@ def joint_force(e: Element, f: Vec, n: Vec) -> Vec:
     return vec(along + e.pitch * dot(e.axis, f) if e.kind == "screw" else along)
 
 
+def outward(
+    e: Element, q: Vec, v: Vec, vd: Vec, parent: Carried, wrench: tuple[Vec, Vec] | None = None
+) -> tuple[Placement, Carried, tuple[Vec, Vec]]:
+    """The step from the root: where an element is, how it moves, and what its body needs, less a given wrench."""
+    at = placement(e, q)
+    moving = carry(e, at, parent, joint_velocity(e, v), joint_velocity(e, vd))
+    f, n = needed(e.inertia, moving)
+    return at, moving, (f - wrench[0], n - wrench[1]) if wrench else (f, n)
+
+
+def handed(at: Placement, f: Vec, n: Vec) -> tuple[Vec, Vec]:
+    """The step to the root: a force and a moment, in the parent's axes, at the parent's origin."""
+    f_p = at.R @ f
+    return f_p, at.R @ n + cross(at.r, f_p)
+
+
+def ground(gravity: Vec) -> Carried:
+    """The ground, accelerated against gravity."""
+    return Carried(ORIGIN, -gravity, ORIGIN, diagonal(ORIGIN))
+
+
 def inverse_dynamics(
     tree: Tree, q: Vec, v: Vec, vd: Vec, gravity: Vec | None = None, wrenches: Wrenches | None = None
 ) -> Vec:
@@ -81,20 +102,16 @@ def inverse_dynamics(
 
     gravity   in its place, the tree's own unless given
     """
-    g = tree.gravity if gravity is None else gravity
-    ground = Carried(ORIGIN, -g, ORIGIN, diagonal(ORIGIN))
+    root = ground(tree.gravity if gravity is None else gravity)
     at: list[Placement] = []
     moving: list[Carried] = []
     force: list[tuple[Vec, Vec]] = []
     # pass 1, root to leaves: how each element moves, and what its body needs
     for i, e in enumerate(tree.elements):
-        at.append(placement(e, q))
-        parent = moving[e.parent] if e.parent != GROUND else ground
-        moving.append(carry(e, at[i], parent, joint_velocity(e, v), joint_velocity(e, vd)))
-        f, n = needed(e.inertia, moving[i])
-        if wrenches and i in wrenches:
-            f, n = f - wrenches[i][0], n - wrenches[i][1]
-        force.append((f, n))
+        parent = moving[e.parent] if e.parent != GROUND else root
+        step = outward(e, q, v, vd, parent, wrenches.get(i) if wrenches else None)
+        for found, value in zip((at, moving, force), step, strict=True):
+            found.append(value)  # type: ignore[attr-defined]
     # pass 2, leaves to root: what each joint must carry
     tau: list[Scalar] = [0.0] * tree.nv
     for i in reversed(range(len(tree.elements))):
@@ -102,9 +119,8 @@ def inverse_dynamics(
         for a, value in zip(e.v, joint_force(e, f, n), strict=True):
             tau[a] = value
         if e.parent != GROUND:
-            f_p = at[i].R @ f
-            F, N = force[e.parent]
-            force[e.parent] = F + f_p, N + at[i].R @ n + cross(at[i].r, f_p)
+            (F, N), (f_p, n_p) = force[e.parent], handed(at[i], f, n)
+            force[e.parent] = F + f_p, N + n_p
     for e in tree.elements:
         for a, armature in zip(e.v, e.armature, strict=True):
             tau[a] = tau[a] + armature * vd[a]

@@ -1,1 +1,1 @@
-"""Integrators: step rules that see a right-hand side, no machine."""
+"""Integrators: methods that see a machine as a few functions, rules that see a right-hand side."""

@@ -1,10 +1,102 @@
-"""Adaptive integration through SciPy, where a reference serves."""
+"""Steps as long as a tolerance allows; and SciPy's DOP853 for plain vectors, where a reference serves."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.errors import IntegrationError
-from polhode.integrate.method import Rhs
-from polhode.scalar import Vec
+from polhode.errors import InputError, IntegrationError, message
+from polhode.integrate.chart import raw
+from polhode.integrate.method import Machine, Method, Rhs
+from polhode.scalar import Scalar, Vec, exp, log, maximum, minimum, sqrt, square, where
+
+SAFETY = 0.9
+"""The next step is this part of the one that would just do."""
+
+SHRINK, GROW = 0.2, 10.0
+"""Bounds on the ratio of a step to the one before."""
+
+
+class Controlled(NamedTuple):
+    """A step that was tried: where it ended if accepted, else where it began, and the step to try next."""
+
+    accepted: Any
+    t: Scalar
+    q: Vec
+    v: Vec
+    h: Scalar
+    error: Scalar
+
+
+def error_norm(errors: tuple[Vec, ...], scale: Vec) -> Scalar:
+    """Size of an error, 1 where it just meets the tolerance.        Hairer, Nørsett, Wanner (1993) (II.4.11), §II.5
+
+    √(Σ (e/scale)²/n) of one estimate;  e₅²/√(n (e₅² + e₃²/100)) of two, by the sums of their squares e₅², e₃²
+    """
+    sizes = [square(Vec([e / s for e, s in zip(error, scale, strict=True)])) for error in errors]
+    if len(sizes) == 1:
+        return sqrt(sizes[0] / len(scale))
+    both = sizes[0] + sizes[1] / 100
+    return sizes[0] / sqrt(len(scale) * where(both > 0, both, 1.0))
+
+
+def _scale(x: Vec, other: Vec, tolerance: Scalar) -> Vec:
+    return Vec([tolerance + tolerance * maximum(abs(a), abs(b)) for a, b in zip(x, other, strict=True)])
+
+
+def _estimator(method: Method) -> int:
+    if method.error_order is None:
+        fix = "Take a fixed step, or an adaptive method: dop853, dopri54, bs32."
+        found = f"'{method.name}', which estimates no error"
+        raise InputError(message("step control", "the method cannot be controlled", found, "an embedded pair", fix))
+    return method.error_order
+
+
+def controlled(
+    method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, tolerance: Scalar, grow: Scalar = GROW
+) -> Controlled:
+    """Try a step; accept it if its error is below 1 in units of tolerance (1 + |x|), and say what to try next.
+
+        h ← h min(grow, max(SHRINK, SAFETY error^(−1/(k + 1)))), k the order of the error estimate
+
+    A step that is not a number is refused.                          Hairer, Nørsett, Wanner (1993) (II.4.13)
+
+    tolerance  relative and absolute
+    grow       the largest growth; after a refusal 1 keeps the step from growing at once
+    """
+    power = -1 / (_estimator(method) + 1)
+    end = method.step(machine, t, q, v, h)
+    error = error_norm(end.errors, _scale(Vec((*q, *v)), Vec((*end.q, *end.v)), tolerance))
+    accepted = error < 1
+    factor = SAFETY * exp(power * log(maximum(error, 1e-100)))
+    factor = where(accepted, minimum(grow, factor), maximum(SHRINK, factor))
+    return Controlled(
+        accepted,
+        where(accepted, t + h, t),
+        where(accepted, end.q, q),
+        where(accepted, end.v, v),
+        factor * h,
+        error,
+    )
+
+
+def initial_step(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, tolerance: Scalar) -> Scalar:
+    """A first step from the sizes of x, ẋ and ẍ.                     Hairer, Nørsett, Wanner (1993) §II.4, p. 169"""
+    order = _estimator(method)
+    chart = raw(machine, q, v)
+    x, f = chart.start, chart.rhs(t, chart.start)
+    scale = _scale(x, x, tolerance)
+
+    def size(y: Vec) -> Scalar:
+        return error_norm((y,), scale)
+
+    d0, d1 = size(x), size(f)
+    tiny = where(d0 < 1e-5, True, d1 < 1e-5)
+    h0 = where(tiny, 1e-6, 0.01 * d0 / where(tiny, 1.0, d1))
+    d2 = size(chart.rhs(t + h0, x + h0 * f) - f) / h0
+    fastest = maximum(d1, d2)
+    still = fastest <= 1e-15
+    h1 = exp(log(0.01 / where(still, 1.0, fastest)) / (order + 1))
+    return minimum(100 * h0, where(still, maximum(1e-6, h0 * 1e-3), h1))
 
 
 def dop853(rhs: Rhs, x: Vec, times: np.ndarray, tolerance: float) -> np.ndarray:

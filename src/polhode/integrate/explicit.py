@@ -1,16 +1,62 @@
-"""Explicit step rules."""
+"""Explicit Runge–Kutta rules: one function for all tableaus, on vectors and on machines."""
 
-from polhode.integrate.method import Rhs, Step
+from polhode.integrate.chart import ChartOf, combined, hermite, in_coordinates, raw
+from polhode.integrate.method import Dense, Interpolant, Machine, Method, Rhs, Rule, VectorStep
+from polhode.integrate.tableaus import (
+    BS32,
+    DOP853,
+    DOPRI54,
+    EULER,
+    HEUN,
+    MIDPOINT,
+    RK3,
+    RK4,
+    RK6,
+    RK8,
+    Tableau,
+)
 from polhode.scalar import Scalar, Vec
 
 
-def rk4(rhs: Rhs, t: Scalar, x: Vec, h: Scalar) -> Step:
-    """One step of the classical Runge–Kutta rule, order 4.
+def stages(tableau: Tableau, rhs: Rhs, t: Scalar, x: Vec, h: Scalar) -> list[Vec]:
+    """k_i = f(t + c_i h, x + h Σ_j A_ij k_j)"""
+    k: list[Vec] = []
+    for c, row in zip(tableau.c, tableau.A, strict=True):
+        k.append(rhs(t + c * h, x + h * combined(row, k)) if row else rhs(t, x))
+    return k
 
-    x + h/6 (k₁ + 2 k₂ + 2 k₃ + k₄)                    Kutta (1901); Hairer, Nørsett, Wanner II.1
-    """
-    k1 = rhs(t, x)
-    k2 = rhs(t + h / 2, x + h / 2 * k1)
-    k3 = rhs(t + h / 2, x + h / 2 * k2)
-    k4 = rhs(t + h, x + h * k3)
-    return Step(x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+
+def runge_kutta(tableau: Tableau) -> Rule:
+    """The rule of a tableau, step(rhs, t, x, h) -> VectorStep.          Hairer, Nørsett, Wanner (1993) §II.1"""
+
+    def step(rhs: Rhs, t: Scalar, x: Vec, h: Scalar) -> VectorStep:
+        k = stages(tableau, rhs, t, x, h)
+        return VectorStep(x + h * combined(tableau.b, k), tuple(h * combined(row, k) for row in tableau.errors))
+
+    return step
+
+
+rk4 = runge_kutta(RK4)
+
+
+def continuous(tableau: Tableau, chart_of: ChartOf) -> Dense:
+    """The motion within a step by the tableau's own polynomial.         Hairer, Nørsett, Wanner (1993) §II.6"""
+
+    def dense(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Interpolant:
+        chart = chart_of(machine, q, v)
+        k = stages(tableau, chart.rhs, t, chart.start, h)
+        for c, row in tableau.later:
+            k.append(chart.rhs(t + c * h, chart.start + h * combined(row, k)))
+        return Interpolant((chart.start, *(h * combined(row, k) for row in tableau.dense)), chart.state)
+
+    return dense
+
+
+def explicit(tableau: Tableau, chart_of: ChartOf = raw, family: str = "explicit", name: str = "") -> Method:
+    """The method of a tableau in a chart."""
+    step = in_coordinates(runge_kutta(tableau), chart_of)
+    dense = continuous(tableau, chart_of) if tableau.dense else hermite(step, tableau.order)
+    return Method(name or tableau.name, family, tableau.order, step, dense, tableau.source, tableau.error_order)
+
+
+EXPLICIT = tuple(map(explicit, (EULER, MIDPOINT, HEUN, RK3, RK4, RK6, RK8, BS32, DOPRI54, DOP853)))

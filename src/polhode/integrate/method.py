@@ -1,10 +1,11 @@
-"""What a step rule is, and how it is repeated.
+"""What a method is, what it sees of a machine, and the plain form of a rule for vectors.
 
-A method is a pure function step(rhs, t, x, h) -> Step on generic scalars: it sees a right-hand side
-rhs(t, x), never a machine.
+A method is a pure function step(machine, t, q, v, h) -> Step on generic scalars. A rule for vectors,
+step(rhs, t, x, h) -> VectorStep, sees a right-hand side only; `chart.py` makes a method of it.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from polhode.scalar import Scalar, Vec
@@ -13,24 +14,117 @@ Rhs = Callable[[Scalar, Vec], Vec]
 """ẋ = rhs(t, x)"""
 
 
-class Step(NamedTuple):
-    """The state after a step, and an estimate of its error where the rule has one."""
+class VectorStep(NamedTuple):
+    """The vector after a step, and the estimates of its error that the rule has."""
 
     x: Vec
-    error: Vec | None = None
+    errors: tuple[Vec, ...] = ()
 
 
-Method = Callable[[Rhs, Scalar, Vec, Scalar], Step]
+Rule = Callable[[Rhs, Scalar, Vec, Scalar], VectorStep]
 Project = Callable[[Vec], Vec]
 """A state moved back to where it belongs (the unit sphere, a constraint)."""
 
 
-def fixed_step(method: Method, rhs: Rhs, x: Vec, h: float, steps: int, project: Project | None = None) -> list[Vec]:
+def fixed_step(rule: Rule, rhs: Rhs, x: Vec, h: float, steps: int, project: Project | None = None) -> list[Vec]:
     """The states at t = 0, h, 2h, …, `steps` h, projected after each step if asked."""
     states = [x]
     for k in range(steps):
-        x = method(rhs, k * h, x, h).x
+        x = rule(rhs, k * h, x, h).x
         if project:
             x = project(x)
         states.append(x)
     return states
+
+
+class Machine(NamedTuple):
+    """What methods see of a machine: functions on generic scalars; p = M v is the momentum dual to v."""
+
+    nq: int
+    nv: int
+    rotations: tuple[tuple[int, int, int], ...]
+    """Where v holds the body-axis angular velocity of a quaternion; all other velocities are rates of coordinates."""
+    acceleration: Callable[[Scalar, Vec, Vec], Vec]
+    """v̇ of (t, q, v)"""
+    rate: Callable[[Vec, Vec], Vec]
+    """q̇ of (q, v)"""
+    retract: Callable[[Vec, Vec], Vec]
+    """q ⊕ d"""
+    normalized: Callable[[Vec], Vec]
+    """q with its quaternions at unit length"""
+    momentum: Callable[[Vec, Vec], Vec]
+    """p = M v of (q, v)"""
+    velocity: Callable[[Vec, Vec], Vec]
+    """v = M⁻¹p of (q, p)"""
+    gradient: Callable[[Vec, Vec], Vec]
+    """X L of (q, v), L = T − V: derivatives along the unit velocities, the components of v held fixed"""
+    energy: Callable[[Vec, Vec], Scalar]
+    """T + V of (q, v)"""
+    forces: Callable[[Scalar, Vec, Vec], Vec]
+    """Generalised forces of (t, q, v) that V does not hold"""
+
+
+class State(NamedTuple):
+    """Coordinates and velocities."""
+
+    q: Vec
+    v: Vec
+
+
+class Step(NamedTuple):
+    """The state after a step.
+
+    errors  estimates of the error of (q, v), nq + nv numbers each: one for most pairs, two for dop853
+    memory  what the next step is to be given, for the methods that carry something on
+    """
+
+    q: Vec
+    v: Vec
+    errors: tuple[Vec, ...] = ()
+    memory: Vec | None = None
+
+
+class Interpolant(NamedTuple):
+    """The motion within a step: Σ coefficients[k] θᵏ, 0 ≤ θ ≤ 1, in some chart, and the state it stands for."""
+
+    coefficients: tuple[Vec, ...]
+    state: Callable[[Vec], State]
+
+    def at(self, theta: Scalar) -> State:
+        """The state at t + θ h."""
+        x = self.coefficients[-1]
+        for row in reversed(self.coefficients[:-1]):
+            x = row + theta * x
+        return self.state(x)
+
+
+Advance = Callable[..., Step]
+"""step(machine, t, q, v, h), and memory last for the methods that carry one on"""
+
+Dense = Callable[..., Interpolant]
+"""dense(machine, t, q, v, h) with the arguments of the step: stages are found again"""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named method: its step, its order, and the motion within a step, to the same order."""
+
+    name: str
+    family: str
+    order: int
+    step: Advance
+    dense: Dense
+    source: str
+    error_order: int | None = None
+    """Order of the embedded rule that the error is estimated with; None: no estimate, fixed steps."""
+    start: Callable[[Machine, Scalar, Vec, Vec, Scalar], Vec] | None = None
+    """The memory of (machine, t, q, v, h) that the first step is given, where steps carry one on."""
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether its step can be controlled by its own error."""
+        return self.error_order is not None
+
+    def __str__(self) -> str:
+        pair = f", error estimate of order {self.error_order}" if self.adaptive else ""
+        return f"{self.name}: {self.family}, order {self.order}{pair}. {self.source}"

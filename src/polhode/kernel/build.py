@@ -1,6 +1,8 @@
 """Source → callable: LLVM compiles a graph for this machine, NumPy broadcasts it over batches."""
 
 import ctypes
+import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -9,15 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import CompileError
+from polhode.errors import CompileError, message
 from polhode.kernel.cache import Entry, key as cache_key, load, save
-from polhode.kernel.call import builtin, entry_text, usable
+from polhode.kernel.call import builtin, entry_text, fits
 from polhode.kernel.emit_llvm import module_text
 from polhode.kernel.graph import Graph
 from polhode.kernel.schedule import fused
 
-SYMBOL = "kernel"
-"""The name of the compiled loop in its object code."""
+SYMBOL, ENTRY = "kernel", "entry"
+"""The names of the compiled loop, and of the built-in around it, in their object code."""
+
+TIME = "t"
+"""The last input of a kernel that has a built-in, which takes it as 0."""
 
 _numbers = count()
 
@@ -30,10 +35,12 @@ class Kernel:
     """A compiled graph: call it with arrays in the order of its inputs, with any leading batch axes."""
 
     facts: dict[str, Any]
-    """Its header, the shapes of its arguments and results, its lanes: plain data."""
+    """Its header, the shapes of its arguments and results, its lanes, how it was compiled: plain data."""
     ufunc: Any
     loop: int
     """Address of the compiled loop, with the signature of a ufunc's."""
+    entry: int
+    """Address of the built-in's function; 0 where there is none."""
     _graph: Callable[[], Graph] = field(repr=False, compare=False)
     _kept: tuple = field(repr=False, compare=False)
 
@@ -45,7 +52,7 @@ class Kernel:
     @property
     def source(self) -> str:
         """The generated LLVM text."""
-        return module_text(self.graph, SYMBOL, self.facts["width"])
+        return module_text(self.graph, SYMBOL, self.facts["width"], fast=self.facts["fast"])
 
     def __call__(self, *arrays: Any) -> tuple:
         """The results, in the order of the graph's outputs."""
@@ -53,13 +60,29 @@ class Kernel:
         return found if isinstance(found, tuple) else (found,)
 
 
-@cache
+_once = threading.RLock()
+"""Held while the compiler and the linker are made: a second linker would take its kernels along when it goes."""
+
+
 def _machine() -> Any:
     """LLVM's target machine for this processor."""
+    with _once:
+        return _new_machine()
+
+
+def _jit() -> Any:
+    """The just-in-time linker of all kernels."""
+    with _once:
+        return _new_jit()
+
+
+@cache
+def _new_machine() -> Any:
     try:
         import llvmlite.binding as llvm
     except ImportError:
-        raise CompileError("compiled kernels need llvmlite.\n  Install it with: pip install 'polhode[cpu]'") from None
+        fix = "Install it with: pip install 'polhode[cpu]'. Without it, target='python' computes the same, slowly."
+        raise CompileError(message("compile, target 'cpu'", "no compiler", "no llvmlite", "llvmlite", fix)) from None
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
@@ -75,6 +98,7 @@ def _machine() -> Any:
 
 def lanes() -> int:
     """How many states this processor takes at once: 8 with AVX-512, 4 with AVX2, else 2."""
+    _machine()
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features()
@@ -84,64 +108,72 @@ def lanes() -> int:
 
 
 @cache
-def _jit() -> Any:
+def _new_jit() -> Any:
     import llvmlite.binding as llvm
 
     return llvm.create_lljit_compiler(_machine())
 
 
-def kernel_for(name: str, make: Callable[[], Graph], title: str, width: int | None = None) -> Kernel:
+def kernel_for(
+    name: str, make: Callable[[], Graph], title: str, width: int | None = None, fast: bool = False
+) -> Kernel:
     """The kernel of this name: from the disk if it is there, else traced, compiled and kept.
 
     name   a digest of all the graph depends on (`cache.key`); "" for a kernel that is not kept
     make   gives the graph; not called where the kernel is found
     title  what the generated text says it is
+    fast   whether sums and products may be reassociated
     """
     width = lanes() if width is None else width
-    full = cache_key(name, _identity(), title, str(width)) if name else ""
+    full = cache_key(name, _identity(), title, str(width), str(fast)) if name else ""
 
     def scheduled() -> Graph:
         return fused(replace(make(), name=title))
 
     entry = load(full) if full else None
     if entry is None:
-        entry = _compiled(scheduled(), width)
+        entry = _compiled(scheduled(), width, fast)
         if full:
             save(full, entry)
     return _linked(entry, scheduled)
 
 
-def build(graph: Graph, width: int | None = None) -> Kernel:
+def build(graph: Graph, width: int | None = None, fast: bool = False) -> Kernel:
     """The kernel of a graph, not kept: products fused, for `width` lanes (this processor's own unless given)."""
-    return kernel_for("", lambda: graph, graph.name, width)
+    return kernel_for("", lambda: graph, graph.name, width, fast)
 
 
 def _identity() -> str:
-    """The processor and the compiler that object code is for."""
+    """The processor, the compiler and the interpreter that object code is for."""
     import llvmlite
     import llvmlite.binding as llvm
 
     machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_default_triple())
-    return "|".join((*machine, llvmlite.__version__, np.__version__))
+    return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))
 
 
-def _compiled(graph: Graph, width: int) -> Entry:
+def _compiled(graph: Graph, width: int, fast: bool) -> Entry:
     """Object code of a graph, and the facts that a caller needs of it."""
     import llvmlite.binding as llvm
 
+    facts: dict[str, Any] = {
+        "header": repr(graph),
+        "width": width,
+        "fast": fast,
+        "inputs": [list(port.shape) for port in graph.inputs],
+        "outputs": [list(port.shape) for port in graph.outputs],
+    }
+    facts["entry"] = bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
+    text = module_text(graph, SYMBOL, width, fast=fast)
+    if facts["entry"]:
+        text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
     machine = _machine()
     try:
-        module = llvm.parse_assembly(module_text(graph, SYMBOL, width))
+        module = llvm.parse_assembly(text)
         module.verify()
         image = machine.emit_object(module)
     except RuntimeError as error:
         raise CompileError(f"LLVM refused the kernel of {graph.name}: {error}") from error
-    facts = {
-        "header": repr(graph),
-        "width": width,
-        "inputs": [list(port.shape) for port in graph.inputs],
-        "outputs": [list(port.shape) for port in graph.outputs],
-    }
     return Entry(facts, image)
 
 
@@ -150,28 +182,22 @@ def _linked(entry: Entry, graph: Callable[[], Graph]) -> Kernel:
     import llvmlite.binding as llvm
 
     library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process().export_symbol(SYMBOL)
+    if entry.facts["entry"]:
+        library.export_symbol(ENTRY)
     tracker = library.link(_jit(), f"kernel {next(_numbers)}")
     ufunc, kept = _ufunc(entry.facts, tracker[SYMBOL])
-    return Kernel(entry.facts, ufunc, tracker[SYMBOL], graph, (tracker, *kept))
+    of_entry = tracker[ENTRY] if entry.facts["entry"] else 0
+    return Kernel(entry.facts, ufunc, tracker[SYMBOL], of_entry, graph, (tracker, *kept))
 
 
-@cache
-def _entry() -> tuple[int, Any]:
-    """The machine code of all built-ins: its address, and what keeps it."""
-    import llvmlite.binding as llvm
+def single_call(kernel: Kernel, name: str, fallback: Callable, record: type = tuple) -> Callable | None:
+    """A built-in that takes one state at little overhead and hands all else to `fallback`; None if not to be had.
 
-    image = _machine().emit_object(llvm.parse_assembly(entry_text()))
-    library = llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol("entry")
-    tracker = library.link(_jit(), "built-ins")
-    return tracker["entry"], tracker
-
-
-def single_call(kernel: Kernel, name: str, fallback: Callable) -> Callable | None:
-    """A built-in that takes one state at little overhead and hands all else to `fallback`; None if not to be had."""
-    rows = all(len(shape) == 1 for shape in kernel.facts["inputs"][:-1]) and not kernel.facts["inputs"][-1]
-    if not rows or len(kernel.facts["outputs"]) != 1 or not kernel.facts["outputs"][0] or not usable():
+    record  the type of named tuples that several results come as
+    """
+    if not kernel.entry:
         return None
-    return builtin(name, _entry()[0], kernel.loop, kernel.facts, fallback, kernel)
+    return builtin(name, kernel.entry, kernel.facts, fallback, record, kernel)
 
 
 def _ufunc(facts: dict[str, Any], address: int) -> tuple[Any, tuple]:

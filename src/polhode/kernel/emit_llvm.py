@@ -6,7 +6,7 @@ transposed in registers. All lane widths do the same operations, so they round a
 
 from collections.abc import Mapping, Sequence
 
-from polhode.kernel import emit_routine
+from polhode.kernel import emit_parts, emit_routine
 from polhode.kernel.emit_routine import constant
 from polhode.kernel.graph import Graph, Node, Port
 from polhode.kernel.routine import Routine, routines
@@ -23,9 +23,8 @@ COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767
        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 """Coefficients on |r| ≤ π/4: sin r = r + r³ P(r²), cos r = 1 − r²/2 + r⁴ Q(r²), as in fdlibm."""
 
-LARGE = 400
-"""Results with more components than this pass through memory instead of being transposed in registers."""
-
+FAST = {"add", "sub", "mul"}
+"""What may be reassociated and contracted where that is asked for; sin and cos stay as they are."""
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARE = {"less": "olt", "less_equal": "ole"}
 INTRINSIC = {"sqrt": "llvm.sqrt", "abs": "llvm.fabs", "fma": "llvm.fma"}
@@ -36,8 +35,10 @@ LIBRARY = {"tan": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "atan2": 2}
 class Body:
     """The text of one function under construction, for a number of lanes."""
 
-    def __init__(self, width: int, routines: Mapping[Routine, str] | None = None) -> None:
-        self.width, self.routines = width, routines or {}
+    def __init__(
+        self, width: int, routines: Mapping[Routine, str] | None = None, title: str = "body", fast: bool = False
+    ) -> None:
+        self.width, self.routines, self.title, self.fast = width, routines or {}, title, fast
         self.real = "double" if width == 1 else f"<{width} x double>"
         self.truth = "i1" if width == 1 else f"<{width} x i1>"
         self.whole = "i64" if width == 1 else f"<{width} x i64>"
@@ -45,6 +46,7 @@ class Body:
         self.lines: list[str] = []
         self.block = "entry"
         self.scratch: list[str] = []  # memory of its own, taken at the entry
+        self.functions: list[str] = []  # text of what it calls, and of their tables
         self.count = 0
         self.sincos: dict[str, tuple[str, str]] = {}
 
@@ -66,6 +68,11 @@ class Body:
     def real_constant(self, value: float) -> str:
         """A double in every lane."""
         return self.all_lanes(constant(value))
+
+    def literal(self, value: float | bool) -> str:
+        """A constant of the graph in every lane."""
+        truth = isinstance(value, bool)
+        return self.all_lanes(str(value).lower(), "i1") if truth else self.real_constant(value)
 
     def fma(self, a: str, b: str, c: str) -> str:
         """a·b + c, rounded once."""
@@ -107,8 +114,8 @@ class Body:
         self.lines.append(f"  br i1 {some}, label %{slow}, label %{after}, !prof !0")
         self.label(slow)
         asked = [
-            self.put(f"select {self.truth} {huge}, {self.real} {self.lane_by_lane(f, [x])}, {self.real} {quick}")
-            for f, quick in zip(("sin", "cos"), fast, strict=True)
+            self.put(f"select {self.truth} {huge}, {self.real} {found}, {self.real} {quick}")
+            for found, quick in zip(self._asked(x), fast, strict=True)
         ]
         self.lines.append(f"  br label %{after}")
         self.label(after)
@@ -118,6 +125,16 @@ class Body:
         )
         self.sincos[x] = s, c
         return s, c
+
+    def _asked(self, x: str) -> list[str]:
+        """sin x and cos x from the C library, by a function of its own: it is almost never called."""
+        memory = ("%huge.x", "%huge.sin", "%huge.cos")
+        taken = [f"  {place} = alloca {self.real}, align 64" for place in memory]
+        self.scratch += [] if taken[0] in self.scratch else taken
+        self.lines.append(f"  store {self.real} {x}, ptr {memory[0]}, align 64")
+        given = ", ".join(f"ptr {place}" for place in memory)
+        self.lines.append(f"  call void @huge_{self.width}({given})")
+        return [self.put(f"load {self.real}, ptr {place}, align 64") for place in memory[1:]]
 
     def _reduced(self, x: str) -> tuple[str, str]:
         shift = self.real_constant(6755399441055744.0)  # 1.5·2⁵²: adding it rounds to a whole number
@@ -151,12 +168,13 @@ class Body:
         return self.put(f"bitcast {self.whole} {self.put(f'xor {self.whole} {bits}, {sign}')} to {self.real}")
 
     def compute(self, graph: Graph, values: dict[int, str]) -> None:
-        """All nodes of a graph but its inputs, whose values are there already."""
+        """All results of a graph from the values of its inputs."""
+        if emit_parts.is_large(graph):
+            emit_parts.compute(self, graph, values)
+            return
         for k, node in enumerate(graph.nodes):
             if node.op == "constant":
-                truth = isinstance(node.value, bool)
-                text = self.all_lanes(str(node.value).lower(), "i1") if truth else self.real_constant(node.value)
-                values[k] = text
+                values[k] = self.literal(node.value)
             elif node.op != "input":
                 values[k] = self.operation(node, [values[a] for a in node.args])
 
@@ -186,7 +204,8 @@ class Body:
         if op == "part":
             return self.part(args[0], node.value)
         if op in BINARY:
-            return self.binary(BINARY[op], *args)
+            flags = " reassoc nsz contract" if self.fast and op in FAST else ""
+            return self.binary(BINARY[op] + flags, *args)
         if op == "neg":
             return self.put(f"fneg {self.real} {args[0]}")
         if op in INTRINSIC:
@@ -228,6 +247,21 @@ class Body:
         """True for as many lanes as columns are left."""
         return f"{self.truth} <{', '.join(f'i1 {str(k < left).lower()}' for k in range(self.width))}>"
 
+    def load_row(self, place: str, left: int) -> str:
+        """As many numbers of one row as lanes, or as are left."""
+        if left >= self.width:
+            return self.put(f"load {self.real}, ptr {place}, align 8")
+        given = f"ptr {place}, i32 8, {self.mask(left)}, {self.real} zeroinitializer"
+        return self.put(f"call {self.real} @llvm.masked.load.{self.suffix}.p0({given})")
+
+    def store_row(self, place: str, value: str, left: int) -> None:
+        """The same way back."""
+        if left >= self.width:
+            self.lines.append(f"  store {self.real} {value}, ptr {place}, align 8")
+        else:
+            given = f"{self.real} {value}, ptr {place}, i32 8, {self.mask(left)}"
+            self.lines.append(f"  call void @llvm.masked.store.{self.suffix}.p0({given})")
+
     def load(self, port: Port, at: str, stride: str) -> list[str]:
         """All components of an argument, each as a row of lanes."""
         m, W = len(port.nodes), self.width
@@ -238,12 +272,7 @@ class Body:
         for first in range(0, m, W):
             rows = []
             for lane in range(W):
-                place = self.row(at, stride, lane, first)
-                if m - first >= W:
-                    rows.append(self.put(f"load {self.real}, ptr {place}, align 8"))
-                else:
-                    given = f"ptr {place}, i32 8, {self.mask(m - first)}, {self.real} zeroinitializer"
-                    rows.append(self.put(f"call {self.real} @llvm.masked.load.{self.suffix}.p0({given})"))
+                rows.append(self.load_row(self.row(at, stride, lane, first), m - first))
             found += self.transposed(rows)[: m - first]
         return found
 
@@ -255,59 +284,28 @@ class Body:
                 place = self.put(f"getelementptr double, ptr {at}, i64 {k}")
                 self.lines.append(f"  store double {value}, ptr {place}, align 8")
             return
-        if len(values) > LARGE:
-            self._store_through_memory(at, stride, values)
-            return
         for first in range(0, len(values), W):
             columns = values[first : first + W]
             left = len(columns)
             rows = self.transposed(columns + [columns[-1]] * (W - left))
             for lane, value in enumerate(rows):
-                place = self.row(at, stride, lane, first)
-                if left == W:
-                    self.lines.append(f"  store {self.real} {value}, ptr {place}, align 8")
-                else:
-                    given = f"{self.real} {value}, ptr {place}, i32 8, {self.mask(left)}"
-                    self.lines.append(f"  call void @llvm.masked.store.{self.suffix}.p0({given})")
-
-    def _store_through_memory(self, at: str, stride: str, values: list[str]) -> None:
-        """A large result: lanes to memory, then a loop that copies each state's row; little text to compile."""
-        W, m, n = self.width, len(values), len(self.scratch)
-        memory, before, loop, after = f"%scratch{n}", self.block, f"copy{n}", f"copied{n}"
-        self.scratch.append(f"  {memory} = alloca [{m} x {self.real}], align 64")
-        for k, value in enumerate(values):
-            place = self.put(f"getelementptr {self.real}, ptr {memory}, i64 {k}")
-            self.lines.append(f"  store {self.real} {value}, ptr {place}, align {8 * W}")
-        rows = [self.row(at, stride, lane, 0) for lane in range(W)]
-        self.lines.append(f"  br label %{loop}")
-        self.label(loop)
-        self.lines.append(f"  %k{n} = phi i64 [ 0, %{before} ], [ %next{n}, %{loop} ]")
-        lanes = self.put(f"getelementptr {self.real}, ptr {memory}, i64 %k{n}")
-        for lane, row in enumerate(rows):
-            source = self.put(f"getelementptr double, ptr {lanes}, i64 {lane}")
-            value = self.put(f"load double, ptr {source}, align 8")
-            place = self.put(f"getelementptr double, ptr {row}, i64 %k{n}")
-            self.lines.append(f"  store double {value}, ptr {place}, align 8")
-        self.lines.append(f"  %next{n} = add i64 %k{n}, 1")
-        more = self.put(f"icmp slt i64 %next{n}, {m}")
-        self.lines.append(f"  br i1 {more}, label %{loop}, label %{after}")
-        self.label(after)
+                self.store_row(self.row(at, stride, lane, first), value, left)
 
 
-def kernel_text(graph: Graph, name: str, width: int, names: Mapping[Routine, str] | None = None) -> str:
+def kernel_text(
+    graph: Graph, name: str, width: int, names: Mapping[Routine, str] | None = None, fast: bool = False
+) -> str:
     """The function that takes `width` states: pointers and row strides in bytes, arguments then results."""
-    body = Body(width, names)
+    body = Body(width, names, name, fast)
     ports = [*graph.inputs, *graph.outputs]
-    values: dict[int, str] = {}
-    for i, port in enumerate(graph.inputs):
-        for k, value in zip(port.nodes, body.load(port, f"%p{i}", f"%s{i}"), strict=True):
-            values[k] = value
-    body.compute(graph, values)
-    for i, port in enumerate(graph.outputs, len(graph.inputs)):
-        body.store(port, f"%p{i}", f"%s{i}", [values[k] for k in port.nodes])
+    if emit_parts.is_large(graph):
+        emit_parts.kernel(body, graph)
+    else:
+        _compute_rows(body, graph)
     given = ", ".join(f"ptr noalias %p{i}, i64 %s{i}" for i in range(len(ports)))
     return "\n".join(
         [
+            *body.functions,
             f"define internal void @{name}({given}) noinline alignstack(64) {{",
             "entry:",
             *body.scratch,
@@ -316,6 +314,27 @@ def kernel_text(graph: Graph, name: str, width: int, names: Mapping[Routine, str
             "}",
         ]
     )
+
+
+def _compute_rows(body: Body, graph: Graph) -> None:
+    """The body of a kernel: rows transposed in registers, the operations, and back to rows."""
+    values: dict[int, str] = {}
+    for i, port in enumerate(graph.inputs):
+        for k, value in zip(port.nodes, body.load(port, f"%p{i}", f"%s{i}"), strict=True):
+            values[k] = value
+    body.compute(graph, values)
+    for i, port in enumerate(graph.outputs, len(graph.inputs)):
+        body.store(port, f"%p{i}", f"%s{i}", [values[k] for k in port.nodes])
+
+
+def huge_text(width: int) -> str:
+    """The function that asks the C library for sines and cosines."""
+    body = Body(width)
+    x = body.put(f"load {body.real}, ptr %x, align 64")
+    for function, place in (("sin", "%s"), ("cos", "%c")):
+        body.lines.append(f"  store {body.real} {body.lane_by_lane(function, [x])}, ptr {place}, align 64")
+    head = f"define internal void @huge_{width}(ptr %x, ptr %s, ptr %c) noinline cold alignstack(64) {{"
+    return "\n".join([head, "entry:", *body.lines, "  ret void", "}"])
 
 
 def driver_text(graph: Graph, name: str, single: str, lanes: str, width: int) -> str:
@@ -376,8 +395,11 @@ def driver_text(graph: Graph, name: str, single: str, lanes: str, width: int) ->
     return "\n".join(lines)
 
 
-def module_text(graph: Graph, name: str, width: int) -> str:
-    """The whole module: header, declarations, kernels for one state and for `width` lanes, the driver."""
+def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
+    """The whole module: header, declarations, kernels for one state and for `width` lanes, the driver.
+
+    fast  sums and products may be reassociated: other bits, also from one lane width to another
+    """
     widths = sorted({1, width})
     header = "\n".join(f"; {line}" for line in repr(graph).splitlines())
     declarations = []
@@ -392,12 +414,16 @@ def module_text(graph: Graph, name: str, width: int) -> str:
     for function, arity in (("sin", 1), ("cos", 1), *LIBRARY.items()):
         declarations.append(f"declare double @{function}({', '.join(['double'] * arity)})")
     declarations.append("declare i32 @feclearexcept(i32)")
+    declarations.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
     declarations += [line for w in widths if names for line in emit_routine.declarations(w)]
-    kernels = [kernel_text(graph, f"{name}_{w}", w, names) for w in widths]
-    kernels += [emit_routine.routine_text(routine, names, Body(w, names)) for routine in names for w in widths]
+    kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast) for w in widths]
+    for routine, title in names.items():
+        for body in [Body(w, names, f"{title}_{w}", fast) for w in widths]:
+            text = emit_routine.routine_text(routine, names, body)
+            kernels += [*body.functions, text]
     kernels += [emit_routine.table_text(routine, names[routine]) for routine in names]
+    kernels += [huge_text(w) for w in widths if any(f"@huge_{w}(" in text for text in kernels)]
     driver = driver_text(graph, name, f"{name}_1", f"{name}_{width}", width)
-    return "\n\n".join(
-        [header, "\n".join(declarations), *kernels, driver, '!0 = !{!"branch_weights", i32 1, i32 100000}\n']
-    )
+    never = '!0 = !{!"branch_weights", i32 1, i32 100000}\n'
+    return "\n\n".join([header, "\n".join(dict.fromkeys(declarations)), *kernels, driver, never])

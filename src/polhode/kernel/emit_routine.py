@@ -162,21 +162,25 @@ class RoutineText:
         place, varies = self._address(cell)
         if not varies:
             return put(f"load {self.real}, ptr {place}, align {self.bytes}")
-        every = f"{self.body.truth} {self.body.all_lanes('true', 'i1')}"
-        at, pointers = f"{self.body.suffix}.v{self.W}p0", f"<{self.W} x ptr> {place}"
-        return put(
-            f"call {self.real} @llvm.masked.gather.{at}({pointers}, i32 8, {every}, {self.real} zeroinitializer)"
-        )
+        return self._gathered(place)
 
     def _table(self, cell: Cell) -> str:
-        """An entry of a table, in every lane."""
-        put, (index, _) = self.body.put, self.index(cell.at)
-        place = put(f"getelementptr double, ptr @{self.name}_{cell.array}, i64 {index}")
-        value = put(f"load double, ptr {place}, align 8")
+        """An entry of a table: the same in every lane, unless the index differs."""
+        put, (index, varies) = self.body.put, self.index(cell.at)
+        table = f"ptr @{self.name}_{cell.array}"
+        if varies:
+            return self._gathered(put(f"getelementptr double, {table}, {self.body.whole} {index}"))
+        value = put(f"load double, ptr {put(f'getelementptr double, {table}, i64 {index}')}, align 8")
         if self.W == 1:
             return value
         one = put(f"insertelement {self.real} poison, double {value}, i32 0")
         return put(f"shufflevector {self.real} {one}, {self.real} poison, <{self.W} x i32> zeroinitializer")
+
+    def _gathered(self, places: str) -> str:
+        """The numbers at a row of addresses."""
+        every = f"{self.body.truth} {self.body.all_lanes('true', 'i1')}"
+        given = f"<{self.W} x ptr> {places}, i32 8, {every}, {self.real} zeroinitializer"
+        return self.body.put(f"call {self.real} @llvm.masked.gather.{self.body.suffix}.v{self.W}p0({given})")
 
     def _store(self, address: Value, value: str) -> None:
         place, varies = address

@@ -12,9 +12,9 @@ around the routine, may be used anywhere after it: it is carried through memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.routine import (
@@ -30,7 +30,8 @@ from polhode.kernel.routine import (
     Variable,
     While,
 )
-from polhode.kernel.trace import Builder, Condition, Symbol, current, number_node, scope
+from polhode.kernel.trace import Builder, Condition, Symbol, current, number_node, outermost, scope
+from polhode.scalar import Vec
 
 Place = Index | Variable | Lookup | Cell | int
 
@@ -53,6 +54,19 @@ class Memory:
 
     def __setitem__(self, index: Place, value: Any) -> None:
         self.recorder.store(self.cell(index), value)
+
+
+class Whole(NamedTuple):
+    """A table of whole numbers of the routine that is being recorded."""
+
+    name: str
+
+    def at(self, i: Index) -> Lookup:
+        """The entry at a loop variable."""
+        ((_, variable),) = i.terms
+        assert isinstance(variable, Variable)
+        assert i == Index.of(variable)
+        return Lookup(self.name, variable.name)
 
 
 class BlockBuilder(Builder):
@@ -100,8 +114,8 @@ def _port(name: str, nodes: list[int]) -> Port:
 class Recorder:
     """A routine under construction, inside the function that is being traced."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.outer = name, current()
+    def __init__(self, name: str, outer: Builder | None = None) -> None:
+        self.name, self.outer = name, outer or current()
         self.arrays: dict[str, int] = {}
         self.tables: dict[str, tuple[float, ...]] = {}
         self.whole: dict[str, tuple[int, ...]] = {}
@@ -155,10 +169,10 @@ class Recorder:
         self.tables[name] = tuple(values)
         return Memory(self, name, len(values))
 
-    def lookup(self, name: str, values: Sequence[int]) -> str:
-        """Whole numbers known beforehand: the table of a `Lookup`."""
+    def lookup(self, name: str, values: Sequence[int]) -> Whole:
+        """Whole numbers known beforehand, at the variable of a loop: parts of indices, or cases."""
         self.whole[name] = tuple(values)
-        return name
+        return Whole(name)
 
     # control
 
@@ -241,6 +255,11 @@ class Recorder:
 
     # the end
 
+    @property
+    def captured(self) -> list[int]:
+        """The nodes of the function around that it uses."""
+        return list(self._given)
+
     def finished(self, rule: Derivative | None = None) -> Routine:
         """The routine."""
         self._close()
@@ -272,3 +291,33 @@ class Recorder:
 def _may_be(a: Cell, b: Cell) -> bool:
     """Whether two cells may be one: not if they lie in two arrays, or a constant distance apart."""
     return a.array == b.array and (a.at.terms != b.at.terms or a.at.offset == b.at.offset)
+
+
+class Shared:
+    """A function of vectors that becomes one routine, however often it is called in a trace.
+
+    What it uses besides its arguments must be symbols of the trace itself, or numbers.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Vec]) -> None:
+        self.name, self.function = name, function
+        self._known: dict[int, tuple[Routine, list[Symbol]]] = {}
+
+    def __call__(self, *arguments: Vec) -> Vec:
+        """The result; recorded when it is first asked for in a trace."""
+        top = outermost()
+        if top.serial not in self._known:
+            self._known = {top.serial: self._recorded(top, [len(x) for x in arguments])}
+        routine, given = self._known[top.serial]
+        builder = current()
+        nodes = [number_node(builder, x) for x in (*(x for argument in arguments for x in argument), *given)]
+        return Vec([Symbol(builder, node) for node in builder.call(routine, nodes)])  # type: ignore[arg-type]
+
+    def _recorded(self, top: Builder, lengths: list[int]) -> tuple[Routine, list[Symbol]]:
+        with Recorder(self.name, top) as r:
+            memory = [r.input(f"x{i}", n) for i, n in enumerate(lengths)]
+            found = self.function(*(Vec([x[k] for k in range(len(x))]) for x in memory))
+            out = r.output("y", len(found))
+            for k, value in enumerate(found):
+                out[k] = value
+        return r.finished(), [Symbol(top, node) for node in r.captured]

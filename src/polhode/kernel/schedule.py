@@ -4,6 +4,9 @@ Fusing is a choice made here, in the graph, so that every target and every lane 
 """
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
 from weakref import WeakKeyDictionary
 
 from polhode.kernel.graph import Graph, Node
@@ -63,3 +66,72 @@ def fused(graph: Graph) -> Graph:
             negated[moved[0]] = place[-1]
     ports = [[p._replace(nodes=tuple(place[k] for k in p.nodes)) for p in x] for x in (graph.inputs, graph.outputs)]
     return Graph.pruned(graph.name, ports[0], ports[1], nodes, graph.structure)
+
+
+PART = 700
+"""Operations of one part of a divided graph, and values that it takes from others."""
+
+WEIGHT = {"sin": 20, "cos": 20}
+"""Operations that count for several, for the text they become."""
+
+
+@dataclass(frozen=True)
+class Division:
+    """A graph in parts that run one after the other and share memory: slots, one number each."""
+
+    parts: tuple[tuple[int, ...], ...]
+    """The nodes of each part, in order; inputs and constants belong to none."""
+    slot: Mapping[int, int]
+    """Where values lie that another part or a result needs; first all inputs, in order."""
+    slots: int
+
+
+def weight(graph: Graph) -> int:
+    """About how many instructions a graph becomes."""
+    return sum(WEIGHT.get(node.op, 1) for node in graph.nodes if node.args)
+
+
+def divided(graph: Graph, size: int = PART) -> Division:
+    """A graph cut into parts of about equal weight; a slot serves several values, one after the other."""
+    parts = _cut(graph, size)
+    last = dict.fromkeys((k for port in graph.outputs for k in port.nodes), len(parts))
+    for p in reversed(range(len(parts))):
+        for k in parts[p]:
+            for a in graph.nodes[k].args:
+                last.setdefault(a, p)
+    inputs = [k for k, node in enumerate(graph.nodes) if node.op == "input"]
+    slot = dict(zip(inputs, count(), strict=False))
+    fresh = count(len(inputs))
+    free: list[int] = []
+    ending: list[list[int]] = [[] for _ in range(len(parts) + 1)]
+    for p, part in enumerate(parts):
+        for k in part:
+            if last.get(k, p) > p:
+                slot[k] = free.pop() if free else next(fresh)
+                ending[last[k]].append(slot[k])
+        free += ending[p]
+    for k in last:
+        if last[k] == len(parts) and k not in slot:  # a constant that is a result
+            slot[k] = next(fresh)
+    return Division(parts, slot, next(fresh))
+
+
+def _cut(graph: Graph, size: int) -> tuple[tuple[int, ...], ...]:
+    """The nodes in order, cut; the results of a routine stay with its call."""
+    results: dict[int, list[int]] = {}
+    for k, node in enumerate(graph.nodes):
+        if node.op == "part":
+            results.setdefault(node.args[0], []).append(k)
+    parts: list[list[int]] = [[]]
+    room, here = size, set[int]()
+    for k, node in enumerate(graph.nodes):
+        if not node.args or node.op == "part":
+            continue
+        if room <= 0:
+            parts.append([])
+            room, here = size, set()
+        own = [k, *results.get(k, ())]
+        parts[-1] += own
+        room -= WEIGHT.get(node.op, 1) + len({*node.args} - here) + len(own) - 1
+        here.update(own, node.args)
+    return tuple(map(tuple, parts))

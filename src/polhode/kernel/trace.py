@@ -53,6 +53,11 @@ def current() -> Builder:
     return _open.places[-1].current()
 
 
+def outermost() -> Builder:
+    """The trace that all those inside it belong to, in this thread."""
+    return next(place for place in reversed(_open.places) if type(place) is Builder)
+
+
 class Builder:
     """A graph under construction. Of two that meet, the later (`serial`) stands inside the other."""
 

@@ -193,6 +193,7 @@ def _joint_elements(
     pitch = numbers.scalar(f"{path}.pitch", joint.pitch) if joint.pitch is not None else 0.0
     position = numbers.vector(f"{path}.position", joint.position)
     orientation = numbers.vector(f"{path}.orientation", joint.orientation)
+    placed = rotation_matrix_homogeneous(orientation)
     steps = kind.elements or (("fixed", ""),)
     made: list[Element] = []
     at = 0
@@ -209,7 +210,7 @@ def _joint_elements(
                 pitch=pitch,
                 position=position if k == 0 else ORIGIN,
                 orientation=orientation if k == 0 else UPRIGHT,
-                turning=_turning(rotation_matrix_homogeneous(orientation) if k == 0 else identity(3), axes.get(axis)),
+                turning=turning_parts(placed if k == 0 else identity(3), axes.get(axis)),
                 q=tuple(range(q, q + nq)),
                 v=tuple(range(v, v + nv)),
                 body=joint.child if last else None,
@@ -221,7 +222,7 @@ def _joint_elements(
     return made
 
 
-def _turning(R: Vec, axis: Vec | None) -> tuple[Vec, Vec, Vec]:
+def turning_parts(R: Vec, axis: Vec | None) -> tuple[Vec, Vec, Vec]:
     """R times the parts of a rotation about a unit axis e: e eᵀ + cos(q) (I − e eᵀ) + sin(q) ẽ."""
     if axis is None:
         return (0.0 * identity(3), _snapped(R), 0.0 * identity(3))

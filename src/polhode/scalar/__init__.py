@@ -28,6 +28,7 @@ from polhode.scalar.functions import (
     tan as tan,
     where as where,
 )
+from polhode.scalar.nested import flat as flat, shaped as shaped
 from polhode.scalar.structured import (
     iterate as iterate,
     jacobian as jacobian,

@@ -30,13 +30,15 @@ def _own(name: str, x: Any) -> Callable[..., Any] | None:
 def iterate(step: Iteration, state: Vec, limit: int) -> Vec:
     """Repeat `state, go = step(state)` while `go` holds, at most `limit` times, at least once.
 
-    In a batch each element stops on its own and keeps its state.
+    In a batch each element stops on its own and keeps its state; what its further steps would give (infinities,
+    perhaps) is not used.
     """
     if method := _own("iterate", state):
         return method(step, state, limit)
     going: Any = True
     for _ in range(limit):
-        following, go = step(state)
+        with np.errstate(all="ignore"):
+            following, go = step(state)
         state = where(going, following, state)
         going = going & go
         if not np.any(getattr(going, "holds", going)):

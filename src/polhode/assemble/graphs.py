@@ -1,0 +1,90 @@
+"""A quantity as a graph: what compiled targets trace, one function of the arguments of a call.
+
+Of several ways to the same result the one with fewest operations is taken; trees are regrouped where
+nothing asks for their bodies one by one; derivatives come from the graph of inverse dynamics.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from polhode.assemble.calls import Arguments, Call, arguments
+from polhode.assemble.quantities import forward_by_factors, inverse_dynamics
+from polhode.assemble.rolled import is_large
+from polhode.dynamics import inertia, kinematics
+from polhode.kernel import Graph, jacobian, replay, trace
+from polhode.kernel.schedule import fused
+from polhode.model import Model, make_tree, regrouped
+from polhode.scalar import Vec, identity
+
+Quantity = Callable[[Arguments], Any]
+
+REDUCED = {"mass_matrix", "christoffel", "coriolis", "gravity", "bias", "inverse_dynamics", "forward_dynamics"}
+"""The quantities that a regrouped tree may serve."""
+
+
+class Graphs:
+    """The graphs of one model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.tree = model, make_tree(model)
+
+    def graph(self, name: str, quantity: Quantity, call: Call) -> Graph:
+        """The graph of a quantity for the arguments of a call; its last input is the time where no others follow."""
+        graphs = [trace(way, **call.shapes) for way in self._ways(name, quantity, call)]
+        return min(graphs, key=lambda graph: fused(graph).operations.total())
+
+    def _ways(self, name: str, quantity: Quantity, call: Call) -> list[Callable[..., Any]]:
+        """Functions of the scalars of a call that all give the quantity."""
+        if name == "inverse_dynamics_derivatives":
+            return [lambda **scalars: self._slopes(call, scalars, ("step", "v", "vd"))]
+        if name == "forward_dynamics_derivatives":
+            return [lambda **scalars: self._forward_slopes(call, scalars)]
+        reduce = name in REDUCED and self._alone(call)
+        several = name == "forward_dynamics" and not is_large(self.tree)
+        ways = (quantity, forward_by_factors) if several else (quantity,)
+        return [self._traced(way, reduce) for way in ways]
+
+    def _forward_slopes(self, call: Call, scalars: dict[str, Any]) -> tuple[Vec, ...]:
+        """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ.
+
+        ∂v̇/∂x = −M⁻¹ ∂τ/∂x at the v̇ of the motion, ∂v̇/∂τ = M⁻¹
+        """
+        x = self._arguments(scalars, self._alone(call))
+        scalars["vd"] = forward_by_factors(x)
+        dq, dv = self._slopes(call, scalars, ("step", "v"))
+        L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))  # shared with v̇
+
+        def solved(right: Vec) -> Vec:
+            return Vec([inertia.solve_factored(x.tree, L, D, column) for column in right.T]).T
+
+        return solved(-dq), solved(-dv), solved(identity(self.model.nv))
+
+    def _slopes(self, call: Call, scalars: dict[str, Any], names: tuple[str, ...]) -> tuple[Vec, ...]:
+        """Derivatives of inverse dynamics, from its graph: along "step" (the tangent directions of q), v, v̇."""
+        n = self.model.nv
+
+        def needed(step: Vec, **inner: Any) -> Vec:
+            x = self._arguments(inner, self._alone(call))
+            return inverse_dynamics(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
+
+        shapes = {name: shape for name, shape in call.shapes.items() if name != "tau"} | {"vd": (n,)}
+        graph = jacobian(trace(needed, step=(n,), **shapes), wrt=names)
+        found = replay(graph, step=Vec([0.0] * n), **{name: scalars[name] for name in shapes})
+        return tuple(found[f"d_result_d_{name}"] for name in names)
+
+    def _traced(self, quantity: Quantity, reduce: bool) -> Callable[..., Any]:
+        return lambda **scalars: quantity(self._arguments(scalars, reduce))
+
+    def _arguments(self, scalars: dict[str, Any], reduce: bool) -> Arguments:
+        """The arguments, with the tree regrouped where nothing asks for its bodies one by one."""
+        x = arguments(self.model, self.tree, scalars)
+        return x._replace(tree=regrouped(x.tree), rolled=is_large(x.tree)) if reduce else x
+
+    def _alone(self, call: Call) -> bool:
+        """Whether nothing acts on single bodies but gravity."""
+        return not self.model.forces and not any(name.startswith("wrench.") for name in call.arrays)
+
+
+def identity_text(model: Model) -> str:
+    """The model as text that says everything about it; "" where it holds functions, which no text tells."""
+    return "" if any(callable(x) for force in model.forces for x in vars(force).values()) else repr(model)

@@ -1,0 +1,217 @@
+"""Inputs over time: what `tau` of a simulation may be, as one generalised force of (t, q, v) on generic scalars."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.dynamics import inverse, kinematics
+from polhode.errors import CompileError, InputError, message
+from polhode.kernel.record import Recorder
+from polhode.kernel.routine import Index
+from polhode.kernel.trace import Symbol, trace
+from polhode.model import Model, Tree
+from polhode.scalar import Array, Scalar, Vec, as_array, where
+
+Law = Callable[[Scalar, Vec, Vec], Vec]
+"""Generalised forces (nv,) of (t, q, v)"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Forces over time: straight lines between samples, or each held to the next (`hold`); the ends go on for ever.
+
+    times   (n,)  s, increasing
+    values  (n, nv)
+    """
+
+    times: Array
+    values: Array
+    hold: bool = False
+
+
+@dataclass(frozen=True)
+class PD:
+    """A controller that pulls every joint to a target: τ = K (target ⊖ q) + D (speed − v).
+
+    stiffness, damping  one number, or one for each velocity
+    target              (nq,), or a function of t; None: zero angles, identity quaternions
+    speed               (nv,), or a function of t; None: 0
+    """
+
+    stiffness: Any
+    damping: Any
+    target: Any = None
+    speed: Any = None
+
+
+@dataclass(frozen=True)
+class ComputedTorque:
+    """Inverse dynamics of the model at the acceleration a + D (speed − v) + K (target ⊖ q).
+
+    acceleration  a (nv,), or a function of t; None: 0;  all else as in PD, per unit of inertia
+    """
+
+    stiffness: Any
+    damping: Any
+    target: Any = None
+    speed: Any = None
+    acceleration: Any = None
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A controller in Python, called at t = 0, period, 2·period, …; its forces are held in between.
+
+    function  (t, q, v) -> forces (nv,), on arrays
+    """
+
+    function: Callable[[float, np.ndarray, np.ndarray], Array]
+    period: float
+
+    def __post_init__(self) -> None:
+        """Check the period."""
+        if not (isinstance(self.period, (int, float)) and 0 < self.period < np.inf):
+            raise InputError(message("Sampled", "not a period", repr(self.period), "seconds above 0"))
+
+
+def law_of(model: Model, tau: Any, zero: np.ndarray) -> tuple[Law | None, str]:
+    """The force law of what a user gave as `tau`, and what makes it the same law again ("": nothing can tell).
+
+    zero  the coordinates at zero, for controllers without a target
+    """
+    nv = model.nv
+    if tau is None or isinstance(tau, Sampled):
+        return None, "none"
+    if isinstance(tau, Table):
+        times, values = _table(tau, nv)
+        return _interpolated(times, values, tau.hold), f"table {tau.hold} {times.tolist()} {values.tolist()}"
+    if isinstance(tau, (PD, ComputedTorque)):
+        return None, ""  # made with the tree, by `controller`
+    if callable(tau):
+        return _checked_law(tau, nv), ""
+    if isinstance(tau, tuple) and len(tau) == 2 and np.ndim(tau[0]) == 1 and np.ndim(tau[1]) == 2:
+        return law_of(model, Table(*tau), zero)
+    if isinstance(tau, Mapping):
+        return law_of(model, _by_joint(model, tau), zero)
+    constant = as_array("simulate, tau", tau, (nv,))
+    if constant.ndim != 1 or constant.dtype.kind != "f":
+        fix = "For forces over time give Table(times, values)."
+        raise InputError(
+            message("simulate, tau", "not one force for each velocity", str(constant.shape), f"({nv},)", fix)
+        )
+    level = Vec(constant.tolist())
+    return lambda t, q, v: level, f"constant {constant.tolist()}"
+
+
+def _by_joint(model: Model, tau: Mapping[str, Any]) -> np.ndarray:
+    """Forces given by the names of joints, 0 for all others."""
+    found, at = np.zeros(model.nv), 0
+    known = {joint.name for joint in model.joints if joint.nv}
+    for name in tau:
+        if name not in known:
+            raise InputError(message("simulate, tau", "no such joint that moves", repr(name), ", ".join(sorted(known))))
+    for joint in model.joints:
+        if joint.name in tau:
+            found[at : at + joint.nv] = tau[joint.name]
+        at += joint.nv
+    return found
+
+
+def _table(tau: Table, nv: int) -> tuple[np.ndarray, np.ndarray]:
+    times, values = np.asarray(tau.times, dtype=float), np.asarray(tau.values, dtype=float)
+    if times.ndim != 1 or not len(times) or np.any(np.diff(times) <= 0) or not np.all(np.isfinite(times)):
+        raise InputError(message("Table, times", "not increasing", repr(tau.times)[:60], "increasing seconds"))
+    if values.shape != (len(times), nv) or not np.all(np.isfinite(values)):
+        expected = f"finite forces ({len(times)}, {nv})"
+        raise InputError(message("Table, values", "do not fit", f"shape {values.shape}", expected))
+    return times, values
+
+
+def _interpolated(times: np.ndarray, values: np.ndarray, hold: bool) -> Law:
+    """Forces between samples: a search by halves, in compiled code, and one straight line."""
+    n, nv = values.shape
+    slopes = np.zeros_like(values)
+    if not hold:
+        slopes[:-1] = np.diff(values, axis=0) / np.diff(times)[:, None]
+
+    def law(t: Scalar, q: Vec, v: Vec) -> Vec:
+        if not isinstance(t, Symbol):
+            last = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, n - 1))
+            return Vec((values[last] + slopes[last] * max(t - times[last], 0.0)).tolist())
+        with Recorder("table") as r:
+            at, place, out = r.input("t", 1), r.array("place", 1), r.output("tau", nv)
+            knot, level = r.table("knots", times.tolist()), r.table("levels", values.ravel().tolist())
+            slope = r.table("slopes", slopes.ravel().tolist())
+            size = 1 << max(n - 1, 0).bit_length()
+            while size := size // 2:  # the last sample not after t
+                ahead = r.array(f"try{size}", 1)
+                ahead[0] = where(place[0] + size < n, place[0] + size, place[0])
+                place[0] = where(knot[ahead.cell(0)] <= at[0], ahead[0], place[0])
+            since = where(at[0] > knot[place.cell(0)], at[0] - knot[place.cell(0)], 0.0)
+            row = Index.of(place.cell(0)) * nv
+            for k in range(nv):
+                out[k] = level[row + k] + slope[row + k] * since
+        return Vec(r.call([t]))
+
+    return law
+
+
+def _checked_law(function: Callable, nv: int) -> Law:
+    """A user's function, its result checked for its length."""
+    name = getattr(function, "__name__", "tau")
+
+    def law(t: Scalar, q: Vec, v: Vec) -> Vec:
+        found = function(t, q, v)
+        if not hasattr(found, "__len__") or len(found) != nv:
+            shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)[:60]
+            raise InputError(message(f"simulate, tau '{name}'", "wrong result", shown, f"{nv} generalised forces"))
+        return Vec(found)
+
+    return law
+
+
+def controller(tau: PD | ComputedTorque, tree: Tree, zero: np.ndarray) -> Law:
+    """The law of a controller on a tree."""
+    nv = tree.nv
+    where_, K = type(tau).__name__, _each(tau.stiffness, nv, f"{type(tau).__name__}, stiffness")
+    D = _each(tau.damping, nv, f"{where_}, damping")
+    target = _over_time(tau.target, zero.tolist(), f"{where_}, target")
+    speed = _over_time(tau.speed, [0.0] * nv, f"{where_}, speed")
+
+    def pulled(t: Scalar, q: Vec, v: Vec) -> Vec:
+        apart, late = kinematics.difference(tree, q, target(t)), speed(t) - v
+        return Vec([k * x + d * y for k, x, d, y in zip(K, apart, D, late, strict=True)])
+
+    if isinstance(tau, PD):
+        return pulled
+    wanted = _over_time(tau.acceleration, [0.0] * nv, f"{where_}, acceleration")
+    return lambda t, q, v: inverse.inverse_dynamics(tree, q, v, wanted(t) + pulled(t, q, v))
+
+
+def _each(value: Any, n: int, where: str) -> Vec:
+    array = np.asarray(value, dtype=float)
+    if array.shape not in ((), (n,)) or not np.all(np.isfinite(array)):
+        raise InputError(message(where, "does not fit", f"shape {array.shape}", f"one number, or ({n},)"))
+    return Vec(np.broadcast_to(array, n).tolist())
+
+
+def _over_time(value: Any, default: list[float], where: str) -> Callable[[Scalar], Vec]:
+    if callable(value):
+        return lambda t: Vec(value(t))
+    if value is None:
+        return lambda t: Vec(default)
+    constant = Vec(as_array(where, value, (len(default),)).tolist())
+    return lambda t: constant
+
+
+def traceable(model: Model, function: Callable, what: str) -> str:
+    """Why a function of (t, q, v) cannot be compiled; "" if it can."""
+    try:
+        trace(function, t=(), q=(model.nq,), v=(model.nv,))
+    except InputError:
+        raise
+    except (CompileError, TypeError, ValueError, AttributeError) as error:
+        return f"{what} cannot be compiled ({str(error).splitlines()[0]})"
+    return ""

@@ -1,0 +1,227 @@
+"""Large machines: each pass of an algorithm as a loop over the elements, its step traced once for every kind.
+
+The steps are those of `dynamics`; here they meet loops and arrays of the compiler. Text and compile time
+do not grow with the machine, and the work grows with its size. Slot 0 of every array belongs to the ground,
+slot i + 1 to element i.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from polhode.dynamics import forward, inverse
+from polhode.dynamics.kinematics import Twist, placement, unit_twists
+from polhode.kernel.record import Memory, Recorder
+from polhode.kernel.routine import Index
+from polhode.model import Element, Tree
+from polhode.model.tree import ORIGIN
+from polhode.scalar import Vec, flat, identity, shaped
+from polhode.spatial import Inertia, Placement
+
+OPERATIONS = {"revolute": 260, "prismatic": 200, "screw": 300, "ball": 700, "fixed": 0}
+"""About how many operations an element of a kind adds to forward dynamics when all are written out."""
+
+UNROLLED = 20_000
+"""Operations that are still written out; a larger machine runs in loops."""
+
+
+def is_large(tree: Tree) -> bool:
+    """Whether the passes over a tree are better loops."""
+    return sum(OPERATIONS[e.kind] for e in tree.elements) > UNROLLED
+
+
+class Slots:
+    """An array of records, one in each slot."""
+
+    def __init__(self, r: Recorder, name: str, count: int, like: Any) -> None:
+        self.like, self.size = like, len(flat(like))
+        self.memory = r.array(name, count * self.size)
+
+    def get(self, slot: Index, like: Any = None) -> Any:
+        """The record of a slot; or of its first numbers another one."""
+        like = self.like if like is None else like
+        return shaped(like, (self.memory[slot * self.size + k] for k in range(self.size)))
+
+    def put(self, slot: Index, record: Any) -> None:
+        """A new record for a slot."""
+        for k, value in enumerate(flat(record)):
+            self.memory[slot * self.size + k] = value
+
+
+class Window:
+    """The numbers of one element among those of the whole machine, counted from 0."""
+
+    def __init__(self, memory: Memory, first: Index) -> None:
+        self.memory, self.first = memory, first
+
+    def __getitem__(self, k: int) -> Any:
+        return self.memory[self.first + k]
+
+
+class Rows:
+    """The elements of a tree as tables, one row each; a number that is the same in all rows stays a constant."""
+
+    def __init__(self, r: Recorder, tree: Tree) -> None:
+        self.r, self.elements, self.n = r, tree.elements, len(tree.elements)
+        self.kinds = sorted({e.kind for e in tree.elements})
+        self.kind = r.lookup("kind", [self.kinds.index(e.kind) for e in tree.elements])
+        self._parent = r.lookup("parent", [e.parent + 1 for e in tree.elements])
+        self._q = r.lookup("first_q", [e.q[0] if e.q else 0 for e in tree.elements])
+        self._v = r.lookup("first_v", [e.v[0] if e.v else 0 for e in tree.elements])
+        self.arguments: list[Any] = []
+        self._columns = {kind: self._constant_columns(kind) for kind in self.kinds}
+        known = all(isinstance(x, float) for x in self.arguments)
+        self.memory = r.table("numbers", self.arguments) if known else r.input("numbers", len(self.arguments))
+        self.arguments = [] if known else self.arguments
+
+    def _constant_columns(self, kind: str) -> list[Any]:
+        """For each number of an element of this kind: the number, or where its column begins."""
+        rows = {i: flat(_numbers(e)) for i, e in enumerate(self.elements) if e.kind == kind}
+        columns: list[Any] = []
+        for values in zip(*rows.values(), strict=True):
+            if all(isinstance(x, float) and x == values[0] for x in values):
+                columns.append(values[0])
+                continue
+            columns.append(Index(len(self.arguments)))
+            column = dict(zip(rows, values, strict=True))
+            self.arguments += [column.get(i, 0.0) for i in range(self.n)]
+        return columns
+
+    def each_kind(self, i: Index) -> Iterator[Element]:
+        """The element of a row, once for every kind it may have."""
+        if len(self.kinds) == 1:
+            yield self._element(self.kinds[0], i)
+            return
+        for number in self.r.cases(self.kind.at(i), range(len(self.kinds))):
+            yield self._element(self.kinds[number], i)
+
+    def _element(self, kind: str, i: Index) -> Element:
+        example = next(e for e in self.elements if e.kind == kind)
+        columns = (self.memory[i + c] if isinstance(c, Index) else c for c in self._columns[kind])
+        axis, pitch, position, turning, body, armature = shaped(_numbers(example), columns)
+        return Element(
+            example.name, example.joint, 0, kind, axis, pitch, position, example.orientation, turning,
+            tuple(range(len(example.q))), tuple(range(len(example.v))), None, body, armature,
+            example.damping, example.stiffness, example.rest,
+        )  # fmt: skip
+
+    def parent(self, i: Index) -> Index:
+        """The slot of an element's parent."""
+        return Index.of(self._parent.at(i))
+
+    def of_q(self, memory: Memory, i: Index) -> Any:
+        """The coordinates of an element."""
+        return Window(memory, Index.of(self._q.at(i)))
+
+    def of_v(self, memory: Memory, i: Index) -> Any:
+        """The velocities of an element, or what is in the order of velocities."""
+        return Window(memory, Index.of(self._v.at(i)))
+
+
+def _numbers(e: Element) -> tuple[Vec, Any, Vec, tuple[Vec, Vec, Vec], Inertia, Vec]:
+    """What the steps need of an element."""
+    return e.axis, e.pitch, e.position, e.turning, e.inertia, e.armature
+
+
+NOWHERE = Placement(identity(3), ORIGIN)
+REST = Twist(ORIGIN, ORIGIN)
+
+
+def inverse_dynamics(tree: Tree, q: Vec, v: Vec, vd: Vec, gravity: Vec | None = None) -> Vec:
+    """τ = M v̇ + Γ v v + gravity, as `dynamics.inverse`."""
+    root = inverse.ground(tree.gravity if gravity is None else gravity)
+    with Recorder("inverse_dynamics") as r:
+        rows, tau = Rows(r, tree), r.output("tau", tree.nv)
+        Q, V, A = r.input("q", tree.nq), r.input("v", tree.nv), r.input("vd", tree.nv)
+        _newton_euler(r, rows, root, Q, V, A, lambda i, k, value: _put(tau, rows, i, k, value))
+    return Vec(r.call([*rows.arguments, *q, *v, *vd]))
+
+
+def _put(memory: Memory, rows: Rows, i: Index, k: int, value: Any) -> None:
+    memory[rows.of_v(memory, i).first + k] = value
+
+
+def _newton_euler(
+    r: Recorder, rows: Rows, root: inverse.Carried, Q: Any, V: Any, A: Any, found: Callable[[Index, int, Any], None]
+) -> None:
+    """Both passes of inverse dynamics; `found` takes each joint's forces. V = None: at rest."""
+    n = rows.n
+    at = Slots(r, "at", n + 1, NOWHERE)
+    moving, force = Slots(r, "moving", n + 1, root), Slots(r, "force", n + 1, (ORIGIN, ORIGIN))
+    moving.put(Index(0), root)
+    still = Vec([0.0] * 3)
+    # pass 1, root to leaves: how each element moves, and what its body needs
+    for i in r.range(n):
+        for e in rows.each_kind(i):
+            v = still if V is None else rows.of_v(V, i)
+            step = inverse.outward(e, rows.of_q(Q, i), v, rows.of_v(A, i), moving.get(rows.parent(i)))
+            for slots, record in zip((at, moving, force), step, strict=True):
+                slots.put(i + 1, record)
+    # pass 2, leaves to root: what each joint must carry
+    for i in r.range(0, n, down=True):
+        for e in rows.each_kind(i):
+            f, m = force.get(i + 1)
+            for k, value in enumerate(inverse.joint_force(e, f, m)):
+                found(i, k, value + e.armature[k] * rows.of_v(A, i)[k])
+            F, N = force.get(rows.parent(i))
+            f_p, n_p = inverse.handed(at.get(i + 1), f, m)
+            force.put(rows.parent(i), (F + f_p, N + n_p))
+
+
+def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec) -> Vec:
+    """v̇ by articulated bodies, as `dynamics.forward`: of M v̇ + gravity = τ less what the velocities need."""
+    turning = inverse_dynamics(tree, q, v, Vec([0.0] * tree.nv), gravity=ORIGIN)
+    with Recorder("forward_dynamics") as r:
+        rows, vd, n = Rows(r, tree), r.output("vd", tree.nv), len(tree.elements)
+        Q, T = r.input("q", tree.nq), r.input("tau", tree.nv)
+        at, a = Slots(r, "at", n + 1, NOWHERE), Slots(r, "a", n + 1, REST)
+        body = Slots(r, "body", n + 1, forward.Articulated(*[identity(3)] * 3))
+        force = Slots(r, "force", n + 1, (ORIGIN, ORIGIN))
+        joint = Slots(r, "joint", n + 1, _kept(max(len(e.v) for e in tree.elements)))
+        a.put(Index(0), Twist(-tree.gravity, ORIGIN))
+        # root to leaves: bodies alone
+        for i in r.range(n):
+            for e in rows.each_kind(i):
+                at.put(i + 1, placement(e, rows.of_q(Q, i)))
+                body.put(i + 1, forward.rigid(e.inertia))
+        # leaves to root: articulated inertias and forces
+        for i in r.range(0, n, down=True):
+            for e in rows.each_kind(i):
+                up, here, x, (f, m) = rows.parent(i), at.get(i + 1), body.get(i + 1), force.get(i + 1)
+                if e.v:
+                    x, known = forward.release(x, unit_twists(e), e.armature)
+                    own = rows.of_v(T, i)
+                    u, (f, m) = forward.left_over(known, Vec([own[k] for k in e.v]), f, m)
+                    joint.put(i + 1, (known.U, known.Dinv, u))
+                body.put(up, forward.joined(body.get(up), forward.seen_from_parent(x, here)))
+                (F, N), (f_p, n_p) = force.get(up), inverse.handed(here, f, m)
+                force.put(up, (F + f_p, N + n_p))
+        # root to leaves: accelerations
+        for i in r.range(n):
+            for e in rows.each_kind(i):
+                U, Dinv, u = joint.get(i + 1, _kept(len(e.v)))
+                left = forward.Released(unit_twists(e), U, Dinv) if e.v else None
+                own, moving = forward.follow(left, at.get(i + 1), u, a.get(rows.parent(i)))
+                a.put(i + 1, moving)
+                for k, value in enumerate(own):
+                    _put(vd, rows, i, k, value)
+    return Vec(r.call([*rows.arguments, *q, *(tau - turning)]))
+
+
+def _kept(dofs: int) -> tuple[list[tuple[Vec, Vec]], Vec, Vec]:
+    """U, D⁻¹ and u of this many velocities, for their shapes."""
+    return [(ORIGIN, ORIGIN)] * dofs, identity(dofs), Vec([0.0] * dofs)
+
+
+def mass_matrix(tree: Tree, q: Vec) -> Vec:
+    """The mass matrix, row by row: what a unit acceleration needs at rest, without gravity."""
+    n = tree.nv
+    with Recorder("mass_matrix") as r:
+        rows, Q, M = Rows(r, tree), r.input("q", tree.nq), r.output("M", n * n)
+        A, number = r.array("vd", n), r.table("number", range(n))
+        for j in r.range(n):
+            for k in r.range(n):
+                A[k] = number[k] == number[j]
+            start = lambda i, k, value, j=j: M.__setitem__(j * n + rows.of_v(M, i).first + k, value)  # noqa: E731
+            _newton_euler(r, rows, inverse.ground(ORIGIN), Q, None, A, start)
+    found: Sequence[Any] = r.call([*rows.arguments, *q])
+    return Vec([Vec(found[i * n : (i + 1) * n]) for i in range(n)])

@@ -1,0 +1,187 @@
+"""One run as rows of numbers, each from the one before: many steps, their control, and what happens on the way.
+
+Everything here is on generic scalars. Compiled, a row is one call; a whole run is a chain of them. On
+floats it is the same run in Python, for functions that cannot be traced.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from polhode.integrate.adaptive import GROW, controlled
+from polhode.integrate.method import Machine, Method, State
+from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
+
+GOING, TOO_SMALL, NOT_FINITE, EVENT = 0.0, 1.0, 2.0, 3.0
+"""The status of a row: it goes on; its step became too small; a number is none; an event lies in its last step."""
+
+SMALLEST = 1e-14
+"""A step, relative to the time, that no longer moves it."""
+
+LIMIT = 200_000
+"""Steps that are tried within one row before the caller is asked again."""
+
+LARGEST = 1e150
+"""A state with a larger number has left every bound: its squares would be infinite."""
+
+
+class Crossing(NamedTuple):
+    """A zero of a function g(t, q, v): upwards (direction 1), downwards (−1), or both ways (0)."""
+
+    function: Callable[[Scalar, Vec, Vec], Scalar]
+    direction: int
+
+
+class Setup(NamedTuple):
+    """What is run: a method, on a machine, watching for crossings."""
+
+    method: Method
+    machine: Machine
+    crossings: tuple[Crossing, ...] = ()
+
+
+class Fixed(NamedTuple):
+    """A run with equal steps: how many were taken since the origin, and the state."""
+
+    taken: Scalar
+    status: Scalar
+    q: Vec
+    v: Vec
+    memory: Vec | None
+    g: Vec
+    """The values of the crossings' functions."""
+    before: State | None
+    """Where the last step began; kept if there are crossings."""
+    memory_before: Vec | None
+
+
+class Adaptive(NamedTuple):
+    """A run with controlled steps: time, state, the step to try next, and where the last step began."""
+
+    t: Scalar
+    status: Scalar
+    q: Vec
+    v: Vec
+    h: Scalar
+    grow: Scalar
+    taken: Scalar
+    refused: Scalar
+    smallest: Scalar
+    largest: Scalar
+    g: Vec
+    t0: Scalar
+    h0: Scalar
+    before: State
+
+
+def fixed_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Fixed:
+    """The first row of a run with equal steps."""
+    memory = setup.method.start(setup.machine, t, q, v, h) if setup.method.start else None
+    watched = bool(setup.crossings)
+    return Fixed(0.0, GOING, q, v, memory, _values(setup, t, q, v), State(q, v) if watched else None,
+                 memory if watched else None)  # fmt: skip
+
+
+def adaptive_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Adaptive:
+    """The first row of a run with controlled steps; h is the step to try."""
+    none = (0.0, 0.0, 1e300, 0.0)
+    return Adaptive(t, GOING, q, v, h, GROW, *none, _values(setup, t, q, v), t, 1.0, State(q, v))
+
+
+def _values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
+    return Vec([crossing.function(t, q, v) for crossing in setup.crossings])
+
+
+def crossed(crossings: tuple[Crossing, ...], old: Vec, new: Vec) -> Any:
+    """Whether any function changed its sign the way it is watched for."""
+    found: Any = False
+    for crossing, a, b in zip(crossings, old, new, strict=True):
+        if crossing.direction >= 0:
+            found = found | ((a < 0) & (b >= 0))
+        if crossing.direction <= 0:
+            found = found | ((a > 0) & (b <= 0))
+    return found
+
+
+def _finite(state: Vec) -> Any:
+    """Whether all numbers are numbers, and not out of all bounds."""
+    size = abs(state[0])
+    for x in state[1:]:
+        size = size + abs(x)
+    return size < LARGEST
+
+
+def fixed_row(setup: Setup, like: Fixed, row: Vec, count: Any, h: Scalar, origin: Scalar) -> Vec:
+    """The row after `count` equal steps, or after those up to an event or a fault."""
+    method, watched = setup.method, bool(setup.crossings)
+
+    def step(state: Vec) -> tuple[Vec, Any]:
+        s: Fixed = shaped(like, iter(state))
+        carried = (s.memory,) if s.memory is not None else ()
+        end = method.step(setup.machine, origin + s.taken * h, s.q, s.v, h, *carried)
+        good = _finite(Vec((*end.q, *end.v)))
+        g = _values(setup, origin + (s.taken + 1.0) * h, end.q, end.v)
+        status = where(good, where(crossed(setup.crossings, s.g, g), EVENT, GOING), NOT_FINITE)
+        before = State(s.q, s.v) if watched else None
+        new = Fixed(s.taken + 1.0, status, end.q, end.v, end.memory, g, before, s.memory if watched else None)
+        kept = where(good, Vec(flat(new)), Vec(flat(s._replace(status=status))))
+        return kept, status == GOING
+
+    return iterate(step, row, where(shaped(like, iter(row)).status == GOING, count, 0 * count))
+
+
+def adaptive_row(
+    setup: Setup, like: Adaptive, row: Vec, target: Scalar, tolerance: Scalar, end: Scalar
+) -> tuple[Vec, Vec]:
+    """The row that reaches a time, or an event or a fault before it, and the state at that time by dense output.
+
+    end  of the run: no step goes beyond it
+    """
+    method, machine = setup.method, setup.machine
+
+    def step(state: Vec) -> tuple[Vec, Any]:
+        s: Adaptive = shaped(like, iter(state))
+        last = s.t + s.h >= end
+        h = where(last, end - s.t, s.h)
+        tried = controlled(method, machine, s.t, s.q, s.v, h, tolerance, s.grow)
+        yes = tried.accepted
+        t = where(yes, where(last, end, tried.t), s.t)
+        g = _values(setup, t, tried.q, tried.v)
+        stuck = where(yes, False, h <= SMALLEST * maximum(abs(s.t), 1e-6))
+        status = where(crossed(setup.crossings, s.g, g), EVENT, where(stuck, TOO_SMALL, GOING))
+        one, none = where(yes, 1.0, 0.0), where(yes, 0.0, 1.0)
+        following = where(yes, where(last, maximum(tried.h, s.h), tried.h), tried.h)
+        new = Adaptive(
+            t, status, tried.q, tried.v, following, where(yes, GROW, 1.0), s.taken + one, s.refused + none,
+            where(yes, minimum(s.smallest, h), s.smallest), where(yes, maximum(s.largest, h), s.largest), g,
+            where(yes, s.t, s.t0), where(yes, h, s.h0),
+            State(where(yes, s.q, s.before.q), where(yes, s.v, s.before.v)),
+        )  # fmt: skip
+        return Vec(flat(new)), (t < target) & (status == GOING)
+
+    first: Adaptive = shaped(like, iter(row))
+    moving = (first.status == GOING) & (first.t < target)
+    found = iterate(step, row, where(moving, LIMIT, 0))
+    s: Adaptive = shaped(like, iter(found))
+    inner = method.dense(machine, s.t0, *s.before, s.h0).at((target - s.t0) / s.h0)
+    there = s.t == target
+    return found, Vec((*where(there, s.q, inner.q), *where(there, s.v, inner.v)))
+
+
+def fixed_inside(setup: Setup, like: Fixed, row: Vec, theta: Scalar, h: Scalar, origin: Scalar) -> Vec:
+    """t, q, v and the crossings' functions within the last step, at its part θ."""
+    s: Fixed = shaped(like, iter(row))
+    carried = (s.memory_before,) if s.memory_before is not None else ()
+    assert s.before is not None
+    return _inside(setup, origin + (s.taken - 1.0) * h, s.before, h, theta, *carried)
+
+
+def adaptive_inside(setup: Setup, like: Adaptive, row: Vec, theta: Scalar) -> Vec:
+    """t, q, v and the crossings' functions within the last step, at its part θ."""
+    s: Adaptive = shaped(like, iter(row))
+    return _inside(setup, s.t0, s.before, s.h0, theta)
+
+
+def _inside(setup: Setup, t0: Scalar, before: State, h: Scalar, theta: Scalar, *carried: Any) -> Vec:
+    state = setup.method.dense(setup.machine, t0, *before, h, *carried).at(theta)
+    t = t0 + theta * h
+    return Vec((t, *state.q, *state.v, *_values(setup, t, *state)))

@@ -1,0 +1,168 @@
+"""A large graph → LLVM IR in parts: functions of a few hundred operations that share memory.
+
+LLVM needs more than proportional time for a long function, and is out of registers in it anyway. A slot of the
+memory holds one number per lane.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from polhode.kernel.graph import Graph, Port
+from polhode.kernel.schedule import Division, divided, weight
+
+MOST_OPERATIONS = 1500
+MOST_RESULTS = 400
+"""A graph with more is compiled in parts."""
+
+STRIDE = 8
+"""Numbers of one row that one turn of a loop copies, for one state."""
+
+
+def is_large(graph: Graph) -> bool:
+    """Whether a graph is better compiled in parts."""
+    return weight(graph) > MOST_OPERATIONS or sum(len(port.nodes) for port in graph.outputs) > MOST_RESULTS
+
+
+def compute(body: Any, graph: Graph, values: dict[int, str]) -> None:
+    """All results of a graph from the values of its inputs, by calls of its parts."""
+    memory = _Memory(body, divided(graph))
+    for port in graph.inputs:
+        for k in port.nodes:
+            memory.store(k, values[k])
+    memory.run(graph)
+    for port in graph.outputs:
+        for k in port.nodes:
+            values[k] = memory.load(k)
+
+
+def kernel(body: Any, graph: Graph) -> None:
+    """The body of a kernel: rows to memory, the parts, memory to rows."""
+    memory = _Memory(body, divided(graph))
+    for i, port in enumerate(graph.inputs):
+        memory.fill(port, f"%p{i}", f"%s{i}")
+    memory.run(graph)
+    for i, port in enumerate(graph.outputs, len(graph.inputs)):
+        memory.empty(port, f"%p{i}", f"%s{i}")
+
+
+class _Memory:
+    """The slots of a divided graph, in a function under construction."""
+
+    def __init__(self, body: Any, division: Division, at: str = "") -> None:
+        self.body, self.division, self.align = body, division, 8 * body.width
+        self.at = at or f"%slots{len(body.scratch)}"
+        if not at:
+            body.scratch.append(f"  {self.at} = alloca [{max(division.slots, 1)} x {body.real}], align 64")
+
+    def _place(self, slot: int | str, base: str = "") -> str:
+        kind = self.body.real
+        return self.body.put(f"getelementptr {kind}, ptr {base or self.at}, i64 {slot}")
+
+    def load(self, k: int, truth: bool = False) -> str:
+        """The value of a node; a condition lies there as 1 or 0."""
+        body, place = self.body, self._place(self.division.slot[k])
+        value = body.put(f"load {body.real}, ptr {place}, align {self.align}")
+        return body.put(f"fcmp une {body.real} {value}, {body.real_constant(0.0)}") if truth else value
+
+    def store(self, k: int, value: str, truth: bool = False) -> None:
+        """Put the value of a node in its slot."""
+        body = self.body
+        if truth:
+            one, zero = body.real_constant(1.0), body.real_constant(0.0)
+            value = body.put(f"select {body.truth} {value}, {body.real} {one}, {body.real} {zero}")
+        place = self._place(self.division.slot[k])
+        body.lines.append(f"  store {body.real} {value}, ptr {place}, align {self.align}")
+
+    def run(self, graph: Graph) -> None:
+        """Call the parts, whose text joins the functions of the body; then put constants that are results."""
+        body = self.body
+        for part in self.division.parts:
+            name = f"{body.title}_part{len(body.functions)}"
+            body.functions.append(_part_text(body, graph, self.division, part, name))
+            body.lines.append(f"  call void @{name}(ptr {self.at})")
+        for k in sorted(self.division.slot):
+            if graph.nodes[k].op == "constant":
+                self.store(k, body.literal(graph.nodes[k].value), graph.nodes[k].is_condition)
+
+    def fill(self, port: Port, at: str, stride: str) -> None:
+        """Put the components of an argument in their slots, which follow one another."""
+        body, m, W = self.body, len(port.nodes), self.body.width
+        if not m:
+            return
+        first = self._place(self.division.slot[port.nodes[0]])
+        if W == 1:
+            body.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {first}, ptr {at}, i64 {8 * m}, i1 false)")
+            return
+        rows = [body.row(at, stride, lane, 0) for lane in range(W)]
+
+        def block(k: str, size: int) -> None:
+            places = [body.put(f"getelementptr double, ptr {row}, i64 {k}") for row in rows]
+            columns = body.transposed([body.load_row(place, size) for place in places])[:size]
+            base = self._place(k, first)
+            for j, column in enumerate(columns):
+                body.lines.append(f"  store {body.real} {column}, ptr {self._place(j, base)}, align {self.align}")
+
+        _blocks(body, m, W, block)
+
+    def empty(self, port: Port, at: str, stride: str) -> None:
+        """Copy the components of a result from their slots, which a table tells, to the rows of its states."""
+        body, m, W = self.body, len(port.nodes), self.body.width
+        if not m:
+            return
+        table = f"@{body.title}_slots{len(body.functions)}"
+        slots = ", ".join(f"i32 {self.division.slot[k]}" for k in port.nodes)
+        body.functions.append(f"{table} = internal constant [{m} x i32] [{slots}]")
+        rows = [body.row(at, stride, lane, 0) for lane in range(W)]
+
+        def block(k: str, size: int) -> None:
+            entry, columns = body.put(f"getelementptr i32, ptr {table}, i64 {k}"), []
+            for j in range(size):
+                slot = body.put(f"load i32, ptr {body.put(f'getelementptr i32, ptr {entry}, i64 {j}')}, align 4")
+                place = self._place(body.put(f"zext i32 {slot} to i64"))
+                columns.append(body.put(f"load {body.real}, ptr {place}, align {self.align}"))
+            if W == 1:
+                start = body.put(f"getelementptr double, ptr {at}, i64 {k}")
+                for j, value in enumerate(columns):
+                    body.store_row(body.put(f"getelementptr double, ptr {start}, i64 {j}"), value, 1)
+                return
+            for row, value in zip(rows, body.transposed(columns + [columns[-1]] * (W - size)), strict=True):
+                body.store_row(body.put(f"getelementptr double, ptr {row}, i64 {k}"), value, size)
+
+        _blocks(body, m, W if W > 1 else STRIDE, block)
+
+
+def _part_text(outer: Any, graph: Graph, division: Division, part: tuple[int, ...], name: str) -> str:
+    """The function of one part: it takes what it needs from the slots and leaves there what others need."""
+    body = type(outer)(outer.width, outer.routines, name, outer.fast)
+    memory = _Memory(body, division, "%slots")
+    values: dict[int, str] = {}
+    for k in part:
+        node = graph.nodes[k]
+        for a in node.args:
+            if a not in values:
+                given = graph.nodes[a]
+                known = given.op == "constant"
+                values[a] = body.literal(given.value) if known else memory.load(a, given.is_condition)
+        values[k] = body.operation(node, [values[a] for a in node.args])
+        if k in division.slot:
+            memory.store(k, values[k], node.is_condition)
+    head = f"define internal void @{name}(ptr noalias %slots) noinline alignstack(64) {{"
+    return "\n".join([head, "entry:", *body.scratch, *body.lines, "  ret void", "}"])
+
+
+def _blocks(body: Any, count: int, size: int, block: Callable[[str, int], None]) -> None:
+    """A loop over whole blocks of components, and what is left: block(first component, how many)."""
+    whole = count - count % size
+    if whole:
+        before, name = body.block, body.name()
+        loop, after, following = f"loop{name[2:]}", f"done{name[2:]}", f"{name}.next"
+        body.lines.append(f"  br label %{loop}")
+        body.label(loop)
+        body.lines.append(f"  {name} = phi i64 [ 0, %{before} ], [ {following}, %{loop} ]")
+        block(name, size)
+        body.lines.append(f"  {following} = add i64 {name}, {size}")
+        more = body.put(f"icmp slt i64 {following}, {whole}")
+        body.lines.append(f"  br i1 {more}, label %{loop}, label %{after}")
+        body.label(after)
+    if count > whole:
+        block(str(whole), count - whole)

@@ -1,0 +1,147 @@
+"""Files written aside, then renamed: a reader finds the old file or the new one, never half of one."""
+
+import contextlib
+import io
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from polhode.errors import InputError, PolhodeError, message
+
+
+class Sink(io.RawIOBase):
+    """An open file that keeps the first error of a write and goes on as if nothing had happened.
+
+    HDF5 cannot close a file whose disk is full: it leaks the file, reports some failures nowhere, and may
+    take the process with it. So it never hears of the fault; `check` raises what was kept.
+    """
+
+    def __init__(self, handle: int) -> None:
+        super().__init__()
+        self.handle = handle
+        self.fault: OSError | None = None
+
+    def check(self) -> None:
+        """Raise the error that was kept, if there is one."""
+        if self.fault:
+            raise self.fault
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place in the file."""
+        return os.lseek(self.handle, offset, whence)
+
+    def tell(self) -> int:
+        """The place in the file."""
+        return os.lseek(self.handle, 0, os.SEEK_CUR)
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer."""
+        data = os.read(self.handle, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def write(self, data: Any) -> int:
+        """Write all of some bytes, unless a write failed before."""
+        left = memoryview(data).cast("B")
+        size = len(left)
+        try:
+            while left and not self.fault:
+                left = left[os.write(self.handle, left) :]
+        except OSError as fault:
+            self.fault = fault
+        return size
+
+    def truncate(self, size: int | None = None) -> int:
+        """Make the file this long."""
+        size = self.tell() if size is None else size
+        try:
+            os.ftruncate(self.handle, size)
+        except OSError as fault:
+            self.fault = self.fault or fault
+        return size
+
+
+def refuse_existing(path: str | Path, force: bool = False) -> Path:
+    """The path, if a file may be written there; call it before a long run rather than after."""
+    path, where = Path(path), f"writing '{path}'"
+    if path.is_dir():
+        raise InputError(message(where, "is a folder", "a folder", "the name of a file", "Add a file name to it."))
+    if not path.parent.is_dir():
+        fix = f"Make it first: mkdir -p '{path.parent}'"
+        raise InputError(message(where, "its folder is missing", f"no '{path.parent}'", "an existing folder", fix))
+    if path.exists() and not force:
+        fix = "Give another name, or overwrite it: force=True (--force)."
+        raise InputError(message(where, "already there", "an existing file", "a new name", fix))
+    return path
+
+
+@contextlib.contextmanager
+def aside(path: str | Path, force: bool = False) -> Iterator[Sink]:
+    """A new file beside `path`, which takes its place when the block ends well; else nothing is left of it."""
+    path = refuse_existing(path, force)
+    part = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    except OSError as fault:
+        raise _unwritable(path, fault) from fault
+    sink = Sink(handle)
+    try:
+        try:
+            yield sink
+            sink.check()
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        _publish(part, path, force)
+    except BaseException as fault:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        cause = sink.fault or fault
+        if isinstance(cause, OSError):
+            raise _unwritable(path, cause) from cause
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last, where the system can."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _publish(part: Path, path: Path, force: bool) -> None:
+    """Give the finished file its name; without force, never in the place of another."""
+    if force:
+        os.replace(part, path)
+        return
+    try:
+        os.link(part, path)  # refuses where a file appeared meanwhile
+    except OSError:  # or has no hard links: another look, then a rename
+        refuse_existing(path)
+        os.replace(part, path)
+    else:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def _unwritable(path: Path, fault: OSError) -> PolhodeError:
+    reason = fault.strerror or str(fault)
+    fix = "Free some space or choose another place; nothing was left there, and an older file is as it was."
+    return PolhodeError(message(f"writing '{path}'", "could not be written", reason, "a place with room", fix))

@@ -1,0 +1,66 @@
+"""A long run from its chunks to one netCDF file, one chunk in memory at a time."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.errors import InputError, message
+from polhode.result.aside import Sink, aside
+from polhode.result.dataset import xarray
+from polhode.result.files import write_netcdf
+from polhode.result.store import Store
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+BLOCK = 2**18
+"""Bytes of a block of the file, about: what is read at once."""
+
+Derive = Callable[[dict[str, np.ndarray]], Mapping[str, Any]]
+"""From the arrays of a chunk to all variables of the run in that chunk."""
+
+
+def assemble(
+    store: Store, template: "xr.Dataset", path: str | Path, derive: Derive | None = None, force: bool = False
+) -> Path:
+    """Write the run in a store as netCDF, aside and then renamed.
+
+    template  a Dataset of this run with any number of samples: its variables, coordinates, attributes
+    derive    makes the variables that the chunks do not hold, as poses from q; None: all are there
+    """
+    xarray()
+    over_time = [str(name) for name, variable in template.variables.items() if "time" in variable.dims]
+    with aside(path, force) as sink:
+        blocks = {name: _block(template[name]) for name in over_time}
+        write_netcdf(template.isel(time=slice(0, 0)), sink, blocks, unlimited_dims=["time"])
+        sink.check()
+        with import_module("h5netcdf").File(sink, "r+") as file:
+            file.resize_dimension("time", store.rows)
+            start = 0
+            for chunk in store.chunks():
+                start = _fill(file, sink, over_time, derive(chunk) if derive else chunk, start)
+    return Path(path)
+
+
+def _fill(file: Any, sink: Sink, names: list[str], arrays: Mapping[str, Any], start: int) -> int:
+    """Write one chunk behind the samples there are; the number of samples then."""
+    stop = start + len(arrays["time"])
+    for name in names:
+        if name not in arrays:
+            fix = "Store it with each chunk, or let `derive` make it."
+            raise InputError(message("assemble", "a variable is missing", f"no '{name}'", ", ".join(names), fix))
+        values, shape = np.asarray(arrays[name]), (stop - start, *file.variables[name].shape[1:])
+        if values.shape != shape:
+            raise InputError(message(f"assemble, variable '{name}'", "wrong shape", str(values.shape), str(shape)))
+        file.variables[name][start:stop] = values
+    sink.check()
+    return stop
+
+
+def _block(variable: "xr.DataArray") -> tuple[int, ...]:
+    """The shape of the blocks in which a variable is laid out in the file."""
+    sizes = [max(size, 1) for dim, size in variable.sizes.items() if dim != "time"]
+    return (max(BLOCK // (8 * int(np.prod(sizes))), 1), *sizes)

@@ -1,0 +1,341 @@
+"""How good a run is: drifts against thresholds that follow from tolerance, steps and condition.
+
+print(grade(run, tolerance=1e-9, steps=Steps(1200, 14), conserved=Conserved(angular=AXES)))
+
+Each step may err by the tolerance, and errors of all steps may add up: a drift is `good` up to
+condition × steps × tolerance (and never above GOOD_CAP), `loose` up to LOOSE_FACTOR times that (never
+above LOOSE_CAP), else `failed`. A run of fixed steps promises no tolerance: there the caps decide.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InputError, message
+from polhode.model import Model, plain
+from polhode.result.labels import coordinate_names, coordinate_units, quaternion_slices
+from polhode.result.symmetry import AXES, Conserved
+from polhode.result.verdict import FAILED, GOOD, LOOSE, NOTE, Check, Grade, overall
+from polhode.scalar import UNIT_TOLERANCE, Array
+
+GOOD_CAP, LOOSE_CAP, LOOSE_FACTOR = 1e-4, 1e-2, 100.0
+"""No run that drifts more than GOOD_CAP of its scale is good; none beyond LOOSE_CAP is even loose."""
+
+FIXED_STEP_GOOD = 1e-6
+"""The drift up to which a run of fixed steps, which promises no tolerance, is good."""
+
+SLOWEST = 1e-6
+"""The largest speed, m/s or rad/s, below which a motion counts as rest when its condition is taken from it."""
+
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a run: how many were taken and refused, and their sizes in seconds."""
+
+    taken: int
+    rejected: int = 0
+    smallest: float = math.nan
+    median: float = math.nan
+    largest: float = math.nan
+
+    @classmethod
+    def of(cls, sizes: Array, rejected: int = 0) -> "Steps":
+        """From the size of every step taken (n,), s."""
+        sizes = np.asarray(sizes, dtype=float)
+        if not len(sizes):
+            return cls(0, rejected)
+        return cls(len(sizes), rejected, float(sizes.min()), float(np.median(sizes)), float(sizes.max()))
+
+
+@dataclass(frozen=True)
+class Residual:
+    """Something that should be zero, such as a constraint or a multiplier less its predicted value.
+
+    values  (n, ...)
+    scale   what counts as large: the residual is judged in parts of it
+    """
+
+    values: Array
+    scale: float = 1.0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The first, lowest and highest value of an array over time, entry by entry; NaN if any was NaN."""
+
+    first: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def drift(self) -> float:
+        """The largest distance from the first value."""
+        with np.errstate(all="ignore"):
+            return float(np.max(np.maximum(self.high - self.first, self.first - self.low), initial=0.0))
+
+    @property
+    def size(self) -> float:
+        """The largest absolute value."""
+        return float(np.max(np.maximum(abs(self.low), abs(self.high)), initial=0.0))
+
+    def with_later(self, later: "Range") -> "Range":
+        """The range of this part of a run and a later one."""
+        return Range(self.first, np.minimum(self.low, later.low), np.maximum(self.high, later.high))
+
+
+def grade(
+    run: Any,
+    tolerance: float | None = None,
+    conserved: Conserved | None = None,
+    steps: Steps | None = None,
+    model: Model | None = None,
+    residuals: Mapping[str, Residual] | None = None,
+    error: float | None = None,
+    condition: float | None = None,
+    status: str = "finished",
+    reason: str = "",
+) -> Grade:
+    """Judge a run.
+
+    run        a Dataset, arrays by the names of a Dataset, or an iterable of such parts in order of time
+    tolerance  of each step, relative and absolute; None: fixed steps
+    conserved  what should stay; None: the energy
+    steps      how many; None: as many as there are samples
+    model      for its joints' limits; None: not looked at
+    residuals  what should be zero, by name
+    error      estimate of the error by a second run, `error_estimate`
+    condition  how much the motion magnifies errors, at least 1; None: 1 + 1/max|v|, since the tolerance is absolute too
+    """
+    kept = conserved or Conserved()
+    ranges, samples = _ranges(run, kept)
+    taken = steps.taken if steps else max(samples - 1, 1)
+    if condition is None:
+        condition = 1 + 1 / max(ranges["v"].size, SLOWEST) if "v" in ranges else 1.0
+    bound = _Bound(tolerance, max(taken, 1), condition if condition >= 1 else 1.0)
+    measured = [
+        *_energy_checks(ranges, kept, bound),
+        *_momentum_checks(ranges, kept, bound),
+        *(bound.check(f"residual, {name}", *_worst(r), r.note) for name, r in (residuals or {}).items()),
+    ]
+    if error is not None:
+        measured.append(bound.check("error, by a second run", error, "of 1 + the largest value"))
+    checks = [*_end_checks(ranges, status, reason), *measured, *_norm_checks(ranges, bound)]
+    if not any(check.verdict in (GOOD, LOOSE, FAILED) for check in measured):
+        checks.append(_unmeasured(tolerance))
+    checks += [*_step_notes(steps), *_limit_notes(ranges, model)]
+    return Grade(overall(checks), tuple(checks), bound.basis())
+
+
+def error_estimate(model: Model, run: Any, tighter: Any) -> float:
+    """The largest difference of q and v between two runs at the same times, in parts of 1 + the largest value.
+
+    Quaternions p and −p are the same attitude. run, tighter: Datasets, or arrays by name.
+    """
+    worst = 0.0
+    for name in ("q", "v"):
+        a, b = (np.array(one[name], dtype=float) for one in (run, tighter))
+        if a.shape != b.shape:
+            raise InputError(
+                message("error_estimate", f"{name} of two sizes", f"{a.shape}, {b.shape}", "the same times")
+            )
+        for part in quaternion_slices(model) if name == "q" else []:
+            b[..., part] *= np.where(np.sum(a[..., part] * b[..., part], axis=-1, keepdims=True) < 0, -1, 1)
+        with np.errstate(all="ignore"):
+            gap = abs(a - b) / (1 + np.max(abs(b), axis=0, initial=0.0))
+        worst = max(worst, math.inf if np.isnan(gap).any() else float(np.max(gap, initial=0.0)))
+    return worst
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """How far a run of this tolerance, number of steps and condition may drift."""
+
+    tolerance: float | None
+    steps: int
+    condition: float
+
+    @property
+    def good(self) -> float:
+        if self.tolerance is None:
+            return FIXED_STEP_GOOD
+        return min(self.condition * self.steps * (self.tolerance + EPS), GOOD_CAP)
+
+    def check(
+        self, name: str, value: float, unit: str, note: str = "", rounding: float = 0.0, cap: float = 1.0
+    ) -> Check:
+        """A value against the bounds; `rounding` is what no method can avoid, `cap` a stricter bound for good."""
+        threshold = min(self.good, cap) + rounding
+        limit = max(min(LOOSE_FACTOR * threshold, LOOSE_CAP + rounding), threshold)
+        if self.tolerance is None:
+            limit = LOOSE_CAP + rounding
+        verdict = GOOD if value <= threshold else LOOSE if value <= limit else FAILED  # NaN has failed
+        return Check(name, value, threshold, limit, unit, verdict, note)
+
+    def basis(self) -> str:
+        """Where the thresholds come from, for the reader of a table."""
+        if self.tolerance is None:
+            return (
+                f"Fixed steps promise no tolerance: a drift is good up to {FIXED_STEP_GOOD:g} of its scale, "
+                f"loose up to {LOOSE_CAP:g}, else failed (plus what rounding allows)."
+            )
+        return (
+            f"Good up to condition {self.condition:.3g} × steps {self.steps} × tolerance {self.tolerance:g}, "
+            f"at most {GOOD_CAP:g}; loose up to {LOOSE_FACTOR:g} times that, at most {LOOSE_CAP:g}; "
+            "else failed (plus what rounding allows)."
+        )
+
+
+def _ranges(run: Any, kept: Conserved) -> tuple[dict[str, Range], int]:
+    """The range of everything that is judged, over all parts of a run, and the number of samples."""
+    parts: Iterable = [run] if hasattr(run, "keys") else run
+    total: dict[str, Range] = {}
+    samples = 0
+    for part in parts:
+        for name, values in _judged(part, kept).items():
+            if len(values):
+                with np.errstate(all="ignore"):
+                    here = Range(values[0], values.min(axis=0), values.max(axis=0))
+                    total[name] = total[name].with_later(here) if name in total else here
+        samples += len(np.asarray(part["time"])) if "time" in part else 0
+    return total, samples
+
+
+def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
+    """The arrays of one part from which the checks are made."""
+    names = ("q", "v", "kinetic_energy", "potential_energy", "total_energy", "norm_error")
+    found = {name: np.asarray(part[name], dtype=float) for name in names if name in part}
+    with np.errstate(all="ignore"):
+        if {"kinetic_energy", "potential_energy"} <= found.keys():
+            found.setdefault("total_energy", found["kinetic_energy"] + found["potential_energy"])
+        if "work" in part and "total_energy" in found:
+            found["balance"] = found["total_energy"] - np.asarray(part["work"], dtype=float)
+        for kind, directions in (("linear", kept.linear), ("angular", kept.angular)):
+            if f"{kind}_momentum" in part and directions:
+                momentum = np.asarray(part[f"{kind}_momentum"], dtype=float)
+                found[kind] = momentum @ np.asarray(directions, dtype=float).T
+                found[f"{kind} size"] = np.linalg.norm(momentum, axis=-1)
+    return found
+
+
+def _energy_checks(ranges: Mapping[str, Range], kept: Conserved, bound: _Bound) -> list[Check]:
+    if "total_energy" not in ranges:
+        return []
+    unit, note = "of the energy scale", "scale: most kinetic energy plus the range of the potential energy"
+    name, balanced = "energy drift", "balance" in ranges
+    if balanced:
+        name, note = "energy drift, less work", "what the work done does not explain; " + note
+    elif not kept.energy:
+        return [Check("energy drift", None, None, None, "", NOTE, f"not conserved by this model ({kept.because})")]
+    energy = ranges["balance" if balanced else "total_energy"]
+    scale, size = _energy_scale(ranges, energy)
+    if not scale > 0:  # at rest, or NaN
+        return [bound.check(name, 0.0 if energy.drift == 0 else math.nan, unit, note)]
+    return [bound.check(name, energy.drift / scale, unit, note, rounding=16 * EPS * size / scale)]
+
+
+def _energy_scale(ranges: Mapping[str, Range], energy: Range) -> tuple[float, float]:
+    """The natural scale of a run's energy, and the size of the numbers it is the difference of."""
+    if {"kinetic_energy", "potential_energy"} <= ranges.keys():
+        T, V = ranges["kinetic_energy"], ranges["potential_energy"]
+        return float(T.high + (V.high - V.low)), float(T.size + V.size)
+    return energy.size, energy.size
+
+
+def _momentum_checks(ranges: Mapping[str, Range], kept: Conserved, bound: _Bound) -> list[Check]:
+    T = float(ranges["kinetic_energy"].high) if "kinetic_energy" in ranges else 0.0
+    bulk = math.sqrt(max(2 * kept.mass * T, 0.0))  # |P| ≤ √(2mT)
+    checks = []
+    for kind, scale, unit in (("linear", bulk, "kg m/s"), ("angular", bulk * kept.length, "kg m2/s")):
+        if kind not in ranges:
+            continue
+        size = max(ranges[f"{kind} size"].size, scale)
+        drift = ranges[kind].drift
+        value = drift / size if size > 0 else drift
+        directions = kept.linear if kind == "linear" else kept.angular
+        note = f"scale: {size:.3g} {unit}; conserved along {_directions(directions)}"
+        checks.append(bound.check(f"{kind} momentum drift", value, "of the momentum scale", note, rounding=16 * EPS))
+    return checks
+
+
+def _norm_checks(ranges: Mapping[str, Range], bound: _Bound) -> list[Check]:
+    if "norm_error" not in ranges:
+        return []
+    note = "largest distance from 1; says nothing about the accuracy of the motion"
+    return [
+        bound.check("quaternion length", ranges["norm_error"].size, "1", note, rounding=16 * EPS, cap=UNIT_TOLERANCE)
+    ]
+
+
+def _end_checks(ranges: Mapping[str, Range], status: str, reason: str) -> list[Check]:
+    """What makes a run fail whatever its drifts are."""
+    checks = []
+    if status != "finished":
+        verdict = FAILED if status == "failed" else NOTE
+        checks.append(
+            Check("end of the run", None, None, None, "", verdict, f"{status}: {reason}" if reason else status)
+        )
+    bad = sorted(name for name in ("q", "v") if name in ranges and not math.isfinite(ranges[name].size))
+    if bad:
+        checks.append(Check("finite", None, None, None, "", FAILED, f"{' and '.join(bad)} hold NaN or infinity"))
+    return checks
+
+
+def _unmeasured(tolerance: float | None) -> Check:
+    """What to say of a run in which nothing tells how accurate it is."""
+    if tolerance is None:
+        note = "nothing here measures the accuracy of fixed steps: compare with a second run (--verify)"
+        return Check("accuracy", None, None, None, "", LOOSE, note)
+    note = "held by the step control alone; a second run would measure it (--verify)"
+    return Check("accuracy", None, None, None, "", NOTE, note)
+
+
+def _step_notes(steps: Steps | None) -> list[Check]:
+    if steps is None:
+        return []
+    note = f"{steps.rejected} more rejected"
+    if math.isfinite(steps.median):
+        note += f"; sizes {steps.smallest:.3g} to {steps.largest:.3g} s, median {steps.median:.3g} s"
+    return [Check("steps", float(steps.taken), None, None, "1", NOTE, note)]
+
+
+def _limit_notes(ranges: Mapping[str, Range], model: Model | None) -> list[Check]:
+    """Each coordinate that left the limits of its joint, and how far."""
+    if model is None or "q" not in ranges:
+        return []
+    notes = []
+    lower, upper = (np.array(_limits(model, end)) for end in ("lower", "upper"))
+    beyond = np.maximum(lower - ranges["q"].low, ranges["q"].high - upper)
+    for name, unit, past in zip(coordinate_names(model), coordinate_units(model), beyond, strict=True):
+        if past > 0:
+            note = f"{name} went {past:.3g} {unit} beyond the limit of its joint"
+            notes.append(Check("joint limit", float(past), None, None, unit, NOTE, note))
+    return notes
+
+
+def _limits(model: Model, end: str) -> list[float]:
+    """The limit of every coordinate; a quaternion has none."""
+    free = -math.inf if end == "lower" else math.inf
+    found: list[float] = []
+    for joint in model.joints:
+        value: Any = plain(getattr(joint, end))
+        each = value if isinstance(value, tuple) else (value,) * joint.nq
+        found += each if len(each) == joint.nq == joint.nv else (free,) * joint.nq
+    return found
+
+
+def _worst(residual: Residual) -> tuple[float, str]:
+    with np.errstate(all="ignore"):
+        value = float(np.max(abs(np.asarray(residual.values, dtype=float)), initial=0.0)) / residual.scale
+    return value, f"of {residual.scale:.3g}"
+
+
+def _directions(directions: Sequence[Sequence[float]]) -> str:
+    if tuple(map(tuple, directions)) == AXES:
+        return "all directions"
+    return ", ".join("(" + ", ".join(f"{x:.3g}" for x in d) + ")" for d in directions)

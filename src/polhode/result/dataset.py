@@ -1,0 +1,303 @@
+"""A motion as an `xarray.Dataset`: named arrays with units, frames, and what made them.
+
+trajectory = Trajectory(time, q, v, {"kinetic_energy": T, "potential_energy": V})
+run = dataset(model, trajectory, Facts(method="dop853", tolerance=1e-9))
+"""
+
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode import __version__
+from polhode.errors import InputError, PolhodeError, message
+from polhode.model import Model
+from polhode.quaternion import conjugate, rotate
+from polhode.result import labels
+from polhode.result.verdict import Grade
+from polhode.scalar import Array, Vec
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+STATUSES = ("finished", "stopped", "failed", "interrupted")
+"""How a run can end: at its duration, at a terminal event, by a fault, by its user."""
+
+WORLD_AXES, BODY_AXES = "world axes", "body axes"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a variable is: its dimensions, unit ("" where it differs from entry to entry), meaning and frame."""
+
+    dims: tuple[str, ...]
+    units: str
+    long_name: str
+    frame: str = ""
+
+
+VARIABLES = {
+    "q": Kind(("time", "coordinate"), "", "coordinates of the joints"),
+    "v": Kind(("time", "dof"), "", "velocities of the joints"),
+    "tau": Kind(("time", "dof"), "", "generalised forces of the inputs, dual to v"),
+    "position": Kind(("time", "body", "axis"), "m", "position of the body frame's origin", WORLD_AXES),
+    "quaternion": Kind(("time", "body", "quat"), "1", "orientation of the body frame, body to world", WORLD_AXES),
+    "velocity": Kind(("time", "body", "axis"), "m/s", "velocity of the body frame's origin", WORLD_AXES),
+    "omega_body": Kind(("time", "body", "axis"), "rad/s", "angular velocity of the body", BODY_AXES),
+    "omega_world": Kind(("time", "body", "axis"), "rad/s", "angular velocity of the body", WORLD_AXES),
+    "kinetic_energy": Kind(("time",), "J", "kinetic energy"),
+    "potential_energy": Kind(("time",), "J", "potential energy, zero at the world's origin"),
+    "total_energy": Kind(("time",), "J", "total energy"),
+    "work": Kind(("time",), "J", "work done on the machine by inputs, dampers and other forces"),
+    "linear_momentum": Kind(("time", "axis"), "kg m/s", "linear momentum", WORLD_AXES),
+    "angular_momentum": Kind(("time", "axis"), "kg m2/s", "angular momentum about the world's origin", WORLD_AXES),
+    "norm_error": Kind(("time",), "1", "largest distance of a quaternion's length from 1"),
+    "step_size": Kind(("time",), "s", "step that led to this sample"),
+}
+"""The variables that a run may have, in the order in which they are stored."""
+
+MIXED = {"q": "coordinate_units", "v": "dof_units", "tau": "force_units"}
+"""Variables whose unit differs from entry to entry, and the coordinate that holds the units."""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A variable of its own: values (time first, as a rule) and what they are."""
+
+    values: Array
+    dims: tuple[str, ...]
+    units: str = "1"
+    long_name: str = ""
+    frame: str = ""
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """The samples of a motion.
+
+    time    (n,)  s, never decreasing
+    q, v    (n, nq), (n, nv)
+    others  arrays by the names of VARIABLES, such as position (n, bodies, 3); what follows from these is filled in
+    extra   further variables by name
+    labels  names along the dimensions that `extra` brings, as in {"constraint": ["loop.x", "loop.y"]}
+    events  time and name of what happened
+    """
+
+    time: Array
+    q: Array
+    v: Array
+    others: Mapping[str, Array] = field(default_factory=dict)
+    extra: Mapping[str, Extra] = field(default_factory=dict)
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    events: Sequence[tuple[float, str]] = ()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What made a run, and how it ended. None and "": not said.
+
+    model_text  the model as its user wrote it
+    created     UTC, ISO 8601; None: now
+    more        further attributes: text and numbers by name
+    """
+
+    method: str = ""
+    step: float | None = None
+    tolerance: float | None = None
+    norm_policy: str = ""
+    status: str = "finished"
+    reason: str = ""
+    model_text: str = ""
+    seed: int | None = None
+    created: str | None = None
+    grade: Grade | None = None
+    more: Mapping[str, str | float | int | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the status."""
+        if self.status not in STATUSES:
+            raise InputError(message("Facts, status", "unknown", repr(self.status), ", ".join(STATUSES)))
+
+
+def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) -> "xr.Dataset":
+    """The Dataset of a motion: dims time, dof, coordinate, body, quat, axis; see VARIABLES."""
+    xr = xarray()
+    sizes = {"time": len(np.atleast_1d(trajectory.time)), **_sizes(model), **_extra_sizes(trajectory)}
+    arrays = completed(model, _known({"q": trajectory.q, "v": trajectory.v, **trajectory.others}, sizes))
+    variables = {}
+    for name, kind in VARIABLES.items():
+        if name in arrays:
+            attrs = _attributes(_common_unit(model, name) or kind.units, kind.long_name, kind.frame)
+            variables[name] = (kind.dims, arrays[name], attrs)
+    for name, extra in trajectory.extra.items():
+        attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
+        variables[name] = (extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
+    variables |= _events(trajectory.events)
+    coords = _coordinates(model, trajectory, sizes)
+    return xr.Dataset(variables, coords=coords, attrs=provenance(model, facts or Facts()))
+
+
+def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """The arrays, with those of VARIABLES that follow from them: total energy, both angular velocities, norm error."""
+    full = {name: np.asarray(values) for name, values in arrays.items()}
+    if {"kinetic_energy", "potential_energy"} <= full.keys():
+        full.setdefault("total_energy", full["kinetic_energy"] + full["potential_energy"])
+    if {"quaternion", "omega_world"} <= full.keys() and "omega_body" not in full:
+        full["omega_body"] = _turned(full["quaternion"], full["omega_world"], back=True)
+    if {"quaternion", "omega_body"} <= full.keys() and "omega_world" not in full:
+        full["omega_world"] = _turned(full["quaternion"], full["omega_body"])
+    if "q" in full:
+        full.setdefault("norm_error", norm_error(model, full["q"]))
+    return full
+
+
+def norm_error(model: Model, q: Array) -> np.ndarray:
+    """The largest |‖p‖ − 1| of the quaternions p in q (..., nq) -> (...); 0 where there are none."""
+    q = np.asarray(q, dtype=float)
+    worst = np.zeros(q.shape[:-1])
+    with np.errstate(all="ignore"):
+        for part in labels.quaternion_slices(model):
+            worst = np.maximum(worst, abs(np.linalg.norm(q[..., part], axis=-1) - 1))
+    return worst
+
+
+def _turned(p: np.ndarray, x: np.ndarray, back: bool = False) -> np.ndarray:
+    """p x p⁻¹ (..., 3), or p⁻¹ x p; NaN stays NaN, and the length of p does not matter."""
+    turn = Vec(np.moveaxis(p, -1, 0))
+    with np.errstate(all="ignore"):  # a run that failed may hold anything
+        turned = rotate(conjugate(turn) if back else turn, Vec(np.moveaxis(x, -1, 0)))
+        return np.stack(list(turned), axis=-1) / np.sum(p * p, axis=-1, keepdims=True)
+
+
+def provenance(model: Model, facts: Facts) -> dict[str, str | float | int]:
+    """The attributes of a Dataset: what made it; "" where nothing is known (netCDF has no None)."""
+    known = {
+        "model_name": model.name,
+        "model": facts.model_text,
+        "method": facts.method,
+        "step": facts.step,
+        "tolerance": facts.tolerance,
+        "norm_policy": facts.norm_policy,
+        "seed": facts.seed,
+        "status": facts.status,
+        "reason": facts.reason,
+        **(facts.grade.attributes() if facts.grade else {"verdict": "", "grade": "", "grade_basis": ""}),
+        "polhode_version": __version__,
+        "python_version": platform.python_version(),
+        "numpy_version": np.__version__,
+        "machine": machine(),
+        "created": facts.created or datetime.now(UTC).isoformat(timespec="seconds"),
+        **facts.more,
+    }
+    return {name: "" if value is None else value for name, value in known.items()}
+
+
+def machine() -> str:
+    """Processor and operating system, without the names of hosts or users."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        cpu = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        cpu = platform.processor() or "unknown processor"
+    return f"{platform.machine()}, {cpu}, {platform.system()}, {sys.implementation.name}"
+
+
+def xarray() -> Any:
+    """The package xarray, imported here for the first time (it takes seconds)."""
+    try:
+        import xarray as xr
+
+        import_module("h5netcdf")
+    except ImportError as fault:
+        fix = "Install them: pip install 'polhode[run]'"
+        raise PolhodeError(
+            message("result", "a package is missing", str(fault), "xarray, h5netcdf, h5py", fix)
+        ) from None
+    return xr
+
+
+def _sizes(model: Model) -> dict[str, int]:
+    return {"dof": model.nv, "coordinate": model.nq, "body": len(model.bodies), "quat": 4, "axis": 3}
+
+
+def _extra_sizes(trajectory: Trajectory) -> dict[str, int]:
+    """Sizes of the dimensions that extra variables bring, from their labels, else from the first that has them."""
+    sizes = {dim: len(names) for dim, names in trajectory.labels.items()}
+    for extra in trajectory.extra.values():
+        for dim, size in zip(extra.dims, np.shape(extra.values), strict=False):
+            sizes.setdefault(dim, size)
+    return {dim: size for dim, size in sizes.items() if dim not in {*VARIABLES["quaternion"].dims, "time"}}
+
+
+def _known(arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+    """Arrays of VARIABLES, each of the right shape."""
+    unknown = sorted(set(arrays) - set(VARIABLES))
+    if unknown:
+        fix = "Give variables of your own as `extra`, with dims and units."
+        raise InputError(message("dataset", "unknown variable", ", ".join(unknown), ", ".join(VARIABLES), fix))
+    return {name: _checked(name, values, VARIABLES[name].dims, sizes) for name, values in arrays.items()}
+
+
+def _checked(name: str, values: Array, dims: tuple[str, ...], sizes: Mapping[str, int]) -> np.ndarray:
+    """The values as real numbers of the shape that their dimensions have."""
+    if not name.isidentifier():
+        raise InputError(message("dataset", "not a name for a variable", repr(name), "letters, digits and _"))
+    array = np.asarray(values)
+    expected = tuple(sizes[dim] for dim in dims)
+    if array.shape != expected:
+        shown = f"({', '.join(dims)}) = {expected}"
+        raise InputError(message(f"dataset, variable '{name}'", "wrong shape", str(array.shape), shown))
+    if array.dtype.kind not in "biuf":
+        raise InputError(message(f"dataset, variable '{name}'", "not numbers", str(array.dtype), "real numbers"))
+    if array.dtype.kind == "b":
+        return array.astype(np.int8)  # netCDF has no truth values
+    return array if name not in VARIABLES else array.astype(float, copy=False)
+
+
+def _coordinates(model: Model, trajectory: Trajectory, sizes: Mapping[str, int]) -> dict[str, tuple]:
+    time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
+    if np.any(np.diff(time) < 0) or not np.all(np.isfinite(time)):
+        raise InputError(message("dataset, time", "not ascending", "a later sample before it", "times that never fall"))
+    named = {
+        "dof": ("dof", labels.dof_names(model), "velocity of a joint"),
+        "coordinate": ("coordinate", labels.coordinate_names(model), "coordinate of a joint"),
+        "dof_units": ("dof", labels.dof_units(model), "unit of this velocity"),
+        "coordinate_units": ("coordinate", labels.coordinate_units(model), "unit of this coordinate"),
+        "force_units": ("dof", labels.force_units(model), "unit of the generalised force dual to this velocity"),
+        "body": ("body", [body.name for body in model.bodies], "body"),
+        "quat": ("quat", list("wxyz"), "part of a quaternion, scalar first"),
+        "axis": ("axis", list("xyz"), "axis"),
+        **{dim: (dim, list(names), dim) for dim, names in trajectory.labels.items()},
+    }
+    coords: dict[str, tuple] = {"time": ("time", time, _attributes("s", "time"))}
+    for name, (dim, names, meaning) in named.items():
+        coords[name] = (dim, np.array(names, dtype=str), {"long_name": meaning})
+    return coords
+
+
+def _common_unit(model: Model, name: str) -> str:
+    """The unit of q, v or tau if all entries share it, else where to find the units."""
+    if name not in MIXED:
+        return ""
+    units = set(getattr(labels, MIXED[name])(model))
+    return units.pop() if len(units) == 1 else f"see {MIXED[name]}"
+
+
+def _events(events: Sequence[tuple[float, str]]) -> dict[str, tuple]:
+    if not events:
+        return {}
+    times, names = zip(*events, strict=True)
+    return {
+        "event_time": ("event", np.array(times, dtype=float), _attributes("s", "time of the event")),
+        "event_name": ("event", np.array(names, dtype=str), {"long_name": "what happened"}),
+    }
+
+
+def _attributes(units: str, long_name: str, frame: str = "") -> dict[str, str]:
+    return {"units": units, "long_name": long_name} | ({"frame": frame} if frame else {})

@@ -1,0 +1,60 @@
+"""The name and the unit of every coordinate, velocity and generalised force of a model."""
+
+from collections.abc import Iterator, Sequence
+
+from polhode.model import JOINTS, Joint, Model
+
+UNITS = {
+    "prismatic": ("m", "m/s", "N"),
+    "revolute": ("rad", "rad/s", "N m"),
+    "screw": ("rad", "rad/s", "N m"),
+    "ball": ("1", "rad/s", "N m"),
+}
+"""Of a coordinate, a velocity and a generalised force of each kind of joint element."""
+
+
+def coordinate_names(model: Model) -> list[str]:
+    """Names of q (nq): the joint's alone if it has one coordinate, else "base.px", "base.w", …"""
+    return _names(model.joints, [JOINTS[joint.type].coordinates for joint in model.joints])
+
+
+def dof_names(model: Model) -> list[str]:
+    """Names of v (nv): the joint's alone if it has one velocity, else "base.speed_x", "base.omega_x", …"""
+    return _names(model.joints, [JOINTS[joint.type].dofs for joint in model.joints])
+
+
+def coordinate_units(model: Model) -> list[str]:
+    """Units of q (nq)."""
+    return [unit for joint in model.joints for unit in _units(joint, 0)]
+
+
+def dof_units(model: Model) -> list[str]:
+    """Units of v (nv)."""
+    return [unit for joint in model.joints for unit in _units(joint, 1)]
+
+
+def force_units(model: Model) -> list[str]:
+    """Units of the generalised forces τ (nv)."""
+    return [unit for joint in model.joints for unit in _units(joint, 2)]
+
+
+def quaternion_slices(model: Model) -> list[slice]:
+    """Where the quaternions lie in q."""
+    found, start = [], 0
+    for joint in model.joints:
+        if JOINTS[joint.type].has_quaternion:  # always the last four coordinates of the joint
+            found.append(slice(start + joint.nq - 4, start + joint.nq))
+        start += joint.nq
+    return found
+
+
+def _names(joints: Sequence[Joint], parts: Sequence[Sequence[str]]) -> list[str]:
+    pairs = [(joint.name, part, len(own)) for joint, own in zip(joints, parts, strict=True) for part in own]
+    short = [name if count == 1 else f"{name}.{part}" for name, part, count in pairs]
+    return short if len(set(short)) == len(short) else [f"{name}.{part}" for name, part, _ in pairs]
+
+
+def _units(joint: Joint, which: int) -> Iterator[str]:
+    for kind, _ in JOINTS[joint.type].elements:
+        size = 1 if kind != "ball" else 4 if which == 0 else 3
+        yield from [UNITS[kind][which]] * size

@@ -1,0 +1,141 @@
+"""What the motion of a model conserves, read off its gravity, forces and the joints that hold it to the world.
+
+A momentum stays along a direction if all joints on the world let the whole machine move that way, and
+no force resists or drives that motion (Noether).
+"""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from polhode.model import WORLD, Force, ForceFunction, Joint, Model, Spring, plain
+from polhode.quaternion import rotate
+
+AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+"""All three directions, for `Conserved`."""
+
+
+@dataclass(frozen=True)
+class Conserved:
+    """What the motion of a model keeps; `conserved(model)` finds it.
+
+    energy           whether kinetic plus potential energy stays
+    linear, angular  world directions along which the momentum stays
+    mass, length     of the machine, kg and m: the scale of momenta that are zero; 0: not known
+    because          why the energy does not stay
+    """
+
+    energy: bool = True
+    linear: tuple[tuple[float, float, float], ...] = ()
+    angular: tuple[tuple[float, float, float], ...] = ()
+    mass: float = 0.0
+    length: float = 0.0
+    because: str = "dampers, inputs or given forces"
+
+
+def conserved(model: Model, driven: Collection[str] = ()) -> Conserved:
+    """What a model conserves while inputs act at the joints named in `driven`."""
+    reasons = _energy_reasons(model, driven)
+    linear, angular = np.eye(3), np.eye(3)  # rows span the directions that are still possible
+    g = np.array(plain(model.gravity), dtype=float)
+    if g.any():
+        linear, angular = _across(g), g[None] / np.linalg.norm(g)
+    for joint in model.joints:
+        if joint.parent == WORLD:
+            along, about = _motions(joint) if _is_loose(joint, driven) else (_none(), _none())
+            linear, angular = _common(linear, along), _common(angular, about)
+    if any(_reaches_world(force) for force in model.forces):
+        linear = angular = _none()
+    mass = float(sum(plain(body.mass) for body in model.bodies))
+    return Conserved(not reasons, _rows(linear), _rows(angular), mass, _length(model), ", ".join(reasons))
+
+
+def _energy_reasons(model: Model, driven: Collection[str]) -> list[str]:
+    """Why kinetic plus potential energy does not stay, in words."""
+    dampers = [joint.name for joint in model.joints if np.any(plain(joint.damping))]
+    dampers += [force.name for force in model.forces if isinstance(force, Spring) and plain(force.damping)]
+    given = [force.name for force in model.forces if not isinstance(force, Spring)]
+    words = {"dampers": dampers, "given forces": given, "inputs": sorted(driven)}
+    return [
+        f"{kind} at {', '.join(names[:3])}{', …' if len(names) > 3 else ''}" for kind, names in words.items() if names
+    ]
+
+
+def _is_loose(joint: Joint, driven: Collection[str]) -> bool:
+    """Whether nothing acts along the joint; armature counts, since it has no momentum."""
+    acts = (joint.stiffness, joint.damping, joint.armature)
+    return joint.name not in driven and not any(np.any(plain(x)) for x in acts)
+
+
+def _reaches_world(force: Force | Spring | ForceFunction) -> bool:
+    """Whether a force acts from outside the machine; a spring between two bodies does not."""
+    return not isinstance(force, Spring) or WORLD in (force.body_a, force.body_b)
+
+
+def _motions(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
+    """Directions along which, and axes through the world's origin about which, a joint lets the machine move."""
+    turn, r = plain(joint.orientation), np.array(plain(joint.position), dtype=float)
+    axis, normal = (_unit(rotate(turn, direction, unit=False)) for direction in (plain(joint.axis), AXES[2]))
+    about_axis = axis[None] if _parallel(r, axis) else _none()
+    if joint.type == "free":
+        return np.eye(3), np.eye(3)
+    if joint.type == "spherical":
+        return _none(), (_unit(r)[None] if r.any() else np.eye(3))
+    if joint.type == "planar":
+        return _across(normal), normal[None]
+    if joint.type in ("revolute", "universal"):
+        return _none(), about_axis
+    if joint.type == "cylindrical":
+        return axis[None], about_axis
+    return (axis[None] if joint.type == "prismatic" else _none()), _none()
+
+
+def _common(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Directions in both spans: those orthogonal to what is orthogonal to either. Rows are orthonormal."""
+    outside = np.eye(3) * 2 - a.T @ a - b.T @ b
+    values, vectors = np.linalg.eigh(outside)
+    found = vectors[:, values < 1e-9].T
+    if len(found) == len(a):
+        return a  # all of it, in the basis it had
+    return b if len(found) == len(b) else found
+
+
+def _across(normal: np.ndarray) -> np.ndarray:
+    """Two unit rows orthogonal to a direction; coordinate axes if the direction is one."""
+    n = _unit(normal)
+    k = int(np.argmax(abs(n)))
+    if abs(n[k]) == 1:
+        return np.delete(np.eye(3), k, axis=0)
+    first = _unit(np.cross(n, np.eye(3)[int(np.argmin(abs(n)))]))
+    return np.array([first, np.cross(n, first)])
+
+
+def _length(model: Model) -> float:
+    """A length of the machine: from the world through all joints to the far side of the largest body."""
+    reach = sum(math.hypot(*plain(joint.position)) for joint in model.joints)
+    sizes = [
+        math.hypot(*plain(b.center)) + _gyration(plain(b.mass), np.trace(b.inertia_matrix())) for b in model.bodies
+    ]
+    return reach + max(sizes, default=0.0)
+
+
+def _gyration(mass: float, trace: float) -> float:
+    return math.sqrt(max(trace / (2 * mass), 0.0)) if mass > 0 else 0.0
+
+
+def _parallel(r: np.ndarray, axis: np.ndarray) -> bool:
+    return bool(np.linalg.norm(np.cross(r, axis)) <= 1e-9 * np.linalg.norm(r))
+
+
+def _unit(x: np.ndarray) -> np.ndarray:
+    return np.asarray(x, dtype=float) / np.linalg.norm(x)
+
+
+def _none() -> np.ndarray:
+    return np.zeros((0, 3))
+
+
+def _rows(directions: np.ndarray) -> tuple[tuple[float, float, float], ...]:
+    return tuple((float(x), float(y), float(z)) for x, y, z in directions)

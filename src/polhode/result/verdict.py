@@ -1,0 +1,94 @@
+"""A grade: what was measured of a run, against which thresholds, and the verdict."""
+
+import json
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+GOOD, LOOSE, FAILED, NOTE = "good", "loose", "failed", "note"
+"""The verdicts, from best to worst; a note says something and judges nothing."""
+
+WIDTH = 80
+"""Of the text of a grade, in characters."""
+
+NUMBERS = ("value", "threshold", "limit")
+"""The fields of a Check that hold numbers."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a grade: good up to `threshold`, loose up to `limit`; None where nothing is measured."""
+
+    name: str
+    value: float | None
+    threshold: float | None
+    limit: float | None
+    unit: str
+    verdict: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Grade:
+    """All checks of a run, how their thresholds came about, and the worst verdict."""
+
+    verdict: str
+    checks: tuple[Check, ...]
+    basis: str
+
+    def rows(self) -> list[dict[str, str]]:
+        """The checks as texts by the column's name: check, value, good up to, loose up to, verdict, note."""
+        columns = ("check", "value", "good up to", "loose up to", "verdict", "note")
+        return [dict(zip(columns, _texts(check), strict=True)) for check in self.checks]
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        heads = list(rows[0])[:-1] if rows else []
+        widths = [max(len(head), *(len(row[head]) for row in rows)) for head in heads]
+        table = [heads, *([row[head] for head in heads] for row in rows)]
+        lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in table]
+        notes = [f"{row['check']}: {row['note']}" for row in rows if row["note"]]
+        return "\n".join([f"This run is {self.verdict}.", "", *lines, "", *map(_wrapped, [*notes, self.basis])])
+
+    def attributes(self) -> dict[str, str]:
+        """The grade as attributes of a Dataset: verdict, grade (its checks, a JSON list), grade_basis."""
+        checks = [asdict(check) for check in self.checks]
+        for check in checks:
+            for name in NUMBERS:
+                if check[name] is not None and not math.isfinite(check[name]):
+                    check[name] = str(check[name])  # JSON has no NaN
+        text = json.dumps(checks, ensure_ascii=False, allow_nan=False)
+        return {"verdict": self.verdict, "grade": text, "grade_basis": self.basis}
+
+    @classmethod
+    def of(cls, attributes: Mapping[str, Any]) -> "Grade | None":
+        """The grade in the attributes of a Dataset; None where there is none."""
+        if not attributes.get("grade"):
+            return None
+        checks = json.loads(attributes["grade"])
+        for check in checks:
+            check |= {name: None if check[name] is None else float(check[name]) for name in NUMBERS}
+        return cls(attributes["verdict"], tuple(Check(**check) for check in checks), attributes["grade_basis"])
+
+
+def overall(checks: Sequence[Check]) -> str:
+    """The worst verdict of some checks."""
+    return max(
+        (check.verdict for check in checks if check.verdict != NOTE), key=[GOOD, LOOSE, FAILED].index, default=GOOD
+    )
+
+
+def _texts(check: Check) -> tuple[str, ...]:
+    """The entries of a check as texts; "-" where there is nothing."""
+
+    def number(x: float | None) -> str:
+        return "-" if x is None else f"{x:.0f}" if check.name == "steps" else f"{x:.2e}"
+
+    verdict = "" if check.verdict == NOTE else check.verdict
+    return check.name, number(check.value), number(check.threshold), number(check.limit), verdict or "-", check.note
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

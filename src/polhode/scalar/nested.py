@@ -1,0 +1,21 @@
+"""Vectors, and records and lists of vectors, as one row of numbers, and back."""
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def flat(value: Any) -> list[Any]:
+    """All numbers of nested vectors, records and lists, in order; None holds none."""
+    if value is None:
+        return []
+    return [x for part in value for x in flat(part)] if isinstance(value, (tuple, list)) else [value]
+
+
+def shaped(like: Any, numbers: Iterator[Any]) -> Any:
+    """Vectors and records like the given ones, of these numbers."""
+    if like is None:
+        return None
+    if not isinstance(like, (tuple, list)):
+        return next(numbers)
+    parts = [shaped(part, numbers) for part in like]
+    return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)

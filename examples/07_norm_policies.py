@@ -19,7 +19,7 @@ import numpy as np
 
 import polhode as ph
 from polhode.assemble.single import SingleBody, motion, variables
-from polhode.integrate.method import Step, fixed_step
+from polhode.integrate.method import VectorStep, fixed_step
 from polhode.quaternion import angle_between, norm, normalise
 from polhode.scalar import split
 from polhode.show.figure import COLOURS, new_figure, save_figure
@@ -41,7 +41,7 @@ def first_order(form):
     """Quality and relative change of the energy, by projected steps of forward Euler."""
     chart = variables(ph.forms[form], split(body.inertia, 2), body.loads)
     x, project = chart.start(split(body.p, 1), split(body.omega, 1)), chart.norms["state"]
-    states = fixed_step(lambda rhs, t, x, h: Step(x + h * rhs(t, x)), chart.rhs, x, 1e-3, 20000, project)
+    states = fixed_step(lambda rhs, t, x, h: VectorStep(x + h * rhs(t, x)), chart.rhs, x, 1e-3, 20000, project)
     p, w = (np.array(part) for part in zip(*map(chart.end, states), strict=True))
     return *quality(p), np.max(abs((w**2 @ J) / (omega**2 @ J) - 1))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode.assemble import rows
 from polhode.assemble.calls import Arguments
-from polhode.assemble.graphs import identity_text
+from polhode.assemble.graphs import FACTORED, identity_text
 from polhode.assemble.inputs import PD, ComputedTorque, Sampled, controller, law_of, traceable
 from polhode.assemble.machine import Input, machine
 from polhode.assemble.quantities import forward_by_factors, forward_dynamics
@@ -99,7 +99,8 @@ class Engine:
             graph = trace(lambda t, q, v, tau: way(Arguments(tree, q, v, tau=tau, t=t)), t=(), q=nq, v=nv, tau=nv)
             return fused(graph).operations.total()
 
-        counts = {way: cost(way) for way in (forward_dynamics, forward_by_factors)}
+        ways = (forward_dynamics, forward_by_factors) if self.model.nv <= FACTORED else (forward_dynamics,)
+        counts = {way: cost(way) for way in ways}
         best = min(counts, key=counts.__getitem__)
         return best, tree, counts[best]
 

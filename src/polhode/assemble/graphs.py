@@ -22,6 +22,10 @@ REDUCED = {"mass_matrix", "christoffel", "coriolis", "gravity", "bias", "inverse
 """The quantities that a regrouped tree may serve."""
 
 
+FACTORED = 12
+"""Velocities up to which factors of the mass matrix may take fewer operations than articulated bodies."""
+
+
 class Graphs:
     """The graphs of one model."""
 
@@ -40,7 +44,7 @@ class Graphs:
         if name == "forward_dynamics_derivatives":
             return [lambda **scalars: self._forward_slopes(call, scalars)]
         reduce = name in REDUCED and self._alone(call)
-        several = name == "forward_dynamics" and not is_large(self.tree)
+        several = name == "forward_dynamics" and self.model.nv <= FACTORED
         ways = (quantity, forward_by_factors) if several else (quantity,)
         return [self._traced(way, reduce) for way in ways]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from polhode.dynamics import forward, inverse
-from polhode.dynamics.kinematics import Twist, placement, unit_twists
+from polhode.dynamics.kinematics import Twist, unit_twists
 from polhode.kernel.record import Memory, Recorder
 from polhode.kernel.routine import Index
 from polhode.model import Element, Tree
@@ -142,8 +142,8 @@ def _put(memory: Memory, rows: Rows, i: Index, k: int, value: Any) -> None:
 
 def _newton_euler(
     r: Recorder, rows: Rows, root: inverse.Carried, Q: Any, V: Any, A: Any, found: Callable[[Index, int, Any], None]
-) -> None:
-    """Both passes of inverse dynamics; `found` takes each joint's forces. V = None: at rest."""
+) -> Slots:
+    """Both passes of inverse dynamics; `found` takes each joint's forces. V, A = None: zero. -> the placements"""
     n = rows.n
     at = Slots(r, "at", n + 1, NOWHERE)
     moving, force = Slots(r, "moving", n + 1, root), Slots(r, "force", n + 1, (ORIGIN, ORIGIN))
@@ -152,8 +152,8 @@ def _newton_euler(
     # pass 1, root to leaves: how each element moves, and what its body needs
     for i in r.range(n):
         for e in rows.each_kind(i):
-            v = still if V is None else rows.of_v(V, i)
-            step = inverse.outward(e, rows.of_q(Q, i), v, rows.of_v(A, i), moving.get(rows.parent(i)))
+            v, vd = (still if x is None else rows.of_v(x, i) for x in (V, A))
+            step = inverse.outward(e, rows.of_q(Q, i), v, vd, moving.get(rows.parent(i)))
             for slots, record in zip((at, moving, force), step, strict=True):
                 slots.put(i + 1, record)
     # pass 2, leaves to root: what each joint must carry
@@ -161,27 +161,35 @@ def _newton_euler(
         for e in rows.each_kind(i):
             f, m = force.get(i + 1)
             for k, value in enumerate(inverse.joint_force(e, f, m)):
-                found(i, k, value + e.armature[k] * rows.of_v(A, i)[k])
+                found(i, k, value if A is None else value + e.armature[k] * rows.of_v(A, i)[k])
             F, N = force.get(rows.parent(i))
             f_p, n_p = inverse.handed(at.get(i + 1), f, m)
             force.put(rows.parent(i), (F + f_p, N + n_p))
+    return at
 
 
 def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec) -> Vec:
     """v̇ by articulated bodies, as `dynamics.forward`: of M v̇ + gravity = τ less what the velocities need."""
-    turning = inverse_dynamics(tree, q, v, Vec([0.0] * tree.nv), gravity=ORIGIN)
     with Recorder("forward_dynamics") as r:
         rows, vd, n = Rows(r, tree), r.output("vd", tree.nv), len(tree.elements)
-        Q, T = r.input("q", tree.nq), r.input("tau", tree.nv)
-        at, a = Slots(r, "at", n + 1, NOWHERE), Slots(r, "a", n + 1, REST)
+        Q, V, T = r.input("q", tree.nq), r.input("v", tree.nv), r.input("tau", tree.nv)
+        a = Slots(r, "a", n + 1, REST)
+        at = _newton_euler(
+            r,
+            rows,
+            inverse.ground(ORIGIN),
+            Q,
+            V,
+            None,
+            lambda i, k, value: _put(T, rows, i, k, rows.of_v(T, i)[k] - value),
+        )
         body = Slots(r, "body", n + 1, forward.Articulated(*[identity(3)] * 3))
-        force = Slots(r, "force", n + 1, (ORIGIN, ORIGIN))
+        force = Slots(r, "handed", n + 1, (ORIGIN, ORIGIN))
         joint = Slots(r, "joint", n + 1, _kept(max(len(e.v) for e in tree.elements)))
         a.put(Index(0), Twist(-tree.gravity, ORIGIN))
-        # root to leaves: bodies alone
+        # bodies alone
         for i in r.range(n):
             for e in rows.each_kind(i):
-                at.put(i + 1, placement(e, rows.of_q(Q, i)))
                 body.put(i + 1, forward.rigid(e.inertia))
         # leaves to root: articulated inertias and forces
         for i in r.range(0, n, down=True):
@@ -204,7 +212,7 @@ def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec) -> Vec:
                 a.put(i + 1, moving)
                 for k, value in enumerate(own):
                     _put(vd, rows, i, k, value)
-    return Vec(r.call([*rows.arguments, *q, *(tau - turning)]))
+    return Vec(r.call([*rows.arguments, *q, *v, *tau]))
 
 
 def _kept(dofs: int) -> tuple[list[tuple[Vec, Vec]], Vec, Vec]:

@@ -6,6 +6,7 @@ A quantity is a key and a function of `Arguments` on generic scalars; a target r
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from math import prod
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -154,7 +155,7 @@ class CpuTarget:
     """Kernels compiled by LLVM for this processor, one for each quantity, made when first called."""
 
     def __init__(self, model: Model, fast: bool = False) -> None:
-        lanes()  # says so now where there is no compiler
+        self.lanes = lanes()  # says so now where there is no compiler
         self.model, self.fast = model, fast
         self.kernels: dict[tuple, Kernel] = {}
         self._plain, self._graphs = PythonTarget(model), Graphs(model)
@@ -178,7 +179,7 @@ class CpuTarget:
             if array.shape[-1:] != (shape[0],) or (batch and own and own != batch):
                 return None
             batch = batch or own
-        if threads > 1 and batch:
+        if batch and (threads > 1 or self._too_narrow(kernel, batch)):
             return None
         if out is None:
             found = kernel.ufunc(*given.values(), NOW)
@@ -219,15 +220,24 @@ class CpuTarget:
         return outs
 
     def kernel(self, key: Key, quantity: Quantity, call: Call) -> Kernel:
-        """The kernel of a quantity for the arguments of a call: from memory, from disk, or made now."""
+        """The kernel of a quantity for the arguments of a call: from memory, from disk, or made now.
+
+        One for single states is compiled first, one with lanes when there is a batch that fills them.
+        """
         place = (*key, *call.arrays)
         with self._lock:
-            if place not in self.kernels:
+            kernel = self.kernels.get(place)
+            if kernel is None or self._too_narrow(kernel, call.batch):
                 name = cache_key(self._identity, repr(place), repr(call.shapes)) if self._identity else ""
                 title = f"{self.model.name}: {' '.join(key)}"
                 make = partial(self._graphs.graph, key[0], quantity, call.outline)
-                self.kernels[place] = kernel_for(name, make, title, fast=self.fast)
-            return self.kernels[place]
+                width = self.lanes if prod(call.batch) >= self.lanes else 1
+                self.kernels[place] = kernel = kernel_for(name, make, title, width, self.fast)
+            return kernel
+
+    def _too_narrow(self, kernel: Kernel, batch: tuple[int, ...]) -> bool:
+        """Whether a batch would fill more lanes than a kernel has."""
+        return kernel.facts["width"] == 1 and prod(batch) >= self.lanes > 1
 
 
 def _rows(array: np.ndarray, depth: int) -> np.ndarray:

@@ -11,18 +11,21 @@ _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 """A ufunc's loop; ctypes lets other Python threads run meanwhile."""
 
 
-def chained(kernel: Kernel, rows: np.ndarray, others: Sequence[np.ndarray], results: Sequence[np.ndarray] = ()) -> None:
+def chained(
+    kernel: Kernel, rows: np.ndarray, others: Sequence[np.ndarray], results: Sequence[np.ndarray] = (), apart: int = 1
+) -> None:
     """Fill rows[1:], each from the row before it: rows[i + 1], … = kernel(rows[i], *others[i]).
 
     kernel   of one lane; its first argument and its first result are a row
     rows     (n + 1, m)  C-contiguous doubles; the first is given
     others   the further arguments: one row each (*shape), the same for all, or n rows (n, *shape)
     results  (n, *shape) for each further result
+    apart    so many chains side by side: rows (n + apart, m), row i + apart from row i; no fewer than lanes
     """
-    n = len(rows) - 1
+    n = len(rows) - apart
     shapes = [*kernel.facts["inputs"], *kernel.facts["outputs"]]
-    arrays = [rows[:-1], *others, rows[1:], *results]
-    assert kernel.facts["width"] == 1
+    arrays = [rows[:n], *others, rows[apart:], *results]
+    assert kernel.facts["width"] <= apart
     assert len(arrays) == len(shapes)
     for array, shape in zip(arrays, shapes, strict=True):
         assert array.dtype == np.float64

@@ -95,21 +95,25 @@ def pushforward(graph: Graph, wrt: Names = None, suffix: str = "_dot", values: b
     return copy.graph("pushforward", _renamed(slopes, suffix), values)
 
 
-def pullback(graph: Graph, of: Names = None, suffix: str = "_bar", values: bool = False) -> Graph:
-    """The graph of the derivatives by all inputs of a weighted sum of outputs: x̄ᵀ = ȳᵀ ∂y/∂x.
+def pullback(
+    graph: Graph, of: Names = None, suffix: str = "_bar", values: bool = False, wrt: Names = None
+) -> Graph:
+    """The graph of the derivatives by inputs of a weighted sum of outputs: x̄ᵀ = ȳᵀ ∂y/∂x.
 
     of      names of outputs y in the sum, all by default; "y_bar" is a further input for each, its weights
     suffix  another than "_bar", for a second sum
     values  whether the outputs of `graph` come too, before the derivatives
+    wrt     names of inputs x, all by default
     ->      an output "x_bar" for each input x
     """
     outputs = _chosen(f"pullback of {graph.name}", "output", graph.outputs, of)
-    copy = _Copy(graph, _Paths.between(graph, graph.inputs, outputs, apart=False), _renamed(outputs, suffix))
+    inputs = _chosen(f"pullback of {graph.name}", "input", graph.inputs, wrt)
+    copy = _Copy(graph, _Paths.between(graph, inputs, outputs, apart=False), _renamed(outputs, suffix))
     seeds: dict[int, Slopes] = {}
     for k, seed in _pairs(outputs, copy.extra):
         seeds[k] = {0: copy.builder.apply("add", seeds[k][0], seed) if k in seeds else seed}
     adjoints = copy.adjoints(seeds)
-    slopes = [x._replace(nodes=tuple(adjoints[k].get(0, copy.zero) for k in x.nodes)) for x in graph.inputs]
+    slopes = [x._replace(nodes=tuple(adjoints[k].get(0, copy.zero) for k in x.nodes)) for x in inputs]
     return copy.graph("pullback", _renamed(slopes, suffix), values)
 
 
@@ -186,6 +190,7 @@ class _Paths(NamedTuple):
 
 
 _pushed: WeakKeyDictionary[Routine, Routine] = WeakKeyDictionary()
+_pulled: WeakKeyDictionary[Routine, Routine] = WeakKeyDictionary()
 
 
 def tangents_of(builder: Builder, routine: Routine, arguments: list[int], slopes: list[int]) -> list[int]:
@@ -239,6 +244,38 @@ def pushed(routine: Routine) -> Routine:
     )
 
 
+def adjoints_of(builder: Builder, routine: Routine, arguments: list[int], weights: list[int]) -> list[int]:
+    """The nodes of the derivatives by a routine's arguments of the weighted sum of its results."""
+    if routine not in _pulled:
+        _pulled[routine] = pulled(routine)
+    return builder.call(_pulled[routine], [*arguments, *weights])
+
+
+def pulled(routine: Routine) -> Routine:
+    """The routine of the derivatives by its arguments of the weighted sum of its results, if it is one block."""
+    both = {name for name, _ in routine.inputs} & {name for name, _ in routine.outputs}
+    if len(routine.body) != 1 or not isinstance(routine.body[0], Block) or both:
+        where, fix = f"reverse derivative of {routine.name}", "Use mode='forward', or pushforward."
+        raise CompileError(message(where, "no way back through a loop", "a routine", "operations alone", fix))
+    block, bar = routine.body[0], f"_bar{routine.name.count('_bar') + 1}"
+    barred = lambda ports: tuple((name + bar, n) for name, n in ports)  # noqa: E731
+    beside = lambda cell: cell._replace(array=cell.array + bar)  # noqa: E731
+    x, *tables = block.graph.inputs
+    graph = pullback(block.graph, wrt="x")
+    whole = Port("x", (len(x.nodes) + len(block.stores),), x.nodes + graph.inputs[-1].nodes)
+    graph = replace(graph, inputs=(whole, *tables), outputs=(graph.outputs[0]._replace(name="y"),), structure=0)
+    loads = (*block.loads, *map(beside, block.stores))
+    return replace(
+        routine,
+        name=routine.name + bar,
+        inputs=(*routine.inputs, *barred(routine.outputs)),
+        outputs=barred(routine.inputs),
+        arrays=dict(routine.arrays) | dict(barred(routine.arrays.items())),
+        body=(Block(graph, loads, tuple(beside(block.loads[k]) for k in x.nodes)),),
+        rule=None,
+    )
+
+
 class _Copy:
     """A graph, copied to where its derivatives are added.
 
@@ -253,6 +290,7 @@ class _Copy:
         self.extra = [p._replace(nodes=tuple(map(builder.input, labels(p.name, p.shape)))) for p in extra]
         self.zero, self.one, self.always = builder.constant(0.0), builder.constant(1.0), builder.constant(True)
         self.edges: list[list[tuple[int, int, int]]] = [[] for _ in graph.nodes]  # operand, guard, factor
+        self.live = [bool(s and t) for s, t in zip(paths.sources, paths.targets, strict=True)]
         self.pushed: list[list[int]] = []  # tangents of the results of calls, one list for each direction
         self._parts: dict[int, tuple[int, int]] = {}  # a guard that is "this one, and this condition"
         for k, (op, args, value) in enumerate(graph.nodes[len(self.place) :], len(self.place)):
@@ -297,9 +335,6 @@ class _Copy:
 
     def adjoints(self, seeds: dict[int, Slopes]) -> list[Slopes]:
         """Derivatives by every input of the sums whose weights are the seeds, which are given at outputs."""
-        if any(node.op == "call" for node in self.source.nodes):
-            where, fix = f"reverse derivative of {self.source.name}", "Use mode='forward', or pushforward."
-            raise CompileError(message(where, "no way back through a loop", "a routine", "operations alone", fix))
         terms: list[dict[int, dict[int, int]]] = [{} for _ in self.place]
         for k, slopes in seeds.items():
             terms[k] = {j: {self.always: seed} for j, seed in slopes.items()}
@@ -311,7 +346,26 @@ class _Copy:
                     self._add(terms[a].setdefault(j, {}), inner, self.builder.apply("mul", slope, factor))
             if self.edges[k]:
                 terms[k] = {}
+            elif self.source.nodes[k].op == "call" and self.live[k]:
+                self._back_through(k, terms)
         return [self._totals(of_node) for of_node in terms]
+
+    def _back_through(self, k: int, terms: list[dict[int, dict[int, int]]]) -> None:
+        """Hand the adjoints of a routine's results on to its arguments."""
+        node, apply = self.source.nodes[k], self.builder.apply
+        parts = {p: n.value for p, n in enumerate(self.source.nodes[k:], k) if n.op == "part" and n.args == (k,)}
+        for j in dict.fromkeys(j for p in parts for j in terms[p]):
+            weights, guard = [self.zero] * sum(n for _, n in node.value.outputs), None
+            for p, place in parts.items():
+                if j in terms[p]:
+                    own, slope = self._joined(terms[p][j])
+                    weights[place] = self._where_held(own, slope)
+                    guard = own if guard is None else apply("or", guard, own)
+            assert guard is not None
+            found = adjoints_of(self.builder, node.value, [self.place[a] for a in node.args], weights)
+            for a, slope in zip(node.args, found, strict=True):
+                if self.live[a]:
+                    self._add(terms[a].setdefault(j, {}), guard, slope)
 
     def _narrowed(self, guard: int, condition: int) -> int:
         """The guard that holds where a guard and a condition do."""

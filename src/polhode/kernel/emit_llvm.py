@@ -298,7 +298,9 @@ def kernel_text(
     """The function that takes `width` states: pointers and row strides in bytes, arguments then results."""
     body = Body(width, names, name, fast)
     ports = [*graph.inputs, *graph.outputs]
-    if emit_parts.is_large(graph):
+    if emit_parts.is_one_call(graph):
+        emit_parts.one_call(body, graph)
+    elif emit_parts.is_large(graph):
         emit_parts.kernel(body, graph)
     else:
         _compute_rows(body, graph)
@@ -415,6 +417,7 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
         declarations.append(f"declare double @{function}({', '.join(['double'] * arity)})")
     declarations.append("declare i32 @feclearexcept(i32)")
     declarations.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    declarations.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
     declarations += [line for w in widths if names for line in emit_routine.declarations(w)]
     kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast) for w in widths]

@@ -94,9 +94,11 @@ class _Memory:
             body.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {first}, ptr {at}, i64 {8 * m}, i1 false)")
             return
         rows = [body.row(at, stride, lane, 0) for lane in range(W)]
+        ahead = body.put(f"mul i64 {stride}, {W}")
 
         def block(k: str, size: int) -> None:
             places = [body.put(f"getelementptr double, ptr {row}, i64 {k}") for row in rows]
+            self._prefetch(places, ahead, 0)
             columns = body.transposed([body.load_row(place, size) for place in places])[:size]
             base = self._place(k, first)
             for j, column in enumerate(columns):
@@ -104,29 +106,44 @@ class _Memory:
 
         _blocks(body, m, W, block)
 
+    def _prefetch(self, places: list[str], ahead: str, write: int) -> None:
+        """Ask for the same places of the states that come next."""
+        for place in places:
+            following = self.body.put(f"getelementptr i8, ptr {place}, i64 {ahead}")
+            self.body.lines.append(f"  call void @llvm.prefetch.p0(ptr {following}, i32 {write}, i32 3, i32 1)")
+
     def empty(self, port: Port, at: str, stride: str) -> None:
         """Copy the components of a result from their slots, which a table tells, to the rows of its states."""
         body, m, W = self.body, len(port.nodes), self.body.width
         if not m:
             return
+        slots = [self.division.slot[k] for k in port.nodes]
+        in_order = slots == list(range(slots[0], slots[0] + m))
         table = f"@{body.title}_slots{len(body.functions)}"
-        slots = ", ".join(f"i32 {self.division.slot[k]}" for k in port.nodes)
-        body.functions.append(f"{table} = internal constant [{m} x i32] [{slots}]")
+        if not in_order:
+            body.functions.append(f"{table} = internal constant [{m} x i32] [{', '.join(f'i32 {x}' for x in slots)}]")
         rows = [body.row(at, stride, lane, 0) for lane in range(W)]
+        ahead = body.put(f"mul i64 {stride}, {W}")
 
         def block(k: str, size: int) -> None:
-            entry, columns = body.put(f"getelementptr i32, ptr {table}, i64 {k}"), []
+            columns = []
             for j in range(size):
-                slot = body.put(f"load i32, ptr {body.put(f'getelementptr i32, ptr {entry}, i64 {j}')}, align 4")
-                place = self._place(body.put(f"zext i32 {slot} to i64"))
-                columns.append(body.put(f"load {body.real}, ptr {place}, align {self.align}"))
+                n = body.put(f"add i64 {k}, {j}")
+                if in_order:
+                    slot = body.put(f"add i64 {n}, {slots[0]}")
+                else:
+                    entry = body.put(f"load i32, ptr {body.put(f'getelementptr i32, ptr {table}, i64 {n}')}, align 4")
+                    slot = body.put(f"zext i32 {entry} to i64")
+                columns.append(body.put(f"load {body.real}, ptr {self._place(slot)}, align {self.align}"))
             if W == 1:
                 start = body.put(f"getelementptr double, ptr {at}, i64 {k}")
                 for j, value in enumerate(columns):
                     body.store_row(body.put(f"getelementptr double, ptr {start}, i64 {j}"), value, 1)
                 return
-            for row, value in zip(rows, body.transposed(columns + [columns[-1]] * (W - size)), strict=True):
-                body.store_row(body.put(f"getelementptr double, ptr {row}, i64 {k}"), value, size)
+            places = [body.put(f"getelementptr double, ptr {row}, i64 {k}") for row in rows]
+            self._prefetch(places, ahead, 1)
+            for place, value in zip(places, body.transposed(columns + [columns[-1]] * (W - size)), strict=True):
+                body.store_row(place, value, size)
 
         _blocks(body, m, W if W > 1 else STRIDE, block)
 
@@ -166,3 +183,50 @@ def _blocks(body: Any, count: int, size: int, block: Callable[[str, int], None])
         body.label(after)
     if count > whole:
         block(str(whole), count - whole)
+
+
+HEAP = 2**18
+"""Bytes of slots above which memory is asked for instead of taken from the stack."""
+
+
+def is_one_call(graph: Graph) -> bool:
+    """Whether a graph is a routine and nothing else: its arguments are the inputs, its results the outputs."""
+    calls = [node for node in graph.nodes if node.op == "call"]
+    if len(calls) != 1 or any(node.args and node.op not in ("call", "part") for node in graph.nodes):
+        return False
+    given, inputs = list(calls[0].args), [k for port in graph.inputs for k in port.nodes]
+    whole = [k for port in graph.inputs if _uses(port, calls[0].args) for k in port.nodes]
+    constants = [k for k in given if graph.nodes[k].op == "constant"]
+    results = [k for port in graph.outputs for k in port.nodes]
+    ordered = given == whole + constants and len({*given}) == len(given) and len({*inputs}) == len(inputs)
+    return ordered and all(graph.nodes[k].op == "part" for k in results)
+
+
+def _uses(port: Port, given: tuple[int, ...]) -> bool:
+    return bool(port.nodes) and port.nodes[0] in given
+
+
+def one_call(body: Any, graph: Graph) -> None:
+    """The body of a kernel that only runs a routine: rows to its arguments, and its results to rows."""
+    call = next(node for node in graph.nodes if node.op == "call")
+    count = sum(n for _, n in call.value.outputs)
+    slot = {k: i for i, k in enumerate(call.args)}
+    slot |= {k: len(call.args) + node.value for k, node in enumerate(graph.nodes) if node.op == "part"}
+    division = Division((), slot, len(call.args) + count)
+    memory = _Memory(body, division)
+    large = division.slots * 8 * body.width > HEAP
+    if large:
+        room = -(-division.slots * 8 * body.width // 64) * 64
+        body.scratch[-1] = f"  {memory.at} = call ptr @aligned_alloc(i64 64, i64 {room})"
+    for i, port in enumerate(graph.inputs):
+        if _uses(port, call.args):
+            memory.fill(port, f"%p{i}", f"%s{i}")
+    for k in call.args:
+        if graph.nodes[k].op == "constant":
+            memory.store(k, body.literal(graph.nodes[k].value))
+    results = body.put(f"getelementptr {body.real}, ptr {memory.at}, i64 {len(call.args)}")
+    body.lines.append(f"  call void @{body.routines[call.value]}_{body.width}(ptr {memory.at}, ptr {results})")
+    for i, port in enumerate(graph.outputs, len(graph.inputs)):
+        memory.empty(port, f"%p{i}", f"%s{i}")
+    if large:
+        body.lines.append(f"  call void @free(ptr {memory.at})")

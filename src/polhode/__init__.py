@@ -32,8 +32,11 @@ _NAMES = {
         "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",
     ],
     "polhode.assemble": ["SingleBody", "System", "compare", "compile"],
+    "polhode.assemble.consistent": ["Consistent", "consistent_start"],
+    "polhode.assemble.adjoint": ["gradient"],
     "polhode.assemble.drive": ["Event"],
     "polhode.assemble.inputs": ["ComputedTorque", "PD", "Sampled", "Table"],
+    "polhode.assemble.recording": ["record"],
     "polhode.assemble.simulate": ["simulate"],
     "polhode.formats.load": ["load"],
     "polhode.model": [

@@ -4,16 +4,18 @@ Compiled code fills blocks of rows; between blocks Python looks at the clock, at
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.assemble import rows
 from polhode.assemble.engine import Engine
-from polhode.assemble.inputs import Sampled
+from polhode.assemble.inputs import Sampled, told
 from polhode.errors import InputError, message
+from polhode.scalar import UNIT_TOLERANCE
 
 BLOCK_SECONDS = 0.2
 """How long compiled code may run before the clock is looked at."""
@@ -24,6 +26,15 @@ MOST_ROWS = 4096
 HALVINGS = 60
 """Of a step, to find an event in it."""
 
+LOOKS = 1000
+"""With events no controlled step is longer than this part of the run: two zeros within one step are not seen."""
+
+IDLE = 100
+"""Resets in a row without time passing, after which a run ends."""
+
+TINY = 1e-300
+"""Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
+
 
 @dataclass(frozen=True)
 class Event:
@@ -33,6 +44,9 @@ class Event:
     direction  1: only where it grows, −1: only where it falls, 0: both
     terminal   whether the run ends there
     reset      (t, q, v) -> (q, v) after it, on arrays; None: the motion goes on as it is
+
+    A zero at the start is none. A function that is zero twice within one step is not seen; steps under control
+    are at most a thousandth of the run, equal ones as long as they are.
     """
 
     name: str
@@ -42,7 +56,11 @@ class Event:
     reset: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        """Check the direction."""
+        """Check functions and direction."""
+        for name in ("function", "reset"):
+            if not callable(getattr(self, name)) and not (name == "reset" and self.reset is None):
+                where, found = f"event '{self.name}', {name}", repr(getattr(self, name))[:60]
+                raise InputError(message(where, "not a function", found, "a function of (t, q, v)"))
         if self.direction not in (-1, 0, 1):
             raise InputError(message(f"event '{self.name}'", "no such direction", repr(self.direction), "-1, 0 or 1"))
 
@@ -68,7 +86,7 @@ class Samples(NamedTuple):
     v: np.ndarray
     step_size: np.ndarray
     level: np.ndarray | None = None
-    """Forces that a sampled controller held (n, nv)."""
+    """Forces that a sampled controller held until then, at the start those it holds from then on (n, nv)."""
 
 
 @dataclass
@@ -85,6 +103,11 @@ class Position:
     segment: int = 0
     level: np.ndarray | None = None
     """Forces that a sampled controller holds."""
+    until: float = -1.0
+    """The time of the last sample."""
+    reset_at: float = -1.0
+    idle: int = 0
+    """When an event reset the motion last, and how often it did since without time passing."""
 
 
 class Segment(NamedTuple):
@@ -97,6 +120,23 @@ class Segment(NamedTuple):
     """The times of the samples in it, those at its begin left out."""
     counts: np.ndarray
     """Equal steps: how many lead to each sample, and to the end (last)."""
+    asks: bool = True
+    """Whether a sampled controller is asked at its begin."""
+
+
+class Turn(NamedTuple):
+    """An event that changes the motion: its number, where it lies, its function there, and the step it lies in."""
+
+    k: int
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    g: float
+    begin: float
+    h: float
+
+
+NONE = np.zeros(0)
 
 
 class Drive:
@@ -107,40 +147,74 @@ class Drive:
         self.ending = Ending()
         self.position = Position(0.0, np.zeros(0), np.zeros(0))
         self._rate = 0.0  # rows a second
+        self._longest = segments[-1].end / LOOKS if events else rows.LONGEST
+        self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
+        self._next = 0.0  # the step that the last segment would have tried
 
     def __iter__(self) -> Iterator[Samples]:
         """Blocks of samples from the position on; a new run begins with its start."""
         at = self.position
         if not at.sample and not at.segment and at.row is None:
             if isinstance(self.engine.plan.tau, Sampled):
-                self._enter(self.segments[0])
-            yield self._samples(np.array([at.t]), at.q[None], at.v[None], np.array([np.nan]))
+                self._ask(self.segments[0])
+            yield self.start()
+        if not self.engine.model.nv:
+            yield from self._still()
+            return
         while at.segment < len(self.segments) and self.ending.status == "finished":
             segment = self.segments[at.segment]
             if at.row is None:
-                self._enter(segment)
+                if at.segment and segment.asks and isinstance(self.engine.plan.tau, Sampled):
+                    self._ask(segment)
+                    if self.ending.status != "finished":
+                        yield from self._last(np.nan)
+                        return
+                at.row = self._new_row(segment, at.t, at.q, at.v, self._next)
             yield from self._equal(segment) if self.engine.plan.fixed else self._controlled(segment)
             if self.ending.status == "finished":
+                if not self.engine.plan.fixed:
+                    self._next = float(self.engine.field(at.row, "h"))
                 at.segment, at.row, at.t = at.segment + 1, None, segment.end
 
-    def _enter(self, segment: Segment) -> None:
-        """Ask a sampled controller for its forces, and make the first row."""
-        at, tau = self.position, self.engine.plan.tau
-        if isinstance(tau, Sampled):
-            found = np.asarray(tau.function(segment.begin, at.q.copy(), at.v.copy()), dtype=float)
-            if found.shape != (self.engine.model.nv,) or not np.all(np.isfinite(found)):
-                where, expected = f"controller at t = {segment.begin:g}", f"{self.engine.model.nv} finite numbers"
-                raise InputError(message(where, "wrong result", repr(found)[:80], expected))
-            at.level = found
-        at.row = self._new_row(segment, at.t, at.q, at.v)
+    def start(self) -> Samples:
+        """The first sample."""
+        at = self.position
+        return self._samples(np.array([at.t]), at.q[None], at.v[None], np.array([np.nan]))
 
-    def _new_row(self, segment: Segment, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The first row of a run from a state; what was counted goes on."""
+    def _still(self) -> Iterator[Samples]:
+        """A machine without a joint that moves."""
+        at = self.position
+        for segment in self.segments[at.segment :]:
+            times = segment.samples[:]
+            n, at.t, at.segment = len(times), segment.end, at.segment + 1
+            yield from self._given(times, np.tile(at.q, (n, 1)), np.tile(at.v, (n, 1)), np.full(n, np.nan))
+
+    def _ask(self, segment: Segment) -> None:
+        """Ask a sampled controller for its forces."""
+        at, tau, nv = self.position, self.engine.plan.tau, self.engine.model.nv
+        name = f"controller '{getattr(tau.function, '__name__', type(tau.function).__name__)}'"
+        try:
+            found = np.asarray(tau.function(segment.begin, at.q.copy(), at.v.copy()), dtype=float)
+            good = found.shape == (nv,) and bool(np.all(np.isfinite(found)))
+            wrong = "" if good else f"gave {str(found.tolist())[:80]}, not {nv} finite numbers"
+            cause = None
+        except Exception as error:
+            wrong, cause = told(error), error
+        if not wrong:
+            at.level = found
+        elif not at.segment:
+            where, expected = f"simulate, {name} at t = 0", f"{nv} finite numbers"
+            raise InputError(message(where, "wrong result", wrong, expected)) from cause
+        else:
+            self._failed(f"{name} {wrong}")
+
+    def _new_row(self, segment: Segment, t: float, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> np.ndarray:
+        """The first row of a run from a state; what was counted goes on.  h: the step to try, 0 if not known"""
         engine, level = self.engine, self.position.level
         if engine.plan.fixed:
             return engine.start(t, q, v, segment.h, level)
-        h = engine.first_step(t, q, v, self.tolerance, level)
-        row = engine.start(t, q, v, min(h, segment.h), level)
+        h = h or engine.first_step(t, q, v, self.tolerance, level)
+        row = engine.start(t, q, v, min(h, segment.end - t, self._longest), level)
         for name in ("taken", "refused", "smallest", "largest"):
             if getattr(self.ending, name) not in (np.inf,):
                 engine.field(row[None], name)[:] = getattr(self.ending, name)
@@ -169,7 +243,7 @@ class Drive:
             targets = targets if len(targets) else np.array([segment.end])
             table = np.empty((len(targets) + 1, engine.width))
             table[0] = at.row
-            states = self._run(table, [targets, self.tolerance, segment.end])
+            states = self._run(table, [targets, self.tolerance, segment.end, self._longest])
             assert states is not None
             t, status = engine.field(table, "t")[1:], engine.field(table, "status")[1:]
             short = np.flatnonzero((status != rows.GOING) | (t < targets))
@@ -186,9 +260,13 @@ class Drive:
                 yield from self._at_events(segment, segment.samples[done:])
                 done += self.position.sample - before
             elif good < len(targets) and status[good] != rows.GOING:
-                self._fail(float(status[good]))
+                yield from self._fault(segment, float(status[good]))
             if self.ending.status != "finished":
                 return
+
+    def _taken(self) -> float:
+        """Equal steps of this segment so far."""
+        return float(self.engine.field(self.position.row, "taken"))
 
     def _last_sample(self, segment: Segment) -> float:
         """The time up to which samples of a segment were given away before it was interrupted."""
@@ -199,7 +277,7 @@ class Drive:
         """Equal steps, samples at the end of some of them."""
         at, engine = self.position, self.engine
         assert at.row is not None
-        while (taken := float(engine.field(at.row, "taken"))) < segment.counts[-1]:
+        while (taken := self._taken()) < segment.counts[-1]:
             first = int(np.searchsorted(segment.counts, taken, "right"))
             goals = segment.counts[first : first + self._block(len(segment.counts) - first)]
             table = np.empty((len(goals) + 1, engine.width))
@@ -214,12 +292,12 @@ class Drive:
             q, v = engine.field(table, "q")[1 : kept + 1], engine.field(table, "v")[1 : kept + 1]
             yield from self._given(segment.samples[first : first + kept], q, v, np.full(kept, segment.h))
             if good < len(goals) and status[good] == rows.EVENT:
-                yield from self._at_events(segment, np.zeros(0))
-                taken = float(engine.field(at.row, "taken"))
-                if taken in segment.counts[: len(segment.samples)] and self.ending.status == "finished":
-                    yield from self._given(np.array([at.t]), at.q[None], at.v[None], np.array([segment.h]))
+                yield from self._at_events(segment, NONE)
+                here = segment.samples[first + good : first + good + 1]
+                if self._taken() == goals[good] and self.ending.status == "finished":
+                    yield from self._given(here, at.q[None], at.v[None], np.array([segment.h]))
             elif good < len(goals):
-                self._fail(float(status[good]))
+                yield from self._fault(segment, float(status[good]))
             if self.ending.status != "finished":
                 return
 
@@ -231,6 +309,7 @@ class Drive:
     def _samples(self, times: np.ndarray, q: np.ndarray, v: np.ndarray, sizes: np.ndarray) -> Samples:
         level = self.position.level
         held = None if level is None else np.tile(level, (len(times), 1))
+        self.position.until = float(times[-1])
         return Samples(np.array(times), q.copy(), v.copy(), np.array(sizes), held)
 
     def _note(self, segment: Segment | None = None) -> None:
@@ -240,49 +319,55 @@ class Drive:
         at.q, at.v = engine.field(at.row, "q").copy(), engine.field(at.row, "v").copy()
         if segment:
             taken = int(engine.field(at.row, "taken"))
-            at.t = segment.end if taken == segment.counts[-1] else segment.begin + taken * segment.h
-            ending.taken = taken + sum(int(s.counts[-1]) for s in self.segments[: at.segment])
+            at.t = _grid(segment, taken)
+            ending.taken = taken + self._earlier[at.segment]
             ending.smallest, ending.largest = min(ending.smallest, segment.h), max(ending.largest, segment.h)
             return
         at.t = float(engine.field(at.row, "t"))
         ending.taken, ending.refused = (int(engine.field(at.row, name)) for name in ("taken", "refused"))
         ending.smallest, ending.largest = (float(engine.field(at.row, name)) for name in ("smallest", "largest"))
 
-    # what happens on the way
+    # events
 
-    def _inside(self, segment: Segment, theta: float) -> np.ndarray:
-        at = self.position
-        assert at.row is not None
-        settings = (segment.h, segment.begin) if self.engine.plan.fixed else ()
-        return self.engine.inside(at.row, theta, settings, at.level)
+    def _inside(self, step: Segment, row: np.ndarray, theta: float) -> np.ndarray:
+        """t, q, v and the functions of the events within the last step of a row."""
+        settings = (step.h, step.begin) if self.engine.plan.fixed else ()
+        return self.engine.inside(row, theta, settings, self.position.level)
 
     def _at_events(self, segment: Segment, pending: np.ndarray) -> Iterator[Samples]:
         """All events of the last step, one after the other, and the samples before one that changes the motion."""
-        at, nq, nv = self.position, self.engine.model.nq, self.engine.model.nv
+        at = self.position
         assert at.row is not None
-        begin, end = (float(self._inside(segment, theta)[0]) for theta in (0.0, 1.0))
-        for theta, k in sorted(self._crossings(segment)):
-            event, found = self.events[k], self._inside(segment, theta)
+        turn = yield from self._passed(segment, at.row, pending)
+        if turn is None:
+            self.engine.field(at.row[None], "status")[:] = rows.GOING
+        elif self.engine.plan.fixed:
+            yield from self._back_to_grid(segment, turn)
+        elif self._turned(turn):
+            at.row = self._leaving(self._new_row(segment, at.t, at.q, at.v), turn)
+        if turn is not None and self.ending.status != "finished":
+            yield from self._last(turn.t - turn.begin)
+
+    def _passed(self, step: Segment, row: np.ndarray, pending: np.ndarray) -> Generator[Samples, None, Turn | None]:
+        """Note the events of a step up to the first that changes the motion, and give the samples before that."""
+        nq, nv = self.engine.model.nq, self.engine.model.nv
+        begin, end = (float(self._inside(step, row, theta)[0]) for theta in (0.0, 1.0))
+        for theta, k in sorted(self._crossings(step, row)):
+            event, found = self.events[k], self._inside(step, row, theta)
             t, q, v = float(found[0]), found[1 : 1 + nq], found[1 + nq : 1 + nq + nv]
             self.ending.events.append((t, event.name))
             if not event.terminal and not event.reset:
                 continue
             for sample in pending[(pending > begin) & (pending < t)]:
-                state = self._inside(segment, (sample - begin) / (end - begin))[1 : 1 + nq + nv]
+                state = self._inside(step, row, (sample - begin) / (end - begin))[1 : 1 + nq + nv]
                 yield from self._given(np.array([sample]), state[None, :nq], state[None, nq:], np.array([end - begin]))
-            if event.terminal:
-                self.ending.status, self.ending.reason = "stopped", f"event '{event.name}' at t = {t:.6g}"
-                at.t, at.q, at.v = t, q, v
-                yield self._samples(np.array([t]), q[None], v[None], np.array([t - begin]))
-            else:
-                self._reset(segment, event, t, q, v, theta)
-            return
-        self.engine.field(at.row[None], "status")[:] = rows.GOING
+            return Turn(k, t, q, v, float(found[1 + nq + nv + k]), begin, end - begin)
+        return None
 
-    def _crossings(self, segment: Segment) -> Iterator[tuple[float, int]]:
+    def _crossings(self, step: Segment, row: np.ndarray) -> Iterator[tuple[float, int]]:
         """Where in the last step which functions cross zero, by halving it."""
         first = 1 + self.engine.model.nq + self.engine.model.nv
-        g0, g1 = self._inside(segment, 0.0)[first:], self._inside(segment, 1.0)[first:]
+        g0, g1 = self.engine.field(row, "g_before"), self.engine.field(row, "g")
         for k, event in enumerate(self.events):
             crossing = (rows.Crossing(event.function, event.direction),)
             if not rows.crossed(crossing, g0[k : k + 1].tolist(), g1[k : k + 1].tolist()):
@@ -290,37 +375,107 @@ class Drive:
             low, high = 0.0, 1.0
             for _ in range(HALVINGS):
                 middle = (low + high) / 2
-                g = self._inside(segment, middle)[first + k]
+                g = self._inside(step, row, middle)[first + k]
                 low, high = (middle, high) if (g < 0) == (g0[k] < 0) and g != 0 else (low, middle)
             yield high, k
 
-    def _reset(self, segment: Segment, event: Event, t: float, q: np.ndarray, v: np.ndarray, theta: float) -> None:
-        """Go on from where an event puts the machine; with equal steps by a shorter one back to their grid."""
-        at, engine = self.position, self.engine
+    def _turned(self, turn: Turn) -> bool:
+        """Put the machine where an event puts it; whether the run goes on."""
+        at, event = self.position, self.events[turn.k]
+        at.t, at.q, at.v = turn.t, turn.q, turn.v
+        if event.terminal:
+            self.ending.status, self.ending.reason = "stopped", f"event '{event.name}' at t = {turn.t:.6g}"
+            return False
         assert event.reset
-        assert at.row is not None
-        q, v = (np.asarray(x, dtype=float) for x in event.reset(t, q.copy(), v.copy()))
-        if q.shape != at.q.shape or v.shape != at.v.shape or not np.all(np.isfinite([*q, *v])):
-            expected = f"finite q ({len(at.q)},) and v ({len(at.v)},)"
-            raise InputError(message(f"event '{event.name}', reset", "wrong result", f"{q.shape}, {v.shape}", expected))
-        at.t, at.q, at.v = t, q, v
-        if not engine.plan.fixed:
-            at.row = self._new_row(segment, t, q, v)
-            return
-        taken, rest = float(engine.field(at.row, "taken")), (1 - theta) * segment.h
-        if rest > 1e-12 * segment.h:
-            table = np.empty((2, engine.width))
-            table[0] = engine.start(t, q, v, rest, at.level)
-            engine.run(table, [1, rest, t], at.level)
-            q, v = engine.field(table[1], "q"), engine.field(table[1], "v")
-        at.row = engine.start(segment.begin + taken * segment.h, q, v, segment.h, at.level)
+        at.idle = 0 if turn.t > at.reset_at + rows.SMALLEST * max(turn.t, 1e-6) else at.idle + 1
+        at.reset_at = turn.t
+        if at.idle > IDLE:
+            fix = "bring the machine to rest there, or make the event terminal"
+            self._failed(f"event '{event.name}' resets the motion again and again while no time passes ({fix})")
+            return False
+        try:
+            q, v = (np.array(x, dtype=float) for x in event.reset(turn.t, turn.q.copy(), turn.v.copy()))
+            wrong = self._wrong(q, v)
+        except Exception as error:
+            wrong = told(error)
+        if wrong:
+            self._failed(f"reset of event '{event.name}' {wrong}")
+            return False
+        at.q, at.v = q, v
+        return True
+
+    def _wrong(self, q: np.ndarray, v: np.ndarray) -> str:
+        """What is wrong with a state that a reset gave."""
+        at = self.position
+        if q.shape != at.q.shape or v.shape != at.v.shape:
+            return f"gave shapes {q.shape}, {v.shape}, not {at.q.shape}, {at.v.shape}"
+        if not np.all(np.isfinite([*q, *v])):
+            return f"gave {str([*q.tolist(), *v.tolist()])[:80]}, not finite numbers"
+        sizes = [np.linalg.norm(q[list(e.q)]) for e in self.engine.tree.elements if e.kind == "ball"]
+        off = max((abs(size - 1) for size in sizes), default=0.0)
+        return f"gave a quaternion {off:.3g} off the unit sphere" if off > UNIT_TOLERANCE else ""
+
+    def _back_to_grid(self, segment: Segment, turn: Turn | None) -> Iterator[Samples]:
+        """Equal steps: after a reset a shorter one back to their grid, or up to the next reset."""
+        at, engine = self.position, self.engine
+        taken = self._taken()
+        end, row = _grid(segment, taken), None
+        while turn is not None:
+            if not self._turned(turn):
+                return
+            h = end - at.t
+            if h <= 1e-12 * segment.h:
+                row = self._leaving(engine.start(end, at.q, at.v, segment.h, at.level), turn)
+                break
+            table, step = np.empty((2, engine.width)), Segment(at.t, end, h, NONE, np.ones(1))
+            table[0] = self._leaving(engine.start(at.t, at.q, at.v, h, at.level), turn)
+            engine.run(table, [1.0, h, at.t], at.level)
+            at.q, at.v = engine.field(table[1], "q").copy(), engine.field(table[1], "v").copy()
+            status, turn = float(engine.field(table[1], "status")), None
+            if status == rows.EVENT:
+                turn = yield from self._passed(step, table[1], NONE)
+            elif status != rows.GOING:
+                yield from self._fault(step, status)
+                return
+        at.row = row if row is not None else engine.start(end, at.q, at.v, segment.h, at.level)
         engine.field(at.row[None], "taken")[:] = taken
         self._note(segment)
 
-    def _fail(self, status: float) -> None:
-        """End the run by a fault."""
-        at, ending = self.position, self.ending
-        ending.status = "failed"
+    def _leaving(self, row: np.ndarray, turn: Turn) -> np.ndarray:
+        """A row that starts where an event lies, with the side that its function goes to."""
+        at, engine = self.position, self.engine
+        g, function = engine.field(row[None], "g")[0], self.events[turn.k].function
+        if abs(g[turn.k]) <= abs(turn.g):  # else the reset moved the machine away
+            here, later = (engine.ahead(at.t, at.q, at.v, h, at.level) for h in (0.0, 1e-4 * turn.h))
+            g[turn.k] = TINY * np.sign(float(function(*later)) - float(function(*here)))
+        return row
+
+    # faults
+
+    def _fault(self, step: Segment, status: float) -> Iterator[Samples]:
+        """End the run by what a row says."""
+        at, engine = self.position, self.engine
+        assert at.row is not None
+        sizes = [step.h / 2, step.h]
+        if not engine.plan.fixed:
+            h, longest = (max(float(engine.field(at.row, name)), 1e-300) for name in ("h", "h0"))
+            sizes = np.geomspace(h, max(h, longest), 40).tolist()
+        blame = engine.raised or engine.blame(at.t, at.q, at.v, sizes, at.level)
         smallest = f"the step became too small ({rows.SMALLEST:g} of the time): the motion cannot be followed on"
         finite = "the state is no longer finite, or beyond all bounds"
-        ending.reason = f"at t = {at.t:.9g}: {smallest if status == rows.TOO_SMALL else finite}"
+        self._failed(blame or (smallest if status == rows.TOO_SMALL else finite))
+        yield from self._last(sizes[-1])
+
+    def _failed(self, why: str) -> None:
+        self.ending.status, self.ending.reason = "failed", f"at t = {self.position.t:.9g}: {why}"
+
+    def _last(self, size: float) -> Iterator[Samples]:
+        """The state in which a run ended before its time, if it lies beyond the last sample."""
+        at = self.position
+        if at.t > self.position.until:
+            yield self._samples(np.array([at.t]), at.q[None], at.v[None], np.array([size]))
+
+
+def _grid(segment: Segment, taken: float) -> float:
+    """The time after a number of equal steps."""
+    return segment.end if taken == segment.counts[-1] else segment.begin + taken * segment.h

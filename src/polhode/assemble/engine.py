@@ -5,6 +5,8 @@ What cannot be traced (a user's function that branches on values) runs in Python
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -13,12 +15,14 @@ import numpy as np
 
 from polhode.assemble import rows
 from polhode.assemble.calls import Arguments
+from polhode.assemble.closed import closed
 from polhode.assemble.graphs import FACTORED, identity_text
-from polhode.assemble.inputs import PD, ComputedTorque, Sampled, controller, law_of, traceable
+from polhode.assemble.inputs import Sampled, law_of, named_inputs, ours, told, traceable
 from polhode.assemble.machine import Input, machine
 from polhode.assemble.quantities import forward_by_factors, forward_dynamics
 from polhode.assemble.rolled import is_large
-from polhode.errors import PolhodeWarning
+from polhode.assemble.system import System
+from polhode.errors import InputError, PolhodeError, PolhodeWarning, message
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.method import Method
 from polhode.kernel import Symbol, trace
@@ -27,8 +31,14 @@ from polhode.kernel.cache import key as cache_key
 from polhode.kernel.chain import chained
 from polhode.kernel.record import Shared
 from polhode.kernel.schedule import fused
-from polhode.model import ForceFunction, Model, Tree, make_tree, regrouped
+from polhode.model import Model, Tree, make_tree, regrouped
 from polhode.scalar import Vec, flat
+
+SHORT = 1e-6
+"""A first step, s, where none can be told."""
+
+UNBOUNDED = 1e50
+"""A state with a larger number has run away by itself: no input is to blame."""
 
 INLINE = 250
 """Operations of an acceleration that are written out at each stage of a step; a larger one is one routine for all."""
@@ -48,48 +58,83 @@ class Plan:
     """What keeps quaternions at unit length: "state", or "none"; Lie-group methods need neither."""
     zero: tuple[float, ...] = ()
     """The coordinates at zero."""
+    start: tuple[np.ndarray, np.ndarray] | None = None
+    """q and v at the start, where the user's functions are tried."""
 
 
 class Engine:
     """A plan, ready to run."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, warn: bool = True) -> None:
         self.plan, self.model = plan, plan.model
-        self.tree = make_tree(plan.model)
-        self.law, self.law_text = law_of(plan.model, plan.tau, np.array(plan.zero))
+        self.tree, self.closed = make_tree(plan.model), closed(plan.model)
+        self.law, self.law_text = law_of(plan.model, self.tree, plan.tau, np.array(plan.zero))
+        self.inputs = named_inputs(plan.model, plan.tau, self.law)
+        self.raised = ""
+        """What a user's function raised during the run, and where."""
+        self._try()
         self.in_python = self._reasons()
-        for reason in self.in_python:
+        for reason in self.in_python if warn else ():
             warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=4)
+
+    def _try(self) -> None:
+        """Ask the user's functions once, at the start, so that a mistake is told before the run."""
+        q, v = self.plan.start or (np.array(self.plan.zero), np.zeros(self.model.nv))
+        watched = [(f"event '{c.name}'", lambda *x, c=c: [c.function(*x)], 1) for c in self.plan.crossings]
+        asked = [(name, function, None) for name, function in self.inputs]
+        for name, function, size in (*asked, *watched):
+            where = f"simulate, {name}"
+            try:
+                found = np.array(function(0.0, Vec(q.tolist()), Vec(v.tolist())), dtype=float)
+            except PolhodeError:
+                raise
+            except Exception as error:
+                raise InputError(message(where, "failed at the start", told(error), "finite numbers")) from error
+            if found.ndim != 1 or (size and len(found) != size):
+                raise InputError(message(where, "wrong result", f"shape {found.shape}", "one number"))
+            if not np.all(np.isfinite(found)):
+                raise InputError(message(where, "not finite at the start", str(found.tolist())[:80], "finite numbers"))
 
     def _reasons(self) -> list[str]:
         """Why the run cannot be compiled."""
-        named: list[tuple[Any, str]] = []
-        if callable(self.plan.tau):
-            named.append((self.law, f"tau '{getattr(self.plan.tau, '__name__', 'tau')}'"))
-        named += [(crossing.function, f"event {k}") for k, crossing in enumerate(self.plan.crossings)]
-        named += [(f.function, f"force '{f.name}'") for f in self.model.forces if isinstance(f, ForceFunction)]
-        found = [traceable(self.model, function, what) for function, what in named if function]
+        crossings = [(f"event '{c.name}'", c.function) for c in self.plan.crossings]
+        found = [traceable(self.model, function, what) for what, function in (*self.inputs, *crossings)]
         return [reason for reason in found if reason]
 
     # on generic scalars
 
     def setup(self, level: Vec | None = None) -> rows.Setup:
         """Method, machine and crossings; level: forces held over a period."""
-        plan, tau = self.plan, self.plan.tau
+        plan = self.plan
         law: Input | None = self.law
-        if isinstance(tau, (PD, ComputedTorque)):
-            law = controller(tau, self.tree, np.array(plan.zero))
-        if isinstance(tau, Sampled):
+        if isinstance(plan.tau, Sampled):
             law = lambda t, q, v: level or Vec()  # noqa: E731
-        forward = self._forward if not self.in_python else forward_dynamics
+        forward = self._forward if self.closed or not self.in_python else forward_dynamics
         made = machine(self.tree, law, forward)
         if plan.norm == "none":
             made = made._replace(normalized=lambda q: q)
-        return rows.Setup(plan.method, made, plan.crossings)
+        return rows.Setup(plan.method, made, plan.crossings, self._project if self.closed else None)
+
+    def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "Engine":
+        """The same plan for a tree with symbols among its numbers, and perhaps another law, to be traced.
+
+        rolled  False: no loops over the elements, however many there are
+        """
+        way, _, operations = self._way
+        reduced = tree if self.model.forces else regrouped(tree)
+        if not rolled and is_large(reduced):
+            way = forward_dynamics
+        law = law or law_of(self.model, tree, self.plan.tau, np.array(self.plan.zero))[0]
+        other = copy(self)
+        vars(other).update(tree=tree, law=law, _way=(way, reduced, operations))
+        vars(other).pop("_shared", None)
+        return other
 
     @cached_property
     def _way(self) -> tuple[Callable[[Arguments], Vec], Tree, int]:
         """The cheapest way to the acceleration, the tree it works on, and its operations."""
+        if self.closed:
+            return self.closed.forward, self.tree, 10**9
         tree = self.tree if self.model.forces else regrouped(self.tree)
         if is_large(tree) and not self.model.forces:
             return (lambda x: forward_dynamics(x._replace(rolled=True))), tree, 10**9
@@ -107,8 +152,8 @@ class Engine:
     def _forward(self, x: Arguments) -> Vec:
         """v̇ of the arguments of a call."""
         way, tree, operations = self._way
-        if not any(isinstance(value, Symbol) for value in (*x.q, *x.v)):
-            return forward_dynamics(x._replace(tree=tree))
+        if not _is_traced(x.q, x.v):
+            return self._on_floats(x) if self.closed else forward_dynamics(x._replace(tree=tree))
         if operations <= INLINE:
             return way(x._replace(tree=tree))
         return self._shared(Vec([x.t]), x.q, x.v, x.tau)
@@ -117,6 +162,28 @@ class Engine:
     def _shared(self) -> Shared:
         way, tree, _ = self._way
         return Shared("acceleration", lambda t, q, v, tau: way(Arguments(tree, q, v, tau=tau, t=t[0])))
+
+    @cached_property
+    def _system(self) -> System:
+        return System(self.model)
+
+    def _on_floats(self, x: Arguments) -> Vec:
+        """v̇ under constraints of plain numbers: conditions are derived from a graph, so a kernel is asked."""
+        return Vec(self._system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
+
+    def _project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
+        """The state brought back to where the constraints hold."""
+        if not _is_traced(q, v):
+            found = self._system.project([*q], [*v], t=t)
+            return Vec(found.q.tolist()), Vec(found.v.tolist())
+        both = self._projection(Vec([t]), q, v)
+        return Vec(both[: len(q)]), Vec(both[len(q) :])
+
+    @cached_property
+    def _projection(self) -> Shared:
+        closed, tree = self.closed, self.tree
+        assert closed is not None
+        return Shared("project", lambda t, q, v: Vec(flat(closed.projected(tree, t[0], q, v))))
 
     # compiled
 
@@ -131,7 +198,60 @@ class Engine:
         """A first step for steps under control."""
         given = Vec(level.tolist()) if level is not None else None
         setup = self.setup(given)
-        return float(initial_step(setup.method, setup.machine, t, Vec(q.tolist()), Vec(v.tolist()), tolerance))
+        try:
+            h = float(initial_step(setup.method, setup.machine, t, Vec(q.tolist()), Vec(v.tolist()), tolerance))
+        except ArithmeticError:  # 1/0 of floats, where arrays and compiled code have infinities
+            h = 0.0
+        return h if 0 < h < np.inf else SHORT
+
+    def ahead(
+        self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None
+    ) -> tuple[float, Vec, Vec]:
+        """The state a moment later, by one step of Euler's, on plain floats."""
+        given = Vec(level.tolist()) if level is not None else None
+        machine, at, speed = self.setup(given).machine, Vec(q.tolist()), Vec(v.tolist())
+        if not h:
+            return t, at, speed
+        return t + h, machine.retract(at, h * speed), speed + h * machine.acceleration(t, at, speed)
+
+    def blame(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float], level: np.ndarray | None) -> str:
+        """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""
+        if not np.max(abs(np.concatenate([q, v])), initial=0.0) < UNBOUNDED:
+            return ""
+        for h in (0.0, *sizes):
+            try:
+                state = self.ahead(t, q, v, h, level)
+            except Exception:
+                return ""
+            for name, function in self.inputs:
+                try:
+                    found = np.array(function(*state), dtype=float)
+                except Exception as error:
+                    return f"{name} {told(error)}"
+                if not np.all(np.isfinite(found)):
+                    return f"{name} is not finite: {str(found.tolist())[:80]} at t = {state[0]:.9g}"
+        return ""
+
+    def forces(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+        """The generalised forces of the inputs at samples (n, nv); None without inputs, or with sampled ones."""
+        law = self.law
+        if law is None:
+            return None
+        if self._law_kernel is not None:
+            (found,) = self._law_kernel(*(np.ascontiguousarray(x) for x in (time, q, v)))
+            return np.array(np.broadcast_to(found, (len(time), self.model.nv)))
+        found = np.full((len(time), self.model.nv), np.nan)
+        for k, (t, q_k, v_k) in enumerate(zip(time.tolist(), q.tolist(), v.tolist(), strict=True)):
+            with suppress(Exception):  # where a run failed by its input
+                found[k] = law(t, Vec(q_k), Vec(v_k))
+        return found
+
+    @cached_property
+    def _law_kernel(self) -> Kernel | None:
+        law, nq, nv = self.law, (self.model.nq,), (self.model.nv,)
+        if not self.model.nv or law is None or traceable(self.model, law, "tau"):
+            return None
+        return kernel_for("", lambda: trace(law, t=(), q=nq, v=nv), f"{self.model.name}: inputs", 1)
 
     @cached_property
     def like(self) -> Any:
@@ -159,7 +279,7 @@ class Engine:
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None) -> np.ndarray | None:
         """Fill table[1:], each row from the one before; with controlled steps also the samples (n, nq + nv).
 
-        settings  fixed: count, h, origin;  controlled: target, tolerance, end;  each a number or (n,)
+        settings  fixed: count, h, origin;  controlled: target, tolerance, end, longest;  each a number or (n,)
         """
         samples = None if self.plan.fixed else np.empty((len(table) - 1, self.model.nq + self.model.nv))
         extra = [level] if isinstance(self.plan.tau, Sampled) else []
@@ -177,7 +297,15 @@ class Engine:
         for i in range(len(table) - 1):
             now = [x if np.ndim(x) == 0 else x[i] for x in settings]
             given = [int(now[0]), *map(float, now[1:])] if self.plan.fixed else list(map(float, now))
-            found = row(Vec(table[i].tolist()), *given)
+            try:
+                found = row(Vec(table[i].tolist()), *given)
+            except Exception as error:
+                if not isinstance(error, ArithmeticError) and ours(error):
+                    raise
+                self.raised = "" if ours(error) else f"a function {told(error)}"
+                table[i + 1 :] = table[i]
+                self.field(table[i + 1 :], "status")[:] = rows.NOT_FINITE
+                return
             table[i + 1], state = (found, None) if self.plan.fixed else found
             if samples is not None:
                 samples[i] = state
@@ -205,7 +333,7 @@ class Engine:
 
     @cached_property
     def _kernel(self) -> Kernel:
-        names = ("count", "h", "origin") if self.plan.fixed else ("target", "tolerance", "end")
+        names = ("count", "h", "origin") if self.plan.fixed else ("target", "tolerance", "end", "longest")
         return self._compiled(names, self._row, self.plan.method.name, self._key)
 
     def _compiled(self, names: Sequence[str], make: Callable[..., Callable], title: str, key: str) -> Kernel:
@@ -232,3 +360,8 @@ class Engine:
 def _named(function: Callable, shapes: dict) -> Callable:
     """The same function, with arguments of these names."""
     return lambda **given: function(**{name: given[name] for name in shapes})
+
+
+def _is_traced(q: Vec, v: Vec) -> bool:
+    """Whether any of these is a symbol."""
+    return any(isinstance(value, Symbol) for value in (*q, *v))

@@ -41,10 +41,14 @@ class Graphs:
         """Functions of the scalars of a call that all give the quantity."""
         if name == "inverse_dynamics_derivatives":
             return [lambda **scalars: self._slopes(call, scalars, ("step", "v", "vd"))]
+        bound = bool(self.model.constraints)
+        if name == "forward_dynamics_derivatives" and bound:
+            return [lambda **scalars: self._slopes_of(quantity, call, scalars, ("step", "v", "tau"))]
         if name == "forward_dynamics_derivatives":
             return [lambda **scalars: self._forward_slopes(call, scalars)]
-        reduce = name in REDUCED and self._alone(call)
-        several = name == "forward_dynamics" and self.model.nv <= FACTORED
+        by_bodies = bound and name == "forward_dynamics"
+        reduce = name in REDUCED and self._alone(call) and not by_bodies
+        several = name == "forward_dynamics" and self.model.nv <= FACTORED and not bound
         ways = (quantity, forward_by_factors) if several else (quantity,)
         return [self._traced(way, reduce) for way in ways]
 
@@ -74,6 +78,20 @@ class Graphs:
         shapes = {name: shape for name, shape in call.shapes.items() if name != "tau"} | {"vd": (n,)}
         graph = jacobian(trace(needed, step=(n,), **shapes), wrt=names)
         found = replay(graph, step=Vec([0.0] * n), **{name: scalars[name] for name in shapes})
+        return tuple(found[f"d_result_d_{name}"] for name in names)
+
+    def _slopes_of(
+        self, quantity: Quantity, call: Call, scalars: dict[str, Any], names: tuple[str, ...]
+    ) -> tuple[Vec, ...]:
+        """Derivatives of any quantity, from its graph."""
+        n = self.model.nv
+
+        def moved(step: Vec, **inner: Any) -> Vec:
+            x = self._arguments(inner, False)
+            return quantity(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
+
+        graph = jacobian(trace(moved, step=(n,), **call.shapes), wrt=names)
+        found = replay(graph, step=Vec([0.0] * n), **{name: scalars[name] for name in call.shapes})
         return tuple(found[f"d_result_d_{name}"] for name in names)
 
     def _traced(self, quantity: Quantity, reduce: bool) -> Callable[..., Any]:

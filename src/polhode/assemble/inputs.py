@@ -2,16 +2,20 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
 
-from polhode.dynamics import inverse, kinematics
-from polhode.errors import CompileError, InputError, message
+from polhode.assemble.calls import Arguments
+from polhode.assemble.quantities import needed
+from polhode.dynamics import kinematics
+from polhode.errors import InputError, message
 from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index
 from polhode.kernel.trace import Symbol, trace
-from polhode.model import Model, Tree
+from polhode.model import Force, ForceFunction, Model, Tree
 from polhode.scalar import Array, Scalar, Vec, as_array, where
 
 Law = Callable[[Scalar, Vec, Vec], Vec]
@@ -76,25 +80,25 @@ class Sampled:
             raise InputError(message("Sampled", "not a period", repr(self.period), "seconds above 0"))
 
 
-def law_of(model: Model, tau: Any, zero: np.ndarray) -> tuple[Law | None, str]:
+def law_of(model: Model, tree: Tree, tau: Any, zero: np.ndarray) -> tuple[Law | None, str]:
     """The force law of what a user gave as `tau`, and what makes it the same law again ("": nothing can tell).
 
     zero  the coordinates at zero, for controllers without a target
     """
     nv = model.nv
+    if isinstance(tau, (PD, ComputedTorque)):
+        return controller(tau, tree, zero), ""
     if tau is None or isinstance(tau, Sampled):
         return None, "none"
     if isinstance(tau, Table):
         times, values = _table(tau, nv)
         return _interpolated(times, values, tau.hold), f"table {tau.hold} {times.tolist()} {values.tolist()}"
-    if isinstance(tau, (PD, ComputedTorque)):
-        return None, ""  # made with the tree, by `controller`
     if callable(tau):
         return _checked_law(tau, nv), ""
     if isinstance(tau, tuple) and len(tau) == 2 and np.ndim(tau[0]) == 1 and np.ndim(tau[1]) == 2:
-        return law_of(model, Table(*tau), zero)
+        return law_of(model, tree, Table(*tau), zero)
     if isinstance(tau, Mapping):
-        return law_of(model, _by_joint(model, tau), zero)
+        return law_of(model, tree, _by_joint(model, tau), zero)
     constant = as_array("simulate, tau", tau, (nv,))
     if constant.ndim != 1 or constant.dtype.kind != "f":
         fix = "For forces over time give Table(times, values)."
@@ -114,13 +118,17 @@ def _by_joint(model: Model, tau: Mapping[str, Any]) -> np.ndarray:
             raise InputError(message("simulate, tau", "no such joint that moves", repr(name), ", ".join(sorted(known))))
     for joint in model.joints:
         if joint.name in tau:
-            found[at : at + joint.nv] = tau[joint.name]
+            where = f"simulate, tau of joint '{joint.name}'"
+            given = np.atleast_1d(as_array(where, tau[joint.name], ()))
+            if given.shape != (joint.nv,):
+                raise InputError(message(where, "wrong shape", str(np.shape(tau[joint.name])), f"({joint.nv},)"))
+            found[at : at + joint.nv] = given
         at += joint.nv
     return found
 
 
 def _table(tau: Table, nv: int) -> tuple[np.ndarray, np.ndarray]:
-    times, values = np.asarray(tau.times, dtype=float), np.asarray(tau.values, dtype=float)
+    times, values = (np.asarray(as_array(f"Table, {name}", getattr(tau, name), ())) for name in ("times", "values"))
     if times.ndim != 1 or not len(times) or np.any(np.diff(times) <= 0) or not np.all(np.isfinite(times)):
         raise InputError(message("Table, times", "not increasing", repr(tau.times)[:60], "increasing seconds"))
     if values.shape != (len(times), nv) or not np.all(np.isfinite(values)):
@@ -164,8 +172,9 @@ def _checked_law(function: Callable, nv: int) -> Law:
 
     def law(t: Scalar, q: Vec, v: Vec) -> Vec:
         found = function(t, q, v)
-        if not hasattr(found, "__len__") or len(found) != nv:
-            shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)[:60]
+        if not hasattr(found, "__len__") or len(found) != nv or any(hasattr(x, "__len__") for x in found):
+            flat = hasattr(found, "__len__") and len(found) != nv
+            shown = f"{len(found)} numbers" if flat else repr(found)[:60]
             raise InputError(message(f"simulate, tau '{name}'", "wrong result", shown, f"{nv} generalised forces"))
         return Vec(found)
 
@@ -187,7 +196,7 @@ def controller(tau: PD | ComputedTorque, tree: Tree, zero: np.ndarray) -> Law:
     if isinstance(tau, PD):
         return pulled
     wanted = _over_time(tau.acceleration, [0.0] * nv, f"{where_}, acceleration")
-    return lambda t, q, v: inverse.inverse_dynamics(tree, q, v, wanted(t) + pulled(t, q, v))
+    return lambda t, q, v: needed(Arguments(tree, q, v, t=t), wanted(t) + pulled(t, q, v))
 
 
 def _each(value: Any, n: int, where: str) -> Vec:
@@ -199,19 +208,63 @@ def _each(value: Any, n: int, where: str) -> Vec:
 
 def _over_time(value: Any, default: list[float], where: str) -> Callable[[Scalar], Vec]:
     if callable(value):
-        return lambda t: Vec(value(t))
+
+        def asked(t: Scalar) -> Vec:
+            found = value(t)
+            if not hasattr(found, "__len__") or len(found) != len(default):
+                shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)[:60]
+                raise InputError(message(where, "wrong result", shown, f"{len(default)} numbers"))
+            return Vec(found)
+
+        return asked
     if value is None:
         return lambda t: Vec(default)
     constant = Vec(as_array(where, value, (len(default),)).tolist())
     return lambda t: constant
 
 
+def named_inputs(model: Model, tau: Any, law: Law | None) -> list[tuple[str, Law]]:
+    """All functions of (t, q, v) that act on a model, its inputs and its own forces, by name."""
+    found: list[tuple[str, Law]] = []
+    if law:
+        kinds = (Table, PD, ComputedTorque)
+        name = f" ({type(tau).__name__})" if isinstance(tau, kinds) else f" '{_name(tau)}'" if callable(tau) else ""
+        found.append((f"tau{name}", law))
+    for force in model.forces:
+        if isinstance(force, ForceFunction):
+            found.append((f"force '{force.name}'", force.function))
+        elif isinstance(force, Force):
+            for part in ("force", "torque"):
+                if callable(function := getattr(force, part)):
+                    found.append((f"{part} of '{force.name}'", _of_time(function)))
+    return found
+
+
+def _of_time(function: Callable) -> Law:
+    return lambda t, q, v: Vec(function(t))
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
 def traceable(model: Model, function: Callable, what: str) -> str:
-    """Why a function of (t, q, v) cannot be compiled; "" if it can."""
+    """Why a function of (t, q, v) that works on floats cannot be compiled; "" if it can."""
     try:
         trace(function, t=(), q=(model.nq,), v=(model.nv,))
-    except InputError:
-        raise
-    except (CompileError, TypeError, ValueError, AttributeError) as error:
-        return f"{what} cannot be compiled ({str(error).splitlines()[0]})"
+    except Exception as error:  # whatever a function says to a symbol
+        lines = str(error).splitlines() or [type(error).__name__]
+        return f"{what} cannot be compiled ({lines[0]})"
     return ""
+
+
+def told(error: Exception) -> str:
+    """What a function of the user's raised, and where."""
+    frame = extract_tb(error.__traceback__)[-1]
+    return f"raised {type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno}, in {frame.name})"
+
+
+def ours(error: Exception) -> bool:
+    """Whether an error was raised by this package alone, without a function of the user's."""
+    package = Path(__file__).parent.parent
+    return all(package in Path(frame.filename).parents for frame in extract_tb(error.__traceback__))

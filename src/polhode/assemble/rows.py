@@ -20,6 +20,9 @@ SMALLEST = 1e-14
 LIMIT = 200_000
 """Steps that are tried within one row before the caller is asked again."""
 
+LONGEST = 1e300
+"""A step as long as this is none: nothing was counted yet, or nothing bounds it."""
+
 LARGEST = 1e150
 """A state with a larger number has left every bound: its squares would be infinite."""
 
@@ -29,6 +32,7 @@ class Crossing(NamedTuple):
 
     function: Callable[[Scalar, Vec, Vec], Scalar]
     direction: int
+    name: str = ""
 
 
 class Setup(NamedTuple):
@@ -37,6 +41,8 @@ class Setup(NamedTuple):
     method: Method
     machine: Machine
     crossings: tuple[Crossing, ...] = ()
+    project: Callable[[Scalar, Vec, Vec], tuple[Vec, Vec]] | None = None
+    """Brings the state (t, q, v) at the end of a step back to where constraints hold."""
 
 
 class Fixed(NamedTuple):
@@ -49,6 +55,8 @@ class Fixed(NamedTuple):
     memory: Vec | None
     g: Vec
     """The values of the crossings' functions."""
+    g_before: Vec
+    """The same where the last step began."""
     before: State | None
     """Where the last step began; kept if there are crossings."""
     memory_before: Vec | None
@@ -68,6 +76,7 @@ class Adaptive(NamedTuple):
     smallest: Scalar
     largest: Scalar
     g: Vec
+    g_before: Vec
     t0: Scalar
     h0: Scalar
     before: State
@@ -76,15 +85,14 @@ class Adaptive(NamedTuple):
 def fixed_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Fixed:
     """The first row of a run with equal steps."""
     memory = setup.method.start(setup.machine, t, q, v, h) if setup.method.start else None
-    watched = bool(setup.crossings)
-    return Fixed(0.0, GOING, q, v, memory, _values(setup, t, q, v), State(q, v) if watched else None,
-                 memory if watched else None)  # fmt: skip
+    watched, g = bool(setup.crossings), _values(setup, t, q, v)
+    return Fixed(0.0, GOING, q, v, memory, g, g, State(q, v) if watched else None, memory if watched else None)
 
 
 def adaptive_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Adaptive:
     """The first row of a run with controlled steps; h is the step to try."""
-    none = (0.0, 0.0, 1e300, 0.0)
-    return Adaptive(t, GOING, q, v, h, GROW, *none, _values(setup, t, q, v), t, 1.0, State(q, v))
+    none, g = (0.0, 0.0, LONGEST, 0.0), _values(setup, t, q, v)
+    return Adaptive(t, GOING, q, v, h, GROW, *none, g, g, t, h, State(q, v))
 
 
 def _values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
@@ -104,8 +112,8 @@ def crossed(crossings: tuple[Crossing, ...], old: Vec, new: Vec) -> Any:
 
 def _finite(state: Vec) -> Any:
     """Whether all numbers are numbers, and not out of all bounds."""
-    size = abs(state[0])
-    for x in state[1:]:
+    size: Scalar = 0.0
+    for x in state:
         size = size + abs(x)
     return size < LARGEST
 
@@ -118,11 +126,14 @@ def fixed_row(setup: Setup, like: Fixed, row: Vec, count: Any, h: Scalar, origin
         s: Fixed = shaped(like, iter(state))
         carried = (s.memory,) if s.memory is not None else ()
         end = method.step(setup.machine, origin + s.taken * h, s.q, s.v, h, *carried)
+        if setup.project:
+            q, v = setup.project(origin + (s.taken + 1.0) * h, end.q, end.v)
+            end = end._replace(q=q, v=v)
         good = _finite(Vec((*end.q, *end.v)))
         g = _values(setup, origin + (s.taken + 1.0) * h, end.q, end.v)
         status = where(good, where(crossed(setup.crossings, s.g, g), EVENT, GOING), NOT_FINITE)
         before = State(s.q, s.v) if watched else None
-        new = Fixed(s.taken + 1.0, status, end.q, end.v, end.memory, g, before, s.memory if watched else None)
+        new = Fixed(s.taken + 1.0, status, end.q, end.v, end.memory, g, s.g, before, s.memory if watched else None)
         kept = where(good, Vec(flat(new)), Vec(flat(s._replace(status=status))))
         return kept, status == GOING
 
@@ -130,11 +141,12 @@ def fixed_row(setup: Setup, like: Fixed, row: Vec, count: Any, h: Scalar, origin
 
 
 def adaptive_row(
-    setup: Setup, like: Adaptive, row: Vec, target: Scalar, tolerance: Scalar, end: Scalar
+    setup: Setup, like: Adaptive, row: Vec, target: Scalar, tolerance: Scalar, end: Scalar, longest: Scalar
 ) -> tuple[Vec, Vec]:
     """The row that reaches a time, or an event or a fault before it, and the state at that time by dense output.
 
-    end  of the run: no step goes beyond it
+    end      of the run: no step goes beyond it
+    longest  no step is longer
     """
     method, machine = setup.method, setup.machine
 
@@ -143,17 +155,23 @@ def adaptive_row(
         last = s.t + s.h >= end
         h = where(last, end - s.t, s.h)
         tried = controlled(method, machine, s.t, s.q, s.v, h, tolerance, s.grow)
-        yes = tried.accepted
+        if setup.project:
+            q, v = setup.project(tried.t, tried.q, tried.v)
+            tried = tried._replace(q=q, v=v)
+        finite = _finite(Vec((*tried.q, *tried.v)))
+        yes = where(finite, tried.accepted, False)
         t = where(yes, where(last, end, tried.t), s.t)
-        g = _values(setup, t, tried.q, tried.v)
-        stuck = where(yes, False, h <= SMALLEST * maximum(abs(s.t), 1e-6))
-        status = where(crossed(setup.crossings, s.g, g), EVENT, where(stuck, TOO_SMALL, GOING))
+        q, v = where(yes, tried.q, s.q), where(yes, tried.v, s.v)
+        g = _values(setup, t, q, v)
+        stuck = where(yes, where(last, False, tried.t <= s.t), h <= SMALLEST * maximum(abs(s.t), 1e-6))
+        fault = where(finite, where(stuck, TOO_SMALL, GOING), NOT_FINITE)
+        status = where(crossed(setup.crossings, s.g, g), EVENT, fault)
         one, none = where(yes, 1.0, 0.0), where(yes, 0.0, 1.0)
-        following = where(yes, where(last, maximum(tried.h, s.h), tried.h), tried.h)
+        following = minimum(where(yes, where(last, maximum(tried.h, s.h), tried.h), tried.h), longest)
         new = Adaptive(
-            t, status, tried.q, tried.v, following, where(yes, GROW, 1.0), s.taken + one, s.refused + none,
+            t, status, q, v, following, where(yes, GROW, 1.0), s.taken + one, s.refused + none,
             where(yes, minimum(s.smallest, h), s.smallest), where(yes, maximum(s.largest, h), s.largest), g,
-            where(yes, s.t, s.t0), where(yes, h, s.h0),
+            where(yes, s.g, s.g_before), where(yes, s.t, s.t0), where(yes, h, s.h0),
             State(where(yes, s.q, s.before.q), where(yes, s.v, s.before.v)),
         )  # fmt: skip
         return Vec(flat(new)), (t < target) & (status == GOING)
@@ -163,6 +181,8 @@ def adaptive_row(
     found = iterate(step, row, where(moving, LIMIT, 0))
     s: Adaptive = shaped(like, iter(found))
     inner = method.dense(machine, s.t0, *s.before, s.h0).at((target - s.t0) / s.h0)
+    if setup.project:
+        inner = State(*setup.project(target, *inner))
     there = s.t == target
     return found, Vec((*where(there, s.q, inner.q), *where(there, s.v, inner.v)))
 

@@ -1,22 +1,38 @@
 """`ph.simulate`: a model, a start and a method in; a graded Dataset out."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.assemble.consistent import check_start
 from polhode.assemble.drive import Drive, Event, Samples, Segment
 from polhode.assemble.engine import Engine, Plan
+from polhode.assemble.grid import Grid
 from polhode.assemble.inputs import Sampled
 from polhode.assemble.observe import Observer
 from polhode.assemble.rows import Crossing
-from polhode.errors import CompileError, InputError, message
+from polhode.assemble.sensitivity import Course, Sensitivities, course
+from polhode.assemble.starting import start_of, zero_coordinates as zero_coordinates
+from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
-from polhode.model import JOINTS, Model
-from polhode.result import Conserved, Facts, Grade, Steps, Trajectory, conserved, dataset, error_estimate, grade
-from polhode.scalar import UNIT_TOLERANCE, Array
+from polhode.model import Model
+from polhode.result import (
+    Conserved,
+    Facts,
+    Grade,
+    Steps,
+    Trajectory,
+    completed,
+    conserved,
+    dataset,
+    error_estimate,
+    grade,
+)
+from polhode.scalar import Array, as_array
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,11 +43,17 @@ DURATION = 10.0
 SAMPLES = 1001
 """Samples of a run that says nothing else, its start and its end among them."""
 
+ROUNDING = 1e-14
+"""Times that differ by less than this part of the duration are the same."""
+
 TIGHTEST = 1e-14
 """The smallest tolerance that doubles can promise."""
 
 NORMS = ("state", "none")
 """What keeps quaternions at unit length in methods that add: they are brought back after every step, or nothing."""
+
+ON_GROUP = ("implicit-midpoint", "generalized-alpha")
+"""Implicit methods that turn quaternions rather than add to them."""
 
 Progress = Callable[[float, float], None]
 """Called with the part of the run that is done, and the time reached."""
@@ -68,6 +90,7 @@ def simulate(
     events: Sequence[Event] = (),
     norm: str = "state",
     verify: bool = False,
+    sensitivities: Sequence[str] = (),
     progress: Progress | None = None,
     model_text: str = "",
 ) -> "xr.Dataset":
@@ -84,45 +107,40 @@ def simulate(
     events     zeros to watch for, see Event
     norm       "state": quaternions are brought back to unit length after each step; "none": they are left alone
     verify     estimate the error by a second run, with a hundredth of the tolerance or half the step
+    sensitivities  paths of numbers ("bodies.arm.mass", "gravity", a Parameter's name), "start.q", "start.v", "tau":
+               derivatives of q (along the velocities) and v by them, at fixed times, as `sensitivity_q`, `sensitivity_v`
     progress   called with the part that is done and the time reached
     ->         Dataset: `status`, `reason` and the grade are in its attributes; a run that fails returns what there is
     """
-    settings = _settings(model, q, v, duration, step, method, tolerance, samples, every, norm)
+    settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm)
     run = Run(settings, tau, tuple(events))
+    beside = Sensitivities(run.course("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
     for _ in run.blocks(progress):
         pass
     error = _second_run(settings, tau, tuple(events), run) if verify else None
-    return run.result(error, model_text)
+    result = run.result(error, model_text)
+    return beside.added(result) if beside else result
 
 
 class Run:
     """One run: its engine, its drive, and the samples so far."""
 
-    def __init__(self, settings: Settings, tau: Any, events: tuple[Event, ...]) -> None:
+    def __init__(self, settings: Settings, tau: Any, events: tuple[Event, ...], warn: bool = True) -> None:
         self.settings, self.tau, self.events = settings, tau, events
         model, chosen = settings.model, method_named(settings.method)
         self.fixed = settings.step is not None
-        crossings = tuple(Crossing(event.function, event.direction) for event in events)
-        plan = Plan(model, chosen, self.fixed, tau, crossings, settings.norm, tuple(zero_coordinates(model)))
-        self.engine = Engine(plan)
+        crossings = tuple(Crossing(event.function, event.direction, event.name) for event in events)
+        zero, start = tuple(zero_coordinates(model)), (settings.q, settings.v)
+        self.engine = Engine(Plan(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start), warn)
         self.segments = _segments(settings, tau)
         self.drive = Drive(self.engine, self.segments, settings.tolerance, events)
         self.drive.position.q, self.drive.position.v = settings.q.copy(), settings.v.copy()
         self.kept: list[Samples] = []
-        self._check_inputs()
 
-    def _check_inputs(self) -> None:
-        """Ask the user's functions once, at the start, so that a mistake is told before the run."""
-        if self.tau is None or isinstance(self.tau, Sampled):
-            return
-        setup = self.engine.setup()
-        q, v = (tuple(x.tolist()) for x in (self.settings.q, self.settings.v))
-        from polhode.scalar import Vec
-
-        forces = np.array(setup.machine.forces(0.0, Vec(q), Vec(v)), dtype=float)
-        if not np.all(np.isfinite(forces)):
-            found = f"{forces.tolist()} at t = 0"
-            raise InputError(message("simulate, tau", "not finite", found, "finite forces at the start"))
+    def course(self, where: str) -> Course:
+        """What derivatives of the run need of it, or an error."""
+        settings = self.settings
+        return course(self.engine, self.segments, settings.q, settings.v, settings.tolerance, self.events, where)
 
     def blocks(self, progress: Progress | None = None) -> Any:
         """Run, block by block; Ctrl-C ends the run with what there is."""
@@ -138,22 +156,31 @@ class Run:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All samples so far, by name."""
-        return joined(self.kept)
+        return joined(self.kept or [self.drive.start()])
 
     def result(self, error: float | None = None, model_text: str = "") -> "xr.Dataset":
         """The Dataset of the samples so far, graded."""
-        arrays, settings = self.arrays(), self.settings
-        model, ending = settings.model, self.drive.ending
-        others = self.observed(arrays)
+        arrays = self.arrays()
+        return self.described(arrays, self.mark([self.whole(arrays)], error), model_text)
+
+    def described(self, arrays: Mapping[str, np.ndarray], mark: Grade | None, model_text: str) -> "xr.Dataset":
+        """The Dataset of some samples of the run."""
+        model, events = self.settings.model, self.drive.ending.events
+        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], self.observed(arrays), events=events)
+        return dataset(model, trajectory, self.facts(mark, model_text))
+
+    def whole(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Samples with everything that is observed of them."""
+        return completed(self.settings.model, {**arrays, **self.observed(arrays)})
+
+    def mark(self, parts: Iterable[Mapping[str, np.ndarray]], error: float | None = None) -> Grade:
+        """The grade of the run, from its samples in parts."""
+        settings, ending = self.settings, self.drive.ending
         steps = Steps(ending.taken, ending.refused, ending.smallest, math.nan, ending.largest)
-        kept = self.conserved()
-        judged = {**arrays, **others}
-        mark: Grade = grade(
-            _totalled(model, judged), None if self.fixed else settings.tolerance, kept, steps, model,
+        return grade(
+            parts, None if self.fixed else settings.tolerance, self.conserved(), steps, settings.model,
             error=error, status=ending.status, reason=ending.reason,
         )  # fmt: skip
-        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], others, events=ending.events)
-        return dataset(model, trajectory, self.facts(mark, model_text))
 
     def conserved(self) -> Conserved:
         """What the motion should keep."""
@@ -165,7 +192,8 @@ class Run:
     def facts(self, mark: Grade | None, model_text: str) -> Facts:
         """What made the run, and how it ended."""
         settings, ending = self.settings, self.drive.ending
-        lie = self.engine.plan.method.family in ("Lie group", "structure-preserving")
+        chosen = self.engine.plan.method
+        lie = chosen.family in ("Lie group", "structure-preserving") or chosen.name in ON_GROUP
         return Facts(
             method=settings.method,
             step=settings.step,
@@ -178,13 +206,16 @@ class Run:
             more={"steps_taken": ending.taken, "steps_refused": ending.refused},
         )
 
+    @cached_property
+    def _observer(self) -> Observer:
+        return Observer(self.settings.model)
+
     def observed(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Poses, velocities, energies, momenta and inputs at samples."""
-        found = Observer(self.settings.model)(arrays["q"], arrays["v"])
+        found = self._observer(arrays["q"], arrays["v"])
         found["step_size"] = arrays["step_size"]
-        if "tau" in arrays:
-            found["tau"] = arrays["tau"]
-        return found
+        tau = arrays["tau"] if "tau" in arrays else self.engine.forces(*(arrays[name] for name in ("time", "q", "v")))
+        return found if tau is None else found | {"tau": tau}
 
 
 def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
@@ -198,21 +229,9 @@ def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
     return found
 
 
-def _totalled(model: Model, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    from polhode.result import completed
-
-    return completed(model, arrays)
-
-
 def _second_run(settings: Settings, tau: Any, events: tuple[Event, ...], first: Run) -> float:
     """The error of a run, by one with a hundredth of its tolerance or half its step."""
-    from dataclasses import replace
-
-    tighter = replace(settings, tolerance=max(settings.tolerance / 100, TIGHTEST))
-    if settings.step is not None:
-        every = settings.every or _every(settings)
-        tighter = replace(settings, step=settings.step / 2, every=2 * every)
-    second = Run(tighter, tau, events)
+    second = Run(tighter(settings), tau, events, warn=False)
     for _ in second.blocks():
         pass
     a, b = first.arrays(), second.arrays()
@@ -220,15 +239,17 @@ def _second_run(settings: Settings, tau: Any, events: tuple[Event, ...], first: 
     return error_estimate(settings.model, *({name: x[name][:n] for name in ("q", "v")} for x in (a, b)))
 
 
+def tighter(settings: Settings) -> Settings:
+    """The same run with a hundredth of its tolerance, or half its step."""
+    if settings.step is None:
+        return replace(settings, tolerance=max(settings.tolerance / 100, TIGHTEST))
+    return replace(settings, step=settings.step / 2, every=2 * (settings.every or _every(settings)))
+
+
 # what a user gave, checked
 
 
-def zero_coordinates(model: Model) -> list[float]:
-    """Zero angles and travels, identity quaternions."""
-    return [x for joint in model.joints for x in JOINTS[joint.type].zero]
-
-
-def _settings(
+def settings_of(
     model: Model,
     q: Any,
     v: Any,
@@ -240,15 +261,15 @@ def _settings(
     every: Any,
     norm: str,
 ) -> Settings:
-    if model.constraints:
-        names = ", ".join(constraint.name for constraint in model.constraints[:5])
-        fix = "Load with mimic='free', or leave the constraints out, to see the open tree."
-        where = f"simulate, model '{model.name}'"
-        raise CompileError(message(where, "constraints cannot be simulated yet", names, "a tree alone", fix))
+    """What a user asked for, as in `simulate`, or the error that tells what is wrong with it."""
+    if not isinstance(model, Model):
+        fix = "Read it first: simulate(load('heavy-top'))." if isinstance(model, str) else ""
+        raise InputError(message("simulate, model", "not a model", repr(model)[:60], "a Model", fix))
+    if not model.bodies:
+        raise InputError(message(f"simulate, model '{model.name}'", "nothing to move", "no bodies", "at least one"))
     start = model.start
-    q = _vector("q", q if q is not None else start.q if start else None, zero_coordinates(model))
-    v = _vector("v", v if v is not None else start.v if start else None, [0.0] * model.nv)
-    _check_quaternions(model, q)
+    q, v = start_of(model, q, v)
+    check_start(model, q, v)
     if duration is None:
         duration = start.duration if start and start.duration is not None else DURATION
     duration = _positive("duration", duration, "seconds above 0")
@@ -260,42 +281,18 @@ def _settings(
         adaptive = "dop853, dopri54, bs32"
         fix = f"Give step=…, or take a method that controls its own: {adaptive}."
         raise InputError(message("simulate, step", f"'{name}' takes equal steps", "no step", "its size", fix))
-    if not isinstance(tolerance, (int, float)) or not TIGHTEST <= tolerance < 1:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.floating)) or not TIGHTEST <= tolerance < 1:
         raise InputError(message("simulate, tolerance", "out of range", repr(tolerance), f"{TIGHTEST:g} to 1"))
     if norm not in NORMS:
         fix = "For steps on the group itself take a Lie-group method: rkmk4, cf4, rkmk-dop853."
         raise InputError(message("simulate, norm", "no such policy", repr(norm), " or ".join(map(repr, NORMS)), fix))
-    if every is not None and (step is None or not isinstance(every, int) or every < 1):
-        expected = "a whole number above 0, with equal steps (step=…)"
+    whole = isinstance(every, (int, np.integer)) and not isinstance(every, bool)
+    if every is not None and (step is None or samples is not None or not whole or every < 1):
+        expected = "a whole number above 0, with equal steps (step=…) and without samples=…"
         raise InputError(message("simulate, every", "does not fit", repr(every), expected))
+    every = None if every is None else int(every)
     times = None if samples is None else _times(samples, duration)
     return Settings(model, q, v, duration, name, step, float(tolerance), times, every, norm)
-
-
-def _vector(name: str, value: Any, default: list[float]) -> np.ndarray:
-    if value is None:
-        return np.array(default, dtype=float)
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(message(f"simulate, {name}", "not numbers", repr(value)[:60], f"({len(default)},)")) from None
-    if array.shape != (len(default),):
-        raise InputError(message(f"simulate, {name}", "wrong shape", str(array.shape), f"({len(default)},)"))
-    if not np.all(np.isfinite(array)):
-        raise InputError(message(f"simulate, {name}", "not finite", repr(array.tolist())[:80], "finite numbers"))
-    return array
-
-
-def _check_quaternions(model: Model, q: np.ndarray) -> None:
-    at = 0
-    for joint in model.joints:
-        zero = JOINTS[joint.type].zero
-        if JOINTS[joint.type].has_quaternion:
-            size = float(np.linalg.norm(q[at + len(zero) - 4 : at + len(zero)]))
-            if abs(size - 1) > UNIT_TOLERANCE:
-                where, fix = f"simulate, q of joint '{joint.name}'", "Divide it by its length."
-                raise InputError(message(where, "not a unit quaternion", f"length {size:.9g}", "length 1", fix))
-        at += len(zero)
 
 
 def _positive(name: str, value: Any, expected: str) -> float:
@@ -312,10 +309,12 @@ def _times(samples: Any, duration: float) -> np.ndarray:
         times = np.linspace(0.0, duration, int(samples))
         times[-1] = duration
         return times
-    times = np.unique(np.asarray(samples, dtype=float))
-    if times.ndim != 1 or not len(times) or not np.all(np.isfinite(times)) or times[0] < 0 or times[-1] > duration:
+    times = as_array("simulate, samples", samples, ())
+    near = ROUNDING * duration
+    if times.ndim != 1 or not len(times) or not -near <= times.min() <= times.max() <= duration + near:
         raise InputError(message("simulate, samples", "out of range", repr(samples)[:60], f"times in 0 … {duration:g}"))
-    return np.union1d(times, [0.0, duration])
+    inner = times[(times > near) & (times < duration - near)]  # start and end are samples themselves
+    return np.unique(np.concatenate([[0.0], inner, [duration]]))
 
 
 def _every(settings: Settings) -> int:
@@ -333,26 +332,15 @@ def _segments(settings: Settings, tau: Any) -> list[Segment]:
         ends = [tau.period * k for k in range(1, math.ceil(settings.duration / tau.period - 1e-9))] + ends
     found, begin = [], 0.0
     for end in ends:
-        inside = times[(times > begin) & (times <= end)]
-        found.append(Segment(begin, end, end - begin, inside, np.zeros(0)))
+        first, last = np.searchsorted(times, [begin, end], "right")
+        found.append(Segment(begin, end, end - begin, times[first:last], np.zeros(0)))
         begin = end
     return found
 
 
 def _equal_segments(settings: Settings, h: float, tau: Any) -> list[Segment]:
-    steps = math.floor(settings.duration / h + 1e-9)
-    every = settings.every or _every(settings)
-    marked = set(range(every, steps + 1, every))
-    if settings.times is not None:
-        numbers = settings.times / h
-        if np.any(abs(numbers[:-1] - np.round(numbers[:-1])) > 1e-6):
-            fix = "Choose times that are multiples of the step, or steps under control (step=None)."
-            raise InputError(
-                message("simulate, samples", "between equal steps", "such times", "multiples of the step", fix)
-            )
-        marked = {int(k) for k in np.round(numbers) if 0 < k <= steps}
-    rest = settings.duration - steps * h
-    length = steps
+    steps, rest = whole_steps(settings.duration, h)
+    length = max(steps, 1)
     if isinstance(tau, Sampled):
         length = round(tau.period / h)
         if length < 1 or abs(length * h - tau.period) > 1e-9 * tau.period:
@@ -360,18 +348,51 @@ def _equal_segments(settings: Settings, h: float, tau: Any) -> list[Segment]:
             raise InputError(
                 message("simulate, tau", "the period falls between steps", f"{tau.period:g} s", f"n × {h:g} s", fix)
             )
-    found = []
-    for first in range(0, steps, max(length, 1)):
+    found, marks = [], _marks(settings, h)
+    for first in range(0, steps, length):
         last = min(first + length, steps)
-        here = np.array(sorted(k for k in marked if first < k <= last), dtype=float)
-        end = settings.duration if last == steps and rest <= 1e-9 * h else last * h
-        samples = here * h
-        if last == steps and rest <= 1e-9 * h:  # the last sample is the end itself
-            here, samples = np.union1d(here, [last]), np.append(samples[here < last], end)
-        counts = here - first
-        if not len(counts) or counts[-1] < last - first:
-            counts = np.append(counts, last - first)
-        found.append(Segment(first * h, end, h, samples, counts))
-    if rest > 1e-9 * h:
-        found.append(Segment(steps * h, settings.duration, rest, np.array([settings.duration]), np.ones(1)))
+        end = settings.duration if last == steps and not rest else None  # it is a sample itself
+        found.append(_stretch(marks, h, first, last, end))
+    if rest:
+        asks = steps % length == 0
+        found.append(Segment(steps * h, settings.duration, rest, np.array([settings.duration]), np.ones(1), asks))
     return found
+
+
+def whole_steps(duration: float, h: float) -> tuple[int, float]:
+    """How many steps a duration has, and the time left over; what rounding leaves over is none."""
+    ratio = duration / h
+    near = round(ratio)
+    if near and abs(ratio - near) <= max(1e-9, 4e-16 * ratio):
+        return near, 0.0
+    steps = math.floor(ratio)
+    return steps, duration - steps * h
+
+
+def _marks(settings: Settings, h: float) -> int | np.ndarray:
+    """After which steps there is a sample: every so many, or their numbers."""
+    if settings.times is None:
+        return settings.every or _every(settings)
+    numbers = settings.times / h
+    if np.any(abs(numbers[:-1] - np.round(numbers[:-1])) > 1e-6):
+        fix = "Choose times that are multiples of the step, or steps under control (step=None)."
+        raise InputError(
+            message("simulate, samples", "between equal steps", "such times", "multiples of the step", fix)
+        )
+    return np.unique(np.round(numbers))
+
+
+def _stretch(marks: int | np.ndarray, h: float, first: int, last: int, end: float | None) -> Segment:
+    """Equal steps from one number to another; `end` is the time there if the run ends with it."""
+    samples: Any
+    counts: Any
+    if isinstance(marks, int):
+        inner = range((first // marks + 1) * marks, last, marks)
+        closing = (end,) if end is not None else (last * h,) if last % marks == 0 else ()
+        samples = Grid(inner, h, closing)
+        counts = Grid(range(inner.start - first, last - first, marks), 1.0, (float(last - first),))
+    else:
+        here = marks[(marks > first) & (marks < last)]
+        closing = (end,) if end is not None else (last * h,) if last in marks else ()
+        samples, counts = np.append(here * h, closing), np.append(here - first, last - first)
+    return Segment(first * h, last * h if end is None else end, h, samples, counts)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from polhode.assemble.calls import Arguments, checked_call, own_value, thread_count
+from polhode.assemble.closed import Closed, Projected, Reactions, Residuals, closed
 from polhode.assemble.cuda import CudaTarget
 from polhode.assemble.graphs import Quantity
 from polhode.assemble.quantities import forward_dynamics, gravity, inverse_dynamics, mass_matrix, needed
@@ -69,18 +70,13 @@ class System:
     ) -> None:
         if target not in TARGETS:
             raise CompileError(message("compile", "no such target", repr(target), " or ".join(map(repr, TARGETS))))
-        if model.constraints:
-            names = ", ".join(constraint.name for constraint in model.constraints[:5])
-            fix = "Load with mimic='free', or leave the constraints out, to see the open tree."
-            where = f"compile, model '{model.name}'"
-            raise CompileError(message(where, "constraints cannot be compiled yet", names, "a tree alone", fix))
         self.model, self.target, self.parameters = model, target, tuple(parameters)
         self.fast, self.threads = bool(fast), thread_count("compile", threads)
         make_tree(model, {path: own_value(model, path) for path in parameters})  # refuses unknown paths
         self._tree, self._target, self._regular = make_tree(model), TARGETS[target](model, self.fast), False
         self._direct: dict[Key, Callable] = {}  # built-ins of quantities of one body
         self._origin = ORIGIN if target == "cuda" else np.zeros(3)  # as kernels take it
-        self.nq, self.nv = model.nq, model.nv
+        self.nq, self.nv, self._closed = model.nq, model.nv, closed(model)
 
     def __repr__(self) -> str:
         return f"<System of '{self.model.name}': nq {self.nq}, nv {self.nv}, target {self.target!r}>"
@@ -144,18 +140,51 @@ class System:
         return self._call("inverse_dynamics", inverse_dynamics, options, q=q, v=v, vd=vd)
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array, **options: Any) -> Any:
-        """v̇ (..., nv) by articulated bodies. Takes t, wrench."""
-        self._check_singular()
-        return self._call("forward_dynamics", forward_dynamics, options, q=q, v=v, tau=tau)
+        """v̇ (..., nv), constraints included. Takes t, wrench."""
+        return self._call("forward_dynamics", self._forward(), options, q=q, v=v, tau=tau)
 
     def forward_dynamics_derivatives(self, q: Array, v: Array, tau: Array, **options: Any) -> ForwardDerivatives:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ. Takes t, wrench."""
+        return self._call("forward_dynamics_derivatives", self._forward(), options, q=q, v=v, tau=tau)
+
+    def _forward(self) -> Quantity:
+        """How accelerations are found: by articulated bodies, or under the constraints."""
+        if self._closed:
+            return self._closed.forward
         self._check_singular()
-        return self._call("forward_dynamics_derivatives", forward_dynamics, options, q=q, v=v, tau=tau)
+        return forward_dynamics
 
     def inverse_dynamics_derivatives(self, q: Array, v: Array, vd: Array, **options: Any) -> InverseDerivatives:
         """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇. Takes t, wrench."""
         return self._call("inverse_dynamics_derivatives", inverse_dynamics, options, q=q, v=v, vd=vd)
+
+    # constraints
+
+    @property
+    def constraint_names(self) -> list[str]:
+        """The rows of all constraints, as in "loop.x"; those of positions come first."""
+        return self._closed.names if self._closed else []
+
+    def constraint_forces(self, q: Array, v: Array, tau: Array, **options: Any) -> Reactions:
+        """Multipliers λ by row, their generalised force Aᵀλ, rank, dependent rows. Takes t, wrench."""
+        return self._call("constraint_forces", self._bound().reactions, options, q=q, v=v, tau=tau)
+
+    def constraint_residuals(self, q: Array, v: Array, **options: Any) -> Residuals:
+        """What the constraints miss: φ of positions, r of all rates. Takes t."""
+        missed = self._bound().residuals
+        on_scalars = lambda x: Residuals(*missed(x.tree, x.t, x.q, x.v))  # noqa: E731
+        return self._call("constraint_residuals", on_scalars, options, q=q, v=v)
+
+    def project(self, q: Array, v: Array, **options: Any) -> Projected:
+        """The state brought to where the constraints hold, by the least change in the mass metric. Takes t."""
+        bound = self._bound()
+        return self._call("project", lambda x: Projected(*bound.projected(x.tree, x.t, x.q, x.v)), options, q=q, v=v)
+
+    def _bound(self) -> Closed:
+        if self._closed is None:
+            where = f"model '{self.model.name}'"
+            raise ModelError(message(where, "has no constraints", "a tree alone", "constraints=[…]"))
+        return self._closed
 
     # kinematics
 

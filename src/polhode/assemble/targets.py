@@ -12,9 +12,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from polhode.assemble.calls import FLOAT, Arguments, Call, arguments, into, real_array
+from polhode.assemble.closed import Projected, Reactions, Residuals
 from polhode.assemble.graphs import Graphs, Quantity, identity_text
 from polhode.dynamics import kinematics
 from polhode.dynamics.energy import Energy, Momentum
+from polhode.kernel import evaluate
 from polhode.kernel.build import Kernel, kernel_for, lanes, single_call
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.threads import run_in_threads
@@ -69,8 +71,15 @@ RECORDS: dict[str, type] = {
     "momentum": Momentum,
     "forward_dynamics_derivatives": ForwardDerivatives,
     "inverse_dynamics_derivatives": InverseDerivatives,
+    "constraint_forces": Reactions,
+    "constraint_residuals": Residuals,
+    "project": Projected,
 }
 """The quantities with several results, and the record of them."""
+
+
+CLOSED = {"forward_dynamics", "forward_dynamics_derivatives", "constraint_forces", "constraint_residuals", "project"}
+"""The quantities that constraints take part in."""
 
 
 class Target(Protocol):
@@ -112,7 +121,11 @@ class PythonTarget:
     def evaluate(self, key: Key, quantity: Quantity, call: Call) -> Any:
         """The result of a quantity; of derivatives, that of the quantity itself is given."""
         result: Any
-        if key[0].endswith("_derivatives"):
+        if self.model.constraints and key[0] in CLOSED:  # derivatives of conditions need a graph, evaluated plainly
+            graph = Graphs(self.model).graph(key[0], quantity, call)
+            result = evaluate(graph, **call.arrays)
+            result = RECORDS[key[0]](*result) if key[0] in RECORDS else result
+        elif key[0].endswith("_derivatives"):
             result = RECORDS[key[0]](*self._derivatives(quantity, call))
         elif self.model.nv == 0 and key[0] in SQUARE:  # an empty list of rows does not know its columns
             result = np.zeros((*call.batch, *(0,) * SQUARE[key[0]]))

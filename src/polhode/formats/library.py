@@ -5,6 +5,7 @@ import re
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.model import WORLD, Body, Joint, Model, Start
@@ -40,6 +41,14 @@ def bundled(name: str) -> Model:
     near = get_close_matches(name.lower().replace("_", "-").replace(" ", "-"), known, 3, 0.5)
     fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
     raise UnknownNameError(message("load", "no bundled model of this name", repr(name), ", ".join(names()), fix))
+
+
+def text_of(source: str | Path) -> str:
+    """The text of a bundled model, or of a model file; "" where there is none."""
+    if str(source) in _files():
+        return _files()[str(source)]
+    path = Path(source)
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
 @cache

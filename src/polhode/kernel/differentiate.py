@@ -95,9 +95,7 @@ def pushforward(graph: Graph, wrt: Names = None, suffix: str = "_dot", values: b
     return copy.graph("pushforward", _renamed(slopes, suffix), values)
 
 
-def pullback(
-    graph: Graph, of: Names = None, suffix: str = "_bar", values: bool = False, wrt: Names = None
-) -> Graph:
+def pullback(graph: Graph, of: Names = None, suffix: str = "_bar", values: bool = False, wrt: Names = None) -> Graph:
     """The graph of the derivatives by inputs of a weighted sum of outputs: x̄ᵀ = ȳᵀ ∂y/∂x.
 
     of      names of outputs y in the sum, all by default; "y_bar" is a further input for each, its weights

@@ -6,6 +6,7 @@ from polhode.result.checks import (
     Residual as Residual,
     Steps as Steps,
     error_estimate as error_estimate,
+    error_of_parts as error_of_parts,
     grade as grade,
 )
 from polhode.result.dataset import (

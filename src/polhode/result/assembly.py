@@ -34,7 +34,7 @@ def assemble(
     xarray()
     over_time = [str(name) for name, variable in template.variables.items() if "time" in variable.dims]
     with aside(path, force) as sink:
-        blocks = {name: _block(template[name]) for name in over_time}
+        blocks = {name: _block(template[name], store.rows) for name in over_time}
         write_netcdf(template.isel(time=slice(0, 0)), sink, blocks, unlimited_dims=["time"])
         sink.check()
         with import_module("h5netcdf").File(sink, "r+") as file:
@@ -60,7 +60,7 @@ def _fill(file: Any, sink: Sink, names: list[str], arrays: Mapping[str, Any], st
     return stop
 
 
-def _block(variable: "xr.DataArray") -> tuple[int, ...]:
-    """The shape of the blocks in which a variable is laid out in the file."""
+def _block(variable: "xr.DataArray", rows: int) -> tuple[int, ...]:
+    """The shape of the blocks in which a variable of so many samples is laid out in the file."""
     sizes = [max(size, 1) for dim, size in variable.sizes.items() if dim != "time"]
-    return (max(BLOCK // (8 * int(np.prod(sizes))), 1), *sizes)
+    return (max(min(BLOCK // (8 * int(np.prod(sizes))), rows), 1), *sizes)

@@ -137,19 +137,27 @@ def error_estimate(model: Model, run: Any, tighter: Any) -> float:
 
     Quaternions p and −p are the same attitude. run, tighter: Datasets, or arrays by name.
     """
-    worst = 0.0
-    for name in ("q", "v"):
-        a, b = (np.array(one[name], dtype=float) for one in (run, tighter))
-        if a.shape != b.shape:
-            raise InputError(
-                message("error_estimate", f"{name} of two sizes", f"{a.shape}, {b.shape}", "the same times")
-            )
-        for part in quaternion_slices(model) if name == "q" else []:
-            b[..., part] *= np.where(np.sum(a[..., part] * b[..., part], axis=-1, keepdims=True) < 0, -1, 1)
-        with np.errstate(all="ignore"):
-            gap = abs(a - b) / (1 + np.max(abs(b), axis=0, initial=0.0))
-        worst = max(worst, math.inf if np.isnan(gap).any() else float(np.max(gap, initial=0.0)))
-    return worst
+    return error_of_parts(model, [(run, tighter)])
+
+
+def error_of_parts(model: Model, pairs: Iterable[tuple[Any, Any]]) -> float:
+    """The same of two long runs, given part by part."""
+    apart, size = ({"q": np.zeros(model.nq), "v": np.zeros(model.nv)} for _ in range(2))
+    for run, tighter in pairs:
+        for name in apart:
+            a, b = (np.array(one[name], dtype=float) for one in (run, tighter))
+            if a.shape != b.shape:
+                raise InputError(
+                    message("error_estimate", f"{name} of two sizes", f"{a.shape}, {b.shape}", "the same times")
+                )
+            for part in quaternion_slices(model) if name == "q" else []:
+                b[..., part] *= np.where(np.sum(a[..., part] * b[..., part], axis=-1, keepdims=True) < 0, -1, 1)
+            with np.errstate(all="ignore"):
+                apart[name] = np.maximum(apart[name], np.max(abs(a - b), axis=0, initial=0.0))
+                size[name] = np.maximum(size[name], np.max(abs(b), axis=0, initial=0.0))
+    with np.errstate(all="ignore"):
+        gap = np.concatenate([apart[name] / (1 + size[name]) for name in apart])
+    return math.inf if np.isnan(gap).any() else float(np.max(gap, initial=0.0))
 
 
 @dataclass(frozen=True)

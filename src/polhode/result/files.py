@@ -1,6 +1,7 @@
 """Runs as files: netCDF to keep, CSV for spreadsheets."""
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,16 +84,16 @@ def csv(run: "xr.Dataset", path: str | Path, force: bool = False) -> Path:
     import csv as writer
     import io
 
-    columns = list(_columns(run))
+    heads = list(_columns(run.isel(time=slice(0, 0))))
     with aside(path, force) as sink:
         page = io.StringIO()
         rows = writer.writer(page, lineterminator="\n")
-        rows.writerow(["time", *(name for name, _, _ in columns)])
-        rows.writerow(["s", *(unit for _, unit, _ in columns)])
-        time = run["time"].values
-        for start in range(0, len(time), ROWS):
-            part = slice(start, start + ROWS)
-            rows.writerows(zip(time[part].tolist(), *(values[part].tolist() for *_, values in columns), strict=True))
+        rows.writerow(["time", *(name for name, _, _ in heads)])
+        rows.writerow(["s", *(unit for _, unit, _ in heads)])
+        for start in range(0, run.sizes["time"], ROWS):
+            part = run.isel(time=slice(start, start + ROWS))
+            columns = [part["time"].values, *(values for *_, values in _columns(part))]
+            rows.writerows(zip(*(values.tolist() for values in columns), strict=True))
             sink.write(page.getvalue().encode())
             sink.check()
             page.seek(0)
@@ -110,7 +111,7 @@ def _columns(run: "xr.Dataset") -> Iterator[tuple[str, str, np.ndarray]]:
         names = [[str(x) for x in variable[dim].values] for dim in variable.dims[1:]]
         per_entry = run.coords.get(MIXED.get(str(name), ""))
         units = None if per_entry is None else [str(x) for x in per_entry.values]
-        flat = variable.values.reshape(len(variable), -1)
+        flat = variable.values.reshape(len(variable), math.prod(variable.shape[1:]))
         for k, parts in enumerate(itertools.product(*names)):
             unit = units[k] if units else str(variable.attrs.get("units", ""))
             yield (f"{name}[{'.'.join(parts)}]" if parts else str(name)), unit, flat[:, k]

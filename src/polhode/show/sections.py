@@ -121,7 +121,7 @@ def header(dataset: "Dataset", model: Model, name: str, time: np.ndarray) -> str
     """
     attrs = dataset.attrs
     facts = [f"<b>{number(time[-1] - time[0], 4)} s</b> of motion"] if len(time) > 1 else []
-    facts.append(_count(dataset.sizes.get("time", 0), "sample", "samples"))
+    facts.append(_count(int(attrs.get("samples") or dataset.sizes.get("time", 0)), "sample", "samples"))
     facts.append(_count(len(model.bodies), "body", "bodies"))
     facts.append(_count(model.nv, "degree of freedom", "degrees of freedom"))
     if attrs.get("method"):

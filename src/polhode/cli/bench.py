@@ -1,0 +1,45 @@
+"""`polhode bench`"""
+
+from pathlib import Path
+
+import click
+
+from polhode.cli.progress import progress_of
+
+
+@click.command()
+@click.option("--model", "models", multiple=True, help="Only this machine; may be repeated.  [default: all]")
+@click.option(
+    "--quantity", "quantities", multiple=True, help="Only inverse, forward, mass, christoffel or derivatives."
+)
+@click.option("--batch", type=click.IntRange(1), default=10_000, show_default=True, help="States in a batch.")
+@click.option("--seconds", type=click.FloatRange(0), default=None, help="For each race.  [default: 1; quick: 0.2]")
+@click.option("--quick", is_flag=True, help="Two machines, short races.")
+@click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder for speed.json and speed.png.")
+@click.option("--overwrite", is_flag=True, help="Overwrite existing results.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
+def bench(
+    models: tuple[str, ...],
+    quantities: tuple[str, ...],
+    batch: int,
+    seconds: float | None,
+    quick: bool,
+    out: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Our kernels against the libraries that are installed: times, ratios, compile times."""
+    from polhode.bench import QUICK, check_output, print_report, report_json, run_bench, save_report, work
+
+    if out:
+        check_output(out, overwrite)
+    chosen = models or (QUICK["models"] if quick else None)
+    spent = seconds if seconds is not None else (QUICK["seconds"] if quick else 1.0)
+    with progress_of("racing", len(work(chosen, quantities))) as advance:
+        report = run_bench(chosen, quantities, batch, spent, advance)
+    if as_json:
+        click.echo(report_json(report), nl=False)
+    else:
+        print_report(report)
+    for path in save_report(report, out, overwrite) if out else ():
+        click.echo(f"written: {path}", err=as_json)

@@ -1,0 +1,71 @@
+"""Kinds of values on the command line, and options that several commands share."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
+"""Units of time, in seconds."""
+
+
+class Numbers(click.ParamType):
+    """Numbers separated by commas, as in 1,2,3."""
+
+    name = "NUMBERS"
+
+    def __init__(self, *counts: int) -> None:
+        self.counts = counts
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The numbers as a tuple."""
+        if not isinstance(value, str):
+            return value
+        try:
+            numbers = tuple(float(part) for part in value.split(","))
+        except ValueError:
+            self.fail(f"{value!r} is not a list of numbers such as 1,2,3", param, ctx)
+        if len(numbers) not in self.counts:
+            wanted = " or ".join(map(str, self.counts))
+            self.fail(f"{value!r} has {len(numbers)} numbers, expected {wanted}", param, ctx)
+        return numbers
+
+
+class Seconds(click.ParamType):
+    """A time: 60, 60s, 2min, 1.5h, 10ms."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The time in seconds."""
+        if not isinstance(value, str):
+            return value
+        parts = re.fullmatch(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([a-z]*)\s*", value)
+        try:
+            return float(parts[1]) * SECONDS[parts[2]] if parts else self._refuse(value, param, ctx)
+        except (ValueError, KeyError):
+            return self._refuse(value, param, ctx)
+
+    def _refuse(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        self.fail(f"{value!r} is not a time such as 60, 60s, 2min, 1.5h or 10ms", param, ctx)
+
+
+def loading(command: Callable) -> Callable:
+    """The options of a model's loading: --base, --mimic, --package."""
+    bases, mimics = click.Choice(["fixed", "free"]), click.Choice(["constrain", "free"])
+    for option in (
+        click.option(
+            "--package",
+            "packages",
+            multiple=True,
+            type=click.Path(),
+            help="URDF, MJCF: folder for package://; may be repeated.",
+        ),
+        click.option("--mimic", type=mimics, default="constrain", show_default=True, help="URDF: mimic joints."),
+        click.option(
+            "--base", type=bases, default="fixed", show_default=True, help="URDF: root on the world, or flying."
+        ),
+    ):
+        command = option(command)
+    return command

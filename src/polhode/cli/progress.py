@@ -1,0 +1,94 @@
+"""Progress on stderr: bars where it is a terminal, else nothing or plain lines."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+LINES = 5.0
+"""Seconds between lines where stderr is no terminal."""
+
+
+@contextmanager
+def progress_of(title: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A progress bar on stderr that vanishes when done; nothing where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=total)
+        started = False
+
+        def advance(name: str) -> None:
+            nonlocal started
+            bar.update(task, advance=int(started), description=f"{title} {name}")
+            started = True
+
+        yield advance
+
+
+class Pace:
+    """How fast a run goes: steps a second, and the seconds left."""
+
+    def __init__(self) -> None:
+        self.begin = time.monotonic()
+        self._first: tuple[float, float, int] | None = None
+
+    def of(self, part: float, steps: int) -> tuple[float, float]:
+        """Steps a second since the first call, and the seconds left at this pace."""
+        now = time.monotonic()
+        if self._first is None:
+            self._first = (now, part, steps)
+        since, begun, before = self._first
+        seconds, done = max(now - since, 1e-9), part - begun
+        return (steps - before) / seconds, seconds * (1 - part) / done if done > 0 else float("inf")
+
+
+@contextmanager
+def run_progress(title: str, duration: float, quiet: bool = False) -> Iterator[Callable[[float, float, int], None]]:
+    """A bar for a run: time reached, steps a second, time left; lines now and then where stderr is no terminal."""
+    if quiet:
+        yield lambda part, t, steps: None
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with _bar(console, title, duration) if console.is_terminal else _lines(title, duration) as told:
+        yield told
+
+
+@contextmanager
+def _bar(console: "object", title: str, duration: float) -> Iterator[Callable[[float, float, int], None]]:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    texts = (TextColumn("t = {task.fields[t]:.6g} of {task.fields[end]:.6g} s"), TextColumn("{task.fields[rate]}"))
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), *texts)
+    pace = Pace()
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:  # type: ignore[arg-type]
+        task = bar.add_task(f"{title}: compiling", total=1.0, t=0.0, end=duration, rate="")
+
+        def told(part: float, t: float, steps: int) -> None:
+            rate = f"{pace.of(part, steps)[0]:.2g} steps/s"
+            bar.update(task, completed=part, description=title, t=t, rate=rate)
+
+        yield told
+
+
+@contextmanager
+def _lines(title: str, duration: float) -> Iterator[Callable[[float, float, int], None]]:
+    pace, last = Pace(), time.monotonic()
+
+    def told(part: float, t: float, steps: int) -> None:
+        nonlocal last
+        rate, left = pace.of(part, steps)
+        if time.monotonic() - last >= LINES:
+            last = time.monotonic()
+            click.echo(
+                f"{title}: {part:4.0%}  t = {t:.6g} of {duration:.6g} s  {rate:.2g} steps/s  {left:.0f} s left",
+                err=True,
+            )
+
+    yield told

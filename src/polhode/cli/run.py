@@ -1,0 +1,230 @@
+"""`polhode run`: a model's motion into a folder, with its grade and its report."""
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polhode import __version__
+from polhode.cli.options import Seconds, loading
+from polhode.cli.progress import run_progress
+from polhode.errors import InputError, message
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from polhode.model import Model
+
+DEFAULT = "t-handle"
+"""The model of a run that names none."""
+
+BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
+"""Exit codes."""
+
+NAMES = {"run": "run.nc", "report": "report.html", "csv": "run.csv"}
+"""What a run writes into its folder."""
+
+KEPT = ("source", "duration", "method", "step", "tolerance", "norm", "samples", "every", "sets", "taus", "verify",
+        "csv", "report", "base", "mimic", "packages")  # fmt: skip
+"""Options that a resumed run takes from where it began, unless they are given."""
+
+DRAWN = 20_000
+"""Samples of a long run that its report is made of, about."""
+
+
+@click.command()
+@click.argument("source", default=DEFAULT, metavar="[MODEL]")
+@click.option("--duration", type=Seconds(), default=None, help="Time to follow.  [default: the model's, else 10 s]")
+@click.option("--method", default=None, help="Method of integration.  [default: the model's, else dop853]")
+@click.option("--step", type=Seconds(), default=None, help="Equal steps of this size.  [default: controlled steps]")
+@click.option("--tolerance", type=float, default=1e-9, show_default=True, help="Of every controlled step.")
+@click.option("--norm", default="state", show_default=True, help="Quaternions: state (unit after each step) or none.")
+@click.option("--samples", type=int, default=None, help="How many samples are kept.  [default: about 1001]")
+@click.option("--every", type=int, default=None, help="With --step: keep every so many steps.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Another start or number: hinge.q=pi/2, ball.v=0,0,5, bodies.arm.mass=2; may be repeated.",
+)
+@click.option("--tau", "taus", multiple=True, metavar="JOINT=VALUE", help="A constant force of a joint.")
+@loading
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=None, help="Folder for the results.  [default: MODEL-run]"
+)
+@click.option("--force", is_flag=True, help="Replace the results that are there.")
+@click.option("--csv", is_flag=True, help="Write run.csv too, for spreadsheets.")
+@click.option("--report/--no-report", default=True, help="Write report.html.  [default: yes]")
+@click.option("--verify", is_flag=True, help="Estimate the error by a second, tighter run.")
+@click.option("--checkpoint", type=Seconds(), default=60.0, help="Work between checkpoints: 60s, 2min.  [default: 60s]")
+@click.option("--resume", is_flag=True, help="Go on with a run that was cut off, from its last checkpoint.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON instead of the table.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.pass_context
+def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
+    """Follow the motion of MODEL: a file (.yaml, .urdf, .xml) or a bundled name.
+
+    Writes run.nc, report.html and, if asked, run.csv into a folder, and tells how good the run is. Without MODEL it
+    runs Dzhanibekov's T-handle. Exit code: 0; 2 for wrong input; 3 for a run that failed; 130 after Ctrl-C.
+    """
+    folder = asked["out"] or Path(f"{Path(asked['source']).stem}-run")
+    if asked["resume"]:
+        asked |= _as_it_began(context, folder)
+    begin = time.monotonic()
+    model, text = _model(asked)
+    _check_folder(folder, asked)
+    dataset = _recorded(model, text, folder, asked)
+    files = _written(dataset, model, folder, asked)
+    facts = _summary(dataset, asked, files, time.monotonic() - begin)
+    dataset.close()
+    _tell(facts, dataset.attrs, asked)
+    context.exit({"failed": FAILED, "interrupted": INTERRUPTED}.get(facts["status"], 0))
+
+
+def _model(asked: dict[str, Any]) -> tuple["Model", str]:
+    """The model with what was set, and the text it came from."""
+    from polhode.formats.library import text_of
+    from polhode.formats.load import load_with_notes
+    from polhode.formats.overrides import overridden
+
+    options = {name: asked[name] for name in ("base", "mimic", "packages")}
+    model, notes = load_with_notes(asked["source"], **options)
+    if not asked["quiet"]:
+        for note in notes:
+            click.echo(f"note: {note}", err=True)
+    changes = [f"# --set {text}\n" for text in asked["sets"]] + [f"# --tau {text}\n" for text in asked["taus"]]
+    return overridden(model, asked["sets"]), text_of(asked["source"]) + "".join(changes)
+
+
+def _check_folder(folder: Path, asked: dict[str, Any]) -> None:
+    """Refuse to write where something is."""
+    from polhode.assemble.recording import unfinished
+
+    if asked["resume"] or asked["force"]:
+        return
+    where = f"run, --out '{folder}'"
+    if unfinished(folder):
+        fix = "Continue it (--resume), or discard it (--force)."
+        raise InputError(message(where, "holds an unfinished run", "a checkpoint", "a new folder", fix))
+    if folder.is_dir() and any(folder.iterdir()):
+        fix = "Give another folder (--out), or replace the results in it (--force)."
+        raise InputError(message(where, "already there", "a folder with files", "a new folder", fix))
+
+
+def _recorded(model: "Model", text: str, folder: Path, asked: dict[str, Any]) -> "xr.Dataset":
+    """The run itself, with its progress."""
+    from polhode.assemble.recording import record
+    from polhode.formats.overrides import assignments
+
+    names = (
+        "duration",
+        "method",
+        "step",
+        "tolerance",
+        "norm",
+        "samples",
+        "every",
+        "verify",
+        "checkpoint",
+        "resume",
+        "force",
+    )
+    options = {name: asked[name] for name in names}
+    tau = assignments(model, asked["taus"]) or None
+    duration = asked["duration"] or (model.start and model.start.duration) or 10.0
+    note = json.dumps({name: asked[name] for name in KEPT})
+    with run_progress(model.name, duration, asked["quiet"]) as progress:
+        return record(folder, model, tau=tau, model_text=text, progress=progress, note=note, **options)
+
+
+def _written(dataset: "xr.Dataset", model: "Model", folder: Path, asked: dict[str, Any]) -> dict[str, Path]:
+    """The files of a run, the report and the table among them."""
+    from polhode.result import csv
+    from polhode.show.report import write_report
+
+    files = {"run": folder / NAMES["run"]}
+    for name in ("report", "csv"):
+        path = folder / NAMES[name]
+        if not asked[name]:
+            path.unlink(missing_ok=True)  # of an older run
+            continue
+        files[name] = path
+        if name == "csv":
+            csv(dataset, path, force=True)
+        else:
+            write_report(_drawn(dataset), model, path, force=True)
+    return files
+
+
+def _drawn(dataset: "xr.Dataset") -> "xr.Dataset":
+    """Of a long run, samples enough to draw it, the last among them."""
+    count = dataset.sizes["time"]
+    if count <= DRAWN:
+        return dataset
+    stride = -(-count // DRAWN)
+    thinned = dataset.isel(time=slice((count - 1) % stride, None, stride)).load()
+    return thinned.assign_attrs(samples=count)
+
+
+def _summary(dataset: "xr.Dataset", asked: dict[str, Any], files: dict[str, Path], seconds: float) -> dict[str, Any]:
+    """What a program wants to know of a run."""
+    attrs = dataset.attrs
+    names = (
+        "status",
+        "reason",
+        "verdict",
+        "method",
+        "step",
+        "tolerance",
+        "norm_policy",
+        "steps_taken",
+        "steps_refused",
+    )
+    known: dict[str, Any] = {name: None if attrs[name] == "" else attrs[name] for name in names}
+    known |= {name: int(attrs[name]) for name in ("steps_taken", "steps_refused")}
+    return {
+        "polhode": __version__,
+        "model": attrs["model_name"],
+        **known,
+        "reason": attrs["reason"],
+        "time_reached": float(dataset["time"][-1]),
+        "samples": dataset.sizes["time"],
+        "seconds": round(seconds, 3),
+        "resumed": asked["resume"],
+        "checks": json.loads(attrs["grade"] or "[]"),
+        "files": {name: str(path) for name, path in files.items()},
+    }
+
+
+def _tell(facts: dict[str, Any], attrs: dict[str, Any], asked: dict[str, Any]) -> None:
+    """The table of the grade and the files, or all of it as JSON."""
+    if facts["status"] in ("failed", "interrupted"):
+        hint = " Continue it: the same command with --resume." if facts["status"] == "interrupted" else ""
+        click.echo(f"polhode: the run {_ending(facts['status'])}: {facts['reason']}.{hint}", err=True)
+    if asked["as_json"]:
+        click.echo(json.dumps(facts, indent=1))
+    elif not asked["quiet"]:
+        from polhode.result import Grade
+
+        click.echo(f"{Grade.of(attrs)}\n")
+        for name, path in facts["files"].items():
+            click.echo(f"{name:7} {path}")
+
+
+def _ending(status: str) -> str:
+    return "failed" if status == "failed" else "was interrupted"
+
+
+def _as_it_began(context: click.Context, folder: Path) -> dict[str, Any]:
+    """The options with which the unfinished run in a folder began, where none are given now."""
+    from polhode.assemble.recording import note_of
+
+    try:
+        saved = json.loads(note_of(folder))
+    except ValueError:
+        return {}  # the store tells what is missing
+    given = click.core.ParameterSource.COMMANDLINE
+    return {name: saved[name] for name in KEPT if name in saved and context.get_parameter_source(name) != given}

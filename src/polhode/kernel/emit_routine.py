@@ -4,10 +4,10 @@ Every cell of an array holds one number per lane. Lanes run together: where a `W
 them, what they hold is kept. Only indices that come from cells may differ from lane to lane.
 """
 
-import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from polhode.kernel import emit_parts
+from polhode.kernel.emit_body import Body, constant
 from polhode.kernel.routine import Block, Cell, For, Index, Lookup, Routine, Statement, Switch, Variable, While
 
 STACK = 2**16
@@ -15,11 +15,6 @@ STACK = 2**16
 
 Value = tuple[str, bool]
 """A whole number: its name, and whether it differs from lane to lane."""
-
-
-def constant(value: float) -> str:
-    """A double as LLVM writes it exactly."""
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
 def declarations(width: int) -> list[str]:
@@ -57,7 +52,7 @@ def table_text(routine: Routine, name: str) -> str:
 class RoutineText:
     """The text of one routine under construction."""
 
-    def __init__(self, routine: Routine, name: str, body: Any) -> None:
+    def __init__(self, routine: Routine, name: str, body: Body) -> None:
         self.routine, self.name, self.body = routine, name, body
         self.W, self.real, self.bytes = body.width, body.real, 8 * body.width
         self.variables: dict[str, str] = {}
@@ -217,7 +212,7 @@ class RoutineText:
         values = {
             k: self._table(cell) if cell.array in tables else self.load(cell) for k, cell in enumerate(block.loads)
         }
-        self.body.compute(graph, values)
+        emit_parts.compute(self.body, graph, values)
         places = [self._address(cell) for cell in block.stores]
         for place, k in zip(places, (k for port in graph.outputs for k in port.nodes), strict=True):
             self._store(place, values[k])
@@ -290,6 +285,6 @@ class RoutineText:
         body.label(done)
 
 
-def routine_text(routine: Routine, names: Mapping[Routine, str], body: Any) -> str:
+def routine_text(routine: Routine, names: Mapping[Routine, str], body: Body) -> str:
     """The function `name_width` of a routine."""
     return RoutineText(routine, names[routine], body).text()

@@ -5,6 +5,7 @@ nothing asks for their bodies one by one; derivatives come from the graph of inv
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from polhode.assemble.calls import Arguments, Call, arguments
@@ -22,6 +23,18 @@ REDUCED = {"mass_matrix", "christoffel", "coriolis", "gravity", "bias", "inverse
 """The quantities that a regrouped tree may serve."""
 
 
+ALGORITHMS = {
+    "inverse_dynamics": "recursive Newton–Euler in link frames; Zoric (104), (109)",
+    "bias": "recursive Newton–Euler in link frames at v̇ = 0; Zoric (109)",
+    "gravity": "recursive Newton–Euler in link frames at rest; Zoric (109)",
+    "forward_dynamics": "articulated bodies, bias by Newton–Euler; Featherstone (2008) 7.3, Zoric (109)",
+    "constrained": "the fundamental equation of constrained motion; Udwadia (12), (45)",
+    "mass_matrix": "composite bodies; Zoric (97)–(100), BEYOND §1",
+    "christoffel": "one vector for each pair of unit motions; Zoric (110), (129), BEYOND §§1–2",
+    "coriolis": "momenta of subtrees; BEYOND §2",
+}
+"""How the quantities are computed, and the equations they come from."""
+
 FACTORED = 12
 """Velocities up to which factors of the mass matrix may take fewer operations than articulated bodies."""
 
@@ -34,23 +47,32 @@ class Graphs:
 
     def graph(self, name: str, quantity: Quantity, call: Call) -> Graph:
         """The graph of a quantity for the arguments of a call; its last input is the time where no others follow."""
-        graphs = [trace(way, **call.shapes) for way in self._ways(name, quantity, call)]
+        ways = self._ways(name, quantity, call)
+        graphs = [replace(trace(way, **call.shapes), notes=(f"by {how}",)) for how, way in ways.items()]
         return min(graphs, key=lambda graph: fused(graph).operations.total())
 
-    def _ways(self, name: str, quantity: Quantity, call: Call) -> list[Callable[..., Any]]:
-        """Functions of the scalars of a call that all give the quantity."""
+    def _ways(self, name: str, quantity: Quantity, call: Call) -> dict[str, Callable[..., Any]]:
+        """Functions of the scalars of a call that all give the quantity, by what they do."""
         if name == "inverse_dynamics_derivatives":
-            return [lambda **scalars: self._slopes(call, scalars, ("step", "v", "vd"))]
+            how = "differentiating the graph of inverse dynamics along the frame fields; BEYOND §3"
+            return {how: lambda **scalars: self._slopes(call, scalars, ("step", "v", "vd"))}
         bound = bool(self.model.constraints)
         if name == "forward_dynamics_derivatives" and bound:
-            return [lambda **scalars: self._slopes_of(quantity, call, scalars, ("step", "v", "tau"))]
+            how = "differentiating the graph of constrained motion; Udwadia (12), (45)"
+            return {how: lambda **scalars: self._slopes_of(quantity, call, scalars, ("step", "v", "tau"))}
         if name == "forward_dynamics_derivatives":
-            return [lambda **scalars: self._forward_slopes(call, scalars)]
+            how = "−M⁻¹ times the derivatives of inverse dynamics; BEYOND §3"
+            return {how: lambda **scalars: self._forward_slopes(call, scalars)}
         by_bodies = bound and name == "forward_dynamics"
         reduce = name in REDUCED and self._alone(call) and not by_bodies
-        several = name == "forward_dynamics" and self.model.nv <= FACTORED and not bound
-        ways = (quantity, forward_by_factors) if several else (quantity,)
-        return [self._traced(way, reduce) for way in ways]
+        tree = " on the regrouped tree" if reduce else ""
+        loops = ", in loops over the joints" if reduce and is_large(self.tree) else ""
+        how = ALGORITHMS.get("constrained" if by_bodies else name, "the frames of the tree")
+        ways = {f"{how}{tree}{loops}": self._traced(quantity, reduce)}
+        if name == "forward_dynamics" and self.model.nv <= FACTORED and not bound:
+            factors = f"composite bodies, M = LᵀDL and Newton–Euler{tree}; Featherstone (2008) 8.1, Zoric (109)"
+            ways[factors] = self._traced(forward_by_factors, reduce)
+        return ways
 
     def _forward_slopes(self, call: Call, scalars: dict[str, Any]) -> tuple[Vec, ...]:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ.

@@ -128,7 +128,8 @@ def kernel_for(
     full = cache_key(name, _identity(), title, str(width), str(fast)) if name else ""
 
     def scheduled() -> Graph:
-        return fused(replace(make(), name=title))
+        graph = make()
+        return replace(fused(replace(graph, name=title)), notes=graph.notes)
 
     entry = load(full) if full else None
     if entry is None:

@@ -106,7 +106,7 @@ def header(graph: Graph, names: Sequence[str], *notes: str) -> str:
     """The comment on top: arguments, results, counts of operations, and which names had to change."""
     ports = [*graph.inputs, *graph.outputs]
     renamed = [f"{new} is {port.name}." for new, port in zip(names, ports, strict=True) if new != port.name]
-    lines = [line.replace("*/", "* /").replace("/*", "/ *") for line in (repr(graph), *notes, *renamed)]
+    lines = [line.replace("*/", "* /").replace("/*", "/ *") for line in (repr(graph), *graph.notes, *notes, *renamed)]
     return "\n * ".join(["/*", *"\n".join(lines).splitlines()]) + "\n */"
 
 

@@ -123,7 +123,7 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
     fast  sums and products may be reassociated: other bits, also from one lane width to another
     """
     widths = sorted({1, width})
-    header = "\n".join(f"; {line}" for line in repr(graph).splitlines())
+    header = "\n".join(f"; {line}" for line in (repr(graph), *graph.notes))
     declarations = []
     for w in widths:
         real, suffix = ("double", "f64") if w == 1 else (f"<{w} x double>", f"v{w}f64")

@@ -181,6 +181,8 @@ class Graph:
     nodes: tuple[Node, ...]
     structure: Any = field(compare=False)
     """The result of the function, with the position of an output in the place of each array."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What the head of generated text says besides: the algorithm, the equations."""
 
     @classmethod
     def pruned(

@@ -1,21 +1,21 @@
 # Two commands do everything on a machine with python3 and make:
-#   make run     install into .venv and run the main job
+#   make run     install into .venv, run the main job, say where its report is
 #   make test    install what the tests need, check format, lint, types and imports, run all tests
 
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: run test test-all check equations clean
+.PHONY: run test test-all check equations screenshot clean
 
 run: .venv/installed
-	@mkdir -p out
-	$(BIN)/polhode compare --out out/compare.png --overwrite
+	$(BIN)/polhode run --out out/t-handle --force
 
 test: .venv/tested check
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: test
 	POLHODE_EXAMPLES=400 $(BIN)/pytest -n auto --dist worksteal tests/laws
+	POLHODE_LONG=1 $(BIN)/pytest tests/cli/test_killed.py
 
 check: .venv/tested
 	$(BIN)/ruff format --check .
@@ -25,6 +25,9 @@ check: .venv/tested
 
 equations: .venv/tested
 	$(BIN)/python tests/index.py
+
+screenshot: .venv/tested run
+	$(BIN)/python docs/screenshot.py out/t-handle/report.html docs/report.png
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -36,7 +39,7 @@ equations: .venv/tested
 	@touch $@
 
 .venv/installed: .venv/made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plot]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
 .venv/tested: .venv/made pyproject.toml

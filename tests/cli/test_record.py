@@ -9,6 +9,7 @@ import pytest
 import polhode as ph
 from polhode.assemble import recording
 from polhode.assemble.grid import Grid
+from polhode.result import Store
 
 BALL = ph.Model(
     "ball",
@@ -31,7 +32,7 @@ RUNS = {
 }
 
 
-CUTS = {2, 3, 7, 12, 30, 31, 100}
+CUTS = {2, 7, 30}
 """Blocks after which a run is cut off."""
 
 
@@ -101,6 +102,30 @@ def test_ctrl_c_leaves_a_file_and_a_checkpoint(tmp_path, monkeypatch):
     assert 0.3 < run["time"][-1] / 2 < 1
     run.close()
     assert plain(ph.record(tmp_path, TOP, **asked, resume=True)).identical(plain(ph.simulate(TOP, **asked)))
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_ctrl_c_within_the_writing_of_a_chunk_neither_loses_nor_doubles_it(tmp_path, monkeypatch, after):
+    monkeypatch.setattr("polhode.assemble.drive.MOST_ROWS", 50)
+    append, calls = Store.append, 0
+
+    def interrupted(store, arrays):
+        nonlocal calls
+        calls += 1
+        if calls == 3 and not after:
+            raise KeyboardInterrupt
+        append(store, arrays)
+        if calls == 3:
+            raise KeyboardInterrupt
+
+    asked = {"step": 1e-4, "method": "rk4", "every": 10}
+    whole = plain(ph.simulate(TOP, **asked))
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "append", interrupted)
+        run = ph.record(tmp_path, TOP, **asked, checkpoint=1e-9).load()
+    assert run.attrs["status"] == "interrupted"
+    assert run["q"].identical(whole["q"].isel(time=slice(0, run.sizes["time"])))
+    assert plain(ph.record(tmp_path, TOP, **asked, resume=True)).identical(whole)
 
 
 def test_ctrl_c_before_the_first_sample_leaves_the_start(tmp_path):

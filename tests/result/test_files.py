@@ -2,6 +2,7 @@
 
 import csv as reader
 import os
+import signal
 import stat
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import polhode as ph
 from polhode.result import Extra, Facts, Trajectory, csv, dataset, load, save
+from polhode.result.aside import aside
 
 BRICK = (0.1, 0.2, 0.25)
 AWKWARD = np.array([-0.0, 5e-324, np.nan, np.inf, -np.inf, 0.1, 1 / 3])
@@ -207,3 +209,31 @@ def test_csv_has_a_row_per_time_and_units_below_the_names(tmp_path):
     for name, values in [("time", made["time"]), ("q[hinge.y]", made["q"].sel(coordinate="hinge.y"))]:
         column = np.array([float(row[names.index(name)]) for row in rows])
         assert column.tobytes() == values.values.tobytes()
+
+
+def test_ctrl_c_while_a_file_is_written_comes_after_the_write_and_leaves_no_file(tmp_path):
+    written = []
+
+    def interrupted():
+        with aside(tmp_path / "run.nc") as sink:
+            signal.raise_signal(signal.SIGINT)  # held back: HDF5 would swallow it
+            written.append(sink.write(b"half"))
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert written == [4]
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_after_a_file_is_written_leaves_the_file(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def interrupted(*names):
+        replace(*names)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt), aside(tmp_path / "run.nc", force=True) as sink:
+        sink.write(b"whole")
+    assert (tmp_path / "run.nc").read_bytes() == b"whole"

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,19 +10,28 @@ import pytest
 import polhode as ph
 from polhode.bench import (
     first_call,
+    pendulums,
+    pinocchio_peer,
     print_report,
     report_from_json,
     report_json,
     report_markdown,
     run_bench,
     save_report,
+    scipy_peer,
+    simulation,
     speed,
+    work,
 )
 from polhode.bench.machines import MACHINES, machine, random_states
-from polhode.bench.peers import installed_peers
+from polhode.bench.peers import PEERS, TooLargeError, installed_peers
 from polhode.bench.provenance import machine_facts
-from polhode.bench.quantities import QUANTITIES
+from polhode.bench.quantities import OTHERS, QUANTITIES
 from polhode.bench.timing import Contestant, race
+
+INSTALLED = [peer.name for peer in installed_peers(machine("chain-2"))[0]]
+"""What takes part here: Pinocchio and MuJoCo are always there in tests, the others where someone installed them."""
+BATCHED = [name for name in INSTALLED if name not in ("MuJoCo", "Drake")]
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +41,20 @@ def report():
         return run_bench(["arm-7"], ["inverse", "forward"], batch=50, seconds=0.02)
 
 
+@pytest.fixture(scope="module")
+def others():
+    """Everything that is not a quantity of a machine, in short."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(first_call, "REPEATS", 1)
+        patch.setattr(pendulums, "LINKS", (2, 3))
+        patch.setattr(speed, "THREADED", 1000)
+        return run_bench(None, list(OTHERS), seconds=0.01)
+
+
 def test_report_has_one_row_for_each_peer_and_size(report):
     found = [(row.model, row.quantity, row.states, row.peer) for row in report.rows]
-    each = [(1, "Pinocchio"), (1, "MuJoCo"), (50, "Pinocchio")]
+    each = [*((1, name) for name in INSTALLED), *((50, name) for name in BATCHED)]
+    assert {"Pinocchio", "MuJoCo"} <= {*INSTALLED} <= {*PEERS}
     assert found == [("arm-7", quantity, *pair) for quantity in ("inverse", "forward") for pair in each]
     assert [(start.model, start.quantity) for start in report.first_calls] == [
         ("arm-7", "inverse"),
@@ -78,9 +99,10 @@ def test_files_are_written(report, tmp_path):
 
 
 def test_markdown_has_a_column_for_each_machine(report):
-    lines = report_markdown(report).splitlines()
+    lines = [line for line in report_markdown(report).splitlines() if line.startswith("|")]
     assert lines[0] == "| call and peer | arm-7 (7) |"
-    assert len(lines) == 2 + len(report.rows) + 3 + len(report.first_calls)
+    assert lines[2 + len(report.rows)] == "| model (nv) | inverse | forward |"
+    assert len(lines) == 2 + len(report.rows) + 3
 
 
 def test_table_names_machine_and_peers(report, capsys):
@@ -105,7 +127,7 @@ def test_peers_have_the_same_machine(name, quantity):
     state = [rows[0] for rows in random_states(model, 1)]
     ours = getattr(ph.compile(model, target="python"), about.method)(*state[: about.arguments])
     for peer in installed_peers(model)[0]:
-        if peer.one(quantity, state):
+        if not peer.name.startswith("CasADi") and peer.one(quantity, state):  # CasADi has our graph: see below
             for a, b in zip(ours if about.results > 1 else [ours], peer.result(quantity, state), strict=True):
                 np.testing.assert_allclose(a, b, rtol=0, atol=speed.TOLERANCE * np.max(abs(b)))
 
@@ -117,6 +139,102 @@ def test_batch_of_pinocchio_runs_every_state(quantity):
     contestant = installed_peers(model)[0][0].batch(quantity, states)
     exec(contestant.text, dict(contestant.names))
     assert contestant.states == 3
+
+
+@pytest.mark.parametrize("name", ["CasADi", "CasADi + gcc"])
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_casadi_runs_our_graphs_one_by_one_and_mapped(name, quantity):
+    if name not in INSTALLED:
+        pytest.skip(f"{name} is not installed")
+    model, about = machine("chain-2"), QUANTITIES[quantity]
+    peer = next(peer for peer in installed_peers(model)[0] if peer.name == name)
+    states = random_states(model, 3)
+    contestant = peer.batch(quantity, states)
+    exec(contestant.text, dict(contestant.names))
+    mapped = contestant.names["bound"].results
+    for k, state in enumerate(zip(*states, strict=True)):
+        ours = getattr(ph.compile(model, target="python"), about.method)(*state[: about.arguments])
+        theirs = peer.result(quantity, state)
+        for a, b, c in zip(ours if about.results > 1 else [ours], theirs, mapped, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=speed.TOLERANCE * np.max(abs(b)))
+            np.testing.assert_array_equal(c[k], b.ravel())
+
+
+def test_a_peer_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polhode.bench.drake_peer", None)
+    peers, missing = installed_peers(machine("chain-2"))
+    assert "Drake" not in [peer.name for peer in peers]
+    assert "Drake: not installed" in missing
+
+
+def test_a_machine_too_large_for_a_peer_is_named(monkeypatch):
+    def refuse(nv):
+        raise TooLargeError("its data would take 8 GB")
+
+    monkeypatch.setattr(pinocchio_peer, "_check_memory", refuse)
+    assert "Pinocchio, chain-2: its data would take 8 GB" in installed_peers(machine("chain-2"))[1]
+
+
+def test_motions_are_raced_twice_against_each_peer(others):
+    found = [(row.model, row.timed, row.peer, row.call) for row in others.simulations]
+    stepped = [("MuJoCo", "rollout"), ("MuJoCo", "mj_step(nstep)")]
+    solved = [("SciPy", "DOP853, NumPy"), ("SciPy", "DOP853, floats")]
+    rivals = {"arm-7": stepped, "free-body": stepped, "heavy-top": solved}
+    assert found == [(m, timed, *r) for m, rs in rivals.items() for timed in ("engine", "simulate") for r in rs]
+    assert all(row.difference <= 1e-8 for row in others.simulations)
+    assert {row.steps for row in others.simulations if row.step} == {1000}
+
+
+def test_motions_that_differ_are_not_timed(monkeypatch):
+    monkeypatch.setattr(simulation, "CASES", (replace(simulation.CASES[1], largest=0.0),))
+    with pytest.raises(ph.PolhodeError, match="the last states differ"):
+        run_bench(None, ["simulation"], seconds=0.01)
+
+
+@pytest.mark.parametrize("made", [scipy_peer.on_arrays, scipy_peer.on_floats])
+def test_right_hand_sides_by_hand_are_our_dynamics(made):
+    model = machine("heavy-top")
+    system = ph.compile(model, target="python")
+    q, v, _ = (rows[0] for rows in random_states(model, 1))
+    ours = np.concatenate([system.rate(q, v), system.forward_dynamics(q, v, np.zeros(3))])
+    np.testing.assert_allclose(made(model)(0.0, np.concatenate([q, v])), ours, rtol=0, atol=1e-13 * np.max(abs(ours)))
+
+
+def test_pendulums_take_turns_with_sympy(others):
+    """SymPy's accelerations were compared with ours on the way."""
+    assert [(p.who, p.links) for p in others.pendulums] == [("polhode", 2), ("polhode", 3), ("SymPy", 5)]
+    assert all(0 < p.least <= p.median and p.samples == 1 for p in others.pendulums)
+
+
+def test_threads_share_a_batch(others):
+    if machine_facts()["cores"] == 1:
+        assert others.left_out == ("two threads: 1 core",)
+        return
+    (row,) = others.threads
+    assert (row.model, row.quantity, row.states, row.threads) == ("arm-7", "forward", 1000, 2)
+    assert row.ratio == row.one.least / row.several.least
+
+
+def test_page_shows_everything(report, others, tmp_path, capsys):
+    both = replace(report, simulations=others.simulations, pendulums=others.pendulums, threads=others.threads)
+    assert report_from_json(report_json(both)) == both
+    save_report(both, tmp_path)
+    print_report(both)
+    shown, text = capsys.readouterr().out, report_markdown(both)
+    for word in ("heavy top", "SciPy DOP853, NumPy", "SymPy, 5 links", "compiled run alone", "whole ph.simulate"):
+        assert word in shown
+        assert word in text
+
+
+def test_a_page_without_races_can_be_drawn(others, tmp_path):
+    save_report(replace(others, simulations=(), pendulums=(), threads=()), tmp_path)
+
+
+def test_work_names_other_races_only_where_no_machine_is_named():
+    assert work() == [*((m, q) for m in MACHINES for q in QUANTITIES), *(("", other) for other in OTHERS)]
+    assert work(["arm-7"], ["inverse"]) == [("arm-7", "inverse")]
+    assert ("", "simulation") not in work(["arm-7"])
+    assert work(["arm-7"], ["simulation"]) == [("", "simulation")]
 
 
 def test_wrong_results_are_not_timed(monkeypatch):
@@ -131,9 +249,9 @@ def test_unknown_quantity_names_those_there_are():
 
 
 def test_what_is_too_large_is_said():
-    report = run_bench(["chain-20"], ["christoffel"], first_calls=False)
+    report = run_bench(["chain-50"], ["christoffel"], first_calls=False)
     assert report.rows == ()
-    assert "chain-20" in report.left_out[0]
+    assert "chain-50" in report.left_out[0]
 
 
 def test_machines_are_of_the_size_they_claim():

@@ -51,7 +51,8 @@ def columns(rows, *names):
 def attitude_gap(p, expected):
     """The largest component of p ∓ expected, whichever sign is nearer, over all times."""
     return max(
-        min(np.max(abs(a - b)), np.max(abs(a + b))) for a, b in zip(np.atleast_2d(p), np.atleast_2d(expected), strict=True)
+        min(np.max(abs(a - b)), np.max(abs(a + b)))
+        for a, b in zip(np.atleast_2d(p), np.atleast_2d(expected), strict=True)
     )
 
 

@@ -54,16 +54,17 @@ def test_compiled_controlled_steps_are_those_on_plain_floats(name, on_floats):
         assert compiled.attrs[count] == plain.attrs[count]
 
 
-@pytest.mark.parametrize(("name", "steps"), [("rk4", 40), ("cf4", 40), ("variational", 40), ("radau2", 20)])
-def test_a_run_converges_with_the_order_of_its_method(name, steps):
-    def pushed(t, q, v):
-        return [0.0, 1.5 * ph.sin(9 * t), 0.0, 2 * ph.cos(7 * t), 0.0]
+def pushed(t, q, v):
+    return [0.0, 1.5 * ph.sin(9 * t), 0.0, 2 * ph.cos(7 * t), 0.0]
 
+
+@pytest.mark.parametrize(("name", "tau"), [("rk4", pushed), ("cf4", None), ("variational", None), ("radau2", None)])
+def test_a_run_converges_with_the_order_of_its_method(name, tau):
     model, start = CASES["arm"]
-    truth = final(ph.simulate(model, *start, duration=0.4, tau=pushed, tolerance=1e-13, samples=2))
+    truth = final(ph.simulate(model, *start, duration=0.4, tau=tau, tolerance=1e-13, samples=2))
     errors = []
-    for n in (steps, 2 * steps):
-        run = ph.simulate(model, *start, duration=0.4, tau=pushed, method=name, step=0.4 / n, samples=2)
+    for n in (32, 64):
+        run = ph.simulate(model, *start, duration=0.4, tau=tau, method=name, step=0.4 / n, samples=2)
         errors.append(np.linalg.norm(final(run) - truth))
     assert abs(np.log2(errors[0] / errors[1]) - METHODS[name].order) <= SLOPE
 

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.assemble.directions import Directions, directions
-from polhode.assemble.sensitivity import Course, Place, Rule, Stepper, Steps, constant_forces, kept_as
+from polhode.assemble.sensitivity import NOTHING, Rule, constant_forces
 from polhode.assemble.simulate import Progress, Run, settings_of
+from polhode.assemble.stepper import Course, Place, Stepper, Steps, kept_as
 from polhode.errors import CompileError, InputError, IntegrationError, message
 from polhode.integrate.method import Machine
 from polhode.kernel import Graph, evaluate, jacobian, pullback, replay, trace
@@ -84,35 +85,38 @@ class Adjoint:
         if objective is None and running is None:
             raise InputError(message(WHERE, "nothing to differentiate", "no objective", "objective or running"))
         model = course.engine.model
+        if not model.nv:
+            raise InputError(message(WHERE, "nothing moves", f"model '{model.name}'", "a joint that moves"))
         sizes: dict[str, tuple[int, ...]] = {"q": (model.nq,), "v": (model.nv,)}
         self.at_end = _number("objective", objective, sizes) if objective else None
         if running:
             _number("running", running, {"t": (), **sizes})
 
-    def step(self, x: Vec, t: Scalar, h: Scalar, p: Vec = Vec()) -> tuple[Vec, Scalar]:  # noqa: B008
+    def step(self, x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING) -> tuple[Vec, Scalar]:
         """The state after one step, and what the step adds to the integral."""
+        setup = self.rule.setup(p, level)
         q, v = self.rule.parts(x)
-        machine, method, nv = self.rule.machine(p), self.course.engine.plan.method, len(v)
-        if not self.running:
-            end = method.step(machine, t, q, v, h)
-            return Vec((*end.q, *end.v)), 0.0
-        end = method.step(_with_integral(machine, self.running), t, q, Vec((*v, 0.0)), h)
-        return Vec((*end.q, *end.v[:nv])), end.v[nv]
+        nv, machine, speeds = len(v), setup.machine, v
+        if self.running:
+            machine, speeds = _with_integral(machine, self.running), Vec((*v, 0.0))
+        end = setup.method.step(machine, t, q, speeds, h)
+        q, v = end.q, Vec(end.v[:nv])
+        if setup.project:
+            q, v = setup.project(t + h, q, v)
+        return Vec((*q, *v)), end.v[nv] if self.running else 0.0
 
     def graph(self) -> Graph:
         """A row (λ, p̄) before one step, of the row after it and the arguments of the step; and the integral over it."""
-        n, changing = self.rule.n, [name for name in ("x", "p") if name in self.rule.shapes]
+        n = self.rule.n
         try:
-            back = pullback(trace(self.step, **self.rule.shapes), values=True, wrt=changing)
+            back = pullback(trace(self.step, **self.rule.shapes), values=True, wrt=self.rule.changing)
         except CompileError as error:
             if "no way back" not in str(error):
                 raise
-            name = self.course.engine.plan.method.name
-            fix = "Take an explicit or a Lie-group method, or sensitivities= of simulate, which go forward."
-            expected = "steps without a loop"
-            raise CompileError(
-                message(WHERE, f"no way back through a step of '{name}'", "a loop", expected, fix)
-            ) from None
+            engine, forwards = self.course.engine, "or sensitivities= of simulate, which go forward."
+            fix = f"Take fewer constraints, {forwards}" if engine.closed else f"Take an explicit method, {forwards}"
+            what = f"no way back through a step of '{engine.plan.method.name}'"
+            raise CompileError(message(WHERE, what, "a loop", "steps without a loop", fix)) from None
 
         def adjoint(row: Vec, **given: Any) -> tuple[Vec, Scalar]:
             found = replay(back, **given, **{"0_bar": Vec(row[:n]), "1_bar": 1.0})
@@ -164,9 +168,8 @@ class Adjoint:
         """The integral over steps, and the row where they begin."""
         table, integral = np.empty((len(steps.t) + 1, len(row))), np.empty(len(steps.t))
         table[0] = row
-        p = [self.along.p] if len(self.along.p) else []
         backwards = [np.ascontiguousarray(array[::-1]) for array in (steps.x, steps.t, steps.h)]
-        chained(kernel, table, [*backwards, *p], [integral])
+        chained(kernel, table, [*backwards, *self.rule.given(steps)], [integral])
         return float(np.sum(integral)), table[-1]
 
 
@@ -197,7 +200,8 @@ def _number(name: str, function: Callable, shapes: Mapping[str, tuple[int, ...]]
         raise InputError(
             message(where, "cannot be differentiated", found, f"one number of ({arguments})", fix)
         ) from error
-    if len(graph.outputs) != 1 or graph.outputs[0].shape:
+    numbers = [port for port in graph.outputs if not port.shape and not graph.nodes[port.nodes[0]].is_condition]
+    if graph.structure != 0 or not numbers:
         found = ", ".join(map(str, graph.outputs)) or "nothing"
         fix = "Sum what it returns, or ask `simulate` for sensitivities."
         raise InputError(message(where, "not one number", found, f"one number of ({arguments})", fix))

@@ -8,7 +8,7 @@ The same minimum, on positions and on velocities, brings a state back to where t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +16,19 @@ import numpy as np
 from polhode.assemble.calls import Arguments
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.constraints import Condition
-from polhode.errors import CompileError, message
-from polhode.kernel.nearest import Nearest, nearest
-from polhode.model import JOINTS, WORLD, Constraint, Model, Tree, make_tree
-from polhode.model.tree import GROUND
-from polhode.scalar import Scalar, Vec
+from polhode.kernel.nearest import Nearest, admissible, nearest
+from polhode.kernel.trace import is_zero
+from polhode.model import JOINTS, WORLD, Model, Tree, make_tree, plain
+from polhode.model.conditions import check_constraint
+from polhode.model.tree import GROUND, ORIGIN
+from polhode.quaternion import conjugate, product
+from polhode.scalar import Scalar, Vec, iterate, maximum, minimum
 
 TOLERANCE = 1e-10
 """What is left of a row, relative to its size, below which it counts as dependent on the others."""
+
+OFF, MOST = 10.0, 1e-3
+"""Off the conditions, dependent rows are left with about their violation: up to OFF times that, and no more than MOST."""
 
 CORRECTIONS = 2
 """Steps of the projection of positions: each squares the violation."""
@@ -31,22 +36,8 @@ CORRECTIONS = 2
 SAMPLES = 4
 """Configurations at which the natural sizes of rows are measured."""
 
-ENDS = {"body_a", "body_b", "position_a", "position_b", "orientation_a", "orientation_b"}
-KEYS: dict[str, tuple[set[str], set[str]]] = {
-    **{kind: ({"body_b"}, ENDS) for kind in constraints.LOOPS},
-    "screw": ({"body_b", "pitch"}, ENDS),
-    "distance": ({"body_b", "length"}, ENDS),
-    "point-on-line": ({"body_b"}, ENDS),
-    "point-on-plane": ({"body_b"}, ENDS),
-    "rolling-disk": ({"body_b", "radius"}, ENDS | {"rim"}),
-    "rolling-sphere": ({"body_b", "radius"}, ENDS),
-    "knife-edge": ({"body_b"}, ENDS),
-    "mimic": ({"joint", "source"}, {"multiplier", "offset"}),
-    "gear": ({"joint", "source"}, {"multiplier", "offset"}),
-    "prescribed": ({"joint", "value"}, set()),
-    "function": ({"function", "rows"}, {"holonomic"}),
-}
-"""What the data of each type must and may hold."""
+LIGHT = 1e-10
+"""An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
 
 
 class Reactions(NamedTuple):
@@ -72,42 +63,60 @@ class Projected(NamedTuple):
     v: Any
 
 
+class Scales(NamedTuple):
+    """What rows are compared with."""
+
+    sizes: tuple[float, ...]
+    """The natural size of each row of rates: those of positions first, as `dynamics.constraints` orders them."""
+    units: tuple[float, ...]
+    """What the residual of each row of positions is measured in: a length of the machine, or a radian."""
+    light: bool
+    """Whether the mass matrix alone is singular."""
+
+
 @dataclass(frozen=True)
 class Closed:
-    """The conditions of a model, and the natural sizes of their rows."""
+    """The conditions of a model, and what their rows are compared with."""
 
     conditions: tuple[Condition, ...]
-    sizes: tuple[float, ...]
-    """Of the rows of rates: those of positions first, as `dynamics.constraints` orders them."""
+    scales: Scales
 
     @property
+    def sizes(self) -> tuple[float, ...]:
+        """The natural size of every row."""
+        return self.scales.sizes
+
+    @cached_property
     def names(self) -> list[str]:
         """The rows by name, as in "loop.x"."""
-        ordered = sorted(self.conditions, key=lambda c: not c.holonomic)
-        return [f"{c.name}.{row}" for c in ordered for row in c.rows]
+        return [f"{c.name}.{row}" for c in ordered(self.conditions) for row in c.rows]
 
-    @property
+    @cached_property
     def holonomic(self) -> int:
         """How many rows are of positions."""
         return sum(len(c.rows) for c in self.conditions if c.holonomic)
 
-    def accelerate(self, x: Arguments) -> Nearest:
-        """v̇ of the arguments of a call, with multipliers and rank."""
+    def rows(self, x: Arguments) -> constraints.Rows:
+        """φ, r, A and b of the arguments of a call."""
+        return constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
+
+    def accelerate(self, x: Arguments) -> tuple[Nearest, constraints.Rows]:
+        """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
         acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
         rest = Vec([0.0] * x.tree.nv)
         bias = inverse.inverse_dynamics(x.tree, x.q, x.v, rest, wrenches=acting.wrenches) - acting.generalized
-        rows = constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
-        return nearest(inertia.mass_matrix(x.tree, x.q), x.tau - bias, rows.A, rows.b, self.sizes, TOLERANCE)
+        rows = self.rows(x)
+        M = inertia.mass_matrix(x.tree, x.q)
+        return self.nearest(M, x.tau - bias, rows.A, rows.b, self.tolerance(rows.phi)), rows
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ alone."""
-        return self.accelerate(x).a
+        return self.accelerate(x)[0].a
 
     def reactions(self, x: Arguments) -> Reactions:
         """Multipliers and the force they make."""
-        found = self.accelerate(x)
-        A = constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v).A
-        return Reactions(found.multipliers, found.multipliers @ A, found.rank, found.dependent)
+        found, rows = self.accelerate(x)
+        return Reactions(found.multipliers, found.multipliers @ rows.A, found.rank, found.dependent)
 
     def residuals(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """φ of the positions and r of all rates."""
@@ -119,16 +128,100 @@ class Closed:
 
         δ = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺φ,  q ← q ⊕ δ;   v ← v − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺r
         """
-        found, nothing = list(self.conditions), Vec([0.0 * q[0]] * tree.nv)
-        held = self.holonomic
-        for _ in range(corrections if held else 0):
-            rows = constraints.rows(tree, found, t, q, nothing)
-            M = inertia.mass_matrix(tree, q)
-            change = nearest(M, nothing, Vec(rows.A[:held]), -rows.phi, self.sizes[:held], TOLERANCE)
-            q = kinematics.integrate(tree, q, change.a)
-        rows = constraints.rows(tree, found, t, q, v)
-        change = nearest(inertia.mass_matrix(tree, q), nothing, rows.A, -rows.r, self.sizes, TOLERANCE)
-        return q, v + change.a
+        held, nothing = self.holonomic, Vec([0.0] * tree.nv)
+
+        def corrected(q: Vec) -> tuple[Vec, Any]:
+            rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t))
+            M, A = inertia.mass_matrix(tree, q), Vec(rows.A[:held])
+            change = self.nearest(M, nothing, A, -rows.phi, self.tolerance(rows.phi)).a
+            return kinematics.integrate(tree, q, change), True
+
+        if held:
+            q = iterate(corrected, q, corrections)
+        rows = self.rows(Arguments(tree, q, v, t=t))
+        tolerance = self.tolerance(rows.phi)
+        return q, v + self.nearest(inertia.mass_matrix(tree, q), nothing, rows.A, -rows.r, tolerance).a
+
+    def tangent(self, tree: Tree, t: Scalar, q: Vec, v: Vec, changes: list[Vec]) -> list[Vec]:
+        """The parts of small changes of (q, v) that a projection leaves: those along the conditions.
+
+        changes  nq + nv numbers each
+        """
+        nq = tree.nq
+        rows = self.rows(Arguments(tree, q, v, t=t))
+        M, tolerance = inertia.mass_matrix(tree, q), self.tolerance(rows.phi)
+        steps = [_step(tree, q, Vec(change[:nq])) for change in changes]
+        speeds = [Vec(change[nq:]) for change in changes]
+        kept = self._kept(rows.A, rows.b)
+        A, sizes = Vec([rows.A[i] for i in kept]), [self.scales.sizes[i] for i in kept]
+        M = self._metric(M, A, sizes)
+        held = sum(i < self.holonomic for i in kept)
+        if held == len(kept):
+            found = admissible(M, A, [*steps, *speeds], sizes, tolerance)
+        else:
+            found = [
+                *(admissible(M, Vec(A[:held]), steps, sizes[:held], tolerance) if held else steps),
+                *admissible(M, A, speeds, sizes, tolerance),
+            ]
+        pairs = zip(found[: len(changes)], found[len(changes) :], strict=True)
+        return [Vec((*kinematics.rate(tree, q, step), *speed)) for step, speed in pairs]
+
+    def tolerance(self, phi: Vec) -> Scalar:
+        """What is left of a dependent row, relative to its size, with this violation of the conditions.  BEYOND §5"""
+        off: Scalar = 0.0
+        for value, unit in zip(phi, self.scales.units, strict=True):
+            off = maximum(off, abs(value) * (OFF / unit))
+        return maximum(minimum(off, MOST), TOLERANCE) if phi else TOLERANCE
+
+    def nearest(self, M: Vec, f: Vec, A: Vec, b: Vec, tolerance: Scalar) -> Nearest:
+        """The constrained vector of the first rows, without those that are zero for every state."""
+        kept = self._kept(A, b)
+        if not kept:
+            return self._spread(nearest(M, f, Vec(), Vec(), (), tolerance), kept, len(b))
+        A_1, b_1, sizes = Vec([A[i] for i in kept]), Vec([b[i] for i in kept]), [self.scales.sizes[i] for i in kept]
+        found = nearest(self._metric(M, A_1, sizes), f, A_1, b_1, sizes, tolerance)
+        if self.scales.light:  # (M + AᵀWA) a = f + Aᵀλ + AᵀWb
+            own = [lam - x / (s * s) for lam, x, s in zip(found.multipliers, b_1, sizes, strict=True)]
+            found = found._replace(multipliers=Vec(own))
+        return self._spread(found, kept, len(b))
+
+    def _metric(self, M: Vec, A: Vec, sizes: list[float]) -> Vec:
+        """M, or M + AᵀWA where M alone is singular: the same minimum, since A a is given.         BEYOND §5"""
+        if not self.scales.light:
+            return M
+        weighted = Vec([row / (s * s) for row, s in zip(A, sizes, strict=True)])
+        return M + A.T @ weighted
+
+    def _kept(self, A: Vec, b: Vec) -> list[int]:
+        """The rows that are not zero for every state."""
+        return [i for i, row in enumerate(A) if not (is_zero(b[i]) and all(map(is_zero, row)))]
+
+    def _spread(self, found: Nearest, kept: list[int], k: int) -> Nearest:
+        """The answer of some rows as that of all: the others are dependent, and miss nothing."""
+        place = {i: p for p, i in enumerate(kept)}
+
+        def spread(values: Vec, other: float) -> Vec:
+            return Vec([values[place[i]] if i in place else other for i in range(k)])
+
+        lam, dependent, missing = found.multipliers, found.dependent, found.missing
+        return found._replace(multipliers=spread(lam, 0.0), dependent=spread(dependent, 1.0), missing=spread(missing, 0.0))
+
+
+def ordered(found: tuple[Condition, ...]) -> list[Condition]:
+    """Conditions in the order of their rows: those of positions first."""
+    return sorted(found, key=lambda c: not c.holonomic)
+
+
+def _step(tree: Tree, q: Vec, change: Vec) -> Vec:
+    """A small change of q along the velocities: 2 vec(p*∘δp) of a quaternion."""
+    found: list[Scalar] = [0.0] * tree.nv
+    for e in tree.elements:
+        values = Vec([change[k] for k in e.q])
+        if e.kind == "ball":
+            values = 2 * Vec(product(conjugate(Vec([q[k] for k in e.q])), values)[1:])
+        for k, value in zip(e.v, values, strict=True):
+            found[k] = value
+    return Vec(found)
 
 
 def closed(model: Model) -> Closed | None:
@@ -136,30 +229,53 @@ def closed(model: Model) -> Closed | None:
     if not model.constraints:
         return None
     for constraint in model.constraints:
-        _check(model, constraint)
-    tree = make_tree(model)
+        check_constraint(model, constraint)
     found = tuple(c for constraint in model.constraints for c in constraints.conditions(constraint))
-    return Closed(found, _sizes(model, tree, found))
+    return Closed(found, _scales(model, make_tree(model), found))
 
 
-def _check(model: Model, constraint: Constraint) -> None:
-    """Refuse a constraint whose type or data is not known."""
-    where = f"constraint '{constraint.name}'"
-    if constraint.type not in KEYS:
-        near = get_close_matches(constraint.type, KEYS, 1, 0.5)
-        fix = f"Did you mean '{near[0]}'?" if near else ""
-        raise CompileError(message(where, "no such type", repr(constraint.type), ", ".join(KEYS), fix))
-    must, may = KEYS[constraint.type]
-    for key in sorted(must - constraint.data.keys()):
-        raise CompileError(message(where, f"'{key}' is missing", ", ".join(constraint.data) or "nothing", f"'{key}'"))
-    for key in sorted(constraint.data.keys() - must - may):
-        raise CompileError(message(where, "no such entry", repr(key), ", ".join(sorted(must | may))))
-    for key in ("body_a", "body_b"):
-        if key in constraint.data and constraint.data[key] != WORLD:
-            model.body(constraint.data[key])
-    for key in ("joint", "source"):
-        if key in constraint.data and model.joint(constraint.data[key]).nv != 1:
-            raise CompileError(message(where, "not a joint of one axis", repr(constraint.data[key]), "one coordinate"))
+def _scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:
+    """What rows are compared with, measured at a few configurations.                                 BEYOND §5"""
+    data = {constraint.name: constraint.data for constraint in model.constraints}
+    conditions = ordered(found)
+    rng, light = np.random.default_rng(0), False
+    reaches: list[list[_Reach]] = []
+    for sample in range(SAMPLES):
+        turn = [rng.normal() if sample and e.kind in ("revolute", "screw", "ball") else 0.0 for e in tree.elements for _ in e.v]
+        places = [a for e in tree.elements for a in e.v]
+        step = np.zeros(tree.nv)
+        step[places] = turn
+        q = kinematics.integrate(tree, _start(model), Vec(step.tolist()))
+        M = np.array(inertia.mass_matrix(tree, q), dtype=float).reshape(tree.nv, tree.nv)
+        inverse_mass, singular = _inverse(M)
+        light = light or singular
+        seen = _Seen.of(tree, q, inverse_mass)
+        reaches.append([seen.reach(data[c.name]) for c in conditions])
+    typical = [_Reach(*np.mean(each, axis=0)) for each in zip(*reaches, strict=True)]
+    sizes = [getattr(r, scale) for c, r in zip(conditions, typical, strict=True) for scale in c.scales]
+    units = [
+        1.0 if scale == "turn" or not r.turn > 0 else r.length / r.turn
+        for c, r in zip(conditions, typical, strict=True)
+        if c.holonomic
+        for scale in c.scales
+    ]
+    return Scales(tuple(x if x > 0 else 1.0 for x in sizes), tuple(x if x > 0 else 1.0 for x in units), light)
+
+
+def _start(model: Model) -> Vec:
+    if model.start is not None and model.start.q is not None:
+        return Vec(map(float, plain(model.start.q)))
+    return Vec([x for joint in model.joints for x in JOINTS[joint.type].zero])
+
+
+def _inverse(M: np.ndarray) -> tuple[np.ndarray, bool]:
+    """M⁻¹, or where M is singular that of its diagonal; whether it is."""
+    size = np.diag(M).copy()
+    size[size <= LIGHT * np.max(size, initial=0.0)] = np.max(size, initial=1.0) or 1.0
+    scaled = M / np.sqrt(np.outer(size, size))
+    if len(M) and np.linalg.eigvalsh(scaled)[0] <= LIGHT:
+        return np.diag(1 / size), True
+    return np.linalg.inv(scaled) / np.sqrt(np.outer(size, size)), False
 
 
 class _Reach(NamedTuple):
@@ -169,38 +285,43 @@ class _Reach(NamedTuple):
     turn: float
 
 
-def _sizes(model: Model, tree: Tree, found: tuple[Condition, ...]) -> tuple[float, ...]:
-    """The natural size of every row, measured at a few configurations.                               BEYOND §5"""
-    by_name = {constraint.name: constraint for constraint in model.constraints}
-    ordered = sorted(found, key=lambda c: not c.holonomic)
-    zero = Vec([x for joint in model.joints for x in JOINTS[joint.type].zero])
-    rng = np.random.default_rng(0)
-    sums = np.zeros(sum(len(c.rows) for c in ordered))
-    for _ in range(SAMPLES):
-        q = kinematics.integrate(tree, zero, Vec(rng.normal(size=tree.nv).tolist()))
-        inverse_mass = np.linalg.pinv(np.array(inertia.mass_matrix(tree, q)), hermitian=True)
-        reach = [_reach(tree, by_name[c.name].data, q, inverse_mass) for c in ordered]
-        sums += [getattr(r, scale) for c, r in zip(ordered, reach, strict=True) for scale in c.scales]
-    typical = sums / SAMPLES
-    return tuple(float(x) if x > 0 else 1.0 for x in typical)
+class _Seen(NamedTuple):
+    """A tree at a configuration, in arrays: frames of the elements, unit motions of the velocities, M⁻¹."""
 
+    tree: Tree
+    R: np.ndarray
+    o: np.ndarray
+    motions: list[kinematics.UnitMotion]
+    inverse_mass: np.ndarray
 
-def _reach(tree: Tree, data: Mapping[str, Any], q: Vec, inverse_mass: np.ndarray) -> _Reach:
-    if "joint" in data:
-        names = [data[key] for key in ("joint", "source") if key in data]
-        dofs = [next(e.v[0] for e in tree.elements if e.joint == name and e.v) for name in names]
-        both = sum(float(np.sqrt(inverse_mass[a, a])) for a in dofs)
-        return _Reach(both, both)
-    if "function" in data:
-        whole = float(np.sqrt(np.max(np.diag(inverse_mass))))
-        return _Reach(whole, whole)
-    length = turn = 0.0
-    for side in ("a", "b"):
-        body = tree.of_body[data.get(f"body_{side}", WORLD)]
+    @classmethod
+    def of(cls, tree: Tree, q: Vec, inverse_mass: np.ndarray) -> "_Seen":
+        """Everything at the configuration q."""
+        at = kinematics.frames(tree, q)
+        R, o = (np.array([frame[k] for frame in at], dtype=float) for k in (0, 1))
+        return cls(tree, R, o, kinematics.unit_motions(tree, at), inverse_mass)
+
+    def reach(self, data: Mapping[str, Any]) -> _Reach:
+        """How far the bodies or joints of a constraint can be moved."""
+        if "joint" in data:
+            names = [data[key] for key in ("joint", "source") if key in data]
+            dofs = [next(e.v[0] for e in self.tree.elements if e.joint == name and e.v) for name in names]
+            both = sum(float(np.sqrt(self.inverse_mass[a, a])) for a in dofs)
+            return _Reach(both, both)
+        if "body_b" not in data:
+            whole = float(np.sqrt(np.max(np.diag(self.inverse_mass))))
+            return _Reach(whole, whole)
+        ends = [self._of_point(data, side) for side in ("a", "b")]
+        return _Reach(*np.sum(ends, axis=0))
+
+    def _of_point(self, data: Mapping[str, Any], side: str) -> _Reach:
+        body = self.tree.of_body[data.get(f"body_{side}", WORLD)]
         if body == GROUND:
-            continue
-        point = Vec(data.get(f"position_{side}", (0.0, 0.0, 0.0)))
-        J = np.array(kinematics.jacobian(tree, q, body, point))
-        G = J @ inverse_mass @ J.T
-        length, turn = length + float(np.sqrt(np.trace(G[:3, :3]))), turn + float(np.sqrt(np.trace(G[3:, 3:])))
-    return _Reach(length, turn)
+            return _Reach(0.0, 0.0)
+        x = self.o[body] + self.R[body] @ np.array(plain(tuple(data.get(f"position_{side}", ORIGIN))), dtype=float)
+        path = set(self.tree.ancestors[body])
+        dofs = [a for a, motion in enumerate(self.motions) if motion.element in path]
+        w, l, o = (np.array([self.motions[a][k] for a in dofs], dtype=float).reshape(-1, 3) for k in (1, 2, 3))
+        G = self.inverse_mass[np.ix_(dofs, dofs)]
+        J = np.cross(w, x - o) + l
+        return _Reach(*(float(np.sqrt(max(np.einsum("ai,ab,bi", j, G, j), 0.0))) for j in (J, w)))

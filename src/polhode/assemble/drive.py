@@ -23,14 +23,17 @@ BLOCK_SECONDS = 0.2
 MOST_ROWS = 4096
 """Rows of one block."""
 
+MOST_STEPS = 100_000
+"""Equal steps of one row, after which its user is looked at."""
+
 HALVINGS = 60
 """Of a step, to find an event in it."""
 
 LOOKS = 1000
 """With events no controlled step is longer than this part of the run: two zeros within one step are not seen."""
 
-IDLE = 100
-"""Resets in a row without time passing, after which a run ends."""
+IDLE = 10
+"""Resets in a row while no time passes, beyond the number of events, after which a run ends."""
 
 TINY = 1e-300
 """Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
@@ -63,6 +66,13 @@ class Event:
                 raise InputError(message(where, "not a function", found, "a function of (t, q, v)"))
         if self.direction not in (-1, 0, 1):
             raise InputError(message(f"event '{self.name}'", "no such direction", repr(self.direction), "-1, 0 or 1"))
+
+
+def listed(events: Any) -> tuple[Event, ...]:
+    """The events of a run, if they are events."""
+    if isinstance(events, (list, tuple)) and all(isinstance(event, Event) for event in events):
+        return tuple(events)
+    raise InputError(message("simulate, events", "not events", repr(events)[:60], "a list of Event"))
 
 
 @dataclass
@@ -121,17 +131,18 @@ class Segment(NamedTuple):
     counts: np.ndarray
     """Equal steps: how many lead to each sample, and to the end (last)."""
     asks: bool = True
-    """Whether a sampled controller is asked at its begin."""
+    """Whether forces that are held change at its begin."""
 
 
 class Turn(NamedTuple):
-    """An event that changes the motion: its number, where it lies, its function there, and the step it lies in."""
+    """An event that changes the motion: its number, where it lies, its function there and before, and its step."""
 
     k: int
     t: float
     q: np.ndarray
     v: np.ndarray
     g: float
+    side: float
     begin: float
     h: float
 
@@ -155,7 +166,7 @@ class Drive:
         """Blocks of samples from the position on; a new run begins with its start."""
         at = self.position
         if not at.sample and not at.segment and at.row is None:
-            if isinstance(self.engine.plan.tau, Sampled):
+            if self.engine.plan.held:
                 self._ask(self.segments[0])
             yield self.start()
         if not self.engine.model.nv:
@@ -164,7 +175,7 @@ class Drive:
         while at.segment < len(self.segments) and self.ending.status == "finished":
             segment = self.segments[at.segment]
             if at.row is None:
-                if at.segment and segment.asks and isinstance(self.engine.plan.tau, Sampled):
+                if at.segment and segment.asks and self.engine.plan.held:
                     self._ask(segment)
                     if self.ending.status != "finished":
                         yield from self._last(np.nan)
@@ -190,14 +201,15 @@ class Drive:
             yield from self._given(times, np.tile(at.q, (n, 1)), np.tile(at.v, (n, 1)), np.full(n, np.nan))
 
     def _ask(self, segment: Segment) -> None:
-        """Ask a sampled controller for its forces."""
+        """Ask for the forces that are held from now on: a sampled controller, or a table."""
         at, tau, nv = self.position, self.engine.plan.tau, self.engine.model.nv
-        name = f"controller '{getattr(tau.function, '__name__', type(tau.function).__name__)}'"
+        function: Any = tau.function if isinstance(tau, Sampled) else self.engine.law
+        name = f"controller '{getattr(function, '__name__', type(function).__name__)}'"
+        found, wrong, cause = np.zeros(nv), "", None
         try:
-            found = np.asarray(tau.function(segment.begin, at.q.copy(), at.v.copy()), dtype=float)
-            good = found.shape == (nv,) and bool(np.all(np.isfinite(found)))
-            wrong = "" if good else f"gave {str(found.tolist())[:80]}, not {nv} finite numbers"
-            cause = None
+            found = np.array(function(segment.begin, at.q.copy(), at.v.copy()), dtype=float)
+            if found.shape != (nv,) or not np.all(np.isfinite(found)):
+                wrong = f"gave {str(found.tolist())[:80]}, not {nv} finite numbers"
         except Exception as error:
             wrong, cause = told(error), error
         if not wrong:
@@ -266,6 +278,7 @@ class Drive:
 
     def _taken(self) -> float:
         """Equal steps of this segment so far."""
+        assert self.position.row is not None
         return float(self.engine.field(self.position.row, "taken"))
 
     def _last_sample(self, segment: Segment) -> float:
@@ -280,6 +293,8 @@ class Drive:
         while (taken := self._taken()) < segment.counts[-1]:
             first = int(np.searchsorted(segment.counts, taken, "right"))
             goals = segment.counts[first : first + self._block(len(segment.counts) - first)]
+            if partial := goals[0] - taken > MOST_STEPS:
+                goals = np.array([taken + MOST_STEPS])
             table = np.empty((len(goals) + 1, engine.width))
             table[0] = at.row
             self._run(table, [np.diff(goals, prepend=taken), segment.h, segment.begin])
@@ -288,13 +303,13 @@ class Drive:
             good = int(short[0]) if len(short) else len(goals)
             at.row = table[min(good + 1, len(goals))].copy()
             self._note(segment)
-            kept = min(good, len(segment.samples) - first)
+            kept = 0 if partial else min(good, len(segment.samples) - first)
             q, v = engine.field(table, "q")[1 : kept + 1], engine.field(table, "v")[1 : kept + 1]
             yield from self._given(segment.samples[first : first + kept], q, v, np.full(kept, segment.h))
             if good < len(goals) and status[good] == rows.EVENT:
                 yield from self._at_events(segment, NONE)
                 here = segment.samples[first + good : first + good + 1]
-                if self._taken() == goals[good] and self.ending.status == "finished":
+                if self._taken() == goals[good] and not partial and self.ending.status == "finished":
                     yield from self._given(here, at.q[None], at.v[None], np.array([segment.h]))
             elif good < len(goals):
                 yield from self._fault(segment, float(status[good]))
@@ -361,7 +376,8 @@ class Drive:
             for sample in pending[(pending > begin) & (pending < t)]:
                 state = self._inside(step, row, (sample - begin) / (end - begin))[1 : 1 + nq + nv]
                 yield from self._given(np.array([sample]), state[None, :nq], state[None, nq:], np.array([end - begin]))
-            return Turn(k, t, q, v, float(found[1 + nq + nv + k]), begin, end - begin)
+            side = float(self.engine.field(row, "g_before")[k])
+            return Turn(k, t, q, v, float(found[1 + nq + nv + k]), side, begin, end - begin)
         return None
 
     def _crossings(self, step: Segment, row: np.ndarray) -> Iterator[tuple[float, int]]:
@@ -389,10 +405,12 @@ class Drive:
         assert event.reset
         at.idle = 0 if turn.t > at.reset_at + rows.SMALLEST * max(turn.t, 1e-6) else at.idle + 1
         at.reset_at = turn.t
-        if at.idle > IDLE:
+        if at.idle > IDLE + len(self.events):
             fix = "bring the machine to rest there, or make the event terminal"
             self._failed(f"event '{event.name}' resets the motion again and again while no time passes ({fix})")
             return False
+        if self._slope(turn) * turn.side > 0:  # touched, or lost in rounding: it leaves by itself
+            return True
         try:
             q, v = (np.array(x, dtype=float) for x in event.reset(turn.t, turn.q.copy(), turn.v.copy()))
             wrong = self._wrong(q, v)
@@ -443,12 +461,16 @@ class Drive:
 
     def _leaving(self, row: np.ndarray, turn: Turn) -> np.ndarray:
         """A row that starts where an event lies, with the side that its function goes to."""
-        at, engine = self.position, self.engine
-        g, function = engine.field(row[None], "g")[0], self.events[turn.k].function
+        g = self.engine.field(row[None], "g")[0]
         if abs(g[turn.k]) <= abs(turn.g):  # else the reset moved the machine away
-            here, later = (engine.ahead(at.t, at.q, at.v, h, at.level) for h in (0.0, 1e-4 * turn.h))
-            g[turn.k] = TINY * np.sign(float(function(*later)) - float(function(*here)))
+            g[turn.k] = TINY * np.sign(self._slope(turn))
         return row
+
+    def _slope(self, turn: Turn) -> float:
+        """How the function of an event grows from the position on."""
+        at, function = self.position, self.events[turn.k].function
+        here, later = (self.engine.ahead(at.t, at.q, at.v, h, at.level) for h in (0.0, 1e-4 * turn.h))
+        return float(function(*later)) - float(function(*here))
 
     # faults
 
@@ -456,6 +478,9 @@ class Drive:
         """End the run by what a row says."""
         at, engine = self.position, self.engine
         assert at.row is not None
+        if status == rows.STOPPED:
+            engine.field(at.row[None], "status")[:] = rows.GOING
+            raise KeyboardInterrupt
         sizes = [step.h / 2, step.h]
         if not engine.plan.fixed:
             h, longest = (max(float(engine.field(at.row, name)), 1e-300) for name in ("h", "h0"))
@@ -468,6 +493,15 @@ class Drive:
 
     def _failed(self, why: str) -> None:
         self.ending.status, self.ending.reason = "failed", f"at t = {self.position.t:.9g}: {why}"
+
+    def reached(self) -> Iterator[Samples]:
+        """The state where a run was interrupted, if it lies beyond the last sample."""
+        at, engine = self.position, self.engine
+        if at.row is not None and float(engine.field(at.row, "status")) == rows.GOING:
+            self._note(self.segments[at.segment] if engine.plan.fixed else None)
+            yield from self._last(
+                self.segments[at.segment].h if engine.plan.fixed else float(engine.field(at.row, "h0"))
+            )
 
     def _last(self, size: float) -> Iterator[Samples]:
         """The state in which a run ended before its time, if it lies beyond the last sample."""

@@ -17,7 +17,7 @@ from polhode.assemble import rows
 from polhode.assemble.calls import Arguments
 from polhode.assemble.closed import closed
 from polhode.assemble.graphs import FACTORED, identity_text
-from polhode.assemble.inputs import Sampled, law_of, named_inputs, ours, told, traceable
+from polhode.assemble.inputs import law_of, named_inputs, ours, told, traceable
 from polhode.assemble.machine import Input, machine
 from polhode.assemble.quantities import forward_by_factors, forward_dynamics
 from polhode.assemble.rolled import is_large
@@ -60,6 +60,8 @@ class Plan:
     """The coordinates at zero."""
     start: tuple[np.ndarray, np.ndarray] | None = None
     """q and v at the start, where the user's functions are tried."""
+    held: bool = False
+    """Whether forces are held from one break of the run to the next."""
 
 
 class Engine:
@@ -80,17 +82,18 @@ class Engine:
     def _try(self) -> None:
         """Ask the user's functions once, at the start, so that a mistake is told before the run."""
         q, v = self.plan.start or (np.array(self.plan.zero), np.zeros(self.model.nv))
-        watched = [(f"event '{c.name}'", lambda *x, c=c: [c.function(*x)], 1) for c in self.plan.crossings]
-        asked = [(name, function, None) for name, function in self.inputs]
-        for name, function, size in (*asked, *watched):
+        state = 0.0, Vec(q.tolist()), Vec(v.tolist())
+        asked: list[tuple[str, Callable[[], Any], int]] = [(f, partial(g, *state), 1) for f, g in self.inputs]
+        asked += [(f"event '{c.name}'", partial(c.function, *state), 0) for c in self.plan.crossings]
+        for name, function, axes in asked:
             where = f"simulate, {name}"
             try:
-                found = np.array(function(0.0, Vec(q.tolist()), Vec(v.tolist())), dtype=float)
+                found = np.array(function(), dtype=float)
             except PolhodeError:
                 raise
             except Exception as error:
                 raise InputError(message(where, "failed at the start", told(error), "finite numbers")) from error
-            if found.ndim != 1 or (size and len(found) != size):
+            if found.ndim != axes:
                 raise InputError(message(where, "wrong result", f"shape {found.shape}", "one number"))
             if not np.all(np.isfinite(found)):
                 raise InputError(message(where, "not finite at the start", str(found.tolist())[:80], "finite numbers"))
@@ -107,12 +110,14 @@ class Engine:
         """Method, machine and crossings; level: forces held over a period."""
         plan = self.plan
         law: Input | None = self.law
-        if isinstance(plan.tau, Sampled):
+        if plan.held:
             law = lambda t, q, v: level or Vec()  # noqa: E731
         forward = self._forward if self.closed or not self.in_python else forward_dynamics
         made = machine(self.tree, law, forward)
         if plan.norm == "none":
             made = made._replace(normalized=lambda q: q)
+        if self.closed:
+            made = made._replace(tangent=self._tangent)
         return rows.Setup(plan.method, made, plan.crossings, self._project if self.closed else None)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "Engine":
@@ -121,13 +126,14 @@ class Engine:
         rolled  False: no loops over the elements, however many there are
         """
         way, _, operations = self._way
-        reduced = tree if self.model.forces else regrouped(tree)
-        if not rolled and is_large(reduced):
+        reduced = tree if self.model.forces or self.closed else regrouped(tree)
+        if not rolled and not self.closed and is_large(reduced):
             way = forward_dynamics
         law = law or law_of(self.model, tree, self.plan.tau, np.array(self.plan.zero))[0]
         other = copy(self)
         vars(other).update(tree=tree, law=law, _way=(way, reduced, operations))
-        vars(other).pop("_shared", None)
+        for name in ("_shared", "_projection"):
+            vars(other).pop(name, None)
         return other
 
     @cached_property
@@ -179,6 +185,26 @@ class Engine:
         both = self._projection(Vec([t]), q, v)
         return Vec(both[: len(q)]), Vec(both[len(q) :])
 
+    def _tangent(self, t: Any, q: Vec, v: Vec, changes: list[Vec]) -> list[Vec]:
+        """The parts of small changes of the state along the constraints; on floats they stay whole."""
+        if not _is_traced(q, v):
+            return changes
+        found = self._along(Vec([t]), q, v, Vec([x for change in changes for x in change]))
+        size = len(q) + len(v)
+        return [Vec(found[k * size : (k + 1) * size]) for k in range(len(changes))]
+
+    @cached_property
+    def _along(self) -> Shared:
+        closed, tree = self.closed, self.tree
+        assert closed is not None
+
+        def along(t: Vec, q: Vec, v: Vec, changes: Vec) -> Vec:
+            size = len(q) + len(v)
+            parts = [Vec(changes[k : k + size]) for k in range(0, len(changes), size)]
+            return Vec(flat(closed.tangent(tree, t[0], q, v, parts)))
+
+        return Shared("tangent", along)
+
     @cached_property
     def _projection(self) -> Shared:
         closed, tree = self.closed, self.tree
@@ -191,7 +217,8 @@ class Engine:
         """The first row of a run from a state."""
         make = rows.fixed_start if self.plan.fixed else rows.adaptive_start
         given = Vec(level.tolist()) if level is not None else None
-        first = make(self.setup(given), t, Vec(q.tolist()), Vec(v.tolist()), h)
+        plain = not self.plan.crossings and not self.plan.method.start  # then nothing is computed
+        first = make(self._unused if plain else self.setup(given), t, Vec(q.tolist()), Vec(v.tolist()), h)
         return np.array(flat(first), dtype=float)
 
     def first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
@@ -233,7 +260,7 @@ class Engine:
         return ""
 
     def forces(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
-        """The generalised forces of the inputs at samples (n, nv); None without inputs, or with sampled ones."""
+        """The generalised forces of the inputs at samples (n, nv); None where there is no law."""
         law = self.law
         if law is None:
             return None
@@ -260,21 +287,29 @@ class Engine:
         q, v = Vec(self.plan.zero), Vec([0.0] * self.model.nv)
         return make(self.setup(v), 0.0, q, v, 1.0)
 
-    @property
+    @cached_property
+    def _unused(self) -> rows.Setup:
+        return self.setup(Vec([0.0] * self.model.nv))
+
+    @cached_property
     def width(self) -> int:
         """How many numbers a row has."""
         return len(flat(self.like))
 
+    @cached_property
+    def _places(self) -> dict[str, int | slice]:
+        """Where in a row its fields lie."""
+        found: dict[str, int | slice] = {}
+        at = 0
+        for name, value in self.like._asdict().items():
+            size = len(flat(value))
+            found[name] = slice(at, at + size) if isinstance(value, tuple) else at
+            at += size
+        return found
+
     def field(self, table: np.ndarray, name: str) -> np.ndarray:
         """A field of rows, by name: (n,), or (n, size)."""
-        at = 0
-        for key, value in self.like._asdict().items():
-            size = len(flat(value))
-            if key == name:
-                part = table[..., at : at + size]
-                return part if isinstance(value, tuple) else part[..., 0]
-            at += size
-        raise KeyError(name)
+        return table[..., self._places[name]]
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None) -> np.ndarray | None:
         """Fill table[1:], each row from the one before; with controlled steps also the samples (n, nq + nv).
@@ -282,7 +317,7 @@ class Engine:
         settings  fixed: count, h, origin;  controlled: target, tolerance, end, longest;  each a number or (n,)
         """
         samples = None if self.plan.fixed else np.empty((len(table) - 1, self.model.nq + self.model.nv))
-        extra = [level] if isinstance(self.plan.tau, Sampled) else []
+        extra = [level] if self.plan.held else []
         if self.in_python:
             self._run_in_python(table, settings, extra, samples)
             return samples
@@ -299,12 +334,13 @@ class Engine:
             given = [int(now[0]), *map(float, now[1:])] if self.plan.fixed else list(map(float, now))
             try:
                 found = row(Vec(table[i].tolist()), *given)
-            except Exception as error:
-                if not isinstance(error, ArithmeticError) and ours(error):
+            except (Exception, KeyboardInterrupt) as error:
+                stopped = isinstance(error, KeyboardInterrupt)
+                if not stopped and not isinstance(error, ArithmeticError) and ours(error):
                     raise
-                self.raised = "" if ours(error) else f"a function {told(error)}"
+                self.raised = "" if stopped or ours(error) else f"a function {told(error)}"
                 table[i + 1 :] = table[i]
-                self.field(table[i + 1 :], "status")[:] = rows.NOT_FINITE
+                self.field(table[i + 1 :], "status")[:] = rows.STOPPED if stopped else rows.NOT_FINITE
                 return
             table[i + 1], state = (found, None) if self.plan.fixed else found
             if samples is not None:
@@ -317,7 +353,7 @@ class Engine:
     def inside(self, row: np.ndarray, theta: float, settings: Sequence[float], level: np.ndarray | None) -> np.ndarray:
         """t, q, v and the crossings' functions within the last step.  settings: h, origin for fixed steps"""
         if not self.in_python:
-            extra = [level] if isinstance(self.plan.tau, Sampled) else []
+            extra = [level] if self.plan.held else []
             return self._inside_kernel(row, theta, *settings, *extra)[0]
         given = Vec(level.tolist()) if level is not None else None
         return np.array(self._find(given)(Vec(row.tolist()), float(theta), *settings))
@@ -339,7 +375,7 @@ class Engine:
     def _compiled(self, names: Sequence[str], make: Callable[..., Callable], title: str, key: str) -> Kernel:
         """The kernel of a function of a row and of numbers of these names."""
         shapes: dict[str, tuple[int, ...]] = {"row": (self.width,), **dict.fromkeys(names, ())}
-        if isinstance(self.plan.tau, Sampled):
+        if self.plan.held:
             shapes["level"] = (self.model.nv,)
 
         def function(row: Vec, level: Vec | None = None, **settings: Any) -> Any:
@@ -351,10 +387,10 @@ class Engine:
     def _key(self) -> str:
         """What makes the kernel the same again; "": functions, which no text tells."""
         model, plan = identity_text(self.model), self.plan
-        held = isinstance(plan.tau, Sampled)
-        if not model or plan.crossings or not (self.law_text or held):
+        if not model or plan.crossings or not (self.law_text or plan.held):
             return ""
-        return cache_key(model, plan.method.name, str(plan.fixed), plan.norm, "held" if held else self.law_text, "run")
+        inputs = "held" if plan.held else self.law_text
+        return cache_key(model, plan.method.name, str(plan.fixed), plan.norm, inputs, "run")
 
 
 def _named(function: Callable, shapes: dict) -> Callable:

@@ -1,5 +1,6 @@
 """Inputs over time: what `tau` of a simulation may be, as one generalised force of (t, q, v) on generic scalars."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,8 @@ from polhode.assemble.quantities import needed
 from polhode.dynamics import kinematics
 from polhode.errors import InputError, message
 from polhode.kernel.record import Recorder
-from polhode.kernel.routine import Index
-from polhode.kernel.trace import Symbol, trace
+from polhode.kernel.routine import Index, Routine
+from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
 from polhode.model import Force, ForceFunction, Model, Tree
 from polhode.scalar import Array, Scalar, Vec, as_array, where
 
@@ -144,11 +145,8 @@ def _interpolated(times: np.ndarray, values: np.ndarray, hold: bool) -> Law:
     if not hold:
         slopes[:-1] = np.diff(values, axis=0) / np.diff(times)[:, None]
 
-    def law(t: Scalar, q: Vec, v: Vec) -> Vec:
-        if not isinstance(t, Symbol):
-            last = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, n - 1))
-            return Vec((values[last] + slopes[last] * max(t - times[last], 0.0)).tolist())
-        with Recorder("table") as r:
+    def search(top: Builder) -> Routine:
+        with Recorder("table", top) as r:
             at, place, out = r.input("t", 1), r.array("place", 1), r.output("tau", nv)
             knot, level = r.table("knots", times.tolist()), r.table("levels", values.ravel().tolist())
             slope = r.table("slopes", slopes.ravel().tolist())
@@ -161,9 +159,32 @@ def _interpolated(times: np.ndarray, values: np.ndarray, hold: bool) -> Law:
             row = Index.of(place.cell(0)) * nv
             for k in range(nv):
                 out[k] = level[row + k] + slope[row + k] * since
-        return Vec(r.call([t]))
+        return r.finished()
+
+    known: dict[int, Routine] = {}  # one in a trace, however often it is asked
+
+    def law(t: Scalar, q: Vec, v: Vec) -> Vec:
+        if not isinstance(t, Symbol):
+            last = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, n - 1))
+            return Vec((values[last] + slopes[last] * max(t - times[last], 0.0)).tolist())
+        top, builder = outermost(), current()
+        if top.serial not in known:
+            known.clear()
+            known[top.serial] = search(top)
+        found = builder.call(known[top.serial], [number_node(builder, t)])  # type: ignore[list-item]
+        return Vec([Symbol(builder, node) for node in found])
 
     return law
+
+
+def breaks(tau: Any, duration: float) -> np.ndarray:
+    """The times within a run at which forces that are held change, 0 apart."""
+    if isinstance(tau, Sampled):
+        return tau.period * np.arange(1, math.ceil(duration / tau.period - 1e-9))
+    if isinstance(tau, Table) and tau.hold:
+        times = as_array("Table, times", tau.times, ())
+        return times[(times > 1e-14 * duration) & (times < duration * (1 - 1e-14))]
+    return np.zeros(0)
 
 
 def _checked_law(function: Callable, nv: int) -> Law:
@@ -232,7 +253,7 @@ def named_inputs(model: Model, tau: Any, law: Law | None) -> list[tuple[str, Law
         found.append((f"tau{name}", law))
     for force in model.forces:
         if isinstance(force, ForceFunction):
-            found.append((f"force '{force.name}'", force.function))
+            found.append((f"force '{force.name}'", force.function))  # type: ignore[arg-type]
         elif isinstance(force, Force):
             for part in ("force", "torque"):
                 if callable(function := getattr(force, part)):
@@ -258,13 +279,13 @@ def traceable(model: Model, function: Callable, what: str) -> str:
     return ""
 
 
-def told(error: Exception) -> str:
+def told(error: BaseException) -> str:
     """What a function of the user's raised, and where."""
     frame = extract_tb(error.__traceback__)[-1]
     return f"raised {type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno}, in {frame.name})"
 
 
-def ours(error: Exception) -> bool:
+def ours(error: BaseException) -> bool:
     """Whether an error was raised by this package alone, without a function of the user's."""
     package = Path(__file__).parent.parent
     return all(package in Path(frame.filename).parents for frame in extract_tb(error.__traceback__))

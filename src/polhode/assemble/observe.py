@@ -9,7 +9,7 @@ from polhode.dynamics import energy, kinematics
 from polhode.kernel import trace
 from polhode.kernel.build import kernel_for
 from polhode.kernel.cache import key as cache_key
-from polhode.model import Model, make_tree
+from polhode.model import JOINTS, Model, make_tree
 from polhode.scalar import Vec
 
 
@@ -18,6 +18,7 @@ class Observer:
 
     def __init__(self, model: Model) -> None:
         self.model, self.tree = model, make_tree(model)
+        self.zero = [x for joint in model.joints for x in JOINTS[joint.type].zero]
         self._kernel: Any = None
 
     def on_scalars(self, q: Vec, v: Vec) -> dict[str, Any]:
@@ -42,20 +43,17 @@ class Observer:
     def __call__(self, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
         """The variables of samples q (n, nq), v (n, nv), by their names in a Dataset."""
         model = self.model
+        if not model.nv:  # nothing moves: all samples are one
+            seen = self.on_scalars(Vec(), Vec())
+            return {name: np.tile(np.array(x, dtype=float), (len(q), *[1] * np.ndim(x))) for name, x in seen.items()}
         if self._kernel is None:
             text = identity_text(model)
             key = cache_key(text, "observe") if text else ""
             shapes = {"q": (model.nq,), "v": (model.nv,)}
             self._kernel = kernel_for(key, lambda: trace(self.on_scalars, **shapes), f"{model.name}: observe")
-        names = list(self.on_scalars(Vec(_zeros(model)), Vec([0.0] * model.nv)))
+        names = list(self.on_scalars(Vec(self.zero), Vec([0.0] * model.nv)))
         found = self._kernel(np.ascontiguousarray(q), np.ascontiguousarray(v))
         whole = [
             np.broadcast_to(x, (len(q), *shape)) for x, shape in zip(found, self._kernel.facts["outputs"], strict=True)
         ]
         return dict(zip(names, whole, strict=True))
-
-
-def _zeros(model: Model) -> list[float]:
-    from polhode.model import JOINTS
-
-    return [x for joint in model.joints for x in JOINTS[joint.type].zero]

@@ -142,9 +142,9 @@ class Recording:
 
     def __init__(self, run: Run, store: Store, checkpoint: float) -> None:
         self.run, self.store, self.checkpoint = run, store, checkpoint
-        self.pending: list[Samples] = []
-        self.waiting, self.ended = 0, False
-        self._sure: tuple[int, dict[str, Any]] = (0, self.state())
+        self.seen, self.ended = store.rows, False
+        self.pending: list[tuple[int, Samples]] = []  # with the number of samples up to the end of each
+        self._sure = (self.seen, self.state())
         model = run.settings.model
         bytes_each = 8 * (3 * (model.nq + model.nv) + 16 * len(model.bodies) + 16)
         self.chunk = int(np.clip(CHUNK // bytes_each, 256, 2**16))
@@ -173,7 +173,7 @@ class Recording:
         counted = {field.name: state[field.name] for field in fields(Ending) if field.name != "events"}
         drive.ending = Ending(**counted, events=list(events))
         self.ended = state["ended"]
-        self._sure = (0, self.state())
+        self._sure = (self.seen, self.state())
 
     # the run
 
@@ -186,21 +186,21 @@ class Recording:
         try:
             self._follow(progress)
             self.ended = True
-            self._sure = (len(self.pending), self.state())
+            self._sure = (self.seen, self.state())
         except KeyboardInterrupt:
             ending = self.run.drive.ending
             ending.status, ending.reason = "interrupted", f"by its user, at t = {self.run.drive.position.t:.6g}"
         self.save()
-        self._flush(len(self.pending))
+        self._flush(self.seen)
 
     def _follow(self, progress: Progress | None) -> None:
         drive, last = self.run.drive, time.monotonic()
         for block in drive:
-            self.pending.append(block)
-            self.waiting += len(block.time)
+            self.pending.append((self.seen + len(block.time), block))
+            self.seen += len(block.time)
             if self._can_go_on():
-                self._sure = (len(self.pending), self.state())
-            if self.waiting >= self.chunk:
+                self._sure = (self.seen, self.state())
+            if self.seen - self.store.rows >= self.chunk:
                 self._flush(self._sure[0])
             if time.monotonic() - last >= self.checkpoint:
                 self.save()
@@ -218,13 +218,15 @@ class Recording:
         self._flush(self._sure[0])
         self.store.checkpoint(self._sure[1])
 
-    def _flush(self, count: int) -> None:
-        """Write the first pending blocks as a chunk."""
-        done, self.pending = self.pending[:count], self.pending[count:]  # first, lest Ctrl-C doubles them
-        self._sure = (max(self._sure[0] - count, 0), self._sure[1])
-        self.waiting = sum(len(block.time) for block in self.pending)
+    def _flush(self, until: int) -> None:
+        """Write what is pending up to a number of samples as a chunk.
+
+        Ctrl-C may come between any two lines: the store itself tells what is in it.
+        """
+        done = [block for end, block in self.pending if self.store.rows < end <= until]
         if done:
             self.store.append(joined(done))
+        self.pending = [(end, block) for end, block in self.pending if end > self.store.rows]
 
     # the result
 

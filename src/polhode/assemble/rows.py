@@ -11,8 +11,9 @@ from polhode.integrate.adaptive import GROW, controlled
 from polhode.integrate.method import Machine, Method, State
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
 
-GOING, TOO_SMALL, NOT_FINITE, EVENT = 0.0, 1.0, 2.0, 3.0
-"""The status of a row: it goes on; its step became too small; a number is none; an event lies in its last step."""
+GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED = 0.0, 1.0, 2.0, 3.0, 4.0
+"""The status of a row: it goes on; its step became too small; a number is none; an event lies in its last step;
+its user stopped it."""
 
 SMALLEST = 1e-14
 """A step, relative to the time, that no longer moves it."""

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.assemble.consistent import check_start
-from polhode.assemble.drive import Drive, Event, Samples, Segment
+from polhode.assemble.drive import Drive, Event, Samples, Segment, listed
 from polhode.assemble.engine import Engine, Plan
 from polhode.assemble.grid import Grid
-from polhode.assemble.inputs import Sampled
+from polhode.assemble.inputs import Sampled, Table, breaks
 from polhode.assemble.observe import Observer
 from polhode.assemble.rows import Crossing
-from polhode.assemble.sensitivity import Course, Sensitivities, course
+from polhode.assemble.sensitivity import Sensitivities
 from polhode.assemble.starting import start_of, zero_coordinates as zero_coordinates
+from polhode.assemble.stepper import Course, course
 from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
 from polhode.model import Model
@@ -108,16 +109,16 @@ def simulate(
     norm       "state": quaternions are brought back to unit length after each step; "none": they are left alone
     verify     estimate the error by a second run, with a hundredth of the tolerance or half the step
     sensitivities  paths of numbers ("bodies.arm.mass", "gravity", a Parameter's name), "start.q", "start.v", "tau":
-               derivatives of q (along the velocities) and v by them, at fixed times, as `sensitivity_q`, `sensitivity_v`
+               derivatives by them of q (along the velocities) and v, times fixed: `sensitivity_q`, `sensitivity_v`
     progress   called with the part that is done and the time reached
     ->         Dataset: `status`, `reason` and the grade are in its attributes; a run that fails returns what there is
     """
     settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm)
-    run = Run(settings, tau, tuple(events))
+    run = Run(settings, tau, events)
     beside = Sensitivities(run.course("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
     for _ in run.blocks(progress):
         pass
-    error = _second_run(settings, tau, tuple(events), run) if verify else None
+    error = _second_run(settings, tau, events, run) if verify else None
     result = run.result(error, model_text)
     return beside.added(result) if beside else result
 
@@ -125,15 +126,15 @@ def simulate(
 class Run:
     """One run: its engine, its drive, and the samples so far."""
 
-    def __init__(self, settings: Settings, tau: Any, events: tuple[Event, ...], warn: bool = True) -> None:
-        self.settings, self.tau, self.events = settings, tau, events
+    def __init__(self, settings: Settings, tau: Any, events: Sequence[Event], warn: bool = True) -> None:
+        self.settings, self.tau, self.events = settings, tau, listed(events)
         model, chosen = settings.model, method_named(settings.method)
         self.fixed = settings.step is not None
-        crossings = tuple(Crossing(event.function, event.direction, event.name) for event in events)
-        zero, start = tuple(zero_coordinates(model)), (settings.q, settings.v)
-        self.engine = Engine(Plan(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start), warn)
+        crossings = tuple(Crossing(event.function, event.direction, event.name) for event in self.events)
+        zero, start, held = tuple(zero_coordinates(model)), (settings.q, settings.v), is_held(settings, tau)
+        self.engine = Engine(Plan(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start, held), warn)
         self.segments = _segments(settings, tau)
-        self.drive = Drive(self.engine, self.segments, settings.tolerance, events)
+        self.drive = Drive(self.engine, self.segments, settings.tolerance, self.events)
         self.drive.position.q, self.drive.position.v = settings.q.copy(), settings.v.copy()
         self.kept: list[Samples] = []
 
@@ -151,6 +152,7 @@ class Run:
                     progress(self.drive.position.t / self.settings.duration, self.drive.position.t)
                 yield block
         except KeyboardInterrupt:
+            self.kept.extend(self.drive.reached())
             self.drive.ending.status = "interrupted"
             self.drive.ending.reason = f"by its user, at t = {self.drive.position.t:.6g}"
 
@@ -214,7 +216,8 @@ class Run:
         """Poses, velocities, energies, momenta and inputs at samples."""
         found = self._observer(arrays["q"], arrays["v"])
         found["step_size"] = arrays["step_size"]
-        tau = arrays["tau"] if "tau" in arrays else self.engine.forces(*(arrays[name] for name in ("time", "q", "v")))
+        tau = self.engine.forces(*(arrays[name] for name in ("time", "q", "v")))
+        tau = arrays.get("tau") if tau is None else tau
         return found if tau is None else found | {"tau": tau}
 
 
@@ -229,7 +232,7 @@ def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
     return found
 
 
-def _second_run(settings: Settings, tau: Any, events: tuple[Event, ...], first: Run) -> float:
+def _second_run(settings: Settings, tau: Any, events: Sequence[Event], first: Run) -> float:
     """The error of a run, by one with a hundredth of its tolerance or half its step."""
     second = Run(tighter(settings), tau, events, warn=False)
     for _ in second.blocks():
@@ -281,7 +284,11 @@ def settings_of(
         adaptive = "dop853, dopri54, bs32"
         fix = f"Give step=…, or take a method that controls its own: {adaptive}."
         raise InputError(message("simulate, step", f"'{name}' takes equal steps", "no step", "its size", fix))
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.floating)) or not TIGHTEST <= tolerance < 1:
+    if (
+        isinstance(tolerance, bool)
+        or not isinstance(tolerance, (int, float, np.floating))
+        or not TIGHTEST <= tolerance < 1
+    ):
         raise InputError(message("simulate, tolerance", "out of range", repr(tolerance), f"{TIGHTEST:g} to 1"))
     if norm not in NORMS:
         fix = "For steps on the group itself take a Lie-group method: rkmk4, cf4, rkmk-dop853."
@@ -327,9 +334,7 @@ def _segments(settings: Settings, tau: Any) -> list[Segment]:
     if settings.step is not None:
         return _equal_segments(settings, settings.step, tau)
     times = settings.times if settings.times is not None else _times(SAMPLES, settings.duration)
-    ends = [settings.duration]
-    if isinstance(tau, Sampled):
-        ends = [tau.period * k for k in range(1, math.ceil(settings.duration / tau.period - 1e-9))] + ends
+    ends = [*breaks(tau, settings.duration).tolist(), settings.duration]
     found, begin = [], 0.0
     for end in ends:
         first, last = np.searchsorted(times, [begin, end], "right")
@@ -338,23 +343,31 @@ def _segments(settings: Settings, tau: Any) -> list[Segment]:
     return found
 
 
+def is_held(settings: Settings, tau: Any) -> bool:
+    """Whether the run holds its forces between breaks: of a controller, or of a table whose times are step ends."""
+    if isinstance(tau, Table) and tau.hold and settings.step is not None:
+        numbers = breaks(tau, settings.duration) / settings.step
+        return bool(np.all(abs(numbers - np.round(numbers)) <= 1e-9 * np.maximum(numbers, 1)))
+    return isinstance(tau, Sampled) or (isinstance(tau, Table) and tau.hold)
+
+
 def _equal_segments(settings: Settings, h: float, tau: Any) -> list[Segment]:
     steps, rest = whole_steps(settings.duration, h)
-    length = max(steps, 1)
-    if isinstance(tau, Sampled):
-        length = round(tau.period / h)
-        if length < 1 or abs(length * h - tau.period) > 1e-9 * tau.period:
-            fix = "Make the period a multiple of the step."
-            raise InputError(
-                message("simulate, tau", "the period falls between steps", f"{tau.period:g} s", f"n × {h:g} s", fix)
-            )
-    found, marks = [], _marks(settings, h)
-    for first in range(0, steps, length):
-        last = min(first + length, steps)
+    if isinstance(tau, Sampled) and abs(tau.period / h - max(round(tau.period / h), 1)) > 1e-9 * tau.period / h:
+        fix = "Make the period a multiple of the step."
+        raise InputError(
+            message("simulate, tau", "the period falls between steps", f"{tau.period:g} s", f"n × {h:g} s", fix)
+        )
+    held = breaks(tau, settings.duration) if is_held(settings, tau) else np.zeros(0)
+    calls = np.round(held / h).astype(int).tolist()
+    ends = [k for k in calls if k < steps] + [steps] * (steps > 0)
+    found, marks, first = [], _marks(settings, h), 0
+    for last in ends:
         end = settings.duration if last == steps and not rest else None  # it is a sample itself
         found.append(_stretch(marks, h, first, last, end))
+        first = last
     if rest:
-        asks = steps % length == 0
+        asks = steps in calls
         found.append(Segment(steps * h, settings.duration, rest, np.array([settings.duration]), np.ones(1), asks))
     return found
 
@@ -374,11 +387,11 @@ def _marks(settings: Settings, h: float) -> int | np.ndarray:
     if settings.times is None:
         return settings.every or _every(settings)
     numbers = settings.times / h
-    if np.any(abs(numbers[:-1] - np.round(numbers[:-1])) > 1e-6):
+    between = abs(numbers[:-1] - np.round(numbers[:-1])) > 1e-6
+    if np.any(between):
         fix = "Choose times that are multiples of the step, or steps under control (step=None)."
-        raise InputError(
-            message("simulate, samples", "between equal steps", "such times", "multiples of the step", fix)
-        )
+        found = f"{settings.times[:-1][between][0]:g} s"
+        raise InputError(message("simulate, samples", "between equal steps", found, f"n × {h:g} s", fix))
     return np.unique(np.round(numbers))
 
 

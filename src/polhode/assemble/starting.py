@@ -9,12 +9,12 @@ from polhode.model import JOINTS, Model
 from polhode.scalar import UNIT_TOLERANCE
 
 
-def start_of(model: Model, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and velocities at the start."""
+def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and velocities at the start; errors name `where`."""
     start = model.start
-    q = _vector("q", q if q is not None else start.q if start else None, zero_coordinates(model))
-    v = _vector("v", v if v is not None else start.v if start else None, [0.0] * model.nv)
-    _check_quaternions(model, q)
+    q = _vector(f"{where}, q", q if q is not None else start.q if start else None, zero_coordinates(model))
+    v = _vector(f"{where}, v", v if v is not None else start.v if start else None, [0.0] * model.nv)
+    _check_quaternions(where, model, q)
     return q, v
 
 
@@ -23,27 +23,27 @@ def zero_coordinates(model: Model) -> list[float]:
     return [x for joint in model.joints for x in JOINTS[joint.type].zero]
 
 
-def _vector(name: str, value: Any, default: list[float]) -> np.ndarray:
+def _vector(where: str, value: Any, default: list[float]) -> np.ndarray:
     if value is None:
         return np.array(default, dtype=float)
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(message(f"simulate, {name}", "not numbers", repr(value)[:60], f"({len(default)},)")) from None
+        raise InputError(message(where, "not numbers", repr(value)[:60], f"({len(default)},)")) from None
     if array.shape != (len(default),):
-        raise InputError(message(f"simulate, {name}", "wrong shape", str(array.shape), f"({len(default)},)"))
+        raise InputError(message(where, "wrong shape", str(array.shape), f"({len(default)},)"))
     if not np.all(np.isfinite(array)):
-        raise InputError(message(f"simulate, {name}", "not finite", repr(array.tolist())[:80], "finite numbers"))
+        raise InputError(message(where, "not finite", repr(array.tolist())[:80], "finite numbers"))
     return array
 
 
-def _check_quaternions(model: Model, q: np.ndarray) -> None:
+def _check_quaternions(where: str, model: Model, q: np.ndarray) -> None:
     at = 0
     for joint in model.joints:
         zero = JOINTS[joint.type].zero
         if JOINTS[joint.type].has_quaternion:
             size = float(np.linalg.norm(q[at + len(zero) - 4 : at + len(zero)]))
             if abs(size - 1) > UNIT_TOLERANCE:
-                where, fix = f"simulate, q of joint '{joint.name}'", "Divide it by its length."
-                raise InputError(message(where, "not a unit quaternion", f"length {size:.9g}", "length 1", fix))
+                place, fix = f"{where}, q of joint '{joint.name}'", "Divide it by its length."
+                raise InputError(message(place, "not a unit quaternion", f"length {size:.9g}", "length 1", fix))
         at += len(zero)

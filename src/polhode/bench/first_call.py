@@ -20,18 +20,6 @@ REPEATS = 3
 """How often a process is started for one of these times; the least counts."""
 PATIENCE = 2.0
 """Seconds of cold starts after which no more are made."""
-SYMPY_LINKS = 5
-
-SYMPY = f"""
-import time
-from sympy import lambdify
-from sympy.physics.mechanics.models import n_link_pendulum_on_cart
-start = time.perf_counter()
-kane = n_link_pendulum_on_cart({SYMPY_LINKS}, cart_force=False)
-lambdify((kane.q, kane.u), (kane.mass_matrix_full, kane.forcing_full))
-print(time.perf_counter() - start)
-"""
-"""A planar pendulum on a cart by Kane's method, to functions of mass matrix and forcing."""
 
 
 def first_call(model: str, quantity: str) -> float:
@@ -53,24 +41,19 @@ def cold_and_cached(model: str, quantity: str, cache: Path) -> tuple[float, floa
     while len(colds) < REPEATS and sum(colds) < PATIENCE:
         with tempfile.TemporaryDirectory(prefix="polhode-bench-") as empty:
             folder = Path(empty)
-            colds.append(_in_new_process(model, quantity, folder))
+            colds.append(in_new_process(model, quantity, folder))
             if len(colds) > 1:
                 continue
             kept = len(list(folder.iterdir()))
-            cached = min(_in_new_process(model, quantity, folder) for _ in range(REPEATS))
+            cached = min(in_new_process(model, quantity, folder) for _ in range(REPEATS))
             found = kept > 0 and len(list(folder.iterdir())) == kept
             for file in folder.iterdir():  # the timed calls to come need not compile again
                 file.replace(cache / file.name)
     return min(colds), cached if found else None
 
 
-def sympy_time() -> float | None:
-    """Seconds that SymPy takes for its pendulum, in a new process; None where it is not installed."""
-    done = subprocess.run([sys.executable, "-c", SYMPY], capture_output=True, text=True, check=False)
-    return float(done.stdout) if done.returncode == 0 else None
-
-
-def _in_new_process(model: str, quantity: str, cache: Path) -> float:
+def in_new_process(model: str, quantity: str, cache: Path) -> float:
+    """Seconds to the first result in a new process with this cache."""
     command = [sys.executable, "-m", "polhode.bench.first_call", model, quantity]
     environment = {**os.environ, "POLHODE_CACHE": str(cache)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

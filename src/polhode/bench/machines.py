@@ -8,7 +8,8 @@ import numpy as np
 from polhode.formats.load import load
 from polhode.model import JOINTS, WORLD, Body, Joint, Model
 
-MACHINES = ("arm-7", "quadruped", "humanoid", "chain-2", "chain-7", "chain-20", "chain-50")
+CHAINS = ("chain-2", "chain-7", "chain-20", "chain-50", "chain-100", "chain-200", "chain-500")
+MACHINES = ("arm-7", "quadruped", "humanoid", *CHAINS)
 """The machines that are timed unless others are named."""
 
 LEG = (("yaw", "z", 0.05), ("roll", "x", 0.05), ("pitch", "y", 0.4), ("knee", "y", 0.4), ("ankle", "y", 0.05))

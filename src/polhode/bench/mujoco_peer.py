@@ -4,7 +4,7 @@
 none); setting the state is not timed.
 """
 
-from xml.etree import ElementTree
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -14,9 +14,15 @@ from polhode.bench.timing import Contestant
 from polhode.errors import InputError, message
 from polhode.model import WORLD, Joint, Model
 from polhode.model.numbers import plain
+from polhode.model.topology import parent_first
 
 CALLS = {"inverse": "mj_inverse", "forward": "mj_forward"}
-KINDS = {"revolute": "hinge", "prismatic": "slide", "free": "free"}
+KINDS = {
+    "revolute": mujoco.mjtJoint.mjJNT_HINGE,
+    "prismatic": mujoco.mjtJoint.mjJNT_SLIDE,
+    "free": mujoco.mjtJoint.mjJNT_FREE,
+}
+OFF = ("CONTACT", "CONSTRAINT", "EQUALITY", "LIMIT", "FRICTIONLOSS", "ACTUATION")
 
 
 class MujocoPeer:
@@ -25,7 +31,7 @@ class MujocoPeer:
     name = "MuJoCo"
 
     def __init__(self, model: Model) -> None:
-        self.model = mujoco.MjModel.from_xml_string(mjcf(model))
+        self.model = mujoco_model(model)
         self.data = mujoco.MjData(self.model)
         self._q_map: list[int] = []
         self._v_map: list[int] = []
@@ -54,45 +60,50 @@ class MujocoPeer:
         found = self.data.qfrc_inverse if quantity == "inverse" else self.data.qacc
         return [found[self._v_map]]
 
+    def put(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Take a state of ours."""
+        self.data.qpos[self._q_map], self.data.qvel[self._v_map] = q, v
+
+    def state(self) -> np.ndarray:
+        """The state there, q and v, in our order."""
+        return np.concatenate([self.data.qpos[self._q_map], self.data.qvel[self._v_map]])
+
     def _set(self, quantity: str, state: Arrays) -> None:
         q, v, x = state
-        self.data.qpos[self._q_map], self.data.qvel[self._v_map] = q, v
+        self.put(q, v)
         (self.data.qacc if quantity == "inverse" else self.data.qfrc_applied)[self._v_map] = x
 
 
-def mjcf(model: Model) -> str:
-    """The machine as MJCF, with all that is not dynamics switched off."""
-    root = ElementTree.Element("mujoco", model=model.name)
-    ElementTree.SubElement(root, "compiler", angle="radian", balanceinertia="false", boundmass="0", boundinertia="0")
-    option = ElementTree.SubElement(root, "option", gravity=_text(model.gravity))
-    off = dict.fromkeys(("contact", "constraint", "equality", "limit", "frictionloss", "actuation"), "disable")
-    ElementTree.SubElement(option, "flag", off)
-    elements = {WORLD: ElementTree.SubElement(root, "worldbody")}
-    waiting = list(model.joints)
-    while waiting:
-        joint = next(j for j in waiting if j.parent in elements)
-        waiting.remove(joint)
+def mujoco_model(model: Model) -> Any:
+    """The machine as an MjModel, with all that is not dynamics switched off."""
+    spec = mujoco.MjSpec()
+    spec.modelname, spec.compiler.degree = model.name, False
+    spec.compiler.balanceinertia, spec.compiler.boundmass, spec.compiler.boundinertia = False, 0.0, 0.0
+    spec.option.gravity = np.array(model.gravity)
+    for what in OFF:
+        spec.option.disableflags |= getattr(mujoco.mjtDisableBit, f"mjDSBL_{what}")
+    elements = {WORLD: spec.worldbody}
+    links = [(j.name, j.parent, j.child) for j in model.joints]
+    for k in parent_first(model.name, [b.name for b in model.bodies], links):
+        joint = model.joints[k]
         elements[joint.child] = _body(model, joint, elements[joint.parent])
-    return ElementTree.tostring(root, encoding="unicode")
+    return spec.compile()
 
 
-def _body(model: Model, joint: Joint, parent: ElementTree.Element) -> ElementTree.Element:
+def _body(model: Model, joint: Joint, parent: Any) -> Any:
     if joint.type not in (*KINDS, "fixed"):
         what = "no peer is made of such joints"
         raise InputError(
             message(f"bench, joint '{joint.name}'", what, joint.type, "revolute, prismatic, fixed or free")
         )
-    place = {"name": joint.child, "pos": _text(joint.position), "quat": _text(joint.orientation)}
-    body, element = model.body(joint.child), ElementTree.SubElement(parent, "body", place)
+    body, element = model.body(joint.child), parent.add_body(name=joint.child)
+    element.pos, element.quat = np.array(joint.position), np.array(joint.orientation)
     J = body.inertia_matrix()
-    moments = _text([J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
-    mass = {"pos": _text(body.center), "mass": _text(plain(body.mass)), "fullinertia": moments}
-    ElementTree.SubElement(element, "inertial", mass)
-    if joint.type != "fixed":
-        more = {} if joint.type == "free" else {"axis": _text(joint.axis), "armature": _text(joint.armature)}
-        ElementTree.SubElement(element, "joint", {"name": joint.name, "type": KINDS[joint.type], **more})
+    element.explicitinertial, element.mass, element.ipos = True, plain(body.mass), np.array(body.center)
+    element.fullinertia = np.array([J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
+    if joint.type == "free":
+        element.add_freejoint(name=joint.name)
+    elif joint.type != "fixed":
+        there = element.add_joint(name=joint.name, type=KINDS[joint.type], axis=np.array(joint.axis))
+        there.armature = joint.armature
     return element
-
-
-def _text(values: object) -> str:
-    return " ".join(repr(float(x)) for x in np.ravel(np.asarray(values, dtype=float)))

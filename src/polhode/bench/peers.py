@@ -1,6 +1,7 @@
 """The libraries that are raced against, where they are installed."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +10,10 @@ from polhode.bench.timing import Contestant
 from polhode.model import Model
 
 Arrays = Sequence[np.ndarray]
+
+
+class TooLargeError(Exception):
+    """A machine that a peer cannot take here, and why."""
 
 
 class Peer(Protocol):
@@ -26,20 +31,26 @@ class Peer(Protocol):
         """The results at one state in our coordinates, to compare with."""
 
 
+PEERS = {
+    "Pinocchio": "pinocchio_peer:PinocchioPeer",
+    "MuJoCo": "mujoco_peer:MujocoPeer",
+    "Drake": "drake_peer:DrakePeer",
+    "CasADi": "casadi_peer:on_virtual_machine",
+    "CasADi + gcc": "casadi_peer:through_gcc",
+}
+"""Where each peer is: a module beside this one, which imports the library, and what makes it of a model."""
+
+
 def installed_peers(model: Model) -> tuple[list[Peer], list[str]]:
-    """The peers that are installed, with this machine; and the names of those that are not."""
+    """The peers that are installed, with this machine; and, for each that is not there, its name and why."""
     peers: list[Peer] = []
     missing = []
-    try:
-        from polhode.bench.pinocchio_peer import PinocchioPeer
-
-        peers.append(PinocchioPeer(model))
-    except ImportError:
-        missing.append("Pinocchio")
-    try:
-        from polhode.bench.mujoco_peer import MujocoPeer
-
-        peers.append(MujocoPeer(model))
-    except ImportError:
-        missing.append("MuJoCo")
+    for name, place in PEERS.items():
+        module, _, maker = place.partition(":")
+        try:
+            peers.append(getattr(import_module(f"polhode.bench.{module}"), maker)(model))
+        except ImportError:
+            missing.append(f"{name}: not installed")
+        except TooLargeError as error:
+            missing.append(f"{name}, {model.name}: {error}")
     return peers, missing

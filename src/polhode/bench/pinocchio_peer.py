@@ -4,12 +4,13 @@ Pinocchio writes quaternions (x, y, z, w) and gives a free joint's linear veloci
 v̂ = T v with T = blockdiag(Aᵀ, I) there, orthogonal; T also holds the order of the joints.
 """
 
+import os
 from typing import Any
 
 import numpy as np
 import pinocchio as pin  # type: ignore[import-untyped,unused-ignore]
 
-from polhode.bench.peers import Arrays
+from polhode.bench.peers import Arrays, TooLargeError
 from polhode.bench.timing import Contestant
 from polhode.errors import InputError, message
 from polhode.model import JOINTS, WORLD, Joint, Model
@@ -34,6 +35,10 @@ for q, v, x in rows:
 """
 LOOPED = 200
 """States of a batch that Pinocchio can only take one by one, from a loop in Python."""
+LARGEST_POOL = 200
+"""Velocities of the largest machine with batches of Pinocchio's own: they need its data twice."""
+TENSORS = 8
+"""Tensors of nv³ numbers in its data."""
 
 
 class PinocchioPeer:
@@ -42,6 +47,7 @@ class PinocchioPeer:
     name = "Pinocchio"
 
     def __init__(self, model: Model) -> None:
+        _check_memory(model.nv)
         self.model = pin.Model()
         self.model.gravity.linear = np.array(model.gravity)
         self._q_map: list[int] = []
@@ -49,7 +55,8 @@ class PinocchioPeer:
         self._free: list[tuple[int, int]] = []  # row of the velocity there, place of the quaternion here
         self._add_joints(model)
         self.data, self.units = self.model.createData(), list(np.eye(self.model.nv))
-        self.pool = pin.ModelPool(self.model, 1) if hasattr(pin, "ModelPool") else None
+        pooled = hasattr(pin, "ModelPool") and model.nv <= LARGEST_POOL
+        self.pool = pin.ModelPool(self.model, 1) if pooled else None
 
     def _add_joints(self, model: Model) -> None:
         q_at, v_at = (np.cumsum([0, *(getattr(j, n) for j in model.joints)]) for n in ("nq", "nv"))
@@ -163,6 +170,15 @@ class PinocchioPeer:
         ]
         dv = [T.T @ (D_v @ T @ e - dT @ v - T_rate @ e) for e, dT in zip(units, turns, strict=True)]
         return [np.stack(dq, axis=-1), np.stack(dv, axis=-1), T.T @ D_tau @ T]
+
+
+def _check_memory(nv: int) -> None:
+    """Refuse a machine whose data would take more than half of the free memory."""
+    needed = TENSORS * 8 * nv**3
+    if hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if needed > free / 2:
+            raise TooLargeError(f"its data would take {needed / 1e9:.1f} GB of memory")
 
 
 def _kind(joint: Joint) -> Any:

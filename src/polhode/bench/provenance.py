@@ -2,12 +2,23 @@
 
 import os
 import platform
+import shutil
+import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from polhode import __version__
 
-PACKAGES = {"numpy": "numpy", "llvmlite": "llvmlite", "pinocchio": "pin", "mujoco": "mujoco", "sympy": "sympy"}
+PACKAGES = {
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "llvmlite": "llvmlite",
+    "pinocchio": "pin",
+    "mujoco": "mujoco",
+    "drake": "drake",
+    "casadi": "casadi",
+    "sympy": "sympy",
+}
 """The packages whose versions matter, and what they are called where packages are installed from."""
 
 
@@ -31,7 +42,14 @@ def versions() -> dict[str, str]:
             found[name] = version(package)
         except PackageNotFoundError:
             found[name] = "not installed"
-    return found
+    return {**found, "gcc": _gcc()}
+
+
+def _gcc() -> str:
+    if not shutil.which("gcc"):
+        return "not installed"
+    done = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
 
 
 def _cpu_name() -> str:

@@ -9,6 +9,7 @@ from polhode import __version__
 from polhode.cli.bench import bench
 from polhode.cli.compare import compare
 from polhode.cli.info import info
+from polhode.cli.modes import modes
 from polhode.cli.run import BAD_INPUT, INTERRUPTED, run
 from polhode.errors import PolhodeError
 
@@ -23,6 +24,13 @@ class Group(click.Group):
         except PolhodeError as error:
             click.echo(f"polhode: {error}", err=True)
             sys.exit(BAD_INPUT)
+        except BrokenPipeError:  # click's own affair
+            raise
+        except OSError as fault:
+            click.echo(
+                f"polhode: {fault.strerror or fault}{f': {fault.filename!r}' if fault.filename else ''}", err=True
+            )
+            sys.exit(BAD_INPUT)
         except KeyboardInterrupt:
             click.echo("polhode: interrupted", err=True)
             sys.exit(INTERRUPTED)
@@ -34,5 +42,5 @@ def main() -> None:
     """Rigid multibody dynamics in unit quaternions (Euler parameters)."""
 
 
-for command in (run, info, compare, bench):
+for command in (run, info, compare, modes, bench):
     main.add_command(command)

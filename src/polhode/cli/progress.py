@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
 import click
 
@@ -61,13 +62,13 @@ def run_progress(title: str, duration: float, quiet: bool = False) -> Iterator[C
 
 
 @contextmanager
-def _bar(console: "object", title: str, duration: float) -> Iterator[Callable[[float, float, int], None]]:
+def _bar(console: Any, title: str, duration: float) -> Iterator[Callable[[float, float, int], None]]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     texts = (TextColumn("t = {task.fields[t]:.6g} of {task.fields[end]:.6g} s"), TextColumn("{task.fields[rate]}"))
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), *texts)
     pace = Pace()
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:  # type: ignore[arg-type]
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task(f"{title}: compiling", total=1.0, t=0.0, end=duration, rate="")
 
         def told(part: float, t: float, steps: int) -> None:
@@ -86,9 +87,8 @@ def _lines(title: str, duration: float) -> Iterator[Callable[[float, float, int]
         rate, left = pace.of(part, steps)
         if time.monotonic() - last >= LINES:
             last = time.monotonic()
-            click.echo(
-                f"{title}: {part:4.0%}  t = {t:.6g} of {duration:.6g} s  {rate:.2g} steps/s  {left:.0f} s left",
-                err=True,
-            )
+            reached = f"{part:4.0%}  t = {t:.6g} of {duration:.6g} s"
+            with suppress(OSError):  # nobody reads any more: no reason to end a run
+                click.echo(f"{title}: {reached}  {rate:.2g} steps/s  {left:.0f} s left", err=True)
 
     yield told

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from polhode.model import Model
 
-DEFAULT = "t-handle"
-"""The model of a run that names none."""
+DEFAULT, SMOOTH = "t-handle", 4001
+"""The model of a run that names none, and its samples."""
+
+GIVEN = click.core.ParameterSource.COMMANDLINE
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
 """Exit codes."""
@@ -70,9 +72,14 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
     Writes run.nc, report.html and, if asked, run.csv into a folder, and tells how good the run is. Without MODEL it
     runs Dzhanibekov's T-handle. Exit code: 0; 2 for wrong input; 3 for a run that failed; 130 after Ctrl-C.
     """
+    named = context.get_parameter_source("source") == GIVEN
     folder = asked["out"] or Path(f"{Path(asked['source']).stem}-run")
+    if asked["resume"] and not asked["out"] and not named:
+        folder = _only_unfinished(folder)
     if asked["resume"]:
         asked |= _as_it_began(context, folder)
+    elif not named and asked["every"] is None:
+        asked["samples"] = asked["samples"] or (SMOOTH if asked["step"] is None else None)
     begin = time.monotonic()
     model, text = _model(asked)
     _check_folder(folder, asked)
@@ -116,7 +123,7 @@ def _check_folder(folder: Path, asked: dict[str, Any]) -> None:
 
 def _recorded(model: "Model", text: str, folder: Path, asked: dict[str, Any]) -> "xr.Dataset":
     """The run itself, with its progress."""
-    from polhode.assemble.recording import record
+    from polhode.assemble.recording import record, unfinished
     from polhode.formats.overrides import assignments
 
     names = (
@@ -136,8 +143,13 @@ def _recorded(model: "Model", text: str, folder: Path, asked: dict[str, Any]) ->
     tau = assignments(model, asked["taus"]) or None
     duration = asked["duration"] or (model.start and model.start.duration) or 10.0
     note = json.dumps({name: asked[name] for name in KEPT})
-    with run_progress(model.name, duration, asked["quiet"]) as progress:
-        return record(folder, model, tau=tau, model_text=text, progress=progress, note=note, **options)
+    try:
+        with run_progress(model.name, duration, asked["quiet"]) as progress:
+            return record(folder, model, tau=tau, model_text=text, progress=progress, note=note, **options)
+    except KeyboardInterrupt:  # while the result was being written, or checked
+        if unfinished(folder):
+            click.echo(f"polhode: nothing is lost: polhode run --resume --out {folder}", err=True)
+        raise
 
 
 def _written(dataset: "xr.Dataset", model: "Model", folder: Path, asked: dict[str, Any]) -> dict[str, Path]:
@@ -218,6 +230,17 @@ def _ending(status: str) -> str:
     return "failed" if status == "failed" else "was interrupted"
 
 
+def _only_unfinished(default: Path) -> Path:
+    """The one folder here that holds an unfinished run."""
+    from polhode.assemble.recording import unfinished
+
+    found = sorted(folder for folder in Path().glob("*-run") if unfinished(folder))
+    if len(found) > 1:
+        fix = f"Name one: polhode run --resume --out {found[0]}"
+        raise InputError(message("run, --resume", "which one", ", ".join(map(str, found)), "one unfinished run", fix))
+    return found[0] if found else default
+
+
 def _as_it_began(context: click.Context, folder: Path) -> dict[str, Any]:
     """The options with which the unfinished run in a folder began, where none are given now."""
     from polhode.assemble.recording import note_of
@@ -226,5 +249,4 @@ def _as_it_began(context: click.Context, folder: Path) -> dict[str, Any]:
         saved = json.loads(note_of(folder))
     except ValueError:
         return {}  # the store tells what is missing
-    given = click.core.ParameterSource.COMMANDLINE
-    return {name: saved[name] for name in KEPT if name in saved and context.get_parameter_source(name) != given}
+    return {name: saved[name] for name in KEPT if name in saved and context.get_parameter_source(name) != GIVEN}

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from polhode.dynamics.kinematics import AT_REST, WORLD_FRAME, Frame, Twist, frames, rate, velocities
-from polhode.model import Constraint, Tree
-from polhode.model.tree import GROUND, UPRIGHT
+from polhode.errors import CompileError, message
+from polhode.model import Constraint, Tree, plain
+from polhode.model.tree import GROUND, ORIGIN, UPRIGHT
 from polhode.quaternion import rotation_matrix_homogeneous
-from polhode.scalar import Scalar, Vec, atan2, cross, dot, jacobian, sqrt, square, vec
+from polhode.scalar import Scalar, Vec, atan2, cos, cross, dot, identity, jacobian, length, sin, sqrt, square, vec
 
 
 class Scene(NamedTuple):
@@ -48,14 +49,36 @@ class End(NamedTuple):
         """One of its axes in the world."""
         return Vec([row[k] for row in self.R])
 
+    def carries(self, point: Vec) -> Vec:
+        """The velocity of the point of its body that is there."""
+        return self.velocity + cross(self.omega, point - self.o)
+
 
 def _end(data: Mapping[str, Any], side: str, scene: Scene) -> End:
     """The frame that a constraint names on one of its two bodies."""
     i = scene.tree.of_body[data.get(f"body_{side}", "world")]
     frame, moving = (scene.at[i], scene.moving[i]) if i != GROUND else (WORLD_FRAME, AT_REST)
-    turned = rotation_matrix_homogeneous(Vec(data.get(f"orientation_{side}", UPRIGHT)))
-    arm = frame.R @ Vec(data.get(f"position_{side}", (0.0, 0.0, 0.0)))
-    return End(frame.R @ turned, frame.o + arm, moving.linear + cross(moving.angular, arm), moving.angular)
+    arm = frame.R @ Vec(data.get(f"position_{side}", ORIGIN))
+    R = frame.R @ _attitude(data, side)
+    return End(R, frame.o + arm, moving.linear + cross(moving.angular, arm), moving.angular)
+
+
+def _attitude(data: Mapping[str, Any], side: str) -> Vec:
+    """The axes of the frame on a body (columns): by a quaternion, or the shortest turn that takes z to an axis."""
+    if f"axis_{side}" not in data:
+        return _exact(rotation_matrix_homogeneous(Vec(data.get(f"orientation_{side}", UPRIGHT))))
+    axis = Vec(map(float, data[f"axis_{side}"]))
+    x, y, z = axis / length(axis)
+    if z < -0.9:  # its mirror image, then half a turn about x
+        R = _attitude({"axis_b": (x, -y, -z)}, "b")
+        return Vec([R[0], -R[1], -R[2]])
+    p = Vec((1 + z, -y, x, 0.0))
+    return _exact(rotation_matrix_homogeneous(p / length(p)))
+
+
+def _exact(R: Vec) -> Vec:
+    """Direction cosines that are 0, 1 or −1 but for rounding, made so, so that what vanishes folds away."""
+    return Vec([Vec([float(round(x)) if abs(x - round(x)) < 1e-15 else x for x in row]) for row in R])
 
 
 # loop joints: the z axis of the frame on a is the joint's axis
@@ -106,10 +129,14 @@ def _planar(a: End, b: End, data: Mapping[str, Any]) -> Vec:
 
 
 def _screw(a: End, b: End, data: Mapping[str, Any]) -> Vec:
-    """Within half a turn of the start: the travel follows the angle."""
+    """The travel z follows the angle α, through any number of turns: η (z/η − α mod 2π) = 0."""
     x, y, z = _apart(a, b)
-    angle = atan2(dot(a.axis(1), b.axis(0)), dot(a.axis(0), b.axis(0)))
-    return Vec((x, y, z - data["pitch"] * angle, *_tilted(a, b)))
+    pitch = data["pitch"]
+    if pitch == 0:
+        return Vec((x, y, z, *_tilted(a, b)))
+    s, c = sin(z / pitch), cos(z / pitch)
+    sin_a, cos_a = dot(a.axis(1), b.axis(0)), dot(a.axis(0), b.axis(0))
+    return Vec((x, y, pitch * atan2(s * cos_a - c * sin_a, c * cos_a + s * sin_a), *_tilted(a, b)))
 
 
 LENGTHS, TURNS = ("x", "y", "z"), ("turn x", "turn y", "turn z")
@@ -140,12 +167,18 @@ def _on_plane(a: End, b: End, data: Mapping[str, Any]) -> Vec:
     return vec(_apart(a, b)[2])
 
 
+def _on_curve(a: End, b: End, data: Mapping[str, Any]) -> Vec:
+    """Two functions of the point in the frame of a, that vanish on the curve."""
+    return Vec(data["function"](_apart(a, b)))
+
+
 POINTS: dict[str, tuple[Callable[[End, End, Mapping[str, Any]], Vec], tuple[str, ...]]] = {
     "distance": (_distance, ("length",)),
     "point-on-line": (_on_line, ("x", "y")),
     "point-on-plane": (_on_plane, ("z",)),
+    "point-on-curve": (_on_curve, ("0", "1")),
 }
-"""The point of b and the frame of a: at a distance, on its z axis, in its xy plane."""
+"""The point of b and the frame of a: at a distance, on its z axis, in its xy plane, on a curve in it."""
 
 
 # rolling: on the plane z = 0 of the frame on a
@@ -160,33 +193,38 @@ def _disk(a: End, b: End, data: Mapping[str, Any]) -> tuple[Vec, Vec]:
     r, rim = data["radius"], data.get("rim", 0.0)
     s = sqrt(square(cross(n, k)))
     u = (k - dot(k, n) * n) / s
-    contact = -(r * u) - rim * k
-    slip = b.velocity + cross(b.omega, contact)
+    contact = b.o - r * u - rim * k
+    slip = b.carries(contact) - a.carries(contact)
     return vec(dot(k, b.o - a.o) - r * s - rim), a.R.T @ slip
 
 
 def _sphere(a: End, b: End, data: Mapping[str, Any]) -> tuple[Vec, Vec]:
     """A sphere that rolls: its centre's height, and the velocity of the point below it."""
     k, r = a.axis(2), data["radius"]
-    return vec(dot(k, b.o - a.o) - r), a.R.T @ (b.velocity - r * cross(b.omega, k))
+    contact = b.o - r * k
+    return vec(dot(k, b.o - a.o) - r), a.R.T @ (b.carries(contact) - a.carries(contact))
 
 
 ROLLING = {"rolling-disk": _disk, "rolling-sphere": _sphere}
 
 
 def _knife(data: Mapping[str, Any], scene: Scene) -> Vec:
-    """A blade along x of its frame: no motion of its point along y.                               BEYOND §6"""
-    b = _end(data, "b", scene)
-    return vec(dot(b.axis(1), b.velocity))
+    """A blade along x of its frame: its point does not move along y, against body a.               BEYOND §6"""
+    a, b = _end(data, "a", scene), _end(data, "b", scene)
+    return vec(dot(b.axis(1), b.velocity - a.carries(b.o)))
 
 
 def conditions(constraint: Constraint) -> list[Condition]:
     """The conditions of one constraint: of positions, of velocities, or both."""
-    kind, data, name = constraint.type, constraint.data, constraint.name
+    kind, name = constraint.type, constraint.name
+    data = {key: plain(tuple(x) if isinstance(x, list) else x) for key, x in constraint.data.items()}
     if kind in LOOPS or kind in POINTS:
         of_ends, rows = (LOOPS if kind in LOOPS else POINTS)[kind]
         scales = tuple("turn" if row.startswith("turn") else "length" for row in rows)
-        residual = lambda s: of_ends(_end(data, "a", s), _end(data, "b", s), data)  # noqa: E731
+
+        def residual(s: Scene) -> Vec:
+            return _counted(name, len(rows), of_ends(_end(data, "a", s), _end(data, "b", s), data))
+
         return [Condition(name, rows, True, residual, scales)]
     if kind in ROLLING:
         roll = ROLLING[kind]
@@ -219,11 +257,24 @@ def _prescribed(data: Mapping[str, Any], scene: Scene) -> Vec:
 
 
 def _of_function(name: str, data: Mapping[str, Any]) -> list[Condition]:
-    count = data["rows"]
-    rows = tuple(map(str, range(count)))
-    if data.get("holonomic", True):
-        return [Condition(name, rows, True, lambda s: Vec(data["function"](s.t, s.q)), ("length",) * count)]
-    return [Condition(name, rows, False, lambda s: Vec(data["function"](s.t, s.q, s.v)), ("length",) * count)]
+    function, count, holonomic = data["function"], data["rows"], data.get("holonomic", True)
+
+    def residual(s: Scene) -> Vec:
+        return _counted(name, count, function(s.t, s.q) if holonomic else function(s.t, s.q, s.v))
+
+    return [Condition(name, tuple(map(str, range(count))), holonomic, residual, ("length",) * count)]
+
+
+def _counted(name: str, count: int, found: Any) -> Vec:
+    """What a function gives, if it is as many numbers as it should be."""
+    try:
+        values = Vec(found)
+    except TypeError:
+        values = Vec()
+    if len(values) != count:
+        shown = f"{len(values)} numbers" if values else type(found).__name__
+        raise CompileError(message(f"constraint '{name}', function", "wrong result", shown, f"{count} numbers"))
+    return values
 
 
 def scene(tree: Tree, t: Scalar, q: Vec, v: Vec) -> Scene:

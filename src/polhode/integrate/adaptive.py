@@ -59,13 +59,18 @@ def controlled(
         h ← h min(grow, max(SHRINK, SAFETY error^(−1/(k + 1)))), k the order of the error estimate
 
     A step that is not a number is refused.                          Hairer, Nørsett, Wanner (1993) (II.4.13)
+    Where a projection follows, errors across the constraints leave only their squares: √tolerance of them counts.
 
     tolerance  relative and absolute
     grow       the largest growth; after a refusal 1 keeps the step from growing at once
     """
     power = -1 / (_estimator(method) + 1)
     end = method.step(machine, t, q, v, h)
-    error = error_norm(end.errors, _scale(Vec((*q, *v)), Vec((*end.q, *end.v)), tolerance))
+    errors = end.errors
+    if machine.tangent:
+        along = machine.tangent(t + h, end.q, end.v, list(errors))
+        errors = tuple(a + sqrt(tolerance) * (e - a) for a, e in zip(along, errors, strict=True))
+    error = error_norm(errors, _scale(Vec((*q, *v)), Vec((*end.q, *end.v)), tolerance))
     accepted = error < 1
     factor = SAFETY * exp(power * log(maximum(error, 1e-100)))
     factor = where(accepted, minimum(grow, factor), maximum(SHRINK, factor))

@@ -62,6 +62,8 @@ class Machine(NamedTuple):
     """T + V of (q, v)"""
     forces: Callable[[Scalar, Vec, Vec], Vec]
     """Generalised forces of (t, q, v) that V does not hold"""
+    tangent: Callable[[Scalar, Vec, Vec, list[Vec]], list[Vec]] | None = None
+    """Of small changes of the state (t, q, v) the parts along constraints, where a projection removes the others"""
 
 
 class State(NamedTuple):

@@ -12,6 +12,9 @@ from polhode.integrate.structure import STRUCTURE
 METHODS: dict[str, Method] = {method.name: method for method in (*EXPLICIT, *LIE, *STRUCTURE, *IMPLICIT)}
 """Every method of integration."""
 
+methods = METHODS
+"""The same, as `ph.methods`."""
+
 
 def method_named(name: str) -> Method:
     """The method of a name, or an error that lists them."""

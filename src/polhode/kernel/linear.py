@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from polhode.kernel.record import Recorder
 from polhode.scalar import Vec, where
 
-UNROLLED = 5
+UNROLLED = 7
 """Systems up to this size become straight-line operations."""
 
 SINGULAR = 0.0

@@ -322,6 +322,13 @@ def number_node(builder: Builder, value: Any) -> int | None:
     return builder.capture(value) if isinstance(value, Symbol) else None
 
 
+def is_zero(value: Any) -> bool:
+    """Whether a number is 0 whatever the inputs are."""
+    if isinstance(value, Symbol):
+        return value.builder.constants.get(value.node) == 0.0
+    return isinstance(value, NUMBERS) and bool(value == 0)
+
+
 def _truth(builder: Builder, value: Any) -> int | None:
     """The node of a condition, or of True or False; None for all else."""
     if isinstance(value, Condition):

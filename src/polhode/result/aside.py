@@ -4,6 +4,8 @@ import contextlib
 import io
 import os
 import secrets
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,11 +24,15 @@ class Sink(io.RawIOBase):
         super().__init__()
         self.handle = handle
         self.fault: OSError | None = None
+        self.interrupted = False
 
     def check(self) -> None:
-        """Raise the error that was kept, if there is one."""
+        """Raise the error that was kept, or Ctrl-C, if there is one."""
         if self.fault:
             raise self.fault
+        if self.interrupted:
+            self.interrupted = False
+            raise KeyboardInterrupt
 
     def readable(self) -> bool:
         """Yes."""
@@ -100,13 +106,14 @@ def aside(path: str | Path, force: bool = False) -> Iterator[Sink]:
         raise _unwritable(path, fault) from fault
     sink = Sink(handle)
     try:
-        try:
-            yield sink
-            sink.check()
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        _publish(part, path, force)
+        with _patient(sink):
+            try:
+                yield sink
+                sink.check()
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            _publish(part, path, force)
     except BaseException as fault:
         with contextlib.suppress(OSError):
             part.unlink()
@@ -114,6 +121,26 @@ def aside(path: str | Path, force: bool = False) -> Iterator[Sink]:
         if isinstance(cause, OSError):
             raise _unwritable(path, cause) from cause
         raise
+
+
+@contextlib.contextmanager
+def _patient(sink: Sink) -> Iterator[None]:
+    """Hold Ctrl-C back until `check`, or the end: within HDF5 it would be swallowed, and a write with it."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def later(*_: object) -> None:
+        sink.interrupted = True
+
+    signal.signal(signal.SIGINT, later)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if sink.interrupted:  # after the last check; the handler of before decides
+            signal.raise_signal(signal.SIGINT)
 
 
 def sync_folder(folder: Path) -> None:

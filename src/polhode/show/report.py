@@ -18,6 +18,7 @@ import numpy as np
 from polhode import __version__
 from polhode.errors import InputError, message
 from polhode.model import Model
+from polhode.result.aside import aside
 from polhode.show import sections
 from polhode.show.curves import plots, times
 from polhode.show.packing import Store, packed
@@ -49,12 +50,8 @@ def write_report(dataset: "Dataset", model: Model, path: Path | str, *, title: s
         raise InputError(message(f"report {path}", "the file is there already", "a file", "a new name", fix))
     with np.errstate(all="ignore"):  # a failed run may hold anything
         text = report_page(dataset, model, title)
-    aside = path.with_name(f".{path.name}.part")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    with aside(path, force) as sink:
+        sink.write(text.encode())
     return path
 
 

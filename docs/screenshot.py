@@ -1,0 +1,38 @@
+"""The picture of a report in the README: `python docs/screenshot.py REPORT.html PICTURE.png`."""
+
+import io
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+WIDTH, HEIGHT = 1280, 1480
+MOMENT = 0.42
+"""The part of the run that is shown."""
+
+
+def screenshot(page_file: Path) -> bytes:
+    """The top of a page as PNG."""
+    browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        page.goto(page_file.resolve().as_uri())
+        page.wait_for_selector("html[data-ready=yes]")
+        slider = "document.getElementById('time')"
+        page.evaluate(f"{slider}.value = {slider}.max * {MOMENT}; {slider}.dispatchEvent(new Event('input'))")
+        page.wait_for_timeout(500)
+        return page.screenshot()
+
+
+def main(page_file: str, picture: str) -> None:
+    """Write the picture, in 256 colours."""
+    image = Image.open(io.BytesIO(screenshot(Path(page_file)))).convert("RGB")
+    image.quantize(256, dither=Image.Dither.NONE).save(picture, optimize=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,126 @@
+"""Modes of a linear system: eigenvalues with their frequency, damping and shape, and the table of them."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+MARGINAL = 1e-7
+"""A real part this small, relative to the largest eigenvalue, counts as 0: critical ones are found no better."""
+
+ZERO = 1e-6
+"""An eigenvalue this small, relative to the largest, counts as 0."""
+
+ROUNDING = 1e-10
+"""A part of an eigenvalue this small, relative to the largest, is rounding."""
+
+SHOWN = 3
+"""Parts of a shape that the table names."""
+
+
+class Mode(NamedTuple):
+    """One mode: an eigenvalue, or the upper one of a pair.
+
+    eigenvalue  1/s
+    frequency   |imaginary part|, rad/s; 0 for one that does not oscillate
+    damping     −Re/|λ|: 1 for one that dies without oscillating, below 0 for one that grows
+    shape       complex, by the names of the states; the largest coordinate that matters is 1
+    """
+
+    eigenvalue: complex
+    frequency: float
+    damping: float
+    shape: dict[str, complex]
+
+    @property
+    def time(self) -> float:
+        """Seconds in which it halves or doubles; infinite for one that stays."""
+        return math.log(2) / abs(self.eigenvalue.real) if self.eigenvalue.real else math.inf
+
+
+def modes_of(values: np.ndarray, shapes: np.ndarray, names: Sequence[str], main: Sequence[str]) -> list[Mode]:
+    """The modes of eigenvalues and their shapes (columns), those that grow fastest first.
+
+    main  the names by which shapes are scaled
+    """
+    chosen = [name in main for name in names]
+    size, found = float(np.max(abs(values), initial=0.0)), []
+    for value, shape in zip(values.tolist(), shapes.T, strict=True):
+        if value.imag < 0:
+            continue
+        value = _rounded(complex(value), ROUNDING * size)
+        parts = _scaled(shape, np.array(chosen, dtype=bool)).tolist()
+        damping = -value.real / abs(value) if value.real else 0.0
+        found.append(Mode(value, abs(value.imag), damping, dict(zip(names, parts, strict=True))))
+    return sorted(found, key=lambda mode: (-mode.eigenvalue.real, mode.frequency))
+
+
+def _rounded(value: complex, floor: float) -> complex:
+    """A number without parts that are rounding only."""
+    return complex(*(x if abs(x) > floor else 0.0 for x in (value.real, value.imag)))
+
+
+def _scaled(shape: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """The largest of the chosen parts made 1, or the largest of all where these take no part; rounding made 0."""
+    largest = float(np.max(abs(shape), initial=0.0))
+    part = shape[chosen] if np.max(abs(shape[chosen]), initial=0.0) > 1e-9 * largest else shape
+    top = part[int(np.argmax(abs(part)))] if part.size else 1.0
+    shape = shape / top if top else shape
+    floor = 1e-12 * float(np.max(abs(shape), initial=0.0))
+    return np.where(abs(shape.real) > floor, shape.real, 0.0) + 1j * np.where(abs(shape.imag) > floor, shape.imag, 0.0)
+
+
+def stability_of(A: np.ndarray) -> str:
+    """stable: everything dies out, up to a steady motion nearby; marginal: nothing grows fast; unstable.
+
+    Zeros that belong to steady motions nearby (as many as A has null vectors) do not count.
+    """
+    values = np.linalg.eigvals(A)
+    size = float(np.max(abs(values), initial=0.0))
+    is_zero = abs(values) <= ZERO * size
+    rest = values[~is_zero]
+    if rest.size and np.max(rest.real) > MARGINAL * size:
+        return "unstable"
+    flat = int(np.sum(np.linalg.svd(A, compute_uv=False) <= ZERO**2 * np.max(abs(A)))) if is_zero.any() else 0
+    if rest.size and np.max(rest.real) < -MARGINAL * size and int(np.sum(is_zero)) == flat:
+        return "stable"
+    return "marginal"
+
+
+def table_of(modes: Sequence[Mode], main: Sequence[str]) -> str:
+    """The modes as text: eigenvalue, frequency, damping, time to half or double, the largest parts of the shape.
+
+    main  the names among which parts of shapes are told
+    """
+    head = ("eigenvalue, 1/s", "rad/s", "Hz", "damping", "time, s", "shape")
+    still = [mode for mode in modes if not mode.eigenvalue]
+    rows = [head, *(_row(mode, main) for mode in modes if mode.eigenvalue or mode is still[0])]
+    if len(still) > 1:  # their shapes are any mixture of each other
+        row = next(k for k, mode in enumerate(modes, 1) if mode is still[0])
+        rows[row] = (f"0 ({len(still)} times)", "", "", "", "stays", "steady motions nearby")
+    widths = [max(len(row[k]) for row in rows) for k in range(len(head) - 1)]
+    lines = ["  ".join([*(text.rjust(w) for text, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _row(mode: Mode, main: Sequence[str]) -> tuple[str, ...]:
+    value = mode.eigenvalue
+    text = f"{value.real:.6g} ± {value.imag:.6g} i" if value.imag else f"{value.real:.6g}"
+    turns = (f"{mode.frequency:.4g}", f"{mode.frequency / (2 * math.pi):.4g}") if value.imag else ("", "")
+    grows = "doubles" if value.real > 0 else "halves"
+    time = f"{grows} in {mode.time:.3g}" if math.isfinite(mode.time) and mode.time < 1e6 else "stays"
+    return text, *turns, f"{mode.damping:.3f}" if value.imag else "", time, _shape(mode, main)
+
+
+def _shape(mode: Mode, main: Sequence[str]) -> str:
+    parts = {name.removeprefix("q."): mode.shape[name] for name in main}
+    moving = parts if any(abs(x) > 1e-9 for x in parts.values()) else mode.shape
+    largest = sorted(moving.items(), key=lambda pair: -abs(pair[1]))[:SHOWN]
+    return ", ".join(_part(name, x) for name, x in largest if abs(x) > 5e-4)
+
+
+def _part(name: str, x: complex) -> str:
+    if abs(x.imag) < 1e-6 * abs(x):
+        return f"{name} {x.real:.3g}"
+    return f"{name} {abs(x):.3g} ∠{math.degrees(math.atan2(x.imag, x.real)):.0f}°"

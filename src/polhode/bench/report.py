@@ -1,0 +1,88 @@
+"""What a run of the speed page finds: rows of several kinds, and where and with what they were measured."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from polhode.bench.pendulums import Pendulum
+from polhode.bench.simulation import Simulation
+from polhode.bench.threads import Threads
+from polhode.bench.timing import Timing
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one machine, ours against one peer (or alone); times are seconds per state.
+
+    states      1, or those of a batch
+    ours, out   with a fresh result; into an array given as `out`
+    ratio       least time of the peer over our least time, fresh result; likewise ratio_out, ratio_median
+    difference  largest difference of the results over the largest result, before timing
+    """
+
+    model: str
+    nv: int
+    quantity: str
+    states: int
+    ours: Timing
+    out: Timing
+    peer: str | None
+    call: str | None
+    theirs: Timing | None
+    ratio: float | None
+    ratio_out: float | None
+    ratio_median: float | None
+    difference: float | None
+
+
+@dataclass(frozen=True)
+class FirstCall:
+    """Seconds to the first result in a new process: nothing compiled yet; from the cache (None: not found there)."""
+
+    model: str
+    nv: int
+    quantity: str
+    cold: float
+    cached: float | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that was measured, and where."""
+
+    date: str
+    machine: dict[str, str | int]
+    versions: dict[str, str]
+    batch: int
+    seconds: float
+    rows: tuple[Row, ...] = ()
+    first_calls: tuple[FirstCall, ...] = ()
+    threads: tuple[Threads, ...] = ()
+    pendulums: tuple[Pendulum, ...] = ()
+    simulations: tuple[Simulation, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return asdict(self)
+
+
+KINDS = {"rows": Row, "first_calls": FirstCall, "threads": Threads, "pendulums": Pendulum, "simulations": Simulation}
+"""The kinds of rows, by their place in the report."""
+
+
+def report_json(report: Report) -> str:
+    """The report as JSON text."""
+    return json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
+
+
+def report_from_json(text: str) -> Report:
+    """The report of a JSON text."""
+    data = json.loads(text)
+    rows = {name: tuple(kind(**_timed(row)) for row in data[name]) for name, kind in KINDS.items()}
+    return Report(**{**data, **rows, "left_out": tuple(data["left_out"])})
+
+
+def _timed(row: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a row, with times as they were."""
+    return {name: Timing(**value) if isinstance(value, dict) else value for name, value in row.items()}

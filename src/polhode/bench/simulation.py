@@ -1,0 +1,240 @@
+"""Races over whole motions: many steps in compiled code, ours and others', from one start to one end.
+
+Ours is timed twice: the compiled run alone (`Engine.run`: all steps in one call, the last state kept), and the whole
+`simulate` with what surrounds it (checks, kernels from memory, energies, momenta, the grade, the Dataset).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.assemble import rows
+from polhode.assemble.engine import Engine, Plan
+from polhode.assemble.simulate import simulate, zero_coordinates
+from polhode.bench import scipy_peer
+from polhode.bench.machines import machine, random_states
+from polhode.bench.timing import Contestant, Timing, race
+from polhode.errors import PolhodeError, message
+from polhode.formats.load import load
+from polhode.integrate.methods import method_named
+from polhode.model import Model
+
+
+@dataclass(frozen=True)
+class Case:
+    """One motion of a bundled model, without damping, from its own start, or a random one where that is at rest.
+
+    step     of equal steps, s; None: steps under control of the tolerance
+    largest  difference of the last states, over the largest number in them, above which nothing is timed
+    """
+
+    title: str
+    model: str
+    method: str
+    duration: float
+    largest: float
+    step: float | None = None
+    tolerance: float | None = None
+    rivals: Callable[["Case", "Start"], Iterator["Rival"]] | None = None
+
+
+@dataclass(frozen=True)
+class Start:
+    """A machine and the state it starts from."""
+
+    model: Model
+    q: np.ndarray
+    v: np.ndarray
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A peer's run: what is timed, and the state that it ends with, in our order, after how many steps."""
+
+    contestant: Contestant
+    end: Callable[[], np.ndarray]
+    steps: Callable[[], int]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One motion, ours against one peer; times are seconds for the whole motion.
+
+    timed        "engine": the compiled run alone; "simulate": the whole call, with its Dataset
+    steps        accepted, ours and theirs
+    ratio        least time of the peer over our least time; likewise ratio_median
+    difference   of the last states, before timing
+    """
+
+    title: str
+    model: str
+    method: str
+    duration: float
+    step: float | None
+    tolerance: float | None
+    timed: str
+    steps: int
+    ours: Timing
+    peer: str | None
+    call: str | None
+    their_steps: int | None
+    theirs: Timing | None
+    ratio: float | None
+    ratio_median: float | None
+    difference: float | None
+
+
+def simulation_times(seconds: float, progress: Callable[[str], None] | None = None) -> tuple[list[Simulation], list]:
+    """All races; and what was left out."""
+    found: list[Simulation] = []
+    left_out: list[str] = []
+    for case in CASES:
+        if progress:
+            progress(f"simulation, {case.title}")
+        found += _raced(case, seconds, left_out)
+    return found, left_out
+
+
+def _raced(case: Case, seconds: float, left_out: list[str]) -> Iterator[Simulation]:
+    start = start_of(case)
+    engine = engine_run(case, start)
+    exec(engine.text, dict(engine.names))
+    end, taken = _end(engine)
+    rivals: list[Rival] = []
+    try:
+        rivals += case.rivals(case, start) if case.rivals else ()
+    except ImportError:
+        if "MuJoCo: not installed" not in left_out:
+            left_out.append("MuJoCo: not installed")
+    differences = [_difference(case, end, rival) for rival in rivals]
+    ours = [engine, whole_call(case, start)]
+    timings = race([*ours, *(rival.contestant for rival in rivals)], seconds)
+    facts = case.title, case.model, case.method, case.duration, case.step, case.tolerance
+    for own, timing in zip(ours, timings, strict=False):
+        for rival, theirs, difference in zip(rivals, timings[len(ours) :], differences, strict=True):
+            ratios = theirs.least / timing.least, theirs.median / timing.median
+            who, call = rival.contestant.who, rival.contestant.call
+            yield Simulation(*facts, own.call, taken, timing, who, call, rival.steps(), theirs, *ratios, difference)
+        if not rivals:
+            yield Simulation(*facts, own.call, taken, timing, *[None] * 7)
+
+
+def start_of(case: Case) -> Start:
+    """The machine of a case, and the state it starts from."""
+    model, own = machine(case.model), load(case.model).start
+    q, v, _ = (rows[0] for rows in random_states(model, 1))
+    if own is not None and own.q is not None and own.v is not None and any(own.v):
+        q, v = np.array(own.q, dtype=float), np.array(own.v, dtype=float)
+    return Start(model, q, v)
+
+
+# ours
+
+
+def engine_run(case: Case, start: Start) -> Contestant:
+    """The compiled run: a table of two rows, of which the second is filled."""
+    plan = Plan(
+        start.model, method_named(case.method), case.step is not None, zero=tuple(zero_coordinates(start.model))
+    )
+    engine = Engine(plan)
+    settings: list[Any]
+    if case.step is not None:
+        h, settings = case.step, [round(case.duration / case.step), case.step, 0.0]
+    else:
+        assert case.tolerance is not None
+        h = engine.first_step(0.0, start.q, start.v, case.tolerance, None)
+        settings = [case.duration, case.tolerance, case.duration, rows.LONGEST]
+    table = np.empty((2, engine.width))
+    table[0] = engine.start(0.0, start.q, start.v, h)
+    names = {"engine": engine, "table": table, "settings": settings}
+    return Contestant("polhode", "engine", "engine.run(table, settings)", names)
+
+
+def _end(contestant: Contestant) -> tuple[np.ndarray, int]:
+    """The state at the end of the compiled run, and how many steps it took."""
+    engine, row = contestant.names["engine"], contestant.names["table"][1]
+    q, v = engine.field(row, "q"), engine.field(row, "v")
+    return np.concatenate([q, v]), int(engine.field(row, "taken"))
+
+
+def whole_call(case: Case, start: Start) -> Contestant:
+    """All of `simulate`, with two samples: start and end."""
+    options: dict[str, Any] = {"duration": case.duration, "method": case.method, "samples": 2}
+    options |= {"step": case.step} if case.step is not None else {"tolerance": case.tolerance}
+    names = {"simulate": simulate, "model": start.model, "q": start.q, "v": start.v, "options": options}
+    return Contestant("polhode", "simulate", "simulate(model, q, v, **options)", names)
+
+
+def _difference(case: Case, end: np.ndarray, rival: Rival) -> float:
+    theirs = rival.end()
+    found = float(np.max(abs(end - theirs)) / np.max(abs(end)))
+    if not found <= case.largest:
+        where = f"bench, {case.title}, against {rival.contestant.who} {rival.contestant.call}"
+        raise PolhodeError(message(where, "the last states differ", f"{found:.2e}", f"at most {case.largest:g}"))
+    return found
+
+
+# theirs
+
+
+def mujoco_rivals(case: Case, start: Start) -> Iterator[Rival]:
+    """MuJoCo's RK4 in C: by `rollout`, which keeps every state, and by `mj_step`, which keeps the last."""
+    import mujoco
+    from mujoco import rollout
+
+    from polhode.bench.mujoco_peer import MujocoPeer
+
+    assert case.step is not None
+    peer, steps = MujocoPeer(start.model), round(case.duration / case.step)
+    model, data, whole = peer.model, peer.data, mujoco.mjtState.mjSTATE_FULLPHYSICS
+    model.opt.integrator, model.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, case.step
+    peer.put(start.q, start.v)
+    first = np.empty(mujoco.mj_stateSize(model, whole))
+    mujoco.mj_getState(model, data, first, whole)
+    names = {
+        "mujoco": mujoco, "rollout": rollout.rollout, "model": model, "data": data, "first": first, "whole": whole,
+        "states": np.empty((1, steps, len(first))), "steps": steps,
+    }  # fmt: skip
+    texts = {
+        "rollout": "rollout(model, data, first, nstep=steps, state=states)",
+        "mj_step(nstep)": "mujoco.mj_setState(model, data, first, whole); mujoco.mj_step(model, data, steps)",
+    }
+    for call, text in texts.items():
+        contestant = Contestant("MuJoCo", call, text, names)
+
+        def end(text: str = text) -> np.ndarray:
+            exec(text, dict(names))
+            if "rollout" in text:
+                mujoco.mj_setState(model, data, names["states"][0, -1], whole)
+            return peer.state()
+
+        yield Rival(contestant, end, lambda: steps)
+
+
+def scipy_rivals(case: Case, start: Start) -> Iterator[Rival]:
+    """SciPy's DOP853 with a right-hand side in NumPy; and with one on Python's floats."""
+    from scipy.integrate import solve_ivp
+
+    x = np.concatenate([start.q, start.v])
+    text = "solve_ivp(rhs, span, x, 'DOP853', t_eval, rtol=tolerance, atol=tolerance)"
+    for made, how in ((scipy_peer.on_arrays, "NumPy"), (scipy_peer.on_floats, "floats")):
+        span, tolerance = (0.0, case.duration), case.tolerance
+        names = {"solve_ivp": solve_ivp, "rhs": made(start.model), "span": span, "x": x, "tolerance": tolerance}
+
+        def end(names: dict[str, Any] = names) -> np.ndarray:
+            return eval(text, {**names, "t_eval": None}).y[:, -1]
+
+        def steps(names: dict[str, Any] = names) -> int:
+            return len(eval(text, {**names, "t_eval": None}).t) - 1
+
+        yield Rival(Contestant("SciPy", f"DOP853, {how}", text, {**names, "t_eval": span[1:]}), end, steps)
+
+
+CASES = (
+    Case("arm-7, RK4, 1000 steps of 1 ms", "arm-7", "rk4", 1.0, 1e-8, step=1e-3, rivals=mujoco_rivals),
+    Case("free body, RK4, 1000 steps of 1 ms", "free-body", "rk4", 1.0, 1e-8, step=1e-3, rivals=mujoco_rivals),
+    Case("heavy top, DOP853 to 1e-10, 1 s", "heavy-top", "dop853", 1.0, 1e-9, tolerance=1e-10, rivals=scipy_rivals),
+)
+"""The motions that are raced."""

@@ -1,0 +1,171 @@
+"""The report as tables of text: each a title, headings and rows of cells; on the terminal, and in Markdown."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from polhode.bench.quantities import QUANTITIES
+from polhode.bench.report import Report, Row
+from polhode.bench.simulation import Simulation
+
+WIDTH = 160
+"""Characters of a line where there is no terminal."""
+
+
+class Table(NamedTuple):
+    """Text in rows and columns; the first `left` columns are words, the others numbers."""
+
+    title: str
+    headings: list[str]
+    rows: list[list[str]]
+    left: int
+
+
+def print_report(report: Report) -> None:
+    """The report as tables on the terminal."""
+    from rich import box, table
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = WIDTH
+    console.print(", ".join(f"{name} {value}" for name, value in report.machine.items()))
+    console.print(", ".join(f"{name} {value}" for name, value in report.versions.items()) + f"; {report.date}")
+    for part in (times_table(report), *other_tables(report)):
+        if not part.rows:
+            continue
+        shown = table.Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for k, heading in enumerate(part.headings):
+            shown.add_column(heading, justify="left" if k < part.left else "right")
+        for cells in part.rows:
+            shown.add_row(*cells)
+        console.print(f"\n{part.title}", style="bold")
+        console.print(shown)
+    for line in notes(report):
+        console.print(line)
+
+
+def report_markdown(report: Report) -> str:
+    """The report in Markdown: ratios, machines across and calls down; then everything else."""
+    tables = [part for part in (ratios_table(report), *other_tables(report)) if part.rows]
+    return "\n\n".join(f"{part.title}:\n\n{_markdown(part)}" for part in tables) + "\n"
+
+
+def _markdown(part: Table) -> str:
+    lines = [part.headings, ["---"] * len(part.headings), *part.rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def times_table(report: Report) -> Table:
+    """Times of every quantity of every machine, ours and those of all peers, with their ratios."""
+    peers = list(dict.fromkeys(row.peer for row in report.rows if row.peer))
+    races: dict[tuple, list[Row]] = {}
+    for row in report.rows:
+        races.setdefault((row.model, row.nv, row.quantity, row.states), []).append(row)
+    lines = []
+    for (model, nv, quantity, states), rows in races.items():
+        line = [f"{model} ({nv})", QUANTITIES[quantity].title, f"{states:,}"]
+        line += [duration(rows[0].ours.least), duration(rows[0].out.least)]
+        found = {row.peer: f"{duration(row.theirs.least)}  {times(row.ratio)} ×" for row in rows if row.theirs}
+        lines.append(line + [found.get(peer, "–") for peer in peers])
+    title = "Processor time per state, and how many times ours (fresh result): one thread, taking turns, least sample"
+    return Table(title, ["model (nv)", "quantity", "states", "ours", "out=", *peers], lines, 2)
+
+
+def ratios_table(report: Report) -> Table:
+    """How many times our time with a fresh result the peers take: machines across, calls down."""
+    calls = dict.fromkeys((row.quantity, row.states > 1, row.peer) for row in report.rows if row.peer)
+    models = dict.fromkeys((row.model, row.nv) for row in report.rows)
+    rows = []
+    for key in sorted(calls, key=lambda call: (list(QUANTITIES).index(call[0]), call[1])):
+        found = {row.model: row.ratio for row in report.rows if (row.quantity, row.states > 1, row.peer) == key}
+        head = f"{QUANTITIES[key[0]].title}, {'batch' if key[1] else 'one'}, {key[2]}"
+        rows.append([head, *(times(found.get(model)) for model, _ in models)])
+    headings = ["call and peer", *(f"{model} ({nv})" for model, nv in models)]
+    return Table("Least processor time of the peer over ours", headings, rows, 1)
+
+
+def other_tables(report: Report) -> Iterator[Table]:
+    """What is not a race of kernels."""
+    yield first_table(report)
+    headings = ["machine", "from model to first accelerations", "median", "processes"]
+    pendulums = [
+        [f"{p.who}, {p.links} links", duration(p.least), duration(p.median), str(p.samples)] for p in report.pendulums
+    ]
+    yield Table("Planar pendulums, cold, in new processes that take turns (wall clock)", headings, pendulums, 1)
+    headings = ["batch", "one thread", "threads", "ratio", "of medians"]
+    threads = [
+        [f"{x.model}, {x.quantity}, {x.states:,} states, out=", duration(x.one.least),
+         f"{x.threads}: {duration(x.several.least)}", f"{times(x.ratio)} ×", f"{times(x.ratio_median)} ×"]
+        for x in report.threads
+    ]  # fmt: skip
+    yield Table("Threads, time per state (wall clock)", headings, threads, 1)
+    yield simulation_table(report)
+
+
+def first_table(report: Report) -> Table:
+    """Compile times, cold and from the cache: machines down, quantities across."""
+    models = dict.fromkeys((start.model, start.nv) for start in report.first_calls)
+    quantities = dict.fromkeys(start.quantity for start in report.first_calls)
+    found = {(start.model, start.quantity): start for start in report.first_calls}
+
+    def cell(model: str, quantity: str) -> str:
+        start = found.get((model, quantity))
+        if start is None:
+            return "–"
+        return f"{duration(start.cold)}, {'–' if start.cached is None else duration(start.cached)}"
+
+    rows = [[f"{model} ({nv})", *(cell(model, quantity) for quantity in quantities)] for model, nv in models]
+    title = "To the first result, compile and call, in a new process: cold, then from cache (wall clock)"
+    return Table(title, ["model (nv)", *(QUANTITIES[quantity].title for quantity in quantities)], rows, 1)
+
+
+TIMED = {"engine": "compiled run alone", "simulate": "whole ph.simulate"}
+
+
+def simulation_table(report: Report) -> Table:
+    """Whole motions."""
+    headings = ["motion", "ours is the", "peer", "ours", "theirs", "ratio", "steps", "theirs", "difference"]
+    rows = [
+        [s.title, TIMED[s.timed], f"{s.peer} {s.call}" if s.peer else "–", duration(s.ours.least), *_rival(s)]
+        for s in report.simulations
+    ]
+    return Table("Whole motions, processor time, the last state kept", headings, rows, 3)
+
+
+def _rival(s: Simulation) -> list[str]:
+    if s.theirs is None or s.difference is None:
+        return ["–", "–", str(s.steps), "–", "–"]
+    return [duration(s.theirs.least), f"{times(s.ratio)} ×", str(s.steps), str(s.their_steps), f"{s.difference:.1e}"]
+
+
+def notes(report: Report) -> Iterator[str]:
+    """What a reader should know."""
+    if report.rows:
+        yield "ours: a fresh result; out=: into a given array.  ×: their least time over ours with a fresh result."
+        calls: dict[str, dict[str, None]] = {}
+        for row in report.rows:
+            if row.peer and row.call:
+                calls.setdefault(row.peer, {})[row.call] = None
+        for peer, names in calls.items():
+            yield f"{peer}: {'; '.join(names)}."
+    differences = [row.difference for row in report.rows] + [row.difference for row in report.simulations]
+    worst = max((x for x in differences if x is not None), default=0.0)
+    yield f"All results agreed before timing: largest relative difference {worst:.1e}."
+    for what in report.left_out:
+        yield f"Left out: {what}."
+
+
+def duration(seconds: float) -> str:
+    """Three figures and a unit."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= 0.9995 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def times(ratio: float | None) -> str:
+    """A ratio; "–" for none."""
+    if ratio is None:
+        return "–"
+    digits: Callable[[float], str] = "{:.0f}".format if ratio >= 100 else "{:.1f}".format
+    return digits(ratio) if ratio >= 1 else f"{ratio:.2g}"

@@ -1,0 +1,155 @@
+"""`polhode modes`: eigenvalues and modes of small motions about rest or a steady motion."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polhode import __version__
+from polhode.cli.options import loading
+from polhode.errors import InputError, message
+
+if TYPE_CHECKING:
+    from polhode.assemble.analysis import Linear, Steady
+    from polhode.model import Model
+
+
+class Speeds(click.ParamType):
+    """Speeds: 5, or several as 1,2,5, or first:last:step as 0:10:1."""
+
+    name = "SPEEDS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The speeds as a tuple."""
+        if not isinstance(value, str):
+            return value
+        try:
+            if ":" in value:
+                first, last, step = (float(part) for part in value.split(":"))
+                count = int((last - first) / step + 1e-9)
+                return tuple(first + k * step for k in range(min(count, 9999) + 1))
+            return tuple(float(part) for part in value.split(","))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            self.fail(f"{value!r} is not a speed such as 5, several such as 1,2,5, or 0:10:1", param, ctx)
+
+
+@click.command()
+@click.argument("source", metavar="MODEL")
+@click.option("--speed", "speeds", type=Speeds(), default=None, help="Forward speed, m/s: 5, or 1,2,5, or 0:10:1.")
+@click.option(
+    "--hold",
+    "holds",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A velocity or coordinate of the steady motion: steer=0, q.steer=0.1; may be repeated.",
+)
+@click.option("--rest", is_flag=True, help="Look for a state of rest, whatever the start.")
+@click.option(
+    "--set", "sets", multiple=True, metavar="PATH=VALUE", help="Another start or number: hinge.q=pi/2, bodies.arm.mass=2."
+)
+@loading
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def modes(
+    source: str,
+    speeds: tuple[float, ...] | None,
+    holds: tuple[str, ...],
+    rest: bool,
+    sets: tuple[str, ...],
+    base: str,
+    mimic: str,
+    packages: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Modes of MODEL: small motions about the rest or the steady motion near its start.
+
+    A start that moves is taken for a steady motion: a wheel that rolls, a top that precesses.
+    """
+    from polhode.formats.load import load_with_notes
+    from polhode.formats.overrides import overridden
+
+    model, notes = load_with_notes(source, base=base, mimic=mimic, packages=packages)
+    model = overridden(model, sets)
+    if not as_json:
+        for note in notes:
+            click.echo(f"note: {note}", err=True)
+    constant = _held(holds)
+    found = [_found(model, speed, constant, rest) for speed in speeds or (None,)]
+    if as_json:
+        told = [_facts(state, small) for state, small in found]
+        click.echo(json.dumps({"polhode": __version__, "model": model.name, "modes": told}, indent=1))
+    else:
+        click.echo("\n\n".join(_text(model, state, small) for state, small in found))
+
+
+def _held(holds: tuple[str, ...]) -> dict[str, float]:
+    """NAME=VALUE each."""
+    found = {}
+    for text in holds:
+        name, equals, right = (part.strip() for part in text.partition("="))
+        try:
+            found[name] = float(right)
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise InputError(message("modes, --hold", "not an assignment", repr(text), "NAME=VALUE, as in steer=0"))
+    return found
+
+
+def _found(model: "Model", speed: float | None, constant: dict[str, float], rest: bool) -> tuple["Steady", "Linear"]:
+    """The state that stays, and the small motions about it."""
+    from polhode.assemble.analysis import equilibrium, linearize, steady_motion
+
+    v = model.start.v if model.start else None
+    if speed is not None:
+        name, v = _driven(model, speed)
+        constant = {name: speed, **constant}
+    moves = v is not None and any(v) and not rest
+    state = steady_motion(model, constant, v=v) if moves or speed is not None else equilibrium(model, constant=constant)
+    return state, linearize(model, state.q, state.v, tau=state.tau, generator=state.generator)
+
+
+def _driven(model: "Model", speed: float) -> tuple[str, list[float]]:
+    """The fastest of the linear velocities at the start, by name, and all velocities at another speed."""
+    from polhode.model import JOINTS
+    from polhode.result.labels import dof_names
+
+    where, fix = f"modes, --speed, model '{model.name}'", "Give the model a start that moves, or use --hold NAME=VALUE."
+    v = model.start.v if model.start else None
+    if v is None:
+        raise InputError(message(where, "no start to take a speed from", "no start.v", "a start with a velocity", fix))
+    linear = [flag for joint in model.joints for flag in JOINTS[joint.type].linear]
+    fastest = max((k for k, flag in enumerate(linear) if flag), key=lambda k: abs(v[k]), default=None)
+    if fastest is None or not v[fastest]:
+        found = "no linear velocity at the start" if fastest is None else "linear velocities that are 0"
+        raise InputError(message(where, "nothing moves ahead", found, "a velocity in m/s", fix))
+    return dof_names(model)[fastest], [x * speed / v[fastest] for x in v]
+
+
+def _text(model: "Model", state: "Steady", small: "Linear") -> str:
+    """What was found, and the table."""
+    if not state.rates:
+        return f"At rest; accelerations left: {state.residual:.1g}.\n{small.table()}"
+    moving = ", ".join(f"{name} {rate:.6g}" for name, rate in state.rates.items())
+    return f"Steady motion: {moving}; accelerations left: {state.residual:.1g}.\n{small.table()}"
+
+
+def _facts(state: "Steady", small: "Linear") -> dict[str, Any]:
+    """The same as plain data."""
+    each = [
+        {
+            "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
+            "frequency": mode.frequency,
+            "damping": mode.damping,
+            "shape": {name: [x.real, x.imag] for name, x in mode.shape.items() if x},
+        }
+        for mode in small.modes()
+    ]
+    return {
+        "q": state.q.tolist(),
+        "v": state.v.tolist(),
+        "rates": dict(state.rates),
+        "residual": state.residual,
+        "stability": small.stability,
+        "eigenvalues": [[x.real, x.imag] for x in small.eigenvalues(all=True)],
+        "modes": each,
+    }

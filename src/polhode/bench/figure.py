@@ -47,6 +47,10 @@ def speed_figure(report: Report) -> "Figure":
     shown = [who for who in COLOURS if who in _named(report)]
     handles = [Line2D([], [], marker="o", linestyle="", color=COLOURS[who], label=_label(report, who)) for who in shown]
     title = f"polhode {report.versions['polhode']} on {report.machine['cpu']}, {report.date}"
+    for x in report.threads:
+        title += (
+            f"\n{x.threads} threads on {x.states:,} states, {x.model}, {x.quantity}: {times(x.ratio)} × as fast as one"
+        )
     figure.legend(handles=handles, title=title, fontsize=8, frameon=False, loc="outside upper center", ncols=4)
     return figure
 

@@ -86,13 +86,11 @@ class Simulation:
     difference: float | None
 
 
-def simulation_times(seconds: float, progress: Callable[[str], None] | None = None) -> tuple[list[Simulation], list]:
+def simulation_times(seconds: float) -> tuple[list[Simulation], list[str]]:
     """All races; and what was left out."""
     found: list[Simulation] = []
     left_out: list[str] = []
     for case in CASES:
-        if progress:
-            progress(f"simulation, {case.title}")
         found += _raced(case, seconds, left_out)
     return found, left_out
 

@@ -28,8 +28,8 @@ def print_report(report: Report) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = WIDTH
-    console.print(", ".join(f"{name} {value}" for name, value in report.machine.items()))
-    console.print(", ".join(f"{name} {value}" for name, value in report.versions.items()) + f"; {report.date}")
+    for line in provenance(report):
+        console.print(line)
     for part in (times_table(report), *other_tables(report)):
         if not part.rows:
             continue
@@ -45,9 +45,17 @@ def print_report(report: Report) -> None:
 
 
 def report_markdown(report: Report) -> str:
-    """The report in Markdown: ratios, machines across and calls down; then everything else."""
-    tables = [part for part in (ratios_table(report), *other_tables(report)) if part.rows]
-    return "\n\n".join(f"{part.title}:\n\n{_markdown(part)}" for part in tables) + "\n"
+    """The report in Markdown: ratios, machines across and calls down; all else; and the times."""
+    tables = [part for part in (ratios_table(report), *other_tables(report), times_table(report)) if part.rows]
+    parts = ["# Speed, measured", *provenance(report)]
+    parts += [f"## {part.title}\n\n{_markdown(part)}" for part in tables]
+    return "\n\n".join((*parts, "\n".join(f"- {line}" for line in notes(report)))) + "\n"
+
+
+def provenance(report: Report) -> Iterator[str]:
+    """Where, with what and when."""
+    yield ", ".join(f"{name} {value}" for name, value in report.machine.items())
+    yield ", ".join(f"{name} {value}" for name, value in report.versions.items()) + f"; {report.date}"
 
 
 def _markdown(part: Table) -> str:

@@ -15,6 +15,8 @@ from typing import Any
 
 SAMPLE = 2e-3
 """Seconds that one sample should take at least; a sample is as many calls as that needs."""
+LONG = 0.1
+"""Seconds that are no mere interruption."""
 FEWEST = 10
 """Turns that each contestant gets at least."""
 
@@ -68,6 +70,12 @@ def race(
 def _calls(timer: timeit.Timer) -> int:
     """How many calls fill a sample."""
     count = 1
-    while (spent := timer.timeit(count)) < SAMPLE:
+    while (spent := _spent(timer, count)) < SAMPLE:
         count = max(2 * count, min(10 * count, round(1.2 * SAMPLE * count / max(spent, 1e-9))))
     return count
+
+
+def _spent(timer: timeit.Timer, count: int) -> float:
+    """Seconds of so many calls: the least of three, lest an interruption passes for a slow call."""
+    first = timer.timeit(count)
+    return first if first > LONG else min(first, *timer.repeat(2, count))

@@ -8,6 +8,7 @@ import click
 from polhode import __version__
 from polhode.cli.bench import bench
 from polhode.cli.compare import compare
+from polhode.cli.draw import draw
 from polhode.cli.info import info
 from polhode.cli.modes import modes
 from polhode.cli.run import BAD_INPUT, INTERRUPTED, run
@@ -42,5 +43,5 @@ def main() -> None:
     """Rigid multibody dynamics in unit quaternions (Euler parameters)."""
 
 
-for command in (run, info, compare, modes, bench):
+for command in (run, info, compare, modes, draw, bench):
     main.add_command(command)

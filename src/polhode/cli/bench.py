@@ -10,17 +10,24 @@ from polhode.cli.progress import progress_of
 @click.command()
 @click.option("--model", "models", multiple=True, help="Only this machine; may be repeated.  [default: all]")
 @click.option(
-    "--quantity", "quantities", multiple=True, help="Only inverse, forward, mass, christoffel or derivatives."
+    "--quantity",
+    "quantities",
+    multiple=True,
+    help="Only inverse, forward, mass, christoffel, derivatives, threads, pendulums or simulation.",
 )
+@click.option("--simulation", is_flag=True, help="Only whole motions, against MuJoCo and SciPy.")
 @click.option("--batch", type=click.IntRange(1), default=10_000, show_default=True, help="States in a batch.")
 @click.option("--seconds", type=click.FloatRange(0), default=None, help="For each race.  [default: 1; quick: 0.2]")
 @click.option("--quick", is_flag=True, help="Two machines, short races.")
-@click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder for speed.json and speed.png.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=None, help="Folder for speed.json, speed.md and speed.png."
+)
 @click.option("--overwrite", is_flag=True, help="Overwrite existing results.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 def bench(
     models: tuple[str, ...],
     quantities: tuple[str, ...],
+    simulation: bool,
     batch: int,
     seconds: float | None,
     quick: bool,
@@ -31,6 +38,7 @@ def bench(
     """Our kernels against the libraries that are installed: times, ratios, compile times."""
     from polhode.bench import QUICK, check_output, print_report, report_json, run_bench, save_report, work
 
+    quantities = (*quantities, "simulation") if simulation else quantities
     if out:
         check_output(out, overwrite)
     chosen = models or (QUICK["models"] if quick else None)

@@ -45,7 +45,11 @@ class Speeds(click.ParamType):
 )
 @click.option("--rest", is_flag=True, help="Look for a state of rest, whatever the start.")
 @click.option(
-    "--set", "sets", multiple=True, metavar="PATH=VALUE", help="Another start or number: hinge.q=pi/2, bodies.arm.mass=2."
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Another start or number: hinge.q=pi/2, bodies.arm.mass=2.",
 )
 @loading
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -99,7 +103,7 @@ def _found(model: "Model", speed: float | None, constant: dict[str, float], rest
     """The state that stays, and the small motions about it."""
     from polhode.assemble.analysis import equilibrium, linearize, steady_motion
 
-    v = model.start.v if model.start else None
+    v: Any = model.start.v if model.start else None
     if speed is not None:
         name, v = _driven(model, speed)
         constant = {name: speed, **constant}

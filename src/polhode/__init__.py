@@ -34,6 +34,7 @@ _NAMES = {
     "polhode.assemble": ["SingleBody", "System", "compare", "compile"],
     "polhode.assemble.analysis": ["Linear", "Mode", "Steady", "equilibrium", "linearize", "steady_motion"],
     "polhode.assemble.consistent": ["Consistent", "consistent_start"],
+    "polhode.assemble.diagnose": ["Diagnosis", "diagnose"],
     "polhode.assemble.adjoint": ["gradient"],
     "polhode.assemble.drive": ["Event"],
     "polhode.assemble.inputs": ["ComputedTorque", "PD", "Sampled", "Table"],

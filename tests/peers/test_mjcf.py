@@ -326,10 +326,10 @@ def test_equality_constraints_are_kept_as_data():
     inner = body('<joint name="k"/><frame pos="0 0 1"><site name="t" pos="0 1 0"/></frame>' + SOLID, "b")
     text = world(body('<joint name="j"/>' + site + SOLID + inner)).replace("</mujoco>", EQUALITIES + "</mujoco>")
     gear, pin, glue, sites = agree(text).constraints
-    assert (gear.name, gear.type) == ("gear", "joint")
+    assert (gear.name, gear.type) == ("gear", "mujoco-joint")
     assert gear.data == {"joint": "j", "source": "k", "polycoef": (0.1, 2.0, 0.0, 0.0, 0.0), "active": True}
     assert (pin.type, pin.data["body1"], pin.data["body2"], pin.data["anchor"]) == (
-        "connect",
+        "mujoco-connect",
         "a",
         "b",
         (1.0, 2.0, 3.0),

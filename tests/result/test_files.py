@@ -1,6 +1,8 @@
 """Runs as files: exact, whole or not there, and refused with a reason."""
 
 import csv as reader
+import errno
+import io
 import os
 import signal
 import stat
@@ -10,7 +12,7 @@ import pytest
 
 import polhode as ph
 from polhode.result import Extra, Facts, Trajectory, csv, dataset, load, save
-from polhode.result.aside import aside
+from polhode.result.aside import Sink, aside
 
 BRICK = (0.1, 0.2, 0.25)
 AWKWARD = np.array([-0.0, 5e-324, np.nan, np.inf, -np.inf, 0.1, 1 / 3])
@@ -237,3 +239,26 @@ def test_ctrl_c_after_a_file_is_written_leaves_the_file(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt), aside(tmp_path / "run.nc", force=True) as sink:
         sink.write(b"whole")
     assert (tmp_path / "run.nc").read_bytes() == b"whole"
+
+
+def test_what_a_full_disk_refuses_is_read_back_until_the_fault_is_told(tmp_path, monkeypatch):
+    """HDF5 reads again what it wrote: it must find it, or it takes the process with it."""
+    rng, write = np.random.default_rng(0), os.write
+    handle = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+    sink, mirror = Sink(handle), io.BytesIO()
+    for k in range(60):
+        if k == 20:
+            monkeypatch.setattr(os, "write", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
+        at, data = int(rng.integers(200_000)), rng.bytes(int(rng.integers(1, 90_000)))
+        for file in (sink, mirror):
+            file.seek(at)
+            file.write(data)
+        at, size = int(rng.integers(250_000)), int(rng.integers(1, 150_000))
+        sink.seek(at)
+        mirror.seek(at)
+        assert (sink.read(size) or b"") == mirror.read(size)
+        assert sink.seek(0, os.SEEK_END) == mirror.seek(0, os.SEEK_END)
+    monkeypatch.setattr(os, "write", write)
+    os.close(handle)
+    with pytest.raises(OSError, match="full"):
+        sink.check()

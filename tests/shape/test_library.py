@@ -26,7 +26,7 @@ def quiet(name):
 @pytest.mark.parametrize("name", names())
 def test_a_bundled_model_loads_and_warns_only_where_its_data_are_odd(name):
     model, notes = load_with_notes(name)
-    assert model.name == ("chain-10" if name == "chain" else name)
+    assert model.name == {"chain": "chain-10", "closed-chain": "closed-chain-10", "n-four-bar": "n-four-bar-2"}.get(name, name)
     assert len(notes) == WARNS.get(name, 0)
     assert len(model.start.q) == model.nq
     assert len(model.start.v) == model.nv
@@ -56,10 +56,13 @@ def test_start_quaternions_are_unit_and_limits_hold_the_start(name):
 def test_the_sizes_are_those_of_the_machines():
     sizes = {name: (quiet(name).nq, quiet(name).nv, len(quiet(name).bodies)) for name in names()}
     assert sizes == {
-        "arm-6": (6, 6, 6), "arm-7": (7, 7, 7), "cart-pole": (2, 2, 2), "chain": (10, 10, 10),
-        "double-pendulum": (2, 2, 2), "free-body": (7, 6, 1), "heavy-top": (4, 3, 1), "manipulator": (3, 3, 3),
-        "pendulum": (1, 1, 1), "puma-560": (6, 6, 6), "quadruped": (19, 18, 13), "rprr": (4, 4, 4),
-        "spacecraft": (10, 9, 4), "spherical-pendulum": (4, 3, 1), "t-handle": (7, 6, 1),
+        "andrews": (7, 7, 7), "arm-6": (6, 6, 6), "arm-7": (7, 7, 7), "bicycle": (10, 9, 4), "bricard": (5, 5, 5),
+        "cart-pole": (2, 2, 2), "chain": (10, 10, 10), "chaplygin-sleigh": (3, 3, 1), "closed-chain": (10, 10, 10),
+        "double-pendulum": (2, 2, 2), "flyball-governor": (4, 4, 6), "four-bar": (3, 3, 3), "free-body": (7, 6, 1),
+        "heavy-top": (4, 3, 1), "manipulator": (3, 3, 3), "n-four-bar": (5, 5, 5), "pendulum": (1, 1, 1),
+        "puma-560": (6, 6, 6), "quadruped": (19, 18, 13), "rolling-disk": (7, 6, 1), "rolling-sphere": (7, 6, 1),
+        "rprr": (4, 4, 4), "slider-crank-3d": (6, 5, 3), "spacecraft": (10, 9, 4), "spherical-pendulum": (4, 3, 1),
+        "stewart-platform": (25, 24, 13), "t-handle": (7, 6, 1),
     }  # fmt: skip
     assert [joint.type[0].upper() for joint in quiet("rprr").joints] == list("RPRR")
 

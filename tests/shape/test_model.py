@@ -139,11 +139,11 @@ def test_a_named_parameter_is_one_number_in_many_places():
     assert model.numbers()["bodies.b.center.2"] == -1
 
 
-def test_a_model_with_constraints_is_kept_but_not_compiled():
+def test_a_constraint_is_kept_as_data_and_checked_where_it_is_compiled():
     mimic = ph.Constraint("follow", "mimic", {"joint": "j", "source": "i", "multiplier": 2.0, "offset": 0.0})
     model = ph.Model("m", bodies=[body()], joints=[hinge()], constraints=[mimic])
     assert model.constraints[0].data["multiplier"] == 2
-    with pytest.raises(ph.CompileError, match="follow"):
+    with pytest.raises(ph.ModelError, match="follow"):
         ph.compile(model, target="python")
 
 

@@ -36,7 +36,7 @@ forces:
   push: {body: upper, force: [1, 0, 0], axes: body}
   band: {type: spring, body_a: world, body_b: lower, stiffness: 10}
 constraints:
-  together: {type: mimic, joint: hip, source: knee, multiplier: 2, offset: 0.5, list: [1, [a, true]]}
+  together: {type: of-another-program, joint: hip, source: knee, list: [1, [a, true]]}
 start: {q: [0, 1, 2], v: [0, 0, 0], duration: 2, method: rk4}
 """
 

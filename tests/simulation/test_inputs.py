@@ -175,6 +175,28 @@ def test_a_function_works_on_what_methods_differentiate():
     assert np.max(abs(final(found) - exact_end)) <= 1e-8  # h⁵ = 1e-10 on the smooth parts, |v| v has a corner
 
 
+def braked(t, q, v):
+    return [ph.where(v[0] > 0, -1.5 * v[0], -0.5 * v[0]) + ph.sin(q[0])]
+
+
+def braked_in_python(t, q, v):
+    return [(-1.5 * v[0] if v[0] > 0 else -0.5 * v[0]) + ph.sin(q[0])]
+
+
+def braked_on_floats(t, q, v):
+    return [(-1.5 if v[0] > 0 else -0.5) * float(v[0]) + math.sin(q[0])]
+
+
+@pytest.mark.parametrize("name", ["radau2", "implicit-midpoint", "generalized-alpha", "energy-momentum"])
+@pytest.mark.filterwarnings("ignore::polhode.PolhodeWarning")
+def test_implicit_methods_take_functions_that_cannot_be_compiled(name):
+    """The derivatives that they need come from duals, or from differences where a function takes only floats."""
+    options = {"duration": 0.6, "step": 0.05, "method": name, "samples": None}
+    expected = states(run(PENDULUM, [1.0], [0.3], tau=braked, **options))
+    for tau in (braked_in_python, braked_on_floats):
+        assert_close(states(run(PENDULUM, [1.0], [0.3], tau=tau, **options)), expected, condition=10)
+
+
 # controllers
 
 

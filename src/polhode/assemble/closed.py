@@ -22,7 +22,7 @@ from polhode.model import JOINTS, WORLD, Model, Tree, make_tree, plain
 from polhode.model.conditions import check_constraint
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import conjugate, product
-from polhode.scalar import Scalar, Vec, iterate, maximum, minimum
+from polhode.scalar import Scalar, Vec, iterate, maximum, minimum, where
 
 TOLERANCE = 1e-10
 """What is left of a row, relative to its size, below which it counts as dependent on the others."""
@@ -32,6 +32,12 @@ OFF, MOST = 10.0, 1e-3
 
 CORRECTIONS = 2
 """Steps of the projection of positions: each squares the violation."""
+
+CONTRADICTION = 1e-6
+"""What dependent rows may miss of each other in velocities, relative to the speed of the machine."""
+
+NOWHERE = 1e200
+"""A velocity beyond all bounds: no motion meets the conditions."""
 
 SAMPLES = 4
 """Configurations at which the natural sizes of rows are measured."""
@@ -56,6 +62,13 @@ class Residuals(NamedTuple):
     rates: Any
 
 
+class ConditionRows(NamedTuple):
+    """What constraints ask of accelerations: A v̇ = b, A (..., k, nv), b (..., k)."""
+
+    A: Any
+    b: Any
+
+
 class Projected(NamedTuple):
     """A state brought back to where the constraints hold."""
 
@@ -69,7 +82,7 @@ class Scales(NamedTuple):
     sizes: tuple[float, ...]
     """The natural size of each row of rates: those of positions first, as `dynamics.constraints` orders them."""
     units: tuple[float, ...]
-    """What the residual of each row of positions is measured in: a length of the machine, or a radian."""
+    """What the residual of each row is measured in: a length of the machine, or a radian (per second)."""
     light: bool
     """Whether the mass matrix alone is singular."""
 
@@ -123,10 +136,14 @@ class Closed:
         found = list(self.conditions)
         return constraints.positions(tree, found, t, q), constraints.speeds(tree, found, t, q, v)
 
-    def projected(self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int = CORRECTIONS) -> tuple[Vec, Vec]:
+    def projected(
+        self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int = CORRECTIONS, strict: bool = False
+    ) -> tuple[Vec, Vec]:
         """The state brought back, by the least change in the metric of the mass matrix.           BEYOND §7
 
         δ = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺φ,  q ← q ⊕ δ;   v ← v − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺r
+
+        strict  where dependent rows contradict each other, velocities become NOWHERE
         """
         held, nothing = self.holonomic, Vec([0.0] * tree.nv)
 
@@ -139,8 +156,15 @@ class Closed:
         if held:
             q = iterate(corrected, q, corrections)
         rows = self.rows(Arguments(tree, q, v, t=t))
-        tolerance = self.tolerance(rows.phi)
-        return q, v + self.nearest(inertia.mass_matrix(tree, q), nothing, rows.A, -rows.r, tolerance).a
+        M, tolerance = inertia.mass_matrix(tree, q), self.tolerance(rows.phi)
+        found = self.nearest(M, nothing, rows.A, -rows.r, tolerance)
+        new = v + found.a
+        if not strict:
+            return q, new
+        slow = max(unit / size for unit, size in zip(self.scales.units, self.scales.sizes, strict=True))
+        part = CONTRADICTION + OFF * tolerance
+        missed, bound = found.missing @ found.missing, part * part * (new @ (M @ new) + (1e-3 * slow) ** 2)
+        return q, where(missed > bound, Vec([NOWHERE] * tree.nv), new)
 
     def tangent(self, tree: Tree, t: Scalar, q: Vec, v: Vec, changes: list[Vec]) -> list[Vec]:
         """The parts of small changes of (q, v) that a projection leaves: those along the conditions.
@@ -169,7 +193,7 @@ class Closed:
     def tolerance(self, phi: Vec) -> Scalar:
         """What is left of a dependent row, relative to its size, with this violation of the conditions.  BEYOND §5"""
         off: Scalar = 0.0
-        for value, unit in zip(phi, self.scales.units, strict=True):
+        for value, unit in zip(phi, self.scales.units, strict=False):
             off = maximum(off, abs(value) * (OFF / unit))
         return maximum(minimum(off, MOST), TOLERANCE) if phi else TOLERANCE
 
@@ -256,7 +280,6 @@ def _scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:
     units = [
         1.0 if scale == "turn" or not r.turn > 0 else r.length / r.turn
         for c, r in zip(conditions, typical, strict=True)
-        if c.holonomic
         for scale in c.scales
     ]
     return Scales(tuple(x if x > 0 else 1.0 for x in sizes), tuple(x if x > 0 else 1.0 for x in units), light)

@@ -4,14 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from polhode.assemble.diagnose import CONSISTENT, contradictions, residuals
 from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.scalar import Array
-
-CONSISTENT = 1e-6
-"""The residual, m or rad (per second), up to which a start counts as consistent."""
 
 ROUNDS = 50
 """Projections that are tried."""
@@ -26,56 +24,83 @@ class Consistent(NamedTuple):
     residual: float
 
 
-def residuals(system: System, q: np.ndarray, v: np.ndarray) -> dict[str, float]:
-    """What every row misses: positions by name, rates by name with "rate of " before it."""
-    found, names = system.constraint_residuals(q, v), system.constraint_names
-    held = len(found.positions)
-    rates = {
-        f"rate of {name}" if i < held else name: float(x)
-        for i, (name, x) in enumerate(zip(names, found.rates, strict=True))
-    }
-    return {**{name: float(x) for name, x in zip(names, found.positions, strict=False)}, **rates}
-
-
 def consistent_start(
-    model: Model, q: Array | None = None, v: Array | None = None, tolerance: float = 1e-11
+    model: Model, q: Array | None = None, v: Array | None = None, tolerance: float = 1e-11, t: float = 0.0
 ) -> Consistent:
     """The consistent state nearest to a given one, in the metric of the mass matrix.
 
-    q, v  the model's start unless given
-    ->    `moved` says which rows were violated, and by how much
+    q, v       the model's start unless given
+    tolerance  of residuals, in lengths of the machine or radians (per second)
+    ->         `moved` says which rows were violated, and by how much
     """
-    system = System(model)
     q, v = start_of(model, q, v)
-    before = residuals(system, q, v)
+    if not model.constraints:
+        return Consistent(q, v, {}, 0.0)
+    system = System(model)
+    _check_rows("consistent_start", system, q, v, t)
+    before = residuals(system, q, v, t)
     for _ in range(ROUNDS):
-        found = system.project(q, v)
-        q, v = found.q, found.v
-        left = max(map(abs, residuals(system, q, v).values()), default=0.0)
-        if not left > tolerance:
+        found = system.project(q, v, t=t)
+        if not (np.all(np.isfinite(found.q)) and np.all(np.isfinite(found.v))):
             break
-    if not left <= 1e3 * tolerance:
-        name, worst = _worst(residuals(system, q, v))
-        where, fix = (
-            f"consistent_start, constraint '{name}'",
-            "Start closer to a closed configuration; look for contradictions.",
-        )
+        q, v = found.q, found.v
+        left = residuals(system, q, v, t)
+        if all(abs(x) <= tolerance * scale for x, scale in left.values()):
+            break
+    left = residuals(system, q, v, t)
+    name, worst = _worst(left)
+    if not abs(worst) <= 1e3 * tolerance * left[name][1]:
+        _refuse_contradictions("consistent_start", system, q, v, t)
+        where, fix = f"consistent_start, constraint '{name}'", "Start closer to a configuration that fits."
         raise InputError(message(where, "cannot be met", f"residual {worst:.3g} after {ROUNDS} rounds", "0", fix))
-    return Consistent(q, v, {name: x for name, x in before.items() if abs(x) > tolerance}, left)
+    _refuse_contradictions("consistent_start", system, q, v, t)
+    moved = {name: x for name, (x, scale) in before.items() if abs(x) > tolerance * scale}
+    return Consistent(q, v, moved, max(abs(x) for x, _ in left.values()))
 
 
 def check_start(model: Model, q: np.ndarray, v: np.ndarray) -> None:
-    """Refuse a start that violates a constraint."""
+    """Refuse a start that violates a constraint, or constraints that contradict each other there."""
     if not model.constraints:
         return
-    name, worst = _worst(residuals(System(model), q, v))
-    if not abs(worst) <= CONSISTENT:
+    system = System(model)
+    _check_rows("simulate", system, q, v, 0.0)
+    left = residuals(system, q, v)
+    name, worst = _worst(left)
+    if not abs(worst) <= CONSISTENT * left[name][1]:
+        _refuse_contradictions("simulate", system, q, v, 0.0)
         where, fix = f"simulate, constraint '{name}'", "Move the start: ph.consistent_start(model, q, v)."
-        raise InputError(
-            message(where, "violated at the start", f"residual {worst:.6g}", f"0, up to {CONSISTENT:g}", fix)
-        )
+        expected = f"0, up to {CONSISTENT * left[name][1]:.3g}"
+        raise InputError(message(where, "violated at the start", f"residual {worst:.6g}", expected, fix))
+    _refuse_contradictions("simulate", system, q, v, 0.0)
 
 
-def _worst(found: dict[str, float]) -> tuple[str, float]:
-    name = max(found, key=lambda key: abs(found[key]) if np.isfinite(found[key]) else np.inf)
-    return name, found[name]
+def _check_rows(where: str, system: System, q: np.ndarray, v: np.ndarray, t: float) -> None:
+    """Refuse residuals and derivatives that are no numbers, and a motion that nothing determines."""
+    (positions, rates), (A, b) = system.constraint_residuals(q, v, t=t), system.constraint_rows(q, v, t=t)
+    values = np.concatenate([positions, np.zeros(len(rates) - len(positions))]), rates, A, b
+    for what, value in zip(("residual", "rate", "derivative", "second derivative"), values, strict=True):
+        for name, row in zip(system.constraint_names, value, strict=True):
+            if not np.all(np.isfinite(row)):
+                place = f"{where}, constraint '{name}'"
+                raise InputError(message(place, f"its {what} is not finite", str(row), "finite numbers at the start"))
+    if not np.all(np.isfinite(system.forward_dynamics(q, v, np.zeros(system.nv), t=t))):
+        fix = "Give every body that the constraints leave free mass and inertia."
+        found = "no finite acceleration"
+        raise InputError(message(f"{where}, model '{system.model.name}'", "the motion is not determined", found, "one", fix))
+
+
+def _refuse_contradictions(where: str, system: System, q: np.ndarray, v: np.ndarray, t: float) -> None:
+    found = contradictions(system, q, v, t)
+    if found:
+        names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
+        fix = "Take one of them away, or make them agree; ph.diagnose(model, q) tells more."
+        raise InputError(message(f"{where}, constraints", "contradict each other", f"missed: {names}", "one motion", fix))
+
+
+def _worst(found: dict[str, tuple[float, float]]) -> tuple[str, float]:
+    def size(name: str) -> float:
+        value, scale = found[name]
+        return abs(value) / scale if np.isfinite(value) else np.inf
+
+    name = max(found, key=size)
+    return name, found[name][0]

@@ -16,6 +16,7 @@ import numpy as np
 from polhode.assemble import rows
 from polhode.assemble.calls import Arguments
 from polhode.assemble.closed import closed
+from polhode.assemble.diagnose import contradictions
 from polhode.assemble.graphs import FACTORED, identity_text
 from polhode.assemble.inputs import law_of, named_inputs, ours, told, traceable
 from polhode.assemble.machine import Input, machine
@@ -209,7 +210,7 @@ class Engine:
     def _projection(self) -> Shared:
         closed, tree = self.closed, self.tree
         assert closed is not None
-        return Shared("project", lambda t, q, v: Vec(flat(closed.projected(tree, t[0], q, v))))
+        return Shared("project", lambda t, q, v: Vec(flat(closed.projected(tree, t[0], q, v, strict=True))))
 
     # compiled
 
@@ -245,6 +246,8 @@ class Engine:
         """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""
         if not np.max(abs(np.concatenate([q, v])), initial=0.0) < UNBOUNDED:
             return ""
+        if self.closed and (found := self._contradictions(t, q, v, sizes)):
+            return found
         for h in (0.0, *sizes):
             try:
                 state = self.ahead(t, q, v, h, level)
@@ -252,11 +255,19 @@ class Engine:
                 return ""
             for name, function in self.inputs:
                 try:
-                    found = np.array(function(*state), dtype=float)
+                    values = np.array(function(*state), dtype=float)
                 except Exception as error:
                     return f"{name} {told(error)}"
-                if not np.all(np.isfinite(found)):
-                    return f"{name} is not finite: {str(found.tolist())[:80]} at t = {state[0]:.9g}"
+                if not np.all(np.isfinite(values)):
+                    return f"{name} is not finite: {str(values.tolist())[:80]} at t = {state[0]:.9g}"
+        return ""
+
+    def _contradictions(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float]) -> str:
+        """Which constraints contradict each other at a state or just ahead of it; "" if none."""
+        for h in (0.0, *sizes):
+            if found := contradictions(self._system, q, v, t + h):
+                names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
+                return f"constraints contradict each other: {names}"
         return ""
 
     def forces(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:

@@ -131,4 +131,6 @@ class Graphs:
 
 def identity_text(model: Model) -> str:
     """The model as text that says everything about it; "" where it holds functions, which no text tells."""
-    return "" if any(callable(x) for force in model.forces for x in vars(force).values()) else repr(model)
+    held = [*(x for force in model.forces for x in vars(force).values())]
+    held += [x for constraint in model.constraints for x in constraint.data.values()]
+    return "" if any(map(callable, held)) else repr(model)

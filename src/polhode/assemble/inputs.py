@@ -17,7 +17,10 @@ from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
 from polhode.model import Force, ForceFunction, Model, Tree
-from polhode.scalar import Array, Scalar, Vec, as_array, where
+from polhode.scalar import Array, Dual, Scalar, Vec, as_array, where
+
+DIFFERENCE = 6e-6
+"""Of a central difference, relative: the cube root of the rounding of a double."""
 
 Law = Callable[[Scalar, Vec, Vec], Vec]
 """Generalised forces (nv,) of (t, q, v)"""
@@ -192,7 +195,12 @@ def _checked_law(function: Callable, nv: int) -> Law:
     name = getattr(function, "__name__", "tau")
 
     def law(t: Scalar, q: Vec, v: Vec) -> Vec:
-        found = function(t, q, v)
+        try:
+            found = function(t, q, v)
+        except TypeError:
+            if not any(isinstance(x, Dual) for x in (*q, *v)):
+                raise
+            found = _by_differences(function, t, q, v)
         if not hasattr(found, "__len__") or len(found) != nv or any(hasattr(x, "__len__") for x in found):
             flat = hasattr(found, "__len__") and len(found) != nv
             shown = f"{len(found)} numbers" if flat else repr(found)[:60]
@@ -200,6 +208,24 @@ def _checked_law(function: Callable, nv: int) -> Law:
         return Vec(found)
 
     return law
+
+
+def _by_differences(function: Callable, t: Scalar, q: Vec, v: Vec) -> list[Dual]:
+    """What a function that takes only floats is on duals: its slopes by central differences."""
+    x = [(y.value, y.slope) if isinstance(y, Dual) else (y, None) for y in (*q, *v)]
+    place = np.array([float(value) for value, _ in x])
+
+    def at(place: np.ndarray) -> np.ndarray:
+        numbers = place.tolist()
+        return np.array(function(t, Vec(numbers[: len(q)]), Vec(numbers[len(q) :])), dtype=float)
+
+    value: np.ndarray = at(place)
+    slopes: Any = 0.0
+    for k, (_, slope) in enumerate(x):
+        if slope is not None:
+            h = DIFFERENCE * (1 + abs(place[k])) * np.eye(len(x))[k]
+            slopes = slopes + np.multiply.outer((at(place + h) - at(place - h)) / (2 * h[k]), slope)
+    return [Dual(float(a), b) for a, b in zip(value, slopes, strict=True)]
 
 
 def controller(tau: PD | ComputedTorque, tree: Tree, zero: np.ndarray) -> Law:

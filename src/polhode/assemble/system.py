@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from polhode.assemble.calls import Arguments, checked_call, own_value, thread_count
-from polhode.assemble.closed import Closed, Projected, Reactions, Residuals, closed
+from polhode.assemble.closed import Closed, ConditionRows, Projected, Reactions, Residuals, closed
 from polhode.assemble.cuda import CudaTarget
 from polhode.assemble.graphs import Quantity
 from polhode.assemble.quantities import forward_dynamics, gravity, inverse_dynamics, mass_matrix, needed
@@ -161,6 +161,11 @@ class System:
     # constraints
 
     @property
+    def conditions(self) -> Closed | None:
+        """The conditions of its constraints; None without constraints."""
+        return self._closed
+
+    @property
     def constraint_names(self) -> list[str]:
         """The rows of all constraints, as in "loop.x"; those of positions come first."""
         return self._closed.names if self._closed else []
@@ -172,8 +177,22 @@ class System:
     def constraint_residuals(self, q: Array, v: Array, **options: Any) -> Residuals:
         """What the constraints miss: φ of positions, r of all rates. Takes t."""
         missed = self._bound().residuals
+        if not self._bound().holonomic:
+            rates = self.constraint_rates(q, v, **options)
+            return Residuals(np.zeros((*np.shape(rates)[:-1], 0)), rates)
         on_scalars = lambda x: Residuals(*missed(x.tree, x.t, x.q, x.v))  # noqa: E731
         return self._call("constraint_residuals", on_scalars, options, q=q, v=v)
+
+    def constraint_rates(self, q: Array, v: Array, **options: Any) -> Any:
+        """What the constraints miss in velocities, r (..., k): rates of positions first. Takes t."""
+        missed = self._bound().residuals
+        return self._call("constraint_rates", lambda x: missed(x.tree, x.t, x.q, x.v)[1], options, q=q, v=v)
+
+    def constraint_rows(self, q: Array, v: Array, **options: Any) -> ConditionRows:
+        """What the constraints ask of accelerations, A v̇ = b: A (..., k, nv), b (..., k). Takes t."""
+        found = self._bound().rows
+        on_scalars = lambda x: ConditionRows(found(x).A, found(x).b)  # noqa: E731
+        return self._call("constraint_rows", on_scalars, options, q=q, v=v)
 
     def project(self, q: Array, v: Array, **options: Any) -> Projected:
         """The state brought to where the constraints hold, by the least change in the mass metric. Takes t."""

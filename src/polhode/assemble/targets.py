@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from polhode.assemble.calls import FLOAT, Arguments, Call, arguments, into, real_array
-from polhode.assemble.closed import Projected, Reactions, Residuals
+from polhode.assemble.closed import ConditionRows, Projected, Reactions, Residuals
 from polhode.assemble.graphs import Graphs, Quantity, identity_text
 from polhode.dynamics import kinematics
 from polhode.dynamics.energy import Energy, Momentum
@@ -73,12 +73,21 @@ RECORDS: dict[str, type] = {
     "inverse_dynamics_derivatives": InverseDerivatives,
     "constraint_forces": Reactions,
     "constraint_residuals": Residuals,
+    "constraint_rows": ConditionRows,
     "project": Projected,
 }
 """The quantities with several results, and the record of them."""
 
 
-CLOSED = {"forward_dynamics", "forward_dynamics_derivatives", "constraint_forces", "constraint_residuals", "project"}
+CLOSED = {
+    "forward_dynamics",
+    "forward_dynamics_derivatives",
+    "constraint_forces",
+    "constraint_rates",
+    "constraint_residuals",
+    "constraint_rows",
+    "project",
+}
 """The quantities that constraints take part in."""
 
 

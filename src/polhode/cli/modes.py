@@ -7,7 +7,7 @@ import click
 
 from polhode import __version__
 from polhode.cli.options import loading
-from polhode.errors import InputError, message
+from polhode.errors import InputError, UnknownNameError, message
 
 if TYPE_CHECKING:
     from polhode.assemble.analysis import Linear, Steady
@@ -107,8 +107,15 @@ def _found(model: "Model", speed: float | None, constant: dict[str, float], rest
     if speed is not None:
         name, v = _driven(model, speed)
         constant = {name: speed, **constant}
-    moves = v is not None and any(v) and not rest
-    state = steady_motion(model, constant, v=v) if moves or speed is not None else equilibrium(model, constant=constant)
+    if rest or (speed is None and not (v is not None and any(v))):
+        state = equilibrium(model, constant=constant)
+    else:
+        try:
+            state = steady_motion(model, constant, v=v)
+        except UnknownNameError:
+            raise
+        except InputError as error:
+            raise InputError(f"{error}\n  For a state of rest: polhode modes … --rest.") from None
     return state, linearize(model, state.q, state.v, tau=state.tau, generator=state.generator)
 
 

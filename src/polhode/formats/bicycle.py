@@ -1,8 +1,8 @@
 """The Carvallo–Whipple bicycle from its 25 parameters: a frame with its rider, a front fork, two wheels that roll.
 
 A tree — the frame flies, the fork turns on it, a wheel on each — with two knife-edge wheels on the ground. The
-parameters are those of Meijaard, Papadopoulos, Ruina, Schwab (2007), Table 1: x forward, z down, origin at the rear
-contact. Here z is up; `z_up` converts. Lean and steer keep their signs: positive to the right.
+parameters are those of Meijaard et al. (2007), Table 1: x forward, z down, origin at the rear contact. Here z is up;
+`z_up` converts. Lean and steer keep their signs: positive to the right.
 """
 
 import math
@@ -102,7 +102,8 @@ def _parameters(changed: dict[str, Any]) -> Bicycle:
     known = [field.name for field in fields(Bicycle)]
     for name in changed:
         if name not in known:
-            near = get_close_matches(name, known, 1, 0.5)
+            same = [other for other in known if other.lower() == name.lower()]
+            near = same or get_close_matches(name, known, 1, 0.5)
             fix = f"Did you mean '{near[0]}'?" if near else ""
             raise UnknownNameError(message("bicycle", "no such parameter", repr(name), ", ".join(known), fix))
     return replace(Bicycle(), **changed)
@@ -113,8 +114,8 @@ def bicycle_text() -> str:
     from polhode.formats.yaml import to_yaml
 
     head = [
-        "The Carvallo-Whipple bicycle of Meijaard, Papadopoulos, Ruina and Schwab (2007), Table 1, z up. It runs straight",
-        "ahead at 4.6 m/s and is pushed to the side: left alone, it rights itself.",
+        "The Carvallo-Whipple bicycle of Meijaard et al. (2007), Table 1, z up.",
+        "It runs straight ahead at 4.6 m/s and is pushed to the side: left alone, it rights itself.",
         "Made by: python -c \"from polhode.formats.bicycle import bicycle_text; print(bicycle_text(), end='')\"",
         "Other parameters: ph.bicycle(w=1.1, mB=75).",
     ]

@@ -8,7 +8,7 @@ from polhode.model import WORLD, Constraint
 
 
 def constraints(spec: Any) -> Iterator[Constraint]:
-    """The equality constraints of a spec, by MuJoCo's names for their kinds.
+    """The equality constraints of a spec, as "mujoco-" and MuJoCo's names for their kinds: not yet ours.
 
     joint    joint − its start = Σ polycoef[k] (source − its start)^k; without a source, joint − its start = polycoef[0]
     connect  the point `anchor` of body1 stays on body2 where it is at the start; or the origins of two sites meet
@@ -17,7 +17,7 @@ def constraints(spec: Any) -> Iterator[Constraint]:
     for k, equality in enumerate(spec.equalities):
         kind = equality.type.name.removeprefix("mjEQ_").lower()
         data = _data(spec, equality, kind)
-        yield Constraint(equality.name or f"{kind}_{k}", kind, {**data, "active": bool(equality.active)})
+        yield Constraint(equality.name or f"{kind}_{k}", f"mujoco-{kind}", {**data, "active": bool(equality.active)})
 
 
 def _data(spec: Any, equality: Any, kind: str) -> dict[str, Any]:

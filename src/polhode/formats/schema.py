@@ -25,6 +25,7 @@ from typing_extensions import TypeAliasType
 
 from polhode.formats.expression import Fault, evaluate, is_name
 from polhode.model import JOINTS, Parameter
+from polhode.model.conditions import KINDS
 from polhode.model.numbers import plain
 
 EXPECTED_NUMBER = "a number, an expression such as 2*pi, or the name of a parameter"
@@ -249,12 +250,56 @@ AnyForce = TypeAliasType(
 )
 
 
-class ConstraintEntry(BaseModel):
-    """A condition on the motion, kept as data: any further keys with names, numbers and lists."""
+Place = TypeAliasType("Place", Annotated[list[Value], Field(min_length=3, max_length=3)])
+
+
+class ConstraintEntry(Entry):
+    """A condition on the motion: between frames on two bodies, or on the coordinates of joints."""
+
+    type: Annotated[StrictStr, WithJsonSchema({"enum": [kind for kind in KINDS if kind != "function"]})] = needed(
+        "kind of constraint"
+    )
+    body_a: Name = optional("a body, or world")
+    body_b: Name = optional("another body, or world")
+    position_a: Place = optional("of the frame on body_a, m; 0 unless given")
+    position_b: Place = optional("of the frame on body_b, m; 0 unless given")
+    orientation_a: Annotated[list[Value], Field(min_length=4, max_length=4)] = optional("unit quaternion w, x, y, z")
+    orientation_b: Annotated[list[Value], Field(min_length=4, max_length=4)] = optional("unit quaternion w, x, y, z")
+    rpy_a: Place = optional("the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad")
+    rpy_b: Place = optional("the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad")
+    axis_a: Place = optional("only its z axis: that of a hinge or a wheel, the normal of a plane, in the body's axes")
+    axis_b: Place = optional("only its z axis, in the body's axes")
+    pitch: Value = optional("of a screw, m per radian")
+    length: Value = optional("of a rod, m")
+    radius: Value = optional("of a disk or sphere, m")
+    rim: Value = optional("of a disk: radius of its rounded edge, m; 0 unless given")
+    joint: Name = optional("a joint of one axis")
+    source: Name = optional("the joint that it follows")
+    multiplier: Value = optional("joint = multiplier × source + offset; 1 unless given")
+    offset: Value = optional("0 unless given")
+    value: Value = optional("the coordinate that the joint keeps")
+
+
+class KeptEntry(BaseModel):
+    """A constraint of another program, kept as data: any further keys with names, numbers and lists."""
 
     model_config = ConfigDict(extra="allow")
 
-    type: Name = needed("such as mimic")
+    type: Name = needed("a name")
+
+
+def _constraint_kind(value: Any) -> str:
+    """Ours, if its type is one of ours."""
+    return "a constraint" if isinstance(value, dict) and value.get("type") in KINDS else "kept"
+
+
+AnyConstraint = TypeAliasType(
+    "AnyConstraint",
+    Annotated[
+        Annotated[ConstraintEntry, Tag("a constraint")] | Annotated[KeptEntry, Tag("kept")],
+        Discriminator(_constraint_kind),
+    ],
+)
 
 
 class StartEntry(Entry):
@@ -275,7 +320,7 @@ class ModelEntry(Entry):
     bodies: dict[str, BodyEntry] = optional("rigid bodies by name", {})
     joints: dict[str, JointEntry] = optional("joints by name; q and v are those of the joints, in this order", {})
     forces: dict[str, AnyForce] = optional("forces and springs by name", {})
-    constraints: dict[str, ConstraintEntry] = optional("constraints by name", {})
+    constraints: dict[str, AnyConstraint] = optional("constraints by name", {})
     start: StartEntry = optional("where a motion starts")
 
 

@@ -27,6 +27,7 @@ from polhode.formats import schema
 from polhode.formats.document import Document, Path_, read_document, read_text
 from polhode.formats.expression import Fault, is_name
 from polhode.model import Body, Constraint, Force, ForceFunction, Joint, Model, Parameter, Spring, Start
+from polhode.model.conditions import check_data
 from polhode.model.description import named_parameters
 from polhode.model.numbers import plain
 
@@ -48,7 +49,13 @@ ENTRIES: dict[str, type[BaseModel]] = {
 WRITTEN = ("bodies", "joints", "forces", "constraints")
 WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 """Text that some reader of YAML takes for something else."""
-GROUPS = {"body": "bodies", "joint": "joints", "force": "forces", "spring": "forces"}
+GROUPS = {
+    "body": "bodies",
+    "joint": "joints",
+    "force": "forces",
+    "spring": "forces",
+    "constraint": "constraints",
+}
 
 
 def load_yaml(path: str | Path) -> Model:
@@ -162,8 +169,8 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
             values = _given(force)
             forces.append((Spring if values.pop("type", "force") == "spring" else Force)(name, **values))
     for name, constraint in entry.constraints.items():
-        data = {key: schema.frozen(value) for key, value in (constraint.model_extra or {}).items()}
-        constraints.append(Constraint(name, constraint.type, data))
+        with _located(document, ("constraints", name)):
+            constraints.append(_constraint(name, constraint))
     values = {key: value for key, value in _given(entry).items() if key in ("name", "gravity")}
     if entry.start is not None:
         values["start"] = Start(**_given(entry.start))
@@ -195,6 +202,24 @@ def _joint(name: str, entry: schema.JointEntry) -> Joint:
     return Joint(name, **values)
 
 
+def _constraint(name: str, entry: schema.ConstraintEntry | schema.KeptEntry) -> Constraint:
+    if isinstance(entry, schema.KeptEntry):
+        data = {key: schema.frozen(value) for key, value in (entry.model_extra or {}).items()}
+        return Constraint(name, entry.type, data)
+    values = _given(entry)
+    kind = values.pop("type")
+    for side in ("a", "b"):
+        rpy, orientation = f"rpy_{side}", f"orientation_{side}"
+        if rpy in values and orientation in values:
+            found = f"{rpy} and {orientation}"
+            raise ModelError(message(f"constraint '{name}', {rpy}", "an orientation twice", found, "one of them"))
+        if rpy in values:
+            values[orientation] = _attitude("extrinsic-123", values.pop(rpy))
+    constraint = Constraint(name, kind, values)
+    check_data(constraint)
+    return constraint
+
+
 def _attitude(sequence: str, angles: Any) -> tuple[float, ...]:
     """A unit quaternion (w, x, y, z); a parameter counts with its value."""
     return tuple(map(float, np.asarray(euler.to_quaternion(sequence, plain(tuple(angles))))))
@@ -217,7 +242,7 @@ def _located(document: Document, path: Path_) -> Iterator[None]:
 
 def _relocate(document: Document, path: Path_, text: str) -> str:
     """ "body 'arm', mass: …" becomes "arm.yaml:7, bodies.arm.mass: …"."""
-    head = re.match(r"(body|joint|force|spring) '(.*?)'(?:, (\w+))?: ", text)
+    head = re.match(r"(body|joint|force|spring|constraint) '(.*?)'(?:, (\w+))?: ", text)
     if head:
         kind, name, key = head.groups()
         path = (GROUPS[kind], name, key) if key else (GROUPS[kind], name)

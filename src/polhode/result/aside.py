@@ -13,11 +13,16 @@ from typing import Any
 from polhode.errors import InputError, PolhodeError, message
 
 
+PAGE = 2**16
+"""Bytes of a page of what could not be written."""
+
+
 class Sink(io.RawIOBase):
     """An open file that keeps the first error of a write and goes on as if nothing had happened.
 
     HDF5 cannot close a file whose disk is full: it leaks the file, reports some failures nowhere, and may
-    take the process with it. So it never hears of the fault; `check` raises what was kept.
+    take the process with it. So it never hears of the fault; `check` raises what was kept. What could not be
+    written stays in memory, page by page, until then: HDF5 reads its own tables again and must find them.
     """
 
     def __init__(self, handle: int) -> None:
@@ -25,6 +30,8 @@ class Sink(io.RawIOBase):
         self.handle = handle
         self.fault: OSError | None = None
         self.interrupted = False
+        self._pages: dict[int, bytearray] = {}
+        self._end = 0
 
     def check(self) -> None:
         """Raise the error that was kept, or Ctrl-C, if there is one."""
@@ -48,6 +55,8 @@ class Sink(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Go to a place in the file."""
+        if whence == os.SEEK_END and self.fault:
+            offset, whence = max(os.fstat(self.handle).st_size, self._end) + offset, os.SEEK_SET
         return os.lseek(self.handle, offset, whence)
 
     def tell(self) -> int:
@@ -56,20 +65,46 @@ class Sink(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read into a buffer."""
-        data = os.read(self.handle, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+        at, size = self.tell(), len(buffer)
+        data = os.read(self.handle, size)
+        if not self.fault:
+            buffer[: len(data)] = data
+            return len(data)
+        found = bytearray(data.ljust(size, b"\0"))
+        for number, page in self._pages.items():
+            first, last = max(number * PAGE, at), min((number + 1) * PAGE, at + size)
+            if first < last:
+                found[first - at : last - at] = page[first - number * PAGE : last - number * PAGE]
+        count = min(size, max(at + len(data), self._end) - at) if self._end > at or data else 0
+        buffer[:count] = found[:count]
+        self.seek(at + count)
+        return count
 
     def write(self, data: Any) -> int:
-        """Write all of some bytes, unless a write failed before."""
-        left = memoryview(data).cast("B")
+        """Write all of some bytes; after a failure, into memory."""
+        left, at = memoryview(data).cast("B"), self.tell()
         size = len(left)
         try:
             while left and not self.fault:
                 left = left[os.write(self.handle, left) :]
         except OSError as fault:
             self.fault = fault
+        if left:
+            self._keep(at + size - len(left), left)
+            self.seek(at + size)
         return size
+
+    def _keep(self, at: int, data: memoryview) -> None:
+        """Put bytes into pages of memory, which begin as they are in the file."""
+        self._end = max(self._end, at + len(data))
+        while data:
+            number, inside = divmod(at, PAGE)
+            if number not in self._pages:
+                self.seek(number * PAGE)
+                self._pages[number] = bytearray(os.read(self.handle, PAGE).ljust(PAGE, b"\0"))
+            count = min(PAGE - inside, len(data))
+            self._pages[number][inside : inside + count] = data[:count]
+            at, data = at + count, data[count:]
 
     def truncate(self, size: int | None = None) -> int:
         """Make the file this long."""
@@ -78,6 +113,7 @@ class Sink(io.RawIOBase):
             os.ftruncate(self.handle, size)
         except OSError as fault:
             self.fault = self.fault or fault
+        self._end = min(self._end, size)
         return size
 
 

@@ -97,6 +97,9 @@ class _Condition:
         (a, da), (b, db) = _parts(yes), _parts(no)
         return Dual(np.where(self.holds, a, b), np.where(self.holds, da, db))
 
+    def __bool__(self) -> bool:
+        return bool(self.holds)
+
     def __and__(self, other: Any) -> _Condition:
         return _Condition(np.logical_and(self.holds, getattr(other, "holds", other)))
 

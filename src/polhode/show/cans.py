@@ -27,8 +27,9 @@ from polhode.show.figure import check_figure_path
 from polhode.show.theme import THEMES
 
 FRAMES = ("all", "ends", "base", "none")
-COLUMN, FULL = 80.0, 160.0
-"""Width of a single picture and of one with several panels, mm."""
+COLUMN, FULL, BESIDE = 80.0, 160.0, 120.0
+"""Width of a single picture, of one with several panels, and from which the classical stages stand beside it, mm."""
+LETTERS = "abcdefg"
 NARROWEST, WIDEST = 40.0, 2000.0
 """Widths that a page may have, mm."""
 
@@ -107,7 +108,7 @@ def draw_cans(
     what       a sequence ("313", "extrinsic-321"), a Model, a model file, or the name of a bundled model
     path       where to write it: .svg, .pdf or .png; None writes nothing
     at         the three angles, or the model's q, in rad and m; None: zero, or the model's start
-    rates      True: every rate as a vector of one length; or a number for each, their sum ω at the body too (Fig. 4)
+    rates      True: every rate as a vector of one length (Fig. 4); or a number for each, and of angles their sum ω
     names      of the angles or motions, in their order; or new names by old ones
     sequence   of a model: the angles by which its balls and free bodies are drawn
     frames     "all", "ends" (space and bodies), "base" or "none"; None: what suits
@@ -124,28 +125,26 @@ def draw_cans(
     chain = chain_of(what, at, sequence)
     _check(chain, frames, theme, width, panels, classical)
     chain = chain.named(_names(chain, names))
-    looks = Look(frames or _usual_frames(chain), _rates(chain, rates), values, lost)
+    look = Look(frames or _usual_frames(chain), _rates(chain, rates), rates is not True, values, lost)
     stages = _stages(chain, what, at, names) if panels or classical else [chain]
     drawn = [assemble(stage) for stage in (stages if panels else [chain])]
-    seen = best_view(drawn, stages[-1] if classical else None) if view is None else View.of(*checked("view", view, 2, ()))
-    if panels:
-        block = _panels(drawn, seen, looks, 2)
+    if view is None:
+        seen = best_view(drawn, stages[-1] if classical else None)
     else:
-        block = Block((Panel(draw_scene(drawn[0], seen, looks)),), 1, 0.7)
-    blocks = [block]
-    if classical:
-        blocks.insert(0, _classical(stages[-1], seen))
+        seen = View.of(*checked("view", view, 2, ()))
+    single = Block((Panel(draw_scene(drawn[0], seen, look)),), 1, 0.76)
     room = width or (FULL if panels or classical else COLUMN)
+    stacked = room < BESIDE
+    first = [_classical(stages[-1], seen, 3 if stacked else 1)] if classical else []
+    blocks = [*first, _panels(drawn, seen, look, 3 if classical else 0) if panels else single]
     heading = Heading(f"{chain.title}: cans in series", _made_by(what, at, rates, view))
-    picture = Picture(lay_out(blocks, room, theme, heading), tuple(drawn), seen)
+    picture = Picture(lay_out(blocks, room, theme, heading, stacked), tuple(drawn), seen)
     if path is not None:
         picture.save(path, overwrite)
     return picture
 
 
-def _check(
-    chain: Chain, frames: str | None, theme: str, width: float | None, panels: bool, classical: bool
-) -> None:
+def _check(chain: Chain, frames: str | None, theme: str, width: float | None, panels: bool, classical: bool) -> None:
     for name, value, known in (("frames", frames or "all", FRAMES), ("theme", theme, tuple(THEMES))):
         if value not in known:
             expected = " or ".join(map(repr, known))
@@ -153,8 +152,8 @@ def _check(
     if width is not None and not (isinstance(width, (int, float)) and NARROWEST <= width <= WIDEST):
         expected = f"{NARROWEST:g} … {WIDEST:g} mm"
         raise InputError(message("draw_cans, argument width", "no width to print at", repr(width), expected))
-    for name, value in (("panels", panels), ("classical", classical)):
-        if value and not chain.sequence:
+    for name, wanted in (("panels", panels), ("classical", classical)):
+        if wanted and not chain.sequence:
             what, found = "is for sequences of three angles", f"the model '{chain.title}'"
             raise InputError(message(f"draw_cans, argument {name}", what, found, "a sequence such as '313'"))
 
@@ -198,12 +197,12 @@ def _stages(chain: Chain, what: Any, at: Sequence[float] | None, names: Any) -> 
     for k in range(4):
         here = np.zeros(3)
         here[list(chain.order[:k])] = angles[list(chain.order[:k])]
-        made = chain_of(what, here)
+        made = chain_of(what, here.tolist())
         found.append(replace(made.named(_names(made, names)), lost=made.lost if k == 3 else ()))
     return found
 
 
-def _panels(drawn: list[Assembly], view: View, look: Look, columns: int) -> Block:
+def _panels(drawn: list[Assembly], view: View, look: Look, lettered: int) -> Block:
     """One picture for each turn, from one view, with the base at one place."""
     pictures = [draw_scene(assembly, view, replace(look, stage=k)) for k, assembly in enumerate(drawn)]
     extent = extent_of(pictures)
@@ -211,20 +210,21 @@ def _panels(drawn: list[Assembly], view: View, look: Look, columns: int) -> Bloc
     for k, (picture, assembly) in enumerate(zip(pictures, drawn, strict=True)):
         turn = assembly.chain.turns[k - 1]
         told = plain_runs("all angles zero") if k == 0 else (*angle_name(turn.name), Run(f" = {degrees(turn.value)}"))
-        found.append(Panel(picture, (Run(f"({'abcd'[k]}) "), *told), extent))
-    return Block(tuple(found), columns)
+        found.append(Panel(picture, (Run(f"({LETTERS[lettered + k]}) "), *told), extent))
+    return Block(tuple(found), 2)
 
 
-def _classical(chain: Chain, view: View) -> Block:
-    """The three stages, one below the other."""
+def _classical(chain: Chain, view: View, columns: int) -> Block:
+    """The three stages, one below the other or in a row."""
     drawings = [stage_drawing(chain, k, view) for k in range(3)]
-    captions = [(Run(f"({'abc'[k]}) "), *angle_name(turn.name)) for k, turn in enumerate(chain.turns)]
+    captions = [(Run(f"({LETTERS[k]}) "), *angle_name(turn.name)) for k, turn in enumerate(chain.turns)]
     panels = [Panel(drawing, caption) for drawing, caption in zip(drawings, captions, strict=True)]
-    return Block(tuple(panels), 1, 0.3)
+    return Block(tuple(panels), columns, 0.24)
 
 
 def _made_by(what: Any, at: Any, rates: Any, view: Any) -> str:
     named = what if isinstance(what, (str, Path)) else f"model {what.name}"
-    told = [f"{key} {np.round(np.asarray(value, dtype=float), 6).tolist()}" for key, value in (("at", at), ("view", view)) if value is not None]
+    given = [(key, value) for key, value in (("at", at), ("view", view)) if value is not None]
+    told = [f"{key} {np.round(np.asarray(value, dtype=float), 6).tolist()}" for key, value in given]
     told += ["with rates"] if rates is not False and rates is not None else []
     return ", ".join([f"draw {named}", *told])

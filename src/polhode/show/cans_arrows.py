@@ -33,6 +33,8 @@ class Look:
     frames: str = "all"
     """all, ends, base or none"""
     rates: Array | None = None
+    total: bool = False
+    """Whether the sum of the rates is drawn at the body."""
     values: bool = False
     lost: bool = True
     stage: int | None = None
@@ -75,9 +77,9 @@ def arrow_curve(pair: Pair, view: View, shift: float = 0.0) -> Curve:
     a, turn = pair.turn.axis, pair.turn
     facing = across(a, view.toward)
     if turn.kind == "prismatic":
-        side = np.cross(a, facing)
-        up = view.page(side) @ np.array([0.3, 1.0])
-        start = pair.first.end + (INNER + 0.5) * (side if up >= 0 else -side) + 0.1 * a
+        up = view.page(np.cross(a, facing)) @ np.array([0.3, 1.0])
+        side = arc(np.zeros(3), a, facing, 0.0, 0.0).at((np.pi / 2 if up >= 0 else -np.pi / 2) + shift)
+        start = pair.first.end + (INNER + 0.5) * side + 0.1 * a
         return line(start, start + (np.linalg.norm(pair.end - pair.first.end) + 0.25) * a)
     span = ROUND if abs(a @ view.toward) > END_ON else SWEEP
     rise = 0.14 * float(np.sign(turn.pitch)) if turn.kind == "screw" else 0.0
@@ -93,7 +95,7 @@ def _shown(pair: Pair, seen: Seen) -> Curve:
         covered = hidden(curve.at(t), seen.view, seen.solids)
         return float(covered.mean() + 1.5 * covered[-9:].mean() + 0.08 * abs(shift))
 
-    return arrow_curve(pair, seen.view, min(SHIFTS, key=fault) if pair.turn.kind != "prismatic" else 0.0)
+    return arrow_curve(pair, seen.view, min(SHIFTS, key=fault))
 
 
 def arrow(k: int, pair: Pair, seen: Seen, look: Look) -> Layer:
@@ -136,7 +138,7 @@ def rate_layers(assembly: Assembly, seen: Seen, look: Look) -> Iterator[Layer]:
             start = start if vector @ pair.way > 0 else start - vector
             runs = rate_name(pair.turn.name, pair.turn.kind)
             yield _vector(f"rate-{k + 1}", start, vector, runs, f"rate-{turn_tone(k)}", seen)
-    if assembly.chain.sequence and np.count_nonzero(look.rates) > 1 and np.linalg.norm(total) > 1e-9:
+    if look.total and assembly.chain.sequence and np.linalg.norm(total) > 1e-9:
         runs = (Run("ω", italic=True, bold=True),)
         yield _vector("omega", assembly.pairs[-1].end, total, runs, "omega", seen)
 

@@ -87,16 +87,22 @@ class Chain:
         return replace(self, turns=turns)
 
 
+def means_sequence(what: Any) -> bool:
+    """Whether something names a sequence of angles, right or wrong, rather than a model."""
+    text = isinstance(what, str) and re.fullmatch(r"(extrinsic-.*)|[0-9]+|[xyzXYZ]{3}", what)
+    return bool(text) or (isinstance(what, int) and not isinstance(what, bool))
+
+
 def chain_of(what: Any, at: Sequence[float] | None = None, sequence: str | None = None) -> Chain:
     """A sequence ("313"), a model, its file or its bundled name, at angles or coordinates (None: where it starts).
 
     sequence  how balls and free bodies of a model are drawn
     """
-    if isinstance(what, int) or (isinstance(what, str) and re.fullmatch(r"(extrinsic-)?([0-9]+|[xyzXYZ]{3})", what)):
+    if means_sequence(what):
         if sequence is not None:
             fix = "It says how the balls of a model are drawn."
             raise InputError(message("draw_cans, argument sequence", "is for models", repr(sequence), "none", fix))
-        return sequence_chain(what, at)  # type: ignore[arg-type]
+        return sequence_chain(what, at)
     if isinstance(what, (str, Path)):
         from polhode.formats.load import load
 
@@ -224,11 +230,20 @@ class _Reader:
         if e.kind == "ball":
             self._ball(e, turn, before, (o if free else here) - place, free)
         else:
-            value = float(self.q[e.q[0]])
-            name, axis = self._name(e), before @ np.array(e.axis, dtype=float)
+            axis, value = before @ np.array(e.axis, dtype=float), float(self.q[e.q[0]])
+            slide = self._slide(i, e, axis, turn)
+            here, o = here + slide, o + slide
             pitch = float(e.pitch) if e.kind == "screw" else 0.0
-            self.turns.append(Turn(name, e.kind, turn, axis, before, after, value, here - place, pitch))
+            self.turns.append(Turn(self._name(e), e.kind, turn, axis, before, after, value, here - place, pitch))
         self.carried.append((len(self.turns) - 1, o))
+
+    def _slide(self, i: int, e: Element, axis: Array, turn: int) -> Array:
+        """A hinge between two bodies may stand anywhere on its axis: here, abreast of the mass centre it carries."""
+        between = turn >= 0 and any(other.parent == i for other in self.tree.elements)
+        if e.kind != "revolute" or not between or e.body is None or not plain(self.model.body(e.body).mass) > 0:
+            return np.zeros(3)
+        R, _ = self.frames[i]
+        return axis * float(axis @ np.array(R, dtype=float) @ np.array(plain(self.model.body(e.body).center)))
 
     def _name(self, e: Element) -> str:
         shared = [other for other in self.tree.elements if other.joint == e.joint]

@@ -60,7 +60,9 @@ def base_origin(assembly: Assembly, view: View) -> Array:
     root = assembly.pairs[0]
     foot, a = root.first.start, root.way
     left = across(a, -view.axes[0])
-    ends = [placed.place + s * AXIS * e for placed in assembly.tips for e in placed.tip.frame.T for s in (0.0, 0.5, 1.0)]
+    ends = [
+        placed.place + s * AXIS * e for placed in assembly.tips for e in placed.tip.frame.T for s in (0.0, 0.5, 1.0)
+    ]
     taken = view.page(np.concatenate([*(ring_points(solid) for solid in assembly.solids), np.array(ends)]))
     best, most = foot, -np.inf
     for t in np.linspace(-np.pi, np.pi, 25):
@@ -69,7 +71,7 @@ def base_origin(assembly: Assembly, view: View) -> Array:
             marks = view.page(np.array([origin, *(origin + s * AXIS * e for s in (0.5, 1.15) for e in np.eye(3))]))
             room = min(np.linalg.norm(marks[:, None] - taken[None], axis=2).min(), 0.7)
             aside = max(marks[0, 0] - taken[:, 0].min(), 0.0) + max(marks[0, 1] - view.page(foot)[1], 0.0)
-            score = 4.0 * room - 0.3 * far - 0.1 * abs(t) - 0.08 * aside
+            score = 4.0 * room - 0.2 * far - 0.1 * abs(t) - 0.16 * aside
             if score > most:
                 best, most = origin, score
     return best

@@ -104,7 +104,7 @@ def line(p: Array, q: Array) -> Curve:
 
 
 def arc(c: Array, axis: Array, start: Array, t0: float, t1: float, rise: float = 0.0) -> Curve:
-    """An arc about an axis through c, right-handed for t1 > t0; `start` is the radius at t = 0, `rise` is per radian."""
+    """An arc about an axis through c, right-handed for t1 > t0: `start` is the radius at 0, `rise` is per radian."""
     return Curve(np.asarray(c, float), start, np.cross(axis, start), rise * axis, t0, t1)
 
 
@@ -128,7 +128,7 @@ class Cylinder:
         return self.start + self.length / 2 * self.axis
 
     def within(self, x: Array, d: Array) -> tuple[Array, Array]:
-        """Where the lines x + t d (..., 3) are inside: from t to t (...); the second is smaller where they never are."""
+        """Where the lines x + t d (..., 3) are inside: from t to t (...), the second smaller where they never are."""
         w, u = x - self.start, self.axis
         wu, du = w @ u, np.asarray(d @ u)
         wp, dp = w - wu[..., None] * u, d - du[..., None] * u

@@ -92,7 +92,9 @@ class Assembly:
 
 def assemble(chain: Chain) -> Assembly:
     """Place every pair, plate and rod of a chain."""
-    lengths = [np.linalg.norm(x) for x in (*(t.offset for t in chain.turns if t.parent >= 0), *(t.reach for t in chain.tips))]
+    lengths = [
+        np.linalg.norm(x) for x in (*(t.offset for t in chain.turns if t.parent >= 0), *(t.reach for t in chain.tips))
+    ]
     lengths = [x for x in lengths if x > 1e-9]
     wheels = [tip.wheel for tip in chain.tips if tip.wheel]
     scale = float(LINK / np.median(lengths)) if lengths else 0.0

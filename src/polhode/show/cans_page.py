@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polhode.show.canvas import ASCENT, DESCENT, MM, Group, Page, Run, Shape, Text
 from polhode.show.cans_geometry import Array
+from polhode.show.canvas import ASCENT, DESCENT, MM, Group, Page, Run, Shape, Text
 from polhode.show.drawing import Drawing
 from polhode.show.labels import Placed, place
 from polhode.show.pen import INSIDE, SMALL, Pen
@@ -80,23 +80,25 @@ class _Cell:
         return self.high - self.low
 
 
-def lay_out(blocks: Sequence[Block], width: float, theme: str, heading: Heading) -> Sheet:
-    """The page of some blocks, side by side, `width` millimetres wide: each as large as fits."""
-    room = width * MM - 2 * MARGIN - (len(blocks) - 1) * BETWEEN
-    shares = [room * block.share / sum(other.share for other in blocks) for block in blocks]
+def lay_out(blocks: Sequence[Block], width: float, theme: str, heading: Heading, stacked: bool = False) -> Sheet:
+    """The page of some blocks, side by side or one below the other, `width` millimetres wide: as large as fits."""
+    full = width * MM - 2 * MARGIN
+    room = full - (len(blocks) - 1) * BETWEEN
+    shares = [full if stacked else room * block.share / sum(other.share for other in blocks) for block in blocks]
     made = [_Fitted(block, share) for block, share in zip(blocks, shares, strict=True)]
-    height = max(fitted.height for fitted in made)
+    heights = [fitted.height for fitted in made]
+    height = sum(heights) + (len(made) - 1) * BETWEEN if stacked else max(heights)
     groups: list[Group] = []
     names: list[Placed] = []
-    left, count = MARGIN, 0
+    left, top, count = MARGIN, MARGIN, 0
     many = sum(len(block.panels) for block in blocks) > 1
     for fitted, share in zip(made, shares, strict=True):
-        for cell, corner, size in fitted.places(left, MARGIN + (height - fitted.height) / 2):
+        for cell, corner, size in fitted.places(left, top + (0.0 if stacked else (height - fitted.height) / 2)):
             count += 1
             found, texts = _cell_groups(cell, corner, size, f"panel-{count}-" if many else "")
             groups += [Group(f"panel-{count}", tuple(found))] if many else found
             names += texts
-        left += share + BETWEEN
+        left, top = (left, top + fitted.height + BETWEEN) if stacked else (left + share + BETWEEN, top)
     sheet = used(styles(THEMES[theme]), set(_classes(groups)))
     paper = THEMES[theme].paper
     page = Page(width * MM, height + 2 * MARGIN, sheet, tuple(groups), heading.title, heading.made_by, paper)

@@ -1,12 +1,12 @@
 """An assembly of cans as a viewer sees it: its solids from back to front, then lines, arrows and frames."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from polhode.show.cans_arrows import Look, Seen, arrow, frame_layer, lost_layer, rate_layers, wheel, wheel_rim
-from polhode.show.cans_frames import frames_of
+from polhode.show.cans_chain import Turn
+from polhode.show.cans_frames import base_origin, frames_of
 from polhode.show.cans_geometry import (
     Array,
     Curve,
@@ -15,13 +15,13 @@ from polhode.show.cans_geometry import (
     across,
     arc,
     back_to_front,
+    hidden,
     line,
     near_on_page,
     unit,
     visible,
 )
-from polhode.show.cans_chain import Turn
-from polhode.show.cans_layout import Assembly, Pair, Part
+from polhode.show.cans_layout import ROD, Assembly, Pair, Part
 from polhode.show.cans_names import plain_runs
 from polhode.show.cans_tones import tone_of, turn_tone
 from polhode.show.drawing import Area, Drawing, Layer, Note, Stroke
@@ -49,8 +49,9 @@ def draw_scene(assembly: Assembly, view: View, look: Look) -> Drawing:
     layers += [frame_layer(frame, seen) for frame in frames_of(assembly, view, look.frames, look.stage)]
     layers += [arrow(k, pair, seen, look) for k, pair in enumerate(assembly.pairs) if look.stage in (None, 0, k + 1)]
     layers += rate_layers(assembly, seen, look)
+    layers += _guides(assembly, seen)
     layers += [lost_layer(k, lost, assembly, seen) for k, lost in enumerate(assembly.chain.lost if look.lost else ())]
-    layers += _bodies(assembly, view)
+    layers += _bodies(assembly, seen)
     return Drawing(view, tuple(layer for layer in layers if layer.items or layer.notes), tuple(assembly.solids))
 
 
@@ -106,15 +107,24 @@ def mark_direction(turn: Turn, view: View) -> Array:
     return max(sides, key=lambda side: float(side @ facing))
 
 
-def _bodies(assembly: Assembly, view: View) -> Iterator[Layer]:
+def _guides(assembly: Assembly, seen: Seen) -> Iterator[Layer]:
+    """From the frame of space to the first can of a body that nothing holds."""
+    for k, pair in enumerate(assembly.pairs):
+        if pair.turn.floating:
+            pieces = seen(line(base_origin(assembly, seen.view), pair.first.start))
+            yield Layer(f"guide-{k + 1}", (Stroke("guide", tuple(pieces)),), "free to move")
+
+
+def _bodies(assembly: Assembly, seen: Seen) -> Iterator[Layer]:
     """The names of a machine's bodies at the ends of its branches, and their mass centres."""
     for j, placed in enumerate(() if assembly.chain.sequence else assembly.tips):
         pair, tone = assembly.pairs[placed.tip.turn], turn_tone(placed.tip.turn)
-        way = view.page(placed.place - pair.hub)
-        way = way / max(float(np.linalg.norm(way)), 1e-9)
-        at, ways = ((placed.place,), (way,)) if not placed.tip.wheel else wheel_rim(placed, assembly, view)
+        way = seen.way(placed.place - pair.hub)
+        at, ways = ((placed.place,), (way,)) if not placed.tip.wheel else wheel_rim(placed, assembly, seen.view)
         note = Note(plain_runs(placed.tip.name), f"body-text-{tone}", at, ways, True)
-        centre = placed.place if placed.rod else None
+        front = placed.place + ROD * seen.view.toward
+        covered = bool(hidden(front[None], seen.view, seen.solids)[0])
+        centre = placed.place if placed.rod and not covered else None
         yield Layer(f"body-{j + 1}", (), "body " + placed.tip.name, (note,), centre)
 
 

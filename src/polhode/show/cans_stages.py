@@ -17,7 +17,7 @@ from polhode.show.drawing import Area, Drawing, Layer, Note, Stroke
 
 AXIS, DISC = 2.4, 1.6
 """Length of the axes; radius of the disc in which the others turn."""
-ILLUSTRATIVE = tuple(np.radians([40.0, 35.0, 40.0]))
+ILLUSTRATIVE = tuple(np.radians([28.0, 40.0, 35.0]))
 """Angles of a picture for which none are given: such that every frame can be told from the one before."""
 
 
@@ -31,7 +31,9 @@ def stage_drawing(chain: Chain, k: int, view: View) -> Drawing:
 def _disc(turn: Turn, k: int) -> Layer:
     e = turn.before[:, _across(turn)[0]]
     circle = arc(np.zeros(3), turn.axis, DISC * e, 0.0, 2 * np.pi)
-    return Layer(f"disc-{k + 1}", (Area(f"disc-{tone_of(k + 1)}", (circle,)), Stroke("fine", (circle,))), "plane of the turn")
+    return Layer(
+        f"disc-{k + 1}", (Area(f"disc-{tone_of(k + 1)}", (circle,)), Stroke("fine", (circle,))), "plane of the turn"
+    )
 
 
 def _along(turn: Turn) -> int:
@@ -74,4 +76,3 @@ def _arcs(turn: Turn, k: int, seen: Seen) -> list[Layer]:
     ways = tuple(seen.way(unit(spot)) for spot in spots)
     note = Note(angle_name(turn.name), f"arrow-text-{tone_of(k + 1)}", spots, ways)
     return [Layer(f"angle-{k + 1}", strokes, f"angle {turn.name}", (note,))]
-

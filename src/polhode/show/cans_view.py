@@ -43,7 +43,7 @@ def stage_cost(chain: Chain, view: View) -> float:
 def cost(assembly: Assembly, azimuth: float, elevation: float) -> float:
     """How bad a view is; a picture without any fault costs about 0."""
     view = View.of(azimuth, elevation)
-    found = 0.004 * abs(azimuth - USUAL) + 0.02 * abs(elevation - 25)
+    found = 0.008 * abs(azimuth - USUAL) + 0.02 * abs(elevation - 25)
     found += 1.5 * max(0.0, 0.25 - abs(np.sin(2 * np.radians(azimuth)))) / 0.25
     points = np.concatenate([_faces(pair, view) for pair in assembly.pairs])
     found += 6.0 * float(np.mean(hidden(points, view, assembly.solids)))
@@ -53,7 +53,9 @@ def cost(assembly: Assembly, azimuth: float, elevation: float) -> float:
     found += 4.0 * float(np.mean(hidden(axes, view, assembly.solids)))
     slopes = np.array([float(pair.way @ view.toward) for pair in assembly.pairs])
     away = np.maximum(0.2 - slopes, 0.0) if assembly.chain.sequence else 0.5 * np.maximum(-slopes, 0.0)
-    found += float(np.mean(1.2 * away + 6.0 * np.maximum(abs(slopes) - 0.75, 0.0) + 6.0 * np.maximum(0.25 - abs(slopes), 0.0)))
+    found += float(
+        np.mean(1.2 * away + 6.0 * np.maximum(abs(slopes) - 0.75, 0.0) + 6.0 * np.maximum(0.25 - abs(slopes), 0.0))
+    )
     rods = [abs(part.shape.body.axis @ view.toward) for part in assembly.parts if part.role == "rod"]
     found += 4.0 * float(np.mean([max(slope - 0.8, 0.0) for slope in rods])) if rods else 0.0
     flat = view.page(np.concatenate([ring_points(solid) for solid in assembly.solids]))

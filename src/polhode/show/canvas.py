@@ -4,7 +4,7 @@ The SVG is meant to be edited by hand: one style sheet of classes, groups with i
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
 from polhode import __version__
@@ -101,7 +101,6 @@ class Page:
     title: str
     made_by: str
     background: str | None = None
-    extra: Mapping[str, str] = field(default_factory=dict)
 
 
 def text_width(runs: Iterable[Run], size: float) -> float:
@@ -112,10 +111,10 @@ def text_width(runs: Iterable[Run], size: float) -> float:
 def svg(page: Page) -> str:
     """The page as SVG."""
     w, h = _number(page.width), _number(page.height)
+    size = f'width="{_number(page.width / MM)}mm" height="{_number(page.height / MM)}mm" viewBox="0 0 {w} {h}"'
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_number(page.width / MM)}mm" '
-        f'height="{_number(page.height / MM)}mm" viewBox="0 0 {w} {h}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
         f"<title>{_text(page.title)}</title>",
         f"<desc>{_text(page.made_by)}; polhode {__version__}</desc>",
         "<style>",
@@ -194,4 +193,6 @@ def _text(text: str) -> str:
 
 
 def _number(x: float) -> str:
-    return f"{x:.2f}".rstrip("0").rstrip(".").replace("-0", "0") if abs(x) < 0.005 else f"{x:.2f}".rstrip("0").rstrip(".")
+    """Two decimals, without zeros at the end."""
+    shown = f"{x:.2f}".rstrip("0").rstrip(".")
+    return "0" if shown == "-0" else shown

@@ -1,11 +1,12 @@
 """Drawings of space put on paper at a scale: curves as paths, arrowheads, signs, names."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
-from polhode.show.canvas import Command, Shape
 from polhode.show.cans_geometry import Array, Curve
+from polhode.show.canvas import Command, Shape
 from polhode.show.drawing import Area, Drawing, Stroke
 from polhode.show.labels import Label
 
@@ -48,21 +49,21 @@ class Pen:
         steps = max(1, int(np.ceil(abs(piece.t1 - piece.t0) / (np.pi / 2) - 1e-9)))
         t = np.linspace(piece.t0, piece.t1, steps + 1)
         reach = 4 / 3 * np.tan((t[1] - t[0]) / 4)
-        for a, b in zip(t, t[1:], strict=False):
+        for a, b in pairwise(t):
             knots = [piece.at(a) + reach * piece.rate(a), piece.at(b) - reach * piece.rate(b), piece.at(b)]
             yield _command("C", *map(self.at, knots))
 
     def shapes(self, item: Area | Stroke) -> Iterator[Shape]:
         """An area, or a line with its heads."""
         if isinstance(item, Area):
-            path = [command for k, edge in enumerate(item.edges) for command in self.path(edge, k == 0)]
-            yield Shape((*path, ("Z", ())), item.style)
+            around = [command for k, edge in enumerate(item.edges) for command in self.path(edge, k == 0)]
+            yield Shape((*around, ("Z", ())), item.style)
             return
         path: list[Command] = []
         tops: list[tuple[Command, ...]] = []
         for piece, head in zip(item.pieces, item.heads or (0,) * len(item.pieces), strict=True):
             rest: Curve | Array | None = piece
-            for end in ((1, -1) if head == 2 else (head,) if head else ()):
+            for end in (1, -1) if head == 2 else (head,) if head else ():
                 if isinstance(rest, Curve):
                     rest, top = self._headed(rest, end, item.style)
                     tops.append(top)
@@ -119,6 +120,10 @@ class Pen:
                 for piece in item.edges if isinstance(item, Area) else item.pieces:
                     points.append(self.points(piece))
                     weights.append(np.full(len(points[-1]), weight))
+                for shape in self.shapes(item) if isinstance(item, Stroke) and any(item.heads) else ():
+                    if "-head" in shape.style:
+                        points.append(np.array([numbers for _, numbers in shape.path[:-1]]))
+                        weights.append(np.full(len(points[-1]), 2.5))
         return np.concatenate(points), np.concatenate(weights)
 
     def inside(self, low: Array, high: Array) -> Array:

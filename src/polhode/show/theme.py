@@ -51,7 +51,11 @@ def contrast(a: str, b: str) -> float:
 def strong(colour: str, theme: Theme) -> str:
     """A colour with as much ink as makes it readable on the paper."""
     shares = (share / 20 for share in range(20, -1, -1))
-    return next(found for found in (mix(colour, theme.ink, share) for share in shares) if contrast(found, theme.paper) >= READABLE)
+    return next(
+        found
+        for found in (mix(colour, theme.ink, share) for share in shares)
+        if contrast(found, theme.paper) >= READABLE
+    )
 
 
 def styles(theme: Theme) -> dict[str, Style]:

@@ -28,13 +28,13 @@ ROUNDS = 30
 
 
 class Missing(NamedTuple):
-    """What the equations miss, on scalars: forces, accelerations along the rows, φ, r; and the rows A."""
+    """What the equations miss: forces, accelerations along the rows, φ, r; and the rows A. On scalars, or in arrays."""
 
-    force: Vec
-    along: Vec
-    phi: Vec
-    r: Vec
-    A: Vec
+    force: Any
+    along: Any
+    phi: Any
+    r: Any
+    A: Any
 
 
 class Instant(NamedTuple):
@@ -72,7 +72,9 @@ class Free:
     Where M alone is singular, M + AᵀwA of all rows takes its place.
     """
 
-    def __init__(self, M: np.ndarray, A: np.ndarray, sizes: np.ndarray, chosen: slice = slice(None)) -> None:
+    def __init__(
+        self, M: np.ndarray, A: np.ndarray, sizes: np.ndarray, tolerance: float, chosen: slice = slice(None)
+    ) -> None:
         self.A, self.sizes, self.w = A[chosen], sizes[chosen], np.zeros(len(A))
         try:
             self.K = np.linalg.cholesky(M)
@@ -83,7 +85,7 @@ class Free:
         self.w = self.w[chosen]
         B = np.linalg.solve(self.K, self.A.T).T / self.sizes[:, None]
         self.U, self.s, self.Vt = np.linalg.svd(B, full_matrices=True)
-        self.rank = int(np.sum(self.s > TOLERANCE))
+        self.rank = int(np.sum(self.s > tolerance))
 
     def nearest(self, f: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """a, λ of M a = f + Aᵀλ, A a = b; one column each or several."""
@@ -126,9 +128,9 @@ class Balance:
 
     def missing(self, q: np.ndarray, v: np.ndarray, vd: np.ndarray, lam: np.ndarray, t: float) -> Missing:
         """What the equations miss (without τ), as arrays."""
-        found = self._evaluated(t, *(Vec(x.tolist()) for x in (q, v, vd, lam)))
-        A = np.array(found.A, dtype=float).reshape(self.k, self.n)
-        return Missing(*(np.array(part, dtype=float) for part in found[:4]), A)  # type: ignore[arg-type]
+        found = self._evaluated(t, *(Vec(x) for x in (q, v, vd, lam)))
+        force, along, phi, r, A = (np.array(part, dtype=float) for part in found)
+        return Missing(force, along, phi, r, A.reshape(self.k, self.n))
 
     def _evaluated(self, t: float, q: Vec, v: Vec, vd: Vec, lam: Vec) -> Missing:
         given: dict[str, Any] = {"q": q, "v": v, "vd": vd, "lam": lam, "t": float(t)}
@@ -140,8 +142,8 @@ class Balance:
         n = self.n
         along_q = np.hstack([self.tangents(q), np.zeros((len(q), n))])
         along_v = np.hstack([np.zeros((n, n)), np.eye(n)])
-        duals = Vec(map(Dual, q.tolist(), along_q)), Vec(map(Dual, v.tolist(), along_v))
-        found = self._evaluated(t, *duals, Vec(vd.tolist()), Vec(lam.tolist()))
+        duals = Vec(map(Dual, q, along_q)), Vec(map(Dual, v, along_v))  # numbers of NumPy: 0/0 is NaN
+        found = self._evaluated(t, *duals, Vec(vd), Vec(lam))
         return Slopes(*(np.array([_slope(x, 2 * n) for x in part]).reshape(-1, 2 * n) for part in found[:4]))
 
     def tangents(self, q: np.ndarray) -> np.ndarray:
@@ -154,10 +156,11 @@ class Balance:
         """(n, n)"""
         return np.array(inertia.mass_matrix(self.tree, Vec(q.tolist())), dtype=float).reshape(self.n, self.n)
 
-    def free(self, M: np.ndarray, A: np.ndarray, chosen: slice = slice(None)) -> Free:
-        """What some of the rows leave free."""
+    def free(self, M: np.ndarray, A: np.ndarray, phi: np.ndarray, chosen: slice = slice(None)) -> Free:
+        """What some of the rows leave free, where the constraints miss φ."""
+        tolerance = float(self._closed.tolerance(Vec(phi))) if self._closed else TOLERANCE
         try:
-            return Free(M, A, self.sizes, chosen)
+            return Free(M, A, self.sizes, tolerance, chosen)
         except np.linalg.LinAlgError:
             where, fix = f"model '{self.model.name}'", "Give its bodies mass and inertia, or its joints armature."
             found = "a direction that nothing resists" if np.all(np.isfinite(M)) else "numbers that are not finite"
@@ -167,7 +170,7 @@ class Balance:
         """Everything at a state: accelerations and multipliers too."""
         rest, none = np.zeros(self.n), np.zeros(self.k)
         M, found = self.mass_matrix(q), self.missing(q, v, rest, none, t)
-        vd, lam = self.free(M, found.A).nearest(tau - found.force, -found.along)
+        vd, lam = self.free(M, found.A, found.phi).nearest(tau - found.force, -found.along)
         return Instant(q, v, tau, t, M, found.A, found.phi, found.r, vd, lam)
 
     def ad(self, v: np.ndarray) -> np.ndarray:
@@ -190,8 +193,8 @@ class Balance:
             left = float(np.max(abs(np.append(found.phi, found.r)) / np.append(self.sizes[: self.held], self.sizes)))
             if not left > SETTLED:
                 break
-            step, _ = self.free(M, found.A, slice(self.held)).nearest(rest, -found.phi)
-            change, _ = self.free(M, found.A).nearest(rest, -found.r)
+            step, _ = self.free(M, found.A, found.phi, slice(self.held)).nearest(rest, -found.phi)
+            change, _ = self.free(M, found.A, found.phi).nearest(rest, -found.r)
             q, v = self.moved(q, step), v + change
         return q, v, left
 

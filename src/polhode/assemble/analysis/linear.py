@@ -17,7 +17,7 @@ from scipy.linalg import qr
 
 from polhode.assemble.analysis import names, symmetry
 from polhode.assemble.analysis.balance import Balance, balance_of
-from polhode.assemble.analysis.modes import ZERO, Mode, modes_of, stability_of, table_of
+from polhode.assemble.analysis.modes import Mode, modes_of, stability_of, table_of, zero_level
 from polhode.assemble.analysis.names import Observed
 from polhode.assemble.consistent import CONSISTENT
 from polhode.assemble.starting import start_of
@@ -107,9 +107,8 @@ class Linear:
         values, vectors = np.linalg.eig(self.essential)
         shapes = [P @ y for y in vectors.T]
         own, across = U.T @ self.A @ U, U.T @ self.A @ P
-        size = float(np.max(abs(values), initial=0.0))
         for k, (value, y) in enumerate(zip(values, vectors.T, strict=True)):
-            if U.size and abs(value) > ZERO * size:  # positions go along: (λ − A_UU) z = A_UP y
+            if U.size and abs(value) > zero_level(self.essential):  # positions go along: (λ − A_UU) z = A_UP y
                 shapes[k] = shapes[k] + U @ np.linalg.lstsq(value * np.eye(len(own)) - own, across @ y, rcond=None)[0]
         columns = self.W @ np.array(shapes, dtype=complex).reshape(-1, len(self.A)).T
         return modes_of(values, columns, self.all_names, self._main)
@@ -163,7 +162,9 @@ class Linear:
         turning = small.A[:k] - np.hstack([np.zeros((k, k)), np.eye(k)])
         if np.max(abs(turning), initial=0.0) > 1e-9 * max(1.0, float(np.max(abs(small.A)))):
             fix = "Axes turn during the motion: use A and B."
-            raise InputError(message("second_order", "velocities are not rates of coordinates", "δ̇ ≠ δv", "δ̇ = δv", fix))
+            raise InputError(
+                message("second_order", "velocities are not rates of coordinates", "δ̇ ≠ δv", "δ̇ = δv", fix)
+            )
         return SecondOrder(M, -M @ small.A[k:, k:], -M @ small.A[k:, :k])
 
     def table(self) -> str:
@@ -204,6 +205,7 @@ def linearize(
     balance, (q, v) = balance_of(model), start_of(model, q, v, where)
     tau, chosen = names.forces(where, model, tau), names.dof_indices(f"{where}, inputs", model, inputs)
     _check_consistent(where, balance, q, v, t)
+    q, v, _ = balance.settled(q, v, t)
     found = symmetry.symmetries(balance, q, v, tau)
     G = _generator(where, balance, found, q, v, generator)
     F, F_q, F_v, F_tau = symmetry.accelerations(balance, q, v, tau, t)
@@ -236,8 +238,9 @@ def admissible(balance: Balance, q: np.ndarray, v: np.ndarray, t: float = 0.0) -
     M, rest, none = balance.mass_matrix(q), np.zeros(n), np.zeros(balance.k)
     slopes = balance.slopes(q, v, rest, none, t)
     D, A = slopes.r[:, :n], slopes.r[:, n:]
-    positions, velocities = balance.free(M, A, slice(balance.held)), balance.free(M, A)
-    scale = np.sqrt(np.diag(M))
+    phi = balance.missing(q, v, rest, none, t).phi
+    positions, velocities = balance.free(M, A, phi, slice(balance.held)), balance.free(M, A, phi)
+    scale = np.sqrt(np.maximum(np.diag(M), 1e-12 * np.max(np.diag(M))))
     N1, first = _independent(positions.basis, scale)
     N2, second = _independent(velocities.basis, scale)
     across, _ = velocities.nearest(np.zeros((n, N1.shape[1])), -D @ N1)
@@ -262,20 +265,18 @@ def _independent(basis: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, list
 def _check_consistent(where: str, balance: Balance, q: np.ndarray, v: np.ndarray, t: float) -> None:
     """Refuse a state that violates a constraint, by name."""
     found = balance.missing(q, v, np.zeros(balance.n), np.zeros(balance.k), t)
-    told = [*balance.names[: balance.held], *(f"rate of {x}" for x in balance.names[: balance.held])]
-    told += balance.names[balance.held :]
     missed = np.append(found.phi, found.r)
     if missed.size and not np.max(abs(missed)) <= CONSISTENT:
         worst = int(np.argmax(np.where(np.isfinite(missed), abs(missed), np.inf)))
+        is_rate = balance.held <= worst < 2 * balance.held
+        name = balance.names[worst - balance.held if worst >= balance.held else worst]
+        shown = f"residual {missed[worst]:.6g}{' of its rate' if is_rate else ''}"
         fix = "Move the state: ph.consistent_start(model, q, v), ph.steady_motion(model, …)."
-        expected = f"0, up to {CONSISTENT:g}"
-        place = f"{where}, constraint '{told[worst]}'"
-        raise InputError(message(place, "violated", f"residual {missed[worst]:.6g}", expected, fix))
+        place, expected = f"{where}, constraint '{name}'", f"0, up to {CONSISTENT:g}"
+        raise InputError(message(place, "violated", shown, expected, fix))
 
 
-def _generator(
-    where: str, balance: Balance, found: list, q: np.ndarray, v: np.ndarray, given: Any
-) -> np.ndarray:
+def _generator(where: str, balance: Balance, found: list, q: np.ndarray, v: np.ndarray, given: Any) -> np.ndarray:
     """G of the steady motion: the one given, or that of the symmetries it runs along; 0 where it runs along none."""
     n = balance.n
     if given is None:

@@ -7,13 +7,19 @@ from typing import NamedTuple
 import numpy as np
 
 MARGINAL = 1e-7
-"""A real part this small, relative to the largest eigenvalue, counts as 0: critical ones are found no better."""
+"""A real part this small, relative to its eigenvalue, counts as 0: critical ones are found no better."""
 
-ZERO = 1e-6
-"""An eigenvalue this small, relative to the largest, counts as 0."""
+ZERO = 1e-7
+"""An eigenvalue this small, relative to the root of the largest entry, counts as 0."""
+
+NILPOTENT = 1e-5
+"""The same of the largest eigenvalue, for all to be 0: in a chain of three they are found no better."""
 
 ROUNDING = 1e-10
-"""A part of an eigenvalue this small, relative to the largest, is rounding."""
+"""A part of an eigenvalue, or a singular value, this small against the largest is rounding."""
+
+EPSILON = 16 * float(np.finfo(float).eps)
+"""The rounding of an eigenvalue, relative to the largest entry."""
 
 SHOWN = 3
 """Parts of a shape that the table names."""
@@ -71,21 +77,26 @@ def _scaled(shape: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     return np.where(abs(shape.real) > floor, shape.real, 0.0) + 1j * np.where(abs(shape.imag) > floor, shape.imag, 0.0)
 
 
+def zero_level(A: np.ndarray) -> float:
+    """The size up to which an eigenvalue counts as 0: of a chain of two zeros, they are found no better."""
+    return ZERO * math.sqrt(float(np.max(abs(A), initial=0.0)))
+
+
 def stability_of(A: np.ndarray) -> str:
     """stable: everything dies out, up to a steady motion nearby; marginal: nothing grows fast; unstable.
 
     Zeros that belong to steady motions nearby (as many as A has null vectors) do not count.
     """
-    values = np.linalg.eigvals(A)
-    size = float(np.max(abs(values), initial=0.0))
-    is_zero = abs(values) <= ZERO * size
+    values, largest = np.linalg.eigvals(A), float(np.max(abs(A), initial=0.0))
+    if np.max(abs(values), initial=0.0) <= NILPOTENT * math.sqrt(largest):
+        return "marginal"
+    is_zero = abs(values) <= zero_level(A)
     rest = values[~is_zero]
-    if rest.size and np.max(rest.real) > MARGINAL * size:
+    margin = MARGINAL * abs(rest) + EPSILON * largest
+    if np.any(rest.real > margin):
         return "unstable"
-    flat = int(np.sum(np.linalg.svd(A, compute_uv=False) <= ZERO**2 * np.max(abs(A)))) if is_zero.any() else 0
-    if rest.size and np.max(rest.real) < -MARGINAL * size and int(np.sum(is_zero)) == flat:
-        return "stable"
-    return "marginal"
+    flat = int(np.sum(np.linalg.svd(A, compute_uv=False) <= ROUNDING * largest)) if is_zero.any() else 0
+    return "stable" if np.all(rest.real < -margin) and int(np.sum(is_zero)) == flat else "marginal"
 
 
 def table_of(modes: Sequence[Mode], main: Sequence[str]) -> str:

@@ -44,7 +44,7 @@ class Observable:
         """Its derivatives along the tangent directions (n,) and along v (n,)."""
         none, nq = np.zeros(balance.n), len(q)
         if self.function is not None:
-            call = lambda x: Vec([_one(self, self.function(Vec(x[:nq]), Vec(x[nq:])))])  # type: ignore[misc]  # noqa: E731
+            call = lambda x: Vec([_one(self, self.function(Vec(x[:nq]), Vec(x[nq:])))])  # noqa: E731
             _, (row,) = jacobian(call, Vec([*q.tolist(), *v.tolist()]))
             return np.array(row[:nq], dtype=float) @ balance.tangents(q), np.array(row[nq:], dtype=float)
         if self.velocity is not None:
@@ -108,7 +108,7 @@ def wanted(
     if isinstance(constant, Mapping):
         pairs = [(observable(where, model, name), value) for name, value in constant.items()]
         for known, value in pairs:
-            if isinstance(value, (str, bool)) or not np.isscalar(value) or not np.isfinite(value):  # type: ignore[arg-type]
+            if isinstance(value, (str, bool)) or not np.isscalar(value) or not np.isfinite(value):
                 raise InputError(message(f"{where}, '{known.name}'", "not a number", repr(value), "a finite number"))
         return [(known, float(value)) for known, value in pairs]
     several = [constant] if isinstance(constant, str) or callable(constant) else constant

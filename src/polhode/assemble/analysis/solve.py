@@ -23,6 +23,12 @@ ROUNDING = 1e-14
 STEPS, FLOWS = 100, 500
 """Steps of Newton, and of the way downhill, that are tried."""
 
+HALVINGS = 8
+"""How often a Newton step is halved."""
+
+SINGULAR = 1e-13
+"""Singular values of the slopes, relative to the largest, below which there is nothing to be gained."""
+
 LONGEST = 0.3
 """The longest step, rad or m."""
 
@@ -31,6 +37,12 @@ NEAR = 0.3
 
 PATIENCE = 0.05
 """Seconds: a change of velocity counts as much as the way it makes in this time. Short, so that places stay."""
+
+HOPE = 60
+"""Steps downhill without gain, after which there is no end to it."""
+
+LITTLE = 0.01
+"""The part of the kinetic energy that must run along symmetries, for a start to be near a steady motion."""
 
 KICK, KICKS = 1e-2, 10
 """How far a machine is pushed off an unstable rest, rad or m, and how often."""
@@ -81,18 +93,20 @@ class Problem:
     held: tuple[tuple[Observable, float], ...] = ()
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> Trial:
-        """The trial at a state: of v what runs along the symmetries."""
+        """The trial at a state: of v what runs along the symmetries, as far as the constraints admit it."""
         c = symmetry.along(self.balance, [*self.symmetries], q, v).rates
         trial = self.trial(q, c, np.zeros(self.balance.k), self.tau)
-        now = self.balance.at(q, trial.v, self.tau)
+        now, weights = self.balance.at(q, trial.v, self.tau), self.weights(trial)
+        free = _null(now.A / self.balance.sizes[:, None] @ self.fields(q) / weights)
+        c = free @ (free.T @ (weights * c)) / weights
         return self.trial(q, c, now.lam, self.tau)
 
     def as_fast(self, q: np.ndarray, v: np.ndarray) -> tuple[tuple[Observable, float], ...]:
-        """The kinetic energy of what runs along the symmetries, to be kept where nothing else is: else rest is nearest."""
+        """The kinetic energy of what runs along the symmetries, kept where nothing else is: else rest is nearest."""
         tree, x = self.balance.tree, self.begin(q, v)
-        T = float(energy.energy(tree, Vec(q.tolist()), Vec(x.v.tolist())).kinetic)
+        T, whole = (float(energy.energy(tree, Vec(q.tolist()), Vec(u.tolist())).kinetic) for u in (x.v, v))
         function = lambda q, v: energy.energy(tree, q, v).kinetic / T  # noqa: E731
-        return ((Observable("kinetic energy", function=function), 1.0),) if T > 0 else ()
+        return ((Observable("kinetic energy", function=function), 1.0),) if LITTLE * whole < T else ()
 
     def trial(self, q: np.ndarray, c: np.ndarray, lam: np.ndarray, tau: np.ndarray, **kept: Any) -> Trial:
         """What the equations miss."""
@@ -100,7 +114,7 @@ class Problem:
         v = self.fields(q) @ c
         G = sum((x * s.generator for x, s in zip(c, self.symmetries, strict=True)), np.zeros((n, n)))
         M, missing = balance.mass_matrix(q), balance.missing(q, v, -G @ v, lam, 0.0)
-        K = balance.free(M, missing.A).K
+        K = balance.free(M, missing.A, missing.phi).K
         phi, r = missing.phi / balance.sizes[: balance.held], missing.r / balance.sizes
         held = np.array([known.value(q, v) - value for known, value in self.held])
         rows = np.concatenate([phi, r, held])
@@ -148,7 +162,11 @@ class Problem:
         """The trial a step further, shortened if it is long."""
         n, s, k = self.balance.n, len(x.c), self.balance.k
         delta, part = self._moved(x, step), self._part(x, step)
-        c, lam, tau = x.c + part * step[n : n + s] / self.weights(x), x.lam + part * step[n + s : n + s + k] / self.balance.sizes, x.tau
+        c, lam, tau = (
+            x.c + part * step[n : n + s] / self.weights(x),
+            x.lam + part * step[n + s : n + s + k] / self.balance.sizes,
+            x.tau,
+        )
         if self.inputs:
             tau = tau.copy()
             tau[list(self.inputs)] += part * step[n + s + k :]
@@ -163,7 +181,10 @@ class Problem:
         return self._part(x, step) * np.linalg.solve(x.K.T, step[: self.balance.n])
 
     def newton(self, x: Trial, tolerance: float) -> Trial:
-        """Shortest Newton steps with Levenberg's damping; ends where nothing gets better any more."""
+        """Shortest Newton steps, while the step after each is shorter; else damped ones. Ends where nothing is gained.
+
+        Comparing steps instead of residuals, stiff springs do not hold it back.                  Deuflhard §4.4
+        """
         damping, x, n = 1e-4, replace(x, slope=0.0), self.balance.n
         weight = np.ones(len(x.missed))  # forces as the ways they make
         for k in range(0 if self.is_solved(x, ROUNDING) else STEPS):
@@ -172,31 +193,47 @@ class Problem:
                 break
             if k == 0:
                 weight[:n] = 1 / max(1.0, float(np.linalg.norm(J[:n, : n + len(x.c)], 2)))
-            U, s, Vt = np.linalg.svd(weight[:, None] * J, full_matrices=False)
-            slope, kept, size = _slope(J, x), s > 1e-13 * s[0] if s[0] > 0 else s > 0, np.linalg.norm(weight * missed)
-            better = None
-            while better is None and damping < 1e8:
-                gain = np.where(kept, s / np.where(kept, s * s + damping * damping * s[0] ** 2, 1.0), 0.0)
-                following = self.stepped(x, -Vt.T @ (gain * (U.T @ (weight * missed))), slope)
-                if np.linalg.norm(weight * following.missed) < size:
-                    better = following
-                else:
-                    damping = max(10 * damping, 1e-8)
+            parts, slope = np.linalg.svd(weight[:, None] * J, full_matrices=False), _slope(J, x)
             x = replace(x, slope=slope)
+            better = self._shorter(x, parts, weight, slope)
+            if better is None:
+                better, damping = self._damped(x, parts, weight, slope, damping)
             if better is None:
                 break
-            gained = np.linalg.norm(weight * better.missed) < 0.5 * size
-            x, damping = better, 0.1 * damping if damping > 1e-12 else 0.0
+            gained = np.linalg.norm(weight * better.missed) < 0.5 * np.linalg.norm(weight * missed)
+            x = better
             if self.is_solved(x, tolerance if not gained else ROUNDING):
                 break
         return x
+
+    def _shorter(self, x: Trial, parts: tuple, weight: np.ndarray, slope: float) -> Trial | None:
+        """A Newton step, or a part of it, after which the next with the same slopes would be shorter."""
+        step = _solved(parts, weight * x.missed)
+        for halvings in range(HALVINGS):
+            part = 0.5**halvings
+            following = self.stepped(x, part * step, slope)
+            after = _solved(parts, weight * following.missed)
+            if np.linalg.norm(after) <= (1 - part / 4) * np.linalg.norm(step):
+                return following
+        return None
+
+    def _damped(
+        self, x: Trial, parts: tuple, weight: np.ndarray, slope: float, damping: float
+    ) -> tuple[Trial | None, float]:
+        """A step with Levenberg's damping that makes the residual smaller, and the damping for the next."""
+        while damping < 1e8:
+            following = self.stepped(x, _solved(parts, weight * x.missed, damping), slope)
+            if np.linalg.norm(weight * following.missed) < np.linalg.norm(weight * x.missed):
+                return following, max(0.1 * damping, 1e-8)
+            damping *= 10
+        return None, damping
 
     def downhill(self, x: Trial, tolerance: float) -> Trial:
         """A rest downhill; from an unstable one it is pushed off, along its steepest way."""
         for _ in range(KICKS):
             x = self._flat(x, tolerance)
             Q, curvature = _curvatures(self.balance, self.slopes(x), self.balance.n)
-            if not (self.is_solved(x, tolerance) and curvature.size and curvature[0] < -1e-9 * np.max(abs(curvature))):
+            if not (self.is_solved(x, tolerance) and _falls(curvature)):
                 break
             way = np.linalg.solve(x.K.T, Q[:, 0])
             kicked = self.balance.moved(x.q, KICK * way / np.max(abs(way)))
@@ -204,12 +241,15 @@ class Problem:
         return x
 
     def _flat(self, x: Trial, tolerance: float) -> Trial:
-        """Down the potential (or along the forces, where there is none) until it is flat, as far as steps can be trusted.
+        """Down the potential, or along forces that have none, until it is flat, as far as steps can be trusted.
 
         (|H| + b M) δ = τ − bias + Aᵀλ with a brake b; |H| has the curvatures of H without their signs
         """
-        n, brake = self.balance.n, np.inf
+        n, brake, best, since = self.balance.n, np.inf, np.inf, 0
         for _ in range(FLOWS):
+            best, since = (x.residual, 0) if x.residual < 0.99 * best else (best, since + 1)
+            if since > HOPE:  # it falls for ever
+                break
             J, missed = self.slopes(x), x.missed
             if not (np.all(np.isfinite(J)) and np.all(np.isfinite(missed))) or self.is_solved(x, ROUNDING):
                 break
@@ -244,8 +284,8 @@ class Problem:
             return False
         tree = self.balance.tree
         way = np.array(kinematics.difference(tree, Vec(q.tolist()), Vec(x.q.tolist())), dtype=float)
-        return bool(np.max(abs(way)) <= NEAR) or bool(
-            np.all(_curvatures(self.balance, self.slopes(x), self.balance.n)[1] >= 0)
+        return bool(np.max(abs(way)) <= NEAR) or not _falls(
+            _curvatures(self.balance, self.slopes(x), self.balance.n)[1]
         )
 
 
@@ -253,6 +293,14 @@ def _slope(J: np.ndarray, x: Trial) -> float:
     """The largest change of an acceleration per radian or metre."""
     n = len(x.M)
     return float(np.max(abs(np.linalg.solve(x.K.T, J[:n, :n]) @ x.K.T)))
+
+
+def _solved(parts: tuple, missed: np.ndarray, damping: float = 0.0) -> np.ndarray:
+    """The shortest step that makes up for what is missing, from the singular value decomposition of the slopes."""
+    U, s, Vt = parts
+    kept = s > SINGULAR * s[0] if s[0] > 0 else s > 0
+    gain = np.where(kept, s / np.where(kept, s * s + (damping * s[0]) ** 2, 1.0), 0.0)
+    return -Vt.T @ (gain * (U.T @ missed))
 
 
 def _null(A: np.ndarray) -> np.ndarray:
@@ -267,8 +315,13 @@ def _idle(moves: np.ndarray) -> np.ndarray:
     return basis[:, s > 1e-9 * np.max(s, initial=0.0)]
 
 
+def _falls(curvature: np.ndarray) -> bool:
+    """Whether the potential falls somewhere; rounding does not count."""
+    return bool(curvature.size) and bool(curvature[0] < -1e-9 * np.max(abs(curvature)))
+
+
 def _curvatures(balance: Balance, J: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Directions (n, m) that the constraints leave free, in the metric, and the curvature of the potential along each."""
+    """Directions (n, m) that the constraints leave free, in the metric, and the potential's curvature along each."""
     free = np.eye(n)
     if balance.held:
         _, s, Vt = np.linalg.svd(J[n : n + balance.held, :n])

@@ -103,7 +103,10 @@ def steady_motion(
     """
     where = "steady_motion"
     problem, q, v = _problem(where, model, q, v, tau, inputs, constant)
-    problem = replace(problem, held=problem.held or problem.as_fast(q, v))
+    held = problem.held or problem.as_fast(q, v)
+    if not held:  # no part of v runs along a symmetry
+        return equilibrium(model, q, tau=tau, inputs=inputs, stability=stability, tolerance=tolerance)
+    problem = replace(problem, held=held)
     found = problem.newton(problem.begin(q, v), tolerance)
     return _told(where, "no steady motion found", problem, found, tolerance, stability)
 

@@ -69,8 +69,21 @@ def symmetries(balance: Balance, q: np.ndarray, v: np.ndarray, tau: np.ndarray) 
         for q1, v1 in states:
             moving = accelerations(balance, q1, v1, tau)
             found = [symmetry for symmetry in found if _holds(balance, symmetry, q1, v1, moving)]
-        balance.symmetries[key] = found
+        balance.symmetries[key] = _independent(balance, found, [q1 for q1, _ in states])
     return balance.symmetries[key]
+
+
+def _independent(balance: Balance, found: list[Symmetry], places: list[np.ndarray]) -> list[Symmetry]:
+    """Symmetries without those that earlier ones make up everywhere: a turn of all is that of the one shaft."""
+    kept: list[Symmetry] = []
+    columns = np.zeros((0, 0))
+    for one in found:
+        parts = [*(one.field(balance, q) for q in places), one.generator.ravel()]
+        column = np.concatenate([np.zeros(0) if part is None else part for part in parts])
+        wider = np.hstack([columns.reshape(len(column), -1), column[:, None] / np.linalg.norm(column)])
+        if np.linalg.svd(wider, compute_uv=False)[-1] > AGREES:
+            kept, columns = [*kept, one], wider
+    return kept
 
 
 def fields(balance: Balance, found: list[Symmetry], q: np.ndarray) -> np.ndarray:
@@ -88,7 +101,8 @@ def along(balance: Balance, found: list[Symmetry], q: np.ndarray, v: np.ndarray)
     Z = fields(balance, found, q)
     turning = np.array([symmetry.twist is not None for symmetry in found], dtype=bool)
     rates = np.zeros(len(found))
-    scale = np.sqrt(np.diag(balance.mass_matrix(q)))[:, None]
+    own_mass = np.diag(balance.mass_matrix(q))
+    scale = np.sqrt(np.where(own_mass > 0, own_mass, np.max(own_mass)))[:, None]
     Z, w = Z * scale, v * scale[:, 0]
     own, whole = Z[:, ~turning], Z[:, turning]
     rates[turning] = _least(_across(own, whole), _across(own, w[:, None])[:, 0])
@@ -137,7 +151,7 @@ def _spins(e: Element, M: np.ndarray, n: int) -> Iterator[Symmetry]:
 
 
 def _of_everything(balance: Balance, q: np.ndarray, gravity: np.ndarray) -> Iterator[Symmetry]:
-    """Turns of the whole machine about the vertical, about every axis without gravity; and, of several trees, shifts."""
+    """Turns of the whole machine about the vertical, without gravity about all axes; of several trees, shifts."""
     roots = [joint for joint in balance.model.joints if joint.parent == WORLD]
     size = float(np.linalg.norm(gravity))
     axes = {"the vertical": -gravity / size} if size else dict(zip(("x", "y", "z"), np.eye(3), strict=True))
@@ -183,7 +197,8 @@ def _turning(balance: Balance, q: np.ndarray, w: np.ndarray) -> np.ndarray:
 def _around(balance: Balance, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Random states near a given one, on the constraints."""
     rng = np.random.default_rng(0)
-    free = balance.free(balance.mass_matrix(q), balance.missing(q, v, v, np.zeros(balance.k), 0.0).A)
+    missing = balance.missing(q, v, v, np.zeros(balance.k), 0.0)
+    free = balance.free(balance.mass_matrix(q), missing.A, missing.phi)
     basis = free.basis if free.basis.size else np.eye(balance.n)
     for _ in range(SAMPLES):
         step, change = (basis @ rng.normal(size=(basis.shape[1], 2))).T
@@ -214,7 +229,7 @@ def accelerations(balance: Balance, q: np.ndarray, v: np.ndarray, tau: np.ndarra
     slopes = balance.slopes(q, v, now.vd, now.lam, t)
     forces = np.hstack([-slopes.force, np.eye(n)])
     rows = np.hstack([-slopes.along, np.zeros((balance.k, n))])
-    change, _ = balance.free(now.M, now.A).nearest(forces, rows)
+    change, _ = balance.free(now.M, now.A, now.phi).nearest(forces, rows)
     return Accelerations(now.vd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :])
 
 

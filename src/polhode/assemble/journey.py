@@ -1,0 +1,104 @@
+"""The records of a run: what is watched for, where it stands, what it gives away, how it ended."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.errors import InputError, message
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something to watch for: the zero of a function of (t, q, v).
+
+    function   on generic scalars, as polhode.sin; a number
+    direction  1: only where it grows, −1: only where it falls, 0: both
+    terminal   whether the run ends there
+    reset      (t, q, v) -> (q, v) after it, on arrays; None: the motion goes on as it is
+
+    A zero at the start is none. A function that is zero twice within one step is not seen; steps under control
+    are at most a thousandth of the run, equal ones as long as they are.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    direction: int = 0
+    terminal: bool = False
+    reset: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Check functions and direction."""
+        for name in ("function", "reset"):
+            if not callable(getattr(self, name)) and not (name == "reset" and self.reset is None):
+                where, found = f"event '{self.name}', {name}", repr(getattr(self, name))[:60]
+                raise InputError(message(where, "not a function", found, "a function of (t, q, v)"))
+        if self.direction not in (-1, 0, 1):
+            raise InputError(message(f"event '{self.name}'", "no such direction", repr(self.direction), "-1, 0 or 1"))
+
+
+def listed(events: Any) -> tuple[Event, ...]:
+    """The events of a run, if they are events."""
+    if isinstance(events, (list, tuple)) and all(isinstance(event, Event) for event in events):
+        return tuple(events)
+    raise InputError(message("simulate, events", "not events", repr(events)[:60], "a list of Event"))
+
+
+@dataclass
+class Ending:
+    """How a run ended, and what it counted."""
+
+    status: str = "finished"
+    reason: str = ""
+    taken: int = 0
+    refused: int = 0
+    smallest: float = np.inf
+    largest: float = 0.0
+    events: list[tuple[float, str]] = field(default_factory=list)
+
+
+class Samples(NamedTuple):
+    """A block of samples: times (n,), q (n, nq), v (n, nv), and the steps that led there (n,)."""
+
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    step_size: np.ndarray
+    level: np.ndarray | None = None
+    """Forces that a sampled controller held until then, at the start those it holds from then on (n, nv)."""
+
+
+@dataclass
+class Position:
+    """Where a run stands: what a checkpoint needs to go on from here, to the last bit."""
+
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    row: np.ndarray | None = None
+    """None: at the start of a segment."""
+    sample: int = 0
+    """The number of the last sample given away."""
+    segment: int = 0
+    level: np.ndarray | None = None
+    """Forces that a sampled controller holds."""
+    until: float = -1.0
+    """The time of the last sample."""
+    reset_at: float = -1.0
+    idle: int = 0
+    """When an event reset the motion last, and how often it did since without time passing."""
+
+
+class Segment(NamedTuple):
+    """A stretch of a run without a break: from one time to another, with steps of one size (or smaller)."""
+
+    begin: float
+    end: float
+    h: float
+    samples: np.ndarray
+    """The times of the samples in it, those at its begin left out."""
+    counts: np.ndarray
+    """Equal steps: how many lead to each sample, and to the end (last)."""
+    asks: bool = True
+    """Whether forces that are held change at its begin."""

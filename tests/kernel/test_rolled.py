@@ -18,7 +18,7 @@ KINDS = {"arm": ["revolute"] * 5, "all": ALL, "mixed": ["free", "spherical", "re
 
 def traced(function, tree, count):
     """The graph of a function of the tree, q and `count` vectors like v."""
-    shapes = {"q": (tree.nq,)} | {name: (tree.nv,) for name in ("v", "w")[:count]}
+    shapes = {"q": (tree.nq,), **dict.fromkeys(("v", "w")[:count], (tree.nv,))}
     return trace(lambda **given: function(tree, *given.values()), **shapes)
 
 
@@ -57,8 +57,8 @@ def chain(n):
     bodies = [ph.Body(f"b{i}", 1 + i / n, (0.1, 0.2, 0.15 + i / n / 10), center=(0.1, 0.02, -0.3)) for i in range(n)]
     axes = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
     joints = [
-        ph.Joint(f"j{i}", "revolute", f"b{i - 1}" if i else "world", f"b{i}", axis=axes[i % 3], position=(0, 0.02, -0.5))
-        for i in range(n)
+        ph.Joint(f"j{i}", "revolute", parent, f"b{i}", axis=axes[i % 3], position=(0, 0.02, -0.5))
+        for i, parent in enumerate(["world", *(body.name for body in bodies[:-1])])
     ]
     return ph.Model(f"chain-{n}", bodies=bodies, joints=joints)
 
@@ -74,7 +74,7 @@ def test_a_chain_of_500_joints_is_compiled_and_its_forces_give_its_accelerations
     assert_close(M @ vd[0], tau[0] - arm.bias(q[0], v[0]), 1e3)
     found = arm.forward_dynamics(q, v, tau)
     residual = arm.inverse_dynamics(q, v, found) - tau
-    assert np.max(abs(residual)) < 1e-9 * np.max(abs(tau))  # backward stable: the chain is ill-conditioned, its forces are not
+    assert np.max(abs(residual)) < 1e-9 * np.max(abs(tau))  # the chain is ill-conditioned, its forces are not
     assert "for." in arm.source("forward_dynamics")
 
 

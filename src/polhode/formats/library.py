@@ -28,7 +28,7 @@ def is_bundled(name: str) -> bool:
 
 def _member(name: str) -> tuple[str, int] | None:
     """The series and the length that a name means, as in "chain-7"."""
-    found = re.fullmatch(r"(.+?)(?:-([0-9]{1,9}))?", name)
+    found = re.fullmatch(r"(.+?)(?:-([0-9]{1,30}))?", name)
     if not found or found[1] not in SERIES:
         return None
     return found[1], int(found[2] or SERIES[found[1]][1])

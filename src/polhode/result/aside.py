@@ -12,7 +12,6 @@ from typing import Any
 
 from polhode.errors import InputError, PolhodeError, message
 
-
 PAGE = 2**16
 """Bytes of a page of what could not be written."""
 

@@ -21,7 +21,7 @@ from polhode.show.cans_geometry import (
     unit,
     visible,
 )
-from polhode.show.cans_layout import ROD, Assembly, Pair, Part
+from polhode.show.cans_layout import Assembly, Pair, Part
 from polhode.show.cans_names import plain_runs
 from polhode.show.cans_tones import tone_of, turn_tone
 from polhode.show.drawing import Area, Drawing, Layer, Note, Stroke
@@ -122,8 +122,8 @@ def _bodies(assembly: Assembly, seen: Seen) -> Iterator[Layer]:
         way = seen.way(placed.place - pair.hub)
         at, ways = ((placed.place,), (way,)) if not placed.tip.wheel else wheel_rim(placed, assembly, seen.view)
         note = Note(plain_runs(placed.tip.name), f"body-text-{tone}", at, ways, True)
-        front = placed.place + ROD * seen.view.toward
-        covered = bool(hidden(front[None], seen.view, seen.solids)[0])
+        others = [solid for solid in seen.solids if np.linalg.norm(solid.end - placed.place) > 1e-9]
+        covered = bool(hidden(placed.place[None], seen.view, others)[0])
         centre = placed.place if placed.rod and not covered else None
         yield Layer(f"body-{j + 1}", (), "body " + placed.tip.name, (note,), centre)
 

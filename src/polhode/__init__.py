@@ -28,6 +28,7 @@ _NAMES = {
         "PolhodeWarning",
         "UnknownNameError",
     ],
+    "polhode.show.cans": ["draw_cans"],
     "polhode.scalar": [
         "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",
     ],

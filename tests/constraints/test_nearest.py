@@ -1,0 +1,141 @@
+"""The three ways to a constrained vector — straight lines, straight lines on what is not zero, loops — are one."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from close import assert_close
+from polhode.kernel import evaluate, trace
+from polhode.kernel import nearest as ways
+from polhode.kernel.build import build
+from polhode.kernel.nearest import admissible, nearest
+from polhode.kernel.sparse import order_of
+from polhode.scalar import Vec
+
+TOLERANCE = 1e-10
+
+
+def band(n, k, rng, width=2):
+    """A mass matrix of pairs, and conditions that each touch neighbours: many zeros that stay."""
+    M = np.zeros((n, n))
+    for i in range(0, n - 1, 2):
+        M[i : i + 2, i : i + 2] = [[2 + rng.random(), 0.5], [0.5, 1 + rng.random()]]
+    if n % 2:
+        M[-1, -1] = 1.5
+    A = np.zeros((k, n))
+    for i in range(k):
+        first = i * (n - 2 * width) // max(k - 1, 1)
+        A[i, first : first + 2 * width] = rng.normal(size=2 * width)
+    return M, A
+
+
+def on_symbols(function, M, A, *more):
+    """A function of the numbers of M and A that are not zero, and of more vectors."""
+    places = [(X != 0).nonzero() for X in (M, A)]
+
+    def filled(values, X, at):
+        rows = [[0.0] * X.shape[1] for _ in range(X.shape[0])]
+        for x, i, j in zip(values, *at, strict=True):
+            rows[i][j] = x
+        return Vec([Vec(row) for row in rows])
+
+    def wrapped(m, a, **others):
+        return function(filled(m, M, places[0]), filled(a, A, places[1]), *others.values())
+
+    names = [f"x{i}" for i in range(len(more))]
+    shapes = {"m": (len(places[0][0]),), "a": (len(places[1][0]),), **{n: x.shape for n, x in zip(names, more, strict=True)}}
+
+    def named(**given):
+        return wrapped(**given)
+
+    named.__signature__ = _signature(shapes)
+    graph = trace(named, **shapes)
+    given = {"m": M[places[0]], "a": A[places[1]], **dict(zip(names, more, strict=True))}
+    return graph, given
+
+
+def _signature(names):
+    import inspect
+
+    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names])
+
+
+WAYS = {"straight": (10**9, 0), "sparse": (0, 10**9), "loops": (0, 0)}
+
+
+@pytest.fixture(params=WAYS)
+def way(request, monkeypatch):
+    unrolled, sparse = WAYS[request.param]
+    monkeypatch.setattr(ways, "SPARSE", sparse)
+    monkeypatch.setattr(ways, "UNROLLED", unrolled)
+    return unrolled
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("dependent", [0, 2])
+def test_every_way_is_the_fundamental_equation(way, seed, dependent):
+    rng = np.random.default_rng(seed)
+    n, k = 9, 5
+    M, A = band(n, k, rng)
+    f, c = rng.normal(size=n), rng.normal(size=n)
+    for i in range(dependent):  # rows that others imply, though no zero shows it
+        A[k - 1 - i] = A[i] * (2 + i)
+    b = A @ c
+    sizes = np.linalg.norm(A, axis=1)
+
+    def solved(M, A, f, b):
+        return nearest(M, f, A, b, sizes.tolist(), TOLERANCE, way)
+
+    graph, given = on_symbols(solved, M, A, f, b)
+    expected = ph.fundamental.solve(M, f, A, b, sizes=sizes)
+    for found in (evaluate(graph, **given), build(graph, 1)(*given.values())):
+        a, multipliers, rank, rows, missing = found
+        assert_close(a, expected.acceleration, 100)
+        assert_close(multipliers @ A, expected.force, 100)
+        assert rank == k - dependent == expected.rank
+        assert np.sum(rows) == dependent
+        assert_close(missing, np.zeros(k), 100)
+
+
+def test_what_contradicts_is_missed(way):
+    M, A = band(8, 4, np.random.default_rng(3))
+    A[3] = 2 * A[0]
+    f, b = np.zeros(8), np.array([1.0, 0.0, 0.0, 5.0])
+    sizes = [1.0] * 4
+    graph, given = on_symbols(lambda M, A, f, b: nearest(M, f, A, b, sizes, TOLERANCE, way), M, A, f, b)
+    a, _, rank, rows, missing = evaluate(graph, **given)
+    assert rank == 3
+    (left_out,) = np.flatnonzero(rows)
+    assert_close(missing[left_out], (b - A @ a)[left_out])
+    assert abs(missing[left_out]) in (pytest.approx(3.0), pytest.approx(1.5))
+
+
+def test_what_a_projection_leaves_changes_no_condition(way):
+    rng = np.random.default_rng(4)
+    M, A = band(9, 4, rng)
+    A[3] = A[0] - A[1] if way else A[3]
+    x = rng.normal(size=(2, 9))
+    sizes = [1.0] * 4
+
+    def parts(M, A, x):
+        return tuple(admissible(M, A, [Vec(x[0]), Vec(x[1])], sizes, TOLERANCE))
+
+    graph, given = on_symbols(parts, M, A, x)
+    found = np.array(evaluate(graph, **given))
+    A_M = np.linalg.solve(M, A.T)
+    expected = x - (A_M @ np.linalg.pinv(A @ A_M) @ A @ x.T).T
+    assert_close(found, expected, 100)
+    assert_close(A @ found.T, np.zeros((4, 2)), 100)
+
+
+def test_zeros_stay_where_a_row_of_loops_is_eliminated():
+    """The cost of a row of windows grows with its length, not with its cube."""
+    costs = []
+    for k in (10, 20, 40):
+        M, A = band(2 * k + 4, k, np.random.default_rng(0))
+        costs.append(order_of(M.tolist(), A.tolist()).operations)
+    assert costs[2] < 2.3 * costs[1] < 2.3 * 2.3 * costs[0]
+
+
+def test_rows_that_zeros_show_to_depend_on_each_other_have_no_order():
+    assert order_of([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [2.0, 0.0]]) is None

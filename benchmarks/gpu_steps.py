@@ -1,22 +1,18 @@
 """RK4 steps per second on a GPU: the loop of a run as one CUDA kernel, one trajectory a thread.
 
-    python benchmarks/gpu_steps.py        prints JSON; needs NumPy, CuPy and a GPU
+python benchmarks/gpu_steps.py        prints JSON; needs NumPy, CuPy and a GPU
 """
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
+from gpu import arm
 
-sys.path.insert(0, str(Path(__file__).parent))
-from gpu import arm  # noqa: E402
-
-from polhode.assemble.engine import Engine, Plan  # noqa: E402
-from polhode.integrate.methods import METHODS  # noqa: E402
-from polhode.kernel import evaluate, trace  # noqa: E402
-from polhode.kernel.emit_cuda import cuda_source  # noqa: E402
-from polhode.kernel.schedule import fused  # noqa: E402
+from polhode.assemble.engine import Engine, Plan
+from polhode.integrate.methods import METHODS
+from polhode.kernel import evaluate, trace
+from polhode.kernel.emit_cuda import cuda_source
+from polhode.kernel.schedule import fused
 
 BLOCK = 128
 
@@ -27,7 +23,8 @@ def main() -> None:
 
     engine = Engine(Plan(arm(), METHODS["rk4"], True, zero=(0.0,) * 7))
     shapes = {"row": (engine.width,), "count": (), "h": (), "origin": ()}
-    graph = fused(trace(lambda row, count, h, origin: engine._row()(row, count, h, origin), **shapes))
+    row_after = engine._row()
+    graph = fused(trace(lambda **given: row_after(*given.values()), **shapes))
     rng = np.random.default_rng(0)
     found = {"operations": graph.operations.total()}
     for real, dtype in (("double", np.float64), ("float", np.float32)):

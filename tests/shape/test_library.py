@@ -14,6 +14,9 @@ from polhode.formats.load import load, load_with_notes, root_kind
 from polhode.formats.yaml import model_from_yaml, to_yaml
 
 DATA = Path(__file__).resolve().parents[1] / "data"
+OF_SERIES = {"chain": "chain-10", "closed-chain": "closed-chain-10", "n-four-bar": "n-four-bar-2"}
+"""What names that stand for a series load."""
+
 WARNS = {"puma-560": 2}
 DIGITS = 1e-10
 """The reference digits have ten decimals."""
@@ -26,7 +29,7 @@ def quiet(name):
 @pytest.mark.parametrize("name", names())
 def test_a_bundled_model_loads_and_warns_only_where_its_data_are_odd(name):
     model, notes = load_with_notes(name)
-    assert model.name == {"chain": "chain-10", "closed-chain": "closed-chain-10", "n-four-bar": "n-four-bar-2"}.get(name, name)
+    assert model.name == OF_SERIES.get(name, name)
     assert len(notes) == WARNS.get(name, 0)
     assert len(model.start.q) == model.nq
     assert len(model.start.v) == model.nv

@@ -16,7 +16,7 @@ import numpy as np
 from polhode.assemble.calls import Arguments
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.constraints import Condition
-from polhode.kernel.nearest import Nearest, admissible, nearest
+from polhode.kernel.nearest import UNROLLED, Nearest, admissible, nearest
 from polhode.kernel.trace import is_zero
 from polhode.model import JOINTS, WORLD, Model, Tree, make_tree, plain
 from polhode.model.conditions import check_constraint
@@ -153,7 +153,10 @@ class Closed:
             change = self.nearest(M, nothing, A, -rows.phi, self.tolerance(rows.phi)).a
             return kinematics.integrate(tree, q, change), True
 
-        if held:
+        if held * tree.nv <= UNROLLED:  # written out, so that there is a way back for adjoints
+            for _ in range(corrections if held else 0):
+                q, _ = corrected(q)
+        else:
             q = iterate(corrected, q, corrections)
         rows = self.rows(Arguments(tree, q, v, t=t))
         M, tolerance = inertia.mass_matrix(tree, q), self.tolerance(rows.phi)

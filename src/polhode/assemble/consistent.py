@@ -77,8 +77,8 @@ def check_start(model: Model, q: np.ndarray, v: np.ndarray) -> None:
 def _check_rows(where: str, system: System, q: np.ndarray, v: np.ndarray, t: float) -> None:
     """Refuse residuals and derivatives that are no numbers, and a motion that nothing determines."""
     (positions, rates), (A, b) = system.constraint_residuals(q, v, t=t), system.constraint_rows(q, v, t=t)
-    values = np.concatenate([positions, np.zeros(len(rates) - len(positions))]), rates, A, b
-    for what, value in zip(("residual", "rate", "derivative", "second derivative"), values, strict=True):
+    values = np.concatenate([positions, np.zeros(len(rates) - len(positions))]), A, rates, b
+    for what, value in zip(("residual", "derivative", "rate", "second derivative"), values, strict=True):
         for name, row in zip(system.constraint_names, value, strict=True):
             if not np.all(np.isfinite(row)):
                 place = f"{where}, constraint '{name}'"

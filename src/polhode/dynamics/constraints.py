@@ -12,7 +12,7 @@ from polhode.errors import CompileError, message
 from polhode.model import Constraint, Tree, plain
 from polhode.model.tree import GROUND, ORIGIN, UPRIGHT
 from polhode.quaternion import rotation_matrix_homogeneous
-from polhode.scalar import Scalar, Vec, atan2, cos, cross, dot, identity, jacobian, length, sin, sqrt, square, vec
+from polhode.scalar import Scalar, Vec, atan2, cos, cross, dot, jacobian, length, sin, sqrt, square, trace, vec
 
 
 class Scene(NamedTuple):
@@ -89,13 +89,14 @@ def _apart(a: End, b: End) -> Vec:
 
 
 def _turned(a: End, b: End) -> Vec:
-    """The turn of b against a, as a vector: half the axial vector of AᵀB, 0 where the axes agree."""
+    """The turn of b against a, as a vector: 2 tan(θ/2) along its axis, 0 only where the frames agree."""
     C = a.R.T @ b.R
-    return vec(C[2][1] - C[1][2], C[0][2] - C[2][0], C[1][0] - C[0][1]) / 2
+    axial = vec(C[2][1] - C[1][2], C[0][2] - C[2][0], C[1][0] - C[0][1])
+    return 2 * axial / (1 + trace(C))
 
 
 def _tilted(a: End, b: End) -> Vec:
-    """How far the axis of b leans from that of a, towards x and y."""
+    """How far the axis of b leans from that of a, towards x and y; an axis has no direction."""
     return vec(dot(a.axis(0), b.axis(2)), dot(a.axis(1), b.axis(2)))
 
 

@@ -26,10 +26,7 @@ PLACES = ("body_a", "position_a", "orientation_a", "axis_a", "position_b", "orie
 
 _ENDS = Kind(("body_b",), PLACES)
 KINDS: dict[str, Kind] = {
-    **{
-        name: _ENDS
-        for name in ("weld", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar")
-    },
+    **dict.fromkeys(("weld", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar"), _ENDS),
     "screw": Kind(("body_b", "pitch"), PLACES),
     "distance": Kind(("body_b", "length"), PLACES),
     "point-on-line": _ENDS,

@@ -15,7 +15,8 @@ test: .venv/tested check
 
 test-all: test
 	POLHODE_EXAMPLES=400 $(BIN)/pytest -n auto --dist worksteal tests/laws
-	POLHODE_LONG=1 $(BIN)/pytest tests/cli/test_killed.py
+	$(BIN)/pytest -n auto --dist worksteal -m long
+	POLHODE_LONG=1 $(BIN)/pytest tests/cli/test_killed.py tests/result/test_store.py
 
 check: .venv/tested
 	$(BIN)/ruff format --check .

@@ -5,8 +5,7 @@ import pytest
 
 import polhode as ph
 from close import assert_close
-from polhode.kernel import evaluate, trace
-from polhode.kernel import nearest as ways
+from polhode.kernel import evaluate, nearest as ways, trace
 from polhode.kernel.build import build
 from polhode.kernel.nearest import admissible, nearest
 from polhode.kernel.sparse import order_of
@@ -43,7 +42,11 @@ def on_symbols(function, M, A, *more):
         return function(filled(m, M, places[0]), filled(a, A, places[1]), *others.values())
 
     names = [f"x{i}" for i in range(len(more))]
-    shapes = {"m": (len(places[0][0]),), "a": (len(places[1][0]),), **{n: x.shape for n, x in zip(names, more, strict=True)}}
+    shapes = {
+        "m": (len(places[0][0]),),
+        "a": (len(places[1][0]),),
+        **{n: x.shape for n, x in zip(names, more, strict=True)},
+    }
 
     def named(**given):
         return wrapped(**given)

@@ -28,7 +28,7 @@ TOLERANCE = 1e-10
 """What is left of a row, relative to its size, below which it counts as dependent on the others."""
 
 OFF, MOST = 10.0, 1e-3
-"""Off the conditions, dependent rows are left with about their violation: up to OFF times that, and no more than MOST."""
+"""Off the conditions, dependent rows are left with about their violation: up to OFF times that, at most MOST."""
 
 CORRECTIONS = 2
 """Steps of the projection of positions: each squares the violation."""
@@ -231,7 +231,9 @@ class Closed:
             return Vec([values[place[i]] if i in place else other for i in range(k)])
 
         lam, dependent, missing = found.multipliers, found.dependent, found.missing
-        return found._replace(multipliers=spread(lam, 0.0), dependent=spread(dependent, 1.0), missing=spread(missing, 0.0))
+        return found._replace(
+            multipliers=spread(lam, 0.0), dependent=spread(dependent, 1.0), missing=spread(missing, 0.0)
+        )
 
 
 def ordered(found: tuple[Condition, ...]) -> list[Condition]:
@@ -268,7 +270,11 @@ def _scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:
     rng, light = np.random.default_rng(0), False
     reaches: list[list[_Reach]] = []
     for sample in range(SAMPLES):
-        turn = [rng.normal() if sample and e.kind in ("revolute", "screw", "ball") else 0.0 for e in tree.elements for _ in e.v]
+        turn = [
+            rng.normal() if sample and e.kind in ("revolute", "screw", "ball") else 0.0
+            for e in tree.elements
+            for _ in e.v
+        ]
         places = [a for e in tree.elements for a in e.v]
         step = np.zeros(tree.nv)
         step[places] = turn

@@ -1,4 +1,4 @@
-"""What constraints do at a state: rank, freedoms, the names of rows that are redundant, contradictory, nearly dependent.
+"""What constraints do at a state: rank, freedoms, names of rows that are redundant, contradictory, nearly dependent.
 
 Redundancy belongs to a set of rows: every row in a left null vector of A is named, not only the one that a
 pivoting would leave out. Its multiplier is not determined; those of the other rows are.        BEYOND §5
@@ -104,7 +104,7 @@ class Factors(NamedTuple):
 def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Diagnosis:
     """The diagnosis of a compiled model."""
     found, names = system.constraint_residuals(q, v, t=t), system.constraint_names
-    A, b = system.constraint_rows(q, v, t=t)
+    A = system.constraint_rows(q, v, t=t)[0]
     held = len(found.positions)
     bound = system.conditions
     assert bound is not None
@@ -189,7 +189,7 @@ def contradictions(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0)
     bound = system.conditions
     assert bound is not None
     (positions, rates), names = system.constraint_residuals(q, v, t=t), system.constraint_names
-    A, b = system.constraint_rows(q, v, t=t)
+    A = system.constraint_rows(q, v, t=t)[0]
     if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
         return {}
     sizes, units = np.array(bound.scales.sizes), np.array(bound.scales.units)

@@ -139,7 +139,11 @@ def _reduced(M: Vec, A: Vec, sizes: Sequence[Any]) -> Reduced | None:
 
 
 def _guarded(
-    reduced: Reduced, tolerance: Any, answer: list[Any], more: list[Any], problem: tuple[Vec, Vec, Vec, Vec, Sequence[Any]]
+    reduced: Reduced,
+    tolerance: Any,
+    answer: list[Any],
+    more: list[Any],
+    problem: tuple[Vec, Vec, Vec, Vec, Sequence[Any]],
 ) -> list[Any]:
     """An answer that took the rows for independent; where they are not, that of loops.
 
@@ -213,7 +217,9 @@ def free_parts(r: Any, e: Directions) -> None:
     """The parts of vectors along which no condition changes, on loops and arrays r: y ← y − Uᵀ U y, y = Kᵀx."""
     n, k = e.n, e.k
     B, y, s = r.array("B", k * n), r.array("y", n), r.array("s", 1)
-    room = [r.array(name, size) for name, size in (("c", k), ("unused", n), ("eta", k), ("rank", 1), ("d", k), ("o", k))]
+    room = [
+        r.array(name, size) for name, size in (("c", k), ("unused", n), ("eta", k), ("rank", 1), ("d", k), ("o", k))
+    ]
     _factor(r, e.M, n)
     for i in r.range(k):
         _forward(r, e.M, e.A, i * n, n)
@@ -240,11 +246,11 @@ def free_parts(r: Any, e: Directions) -> None:
 
 
 def admissible(M: Vec, A: Vec, vectors: Sequence[Vec], sizes: Sequence[Any], tolerance: Any) -> list[Vec]:
-    """The parts of vectors that change no condition, orthogonal in the metric M to all that do: (I − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺A) x.
+    """The parts of vectors that change no condition, M-orthogonal to all that do: (I − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺A) x.
 
     M, A, sizes, tolerance  as in `nearest`
     """
-    n, k, m = len(M), len(A), len(vectors)
+    n, k = len(M), len(A)
     if not k:
         return list(vectors)
     reduced = _reduced(M, A, sizes) if n * k > UNROLLED else None
@@ -273,16 +279,17 @@ def _parts(M: Vec, A: Vec, vectors: Sequence[Vec], sizes: Sequence[Any], toleran
     n, k, m = len(M), len(A), len(vectors)
     lists = [[x for row in M for x in row], [x for row in A for x in row], list(sizes), [tolerance]]
     flat = [x for vector in vectors for x in vector]
+    found: list[Any]
     if n * k <= UNROLLED:
         found = [0.0] * (m * n)
         number = [float(i) for i in range(k)]
-        free_parts(Unrolled(), Directions(n, k, m, *lists, flat, number, found))
+        free_parts(Unrolled(), Directions(n, k, m, lists[0], lists[1], lists[2], lists[3], flat, number, found))
     else:
         with Recorder(f"admissible{n}x{k}") as r:
             names = ("M", "A", "size", "tolerance", "x")
             taken = [Taken(r, name, x) for name, x in zip(names, [*lists, flat], strict=True)]
             out = r.output("found", m * n)
-            arrays = [part.array for part in taken]
-            free_parts(r, Directions(n, k, m, *arrays, r.table("number", range(k)), out))
-        found = r.call([x for part in taken for x in part.values])
+            given: tuple[Any, ...] = (*(part.array for part in taken), r.table("number", range(k)), out)
+            free_parts(r, Directions(n, k, m, *given))
+        found = [*r.call([x for part in taken for x in part.values])]
     return [Vec(found[v * n : (v + 1) * n]) for v in range(m)]

@@ -189,7 +189,7 @@ def contradictions(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0)
     bound = system.conditions
     assert bound is not None
     (positions, rates), names = system.constraint_residuals(q, v, t=t), system.constraint_names
-    A = system.constraint_rows(q, v, t=t)[0]
+    A, b = system.constraint_rows(q, v, t=t)
     if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
         return {}
     sizes, units = np.array(bound.scales.sizes), np.array(bound.scales.units)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
 from polhode.model import Model
 from polhode.result import (
+    VARIABLES,
     Conserved,
     Facts,
     Grade,
@@ -92,6 +94,7 @@ def simulate(
     norm: str = "state",
     verify: bool = False,
     sensitivities: Sequence[str] = (),
+    keep: Sequence[str] | None = None,
     progress: Progress | None = None,
     model_text: str = "",
 ) -> "xr.Dataset":
@@ -110,17 +113,30 @@ def simulate(
     verify     estimate the error by a second run, with a hundredth of the tolerance or half the step
     sensitivities  paths of numbers ("bodies.arm.mass", "gravity", a Parameter's name), "start.q", "start.v", "tau":
                derivatives by them of q (along the velocities) and v, times fixed: `sensitivity_q`, `sensitivity_v`
+    keep       names of the variables that the Dataset holds, as ["q", "total_energy"]; all unless given
     progress   called with the part that is done and the time reached
     ->         Dataset: `status`, `reason` and the grade are in its attributes; a run that fails returns what there is
     """
     settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm)
+    _check_kept(keep)
     run = Run(settings, tau, events)
     beside = Sensitivities(run.course("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
     for _ in run.blocks(progress):
         pass
     error = _second_run(settings, tau, events, run) if verify else None
     result = run.result(error, model_text)
+    if keep is not None:
+        result = result[[name for name in result.data_vars if name in keep or "event" in result[name].dims]]
     return beside.added(result) if beside else result
+
+
+def _check_kept(keep: Sequence[str] | None) -> None:
+    """Refuse a name that no variable has, before the run."""
+    for name in keep or ():
+        if name not in VARIABLES:
+            near = get_close_matches(str(name), VARIABLES, 1, 0.5)
+            fix = f"Did you mean '{near[0]}'?" if near else ""
+            raise InputError(message("simulate, keep", "no such variable", repr(name), ", ".join(VARIABLES), fix))
 
 
 class Run:

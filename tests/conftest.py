@@ -1,6 +1,7 @@
 """Settings for every test."""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -14,3 +15,5 @@ settings.register_profile(
 settings.load_profile("polhode")
 
 os.environ["POLHODE_CACHE"] = ""  # tests compile what they test; the cache has tests of its own
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background, which ignores it

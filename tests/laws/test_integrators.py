@@ -7,12 +7,12 @@ import polhode as ph
 from close import assert_close, complex_step
 from integration import ARM_START, TOP, TOP_START, TUMBLER, TUMBLER_START, arm, machine_of, pushed
 from machines import random_model, random_q
+from marching import march, reach
 from polhode.dynamics import kinematics
 from polhode.dynamics.energy import energy, momentum
 from polhode.integrate.adaptive import controlled
 from polhode.integrate.group import coadjoint, right, right_inverse, turned
 from polhode.integrate.implicit import implicit_midpoint, newton
-from polhode.integrate.march import march, reach
 from polhode.integrate.methods import METHODS, method_named
 from polhode.integrate.structure import energy_momentum, variational
 from polhode.kernel.build import build

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from integration import ARM_START, TUMBLER, TUMBLER_START, arm, machine_of, pushed
+from marching import march
 from polhode import exact
 from polhode.integrate.adaptive import dop853
 from polhode.integrate.chart import raw
-from polhode.integrate.march import march
 from polhode.integrate.methods import METHODS
 from polhode.scalar import Vec
 

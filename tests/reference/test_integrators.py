@@ -9,10 +9,10 @@ from scipy.integrate import DOP853, RK23, RK45
 import polhode as ph
 from close import assert_close
 from integration import TUMBLER, TUMBLER_START, machine_of
+from marching import march, reach
 from polhode import exact
 from polhode.integrate.adaptive import controlled, initial_step
 from polhode.integrate.chart import raw
-from polhode.integrate.march import march, reach
 from polhode.integrate.methods import METHODS
 from polhode.integrate.sundials import cvode, ida
 from polhode.scalar import Vec, vec

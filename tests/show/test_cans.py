@@ -1,7 +1,5 @@
 """Cans in series: the geometry the drawing is built from, and the drawing itself."""
 
-import os
-import shutil
 import xml.etree.ElementTree as ET
 from itertools import combinations
 
@@ -9,7 +7,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from matplotlib.path import Path as Outline
-from playwright.sync_api import sync_playwright
 
 import polhode as ph
 from polhode import euler
@@ -390,17 +387,6 @@ def test_the_svg_is_made_to_be_edited():
     sheet = root.find("{http://www.w3.org/2000/svg}style").text
     for element in root.iter("{http://www.w3.org/2000/svg}path"):
         assert f".{element.get('class')} {{" in sheet
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if not path:
-        pytest.fail("no Chromium: install it (apt-get install chromium) or set CHROMIUM to its path")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 BOXES = """() => [...document.querySelectorAll('text')].map(t => {

@@ -1,14 +1,11 @@
 """The report page, opened in a real browser."""
 
 import json
-import os
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 
 import polhode as ph
 from polhode.result.dataset import Extra, Facts, Trajectory, dataset
@@ -23,17 +20,6 @@ LIMIT = 2_000_000
 NASTY = "</script><b onclick=alert(1)>&amp;'\"<img src=x onerror=alert(2)>"
 
 MOTIONS = {"arm-7": (3.0, 3000), "free-body": (40.0, 2000), "heavy-top": (2.0, 4000), "double-pendulum": (5.0, 500)}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if not path:
-        pytest.fail("no Chromium: install it (apt-get install chromium) or set CHROMIUM to its path")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

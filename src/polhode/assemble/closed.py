@@ -18,7 +18,7 @@ from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.constraints import Condition
 from polhode.kernel.nearest import UNROLLED, Nearest, admissible, nearest
 from polhode.kernel.trace import is_zero
-from polhode.model import JOINTS, WORLD, Model, Tree, make_tree, plain
+from polhode.model import WORLD, Model, Tree, make_tree, plain
 from polhode.model.conditions import check_constraint
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import conjugate, product
@@ -297,7 +297,7 @@ def _scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:
 def _start(model: Model) -> Vec:
     if model.start is not None and model.start.q is not None:
         return Vec(map(float, plain(model.start.q)))
-    return Vec([x for joint in model.joints for x in JOINTS[joint.type].zero])
+    return Vec(model.zero)
 
 
 def _inverse(M: np.ndarray) -> tuple[np.ndarray, bool]:

@@ -392,7 +392,7 @@ class Engine:
         def function(row: Vec, level: Vec | None = None, **settings: Any) -> Any:
             return make(level)(row, *(settings[name] for name in names))
 
-        return kernel_for(key, lambda: trace(_named(function, shapes), **shapes), f"{self.model.name}: {title}", 1)
+        return kernel_for(key, lambda: trace(function, **shapes), f"{self.model.name}: {title}", 1)
 
     @property
     def _key(self) -> str:
@@ -402,11 +402,6 @@ class Engine:
             return ""
         inputs = "held" if plan.held else self.law_text
         return cache_key(model, plan.method.name, str(plan.fixed), plan.norm, inputs, "run")
-
-
-def _named(function: Callable, shapes: dict) -> Callable:
-    """The same function, with arguments of these names."""
-    return lambda **given: function(**{name: given[name] for name in shapes})
 
 
 def _is_traced(q: Vec, v: Vec) -> bool:

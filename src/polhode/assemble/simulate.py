@@ -17,7 +17,7 @@ from polhode.assemble.inputs import Sampled, Table, breaks
 from polhode.assemble.observe import Observer
 from polhode.assemble.rows import Crossing
 from polhode.assemble.sensitivity import Sensitivities
-from polhode.assemble.starting import start_of, zero_coordinates as zero_coordinates
+from polhode.assemble.starting import start_of
 from polhode.assemble.stepper import Course, course
 from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
@@ -147,7 +147,7 @@ class Run:
         model, chosen = settings.model, method_named(settings.method)
         self.fixed = settings.step is not None
         crossings = tuple(Crossing(event.function, event.direction, event.name) for event in self.events)
-        zero, start, held = tuple(zero_coordinates(model)), (settings.q, settings.v), is_held(settings, tau)
+        zero, start, held = model.zero, (settings.q, settings.v), is_held(settings, tau)
         self.engine = Engine(Plan(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start, held), warn)
         self.segments = _segments(settings, tau)
         self.drive = Drive(self.engine, self.segments, settings.tolerance, self.events)

@@ -12,15 +12,10 @@ from polhode.scalar import UNIT_TOLERANCE
 def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at the start; errors name `where`."""
     start = model.start
-    q = _vector(f"{where}, q", q if q is not None else start.q if start else None, zero_coordinates(model))
+    q = _vector(f"{where}, q", q if q is not None else start.q if start else None, list(model.zero))
     v = _vector(f"{where}, v", v if v is not None else start.v if start else None, [0.0] * model.nv)
     _check_quaternions(where, model, q)
     return q, v
-
-
-def zero_coordinates(model: Model) -> list[float]:
-    """Zero angles and travels, identity quaternions."""
-    return [x for joint in model.joints for x in JOINTS[joint.type].zero]
 
 
 def _vector(where: str, value: Any, default: list[float]) -> np.ndarray:
@@ -40,7 +35,7 @@ def _vector(where: str, value: Any, default: list[float]) -> np.ndarray:
 def _check_quaternions(where: str, model: Model, q: np.ndarray) -> None:
     at = 0
     for joint in model.joints:
-        zero = JOINTS[joint.type].zero
+        zero = joint.zero
         if JOINTS[joint.type].has_quaternion:
             size = float(np.linalg.norm(q[at + len(zero) - 4 : at + len(zero)]))
             if abs(size - 1) > UNIT_TOLERANCE:

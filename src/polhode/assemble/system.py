@@ -30,7 +30,7 @@ from polhode.dynamics import covariant, energy, inertia, kinematics
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, ModelError, UnknownNameError, message
 from polhode.kernel.emit_c import c_source, identifier
-from polhode.model import JOINTS, Model, make_tree, plain
+from polhode.model import Model, make_tree, plain
 from polhode.scalar import Array, Vec
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -108,7 +108,7 @@ class System:
         method = getattr(type(self), quantity, None)
         if not callable(method) or quantity.startswith("_"):
             raise UnknownNameError(message(where, "no such quantity", repr(quantity), "a method of System"))
-        zeros = {name: _zero(self.model).tolist() for name in ("q", "q0", "q1")}
+        zeros = {name: list(self.model.zero) for name in ("q", "q0", "q1")}
         names = [n for n in inspect.signature(method).parameters if n not in ("self", "body", "point", "options")]
         method(self, *(zeros.get(n, [0.0] * self.nv) for n in names), *body)
         return next(k for place, k in self._target.kernels.items() if place[: 1 + len(body)] == (quantity, *body))
@@ -320,7 +320,7 @@ class System:
             return
         rng = np.random.default_rng(0)
         for _ in range(2):
-            zero, step = Vec(_zero(self.model).tolist()), Vec(rng.normal(size=self.nv).tolist())
+            zero, step = Vec(self.model.zero), Vec(rng.normal(size=self.nv).tolist())
             q = kinematics.integrate(self._tree, zero, step)
             M = np.array(inertia.mass_matrix(self._tree, q)).reshape(self.nv, self.nv)
             size = np.diag(M).copy()
@@ -351,8 +351,3 @@ def _is_solid(model: Model) -> bool:
 def _matrix(inertia: tuple) -> np.ndarray:
     array = np.array(plain(inertia), dtype=float)
     return np.diag(array) if array.ndim == 1 else array
-
-
-def _zero(model: Model) -> np.ndarray:
-    """Zero angles and travels, identity quaternions."""
-    return np.array([x for joint in model.joints for x in JOINTS[joint.type].zero])

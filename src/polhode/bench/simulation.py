@@ -12,7 +12,7 @@ import numpy as np
 
 from polhode.assemble import rows
 from polhode.assemble.engine import Engine, Plan
-from polhode.assemble.simulate import simulate, zero_coordinates
+from polhode.assemble.simulate import simulate
 from polhode.bench import scipy_peer
 from polhode.bench.machines import machine, random_states
 from polhode.bench.timing import Contestant, Timing, race
@@ -133,9 +133,7 @@ def start_of(case: Case) -> Start:
 
 def engine_run(case: Case, start: Start) -> Contestant:
     """The compiled run: a table of two rows, of which the second is filled."""
-    plan = Plan(
-        start.model, method_named(case.method), case.step is not None, zero=tuple(zero_coordinates(start.model))
-    )
+    plan = Plan(start.model, method_named(case.method), case.step is not None, zero=start.model.zero)
     engine = Engine(plan)
     settings: list[Any]
     if case.step is not None:

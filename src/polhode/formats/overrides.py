@@ -7,7 +7,7 @@ from typing import Any
 
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.formats.expression import Fault, evaluate
-from polhode.model import JOINTS, Model, Parameter, Start
+from polhode.model import Model, Parameter, Start
 from polhode.model.description import named_parameters
 
 GROUPS = ("bodies", "joints", "forces")
@@ -115,8 +115,7 @@ def _started(model: Model, joint_name: str, part: str, values: tuple[float, ...]
         where = f"set '{joint_name}.{part}'" if joint_name else f"set '{part}'"
         fix = "A quaternion is w,x,y,z." if part == "q" else ""
         raise InputError(message(where, "wrong size", f"{len(values)} numbers", f"{wanted} numbers", fix))
-    zero = [x for joint in model.joints for x in (JOINTS[joint.type].zero if part == "q" else [0.0] * joint.nv)]
-    old = getattr(start, part)
+    old, zero = getattr(start, part), model.zero if part == "q" else [0.0] * model.nv
     whole, at = list(zero if old is None else old), 0
     for name, size in sizes.items():
         if name == joint_name or not joint_name:

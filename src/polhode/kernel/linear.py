@@ -69,14 +69,14 @@ def eliminate(r: Any, e: Equations) -> None:
         # its row and its column change places with those of p
         for i in r.range(p, m):
             here = place[0] == e.number[i]
-            _exchange(here, e.size, p, i)
+            exchange(here, e.size, p, i)
             for j in r.range(w):
-                _exchange(here, e.a, p * w + j, i * w + j)
+                exchange(here, e.a, p * w + j, i * w + j)
         for j in r.range(p, m):
             here = place[1] == e.number[j]
-            _exchange(here, order, p, j)
+            exchange(here, order, p, j)
             for i in r.range(m):
-                _exchange(here, e.a, i * w + p, i * w + j)
+                exchange(here, e.a, i * w + p, i * w + j)
         # elimination below; a pivot that counts as zero leaves its unknown free
         good = best[0] > e.tolerance[0]
         inverse[p] = where(good, 1.0 / where(good, e.a[p * w + p], 1.0), 0.0)
@@ -99,7 +99,7 @@ def _find(r: Any, e: Equations, p: Any, best: Any, place: Any) -> None:
             place[0], place[1] = where(better, e.number[i], place[0]), where(better, e.number[j], place[1])
 
 
-def _exchange(here: Any, array: Any, i: Any, j: Any) -> None:
+def exchange(here: Any, array: Any, i: Any, j: Any) -> None:
     """Two numbers change places where a condition holds."""
     first, second = array[i], array[j]
     array[i] = where(here, second, first)

@@ -9,7 +9,7 @@ operations. Nothing is squared, so that a row counts as dependent at a tolerance
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from polhode.kernel.linear import Unrolled
+from polhode.kernel.linear import Unrolled, exchange
 from polhode.kernel.record import Recorder
 from polhode.scalar import Vec, sqrt, where
 
@@ -55,7 +55,7 @@ def orthogonalize(r: Any, e: Conditions) -> None:
         for i in r.range(p, k):
             here = best[1] == e.number[i]
             for array, width in ((B, n), (T, k), (c, 1), (order, 1)):
-                _exchange(r, here, array, width, p, i)
+                _exchange_rows(r, here, array, width, p, i)
         for j in r.range(p):  # again, against what rounding left
             _dot(r, s, B, p, j, n)
             T[p * k + j] = T[p * k + j] + s[0]
@@ -104,13 +104,11 @@ def _dot(r: Any, out: Any, B: Any, i: Any, j: Any, n: int) -> None:
         out[0] = out[0] + first
 
 
-def _exchange(r: Any, here: Any, array: Any, width: int, i: Any, j: Any) -> None:
+def _exchange_rows(r: Any, here: Any, array: Any, width: int, i: Any, j: Any) -> None:
     """Two rows change places where a condition holds."""
     for part in spans(r, width):
         for m in part:
-            first, second = array[i * width + m], array[j * width + m]
-            array[i * width + m] = where(here, second, first)
-            array[j * width + m] = where(here, first, second)
+            exchange(here, array, i * width + m, j * width + m)
 
 
 def _less(r: Any, B: Any, n: int, i: Any, j: Any, s: Any) -> None:

@@ -189,6 +189,11 @@ class Model:
         """Number of velocities: the degrees of freedom of the tree."""
         return sum(joint.nv for joint in self.joints)
 
+    @property
+    def zero(self) -> tuple[float, ...]:
+        """Coordinates at zero: no angles, no travels, identity quaternions."""
+        return tuple(x for joint in self.joints for x in joint.zero)
+
     def body(self, name: str) -> Body:
         """The body of this name."""
         return _named(self.bodies, name, f"model '{self.name}'", "body")

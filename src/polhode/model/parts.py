@@ -205,6 +205,11 @@ class Joint:
         return second
 
     @property
+    def zero(self) -> tuple[float, ...]:
+        """The coordinates at zero: no angle, no travel, the identity quaternion."""
+        return JOINTS[self.type].zero
+
+    @property
     def nq(self) -> int:
         """Number of coordinates."""
         return JOINTS[self.type].nq

@@ -11,7 +11,7 @@ import numpy as np
 from polhode import euler
 from polhode.dynamics.kinematics import WORLD_FRAME, Frame, frames
 from polhode.errors import InputError, ModelError, message
-from polhode.model import JOINTS, Element, Model, Tree, make_tree, plain
+from polhode.model import Element, Model, Tree, make_tree, plain
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
 from polhode.show.cans_geometry import Array
@@ -166,8 +166,7 @@ def model_chain(model: Model, at: Sequence[float] | None = None, sequence: str |
         euler.matrix(sequence, (0.0, 0.0, 0.0))
     _check_kinds(model, tree, sequence)
     start = model.start.q if model.start and model.start.q is not None else None
-    zero = [x for joint in model.joints for x in JOINTS[joint.type].zero]
-    q = checked("at", at, tree.nq, plain(start) if start is not None else zero)
+    q = checked("at", at, tree.nq, plain(start) if start is not None else model.zero)
     _check_balls(tree, q)
     return _Reader(model, tree, q, sequence).chain()
 

@@ -12,10 +12,11 @@ import numpy as np
 from polhode.assemble.consistent import check_start
 from polhode.assemble.drive import Drive, Event, Samples, Segment, listed
 from polhode.assemble.engine import Engine, Plan
+from polhode.assemble.formed import Formed
 from polhode.assemble.grid import Grid
 from polhode.assemble.inputs import Sampled, Table, breaks
 from polhode.assemble.observe import Observer
-from polhode.assemble.rows import Crossing
+from polhode.assemble.rows import LARGEST, Crossing
 from polhode.assemble.sensitivity import Sensitivities
 from polhode.assemble.starting import start_of
 from polhode.assemble.stepper import Course, course
@@ -76,6 +77,7 @@ class Settings:
     times: np.ndarray | None
     every: int | None
     norm: str
+    form: str | None = None
 
 
 def simulate(
@@ -92,6 +94,7 @@ def simulate(
     every: int | None = None,
     events: Sequence[Event] = (),
     norm: str = "state",
+    form: str | None = None,
     verify: bool = False,
     sensitivities: Sequence[str] = (),
     keep: Sequence[str] | None = None,
@@ -110,6 +113,8 @@ def simulate(
     every      with equal steps: a sample every so many
     events     zeros to watch for, see Event
     norm       "state": quaternions are brought back to unit length after each step; "none": they are left alone
+    form       a name of ph.forms: one body runs in the form's own variables, by RK4 with equal steps (step=…); norm may
+               be "p" too; the multiplier and its prediction are in the Dataset
     verify     estimate the error by a second run, with a hundredth of the tolerance or half the step
     sensitivities  paths of numbers ("bodies.arm.mass", "gravity", a Parameter's name), "start.q", "start.v", "tau":
                derivatives by them of q (along the velocities) and v, times fixed: `sensitivity_q`, `sensitivity_v`
@@ -117,8 +122,11 @@ def simulate(
     progress   called with the part that is done and the time reached
     ->         Dataset: `status`, `reason` and the grade are in its attributes; a run that fails returns what there is
     """
-    settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm)
     _check_kept(keep)
+    if form is not None:
+        _check_form(step, method, events, sensitivities)
+        method = "rk4"
+    settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm, form)
     run = Run(settings, tau, events)
     beside = Sensitivities(run.course("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
     for _ in run.blocks(progress):
@@ -128,6 +136,18 @@ def simulate(
     if keep is not None:
         result = result[[name for name in result.data_vars if name in keep or "event" in result[name].dims]]
     return beside.added(result) if beside else result
+
+
+def _check_form(step: Any, method: Any, events: Sequence[Event], sensitivities: Sequence[str]) -> None:
+    """Refuse what a run by a form does not take."""
+    if step is None or method not in (None, "rk4"):
+        found = f"method {method!r}, step {step!r}"
+        raise InputError(
+            message("simulate, form", "a form runs by RK4 with equal steps", found, "step=…, method 'rk4'")
+        )
+    if len(events) or len(sensitivities):
+        found = "events" if len(events) else "sensitivities"
+        raise InputError(message("simulate, form", "not with a form", found, "neither events nor sensitivities"))
 
 
 def _check_kept(keep: Sequence[str] | None) -> None:
@@ -153,6 +173,7 @@ class Run:
         self.drive = Drive(self.engine, self.segments, settings.tolerance, self.events)
         self.drive.position.q, self.drive.position.v = settings.q.copy(), settings.v.copy()
         self.kept: list[Samples] = []
+        self.formed = Formed(model, settings.form, settings.norm, *start, tau) if settings.form else None
 
     def course(self, where: str) -> Course:
         """What derivatives of the run need of it, or an error."""
@@ -162,7 +183,7 @@ class Run:
     def blocks(self, progress: Progress | None = None) -> Any:
         """Run, block by block; Ctrl-C ends the run with what there is."""
         try:
-            for block in self.drive:
+            for block in self._by_form(self.formed) if self.formed else self.drive:
                 self.kept.append(block)
                 if progress:
                     progress(self.drive.position.t / self.settings.duration, self.drive.position.t)
@@ -171,6 +192,19 @@ class Run:
             self.kept.extend(self.drive.reached())
             self.drive.ending.status = "interrupted"
             self.drive.ending.reason = f"by its user, at t = {self.drive.position.t:.6g}"
+
+    def _by_form(self, formed: Formed) -> Iterable[Samples]:
+        """The blocks of a run by a form, up to where it leaves the numbers."""
+        at, ending, h = self.drive.position, self.drive.ending, float(self.settings.step or 0.0)
+        for block in formed.blocks(self.segments):
+            good = int(np.sum(np.cumprod(np.all(abs(np.hstack([block.q, block.v])) < LARGEST, axis=1))))
+            at.t = float(block.time[good - 1]) if good else at.t
+            ending.taken, ending.smallest = round(at.t / h), h
+            if good:
+                yield Samples(*(part[:good] for part in block[:4]))
+            if good < len(block.time):
+                ending.status, ending.reason = "failed", f"after t = {at.t:.9g}: the state is beyond all bounds"
+                return
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All samples so far, by name."""
@@ -184,7 +218,9 @@ class Run:
     def described(self, arrays: Mapping[str, np.ndarray], mark: Grade | None, model_text: str) -> "xr.Dataset":
         """The Dataset of some samples of the run."""
         model, events = self.settings.model, self.drive.ending.events
-        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], self.observed(arrays), events=events)
+        extra = self.formed.multipliers(arrays["q"], arrays["v"]) if self.formed else {}
+        observed = self.observed(arrays)
+        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], observed, extra, events=events)
         return dataset(model, trajectory, self.facts(mark, model_text))
 
     def whole(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -221,7 +257,7 @@ class Run:
             reason=ending.reason,
             model_text=model_text,
             grade=mark,
-            more={"steps_taken": ending.taken, "steps_refused": ending.refused},
+            more={"steps_taken": ending.taken, "steps_refused": ending.refused, "form": settings.form},
         )
 
     @cached_property
@@ -279,6 +315,7 @@ def settings_of(
     samples: Any,
     every: Any,
     norm: str,
+    form: str | None = None,
 ) -> Settings:
     """What a user asked for, as in `simulate`, or the error that tells what is wrong with it."""
     if not isinstance(model, Model):
@@ -306,7 +343,7 @@ def settings_of(
         or not TIGHTEST <= tolerance < 1
     ):
         raise InputError(message("simulate, tolerance", "out of range", repr(tolerance), f"{TIGHTEST:g} to 1"))
-    if norm not in NORMS:
+    if form is None and norm not in NORMS:
         fix = "For steps on the group itself take a Lie-group method: rkmk4, cf4, rkmk-dop853."
         raise InputError(message("simulate, norm", "no such policy", repr(norm), " or ".join(map(repr, NORMS)), fix))
     whole = isinstance(every, (int, np.integer)) and not isinstance(every, bool)
@@ -315,7 +352,7 @@ def settings_of(
         raise InputError(message("simulate, every", "does not fit", repr(every), expected))
     every = None if every is None else int(every)
     times = None if samples is None else _times(samples, duration)
-    return Settings(model, q, v, duration, name, step, float(tolerance), times, every, norm)
+    return Settings(model, q, v, duration, name, step, float(tolerance), times, every, norm, form)
 
 
 def _positive(name: str, value: Any, expected: str) -> float:

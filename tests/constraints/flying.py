@@ -32,7 +32,7 @@ def slipping(t, q, v):
 
 
 DATA = {
-    **{kind: ENDS for kind in ("weld", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar")},
+    **dict.fromkeys(("weld", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar"), ENDS),
     "screw": {**ENDS, "pitch": 0.4},
     "distance": {**ENDS, "length": 1.7},
     "point-on-line": ENDS,

@@ -62,7 +62,9 @@ def pair(kind, seed):
         frame_a, frame_b = orientation, np.array([1.0, 0, 0, 0])
     joint = ph.Joint("second", kind, "a", "b", axis=axis, position=position, orientation=orientation, **options)
     ends = {"body_a": "a", "body_b": "b", "position_a": position, "orientation_a": frame_a, "orientation_b": frame_b}
-    held = ph.Constraint("loop", KINDS[kind], {**{key: tuple(x) if key[:4] != "body" else x for key, x in ends.items()}, **data})
+    held = ph.Constraint(
+        "loop", KINDS[kind], {**{key: tuple(x) if key[:4] != "body" else x for key, x in ends.items()}, **data}
+    )
     flight = ph.Joint("second", "free", "world", "b")
     tree = ph.Model("tree", bodies=bodies, joints=[first, joint])
     return Pair(tree, ph.Model("cut", bodies=bodies, joints=[first, flight], constraints=[held]))

@@ -7,7 +7,15 @@ import polhode as ph
 from close import assert_close
 from constraints.flying import ENDS, flying, states
 
-CONSERVATIVE = ["four-bar", "bricard", "n-four-bar", "slider-crank-3d", "rolling-disk", "rolling-sphere", "chaplygin-sleigh"]
+CONSERVATIVE = [
+    "four-bar",
+    "bricard",
+    "n-four-bar",
+    "slider-crank-3d",
+    "rolling-disk",
+    "rolling-sphere",
+    "chaplygin-sleigh",
+]
 CLOSED = [*CONSERVATIVE, "andrews", "stewart-platform", "closed-chain-4"]
 
 
@@ -40,6 +48,15 @@ def test_a_bundled_model_starts_where_its_constraints_hold_and_runs(name):
     assert run.attrs["status"] == "finished"
 
 
+def test_a_run_holds_what_its_constraints_miss_by_name():
+    run = ph.simulate(ph.load("rolling-disk"), duration=0.5, samples=3)
+    assert list(run["constraint"].values) == ["ground.height", "ground.slip x", "ground.slip y"]
+    assert np.max(abs(run["constraint_residual"].sel(constraint="ground.height").values)) < 1e-13
+    assert np.all(np.isnan(run["constraint_residual"].values[:, 1:]))  # conditions of velocities alone
+    assert np.max(abs(run["constraint_rate"].values)) < 1e-13
+    assert "residual, constraints" in run.attrs["grade"]
+
+
 def test_a_sphere_keeps_its_momentum_about_the_point_of_contact():
     """Chaplygin's ball: J ω + m r k × (ẋ) is constant in space, and so is the energy.               BEYOND §6"""
     model = ph.load("rolling-sphere")
@@ -55,7 +72,7 @@ def test_a_sphere_keeps_its_momentum_about_the_point_of_contact():
 def test_a_sleigh_ends_on_a_straight_line_with_its_mass_centre_ahead():
     """d = 0.2: ω̇ = −m d u ω/(J + m d²), u̇ = d ω², E = ½(m u² + (J + m d²) ω²); u → √(2E/m), ω → 0."""
     run = ph.simulate(ph.load("chaplygin-sleigh"), duration=40, tolerance=1e-11, samples=5)
-    x, y, angle = run["q"].values.T
+    angle = run["q"].values[:, 2]
     vx, vy, omega = run["v"].values.T
     along = vx * np.cos(angle) + vy * np.sin(angle)
     assert_close(0.5 * (along**2 + (0.04 + 0.04) * omega**2), np.full(5, 0.5 + 0.5 * 0.08 * 0.01), 100)
@@ -166,7 +183,9 @@ def test_steps_do_not_shrink_for_errors_that_projection_removes(method):
     assert np.ptp(run["q"].values[:, :3], axis=1).max() < 1e-6  # the rods stay parallel
 
 
-@pytest.mark.parametrize(("method", "step"), [("rk4", 0.002), ("implicit-midpoint", 0.002), ("radau2", 0.005), ("cf4", 0.002)])
+@pytest.mark.parametrize(
+    ("method", "step"), [("rk4", 0.002), ("implicit-midpoint", 0.002), ("radau2", 0.005), ("cf4", 0.002)]
+)
 def test_methods_with_equal_steps_project_too(method, step):
     model = ph.load("four-bar")
     run = ph.simulate(model, duration=0.3, method=method, step=step, samples=4)

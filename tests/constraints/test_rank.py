@@ -97,7 +97,9 @@ def test_a_planar_four_bar_in_space_has_rank_two_of_five():
     assert found.idle == ("closing.z", "closing.turn x", "closing.turn y")
     assert found.determined == ("closing.x", "closing.y")
     assert not found.redundant
-    assert str(found).startswith("four-bar: 5 rows, rank 2, 3 velocities: 1 degree of freedom\n  hold by themselves: closing.z")
+    assert str(found).startswith(
+        "four-bar: 5 rows, rank 2, 3 velocities: 1 degree of freedom\n  hold by themselves: closing.z"
+    )
 
 
 def test_bricards_redundant_condition_is_named():

@@ -86,7 +86,9 @@ def _check_rows(where: str, system: System, q: np.ndarray, v: np.ndarray, t: flo
     if not np.all(np.isfinite(system.forward_dynamics(q, v, np.zeros(system.nv), t=t))):
         fix = "Give every body that the constraints leave free mass and inertia."
         found = "no finite acceleration"
-        raise InputError(message(f"{where}, model '{system.model.name}'", "the motion is not determined", found, "one", fix))
+        raise InputError(
+            message(f"{where}, model '{system.model.name}'", "the motion is not determined", found, "one", fix)
+        )
 
 
 def _refuse_contradictions(where: str, system: System, q: np.ndarray, v: np.ndarray, t: float) -> None:
@@ -94,7 +96,9 @@ def _refuse_contradictions(where: str, system: System, q: np.ndarray, v: np.ndar
     if found:
         names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
         fix = "Take one of them away, or make them agree; ph.diagnose(model, q) tells more."
-        raise InputError(message(f"{where}, constraints", "contradict each other", f"missed: {names}", "one motion", fix))
+        raise InputError(
+            message(f"{where}, constraints", "contradict each other", f"missed: {names}", "one motion", fix)
+        )
 
 
 def _worst(found: dict[str, tuple[float, float]]) -> tuple[str, float]:

@@ -103,10 +103,17 @@ def closed_chain(links: int) -> Model:
         parent, position = (f"link{i - 1}", (LENGTH, 0.0, 0.0)) if i > 1 else (WORLD, (0.0, 0.0, 0.0))
         joints.append(Joint(f"hinge{i}", "revolute", parent, f"link{i}", axis=(0.0, 1.0, 0.0), position=position))
     width = LENGTH * math.fsum(map(math.cos, angles))
-    ends = {"body_a": WORLD, "position_a": (width, 0.0, 0.0), "body_b": f"link{links}", "position_b": (LENGTH, 0.0, 0.0)}
+    ends = {
+        "body_a": WORLD,
+        "position_a": (width, 0.0, 0.0),
+        "body_b": f"link{links}",
+        "position_b": (LENGTH, 0.0, 0.0),
+    }
     closing = Constraint("closing", "revolute", {**ends, "axis_a": (0.0, 1.0, 0.0), "axis_b": (0.0, 1.0, 0.0)})
     start = Start(q=(-angles[0], *[bend] * (links - 1)), v=(0.0,) * links, duration=2.0)
-    return Model(f"closed-chain-{links}", bodies=tuple(bodies), joints=tuple(joints), constraints=(closing,), start=start)
+    return Model(
+        f"closed-chain-{links}", bodies=tuple(bodies), joints=tuple(joints), constraints=(closing,), start=start
+    )
 
 
 def n_four_bar(windows: int) -> Model:

@@ -104,7 +104,9 @@ def _sum(parts: Sequence[Any]) -> Any:
 class Reduced:
     """The factors of M and of the conditions."""
 
-    def __init__(self, order: Order, M: Sequence[Sequence[Any]], A: Sequence[Sequence[Any]], sizes: Sequence[Any]) -> None:
+    def __init__(
+        self, order: Order, M: Sequence[Sequence[Any]], A: Sequence[Sequence[Any]], sizes: Sequence[Any]
+    ) -> None:
         self.order, self.sizes, self.n = order, sizes, len(M)
         self.at = {i: p for p, i in enumerate(order.places)}
         self.K = self._factor(M)
@@ -134,9 +136,7 @@ class Reduced:
     def _factor(self, M: Sequence[Sequence[Any]]) -> list[Row]:
         """The columns of K, each from its diagonal on."""
         places, below = self.order.places, self.order.below
-        left = [
-            {q: M[places[p]][places[q]] for q in (p, *below[p])} for p in range(len(places))
-        ]
+        left = [{q: M[places[p]][places[q]] for q in (p, *below[p])} for p in range(len(places))]
         for p, column in enumerate(left):
             column[p] = sqrt(column[p])
             inverse = 1 / column[p]
@@ -170,9 +170,7 @@ class Reduced:
     def times(self, x: Sequence[Any]) -> Row:
         """Kᵀx"""
         value = [x[j] for j in self.order.places]
-        return {
-            p: _sum([self.K[p][q] * value[q] for q in (p, *self.order.below[p])]) for p in range(self.n)
-        }
+        return {p: _sum([self.K[p][q] * value[q] for q in (p, *self.order.below[p])]) for p in range(self.n)}
 
     def reflected(self, y: Row) -> None:
         """Q y in the place of y."""
@@ -189,7 +187,7 @@ class Reduced:
 
         L z = b;  λ = L⁻ᵀ(z − (Q K⁻¹f)₁);  a = K⁻ᵀQᵀ(z, (Q K⁻¹f)₂)
         """
-        y = {p: 0.0 for p in range(self.n)} | self.over(f)
+        y = dict.fromkeys(range(self.n), 0.0) | self.over(f)
         self.reflected(y)
         eta: dict[int, Any] = {}
         z: Row = {}

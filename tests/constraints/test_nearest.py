@@ -7,7 +7,7 @@ import polhode as ph
 from close import assert_close
 from polhode.kernel import evaluate, nearest as ways, trace
 from polhode.kernel.build import build
-from polhode.kernel.nearest import admissible, nearest
+from polhode.kernel.nearest import Given, admissible, nearest, nearest_each
 from polhode.kernel.sparse import order_of
 from polhode.scalar import Vec
 
@@ -87,7 +87,7 @@ def test_every_way_is_the_fundamental_equation(way, seed, dependent):
     sizes = np.linalg.norm(A, axis=1)
 
     def solved(M, A, f, b):
-        return nearest(M, f, A, b, sizes.tolist(), TOLERANCE, way)
+        return nearest(Given(M, A, sizes.tolist(), TOLERANCE), f, b)
 
     graph, given = on_symbols(solved, M, A, f, b)
     expected = ph.fundamental.solve(M, f, A, b, sizes=sizes)
@@ -100,12 +100,32 @@ def test_every_way_is_the_fundamental_equation(way, seed, dependent):
         assert_close(missing, np.zeros(k), 100)
 
 
+def test_several_right_sides_share_the_factors(way):
+    rng = np.random.default_rng(6)
+    M, A = band(9, 5, rng)
+    A[4] = A[1] - 2 * A[2]
+    sides = [(rng.normal(size=9), A @ rng.normal(size=9)) for _ in range(3)]
+    fs, bs = (np.array(x) for x in zip(*sides, strict=True))
+    sizes = [1.0] * 5
+
+    def solved(M, A, fs, bs):
+        found = nearest_each(Given(M, A, sizes, TOLERANCE), list(zip(fs, bs, strict=True)))
+        return tuple(x.a for x in found), tuple(x.multipliers for x in found)
+
+    graph, given = on_symbols(solved, M, A, fs, bs)
+    vectors, multipliers = evaluate(graph, **given)
+    for a, lam, f, b in zip(vectors, multipliers, fs, bs, strict=True):
+        expected = ph.fundamental.solve(M, f, A, b)
+        assert_close(a, expected.acceleration, 100)
+        assert_close(lam @ A, expected.force, 100)
+
+
 def test_what_contradicts_is_missed(way):
     M, A = band(8, 4, np.random.default_rng(3))
     A[3] = 2 * A[0]
     f, b = np.zeros(8), np.array([1.0, 0.0, 0.0, 5.0])
     sizes = [1.0] * 4
-    graph, given = on_symbols(lambda M, A, f, b: nearest(M, f, A, b, sizes, TOLERANCE, way), M, A, f, b)
+    graph, given = on_symbols(lambda M, A, f, b: nearest(Given(M, A, sizes, TOLERANCE), f, b), M, A, f, b)
     a, _, rank, rows, missing = evaluate(graph, **given)
     assert rank == 3
     (left_out,) = np.flatnonzero(rows)
@@ -121,7 +141,7 @@ def test_what_a_projection_leaves_changes_no_condition(way):
     sizes = [1.0] * 4
 
     def parts(M, A, x):
-        return tuple(admissible(M, A, [Vec(x[0]), Vec(x[1])], sizes, TOLERANCE))
+        return tuple(admissible(Given(M, A, sizes, TOLERANCE), [Vec(x[0]), Vec(x[1])]))
 
     graph, given = on_symbols(parts, M, A, x)
     found = np.array(evaluate(graph, **given))

@@ -16,13 +16,23 @@ import numpy as np
 from polhode.assemble.calls import Arguments
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.constraints import Condition
-from polhode.kernel.nearest import UNROLLED, Nearest, admissible, nearest
+from polhode.dynamics.sweeps import Sweep
+from polhode.kernel.nearest import (
+    UNROLLED,
+    Given,
+    Nearest,
+    Sweeps,
+    admissible,
+    admissible_swept,
+    nearest_each,
+    nearest_swept,
+)
 from polhode.kernel.trace import is_zero
 from polhode.model import WORLD, Model, Tree, make_tree, plain
 from polhode.model.conditions import check_constraint
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import conjugate, product
-from polhode.scalar import Scalar, Vec, iterate, maximum, minimum, where
+from polhode.scalar import Scalar, Vec, identity, iterate, jacobian, maximum, minimum, where
 
 TOLERANCE = 1e-10
 """What is left of a row, relative to its size, below which it counts as dependent on the others."""
@@ -41,6 +51,9 @@ NOWHERE = 1e200
 
 SAMPLES = 4
 """Configurations at which the natural sizes of rows are measured."""
+
+MATRIX, SWEPT, SWEEP = 12, 120, 60
+"""About the operations of an entry of the mass matrix; of an articulated body; of a body in a sweep over them."""
 
 LIGHT = 1e-10
 """An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
@@ -113,18 +126,40 @@ class Closed:
         """φ, r, A and b of the arguments of a call."""
         return constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
 
+    def needed(self, x: Arguments, vd: Vec) -> Vec:
+        """M v̇ + bias for an acceleration."""
+        acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+        return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
+
     def accelerate(self, x: Arguments) -> tuple[Nearest, constraints.Rows]:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
-        acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
-        rest = Vec([0.0] * x.tree.nv)
-        bias = inverse.inverse_dynamics(x.tree, x.q, x.v, rest, wrenches=acting.wrenches) - acting.generalized
-        rows = self.rows(x)
-        M = inertia.mass_matrix(x.tree, x.q)
-        return self.nearest(M, x.tau - bias, rows.A, rows.b, self.tolerance(rows.phi)), rows
+        rows, force = self.rows(x), x.tau - self.needed(x, Vec([0.0] * x.tree.nv))
+        return self.nearest(x.tree, x.q, [(force, rows.b)], rows.A, self.tolerance(rows.phi))[0], rows
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ alone."""
         return self.accelerate(x)[0].a
+
+    def forward_slopes(self, x: Arguments) -> tuple[Vec, Vec, Vec]:
+        """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, at the rank that is found here.                           BEYOND §9
+
+        With v̇ and λ held:  M δv̇ − Aᵀδλ = δτ − δ(M v̇ + bias − Aᵀλ),  A δv̇ = −δ(A v̇ − b)
+        """
+        tree, n = x.tree, x.tree.nv
+        found, rows = self.accelerate(x)
+
+        def missing(z: Vec) -> Vec:
+            moved = x._replace(q=x.q + kinematics.rate(tree, x.q, Vec(z[:n])), v=Vec(z[n:]))
+            there = self.rows(moved)
+            left = self.needed(moved, found.a) - found.multipliers @ there.A
+            return Vec((*left, *(there.A @ found.a - there.b)))
+
+        _, slopes = jacobian(missing, Vec((*[0.0 * x.q[0]] * n, *x.v)))
+        columns = slopes.T
+        sides = [(-Vec(column[:n]), -Vec(column[n:])) for column in columns]
+        sides += [(unit, Vec([0.0] * len(rows.b))) for unit in identity(n)]
+        turned = [side.a for side in self.nearest(tree, x.q, sides, rows.A, self.tolerance(rows.phi))]
+        return Vec(turned[:n]).T, Vec(turned[n : 2 * n]).T, Vec(turned[2 * n :]).T
 
     def reactions(self, x: Arguments) -> Reactions:
         """Multipliers and the force they make."""
@@ -149,8 +184,8 @@ class Closed:
 
         def corrected(q: Vec) -> tuple[Vec, Any]:
             rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t))
-            M, A = inertia.mass_matrix(tree, q), Vec(rows.A[:held])
-            change = self.nearest(M, nothing, A, -rows.phi, self.tolerance(rows.phi)).a
+            sides, A = [(nothing, -rows.phi)], Vec(rows.A[:held])
+            change = self.nearest(tree, q, sides, A, self.tolerance(rows.phi))[0].a
             return kinematics.integrate(tree, q, change), True
 
         if held * tree.nv <= UNROLLED:  # written out, so that there is a way back for adjoints
@@ -159,14 +194,14 @@ class Closed:
         else:
             q = iterate(corrected, q, corrections)
         rows = self.rows(Arguments(tree, q, v, t=t))
-        M, tolerance = inertia.mass_matrix(tree, q), self.tolerance(rows.phi)
-        found = self.nearest(M, nothing, rows.A, -rows.r, tolerance)
+        tolerance = self.tolerance(rows.phi)
+        found = self.nearest(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0]
         new = v + found.a
         if not strict:
             return q, new
         slow = max(unit / size for unit, size in zip(self.scales.units, self.scales.sizes, strict=True))
-        part = CONTRADICTION + OFF * tolerance
-        missed, bound = found.missing @ found.missing, part * part * (new @ (M @ new) + (1e-3 * slow) ** 2)
+        part, twice = CONTRADICTION + OFF * tolerance, new @ inverse.inverse_dynamics(tree, q, nothing, new, ORIGIN)
+        missed, bound = found.missing @ found.missing, part * part * (twice + (1e-3 * slow) ** 2)
         return q, where(missed > bound, Vec([NOWHERE] * tree.nv), new)
 
     def tangent(self, tree: Tree, t: Scalar, q: Vec, v: Vec, changes: list[Vec]) -> list[Vec]:
@@ -176,22 +211,27 @@ class Closed:
         """
         nq = tree.nq
         rows = self.rows(Arguments(tree, q, v, t=t))
-        M, tolerance = inertia.mass_matrix(tree, q), self.tolerance(rows.phi)
         steps = [_step(tree, q, Vec(change[:nq])) for change in changes]
         speeds = [Vec(change[nq:]) for change in changes]
-        kept = self._kept(rows.A, rows.b)
-        A, sizes = Vec([rows.A[i] for i in kept]), [self.scales.sizes[i] for i in kept]
-        M = self._metric(M, A, sizes)
-        held = sum(i < self.holonomic for i in kept)
-        if held == len(kept):
-            found = admissible(M, A, [*steps, *speeds], sizes, tolerance)
+        kept = _kept(rows.A, rows.b)
+        held, tolerance = [i for i in kept if i < self.holonomic], self.tolerance(rows.phi)
+        if len(held) == len(kept):
+            found = self._admissible(tree, q, kept, rows.A, [*steps, *speeds], tolerance)
         else:
-            found = [
-                *(admissible(M, Vec(A[:held]), steps, sizes[:held], tolerance) if held else steps),
-                *admissible(M, A, speeds, sizes, tolerance),
-            ]
+            found = self._admissible(tree, q, held, rows.A, steps, tolerance)
+            found += self._admissible(tree, q, kept, rows.A, speeds, tolerance)
         pairs = zip(found[: len(changes)], found[len(changes) :], strict=True)
         return [Vec((*kinematics.rate(tree, q, step), *speed)) for step, speed in pairs]
+
+    def _admissible(
+        self, tree: Tree, q: Vec, kept: list[int], rows: Vec, vectors: list[Vec], tolerance: Scalar
+    ) -> list[Vec]:
+        if not kept:
+            return vectors
+        A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
+        if self._swept(tree, len(kept)):
+            return admissible_swept(_sweeps(tree, q), A, vectors, sizes, tolerance)
+        return admissible(Given(self._metric(tree, q, A, sizes), A, sizes, tolerance), vectors)
 
     def tolerance(self, phi: Vec) -> Scalar:
         """What is left of a dependent row, relative to its size, with this violation of the conditions.  BEYOND §5"""
@@ -200,28 +240,33 @@ class Closed:
             off = maximum(off, abs(value) * (OFF / unit))
         return maximum(minimum(off, MOST), TOLERANCE) if phi else TOLERANCE
 
-    def nearest(self, M: Vec, f: Vec, A: Vec, b: Vec, tolerance: Scalar) -> Nearest:
-        """The constrained vector of the first rows, without those that are zero for every state."""
-        kept = self._kept(A, b)
-        if not kept:
-            return self._spread(nearest(M, f, Vec(), Vec(), (), tolerance), kept, len(b))
-        A_1, b_1, sizes = Vec([A[i] for i in kept]), Vec([b[i] for i in kept]), [self.scales.sizes[i] for i in kept]
-        found = nearest(self._metric(M, A_1, sizes), f, A_1, b_1, sizes, tolerance)
-        if self.scales.light:  # (M + AᵀWA) a = f + Aᵀλ + AᵀWb
-            own = [lam - x / (s * s) for lam, x, s in zip(found.multipliers, b_1, sizes, strict=True)]
-            found = found._replace(multipliers=Vec(own))
-        return self._spread(found, kept, len(b))
+    def nearest(self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar) -> list[Nearest]:
+        """The constrained vectors of some forces f and values b of the first rows; rows of zeros take no part."""
+        kept = _kept(rows, *(b for _, b in sides))
+        A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
+        fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
+        if self._swept(tree, len(kept)):
+            K = _sweeps(tree, q)
+            found = [nearest_swept(K, f, A, b, sizes, tolerance) for f, b in fewer]
+        else:
+            found = nearest_each(Given(self._metric(tree, q, A, sizes), A, sizes, tolerance), fewer)
+        if self.scales.light:
+            found = [_own(x, b, sizes) for x, (_, b) in zip(found, fewer, strict=True)]
+        return [self._spread(x, kept, len(rows)) for x in found]
 
-    def _metric(self, M: Vec, A: Vec, sizes: list[float]) -> Vec:
+    def _metric(self, tree: Tree, q: Vec, A: Vec, sizes: list[float]) -> Vec:
         """M, or M + AᵀWA where M alone is singular: the same minimum, since A a is given.         BEYOND §5"""
-        if not self.scales.light:
+        M = inertia.mass_matrix(tree, q)
+        if not self.scales.light or not A:
             return M
         weighted = Vec([row / (s * s) for row, s in zip(A, sizes, strict=True)])
         return M + A.T @ weighted
 
-    def _kept(self, A: Vec, b: Vec) -> list[int]:
-        """The rows that are not zero for every state."""
-        return [i for i, row in enumerate(A) if not (is_zero(b[i]) and all(map(is_zero, row)))]
+    def _swept(self, tree: Tree, k: int) -> bool:
+        """Whether sweeps over the tree take fewer operations than its mass matrix: on long branches with few loops."""
+        depths = [len(path) for path in inertia.carriers(tree)]
+        matrix = sum(MATRIX * d + d * d for d in depths) + 2 * k * sum(depths)
+        return not self.scales.light and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
 
     def _spread(self, found: Nearest, kept: list[int], k: int) -> Nearest:
         """The answer of some rows as that of all: the others are dependent, and miss nothing."""
@@ -234,6 +279,22 @@ class Closed:
         return found._replace(
             multipliers=spread(lam, 0.0), dependent=spread(dependent, 1.0), missing=spread(missing, 0.0)
         )
+
+
+def _kept(A: Vec, *sides: Vec) -> list[int]:
+    """The rows that are not zero for every state, or that some b is not zero for."""
+    return [i for i, row in enumerate(A) if not (all(map(is_zero, row)) and all(is_zero(b[i]) for b in sides))]
+
+
+def _sweeps(tree: Tree, q: Vec) -> Sweeps:
+    sweep = Sweep(tree, q)
+    return Sweeps(sweep.over, sweep.under, sweep.times)
+
+
+def _own(found: Nearest, b: Vec, sizes: list[float]) -> Nearest:
+    """With the multipliers of M in the place of those of M + AᵀWA: (M + AᵀWA) a = f + Aᵀλ + AᵀWb."""
+    lam = [x - value / (size * size) for x, value, size in zip(found.multipliers, b, sizes, strict=True)]
+    return found._replace(multipliers=Vec(lam))
 
 
 def ordered(found: tuple[Condition, ...]) -> list[Condition]:

@@ -1,11 +1,11 @@
-"""What constraints do at a state: rank, freedoms, names of rows that are redundant, contradictory, nearly dependent.
+"""What constraints do at a state: rank, freedoms, and which rows are redundant, contradictory or nearly dependent.
 
 Redundancy belongs to a set of rows: every row in a left null vector of A is named, not only the one that a
 pivoting would leave out. Its multiplier is not determined; those of the other rows are.        BEYOND §5
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
 from polhode.model import Model
 from polhode.scalar import Array
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 NEARLY = 1e-5
 """What is left of a row, relative to its size, below which it is called nearly dependent."""
@@ -104,7 +107,7 @@ class Factors(NamedTuple):
 def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Diagnosis:
     """The diagnosis of a compiled model."""
     found, names = system.constraint_residuals(q, v, t=t), system.constraint_names
-    A = system.constraint_rows(q, v, t=t)[0]
+    A = system.constraint_rows(q, v, t=t).A
     held = len(found.positions)
     bound = system.conditions
     assert bound is not None
@@ -179,6 +182,38 @@ def residuals(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> d
     for i, name in enumerate(names):
         found[f"rate of {name}" if i < held else name] = float(rates[i]), float(speeds[i])
     return found
+
+
+@dataclass(frozen=True)
+class Missed:
+    """What the rows of constraints miss over the samples of a run: φ and r (n, k); φ of rows of velocities is NaN."""
+
+    names: list[str]
+    positions: np.ndarray
+    rates: np.ndarray
+    relative: np.ndarray
+    """Everything in lengths of the machine, or radians (per second)."""
+
+    def added(self, run: "xr.Dataset") -> "xr.Dataset":
+        """The run with both as variables along the names of the rows."""
+        dims = ("time", "constraint")
+        what = {
+            "constraint_residual": (dims, self.positions, {"units": "m or rad", "long_name": "what constraints miss"}),
+            "constraint_rate": (dims, self.rates, {"units": "m/s or rad/s", "long_name": "rate of what they miss"}),
+        }
+        return run.assign(what).assign_coords(constraint=self.names)
+
+
+def missed(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
+    """What constraints miss at samples of a run."""
+    bound = system.conditions
+    assert bound is not None
+    positions, rates = system.constraint_residuals(q, v, t=time)
+    units, held = np.array(bound.scales.units), positions.shape[-1]
+    full = np.full_like(rates, np.nan)
+    full[:, :held] = positions
+    relative = np.concatenate([positions / units[:held], rates / units], axis=1)
+    return Missed(system.constraint_names, full, rates, relative)
 
 
 def contradictions(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> dict[str, float]:

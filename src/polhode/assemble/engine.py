@@ -16,7 +16,7 @@ import numpy as np
 from polhode.assemble import rows
 from polhode.assemble.calls import Arguments
 from polhode.assemble.closed import closed
-from polhode.assemble.diagnose import contradictions
+from polhode.assemble.diagnose import Missed, contradictions, missed
 from polhode.assemble.graphs import FACTORED, identity_text
 from polhode.assemble.inputs import law_of, named_inputs, ours, told, traceable
 from polhode.assemble.machine import Input, machine
@@ -261,6 +261,10 @@ class Engine:
                 if not np.all(np.isfinite(values)):
                     return f"{name} is not finite: {str(values.tolist())[:80]} at t = {state[0]:.9g}"
         return ""
+
+    def missed(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
+        """What constraints miss at samples of a run."""
+        return missed(self._system, time, q, v)
 
     def _contradictions(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float]) -> str:
         """Which constraints contradict each other at a state or just ahead of it; "" if none."""

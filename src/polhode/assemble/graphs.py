@@ -58,8 +58,8 @@ class Graphs:
             return {how: lambda **scalars: self._slopes(call, scalars, ("step", "v", "vd"))}
         bound = bool(self.model.constraints)
         if name == "forward_dynamics_derivatives" and bound:
-            how = "differentiating the graph of constrained motion; Udwadia (12), (45)"
-            return {how: lambda **scalars: self._slopes_of(quantity, call, scalars, ("step", "v", "tau"))}
+            how = "the fundamental equation of what inverse dynamics and conditions miss; Udwadia (12), (45), BEYOND §9"
+            return {how: self._traced(quantity, False)}
         if name == "forward_dynamics_derivatives":
             how = "−M⁻¹ times the derivatives of inverse dynamics; BEYOND §3"
             return {how: lambda **scalars: self._forward_slopes(call, scalars)}
@@ -100,20 +100,6 @@ class Graphs:
         shapes = {name: shape for name, shape in call.shapes.items() if name != "tau"} | {"vd": (n,)}
         graph = jacobian(trace(needed, step=(n,), **shapes), wrt=names)
         found = replay(graph, step=Vec([0.0] * n), **{name: scalars[name] for name in shapes})
-        return tuple(found[f"d_result_d_{name}"] for name in names)
-
-    def _slopes_of(
-        self, quantity: Quantity, call: Call, scalars: dict[str, Any], names: tuple[str, ...]
-    ) -> tuple[Vec, ...]:
-        """Derivatives of any quantity, from its graph."""
-        n = self.model.nv
-
-        def moved(step: Vec, **inner: Any) -> Vec:
-            x = self._arguments(inner, False)
-            return quantity(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
-
-        graph = jacobian(trace(moved, step=(n,), **call.shapes), wrt=names)
-        found = replay(graph, step=Vec([0.0] * n), **{name: scalars[name] for name in call.shapes})
         return tuple(found[f"d_result_d_{name}"] for name in names)
 
     def _traced(self, quantity: Quantity, reduce: bool) -> Callable[..., Any]:

@@ -28,6 +28,7 @@ from polhode.result import (
     Conserved,
     Facts,
     Grade,
+    Residual,
     Steps,
     Trajectory,
     completed,
@@ -213,7 +214,14 @@ class Run:
     def result(self, error: float | None = None, model_text: str = "") -> "xr.Dataset":
         """The Dataset of the samples so far, graded."""
         arrays = self.arrays()
-        return self.described(arrays, self.mark([self.whole(arrays)], error), model_text)
+        if not self.engine.closed:
+            return self.described(arrays, self.mark([self.whole(arrays)], error), model_text)
+        missed = self.engine.missed(*(arrays[name] for name in ("time", "q", "v")))
+        residuals = {
+            "constraints": Residual(missed.relative, note="in lengths of the machine or radians, and per second")
+        }
+        found = self.described(arrays, self.mark([self.whole(arrays)], error, residuals), model_text)
+        return missed.added(found)
 
     def described(self, arrays: Mapping[str, np.ndarray], mark: Grade | None, model_text: str) -> "xr.Dataset":
         """The Dataset of some samples of the run."""
@@ -227,13 +235,18 @@ class Run:
         """Samples with everything that is observed of them."""
         return completed(self.settings.model, {**arrays, **self.observed(arrays)})
 
-    def mark(self, parts: Iterable[Mapping[str, np.ndarray]], error: float | None = None) -> Grade:
+    def mark(
+        self,
+        parts: Iterable[Mapping[str, np.ndarray]],
+        error: float | None = None,
+        residuals: Mapping[str, Residual] | None = None,
+    ) -> Grade:
         """The grade of the run, from its samples in parts."""
         settings, ending = self.settings, self.drive.ending
         steps = Steps(ending.taken, ending.refused, ending.smallest, math.nan, ending.largest)
         return grade(
             parts, None if self.fixed else settings.tolerance, self.conserved(), steps, settings.model,
-            error=error, status=ending.status, reason=ending.reason,
+            residuals, error, status=ending.status, reason=ending.reason,
         )  # fmt: skip
 
     def conserved(self) -> Conserved:

@@ -145,7 +145,8 @@ class System:
 
     def forward_dynamics_derivatives(self, q: Array, v: Array, tau: Array, **options: Any) -> ForwardDerivatives:
         """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ. Takes t, wrench."""
-        return self._call("forward_dynamics_derivatives", self._forward(), options, q=q, v=v, tau=tau)
+        quantity = self._closed.forward_slopes if self._closed else self._forward()
+        return self._call("forward_dynamics_derivatives", quantity, options, q=q, v=v, tau=tau)
 
     def _forward(self) -> Quantity:
         """How accelerations are found: by articulated bodies, or under the constraints."""

@@ -182,7 +182,9 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
 
 def _given(entry: BaseModel) -> dict[str, Any]:
     """The values a file gives; the records know the defaults of the others."""
-    return {name: schema.frozen(getattr(entry, name)) for name in entry.model_fields_set}
+    return {
+        name: schema.frozen(getattr(entry, name)) for name in type(entry).model_fields if name in entry.model_fields_set
+    }
 
 
 def _joint(name: str, entry: schema.JointEntry) -> Joint:

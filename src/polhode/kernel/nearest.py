@@ -4,14 +4,15 @@
 
 With M = K Kᵀ and y = Kᵀa it is the y nearest to K⁻¹f with A K⁻ᵀy = b. Small problems are straight-line
 operations, and so are large ones with many zeros as long as their rows are independent (`sparse.py`); where they
-are not, and for all others, the rows are made orthogonal in loops (`orthogonal.py`).
+are not, and for all others, the rows are made orthogonal in loops (`orthogonal.py`). Where K is known as a pair of
+sweeps, no matrix is made at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from polhode.kernel.linear import Unrolled
-from polhode.kernel.orthogonal import Conditions, orthogonalize, spans
+from polhode.kernel.orthogonal import Conditions, orthogonalize, shortest, spans
 from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index
 from polhode.kernel.sparse import Reduced, order_of
@@ -35,54 +36,193 @@ class Nearest(NamedTuple):
     missing: Vec
 
 
+class Given(NamedTuple):
+    """A metric M > 0 (n×n), conditions A (k×n), their natural sizes as rows of A K⁻ᵀ, M = K Kᵀ, and a tolerance:
+    the part of a row, relative to its size, below which it counts as dependent on the others."""
+
+    M: Vec
+    A: Vec
+    sizes: Sequence[Any]
+    tolerance: Any
+
+    @property
+    def lists(self) -> list[list[Any]]:
+        """All numbers, in four lists."""
+        matrices = [[x for row in X for x in row] for X in (self.M, self.A)]
+        return [*matrices, list(self.sizes), [self.tolerance]]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether all of it becomes straight-line operations."""
+        return len(self.M) * len(self.A) <= UNROLLED
+
+
+def nearest(given: Given, f: Vec, b: Vec) -> Nearest:
+    """The constrained vector on symbols."""
+    return nearest_each(given, [(f, b)])[0]
+
+
+def nearest_each(given: Given, sides: Sequence[tuple[Vec, Vec]]) -> list[Nearest]:
+    """The constrained vectors of several pairs of f (n) and b (k)."""
+    n, k, m = len(given.M), len(given.A), len(sides)
+    reduced = None if given.is_small else _reduced(given, m)
+    if reduced:
+        found = [reduced.nearest(f, b) for f, b in sides]
+        answers = [[x for a, _ in found for x in a], [x for _, lam in found for x in lam]]
+        again = lambda: _in_loops(given, sides)  # noqa: E731
+        parts = _guarded(reduced, given.tolerance, [*answers, [float(k)], [0.0] * k, [0.0] * (m * k)], again)
+    else:
+        parts = (_straight if given.is_small else _in_loops)(given, sides)
+    a, lam, (rank,), dependent, missing = parts
+    return [
+        Nearest(
+            Vec(a[v * n : (v + 1) * n]),
+            Vec(lam[v * k : (v + 1) * k]),
+            rank,
+            Vec(dependent),
+            Vec(missing[v * k : (v + 1) * k]),
+        )
+        for v in range(m)
+    ]
+
+
+def admissible(given: Given, vectors: Sequence[Vec]) -> list[Vec]:
+    """The parts of vectors that change no condition, orthogonal in M to all that do: (I − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺A) x."""
+    n, m = len(given.M), len(vectors)
+    if not given.A:
+        return list(vectors)
+    reduced = None if given.is_small else _reduced(given, m)
+    if reduced:
+        answers = [x for vector in vectors for x in reduced.admissible(vector)]
+        again = lambda: [_free_parts(given, vectors)]  # noqa: E731
+        (found,) = _guarded(reduced, given.tolerance, [answers], again)
+    else:
+        found = _free_parts(given, vectors)
+    return [Vec(found[v * n : (v + 1) * n]) for v in range(m)]
+
+
+# by sweeps: K⁻¹x and K⁻ᵀy as functions
+
+
+class Sweeps(NamedTuple):
+    """The factor K of a metric M = K Kᵀ as functions: K⁻¹x, K⁻ᵀy and Kᵀx."""
+
+    over: Callable[[Vec], Vec]
+    under: Callable[[Vec], Vec]
+    times: Callable[[Vec], Vec]
+
+
+def nearest_swept(K: Sweeps, f: Vec, A: Vec, b: Vec, sizes: Sequence[Any], tolerance: Any) -> Nearest:
+    """The constrained vector where K is known by its sweeps; A, b, sizes, tolerance as in `nearest`."""
+    B = [(1 / size) * K.over(row) for row, size in zip(A, sizes, strict=True)]
+    y0 = K.over(f)
+    c = Vec([x * (1 / size) - row @ y0 for x, size, row in zip(b, sizes, B, strict=True)])
+    found = shortest(Vec(B), c, tolerance)
+    lam = Vec([x * (1 / size) for x, size in zip(found.multipliers, sizes, strict=True)])
+    return Nearest(K.under(y0 + found.y), lam, found.rank, found.dependent, found.missing)
+
+
+def admissible_swept(K: Sweeps, A: Vec, vectors: Sequence[Vec], sizes: Sequence[Any], tolerance: Any) -> list[Vec]:
+    """The parts of vectors that change no condition, where K is known by its sweeps."""
+    B = Vec([(1 / size) * K.over(row) for row, size in zip(A, sizes, strict=True)])
+    found = []
+    for x in vectors:
+        y = K.times(x)
+        found.append(K.under(y - shortest(B, B @ y, tolerance).y))
+    return found
+
+
+# with many zeros
+
+
+def _reduced(given: Given, sides: int) -> Reduced | None:
+    """The factors of a problem with many zeros and some right sides; None if it has not enough of them."""
+    order = order_of(given.M, given.A)
+    n, k = len(given.M), len(given.A)
+    if order is None or order.operations > min(SPARSE * 4 / (3 + sides), n * k * (n + k) / 2):
+        return None
+    return Reduced(order, given.M, given.A, given.sizes)
+
+
+def _guarded(
+    reduced: Reduced, tolerance: Any, answers: list[list[Any]], again: Callable[[], list[list[Any]]]
+) -> list[list[Any]]:
+    """Answers that took the rows for independent; where they are not, those that are found again in loops."""
+    with Recorder("independent") as r:
+        kept = [r.both(f"answer{i}", len(answer)) for i, answer in enumerate(answers)]
+        bad, go = r.input("bad", 1), r.array("go", 1)
+        for _ in r.repeat(bad.cell(0), go.cell(0)):
+            for array, values in zip(kept, again(), strict=True):
+                for i, value in enumerate(values):
+                    array[i] = value
+    independent = reduced.weakest > tolerance * tolerance
+    found = iter(r.call([*(x for answer in answers for x in answer), where(independent, 0.0, 1.0)]))
+    return [[next(found) for _ in answer] for answer in answers]
+
+
+# as a matrix
+
+
 class Problem(NamedTuple):
-    """The problem in arrays: n unknowns, k conditions."""
+    """The problem in arrays: n unknowns, k conditions, m right sides."""
 
     n: int
     k: int
+    m: int
     M: Any
-    f: Any
     A: Any
-    b: Any
     size: Any
     """Of each row of A K⁻ᵀ, before anything in it cancels."""
     tolerance: Any
+    f: Any
+    """m rows of n."""
+    b: Any
+    """m rows of k."""
     number: Any
     a: Any
+    """m rows of n."""
     multipliers: Any
+    """m rows of k."""
     rank: Any
     dependent: Any
     missing: Any
+    """m rows of k."""
 
 
 def find(r: Any, e: Problem) -> None:
     """Solve on loops and arrays r: a Recorder, or `Unrolled`."""
     n, k = e.n, e.k
-    B, c, y = r.array("B", k * n), r.array("c", k), r.array("y", n)
+    c, y = r.array("c", k * e.m), r.array("y", e.m * n)
     _factor(r, e.M, n)
-    _forward(r, e.M, e.f, 0, n)
+    B = _rows(r, n, k, e.M, e.A, e.size)
+    for v in r.range(e.m):
+        _forward(r, e.M, e.f, v * n, n)
+        for i in r.range(k):
+            c[i * e.m + v] = e.b[v * k + i] / e.size[i]
+            for part in spans(r, n):
+                first, *others = [B[i * n + m] * e.f[v * n + m] for m in part]
+                for other in others:
+                    first = first + other
+                c[i * e.m + v] = c[i * e.m + v] - first
+    results = e.multipliers, e.rank, e.dependent, e.missing
+    orthogonalize(r, Conditions(k, n, e.m, B, c, e.tolerance, e.number, y, *results))
+    for v in r.range(e.m):
+        for m in r.range(n):
+            e.a[v * n + m] = e.f[v * n + m] + y[v * n + m]
+        _backward(r, e.M, e.a, v * n, n)
+        for i in r.range(k):
+            e.multipliers[v * k + i] = e.multipliers[v * k + i] / e.size[i]
+
+
+def _rows(r: Any, n: int, k: int, K: Any, A: Any, size: Any) -> Any:
+    """B = A K⁻ᵀ with rows divided by their sizes."""
+    B = r.array("B", k * n)
     for i in r.range(k):
-        _forward(r, e.M, e.A, i * n, n)
-        c[i] = e.b[i]
-        for part in spans(r, n):
-            first, *others = [e.A[i * n + m] * e.f[m] for m in part]
-            for other in others:
-                first = first + other
-            c[i] = c[i] - first
-        c[i] = c[i] / e.size[i]
+        _forward(r, K, A, i * n, n)
         for part in spans(r, n):
             for m in part:
-                B[i * n + m] = e.A[i * n + m] / e.size[i]
-    results = e.multipliers, e.rank, e.dependent, e.missing
-    orthogonalize(r, Conditions(k, n, B, c, e.tolerance, e.number, y, *results))
-    for m in r.range(n):
-        e.a[m] = e.f[m] + y[m]
-    for i in r.range(0, n, down=True):  # Kᵀa = y
-        for m in r.range(i + 1, n):
-            e.a[i] = e.a[i] - e.M[m * n + i] * e.a[m]
-        e.a[i] = e.a[i] / e.M[i * n + i]
-    for i in r.range(k):
-        e.multipliers[i] = e.multipliers[i] / e.size[i]
+                B[i * n + m] = A[i * n + m] / size[i]
+    return B
 
 
 def _factor(r: Any, M: Any, n: int) -> None:
@@ -104,83 +244,39 @@ def _forward(r: Any, K: Any, x: Any, first: Any, n: int) -> None:
             x[first + m] = x[first + m] - K[m * n + i] * x[first + i]
 
 
-def nearest(M: Vec, f: Vec, A: Vec, b: Vec, sizes: Sequence[Any], tolerance: Any, unrolled: int = UNROLLED) -> Nearest:
-    """The constrained vector on symbols, M > 0.
-
-    M, f, A, b  n×n, n, k×n, k
-    sizes       natural sizes of the rows of A K⁻ᵀ, M = K Kᵀ
-    tolerance   the part of a row, relative to its size, below which it counts as dependent on the others
-    """
-    n, k = len(f), len(b)
-    if n * k <= unrolled:
-        return _results(n, k, _straight(n, k, _lists(M, f, A, b, sizes, tolerance)))
-    if reduced := _reduced(M, A, sizes):
-        a, lam = reduced.nearest(f, b)
-        return _results(n, k, _guarded(reduced, tolerance, [*a, *lam], [float(k)], (M, f, A, b, sizes)))
-    return _results(n, k, _recorded(n, k, _lists(M, f, A, b, sizes, tolerance)))
+def _backward(r: Any, K: Any, x: Any, first: Any, n: int) -> None:
+    """K⁻ᵀx in the place of x, which begins at `first`."""
+    for i in r.range(0, n, down=True):
+        for m in r.range(i + 1, n):
+            x[first + i] = x[first + i] - K[m * n + i] * x[first + m]
+        x[first + i] = x[first + i] / K[i * n + i]
 
 
-def _lists(M: Vec, f: Vec, A: Vec, b: Vec, sizes: Sequence[Any], tolerance: Any) -> list[list[Any]]:
-    return [[x for row in M for x in row], list(f), [x for row in A for x in row], list(b), list(sizes), [tolerance]]
+def _outputs(n: int, k: int, m: int) -> list[tuple[str, int]]:
+    return [("a", m * n), ("multipliers", m * k), ("rank", 1), ("dependent", k), ("missing", m * k)]
 
 
-def _results(n: int, k: int, found: list[Any]) -> Nearest:
-    a, lam, rank, rest = Vec(found[:n]), Vec(found[n : n + k]), found[n + k], found[n + k + 1 :]
-    return Nearest(a, lam, rank, Vec(rest[:k]), Vec(rest[k:]))
-
-
-def _reduced(M: Vec, A: Vec, sizes: Sequence[Any]) -> Reduced | None:
-    """The factors of a problem with many zeros; None if it has not enough of them."""
-    order = order_of(M, A)
-    n, k = len(M), len(A)
-    if order is None or order.operations > min(SPARSE, n * k * (n + k) // 2):
-        return None
-    return Reduced(order, M, A, sizes)
-
-
-def _guarded(
-    reduced: Reduced,
-    tolerance: Any,
-    answer: list[Any],
-    more: list[Any],
-    problem: tuple[Vec, Vec, Vec, Vec, Sequence[Any]],
-) -> list[Any]:
-    """An answer that took the rows for independent; where they are not, that of loops.
-
-    more  what follows in the results, before zeros for each dependent row and for what it misses
-    """
-    M, f, A, b, sizes = problem
-    n, k = len(M), len(A)
-    with Recorder(f"nearest{n}x{k}or") as r:
-        names = ("a", "rank", "others")
-        found = [r.both(name, len(x)) for name, x in zip(names, (answer, more, [0.0] * (2 * k)), strict=True)]
-        bad, go = r.input("bad", 1), r.array("go", 1)
-        for _ in r.repeat(bad.cell(0), go.cell(0)):
-            again = iter(_recorded(n, k, _lists(M, f, A, b, sizes, tolerance)))
-            for array in found:
-                for i in range(len(array)):
-                    array[i] = next(again)
-    independent = reduced.weakest > tolerance * tolerance
-    return r.call([*answer, *more, *[0.0] * (2 * k), where(independent, 0.0, 1.0)])
-
-
-def _straight(n: int, k: int, given: list[list[Any]]) -> list[Any]:
-    results = [[0.0] * n, [0.0] * k, [0.0], [0.0] * k, [0.0] * k]
-    M, f, A, b, size, tolerance = given
+def _straight(given: Given, sides: Sequence[tuple[Vec, Vec]]) -> list[list[Any]]:
+    n, k, m = len(given.M), len(given.A), len(sides)
+    results: list[list[Any]] = [[0.0] * size for _, size in _outputs(n, k, m)]
+    fs, bs = [x for f, _ in sides for x in f], [x for _, b in sides for x in b]
+    M, A, size, tolerance = given.lists
     number = [float(i) for i in range(k)]
-    find(Unrolled(), Problem(n, k, M, f, A, b, size, tolerance, number, *results))
-    return [x for part in results for x in part]
+    find(Unrolled(), Problem(n, k, m, M, A, size, tolerance, fs, bs, number, *results))
+    return results
 
 
-def _recorded(n: int, k: int, given: list[list[Any]]) -> list[Any]:
+def _in_loops(given: Given, sides: Sequence[tuple[Vec, Vec]]) -> list[list[Any]]:
+    n, k, m = len(given.M), len(given.A), len(sides)
+    lists = [*given.lists, [x for f, _ in sides for x in f], [x for _, b in sides for x in b]]
     with Recorder(f"nearest{n}x{k}") as r:
-        names = ("M", "f", "A", "b", "size", "tolerance")
-        taken = [Taken(r, name, x) for name, x in zip(names, given, strict=True)]
-        outputs = ("a", n), ("multipliers", k), ("rank", 1), ("dependent", k), ("missing", k)
-        M, f, A, b, size, tolerance = (x.array for x in taken)
-        results = [r.output(*name) for name in outputs]
-        find(r, Problem(n, k, M, f, A, b, size, tolerance, r.table("number", range(k)), *results))
-    return r.call([x for part in taken for x in part.values])
+        taken = [Taken(r, name, x) for name, x in zip(("M", "A", "size", "tolerance", "f", "b"), lists, strict=True)]
+        outputs = _outputs(n, k, m)
+        M, A, size, tolerance, f, b = (x.array for x in taken)
+        results, number = [r.output(*name) for name in outputs], r.table("number", range(k))
+        find(r, Problem(n, k, m, M, A, size, tolerance, f, b, number, *results))
+    found = iter(r.call([x for part in taken for x in part.values]))
+    return [[next(found) for _ in range(size)] for _, size in outputs]
 
 
 class Taken:
@@ -198,98 +294,40 @@ class Taken:
             self.array[Index.of(at.at(e))] = given[e]
 
 
-class Directions(NamedTuple):
-    """m vectors of n numbers, in arrays, and k conditions."""
+def _free_parts(given: Given, vectors: Sequence[Vec]) -> list[Any]:
+    n, k, m = len(given.M), len(given.A), len(vectors)
+    flat = [x for vector in vectors for x in vector]
+    if given.is_small:
+        found: list[Any] = [0.0] * (m * n)
+        _find_parts(Unrolled(), (n, k, m), [*given.lists, flat], [float(i) for i in range(k)], found)
+        return found
+    with Recorder(f"admissible{n}x{k}") as r:
+        names = ("M", "A", "size", "tolerance", "x")
+        taken = [Taken(r, name, x) for name, x in zip(names, [*given.lists, flat], strict=True)]
+        _find_parts(r, (n, k, m), [x.array for x in taken], r.table("number", range(k)), r.output("found", m * n))
+    return r.call([x for part in taken for x in part.values])
 
-    n: int
-    k: int
-    m: int
-    M: Any
-    A: Any
-    size: Any
-    tolerance: Any
-    x: Any
-    number: Any
-    found: Any
 
-
-def free_parts(r: Any, e: Directions) -> None:
-    """The parts of vectors along which no condition changes, on loops and arrays r: y ← y − Uᵀ U y, y = Kᵀx."""
-    n, k = e.n, e.k
-    B, y, s = r.array("B", k * n), r.array("y", n), r.array("s", 1)
-    room = [
-        r.array(name, size) for name, size in (("c", k), ("unused", n), ("eta", k), ("rank", 1), ("d", k), ("o", k))
-    ]
-    _factor(r, e.M, n)
-    for i in r.range(k):
-        _forward(r, e.M, e.A, i * n, n)
-        for part in spans(r, n):
-            for m in part:
-                B[i * n + m] = e.A[i * n + m] / e.size[i]
-    orthogonalize(r, Conditions(k, n, B, room[0], e.tolerance, e.number, *room[1:]))
-    for v in r.range(e.m):
+def _find_parts(r: Any, sizes: tuple[int, int, int], arrays: list[Any], number: Any, found: Any) -> None:
+    """The parts along which no condition changes, on loops and arrays r: y ← y − Uᵀ U y, y = Kᵀx."""
+    (n, k, m), (M, A, size, tolerance, x) = sizes, arrays
+    y, s = r.array("y", n), r.array("s", 1)
+    room = [("c", k), ("shortest", n), ("eta", k), ("rank", 1), ("dependent", k), ("missing", k)]
+    c, *others = [r.array(name, length) for name, length in room]
+    _factor(r, M, n)
+    B = _rows(r, n, k, M, A, size)
+    orthogonalize(r, Conditions(k, n, 1, B, c, tolerance, number, *others))
+    for v in r.range(m):
         for i in r.range(n):
             y[i] = 0.0
-            for m in r.range(i, n):
-                y[i] = y[i] + e.M[m * n + i] * e.x[v * n + m]
+            for j in r.range(i, n):
+                y[i] = y[i] + M[j * n + i] * x[v * n + j]
         for p in r.range(min(k, n)):
             s[0] = 0.0
             for i in r.range(n):
                 s[0] = s[0] + B[p * n + i] * y[i]
             for i in r.range(n):
                 y[i] = y[i] - s[0] * B[p * n + i]
-        for i in r.range(0, n, down=True):  # Kᵀx = y
-            for m in r.range(i + 1, n):
-                y[i] = y[i] - e.M[m * n + i] * y[m]
-            y[i] = y[i] / e.M[i * n + i]
-            e.found[v * n + i] = y[i]
-
-
-def admissible(M: Vec, A: Vec, vectors: Sequence[Vec], sizes: Sequence[Any], tolerance: Any) -> list[Vec]:
-    """The parts of vectors that change no condition, M-orthogonal to all that do: (I − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺A) x.
-
-    M, A, sizes, tolerance  as in `nearest`
-    """
-    n, k = len(M), len(A)
-    if not k:
-        return list(vectors)
-    reduced = _reduced(M, A, sizes) if n * k > UNROLLED else None
-    if reduced:
-        return _guarded_parts(reduced, M, A, vectors, sizes, tolerance)
-    return _parts(M, A, vectors, sizes, tolerance)
-
-
-def _guarded_parts(
-    reduced: Reduced, M: Vec, A: Vec, vectors: Sequence[Vec], sizes: Sequence[Any], tolerance: Any
-) -> list[Vec]:
-    """The parts along conditions that are independent; where they are not, those that loops find."""
-    n, m = len(M), len(vectors)
-    with Recorder(f"admissible{n}x{len(A)}or") as r:
-        out, bad, go = r.both("found", m * n), r.input("bad", 1), r.array("go", 1)
-        for _ in r.repeat(bad.cell(0), go.cell(0)):
-            again = [x for part in _parts(M, A, vectors, sizes, tolerance) for x in part]
-            for i, value in enumerate(again):
-                out[i] = value
-    independent = reduced.weakest > tolerance * tolerance
-    found = r.call([*(x for v in vectors for x in reduced.admissible(v)), where(independent, 0.0, 1.0)])
-    return [Vec(found[v * n : (v + 1) * n]) for v in range(m)]
-
-
-def _parts(M: Vec, A: Vec, vectors: Sequence[Vec], sizes: Sequence[Any], tolerance: Any) -> list[Vec]:
-    n, k, m = len(M), len(A), len(vectors)
-    lists = [[x for row in M for x in row], [x for row in A for x in row], list(sizes), [tolerance]]
-    flat = [x for vector in vectors for x in vector]
-    found: list[Any]
-    if n * k <= UNROLLED:
-        found = [0.0] * (m * n)
-        number = [float(i) for i in range(k)]
-        free_parts(Unrolled(), Directions(n, k, m, lists[0], lists[1], lists[2], lists[3], flat, number, found))
-    else:
-        with Recorder(f"admissible{n}x{k}") as r:
-            names = ("M", "A", "size", "tolerance", "x")
-            taken = [Taken(r, name, x) for name, x in zip(names, [*lists, flat], strict=True)]
-            out = r.output("found", m * n)
-            given: tuple[Any, ...] = (*(part.array for part in taken), r.table("number", range(k)), out)
-            free_parts(r, Directions(n, k, m, *given))
-        found = [*r.call([x for part in taken for x in part.values])]
-    return [Vec(found[v * n : (v + 1) * n]) for v in range(m)]
+        for i in r.range(n):
+            found[v * n + i] = y[i]
+        _backward(r, M, found, v * n, n)

@@ -1,4 +1,4 @@
-"""The shortest answer to linear conditions of any rank, in a graph: rows made orthogonal one by one, with pivoting.
+"""The shortest answers to linear conditions of any rank, in a graph: rows made orthogonal one by one, with pivoting.
 
     B y = c,  |y| least;   P B = T U,  U orthonormal rows, T lower triangular up to the rank
 
@@ -6,15 +6,16 @@ Written once on loops and arrays, as `linear.py`: recorded it is a Routine, with
 operations. Nothing is squared, so that a row counts as dependent at a tolerance far below √ε.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from polhode.kernel.linear import Unrolled, exchange
 from polhode.kernel.record import Recorder
+from polhode.kernel.routine import Index
 from polhode.scalar import Vec, sqrt, where
 
-UNROLLED = 40
-"""Numbers in the matrix up to which it becomes straight-line operations."""
+UNROLLED = 6000
+"""About the operations up to which it becomes straight-line: 6 k² n of a k×n matrix."""
 
 
 class Shortest(NamedTuple):
@@ -28,34 +29,42 @@ class Shortest(NamedTuple):
 
 
 class Conditions(NamedTuple):
-    """k rows of n numbers, in arrays, and room for their answer."""
+    """k rows of n numbers with m right sides, in arrays, and room for their answers."""
 
     k: int
     n: int
+    m: int
     B: Any
+    """k rows of n: in the end the orthonormal rows U, 0 where a row is dependent."""
     c: Any
+    """k rows of m; used up."""
     tolerance: Any
     number: Any
     y: Any
+    """m rows of n."""
     multipliers: Any
+    """m rows of k."""
     rank: Any
     dependent: Any
     missing: Any
+    """m rows of k."""
 
 
 def orthogonalize(r: Any, e: Conditions) -> None:
     """Answer the conditions on loops and arrays r: modified Gram–Schmidt, each pivot orthogonalised twice."""
-    k, n, B, c = e.k, e.n, e.B, e.c
+    k, n, B = e.k, e.n, e.B
     T, order, alive, best = r.array("T", k * k), r.array("order", k), r.array("alive", k), r.array("best", 2)
-    s = r.array("s", 1)
+    left, s = r.array("left", k), r.array("s", 1)
     for i in r.range(k):
         order[i] = e.number[i]
+        _dot(r, s, B, i, i, n)
+        left[i] = s[0]
     for p in r.range(min(k, n)):
-        _longest(r, e, p, best)
-        for i in r.range(p, k):
-            here = best[1] == e.number[i]
-            for array, width in ((B, n), (T, k), (c, 1), (order, 1)):
-                _exchange_rows(r, here, array, width, p, i)
+        best[0], best[1] = -1.0, e.number[p]
+        for i in r.range(p, k):  # the row that has most left
+            longer = left[i] > best[0]
+            best[0], best[1] = where(longer, left[i], best[0]), where(longer, e.number[i], best[1])
+        _brought(r, e, best, p, ((B, n), (T, k), (e.c, e.m), (order, 1), (left, 1)))
         for j in r.range(p):  # again, against what rounding left
             _dot(r, s, B, p, j, n)
             T[p * k + j] = T[p * k + j] + s[0]
@@ -73,6 +82,8 @@ def orthogonalize(r: Any, e: Conditions) -> None:
             _dot(r, s, B, i, p, n)
             T[i * k + p] = s[0]
             _less(r, B, n, i, p, s)
+            _dot(r, s, B, i, i, n)
+            left[i] = s[0]
     _answer(r, e, T, order, alive)
 
 
@@ -85,16 +96,6 @@ def spans(r: Any, n: int, size: int = 8) -> Iterator[list[Any]]:
         yield [n - n % size + j for j in range(n % size)]
 
 
-def _longest(r: Any, e: Conditions, p: Any, best: Any) -> None:
-    """The row that has most left, and its number."""
-    length = r.array("length", 1)
-    best[0], best[1] = -1.0, e.number[p]
-    for i in r.range(p, e.k):
-        _dot(r, length, e.B, i, i, e.n)
-        longer = length[0] > best[0]
-        best[0], best[1] = where(longer, length[0], best[0]), where(longer, e.number[i], best[1])
-
-
 def _dot(r: Any, out: Any, B: Any, i: Any, j: Any, n: int) -> None:
     out[0] = 0.0
     for part in spans(r, n):
@@ -104,11 +105,22 @@ def _dot(r: Any, out: Any, B: Any, i: Any, j: Any, n: int) -> None:
         out[0] = out[0] + first
 
 
-def _exchange_rows(r: Any, here: Any, array: Any, width: int, i: Any, j: Any) -> None:
-    """Two rows change places where a condition holds."""
-    for part in spans(r, width):
-        for m in part:
-            exchange(here, array, i * width + m, j * width + m)
+def _brought(r: Any, e: Conditions, best: Any, p: Any, arrays: Sequence[tuple[Any, int]]) -> None:
+    """The row whose number is in best[1] and row p change places, in arrays of rows of some width."""
+    if isinstance(r, Recorder):
+        at = best.cell(1)
+        for array, width in arrays:
+            for part in spans(r, width):
+                for m in part:
+                    first, second = array[p * width + m], array[Index.of(at) * width + m]
+                    array[p * width + m] = second
+                    array[Index.of(at) * width + m] = first
+        return
+    for i in r.range(p, e.k):
+        here = best[1] == e.number[i]
+        for array, width in arrays:
+            for m in range(width):
+                exchange(here, array, p * width + m, i * width + m)
 
 
 def _less(r: Any, B: Any, n: int, i: Any, j: Any, s: Any) -> None:
@@ -119,30 +131,38 @@ def _less(r: Any, B: Any, n: int, i: Any, j: Any, s: Any) -> None:
 
 
 def _answer(r: Any, e: Conditions, T: Any, order: Any, alive: Any) -> None:
-    """z of T z = c on the independent rows, y = Uᵀz, the multipliers T⁻ᵀz, all in the order of the rows as given."""
-    k, n = e.k, e.n
-    z, eta = r.array("z", k), r.array("eta", k)
+    """For each right side z of T z = c on the independent rows, y = Uᵀz and the multipliers T⁻ᵀz."""
+    k, n, most = e.k, e.n, min(e.k, e.n)
+    z, eta, over = r.array("z", k), r.array("eta", k), r.array("over", k)
     for p in r.range(k):
-        z[p] = e.c[p]
-        for j in r.range(p):
-            z[p] = z[p] - T[p * k + j] * z[j]
-        for i in r.range(k):
-            e.missing[i] = where(order[p] == e.number[i], where(alive[p] == 0.0, z[p], 0.0), e.missing[i])
-        z[p] = z[p] * alive[p] / where(alive[p] == 0.0, 1.0, T[p * k + p])
-    for p in r.range(min(k, n)):
-        for part in spans(r, n):
-            for m in part:
-                e.y[m] = e.y[m] + z[p] * e.B[p * n + m]
-    for p in r.range(0, min(k, n), down=True):
-        eta[p] = z[p]
-        for i in r.range(p + 1, min(k, n)):
-            eta[p] = eta[p] - T[i * k + p] * eta[i]
-        eta[p] = eta[p] * alive[p] / where(alive[p] == 0.0, 1.0, T[p * k + p])
-    for p in r.range(k):
-        for i in r.range(k):
-            here = order[p] == e.number[i]
-            e.multipliers[i] = where(here, eta[p], e.multipliers[i])
-            e.dependent[i] = where(here, 1.0 - alive[p], e.dependent[i])
+        over[p] = alive[p] / where(alive[p] == 0.0, 1.0, T[p * k + p])
+        _placed(r, e, order, p, e.dependent, 0, 1.0 - alive[p])
+    for v in r.range(e.m):
+        for p in r.range(k):
+            z[p] = e.c[p * e.m + v]
+            for j in r.range(p):
+                z[p] = z[p] - T[p * k + j] * z[j]
+            _placed(r, e, order, p, e.missing, v * k, where(alive[p] == 0.0, z[p], 0.0))
+            z[p] = z[p] * over[p]
+        for p in r.range(most):
+            for part in spans(r, n):
+                for m in part:
+                    e.y[v * n + m] = e.y[v * n + m] + z[p] * e.B[p * n + m]
+        for p in r.range(0, most, down=True):
+            eta[p] = z[p]
+            for i in r.range(p + 1, most):
+                eta[p] = eta[p] - T[i * k + p] * eta[i]
+            eta[p] = eta[p] * over[p]
+            _placed(r, e, order, p, e.multipliers, v * k, eta[p])
+
+
+def _placed(r: Any, e: Conditions, order: Any, p: Any, array: Any, first: Any, value: Any) -> None:
+    """Put a number of row p where that row stood at the start, in an array of k that begins at `first`."""
+    if isinstance(r, Recorder):
+        array[Index.of(order.cell(p)) + first] = value
+        return
+    for i in r.range(e.k):
+        array[first + i] = where(order[p] == e.number[i], value, array[first + i])
 
 
 def shortest(B: Vec, c: Vec, tolerance: Any, unrolled: int = UNROLLED) -> Shortest:
@@ -154,14 +174,14 @@ def shortest(B: Vec, c: Vec, tolerance: Any, unrolled: int = UNROLLED) -> Shorte
     """
     k, n = len(B), len(B[0]) if B else 0
     flat = [x for row in B for x in row]
-    found = (_straight if k * n <= unrolled else _recorded)(k, n, flat, c, tolerance)
+    found = (_straight if 6 * k * k * n <= unrolled else _recorded)(k, n, flat, c, tolerance)
     y, rest = Vec(found[:n]), found[n:]
     return Shortest(y, Vec(rest[:k]), rest[k], Vec(rest[k + 1 : 2 * k + 1]), Vec(rest[2 * k + 1 :]))
 
 
 def _straight(k: int, n: int, B: list[Any], c: Vec, tolerance: Any) -> list[Any]:
-    results = [[0.0] * n, [0.0] * k, [0.0], [0.0] * k, [0.0] * k]
-    orthogonalize(Unrolled(), Conditions(k, n, B, list(c), [tolerance], [float(i) for i in range(k)], *results))
+    results: list[list[Any]] = [[0.0] * n, [0.0] * k, [0.0], [0.0] * k, [0.0] * k]
+    orthogonalize(Unrolled(), Conditions(k, n, 1, B, list(c), [tolerance], [float(i) for i in range(k)], *results))
     return [x for part in results for x in part]
 
 
@@ -169,5 +189,5 @@ def _recorded(k: int, n: int, B: list[Any], c: Vec, tolerance: Any) -> list[Any]
     with Recorder(f"shortest{k}x{n}") as r:
         given = r.input("B", k * n), r.input("c", k), r.input("tolerance", 1), r.table("number", range(k))
         names = ("y", n), ("multipliers", k), ("rank", 1), ("dependent", k), ("missing", k)
-        orthogonalize(r, Conditions(k, n, *given, *(r.output(*name) for name in names)))
+        orthogonalize(r, Conditions(k, n, 1, *given, *(r.output(*name) for name in names)))
     return r.call([*B, *c, tolerance])

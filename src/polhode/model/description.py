@@ -98,10 +98,14 @@ class ForceFunction:
 
 @dataclass(frozen=True)
 class Constraint:
-    """A condition on the motion, kept as data until the constraint engine lands.
+    """A condition on the motion: a loop joint, a rod, a gear, a rolling wheel, a given motion, a function.
 
-    type  "mimic" (joint follows source: q = multiplier · q_source + offset), or the name a file gives it
-    data  its numbers and names
+    type  its kind; `polhode.model.conditions.KINDS` lists them all, and what the data of each must and may hold
+    data  its numbers and names, as in {"body_a": "arm", "body_b": "rod", "position_a": (0, 0, 1), "axis_a": (0, 1, 0)}
+
+    Between bodies, data name a frame on each: body_a (the world unless given) and body_b, with position_a, …, and
+    orientation_a, … or only its z axis, axis_a, …. A "function" has `function` and `rows`: function(t, q) = 0, or
+    with holonomic=False function(t, q, v) = 0, linear in v; both on generic scalars.
     """
 
     name: str

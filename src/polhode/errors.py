@@ -1,5 +1,8 @@
 """The errors of this package: each message says where, what was found, what was expected, what to do."""
 
+from pathlib import Path
+from traceback import extract_tb
+
 
 class PolhodeError(Exception):
     """Anything this package raises on purpose."""
@@ -33,6 +36,12 @@ class CompileError(PolhodeError):
 
 class IntegrationError(PolhodeError):
     """A motion could not be followed to its end."""
+
+
+def told(error: BaseException) -> str:
+    """What a function of a user's raised, and where."""
+    frame = extract_tb(error.__traceback__)[-1]
+    return f"raised {type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno}, in {frame.name})"
 
 
 def message(where: str, what: str, found: str, expected: str, fix: str = "") -> str:

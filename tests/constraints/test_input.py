@@ -223,7 +223,13 @@ def by_function(function, rows=1, **more):
 
 @pytest.mark.parametrize(
     ("function", "words"),
-    [(lambda t, q: [q[0], q[0]], "2 numbers"), (lambda t, q: [], "expected 1 numbers"), (lambda t, q: q[0], "Symbol")],
+    [
+        (lambda t, q: [q[0], q[0]], "2 numbers"),
+        (lambda t, q: [], "expected 1 numbers"),
+        (lambda t, q: None, "no number"),
+        (lambda t, q: [[q[0]]], "inside one another"),
+        (lambda t, q: "q", "no number"),
+    ],
 )
 def test_a_function_with_the_wrong_number_of_results_is_named(function, words):
     with pytest.raises(ph.CompileError, match="constraint 'mine'") as error:
@@ -234,7 +240,48 @@ def test_a_function_with_the_wrong_number_of_results_is_named(function, words):
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (lambda t, q: [ph.sqrt(q[0])], "derivative"),
+        (lambda t, q: q[3], ["failed", "IndexError", "test_input.py"]),
+        (lambda t, q: 1.0 if q[0] > 0 else 0.0, ["neither true nor false", "where"]),
+        (lambda q: q[0], ["failed", "TypeError"]),
+    ],
+)
+def test_a_fault_within_a_function_names_the_constraint(function, words):
+    with pytest.raises(ph.CompileError, match="constraint 'mine', function") as error:
+        ph.compile(by_function(function))
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize("function", [lambda t, q, v: v[0] * v[0], lambda t, q, v: ph.sin(v[0]) - 1])
+def test_a_condition_of_velocities_that_is_not_linear_is_refused(function):
+    with pytest.raises(ph.CompileError, match=r"constraint 'mine', function: not linear in v") as error:
+        ph.compile(by_function(function, holonomic=False))
+    assert "row '0'" in str(error.value)
+
+
+@pytest.mark.parametrize("found", [([[1.0, 2.0]], [0.0]), ([[1.0]], [0.0, 1.0]), 3.0, ([], [])])
+def test_a_matrix_of_the_wrong_shape_is_refused(found):
+    with pytest.raises(ph.CompileError, match=r"constraint 'mine', function: wrong result") as error:
+        ph.compile(by_function(lambda t, q: found, holonomic=False, matrix=True))
+    assert "rows of 1 numbers" in str(error.value)
+
+
+def test_a_matrix_is_for_velocities():
+    with pytest.raises(ph.ModelError, match="holonomic=False"):
+        ph.compile(by_function(lambda t, q: ([[1.0]], [0.0]), matrix=True))
+
+
+def test_a_constraint_has_one_name():
+    with pytest.raises(ph.ModelError, match="two names"):
+        ph.Constraint("rod", "distance", {"length": 1.0}, name="pole")
+    with pytest.raises(ph.ModelError, match="has no name"):
+        ph.Constraint(type="distance")
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda t, q: [ph.sqrt(q[0])], "derivative is not finite.\n  found [inf] where its residual is 0"),
         (lambda t, q: [ph.log(q[0])], "residual"),
     ],
 )

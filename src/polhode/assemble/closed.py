@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.assemble.calls import Arguments
+from polhode.assemble.tried import row_names
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.constraints import Condition
 from polhode.dynamics.sweeps import Sweep
@@ -320,7 +321,13 @@ def closed(model: Model) -> Closed | None:
         return None
     for constraint in model.constraints:
         check_constraint(model, constraint)
-    found = tuple(c for constraint in model.constraints for c in constraints.conditions(constraint))
+    found = tuple(
+        c
+        for constraint in model.constraints
+        for c in constraints.conditions(
+            constraint, row_names(model, constraint) if constraint.type == "function" else ()
+        )
+    )
     return Closed(found, _scales(model, make_tree(model), found))
 
 

@@ -82,13 +82,22 @@ def _check_rows(where: str, system: System, q: np.ndarray, v: np.ndarray, t: flo
         for name, row in zip(system.constraint_names, value, strict=True):
             if not np.all(np.isfinite(row)):
                 place = f"{where}, constraint '{name}'"
-                raise InputError(message(place, f"its {what} is not finite", str(row), "finite numbers at the start"))
+                missed = "" if what == "residual" else f" where its residual is {_residual(system, name, q, v, t):.6g}"
+                shown, expected = f"{row}{missed}", "finite numbers at the start"
+                raise InputError(message(place, f"its {what} is not finite", shown, expected))
     if not np.all(np.isfinite(system.forward_dynamics(q, v, np.zeros(system.nv), t=t))):
         fix = "Give every body that the constraints leave free mass and inertia."
         found = "no finite acceleration"
         raise InputError(
             message(f"{where}, model '{system.model.name}'", "the motion is not determined", found, "one", fix)
         )
+
+
+def _residual(system: System, name: str, q: np.ndarray, v: np.ndarray, t: float) -> float:
+    """What a row misses: of positions if it is one of them, else of velocities."""
+    positions, rates = system.constraint_residuals(q, v, t=t)
+    k = system.constraint_names.index(name)
+    return float(positions[k] if k < len(positions) else rates[k])
 
 
 def _refuse_contradictions(where: str, system: System, q: np.ndarray, v: np.ndarray, t: float) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from polhode.assemble import rows
 from polhode.assemble.engine import Engine
-from polhode.assemble.inputs import Sampled, told
+from polhode.assemble.inputs import Sampled
 from polhode.assemble.journey import (
     Ending as Ending,
     Event as Event,
@@ -21,7 +21,7 @@ from polhode.assemble.journey import (
     Segment as Segment,
     listed as listed,
 )
-from polhode.errors import InputError, message
+from polhode.errors import InputError, message, told
 from polhode.scalar import UNIT_TOLERANCE
 
 BLOCK_SECONDS = 0.2

@@ -18,12 +18,12 @@ from polhode.assemble.calls import Arguments
 from polhode.assemble.closed import closed
 from polhode.assemble.diagnose import Missed, contradictions, missed
 from polhode.assemble.graphs import FACTORED, identity_text
-from polhode.assemble.inputs import law_of, named_inputs, ours, told, traceable
+from polhode.assemble.inputs import law_of, named_inputs, ours, traceable
 from polhode.assemble.machine import Input, machine
 from polhode.assemble.quantities import forward_by_factors, forward_dynamics
 from polhode.assemble.rolled import is_large
 from polhode.assemble.system import System
-from polhode.errors import InputError, PolhodeError, PolhodeWarning, message
+from polhode.errors import InputError, PolhodeError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.method import Method
 from polhode.kernel import Symbol, trace

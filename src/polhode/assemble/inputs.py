@@ -305,12 +305,6 @@ def traceable(model: Model, function: Callable, what: str) -> str:
     return ""
 
 
-def told(error: BaseException) -> str:
-    """What a function of the user's raised, and where."""
-    frame = extract_tb(error.__traceback__)[-1]
-    return f"raised {type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno}, in {frame.name})"
-
-
 def ours(error: BaseException) -> bool:
     """Whether an error was raised by this package alone, without a function of the user's."""
     package = Path(__file__).parent.parent

@@ -4,15 +4,36 @@ A condition is a residual on generic scalars: φ(t, q) of positions, or r(t, q, 
 What follows from it — rates, Jacobians, second-order terms — is derived, never written.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from polhode.dynamics.kinematics import AT_REST, WORLD_FRAME, Frame, Twist, frames, rate, velocities
-from polhode.errors import CompileError, message
-from polhode.model import Constraint, Tree, plain
+from polhode.errors import CompileError, PolhodeError, message, told
+from polhode.model import Constraint, Tree
 from polhode.model.tree import GROUND, ORIGIN, UPRIGHT
 from polhode.quaternion import rotation_matrix_homogeneous
-from polhode.scalar import Scalar, Vec, atan2, cos, cross, dot, jacobian, length, sin, sqrt, square, trace, vec
+from polhode.scalar import (
+    Scalar,
+    Vec,
+    atan2,
+    cos,
+    cross,
+    dot,
+    jacobian,
+    length,
+    maximum,
+    minimum,
+    sin,
+    sqrt,
+    square,
+    trace,
+    vec,
+    where,
+)
+
+DOWN = -0.9
+"""The z of a unit vector below which the shortest turn to it is ill-defined."""
 
 
 class Scene(NamedTuple):
@@ -54,7 +75,7 @@ class End(NamedTuple):
         return self.velocity + cross(self.omega, point - self.o)
 
 
-def _end(data: Mapping[str, Any], side: str, scene: Scene) -> End:
+def end(data: Mapping[str, Any], side: str, scene: Scene) -> End:
     """The frame that a constraint names on one of its two bodies."""
     i = scene.tree.of_body[data.get(f"body_{side}", "world")]
     frame, moving = (scene.at[i], scene.moving[i]) if i != GROUND else (WORLD_FRAME, AT_REST)
@@ -67,18 +88,33 @@ def _attitude(data: Mapping[str, Any], side: str) -> Vec:
     """The axes of the frame on a body (columns): by a quaternion, or the shortest turn that takes z to an axis."""
     if f"axis_{side}" not in data:
         return _exact(rotation_matrix_homogeneous(Vec(data.get(f"orientation_{side}", UPRIGHT))))
-    axis = Vec(map(float, data[f"axis_{side}"]))
+    axis = Vec(data[f"axis_{side}"])
     x, y, z = axis / length(axis)
-    if z < -0.9:  # its mirror image, then half a turn about x
-        R = _attitude({"axis_b": (x, -y, -z)}, "b")
-        return Vec([R[0], -R[1], -R[2]])
+    if isinstance(z, float):
+        return _exact(_mirrored(x, y, z) if z < DOWN else _shortest(x, y, z))
+    down, up = _mirrored(x, y, minimum(z, DOWN)), _shortest(x, y, maximum(z, DOWN))
+    return Vec([where(z < DOWN, a, b) for a, b in zip(down, up, strict=True)])
+
+
+def _shortest(x: Scalar, y: Scalar, z: Scalar) -> Vec:
+    """The shortest turn that takes (0, 0, 1) to a unit vector."""
     p = Vec((1 + z, -y, x, 0.0))
-    return _exact(rotation_matrix_homogeneous(p / length(p)))
+    return rotation_matrix_homogeneous(p / length(p))
+
+
+def _mirrored(x: Scalar, y: Scalar, z: Scalar) -> Vec:
+    """The same near (0, 0, −1): the turn to its mirror image, then half a turn about x."""
+    R = _shortest(x, -y, -z)
+    return Vec([R[0], -R[1], -R[2]])
 
 
 def _exact(R: Vec) -> Vec:
     """Direction cosines that are 0, 1 or −1 but for rounding, made so, so that what vanishes folds away."""
-    return Vec([Vec([float(round(x)) if abs(x - round(x)) < 1e-15 else x for x in row]) for row in R])
+    return Vec([Vec([float(round(x)) if _is_whole(x) else x for x in row]) for row in R])
+
+
+def _is_whole(x: Scalar) -> bool:
+    return isinstance(x, float) and abs(x - round(x)) < 1e-15
 
 
 # loop joints: the z axis of the frame on a is the joint's axis
@@ -133,7 +169,7 @@ def _screw(a: End, b: End, data: Mapping[str, Any]) -> Vec:
     """The travel z follows the angle α, through any number of turns: η (z/η − α mod 2π) = 0."""
     x, y, z = _apart(a, b)
     pitch = data["pitch"]
-    if pitch == 0:
+    if isinstance(pitch, float) and pitch == 0:
         return Vec((x, y, z, *_tilted(a, b)))
     s, c = sin(z / pitch), cos(z / pitch)
     sin_a, cos_a = dot(a.axis(1), b.axis(0)), dot(a.axis(0), b.axis(0))
@@ -170,7 +206,7 @@ def _on_plane(a: End, b: End, data: Mapping[str, Any]) -> Vec:
 
 def _on_curve(a: End, b: End, data: Mapping[str, Any]) -> Vec:
     """Two functions of the point in the frame of a, that vanish on the curve."""
-    return Vec(data["function"](_apart(a, b)))
+    return data["function"](_apart(a, b))
 
 
 POINTS: dict[str, tuple[Callable[[End, End, Mapping[str, Any]], Vec], tuple[str, ...]]] = {
@@ -211,34 +247,44 @@ ROLLING = {"rolling-disk": _disk, "rolling-sphere": _sphere}
 
 def _knife(data: Mapping[str, Any], scene: Scene) -> Vec:
     """A blade along x of its frame: its point does not move along y, against body a.               BEYOND §6"""
-    a, b = _end(data, "a", scene), _end(data, "b", scene)
+    a, b = end(data, "a", scene), end(data, "b", scene)
     return vec(dot(b.axis(1), b.velocity - a.carries(b.o)))
 
 
-def conditions(constraint: Constraint) -> list[Condition]:
-    """The conditions of one constraint: of positions, of velocities, or both."""
+def conditions(constraint: Constraint, names: Sequence[str] = ()) -> list[Condition]:
+    """The conditions of one constraint: of positions, of velocities, or both.
+
+    names  of the rows of a function
+    """
     kind, name = constraint.type, constraint.name
-    data = {key: plain(tuple(x) if isinstance(x, list) else x) for key, x in constraint.data.items()}
     if kind in LOOPS or kind in POINTS:
         of_ends, rows = (LOOPS if kind in LOOPS else POINTS)[kind]
         scales = tuple("turn" if row.startswith("turn") else "length" for row in rows)
 
         def residual(s: Scene) -> Vec:
-            return _counted(name, len(rows), of_ends(_end(data, "a", s), _end(data, "b", s), data))
+            data = s.tree.constraints[name]
+            return _counted(name, len(rows), _asked(name, of_ends, end(data, "a", s), end(data, "b", s), data))
 
         return [Condition(name, rows, True, residual, scales)]
     if kind in ROLLING:
         roll = ROLLING[kind]
-        ends = lambda s: roll(_end(data, "a", s), _end(data, "b", s), data)  # noqa: E731
-        height = Condition(name, ("height",), True, lambda s: ends(s)[0], ("length",))
-        return [height, Condition(name, ("slip x", "slip y"), False, lambda s: Vec(ends(s)[1][:2]), ("length",) * 2)]
-    if kind == "knife-edge":
-        return [Condition(name, ("across",), False, lambda s: _knife(data, s), ("length",))]
-    if kind in ("mimic", "gear"):
-        return [Condition(name, ("angle",), True, lambda s: _mimic(data, s), ("turn",))]
-    if kind == "prescribed":
-        return [Condition(name, ("value",), True, lambda s: _prescribed(data, s), ("turn",))]
-    return _of_function(name, data)
+
+        def rolled(s: Scene) -> tuple[Vec, Vec]:
+            data = s.tree.constraints[name]
+            return roll(end(data, "a", s), end(data, "b", s), data)
+
+        height = Condition(name, ("height",), True, lambda s: rolled(s)[0], ("length",))
+        slip = Condition(name, ("slip x", "slip y"), False, lambda s: Vec(rolled(s)[1][:2]), ("length",) * 2)
+        return [height, slip]
+    if kind in SINGLE:
+        of_data, row, holonomic, scale = SINGLE[kind]
+        return [
+            Condition(name, (row,), holonomic, lambda s: _asked(name, of_data, s.tree.constraints[name], s), (scale,))
+        ]
+    count, holonomic = len(names), constraint.data.get("holonomic", True)
+    of_state = partial(function_residual, constraint)
+    whole = lambda s: _counted(name, count, of_state(s.t, s.q, s.v))  # noqa: E731
+    return [Condition(name, tuple(names), holonomic, whole, ("length",) * count)]
 
 
 def _coordinate(tree: Tree, joint: str, q: Vec) -> Scalar:
@@ -253,27 +299,67 @@ def _mimic(data: Mapping[str, Any], scene: Scene) -> Vec:
 
 
 def _prescribed(data: Mapping[str, Any], scene: Scene) -> Vec:
-    value = data["value"](scene.t) if callable(data["value"]) else data["value"]
-    return vec(_coordinate(scene.tree, data["joint"], scene.q) - value)
+    joint, value = data["joint"], data["value"]
+    return vec(_coordinate(scene.tree, joint, scene.q) - (value(scene.t) if callable(value) else value))
 
 
-def _of_function(name: str, data: Mapping[str, Any]) -> list[Condition]:
-    function, count, holonomic = data["function"], data["rows"], data.get("holonomic", True)
+SINGLE: dict[str, tuple[Callable[[Mapping[str, Any], Scene], Vec], str, bool, str]] = {
+    "knife-edge": (_knife, "across", False, "length"),
+    "mimic": (_mimic, "angle", True, "turn"),
+    "gear": (_mimic, "angle", True, "turn"),
+    "prescribed": (_prescribed, "value", True, "turn"),
+}
+"""Constraints of one row: its residual, its name, whether it is of positions, and what it is measured in."""
 
-    def residual(s: Scene) -> Vec:
-        return _counted(name, count, function(s.t, s.q) if holonomic else function(s.t, s.q, s.v))
 
-    return [Condition(name, tuple(map(str, range(count))), holonomic, residual, ("length",) * count)]
+def function_residual(constraint: Constraint, t: Scalar, q: Vec, v: Vec) -> Vec:
+    """What a function of the user's misses: φ(t, q), r(t, q, v), or A v − b of its (A, b)."""
+    data, name = constraint.data, constraint.name
+    if data.get("holonomic", True):
+        return _numbers(_asked(name, data["function"], t, q))
+    if not data.get("matrix", False):
+        return _numbers(_asked(name, data["function"], t, q, v))
+    found = _asked(name, data["function"], t, q)
+    try:
+        A, b = found
+        A, b = [_numbers(row) for row in A], _numbers(b)
+    except (TypeError, ValueError):
+        A, b = [], Vec()
+    if not A or len(A) != len(b) or any(len(row) != len(v) for row in A):
+        shown = f"{len(A)} rows of {len(A[0]) if A else 0} numbers, and {len(b)} numbers"
+        expected = f"(A, b): rows of {len(v)} numbers, and as many numbers as rows"
+        raise CompileError(message(f"constraint '{name}', function", "wrong result", shown, expected))
+    return Vec([row @ v - x for row, x in zip(A, b, strict=True)])
+
+
+def _asked(name: str, function: Callable, *arguments: Any) -> Any:
+    """What a function gives; an error within it names the constraint."""
+    where = f"constraint '{name}', function"
+    try:
+        return function(*arguments)
+    except PolhodeError as error:
+        raise CompileError(f"{where}: {error}") from error
+    except Exception as error:
+        expected, fix = "numbers on generic scalars", "Use ph.sin, ph.where and their like inside."
+        raise CompileError(message(where, "failed", told(error), expected, fix)) from error
+
+
+def _numbers(found: Any) -> Vec:
+    """What a function gave as a vector: several numbers, or one."""
+    if isinstance(found, (str, bytes)) or found is None:
+        return Vec()
+    try:
+        return Vec(found)
+    except TypeError:
+        return vec(found)
 
 
 def _counted(name: str, count: int, found: Any) -> Vec:
     """What a function gives, if it is as many numbers as it should be."""
-    try:
-        values = Vec(found)
-    except TypeError:
-        values = Vec()
-    if len(values) != count:
-        shown = f"{len(values)} numbers" if values else type(found).__name__
+    values = _numbers(found)
+    if len(values) != count or any(hasattr(value, "__len__") for value in values):
+        several = f"{len(values)} numbers" if values else type(found).__name__
+        shown = "numbers inside one another" if len(values) == count else several
         raise CompileError(message(f"constraint '{name}', function", "wrong result", shown, f"{count} numbers"))
     return values
 

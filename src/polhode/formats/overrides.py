@@ -7,7 +7,8 @@ from typing import Any
 
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.formats.expression import Fault, evaluate
-from polhode.model import Model, Parameter, Start
+from polhode.model import Constraint, Model, Parameter, Start
+from polhode.model.conditions import check_data
 from polhode.model.description import named_parameters
 
 GROUPS = ("bodies", "joints", "forces")
@@ -70,6 +71,16 @@ def _with(model: Model, path: str, values: tuple[float, ...]) -> Model:
                 changed = replace(record, **{inner[0]: new})
                 whole = tuple(changed if one is record else one for one in getattr(model, group))
                 return _replaced(model, {group: whole})
+    for constraint in model.constraints:
+        head = f"constraints.{constraint.name}."
+        inner = path.removeprefix(head).split(".")
+        if path.startswith(head) and inner[0] in constraint.numeric:
+            new = _placed(path, constraint.data[inner[0]], inner[1:], values)
+            changed = replace(constraint, data={**constraint.data, inner[0]: new})
+            check_data(changed)
+            return _replaced(
+                model, {"constraints": tuple(changed if c is constraint else c for c in model.constraints)}
+            )
     raise _unknown(model, path)
 
 
@@ -135,8 +146,13 @@ def _renumbered(model: Model, name: str, value: float) -> Model:
     def renewed(record: Any) -> Any:
         return replace(record, **{field: changed(getattr(record, field)) for field in _numeric(record)})
 
+    def bound(constraint: Constraint) -> Constraint:
+        new = {key: changed(constraint.data[key]) for key in constraint.numeric}
+        return replace(constraint, data={**constraint.data, **new})
+
     groups = {group: tuple(map(renewed, getattr(model, group))) for group in GROUPS}
-    return _replaced(model, {"gravity": changed(model.gravity), **groups})
+    constraints = tuple(map(bound, model.constraints))
+    return _replaced(model, {"gravity": changed(model.gravity), "constraints": constraints, **groups})
 
 
 def _replaced(record: Any, values: dict[str, Any]) -> Any:

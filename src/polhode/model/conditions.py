@@ -38,7 +38,7 @@ KINDS: dict[str, Kind] = {
     "mimic": Kind(("joint", "source"), ("multiplier", "offset")),
     "gear": Kind(("joint", "source"), ("multiplier", "offset")),
     "prescribed": Kind(("joint", "value")),
-    "function": Kind(("function", "rows"), ("holonomic",)),
+    "function": Kind(("function",), ("rows", "holonomic", "matrix")),
 }
 """Every kind of constraint by name."""
 
@@ -74,6 +74,9 @@ def check_data(constraint: Constraint) -> None:
             fix = f"Did you mean '{near[0]}'?" if near else ""
             raise ModelError(message(where, "no such key", repr(key), ", ".join((*must, *may)), fix))
         _check_value(where, key, value)
+    if data.get("matrix") and data.get("holonomic", True):
+        found = "matrix=True without holonomic=False"
+        raise ModelError(message(where, "A v = b is a condition of velocities", found, "holonomic=False"))
     for side in ("a", "b"):
         if f"axis_{side}" in data and f"orientation_{side}" in data:
             found = f"axis_{side} and orientation_{side}"
@@ -86,9 +89,13 @@ def _check_value(where: str, key: str, value: Any) -> None:
         if not callable(value):
             raise ModelError(message(place, "not a function", repr(value), "a function on generic scalars"))
     elif key == "rows":
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ModelError(message(place, "not a count", repr(value), "how many numbers the function gives"))
-    elif key == "holonomic":
+        named = isinstance(value, tuple) and value and all(isinstance(x, str) and x for x in value)
+        if not named and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            expected = "how many numbers the function gives, or a name for each"
+            raise ModelError(message(place, "not a count", repr(value), expected))
+        if named and len(set(value)) < len(value):
+            raise ModelError(message(place, "one name twice", repr(value), "different names"))
+    elif key in ("holonomic", "matrix"):
         if not isinstance(value, bool):
             raise ModelError(message(place, "neither true nor false", repr(value), "True or False"))
     elif first in SIZES:

@@ -5,7 +5,7 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
@@ -96,21 +96,64 @@ class ForceFunction:
             raise ModelError(message(f"force '{self.name}'", "not a function", found, "function(t, q, v)"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Constraint:
     """A condition on the motion: a loop joint, a rod, a gear, a rolling wheel, a given motion, a function.
+
+    Constraint("rod", "distance", body_b="bob", length=1.0)     # or its data as a mapping, third
+    Constraint(lambda t, q: q[0] - 2 * q[1])                    # φ(t, q) = 0
+    Constraint(skate, holonomic=False)                          # skate(t, q, v) = 0, linear in v
+    Constraint(skate, holonomic=False, matrix=True)             # A v = b,  (A, b) = skate(t, q)
 
     type  its kind; `polhode.model.conditions.KINDS` lists them all, and what the data of each must and may hold
     data  its numbers and names, as in {"body_a": "arm", "body_b": "rod", "position_a": (0, 0, 1), "axis_a": (0, 1, 0)}
 
     Between bodies, data name a frame on each: body_a (the world unless given) and body_b, with position_a, …, and
-    orientation_a, … or only its z axis, axis_a, …. A "function" has `function` and `rows`: function(t, q) = 0, or
-    with holonomic=False function(t, q, v) = 0, linear in v; both on generic scalars.
+    orientation_a, … or only its z axis, axis_a, …. A function works on generic scalars and gives one number or
+    several; `rows` is how many, or their names; its name is the function's unless name=… is given.
     """
 
     name: str
     type: str
     data: Mapping[str, Any]
+
+    def __init__(
+        self,
+        function: str | Callable = "",
+        type: str = "function",
+        data: Mapping[str, Any] | None = None,
+        *,
+        name: str = "",
+        **more: Any,
+    ) -> None:
+        """From a name, a type and data; or from a function."""
+        given = {**(data or {}), **more}
+        if callable(function):
+            own = getattr(function, "__name__", "function")
+            name, given = name or ("function" if own == "<lambda>" else own), {"function": function, **given}
+        elif function and name:
+            raise ModelError(message(f"constraint '{name}'", "two names", f"{function!r} and {name!r}", "one of them"))
+        else:
+            name = name or function
+        if not isinstance(name, str) or not name:
+            raise ModelError(message("constraint", "has no name", repr(name), "a text first, or a function"))
+        assign(self, name=name, type=type, data={key: _frozen(value) for key, value in given.items()})
+
+    @property
+    def numeric(self) -> list[str]:
+        """The keys of its data that hold numbers of the machine: each of these has a path."""
+        return [key for key, value in self.data.items() if key not in ("rows", "active") and _is_numeric(value)]
+
+
+def _frozen(value: Any) -> Any:
+    """Lists and arrays become tuples."""
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)) else value
+
+
+def _is_numeric(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return bool(value) and all(map(_is_numeric, value))
+    return isinstance(value, Parameter) or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 @dataclass(frozen=True)
@@ -231,6 +274,9 @@ def _paths(model: Model) -> Iterator[tuple[str, float]]:
         for record in getattr(model, group):
             for field in fields(record):
                 yield from _flat(f"{group}.{record.name}.{field.name}", getattr(record, field.name))
+    for constraint in model.constraints:
+        for key in constraint.numeric:
+            yield from _flat(f"constraints.{constraint.name}.{key}", constraint.data[key])
 
 
 def named_parameters(model: Model) -> list[Parameter]:
@@ -249,6 +295,9 @@ def named_parameters(model: Model) -> list[Parameter]:
     for record in (*model.bodies, *model.joints, *model.forces):
         for field in fields(record):
             visit(getattr(record, field.name))
+    for constraint in model.constraints:
+        for key in constraint.numeric:
+            visit(constraint.data[key])
     return list(found.values())
 
 
@@ -258,5 +307,5 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, float]]:
             yield from _flat(f"{path}.{i}", x)
     elif isinstance(value, Parameter):
         yield path, value.value
-    elif isinstance(value, float) and math.isfinite(value):
-        yield path, value
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+        yield path, float(value)

@@ -1,12 +1,12 @@
 """Model → Tree: elements in parent-first order, index maps, and every number as a generic scalar."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
 from polhode.errors import UnknownNameError, message
-from polhode.model.description import AnyForce, Force, Model, Spring
+from polhode.model.description import AnyForce, Constraint, Force, Model, Spring
 from polhode.model.joints import JOINTS, SIZES
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Joint
@@ -67,6 +67,8 @@ class Tree:
     """Each force with its numbers, Force and Spring."""
     nq: int
     nv: int
+    constraints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The data of each constraint by name, with its numbers."""
 
     @property
     def ancestors(self) -> tuple[tuple[int, ...], ...]:
@@ -144,9 +146,10 @@ def make_tree(model: Model, values: Mapping[str, Any] | None = None) -> Tree:
         )
         of_body[joint.child] = len(elements) - 1
     forces = tuple((force, _force_numbers(force, numbers)) for force in model.forces)
+    bound = {constraint.name: _constraint_numbers(constraint, numbers) for constraint in model.constraints}
     gravity = numbers.vector("gravity", model.gravity)
     numbers.check(model)
-    return Tree(model.name, gravity, tuple(elements), of_body, forces, model.nq, model.nv)
+    return Tree(model.name, gravity, tuple(elements), of_body, forces, model.nq, model.nv, bound)
 
 
 def _offsets(model: Model) -> tuple[list[int], list[int]]:
@@ -246,6 +249,20 @@ def _unit(axis: Vec) -> Vec:
 
 def _is_coordinate_axis(axis: Vec) -> bool:
     return all(isinstance(x, float) for x in axis) and sorted(map(abs, axis)) == [0.0, 0.0, 1.0]
+
+
+def _constraint_numbers(constraint: Constraint, numbers: Numbers) -> dict[str, Any]:
+    """The data of a constraint, with vectors in the place of its tuples of numbers."""
+    path, found = f"constraints.{constraint.name}", dict(constraint.data)
+    for key in constraint.numeric:
+        value = found[key]
+        if isinstance(value, tuple):
+            found[key] = numbers.vector(
+                f"{path}.{key}", tuple(x if isinstance(x, Parameter) else float(x) for x in value)
+            )
+        else:
+            found[key] = numbers.scalar(f"{path}.{key}", value if isinstance(value, Parameter) else float(value))
+    return found
 
 
 def _force_numbers(force: AnyForce, numbers: Numbers) -> dict[str, Any]:

@@ -1,0 +1,54 @@
+"""Constraints by functions, tried once: how many rows they have, and whether velocities enter linearly."""
+
+import numpy as np
+
+from polhode.dynamics import kinematics
+from polhode.dynamics.constraints import function_residual
+from polhode.errors import CompileError, message
+from polhode.kernel import Graph, evaluate, trace
+from polhode.model import Constraint, Model, make_tree
+from polhode.scalar import Vec
+
+LINEAR = 1e-9
+"""What r(v + w) − r(v) − r(w) + r(0) may be, relative to its terms, where r is linear in v."""
+
+TRIES = 3
+"""States at which that is looked at."""
+
+
+def row_names(model: Model, constraint: Constraint) -> tuple[str, ...]:
+    """The names of the rows of a constraint by a function, or the error that tells what is wrong with it."""
+    where, rows = f"constraint '{constraint.name}', function", constraint.data.get("rows")
+    count = rows if rows is None or isinstance(rows, int) else len(rows)
+    expected = "one number or several" if count is None else f"{count} numbers, as `rows` says"
+
+    def residual(t: float, q: Vec, v: Vec) -> Vec:
+        values = function_residual(constraint, t, q, v)
+        if any(hasattr(value, "__len__") for value in values):
+            raise CompileError(message(where, "wrong result", "numbers inside one another", expected))
+        if not values or len(values) != (count or len(values)):
+            raise CompileError(message(where, "wrong result", f"{len(values) or 'no'} numbers", expected))
+        return values
+
+    graph = trace(residual, t=(), q=(model.nq,), v=(model.nv,))
+    count = len(graph.outputs[0].nodes)
+    names = rows if isinstance(rows, tuple) else tuple(map(str, range(count)))
+    if not constraint.data.get("holonomic", True):
+        _check_linear(model, graph, where, names)
+    return names
+
+
+def _check_linear(model: Model, graph: Graph, where: str, names: tuple[str, ...]) -> None:
+    """Refuse a condition of velocities that is not linear in them: r(v + w) − r(v) − r(w) + r(0) is not 0."""
+    rng, tree = np.random.default_rng(0), make_tree(model)
+    for _ in range(TRIES):
+        v, w, step = rng.normal(size=(3, model.nv))
+        q = np.array(kinematics.integrate(tree, Vec(model.zero), Vec(step.tolist())), dtype=float)
+        ways = np.array([v + w, v, w, 0 * v])
+        found = np.array(evaluate(graph, t=rng.normal(), q=q, v=ways)) * np.array([[1], [-1], [-1], [1]])
+        wrong = abs(np.sum(found, axis=0)) > LINEAR * np.sum(abs(found), axis=0)  # NaN is told at the start
+        if np.any(wrong):
+            row = int(np.argmax(wrong))
+            shown = f"row '{names[row]}': r(v + w) − r(v) − r(w) + r(0) = {np.sum(found, axis=0)[row]:.3g}"
+            fix = "A condition of velocities is A(t, q) v = b(t, q); one of positions takes (t, q) alone."
+            raise CompileError(message(where, "not linear in v", shown, "0", fix))

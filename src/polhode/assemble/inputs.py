@@ -247,6 +247,8 @@ def controller(tau: PD | ComputedTorque, tree: Tree, zero: np.ndarray) -> Law:
 
 
 def _each(value: Any, n: int, where: str) -> Vec:
+    if isinstance(value, Symbol):
+        return Vec([value] * n)
     array = np.asarray(value, dtype=float)
     if array.shape not in ((), (n,)) or not np.all(np.isfinite(array)):
         raise InputError(message(where, "does not fit", f"shape {array.shape}", f"one number, or ({n},)"))

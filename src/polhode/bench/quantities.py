@@ -36,5 +36,6 @@ OTHERS = {
     "threads": "two threads",
     "pendulums": "pendulums",
     "simulation": "simulation",
+    "ensembles": "ensembles",
 }
 """What else can be asked for by name, beside the quantities of machines: its title. No machine belongs to it."""

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from polhode.bench.ensembles import Many
 from polhode.bench.pendulums import Pendulum
 from polhode.bench.simulation import Simulation
 from polhode.bench.threads import Threads
@@ -60,6 +61,7 @@ class Report:
     threads: tuple[Threads, ...] = ()
     pendulums: tuple[Pendulum, ...] = ()
     simulations: tuple[Simulation, ...] = ()
+    ensembles: tuple[Many, ...] = ()
     left_out: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -67,7 +69,10 @@ class Report:
         return asdict(self)
 
 
-KINDS = {"rows": Row, "first_calls": FirstCall, "threads": Threads, "pendulums": Pendulum, "simulations": Simulation}
+KINDS = {
+    "rows": Row, "first_calls": FirstCall, "threads": Threads, "pendulums": Pendulum, "simulations": Simulation,
+    "ensembles": Many,
+}  # fmt: skip
 """The kinds of rows, by their place in the report."""
 
 
@@ -79,7 +84,7 @@ def report_json(report: Report) -> str:
 def report_from_json(text: str) -> Report:
     """The report of a JSON text."""
     data = json.loads(text)
-    rows = {name: tuple(kind(**_timed(row)) for row in data[name]) for name, kind in KINDS.items()}
+    rows = {name: tuple(kind(**_timed(row)) for row in data.get(name, [])) for name, kind in KINDS.items()}
     return Report(**{**data, **rows, "left_out": tuple(data["left_out"])})
 
 

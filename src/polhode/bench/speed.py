@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.assemble import System, compile
+from polhode.bench.ensembles import ensemble_times
 from polhode.bench.first_call import cold_and_cached
 from polhode.bench.machines import MACHINES, machine, random_states
 from polhode.bench.peers import Arrays, Peer, installed_peers
@@ -128,6 +129,12 @@ class Page:
         self.progress("simulations")
         rows, missing = simulation_times(2 * self.seconds)
         self.found["simulations"] += rows
+        self.found["left_out"] += missing
+
+    def _ensembles(self) -> None:
+        self.progress("ensembles")
+        rows, missing = ensemble_times(2 * self.seconds, threads=machine_facts()["cores"] != 1)
+        self.found["ensembles"] += rows
         self.found["left_out"] += missing
 
 

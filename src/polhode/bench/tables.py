@@ -108,6 +108,7 @@ def other_tables(report: Report) -> Iterator[Table]:
     ]  # fmt: skip
     yield Table("Threads, time per state (wall clock)", headings, threads, 1)
     yield simulation_table(report)
+    yield ensemble_table(report)
 
 
 def first_table(report: Report) -> Table:
@@ -146,6 +147,17 @@ def _rival(s: Simulation) -> list[str]:
     return [duration(s.theirs.least), f"{times(s.ratio)} ×", str(s.steps), str(s.their_steps), f"{s.difference:.1e}"]
 
 
+def ensemble_table(report: Report) -> Table:
+    """Many motions at once."""
+    headings = ["runs", "ours, one core", "rival", "theirs", "ratio", "of medians", "difference"]
+    rows = [
+        [f"{x.model}, {x.runs} runs of {x.steps} steps, RK4", duration(x.ours.least), x.rival,
+         duration(x.theirs.least), f"{times(x.ratio)} ×", f"{times(x.ratio_median)} ×", f"{x.difference:.1e}"]
+        for x in report.ensembles
+    ]  # fmt: skip
+    return Table("Many motions in lanes, time per step of one run (threads: wall clock)", headings, rows, 3)
+
+
 def notes(report: Report) -> Iterator[str]:
     """What a reader should know."""
     if report.rows:
@@ -157,6 +169,7 @@ def notes(report: Report) -> Iterator[str]:
         for peer, names in calls.items():
             yield f"{peer}: {'; '.join(names)}."
     differences = [row.difference for row in report.rows] + [row.difference for row in report.simulations]
+    differences += [row.difference for row in report.ensembles]
     worst = max((x for x in differences if x is not None), default=0.0)
     yield f"All results agreed before timing: largest relative difference {worst:.1e}."
     for what in report.left_out:

@@ -1,0 +1,43 @@
+"""A kernel on arrays that stay in place: bound once, called again and again, other Python threads running meanwhile."""
+
+import ctypes
+from collections.abc import Sequence
+
+import numpy as np
+
+from polhode.kernel.build import Kernel
+
+_LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+"""A ufunc's loop; ctypes lets other Python threads run meanwhile."""
+
+
+class Bound:
+    """A kernel, its arguments and its results: a call computes all rows."""
+
+    def __init__(self, kernel: Kernel, n: int, arguments: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+        """Bind n states.
+
+        arguments  (n, *shape) each, or (*shape): the same for all; C-contiguous doubles
+        results    (n, *shape) each, apart from the arguments
+        """
+        shapes = [*kernel.facts["inputs"], *kernel.facts["outputs"]]
+        self._arrays = [*arguments, *results]
+        assert len(self._arrays) == len(shapes)
+        for array, shape in zip(self._arrays, shapes, strict=True):
+            assert array.dtype == np.float64
+            assert array.flags.c_contiguous
+            assert array.shape in (tuple(shape), (n, *shape))
+        steps = [
+            8 * int(np.prod(shape)) if array.ndim > len(shape) else 0
+            for array, shape in zip(self._arrays, shapes, strict=True)
+        ]
+        self._kernel = kernel
+        self._pointers = (ctypes.c_void_p * len(steps))(*(array.ctypes.data for array in self._arrays))
+        self._strides = (ctypes.c_int64 * len(steps))(*steps)
+        self._count = ctypes.c_int64(n)
+        self._loop = _LOOP(kernel.loop)
+
+    def __call__(self) -> None:
+        """Fill the results from what the arguments hold now."""
+        count = ctypes.byref(self._count)
+        self._loop(self._pointers, count, self._strides, count)

@@ -17,6 +17,7 @@ PACKAGES = {
     "mujoco": "mujoco",
     "drake": "drake",
     "casadi": "casadi",
+    "exudyn": "exudyn",
     "sympy": "sympy",
 }
 """The packages whose versions matter, and what they are called where packages are installed from."""

@@ -37,5 +37,6 @@ OTHERS = {
     "pendulums": "pendulums",
     "simulation": "simulation",
     "ensembles": "ensembles",
+    "loops": "closed loops",
 }
 """What else can be asked for by name, beside the quantities of machines: its title. No machine belongs to it."""

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from polhode.bench.ensembles import Many
+from polhode.bench.loops import Growth, Loop
 from polhode.bench.pendulums import Pendulum
 from polhode.bench.simulation import Simulation
 from polhode.bench.threads import Threads
@@ -62,6 +63,8 @@ class Report:
     pendulums: tuple[Pendulum, ...] = ()
     simulations: tuple[Simulation, ...] = ()
     ensembles: tuple[Many, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    growth: tuple[Growth, ...] = ()
     left_out: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -70,9 +73,15 @@ class Report:
 
 
 KINDS = {
-    "rows": Row, "first_calls": FirstCall, "threads": Threads, "pendulums": Pendulum, "simulations": Simulation,
+    "rows": Row,
+    "first_calls": FirstCall,
+    "threads": Threads,
+    "pendulums": Pendulum,
+    "simulations": Simulation,
+    "loops": Loop,
+    "growth": Growth,
     "ensembles": Many,
-}  # fmt: skip
+}
 """The kinds of rows, by their place in the report."""
 
 

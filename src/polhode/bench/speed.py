@@ -16,6 +16,7 @@ import numpy as np
 from polhode.assemble import System, compile
 from polhode.bench.ensembles import ensemble_times
 from polhode.bench.first_call import cold_and_cached
+from polhode.bench.loops import growth_times, loop_times
 from polhode.bench.machines import MACHINES, machine, random_states
 from polhode.bench.peers import Arrays, Peer, installed_peers
 from polhode.bench.pendulums import pendulum_times
@@ -136,6 +137,13 @@ class Page:
         rows, missing = ensemble_times(2 * self.seconds, threads=machine_facts()["cores"] != 1)
         self.found["ensembles"] += rows
         self.found["left_out"] += missing
+
+    def _loops(self) -> None:
+        self.progress("closed loops")
+        rows, missing = loop_times(2 * self.seconds)
+        self.found["loops"] += rows
+        self.found["left_out"] += missing
+        self.found["growth"] += growth_times(2 * self.seconds)
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,8 @@ def other_tables(report: Report) -> Iterator[Table]:
     yield Table("Threads, time per state (wall clock)", headings, threads, 1)
     yield simulation_table(report)
     yield ensemble_table(report)
+    yield loop_table(report)
+    yield growth_table(report)
 
 
 def first_table(report: Report) -> Table:
@@ -139,6 +141,24 @@ def simulation_table(report: Report) -> Table:
         for s in report.simulations
     ]
     return Table("Whole motions, processor time, the last state kept", headings, rows, 3)
+
+
+def loop_table(report: Report) -> Table:
+    """Closed loops at equal accuracy."""
+    headings = ["motion", "ours is the", "peer", "ours", "theirs", "ratio", "our error", "theirs", "tolerance", "step"]
+    rows = [
+        [x.title, TIMED[x.timed], x.peer, duration(x.ours.least), duration(x.theirs.least), f"{times(x.ratio)} ×",
+         f"{x.error:.1e}", f"{x.their_error:.1e}", f"{x.tolerance:.0e}", duration(x.step)]
+        for x in report.loops if x.peer and x.theirs and x.step
+    ]  # fmt: skip
+    return Table("Closed loops at equal accuracy, processor time, the last state kept", headings, rows, 3)
+
+
+def growth_table(report: Report) -> Table:
+    """Steps of closed chains by their length."""
+    headings = ["closed chain", "one RK4 step", "per link"]
+    rows = [[f"{x.links} links", duration(x.ours.least), duration(x.ours.least / x.links)] for x in report.growth]
+    return Table("A step of a chain with one loop, projection included", headings, rows, 1)
 
 
 def _rival(s: Simulation) -> list[str]:

@@ -18,7 +18,7 @@ SAMPLE = 2e-3
 LONG = 0.1
 """Seconds that are no mere interruption."""
 FEWEST = 10
-"""Turns that each contestant gets at least."""
+"""Turns that each contestant gets at least, unless said otherwise."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,15 @@ class Timing:
 
 
 def race(
-    contestants: Sequence[Contestant], seconds: float, clock: Callable[[], float] = time.process_time
+    contestants: Sequence[Contestant],
+    seconds: float,
+    clock: Callable[[], float] = time.process_time,
+    fewest: int = FEWEST,
 ) -> list[Timing]:
-    """Time all contestants in turn, one sample each, again and again until the seconds are over."""
+    """Time all contestants in turn, one sample each, again and again until the seconds are over.
+
+    fewest  turns that each gets at least
+    """
     timers = [timeit.Timer(c.text, timer=clock, globals=c.names) for c in contestants]
     counts = [_calls(timeit.Timer(c.text, globals=c.names)) for c in contestants]
     samples: list[list[float]] = [[] for _ in timers]
@@ -58,7 +64,7 @@ def race(
     gc.disable()
     try:
         end = time.perf_counter() + seconds
-        while len(samples[-1]) < FEWEST or time.perf_counter() < end:
+        while len(samples[-1]) < fewest or time.perf_counter() < end:
             for timer, count, contestant, found in zip(timers, counts, contestants, samples, strict=True):
                 found.append(timer.timeit(count) / count / contestant.states)
     finally:

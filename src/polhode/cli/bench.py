@@ -13,9 +13,10 @@ from polhode.cli.progress import progress_of
     "--quantity",
     "quantities",
     multiple=True,
-    help="Only inverse, forward, mass, christoffel, derivatives, threads, pendulums, simulation or ensembles.",
+    help="Only inverse, forward, mass, christoffel, derivatives, threads, pendulums, simulation, loops or ensembles.",
 )
 @click.option("--simulation", is_flag=True, help="Only whole motions, against MuJoCo and SciPy.")
+@click.option("--loops", is_flag=True, help="Only machines with closed loops, against Exudyn.")
 @click.option("--ensembles", is_flag=True, help="Only many motions at once, against MuJoCo's rollout.")
 @click.option("--batch", type=click.IntRange(1), default=10_000, show_default=True, help="States in a batch.")
 @click.option("--seconds", type=click.FloatRange(0), default=None, help="For each race.  [default: 1; quick: 0.2]")
@@ -30,6 +31,7 @@ def bench(
     quantities: tuple[str, ...],
     simulation: bool,
     ensembles: bool,
+    loops: bool,
     batch: int,
     seconds: float | None,
     quick: bool,
@@ -40,8 +42,8 @@ def bench(
     """Our kernels against the libraries that are installed: times, ratios, compile times."""
     from polhode.bench import QUICK, check_output, print_report, report_json, run_bench, save_report, work
 
-    quantities = (*quantities, "simulation") if simulation else quantities
-    quantities = (*quantities, "ensembles") if ensembles else quantities
+    for name, asked in (("simulation", simulation), ("loops", loops), ("ensembles", ensembles)):
+        quantities = (*quantities, name) if asked else quantities
     if out:
         check_output(out, overwrite)
     chosen = models or (QUICK["models"] if quick else None)

@@ -10,6 +10,7 @@ import pytest
 import polhode as ph
 from polhode.bench import (
     first_call,
+    loops,
     pendulums,
     pinocchio_peer,
     print_report,
@@ -33,6 +34,11 @@ INSTALLED = [peer.name for peer in installed_peers(machine("chain-2"))[0]]
 """What takes part here: Pinocchio and MuJoCo are always there in tests, the others where someone installed them."""
 BATCHED = [name for name in INSTALLED if name not in ("MuJoCo", "Drake")]
 
+SHORT = (
+    loops.LoopCase("two four-bars", "n-four-bar-2", 0.5, (1e-2, 5e-3)),
+    loops.LoopCase("Bricard", "bricard", 0.3, (1e-2,), planar=False),
+)
+
 
 @pytest.fixture(scope="module")
 def report():
@@ -48,6 +54,8 @@ def others():
         patch.setattr(first_call, "REPEATS", 1)
         patch.setattr(pendulums, "LINKS", (2, 3))
         patch.setattr(speed, "THREADED", 1000)
+        patch.setattr(loops, "CASES", SHORT)
+        patch.setattr(loops, "LENGTHS", (2, 3))
         return run_bench(None, list(OTHERS), seconds=0.01)
 
 
@@ -272,3 +280,32 @@ def _slow(order):
     from time import sleep
 
     return {"order": order, "sleep": sleep}
+
+
+def test_loops_are_raced_at_equal_accuracy(others):
+    found = [(row.title, row.step, row.timed) for row in others.loops]
+    assert found == [(c.title, step, timed) for c in SHORT for step in c.steps for timed in ("engine", "simulate")]
+    for row in others.loops:
+        assert row.error <= row.their_error < 0.05
+        assert row.ratio == row.theirs.least / row.ours.least
+    assert [row.links for row in others.growth] == [2, 3]
+    assert "Closed loops at equal accuracy" in report_markdown(others)
+
+
+def test_exudyn_has_the_same_machine(others):
+    """Halving the step of a method of second order takes its error against ours to a quarter."""
+    coarse, fine = [row.their_error for row in others.loops if row.model == "n-four-bar-2" and row.timed == "engine"]
+    assert coarse / fine == pytest.approx(4, rel=0.1)
+
+
+def test_without_exudyn_loops_are_left_out(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polhode.bench.exudyn_peer", None)
+    monkeypatch.delattr("polhode.bench.exudyn_peer", raising=False)
+    assert loops.loop_times(0.01) == ([], ["Exudyn: not installed"])
+
+
+def test_only_hinges_go_to_exudyn():
+    from polhode.bench import exudyn_peer
+
+    with pytest.raises(ph.PolhodeError, match=r"joint 'tip'.*\n.*found spherical; expected revolute"):
+        exudyn_peer.hinges(ph.load("heavy-top"))

@@ -70,10 +70,10 @@ class ExudynPeer:
         time.newton.useModifiedNewton, time.newton.relativeTolerance = True, NEWTON
         time.generalizedAlpha.spectralRadius = DAMPING
         time.generalizedAlpha.computeInitialAccelerations = True
-        found.solutionSettings.writeSolutionToFile = False
-        kinds = exudyn.LinearSolverType
-        found.linearSolverType = kinds.EigenSparse if self.planar else kinds.EigenDense
-        found.linearSolverSettings.ignoreSingularJacobian = not self.planar
+        found.solution.file.write = False
+        solver, kinds = found.linearSolver, exudyn.LinearSolverType
+        solver.solverType = kinds.EigenSparse if self.planar else kinds.EigenDense
+        solver.ignoreSingularJacobian, solver.reuseAnalyzedPattern = not self.planar, self.planar
         return found
 
     def centers(self) -> np.ndarray:
@@ -97,7 +97,7 @@ class ExudynPeer:
             initialVelocities=[at.velocity[0], at.velocity[2], -at.omega[1]],
         )
         number = self.mbs.AddObject(
-            items.ObjectRigidBody2D(nodeNumber=self.mbs.AddNode(node), physicsMass=mass, physicsInertia=float(J[1, 1]))
+            items.ObjectRigidBody2D(nodeNumber=self.mbs.AddNode(node), mass=mass, inertia=float(J[1, 1]))
         )
         marker = self.mbs.AddMarker(items.MarkerBodyMass(bodyNumber=number))
         pull = [gravity[0], gravity[2], 0.0]
@@ -119,7 +119,7 @@ class ExudynPeer:
             at = self.placed[hinge.a]
             position, axis = at.position + at.R @ (hinge.at_a - at.center), at.R @ hinge.axis
         numbers = [self.ground if name == WORLD else self.bodies[name] for name in (hinge.a, hinge.b)]
-        self.mbs.CreateRevoluteJoint(bodyNumbers=numbers, position=position, axis=axis)
+        self.mbs.CreateRevoluteJoint(itemNumbers=numbers, position=position, axis=axis)
 
 
 def placed(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Placed]:

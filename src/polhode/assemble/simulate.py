@@ -21,6 +21,7 @@ from polhode.assemble.sensitivity import Sensitivities
 from polhode.assemble.starting import start_of
 from polhode.assemble.stepper import Course, course
 from polhode.errors import InputError, message
+from polhode.formats.yaml import kept_text
 from polhode.integrate.methods import method_named
 from polhode.model import Model
 from polhode.result import (
@@ -270,7 +271,12 @@ class Run:
             reason=ending.reason,
             model_text=model_text,
             grade=mark,
-            more={"steps_taken": ending.taken, "steps_refused": ending.refused, "form": settings.form},
+            more={
+                "steps_taken": ending.taken,
+                "steps_refused": ending.refused,
+                "form": settings.form,
+                "model_yaml": kept_text(settings.model),
+            },
         )
 
     @cached_property

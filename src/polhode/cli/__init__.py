@@ -11,6 +11,7 @@ from polhode.cli.compare import compare
 from polhode.cli.draw import draw
 from polhode.cli.info import info
 from polhode.cli.modes import modes
+from polhode.cli.plot import plot
 from polhode.cli.run import BAD_INPUT, INTERRUPTED, run
 from polhode.errors import PolhodeError
 
@@ -43,5 +44,5 @@ def main() -> None:
     """Rigid multibody dynamics in unit quaternions (Euler parameters)."""
 
 
-for command in (run, info, compare, modes, draw, bench):
+for command in (run, info, compare, modes, draw, plot, bench):
     main.add_command(command)

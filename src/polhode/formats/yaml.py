@@ -281,6 +281,14 @@ def to_yaml(model: Model) -> str:
     return "\n".join(lines) + "\n"
 
 
+def kept_text(model: Model) -> str:
+    """The file of a model for what is made of it to keep; "" for one with functions of Python."""
+    try:
+        return to_yaml(model)
+    except ModelError:
+        return ""
+
+
 def _entry(model: Model, group: str, record: Any) -> dict[str, Any]:
     """The keys of a record that differ from their defaults."""
     where = f"model '{model.name}', {group}.{record.name}"

@@ -49,16 +49,16 @@ def times(dataset: "Dataset") -> np.ndarray:
 
 def plots(dataset: "Dataset", model: Model) -> list[Plot]:
     """The plots of a run, in the order of the page."""
-    kept = conserved(model, _driven(dataset, model))
+    kept = conserved(model, driven(dataset, model))
     joints = list(_joints(dataset, model))
     if len(joints) > MOST_PLOTS:
         note = f"{len(joints) - MOST_PLOTS} more plots of joints are left out; the data of the run has them all."
         joints = [*joints[: MOST_PLOTS - 1], replace(joints[MOST_PLOTS - 1], note=note)]
-    found = [*_energies(dataset, kept), *_momenta(dataset, kept), *joints]
+    found = [*energies(dataset, kept), *momenta(dataset, kept), *joints]
     return [*found, *_extras(dataset), *_norm(dataset, model), *_steps(dataset)]
 
 
-def _driven(dataset: "Dataset", model: Model) -> set[str]:
+def driven(dataset: "Dataset", model: Model) -> set[str]:
     """The joints at which an input acts."""
     tau = values(dataset, "tau")
     if tau is None or tau.shape[1:] != (model.nv,):
@@ -66,7 +66,8 @@ def _driven(dataset: "Dataset", model: Model) -> set[str]:
     return {model.joints[c.joint].name for c in columns(model, "tau") if np.any(tau[:, c.index])}
 
 
-def _energies(dataset: "Dataset", kept: Conserved) -> Iterator[Plot]:
+def energies(dataset: "Dataset", kept: Conserved) -> Iterator[Plot]:
+    """The energies, and their drift where they should stay."""
     found = {name: values(dataset, f"{name}_energy") for name in ("kinetic", "potential", "total")}
     T, V, E = found.values()
     work = values(dataset, "work")
@@ -101,7 +102,8 @@ def _width(array: np.ndarray) -> float:
     return float(np.ptp(good)) if len(good) else 0.0
 
 
-def _momenta(dataset: "Dataset", kept: Conserved) -> Iterator[Plot]:
+def momenta(dataset: "Dataset", kept: Conserved) -> Iterator[Plot]:
+    """The momenta, and the drift of those that should stay."""
     drifts: list[Curve] = []
     for kind, symbol, unit, directions, place in (
         ("Linear", "p", "kg m/s", kept.linear, ""),

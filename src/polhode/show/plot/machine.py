@@ -1,0 +1,284 @@
+"""Joint curves, phase portraits, reaction forces, and the multiplier of a form against its prediction."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.errors import message
+from polhode.show.curves import labels, values
+from polhode.show.figure import COLOURS, new_figure, styled
+from polhode.show.packing import thinned
+from polhode.show.plot.paper import (
+    HIGH,
+    INK,
+    MOST,
+    WIDE,
+    draw_curves,
+    escaped,
+    headed,
+    legend,
+    logarithmic,
+    look,
+    over_time,
+    title,
+)  # fmt: skip
+from polhode.show.plot.source import Unfit, chosen, instants, model_of, opened, variable, where_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from xarray import Dataset
+
+    from polhode.show.plot.source import Run
+
+TOGETHER, ROWS, PORTRAITS = 6, 8, 9
+"""Curves in a panel, rows of panels, portraits in a figure."""
+WHAT = {
+    "rad": ("angle", "rad"), "rad/s": ("rate", "rad/s"), "N m": ("torque", "N m"), "m": ("position", "m"),
+    "m/s": ("speed", "m/s"), "N": ("force", "N"), "1": ("quaternion", "1"),
+}  # fmt: skip
+"""What a unit measures in q, v and tau."""
+
+
+@styled
+def joints(run: "Run", names: Sequence[str] | str | None = None) -> "Figure":
+    """Coordinates, velocities and, where inputs act, generalised forces of the joints over time.
+
+    names  of joints; all where none are given, as far as they fit on a page
+    """
+    run = opened(run)
+    time, rows = instants("joints", run), _rows(run, names)
+    sides = list(dict.fromkeys(side for row in rows for side in row))
+    shown = rows[:ROWS]
+    size = (0.4 + 3.9 * len(sides), 0.5 + 2.0 * len(shown))
+    figure, grid = new_figure(*size, nrows=len(shown), ncols=len(sides), sharex=True, squeeze=False)
+    for r, row in enumerate(shown):
+        for c, side in enumerate(sides):
+            axes, columns = grid[r, c], row.get(side, [])
+            draw_curves(axes, time, [(escaped(name), y, look(k)) for k, (name, _, y) in enumerate(columns)])
+            over_time(axes, time, *_axis({unit for _, unit, _ in columns}), last=r == len(shown) - 1)
+            if not columns:
+                axes.axis("off")
+            elif c == len(sides) - 1 or side == "q":
+                axes.legend(fontsize=7, loc="best", handlelength=1.4, frameon=True, framealpha=0.8, edgecolor="none")
+    figure = headed(figure, run, "Joints")
+    if len(rows) > len(shown):
+        figure.supxlabel(f"the first {len(shown)} of {len(rows)} groups of coordinates: choose with names", fontsize=8)
+    return figure
+
+
+def _axis(units: set[str]) -> tuple[str, str]:
+    kinds = [WHAT.get(unit, ("value", unit)) for unit in sorted(units)]
+    return " or ".join(dict.fromkeys(x[0] for x in kinds)), ", ".join(dict.fromkeys(x[1] for x in kinds))
+
+
+Column = tuple[str, str, np.ndarray]
+
+
+def _columns(run: "Dataset", side: str, units: str, names: Sequence[str] | None) -> list[Column]:
+    """Name, unit and values of the entries of q, v or tau that belong to these joints."""
+    array, dim = values(run, side), "coordinate" if side == "q" else "dof"
+    if array is None:
+        return []
+    known, unit = labels(run, dim), [str(x) for x in run.coords[units].values] if units in run.coords else []
+    unit = unit or [str(run[side].attrs.get("units", ""))] * len(known)
+    return [
+        (name, unit[k], array[:, k])
+        for k, name in enumerate(known)
+        if names is None or name.split(".")[0] in names or name in names
+    ]
+
+
+def _rows(run: "Dataset", names: Sequence[str] | str | None) -> list[dict[str, list[Column]]]:
+    """Groups of coordinates that share panels: a joint of several alone, of others a few of one unit together."""
+    wanted = [names] if isinstance(names, str) else names
+    if wanted is not None:
+        known = {
+            part for dim in ("coordinate", "dof") for name in labels(run, dim) for part in (name, name.split(".")[0])
+        }
+        for name in wanted:
+            if name not in known:
+                chosen("joints", run, "coordinate", [name])
+    variable("joints", run, "q")
+    sides = {"q": "coordinate_units", "v": "dof_units", "tau": "force_units"}
+    found = {side: _columns(run, side, units, wanted) for side, units in sides.items()}
+    if not any(np.any(y) for _, _, y in found["tau"]):
+        del found["tau"]
+    groups: list[list[str]] = []
+    kinds: dict[tuple[str, str], int] = {}
+    joint_units = {name: unit for name, unit, _ in found["q"]}
+    for name, unit in joint_units.items():
+        joint = name.split(".")[0]
+        kind = (joint if joint != name else "", unit)
+        if kind not in kinds or (kind[0] == "" and len(groups[kinds[kind]]) >= TOGETHER):
+            kinds[kind] = len(groups)
+            groups.append([])
+        groups[kinds[kind]].append(name)
+    if not groups:
+        raise Unfit(message(where_of("joints", run), "no coordinates", "none", "a joint that moves"))
+    return [{side: _matching(columns, group, side, joint_units) for side, columns in found.items()} for group in groups]
+
+
+def _matching(columns: list[Column], group: list[str], side: str, joint_units: dict[str, str]) -> list[Column]:
+    """The columns of a side that belong to a group of coordinates."""
+    if side == "q":
+        return [column for column in columns if column[0] in group]
+    joint, turning = group[0].split(".")[0], joint_units[group[0]] != "m"
+    if joint == group[0]:
+        return [column for column in columns if column[0] in group]
+    own = [column for column in columns if column[0].split(".")[0] == joint and "." in column[0]]
+    return [column for column in own if (column[1] in ("rad/s", "N m")) == turning]
+
+
+@styled
+def phase(run: "Run", names: Sequence[str] | str | None = None) -> "Figure":
+    """Phase portraits: the rate of each one-axis coordinate against the coordinate, start and way marked.
+
+    names  of coordinates; the first nine where none are given
+    """
+    run = opened(run)
+    found = portraits(run, names)
+    columns = min(3, len(found))
+    rows = -(-len(found) // columns)
+    figure, grid = new_figure(0.5 + 3.1 * columns, 0.5 + 2.7 * rows, nrows=rows, ncols=columns, squeeze=False)
+    for axes, (name, q, v, unit) in zip(grid.flat, found, strict=False):
+        shown = thinned([q, v], MOST)
+        axes.plot(q[shown], v[shown], color=COLOURS[0], linewidth=1.1)
+        axes.plot(q[:1], v[:1], "o", color=COLOURS[1], markersize=4.5, zorder=3)
+        _way(axes, q, v)
+        axes.set_xlabel(f"{escaped(name)} ({unit})")
+        axes.set_ylabel(f"its rate ({unit}/s)")
+    for axes in list(grid.flat)[len(found) :]:
+        axes.axis("off")
+    return headed(figure, run, "Phase portraits")
+
+
+def portraits(
+    run: "Dataset", names: Sequence[str] | str | None = None
+) -> list[tuple[str, np.ndarray, np.ndarray, str]]:
+    """Name, coordinate, rate and unit of each one-axis coordinate."""
+    q, v = variable("phase", run, "q"), variable("phase", run, "v")
+    dofs, units = labels(run, "dof"), {name: unit for name, unit, _ in _columns(run, "q", "coordinate_units", None)}
+    instants("phase", run)
+    known = labels(run, "coordinate")
+    places = chosen("phase", run, "coordinate", names)
+    found = [(known[k], q[:, k], v[:, dofs.index(known[k])], units[known[k]]) for k in places if known[k] in dofs]
+    if not found:
+        what = "no coordinate of one axis"
+        raise Unfit(message(where_of("phase", run), what, ", ".join(known), "a revolute, prismatic or screw joint"))
+    return found[:PORTRAITS] if names is None else found
+
+
+def _way(axes: Any, q: np.ndarray, v: np.ndarray) -> None:
+    """An arrowhead on the curve, at the first third of its way."""
+    scale = np.array([np.ptp(q) or 1.0, np.ptp(v) or 1.0])
+    steps = np.linalg.norm(np.diff(np.column_stack([q, v]), axis=0) / scale, axis=1)
+    way = np.concatenate([[0.0], np.cumsum(np.nan_to_num(steps))])
+    if not way[-1] > 0:
+        return
+    a = int(np.searchsorted(way, min(way[-1] / 3, 0.6)))
+    b = int(np.searchsorted(way, way[a] + 0.02))
+    if a < b < len(q):
+        how = {"arrowstyle": "-|>", "color": COLOURS[0], "shrinkA": 0, "shrinkB": 0, "mutation_scale": 11}
+        axes.annotate("", (q[b], v[b]), (q[a], v[a]), arrowprops=how)
+
+
+@styled
+def reactions(run: "Run", model: Any = None, names: Sequence[str] | str | None = None) -> "Figure":
+    """The multipliers of the constraints over time: forces and couples along the rows of each.
+
+    model  the run's model, where the run holds neither the multipliers nor the model
+    names  of constraints; all where none are given
+    """
+    run = opened(run)
+    time = instants("reactions", run)
+    groups = reaction_curves(run, model)
+    wanted = [names] if isinstance(names, str) else names
+    for name in wanted or ():
+        if name not in groups:
+            raise Unfit(message(where_of("reactions", run), "no such constraint", repr(name), ", ".join(groups)))
+    groups = {name: rows for name, rows in groups.items() if wanted is None or name in wanted}
+    panels = [(name, unit) for name, rows in groups.items() for unit in dict.fromkeys(row[1] for row in rows)]
+    shown = panels[:ROWS]
+    figure, grid = new_figure(WIDE + 0.6, 0.4 + 1.9 * len(shown), nrows=len(shown), sharex=True, squeeze=False)
+    for axes, (name, unit) in zip(grid[:, 0], shown, strict=True):
+        drawn = [(escaped(row), y) for row, u, y in groups[name] if u == unit]
+        draw_curves(axes, time, [(row, y, look(k)) for k, (row, y) in enumerate(drawn)])
+        what = {"N": "force", "N m": "couple"}.get(unit, "multiplier")
+        over_time(axes, time, f"{what} of {escaped(name)}", unit, last=axes is grid[-1, 0])
+        legend(axes)
+    return headed(figure, run, "Reactions of the constraints")
+
+
+def reaction_curves(run: "Dataset", model: Any = None) -> dict[str, list[tuple[str, str, np.ndarray]]]:
+    """By constraint: row, unit and multiplier (time,) of each row; from the run, else from its model."""
+    array, rows, units = _stored(run) or _computed(run, model)
+    found: dict[str, list[tuple[str, str, np.ndarray]]] = {}
+    for k, row in enumerate(rows):
+        name, _, part = row.rpartition(".")
+        found.setdefault(name or row, []).append((part, units[k], array[:, k]))
+    return found
+
+
+def _stored(run: "Dataset") -> tuple[np.ndarray, list[str], list[str]] | None:
+    """The multipliers that a run holds itself."""
+    for name in ("multipliers", "constraint_multiplier", "constraint_multipliers", "reactions", "constraint_force"):
+        array = values(run, name)
+        if array is not None and run[name].dims[-1] == "constraint":
+            rows = labels(run, "constraint")
+            each = run.coords.get("multiplier_units", run.coords.get("reaction_units"))
+            unit = str(run[name].attrs.get("units", ""))
+            return array, rows, [str(x) for x in each.values] if each is not None else [unit] * len(rows)
+    return None
+
+
+def _computed(run: "Dataset", model: Any) -> tuple[np.ndarray, list[str], list[str]]:
+    """The same from states and inputs."""
+    from polhode.assemble import compile as compiled
+    from polhode.assemble.closed import ordered
+
+    known = model_of("reactions", run, model)
+    system = compiled(known)
+    bound = system.conditions
+    if bound is None:
+        raise Unfit(
+            message(where_of("reactions", run), "no constraints", "a tree of joints", "a model with constraints")
+        )
+    q, v, tau = variable("reactions", run, "q"), variable("reactions", run, "v"), values(run, "tau")
+    time = instants("reactions", run)
+    forces = system.constraint_forces(q, v, np.zeros_like(v) if tau is None else tau, t=time).multipliers
+    kinds = [scale for c in ordered(bound.conditions) for scale in c.scales]
+    return np.asarray(forces), system.constraint_names, ["N" if kind == "length" else "N m" for kind in kinds]
+
+
+def _not_narrower(axes: Any, part: float) -> None:
+    """Let a constant look like one: the axis spans at least this part of its values."""
+    low, high = axes.get_ylim()
+    middle = (low + high) / 2
+    if high - low < part * abs(middle):
+        axes.set_ylim(middle - part * abs(middle) / 2, middle + part * abs(middle) / 2)
+
+
+@styled
+def multipliers(run: "Run") -> "Figure":
+    """The multiplier of ‖p‖ = 1 over time against its prediction, and their difference: of runs by a form."""
+    run = opened(run)
+    fix = "Run one body by a form that has a multiplier: ph.simulate(model, form='sherif-29', …)."
+    found = variable("multipliers", run, "multiplier", fix)
+    predicted = variable("multipliers", run, "multiplier_predicted", fix)
+    time = instants("multipliers", run)
+    figure, (top, low) = new_figure(WIDE + 1.0, 2 * HIGH + 0.2, nrows=2, sharex=True, height_ratios=[1.25, 1])
+    dashed = {"color": COLOURS[1], "linestyle": (0, (4, 3)), "linewidth": 1.6}
+    draw_curves(top, time, [("λ", found, {"color": COLOURS[0], "linewidth": 2.2}), ("predicted", predicted, dashed)])
+    over_time(top, time, "multiplier λ", "J", last=False)
+    _not_narrower(top, 1e-3)
+    legend(top)
+    apart = abs(found - predicted)
+    draw_curves(low, time, [("|λ − predicted|", np.where(apart > 0, apart, np.nan), {"color": INK, "linewidth": 1.0})])
+    over_time(low, time, "|λ − predicted|", "J")
+    if np.any(apart > 0):
+        logarithmic(low)
+    else:
+        title(low, "no difference at any sample")
+    form = run.attrs.get("form") or "a form"
+    return headed(figure, run, f"Multiplier of ‖p‖ = 1 by {form}")

@@ -1,0 +1,419 @@
+"""What the plots draw is right: on the data of the drawing, and in a browser."""
+
+import io
+import json
+import math
+import re
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+import polhode as ph
+from polhode.errors import InputError
+from polhode.result import save
+from polhode.show.cans_geometry import View
+from polhode.show.figure import save_figure
+from polhode.show.plot import comparison, machine, rolling, stability
+from polhode.show.plot.attitude import angle_curves, continuous
+from polhode.show.plot.ellipsoid import Ellipsoid
+from polhode.show.plot.kinds import KINDS, draw, fitting
+from polhode.show.plot.source import model_of
+from polhode.show.turning import turning
+
+ROUNDING = 1e-12
+RUN = 1e-7
+"""Of runs at tolerance 1e-10, relative."""
+CURVE = 2e-5
+"""Of cubics between samples."""
+
+
+def free_body(moments=(1.0, 2.0, 2.8)):
+    return ph.Model("tumbler", (0, 0, 0), [ph.Body("b", 1.0, moments)], [ph.Joint("j", "free", "world", "b")])
+
+
+@cache
+def tumbling(duration=20.0, samples=801):
+    v = [0.3, 0, 0, 1.0, 0.9, 0.6]
+    return ph.simulate(free_body(), v=v, duration=duration, samples=samples, tolerance=1e-10)
+
+
+@cache
+def swinging(tolerance=1e-9):
+    return ph.simulate(ph.load("double-pendulum"), duration=3.0, samples=301, tolerance=tolerance)
+
+
+@cache
+def top():
+    body = ph.Body("top", 1.0, (0.01, 0.01, 0.005), center=(0, 0, 0.2))
+    model = ph.Model("top", bodies=[body], joints=[ph.Joint("tip", "spherical", "world", "top")])
+    q = ph.quaternion.from_axis_angle((1, 0, 0), 0.4)
+    return ph.simulate(model, q=q, v=(0, 0, 150), duration=1.0, samples=601)
+
+
+@cache
+def by_form():
+    return ph.simulate(free_body(), v=[0, 0, 0, 1.0, 0.9, 0.6], duration=5.0, step=0.02, form="sherif-29")
+
+
+@cache
+def linkage():
+    return ph.simulate(ph.load("four-bar"), duration=1.0, samples=201)
+
+
+@cache
+def bicycle_speeds(count=200):
+    """Published linear equations of the bicycle: M q̈ + v C1 q̇ + (g K0 + v² K2) q = 0."""
+    from analysis.test_bicycle import published
+
+    M, C1, K0, K2 = (published()[name] for name in ("M", "C1", "K0", "K2"))
+    speeds, found = np.linspace(0.1, 10, count), []
+    for v in speeds:
+        low = np.linalg.solve(M, np.hstack([9.81 * K0 + v**2 * K2, v * C1]))
+        found.append(np.linalg.eigvals(np.block([[np.zeros((2, 2)), np.eye(2)], [-low]])))
+    return speeds, found
+
+
+EVERY = {
+    "energies": top, "momenta": tumbling, "drift": linkage, "joints": swinging, "phase": swinging, "reactions": linkage,
+    "multipliers": by_form, "quaternions": tumbling, "angles": top, "rates": tumbling, "polhode": tumbling,
+    "herpolhode": tumbling, "poinsot": tumbling,
+}  # fmt: skip
+
+
+def figures():
+    yield from ((kind, lambda kind=kind, run=run: draw(kind, run())) for kind, run in EVERY.items())
+    yield "compare", lambda: ph.plot.compare([swinging(), swinging(1e-5)])
+    yield "eigenvalues", lambda: ph.plot.eigenvalues(*bicycle_speeds())
+
+
+each_kind = pytest.mark.parametrize(("kind", "figure"), list(figures()), ids=[kind for kind, _ in figures()])
+
+
+def test_every_kind_is_looked_at():
+    assert set(EVERY) == set(KINDS)
+
+
+@each_kind
+def test_a_plot_is_drawn_with_units_and_without_a_window(kind, figure, tmp_path):
+    made = figure()
+    assert made.canvas.manager is None
+    save_figure(made, tmp_path / "plot.png", "test")
+    picture = imread(tmp_path / "plot.png")[..., :3]
+    assert min(picture.shape[:2]) >= 400
+    assert np.mean(np.any(picture < 0.9, axis=-1)) > 0.005
+    flat = [axes for axes in made.axes if axes.axison]
+    for axes in flat:
+        assert re.search(r"\(.+\)", axes.get_ylabel()), axes.get_ylabel()
+    assert all(re.search(r"\(.+\)", axes.get_xlabel()) for axes in flat[-1:])
+    assert flat or "rad/s" in " ".join(text.get_text() for text in made.axes[0].texts)
+
+
+# curves
+
+
+def lines(figure, axes=0):
+    return {line.get_label(): np.array(line.get_data()) for line in figure.axes[axes].lines}
+
+
+def test_energies_are_those_of_the_run():
+    drawn = lines(ph.plot.energies(top()))
+    assert np.array_equal(drawn["kinetic"], [top()["time"], top()["kinetic_energy"]])
+    assert np.allclose(drawn["total"][1], top()["total_energy"], rtol=ROUNDING)
+
+
+def test_momenta_are_those_of_the_run():
+    drawn = lines(ph.plot.momenta(tumbling()), axes=1)
+    for axis in "xyz":
+        assert np.array_equal(drawn[f"$L_{axis}$"][1], tumbling()["angular_momentum"].sel(axis=axis))
+
+
+def test_long_curves_keep_their_extremes():
+    run = ph.simulate(ph.load("pendulum"), duration=2.0, samples=20_001)
+    angle = run["q"].values[:, 0]
+    drawn = lines(ph.plot.joints(run))["hinge"][1]
+    assert len(drawn) < 5000
+    assert (drawn.min(), drawn.max()) == (angle.min(), angle.max())
+
+
+def test_drift_is_that_of_the_grade():
+    """The largest drawn drift of the energy is the value that the run was graded by."""
+    found = dict(ph.plot.balance.drifts(top()))
+    graded = {check["name"]: check["value"] for check in json.loads(top().attrs["grade"])}
+    assert max(found["energy drift"]) == pytest.approx(graded["energy drift"], rel=1e-3)
+    L = top()["angular_momentum"].values
+    expected = abs(L[:, 2] - L[0, 2]) / np.linalg.norm(L, axis=1).max()
+    assert np.allclose(found["|ΔL| / |L|, along z"], expected, rtol=1e-9)
+    assert "constraints, positions" in dict(ph.plot.balance.drifts(linkage()))
+
+
+def test_a_phase_portrait_is_rate_against_coordinate():
+    for name, q, v, unit in machine.portraits(swinging()):
+        assert np.array_equal(q, swinging()["q"].sel(coordinate=name))
+        assert np.array_equal(v, swinging()["v"].sel(dof=name))
+        assert unit == "rad"
+
+
+def test_the_multiplier_is_drawn_with_its_prediction():
+    drawn = lines(ph.plot.multipliers(by_form()))
+    assert np.array_equal(drawn["λ"][1], by_form()["multiplier"])
+    assert np.array_equal(drawn["predicted"][1], by_form()["multiplier_predicted"])
+
+
+def test_a_body_that_hangs_pulls_with_its_weight():
+    joint = ph.Joint("j", "free", "world", "b")
+    hook = ph.Constraint("hook", "spherical", {"body_a": "world", "body_b": "b"})
+    model = ph.Model(
+        "hung", bodies=[ph.Body("b", 2.5, (1, 1, 1), center=(0, 0, -1))], joints=[joint], constraints=[hook]
+    )
+    run = ph.simulate(model, duration=0.5, samples=11)
+    found = {row: y for row, unit, y in machine.reaction_curves(run)["hook"] if unit == "N"}
+    assert np.allclose(found["z"], 2.5 * 9.81, rtol=1e-9)
+    assert np.allclose([found["x"], found["y"]], 0, atol=1e-9)
+
+
+# attitudes
+
+
+def test_signs_are_continued_and_the_attitude_stays():
+    rng = np.random.default_rng(1)
+    p = tumbling()["quaternion"].values[:, 0]
+    shaken = p * rng.choice([-1.0, 1.0], size=len(p))[:, None]
+    found = continuous(shaken)
+    assert np.array_equal(found[0], shaken[0])
+    assert np.all(np.sum(found[1:] * found[:-1], axis=1) > 0)
+    assert np.array_equal(abs(found), abs(p))
+
+
+@pytest.mark.parametrize("sequence", ["313", "321", "extrinsic-123", "232"])
+def test_drawn_angles_are_the_attitude_and_do_not_jump(sequence):
+    time, angles, distance = angle_curves(tumbling(), sequence, 0)
+    free = np.isfinite(angles).all(axis=1)  # the run starts in the lock of some sequences
+    assert np.array_equal(free, distance > 1e-9)
+    told = ph.euler.to_quaternion(sequence, angles[free])
+    assert np.max(ph.quaternion.angle_between(told, tumbling()["quaternion"].values[free, 0])) < 1e-7
+    assert np.nanmax(abs(np.diff(angles, axis=0))) < math.pi + 1e-9
+    assert len(time) == len(distance) == tumbling().sizes["time"]
+
+
+def pitching():
+    """A body that pitches evenly through the lock of 321: θ = 40°/s × t − 100°."""
+    run = tumbling().isel(time=slice(0, 401)).copy(deep=True)
+    time = np.linspace(0, 5, 401)
+    pitch = math.radians(40) * time - math.radians(100)
+    run["quaternion"].values[:, 0] = ph.quaternion.from_axis_angle((0, 1, 0), pitch)
+    return run.assign_coords(time=time)
+
+
+def test_shading_is_where_the_angles_lock():
+    """|θ| is within 10° of 90° from 0 to 0.5 s and from 4.5 s on: θ = ∓80° there."""
+    figure = ph.plot.angles(pitching(), "321", near=10.0)
+    spans = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in figure.axes[0].patches]
+    assert np.allclose(spans, [(0, 0.5), (4.5, 5.0)], atol=5 / 400)
+    assert len(ph.plot.angles(pitching(), "321", near=1e-6).axes[0].patches) <= 2
+    middle = figure.axes[1].lines[0].get_ydata()
+    assert abs(middle).max() <= 90 + 1e-9
+    assert not ph.plot.angles(pitching(), "312", near=10.0).axes[0].patches  # pitch is its third angle
+
+
+# Poinsot
+
+
+def body():
+    return turning(tumbling(), free_body())
+
+
+@pytest.mark.parametrize("at", [0.0, 3.7, 11.0, 20.0])
+def test_the_ellipsoid_touches_the_plane_at_the_tip_of_omega(at):
+    drawn = rolling.construction(body(), at)
+    A, c, n, d = drawn.ellipsoid.A, drawn.contact, drawn.normal, drawn.distance
+    assert abs(np.linalg.norm(np.linalg.solve(A, c)) - 1) < ROUNDING  # on the ellipsoid
+    assert abs(c @ n - d) < ROUNDING  # in the plane
+    assert abs(np.linalg.norm(A.T @ n) - d) < ROUNDING  # the plane supports the ellipsoid: it touches, and does not cut
+    outward = np.linalg.solve(A @ A.T, c)
+    assert np.linalg.norm(np.cross(outward / np.linalg.norm(outward), n)) < ROUNDING
+    k = int(np.argmin(abs(tumbling()["time"].values - at)))
+    assert np.allclose(c, tumbling()["omega_world"].values[k, 0], atol=ROUNDING)
+
+
+def test_the_herpolhode_lies_in_the_invariable_plane_between_its_circles():
+    drawn = rolling.construction(body())
+    assert np.max(abs(drawn.herpolhode @ drawn.normal - drawn.distance)) < CURVE
+    radius = np.linalg.norm(rolling.herpolhode_curve(body()), axis=1)
+    exact = ph.exact.free_body((1.0, 2.0, 2.8), (1.0, 0.9, 0.6), np.linspace(0, 20, 20_001)).omega
+    expected = np.sqrt(np.sum(exact**2, axis=1) - drawn.distance**2)
+    assert np.allclose([radius.min(), radius.max()], [expected.min(), expected.max()], atol=CURVE)
+
+
+def test_the_polhode_lies_on_the_ellipsoid_and_goes_through_the_contact():
+    for at in (0.0, 7.3):
+        drawn = rolling.construction(body(), at)
+        inside = np.linalg.solve(drawn.ellipsoid.A, drawn.polhode.T)
+        assert np.max(abs(np.linalg.norm(inside, axis=0) - 1)) < ROUNDING
+        step = np.linalg.norm(np.diff(drawn.polhode, axis=0), axis=1).max()
+        assert np.min(np.linalg.norm(drawn.polhode - drawn.contact, axis=1)) < step
+
+
+def test_the_ellipsoid_rolls_without_slipping():
+    """The contact runs as far on the ellipsoid as in the plane, at every instant."""
+    _, own, in_space = rolling.smooth(body())
+    ways = [np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1)) for x in (own, in_space)]
+    assert np.max(abs(ways[0] - ways[1])) < 1e-3 * ways[0][-1]
+
+
+def test_curves_between_samples_are_those_of_the_closed_form():
+    time, own, in_space = rolling.smooth(turning(tumbling(samples=151), free_body()))
+    exact = ph.exact.free_body((1.0, 2.0, 2.8), (1.0, 0.9, 0.6), time)
+    assert len(time) > 225
+    assert np.max(abs(own - exact.omega)) < CURVE
+    assert np.max(abs(in_space - ph.quaternion.rotate(ph.quaternion.normalise(exact.p), exact.omega))) < CURVE
+
+
+def test_a_point_is_hidden_where_its_ray_meets_the_ellipsoid():
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        solid = Ellipsoid(rng.normal(size=(3, 3)))
+        view = View.of(*rng.uniform(-80, 80, 2))
+        x = rng.normal(size=(60, 3)) * 1.5
+        way = np.linspace(0.0, 12.0, 4001)[1:, None]
+        cast = [
+            bool((np.linalg.norm(np.linalg.solve(solid.A, (p + way * view.toward).T), axis=0) < 1).any()) for p in x
+        ]
+        deep = abs(np.linalg.norm(np.linalg.solve(solid.A, x.T), axis=0) - 1) > 0.02
+        found = solid.hides(x, view.toward)
+        assert np.mean(found[deep] == np.array(cast)[deep]) > 0.98  # the cast rays have steps; tangent ones may differ
+        edge = solid.outline(view)
+        u = rng.normal(size=(500, 3))
+        flat = view.page(u / np.linalg.norm(u, axis=1, keepdims=True) @ solid.A.T)
+        for direction in rng.normal(size=(8, 2)):  # the outline is the convex hull of all points
+            assert (flat @ direction).max() <= (edge @ direction).max() * (1 + 1e-3)
+
+
+def test_torque_keeps_the_construction_away():
+    with pytest.raises(InputError, match="a torque acts"):
+        ph.plot.poinsot(top())
+    assert ph.plot.polhode(top()) is not None
+
+
+# eigenvalues, comparisons
+
+
+def test_the_bicycle_is_stable_between_its_weave_and_capsize_speeds():
+    """4.29238253634111 and 6.02426201538837 m/s: Meijaard, Papadopoulos, Ruina, Schwab 2007."""
+    ranges = stability.stable_ranges(*stability.checked(*bicycle_speeds(2000)))
+    assert np.allclose(ranges, [(4.29238253634111, 6.02426201538837)], atol=1e-5)
+
+
+def test_eigenvalues_are_followed_from_one_speed_to_the_next():
+    rng = np.random.default_rng(3)
+    x = np.linspace(0, 3, 300)
+    paths = np.column_stack([-1 + 0.5 * x + 1j * (1 + x), -1 + 0.5 * x - 1j * (1 + x), 2 - x + 0j, x - 2 + 0j])
+    shuffled = np.array([row[rng.permutation(4)] for row in paths])
+    found = stability.tracked(shuffled)
+    assert np.max(abs(np.diff(found, axis=0))) < 0.05
+    assert np.array_equal(np.sort_complex(found[-1]), np.sort_complex(paths[-1]))
+
+
+def test_runs_are_compared_at_common_instants_and_between_them():
+    found = comparison.named([swinging(), swinging(1e-5)])
+    assert list(found) == ["dop853, tolerance 1e-09", "dop853, tolerance 1e-05"]
+    time, apart = comparison.differences(found, "q", [0, 1])["dop853, tolerance 1e-05"]
+    assert np.array_equal(time, swinging()["time"])
+    assert np.array_equal(apart, abs(swinging()["q"].values - swinging(1e-5)["q"].values).max(axis=1))
+    other = ph.simulate(ph.load("double-pendulum"), duration=3.0, samples=1235, tolerance=1e-9)
+    _, between = comparison.differences({"a": swinging(), "b": other}, "q", [0, 1])["b"]
+    assert between.max() < 1e-5
+
+
+def test_one_attitude_with_two_signs_is_no_difference():
+    run = tumbling()
+    turned = run.assign(quaternion=-run["quaternion"])
+    _, apart = comparison.differences({"a": run, "b": turned}, "quaternion", [0])["b"]
+    assert apart.max() < 1e-7
+
+
+# what a run holds, and bad input
+
+
+def test_a_run_holds_its_model():
+    run = swinging()
+    assert model_of("test", run) == ph.load("double-pendulum")
+    assert run.attrs["model_yaml"].startswith("name: double-pendulum")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: draw("enrgies", top()), ["no such kind", "Did you mean 'energies'"]),
+        (lambda: ph.plot.energies(top().drop_vars("kinetic_energy")), ["no variable 'kinetic_energy'", "keep="]),
+        (lambda: ph.plot.energies(top().isel(time=slice(0, 0))), ["nothing to draw", "0 samples"]),
+        (lambda: ph.plot.angles(top(), "999"), ["unknown sequence", "313"]),
+        (lambda: ph.plot.rates(top(), body="tip"), ["no such body", "'top'"]),
+        (lambda: ph.plot.rates(top(), axes="space"), ["'body' or 'world'"]),
+        (lambda: ph.plot.poinsot(swinging()), ["not one turning body", "2 bodies"]),
+        (lambda: ph.plot.poinsot(tumbling().assign_attrs(model_yaml="")), ["its model is not in it", "model="]),
+        (lambda: ph.plot.multipliers(top()), ["no variable 'multiplier'", "form="]),
+        (lambda: ph.plot.reactions(top()), ["no constraints"]),
+        (lambda: ph.plot.phase(top()), ["no coordinate of one axis"]),
+        (lambda: ph.plot.joints(swinging(), ["knee"]), ["no such coordinate", "hinge"]),
+        (lambda: ph.plot.compare([top()]), ["nothing to compare"]),
+        (lambda: ph.plot.compare([top(), swinging()]), ["not the same machine"]),
+        (lambda: ph.plot.eigenvalues([1, 2], [[1]]), ["do not match"]),
+        (lambda: ph.plot.energies("no-such-run.nc"), ["no such file"]),
+    ],
+)
+def test_mistakes_are_told(call, words):
+    with pytest.raises(InputError) as caught:
+        call()
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ph.PolhodeError, match=r"pip install 'polhode\[plot\]'"):
+        ph.plot.energies(top())
+
+
+def test_names_of_a_model_are_not_taken_for_mathematics():
+    body = ph.Body("$x$ <b>", 1.0, (1, 1, 1), center=(0, 0, -1))
+    model = ph.Model("a $\\frac$", bodies=[body], joints=[ph.Joint("_hinge $^$", "revolute", "world", "$x$ <b>")])
+    run = ph.simulate(model, q=[0.5], duration=0.5, samples=21)
+    for _, figure in fitting(run):
+        figure.savefig(io.BytesIO(), format="svg")
+
+
+# in a browser
+
+
+def test_vector_pictures_open_in_a_browser_with_their_text(browser, tmp_path):
+    for kind in ("poinsot", "angles"):
+        save_figure(draw(kind, EVERY[kind]()), tmp_path / f"{kind}.svg", "test")
+    page, faults, asked = browser.new_page(), [], []
+    page.on("console", lambda entry: faults.append(entry.text))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    for kind in ("poinsot", "angles"):
+        page.goto((tmp_path / f"{kind}.svg").as_uri())
+        assert page.evaluate("document.documentElement.tagName") == "svg"
+        assert page.evaluate("document.querySelectorAll('text').length") > 3
+        assert page.evaluate("document.documentElement.getBoundingClientRect().width") > 300
+    assert not faults
+    assert all(url.startswith("file:") for url in asked)
+    assert len(asked) == 2
+
+
+def test_a_figure_is_the_same_file_each_time(tmp_path):
+    for name in ("a", "b"):
+        save_figure(ph.plot.energies(top()), tmp_path / f"{name}.pdf", "test")
+    assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
+
+
+def test_a_saved_run_is_drawn_from_its_file(tmp_path):
+    save(tumbling(), tmp_path / "run.nc")
+    drawn = {kind for kind, _ in fitting(tmp_path / "run.nc")}
+    assert {"energies", "momenta", "polhode", "herpolhode", "poinsot", "angles"} <= drawn
+    assert not {"multipliers", "reactions", "phase"} & drawn
+    assert ph.plot.energies(tmp_path) is not None

@@ -1,4 +1,4 @@
-"""Machines under constraints: the fundamental equation of constrained motion as the engine.
+"""Machines under constraints: the fundamental equation of constrained motion as the engine, or another one.
 
     minimise (v̇ − a₀)ᵀ M (v̇ − a₀)  subject to  A v̇ = b                     Udwadia (12), (45)
 
@@ -18,6 +18,8 @@ from polhode.assemble.tried import row_names
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.constraints import Condition
 from polhode.dynamics.sweeps import Sweep
+from polhode.errors import InputError, message
+from polhode.kernel.augmented import by_multipliers
 from polhode.kernel.nearest import (
     UNROLLED,
     Given,
@@ -28,6 +30,7 @@ from polhode.kernel.nearest import (
     nearest_each,
     nearest_swept,
 )
+from polhode.kernel.null_space import by_null_space
 from polhode.kernel.trace import is_zero
 from polhode.model import WORLD, Model, Tree, make_tree, plain
 from polhode.model.conditions import check_constraint
@@ -36,7 +39,19 @@ from polhode.quaternion import conjugate, product
 from polhode.scalar import Scalar, Vec, identity, iterate, jacobian, maximum, minimum, where
 
 TOLERANCE = 1e-10
-"""What is left of a row, relative to its size, below which it counts as dependent on the others."""
+"""What is left of a row, relative to its size, below which it counts as dependent on the others; unless given."""
+
+ENGINES = {
+    "fundamental": "the fundamental equation of constrained motion; Udwadia (12), (45)",
+    "multipliers": "one system of accelerations and multipliers, dependent rows left out; BEYOND §4",
+    "null-space": "accelerations along a basis of what the conditions leave free; BEYOND §5",
+}
+"""The ways to accelerations under constraints."""
+
+DEFAULT = "fundamental"
+
+LEAST = 1e-14
+"""The least tolerance that doubles can tell from rounding."""
 
 OFF, MOST = 10.0, 1e-3
 """Off the conditions, dependent rows are left with about their violation: up to OFF times that, at most MOST."""
@@ -58,6 +73,21 @@ MATRIX, SWEPT, SWEEP = 12, 120, 60
 
 LIGHT = 1e-10
 """An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How constraints are met."""
+
+    engine: str = DEFAULT
+    """A name of ENGINES."""
+    rank_tolerance: float = TOLERANCE
+
+    def __str__(self) -> str:
+        return f"{self.engine} {self.rank_tolerance!r}"
+
+
+USUAL = Way()
 
 
 class Reactions(NamedTuple):
@@ -107,6 +137,7 @@ class Closed:
 
     conditions: tuple[Condition, ...]
     scales: Scales
+    way: Way
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -135,7 +166,7 @@ class Closed:
     def accelerate(self, x: Arguments) -> tuple[Nearest, constraints.Rows]:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
         rows, force = self.rows(x), x.tau - self.needed(x, Vec([0.0] * x.tree.nv))
-        return self.nearest(x.tree, x.q, [(force, rows.b)], rows.A, self.tolerance(rows.phi))[0], rows
+        return self.constrained(x.tree, x.q, [(force, rows.b)], rows.A, self.tolerance(rows.phi))[0], rows
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ alone."""
@@ -159,7 +190,7 @@ class Closed:
         columns = slopes.T
         sides = [(-Vec(column[:n]), -Vec(column[n:])) for column in columns]
         sides += [(unit, Vec([0.0] * len(rows.b))) for unit in identity(n)]
-        turned = [side.a for side in self.nearest(tree, x.q, sides, rows.A, self.tolerance(rows.phi))]
+        turned = [side.a for side in self.constrained(tree, x.q, sides, rows.A, self.tolerance(rows.phi))]
         return Vec(turned[:n]).T, Vec(turned[n : 2 * n]).T, Vec(turned[2 * n :]).T
 
     def reactions(self, x: Arguments) -> Reactions:
@@ -239,7 +270,20 @@ class Closed:
         off: Scalar = 0.0
         for value, unit in zip(phi, self.scales.units, strict=False):
             off = maximum(off, abs(value) * (OFF / unit))
-        return maximum(minimum(off, MOST), TOLERANCE) if phi else TOLERANCE
+        return maximum(minimum(off, MOST), self.way.rank_tolerance) if phi else self.way.rank_tolerance
+
+    def constrained(
+        self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
+    ) -> list[Nearest]:
+        """a, λ with M a = f + Aᵀλ, A a = b of some forces f and values b, by the engine that was chosen."""
+        if self.way.engine == DEFAULT:
+            return self.nearest(tree, q, sides, rows, tolerance)
+        kept = _kept(rows, *(b for _, b in sides))
+        A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
+        fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
+        way = by_multipliers if self.way.engine == "multipliers" else by_null_space
+        found = way(Given(inertia.mass_matrix(tree, q), A, sizes, tolerance), fewer)
+        return [self._spread(x, kept, len(rows)) for x in found]
 
     def nearest(self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar) -> list[Nearest]:
         """The constrained vectors of some forces f and values b of the first rows; rows of zeros take no part."""
@@ -315,7 +359,18 @@ def _step(tree: Tree, q: Vec, change: Vec) -> Vec:
     return Vec(found)
 
 
-def closed(model: Model) -> Closed | None:
+def way_of(where: str, engine: Any, rank_tolerance: Any) -> Way:
+    """How constraints are met, as asked for; or an error: no such engine, a tolerance that is none."""
+    if engine not in ENGINES:
+        raise InputError(message(f"{where}, engine", "no such engine", repr(engine), " or ".join(map(repr, ENGINES))))
+    real = isinstance(rank_tolerance, (int, float, np.floating)) and not isinstance(rank_tolerance, bool)
+    if not real or not LEAST <= rank_tolerance <= MOST:
+        expected = f"{LEAST:g} to {MOST:g}, relative to the size of a row"
+        raise InputError(message(f"{where}, rank_tolerance", "out of range", repr(rank_tolerance), expected))
+    return Way(engine, float(rank_tolerance))
+
+
+def closed(model: Model, way: Way = USUAL) -> Closed | None:
     """The conditions of a model; None if it has none."""
     if not model.constraints:
         return None
@@ -328,7 +383,7 @@ def closed(model: Model) -> Closed | None:
             constraint, row_names(model, constraint) if constraint.type == "function" else ()
         )
     )
-    return Closed(found, _scales(model, make_tree(model), found))
+    return Closed(found, _scales(model, make_tree(model), found), way)
 
 
 def _scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:

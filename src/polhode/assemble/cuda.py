@@ -76,11 +76,11 @@ class CudaKernel:
 class CudaTarget:
     """Kernels compiled by CuPy for the GPU, one for each quantity, made when first called."""
 
-    def __init__(self, model: Model, fast: bool = False) -> None:
+    def __init__(self, model: Model, fast: bool = False, way: str = "") -> None:
         cupy()
         self.model, self.fast = model, fast
         self.kernels: dict[tuple, CudaKernel] = {}
-        self._graphs = Graphs(model)
+        self._graphs = Graphs(model, way)
         self._lock = threading.Lock()
 
     def array(self, where: str, value: Array, shape: tuple[int, ...]) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from polhode.assemble.closed import DEFAULT, TOLERANCE, way_of
 from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
 from polhode.model import Model
@@ -74,20 +75,29 @@ class Diagnosis:
             "violated": _told(self.violated),
         }
         lines += [f"  {what}: {names}" for what, names in told.items() if names]
-        return "\n".join([*lines, f"  smallest singular value {self.weakest:.3g} (tolerance {self.tolerance:.3g})"])
+        end = f"  smallest singular value {self.weakest:.3g}; rank at tolerance {self.tolerance:.3g}, relative to rows"
+        return "\n".join([*lines, end])
 
 
 def _told(values: dict[str, float]) -> str:
     return ", ".join(f"{name} ({value:.3g})" for name, value in values.items())
 
 
-def diagnose(model: Model, q: Array | None = None, v: Array | None = None, t: float = 0.0) -> Diagnosis:
+def diagnose(
+    model: Model,
+    q: Array | None = None,
+    v: Array | None = None,
+    t: float = 0.0,
+    rank_tolerance: float = TOLERANCE,
+) -> Diagnosis:
     """What the constraints of a model do at a state.
 
-    q, v  the model's start unless given; else zero angles, identity quaternions, at rest
+    q, v            the model's start unless given; else zero angles, identity quaternions, at rest
+    rank_tolerance  what is left of a row, relative to its size, below which it counts as dependent
     """
-    q, v = start_of(model, q, v)
-    return examined(System(model), q, v, t)
+    way_of("diagnose", DEFAULT, rank_tolerance)
+    q, v = start_of(model, q, v, "diagnose")
+    return examined(System(model, rank_tolerance=rank_tolerance), q, v, t)
 
 
 class Factors(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 
 from polhode.assemble import rows
 from polhode.assemble.calls import Arguments
-from polhode.assemble.closed import closed
+from polhode.assemble.closed import USUAL, Way, closed
 from polhode.assemble.diagnose import Missed, contradictions, missed
 from polhode.assemble.graphs import FACTORED, identity_text
 from polhode.assemble.inputs import law_of, named_inputs, ours, traceable
@@ -63,6 +63,8 @@ class Plan:
     """q and v at the start, where the user's functions are tried."""
     held: bool = False
     """Whether forces are held from one break of the run to the next."""
+    way: Way = USUAL
+    """How constraints are met."""
 
 
 class Engine:
@@ -70,7 +72,7 @@ class Engine:
 
     def __init__(self, plan: Plan, warn: bool = True) -> None:
         self.plan, self.model = plan, plan.model
-        self.tree, self.closed = make_tree(plan.model), closed(plan.model)
+        self.tree, self.closed = make_tree(plan.model), closed(plan.model, plan.way)
         self.law, self.law_text = law_of(plan.model, self.tree, plan.tau, np.array(plan.zero))
         self.inputs = named_inputs(plan.model, plan.tau, self.law)
         self.raised = ""
@@ -172,7 +174,8 @@ class Engine:
 
     @cached_property
     def _system(self) -> System:
-        return System(self.model)
+        way = self.plan.way
+        return System(self.model, engine=way.engine, rank_tolerance=way.rank_tolerance)
 
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ under constraints of plain numbers: conditions are derived from a graph, so a kernel is asked."""
@@ -405,7 +408,8 @@ class Engine:
         if not model or plan.crossings or not (self.law_text or plan.held):
             return ""
         inputs = "held" if plan.held else self.law_text
-        return cache_key(model, plan.method.name, str(plan.fixed), plan.norm, inputs, "run")
+        way = str(plan.way) if self.closed else ""
+        return cache_key(model, plan.method.name, str(plan.fixed), plan.norm, inputs, way, "run")
 
 
 def _is_traced(q: Vec, v: Vec) -> bool:

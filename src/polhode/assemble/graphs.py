@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from polhode.assemble.calls import Arguments, Call, arguments
+from polhode.assemble.closed import ENGINES
 from polhode.assemble.quantities import forward_by_factors, inverse_dynamics
 from polhode.assemble.rolled import is_large
 from polhode.dynamics import inertia, kinematics
@@ -28,7 +29,6 @@ ALGORITHMS = {
     "bias": "recursive Newton–Euler in link frames at v̇ = 0; Zoric (109)",
     "gravity": "recursive Newton–Euler in link frames at rest; Zoric (109)",
     "forward_dynamics": "articulated bodies, bias by Newton–Euler; Featherstone (2008) 7.3, Zoric (109)",
-    "constrained": "the fundamental equation of constrained motion; Udwadia (12), (45)",
     "mass_matrix": "composite bodies; Zoric (97)–(100), BEYOND §1",
     "christoffel": "one vector for each pair of unit motions; Zoric (110), (129), BEYOND §§1–2",
     "coriolis": "momenta of subtrees; BEYOND §2",
@@ -42,8 +42,8 @@ FACTORED = 12
 class Graphs:
     """The graphs of one model."""
 
-    def __init__(self, model: Model) -> None:
-        self.model, self.tree = model, make_tree(model)
+    def __init__(self, model: Model, way: str = "") -> None:
+        self.model, self.tree, self.engine = model, make_tree(model), ENGINES.get(way.partition(" ")[0], "")
 
     def graph(self, name: str, quantity: Quantity, call: Call) -> Graph:
         """The graph of a quantity for the arguments of a call; its last input is the time where no others follow."""
@@ -58,8 +58,8 @@ class Graphs:
             return {how: lambda **scalars: self._slopes(call, scalars, ("step", "v", "vd"))}
         bound = bool(self.model.constraints)
         if name == "forward_dynamics_derivatives" and bound:
-            how = "the fundamental equation of what inverse dynamics and conditions miss; Udwadia (12), (45), BEYOND §9"
-            return {how: self._traced(quantity, False)}
+            how = "what inverse dynamics and conditions miss, BEYOND §9"
+            return {f"{how}: {self.engine}": self._traced(quantity, False)}
         if name == "forward_dynamics_derivatives":
             how = "−M⁻¹ times the derivatives of inverse dynamics; BEYOND §3"
             return {how: lambda **scalars: self._forward_slopes(call, scalars)}
@@ -67,7 +67,7 @@ class Graphs:
         reduce = name in REDUCED and self._alone(call) and not by_bodies
         tree = " on the regrouped tree" if reduce else ""
         loops = ", in loops over the joints" if reduce and is_large(self.tree) else ""
-        how = ALGORITHMS.get("constrained" if by_bodies else name, "the frames of the tree")
+        how = self.engine if by_bodies and self.engine else ALGORITHMS.get(name, "the frames of the tree")
         ways = {f"{how}{tree}{loops}": self._traced(quantity, reduce)}
         if name == "forward_dynamics" and self.model.nv <= FACTORED and not bound:
             factors = f"composite bodies, M = LᵀDL and Newton–Euler{tree}; Featherstone (2008) 8.1, Zoric (109)"
@@ -115,8 +115,11 @@ class Graphs:
         return not self.model.forces and not any(name.startswith("wrench.") for name in call.arrays)
 
 
-def identity_text(model: Model) -> str:
-    """The model as text that says everything about it; "" where it holds functions, which no text tells."""
+def identity_text(model: Model, way: str = "") -> str:
+    """The model as text that says everything about it; "" where it holds functions, which no text tells.
+
+    way  how its constraints are met, and at which tolerance
+    """
     held = [*(x for force in model.forces for x in vars(force).values())]
     held += [x for constraint in model.constraints for x in constraint.data.values()]
-    return "" if any(map(callable, held)) else repr(model)
+    return "" if any(map(callable, held)) else f"{model!r}{way}"

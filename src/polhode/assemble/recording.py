@@ -9,13 +9,14 @@ Memory holds one chunk of samples, however long the run is.
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode.assemble import rows
+from polhode.assemble.closed import DEFAULT, TOLERANCE, way_of
 from polhode.assemble.drive import Ending, Event, Position, Samples
 from polhode.assemble.graphs import identity_text
 from polhode.assemble.inputs import Sampled
@@ -60,6 +61,8 @@ def record(
     every: int | None = None,
     events: Sequence[Event] = (),
     norm: str = "state",
+    engine: str = DEFAULT,
+    rank_tolerance: float = TOLERANCE,
     verify: bool = False,
     progress: Progress | None = None,
     model_text: str = "",
@@ -78,6 +81,7 @@ def record(
     ->          the Dataset in `run.nc`, read when it is used; Ctrl-C leaves what there is, and the checkpoint
     """
     settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm)
+    settings = replace(settings, way=way_of("record", engine, rank_tolerance))
     if not 0 < checkpoint < float("inf"):
         raise InputError(message("record, checkpoint", "out of range", repr(checkpoint), "seconds above 0"))
     run, path = Run(settings, tau, tuple(events)), Path(directory) / RUN
@@ -125,6 +129,7 @@ def identity(run: Run) -> dict[str, Any]:
         "step": settings.step,
         "tolerance": None if run.fixed else settings.tolerance,
         "norm": settings.norm,
+        "way": str(settings.way),
         "samples": None if settings.times is None else settings.times.tolist(),
         "every": settings.every,
         "inputs": run.engine.law_text or _name(plan.tau),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.assemble.closed import DEFAULT, TOLERANCE, USUAL, Way, way_of
 from polhode.assemble.consistent import check_start
 from polhode.assemble.drive import Drive, Event, Samples, Segment, listed
 from polhode.assemble.engine import Engine, Plan
@@ -80,6 +81,8 @@ class Settings:
     every: int | None
     norm: str
     form: str | None = None
+    way: Way = USUAL
+    """How constraints are met."""
 
 
 def simulate(
@@ -97,6 +100,8 @@ def simulate(
     events: Sequence[Event] = (),
     norm: str = "state",
     form: str | None = None,
+    engine: str = DEFAULT,
+    rank_tolerance: float = TOLERANCE,
     verify: bool = False,
     sensitivities: Sequence[str] = (),
     keep: Sequence[str] | None = None,
@@ -117,6 +122,8 @@ def simulate(
     norm       "state": quaternions are brought back to unit length after each step; "none": they are left alone
     form       a name of ph.forms: one body runs in the form's own variables, by RK4 with equal steps (step=…); norm may
                be "p" too; the multiplier and its prediction are in the Dataset
+    engine     how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space"
+    rank_tolerance  what is left of a row of constraints, relative to its size, below which it counts as dependent
     verify     estimate the error by a second run, with a hundredth of the tolerance or half the step
     sensitivities  paths of numbers ("bodies.arm.mass", "gravity", a Parameter's name), "start.q", "start.v", "tau":
                derivatives by them of q (along the velocities) and v, times fixed: `sensitivity_q`, `sensitivity_v`
@@ -129,6 +136,7 @@ def simulate(
         _check_form(step, method, events, sensitivities)
         method = "rk4"
     settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm, form)
+    settings = replace(settings, way=way_of("simulate", engine, rank_tolerance))
     run = Run(settings, tau, events)
     beside = Sensitivities(run.course("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
     for _ in run.blocks(progress):
@@ -170,7 +178,8 @@ class Run:
         self.fixed = settings.step is not None
         crossings = tuple(Crossing(event.function, event.direction, event.name) for event in self.events)
         zero, start, held = model.zero, (settings.q, settings.v), is_held(settings, tau)
-        self.engine = Engine(Plan(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start, held), warn)
+        plan = Plan(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start, held, settings.way)
+        self.engine = Engine(plan, warn)
         self.segments = _segments(settings, tau)
         self.drive = Drive(self.engine, self.segments, settings.tolerance, self.events)
         self.drive.position.q, self.drive.position.v = settings.q.copy(), settings.v.copy()
@@ -276,8 +285,14 @@ class Run:
                 "steps_refused": ending.refused,
                 "form": settings.form,
                 "model_yaml": kept_text(settings.model),
+                **self._way(),
             },
         )
+
+    def _way(self) -> dict[str, str | float]:
+        """How the constraints were met, if there are any."""
+        way = self.settings.way
+        return {"engine": way.engine, "rank_tolerance": way.rank_tolerance} if self.engine.closed else {}
 
     @cached_property
     def _observer(self) -> Observer:

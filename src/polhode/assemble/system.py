@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 
 from polhode.assemble.calls import Arguments, checked_call, own_value, thread_count
-from polhode.assemble.closed import Closed, ConditionRows, Projected, Reactions, Residuals, closed
+from polhode.assemble.closed import (
+    DEFAULT,
+    TOLERANCE,
+    Closed,
+    ConditionRows,
+    Projected,
+    Reactions,
+    Residuals,
+    closed,
+    way_of,
+)
 from polhode.assemble.cuda import CudaTarget
 from polhode.assemble.graphs import Quantity
 from polhode.assemble.quantities import forward_dynamics, gravity, inverse_dynamics, mass_matrix, needed
@@ -40,12 +50,22 @@ SINGULAR = 1e-13
 """An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
 
 
-TARGETS: dict[str, Callable[[Model, bool], Target]] = {"cpu": CpuTarget, "cuda": CudaTarget, "python": PythonTarget}
+TARGETS: dict[str, Callable[[Model, bool, str], Target]] = {
+    "cpu": CpuTarget,
+    "cuda": CudaTarget,
+    "python": PythonTarget,
+}
 """How quantities can be evaluated."""
 
 
 def compile(  # the public name, as in `ph.compile`
-    model: Model, target: str = "cpu", parameters: Sequence[str] = (), fast: bool = False, threads: int = 1
+    model: Model,
+    target: str = "cpu",
+    parameters: Sequence[str] = (),
+    fast: bool = False,
+    threads: int = 1,
+    engine: str = DEFAULT,
+    rank_tolerance: float = TOLERANCE,
 ) -> "System":
     """The System of a model.
 
@@ -54,8 +74,10 @@ def compile(  # the public name, as in `ph.compile`
     parameters  paths or Parameter names that become inputs: parameters={path: value or batch} in every call
     fast        whether kernels may reassociate sums: results then differ in the last digits from those of others
     threads     how many threads share a batch (of target "cpu"), unless a call says otherwise: threads=…
+    engine      how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space"
+    rank_tolerance  what is left of a row of constraints, relative to its size, below which it counts as dependent
     """
-    return System(model, target, parameters, fast, threads)
+    return System(model, target, parameters, fast, threads, engine, rank_tolerance)
 
 
 class System:
@@ -66,23 +88,34 @@ class System:
     """
 
     def __init__(
-        self, model: Model, target: str = "cpu", parameters: Sequence[str] = (), fast: bool = False, threads: int = 1
+        self,
+        model: Model,
+        target: str = "cpu",
+        parameters: Sequence[str] = (),
+        fast: bool = False,
+        threads: int = 1,
+        engine: str = DEFAULT,
+        rank_tolerance: float = TOLERANCE,
     ) -> None:
         if target not in TARGETS:
             raise CompileError(message("compile", "no such target", repr(target), " or ".join(map(repr, TARGETS))))
+        way = way_of("compile", engine, rank_tolerance)
         self.model, self.target, self.parameters = model, target, tuple(parameters)
+        self.engine, self.rank_tolerance = engine, float(rank_tolerance)
         self.fast, self.threads = bool(fast), thread_count("compile", threads)
         make_tree(model, {path: own_value(model, path) for path in parameters})  # refuses unknown paths
-        self._tree, self._target, self._regular = make_tree(model), TARGETS[target](model, self.fast), False
+        text = str(way) if model.constraints else ""
+        self._tree, self._target, self._regular = make_tree(model), TARGETS[target](model, self.fast, text), False
         self._direct: dict[Key, Callable] = {}  # built-ins of quantities of one body
         self._origin = ORIGIN if target == "cuda" else np.zeros(3)  # as kernels take it
-        self.nq, self.nv, self._closed = model.nq, model.nv, closed(model)
+        self.nq, self.nv, self._closed = model.nq, model.nv, closed(model, way)
 
     def __repr__(self) -> str:
         return f"<System of '{self.model.name}': nq {self.nq}, nv {self.nv}, target {self.target!r}>"
 
     def __reduce__(self) -> tuple:
-        return System, (self.model, self.target, self.parameters, self.fast, self.threads)
+        more = self.engine, self.rank_tolerance
+        return System, (self.model, self.target, self.parameters, self.fast, self.threads, *more)
 
     def source(self, quantity: str, *body: str) -> str:
         """The generated text of a quantity's kernel, as in source("forward_dynamics"), source("pose", "hand")."""

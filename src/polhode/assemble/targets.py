@@ -113,7 +113,7 @@ class Target(Protocol):
 class PythonTarget:
     """The physics itself, on floats and NumPy batches, with no graph: what all other targets must equal."""
 
-    def __init__(self, model: Model, fast: bool = False) -> None:
+    def __init__(self, model: Model, fast: bool = False, way: str = "") -> None:
         self.model, self.tree = model, make_tree(model)
         self.kernels: dict[tuple, Any] = {}
 
@@ -176,13 +176,13 @@ class PythonTarget:
 class CpuTarget:
     """Kernels compiled by LLVM for this processor, one for each quantity, made when first called."""
 
-    def __init__(self, model: Model, fast: bool = False) -> None:
+    def __init__(self, model: Model, fast: bool = False, way: str = "") -> None:
         self.lanes = lanes()  # says so now where there is no compiler
         self.model, self.fast = model, fast
         self.kernels: dict[tuple, Kernel] = {}
-        self._plain, self._graphs = PythonTarget(model), Graphs(model)
+        self._plain, self._graphs = PythonTarget(model), Graphs(model, way)
         self._lock = threading.Lock()
-        self._identity = identity_text(model)
+        self._identity = identity_text(model, way)
 
     array = staticmethod(real_array)
 

@@ -28,7 +28,7 @@ BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
 NAMES = {"run": "run.nc", "report": "report.html", "csv": "run.csv"}
 """What a run writes into its folder."""
 
-KEPT = ("source", "duration", "method", "step", "tolerance", "norm", "samples", "every", "sets", "taus", "verify",
+KEPT = ("source", "duration", "method", "step", "tolerance", "norm", "engine", "rank_tolerance", "samples", "every", "sets", "taus", "verify",
         "csv", "report", "base", "mimic", "packages")  # fmt: skip
 """Options that a resumed run takes from where it began, unless they are given."""
 
@@ -43,6 +43,12 @@ DRAWN = 20_000
 @click.option("--step", type=Seconds(), default=None, help="Equal steps of this size.  [default: controlled steps]")
 @click.option("--tolerance", type=float, default=1e-9, show_default=True, help="Of every controlled step.")
 @click.option("--norm", default="state", show_default=True, help="Quaternions: state (unit after each step) or none.")
+@click.option(
+    "--engine", default="fundamental", show_default=True, help="Constraints: fundamental, multipliers, null-space."
+)
+@click.option(
+    "--rank-tolerance", type=float, default=1e-10, show_default=True, help="Of dependent rows of constraints."
+)
 @click.option("--samples", type=int, default=None, help="How many samples are kept.  [default: about 1001]")
 @click.option("--every", type=int, default=None, help="With --step: keep every so many steps.")
 @click.option(
@@ -132,6 +138,8 @@ def _recorded(model: "Model", text: str, folder: Path, asked: dict[str, Any]) ->
         "step",
         "tolerance",
         "norm",
+        "engine",
+        "rank_tolerance",
         "samples",
         "every",
         "verify",

@@ -64,7 +64,7 @@ def nearest(given: Given, f: Vec, b: Vec) -> Nearest:
 
 def nearest_each(given: Given, sides: Sequence[tuple[Vec, Vec]]) -> list[Nearest]:
     """The constrained vectors of several pairs of f (n) and b (k)."""
-    n, k, m = len(given.M), len(given.A), len(sides)
+    k, m = len(given.A), len(sides)
     reduced = None if given.is_small else _reduced(given, m)
     if reduced:
         found = [reduced.nearest(f, b) for f, b in sides]
@@ -73,6 +73,16 @@ def nearest_each(given: Given, sides: Sequence[tuple[Vec, Vec]]) -> list[Nearest
         parts = _guarded(reduced, given.tolerance, [*answers, [float(k)], [0.0] * k, [0.0] * (m * k)], again)
     else:
         parts = (_straight if given.is_small else _in_loops)(given, sides)
+    return _answers(given, m, parts)
+
+
+def found_by(find: "Find", given: Given, sides: Sequence[tuple[Vec, Vec]], small: bool) -> list[Nearest]:
+    """The constrained vectors by another way to them; `small`: in straight-line operations."""
+    return _answers(given, len(sides), (_straight if small else _in_loops)(given, sides, find))
+
+
+def _answers(given: Given, m: int, parts: list[list[Any]]) -> list[Nearest]:
+    n, k = len(given.M), len(given.A)
     a, lam, (rank,), dependent, missing = parts
     return [
         Nearest(
@@ -189,14 +199,18 @@ class Problem(NamedTuple):
     """m rows of k."""
 
 
+Find = Callable[[Any, Problem], None]
+"""Solves a problem on loops and arrays: of a Recorder, or of `Unrolled`."""
+
+
 def find(r: Any, e: Problem) -> None:
     """Solve on loops and arrays r: a Recorder, or `Unrolled`."""
     n, k = e.n, e.k
     c, y = r.array("c", k * e.m), r.array("y", e.m * n)
-    _factor(r, e.M, n)
+    factor(r, e.M, n)
     B = _rows(r, n, k, e.M, e.A, e.size)
     for v in r.range(e.m):
-        _forward(r, e.M, e.f, v * n, n)
+        forward(r, e.M, e.f, v * n, n)
         for i in r.range(k):
             c[i * e.m + v] = e.b[v * k + i] / e.size[i]
             for part in spans(r, n):
@@ -209,7 +223,7 @@ def find(r: Any, e: Problem) -> None:
     for v in r.range(e.m):
         for m in r.range(n):
             e.a[v * n + m] = e.f[v * n + m] + y[v * n + m]
-        _backward(r, e.M, e.a, v * n, n)
+        backward(r, e.M, e.a, v * n, n)
         for i in r.range(k):
             e.multipliers[v * k + i] = e.multipliers[v * k + i] / e.size[i]
 
@@ -218,14 +232,14 @@ def _rows(r: Any, n: int, k: int, K: Any, A: Any, size: Any) -> Any:
     """B = A K⁻ᵀ with rows divided by their sizes."""
     B = r.array("B", k * n)
     for i in r.range(k):
-        _forward(r, K, A, i * n, n)
+        forward(r, K, A, i * n, n)
         for part in spans(r, n):
             for m in part:
                 B[i * n + m] = A[i * n + m] / size[i]
     return B
 
 
-def _factor(r: Any, M: Any, n: int) -> None:
+def factor(r: Any, M: Any, n: int) -> None:
     """The lower triangle K of M = K Kᵀ, in its place."""
     for j in r.range(n):
         for m in r.range(j):
@@ -236,7 +250,7 @@ def _factor(r: Any, M: Any, n: int) -> None:
             M[i * n + j] = M[i * n + j] / M[j * n + j]
 
 
-def _forward(r: Any, K: Any, x: Any, first: Any, n: int) -> None:
+def forward(r: Any, K: Any, x: Any, first: Any, n: int) -> None:
     """K⁻¹x in the place of x, which begins at `first`."""
     for i in r.range(n):
         x[first + i] = x[first + i] / K[i * n + i]
@@ -244,7 +258,7 @@ def _forward(r: Any, K: Any, x: Any, first: Any, n: int) -> None:
             x[first + m] = x[first + m] - K[m * n + i] * x[first + i]
 
 
-def _backward(r: Any, K: Any, x: Any, first: Any, n: int) -> None:
+def backward(r: Any, K: Any, x: Any, first: Any, n: int) -> None:
     """K⁻ᵀx in the place of x, which begins at `first`."""
     for i in r.range(0, n, down=True):
         for m in r.range(i + 1, n):
@@ -256,25 +270,25 @@ def _outputs(n: int, k: int, m: int) -> list[tuple[str, int]]:
     return [("a", m * n), ("multipliers", m * k), ("rank", 1), ("dependent", k), ("missing", m * k)]
 
 
-def _straight(given: Given, sides: Sequence[tuple[Vec, Vec]]) -> list[list[Any]]:
+def _straight(given: Given, sides: Sequence[tuple[Vec, Vec]], way: Find = find) -> list[list[Any]]:
     n, k, m = len(given.M), len(given.A), len(sides)
     results: list[list[Any]] = [[0.0] * size for _, size in _outputs(n, k, m)]
     fs, bs = [x for f, _ in sides for x in f], [x for _, b in sides for x in b]
     M, A, size, tolerance = given.lists
-    number = [float(i) for i in range(k)]
-    find(Unrolled(), Problem(n, k, m, M, A, size, tolerance, fs, bs, number, *results))
+    number = [float(i) for i in range(n + k)]
+    way(Unrolled(), Problem(n, k, m, M, A, size, tolerance, fs, bs, number, *results))
     return results
 
 
-def _in_loops(given: Given, sides: Sequence[tuple[Vec, Vec]]) -> list[list[Any]]:
+def _in_loops(given: Given, sides: Sequence[tuple[Vec, Vec]], way: Find = find) -> list[list[Any]]:
     n, k, m = len(given.M), len(given.A), len(sides)
     lists = [*given.lists, [x for f, _ in sides for x in f], [x for _, b in sides for x in b]]
     with Recorder(f"nearest{n}x{k}") as r:
         taken = [Taken(r, name, x) for name, x in zip(("M", "A", "size", "tolerance", "f", "b"), lists, strict=True)]
         outputs = _outputs(n, k, m)
         M, A, size, tolerance, f, b = (x.array for x in taken)
-        results, number = [r.output(*name) for name in outputs], r.table("number", range(k))
-        find(r, Problem(n, k, m, M, A, size, tolerance, f, b, number, *results))
+        results, number = [r.output(*name) for name in outputs], r.table("number", range(n + k))
+        way(r, Problem(n, k, m, M, A, size, tolerance, f, b, number, *results))
     found = iter(r.call([x for part in taken for x in part.values]))
     return [[next(found) for _ in range(size)] for _, size in outputs]
 
@@ -314,7 +328,7 @@ def _find_parts(r: Any, sizes: tuple[int, int, int], arrays: list[Any], number: 
     y, s = r.array("y", n), r.array("s", 1)
     room = [("c", k), ("shortest", n), ("eta", k), ("rank", 1), ("dependent", k), ("missing", k)]
     c, *others = [r.array(name, length) for name, length in room]
-    _factor(r, M, n)
+    factor(r, M, n)
     B = _rows(r, n, k, M, A, size)
     orthogonalize(r, Conditions(k, n, 1, B, c, tolerance, number, *others))
     for v in r.range(m):
@@ -330,4 +344,4 @@ def _find_parts(r: Any, sizes: tuple[int, int, int], arrays: list[Any], number: 
                 y[i] = y[i] - s[0] * B[p * n + i]
         for i in r.range(n):
             found[v * n + i] = y[i]
-        _backward(r, M, found, v * n, n)
+        backward(r, M, found, v * n, n)

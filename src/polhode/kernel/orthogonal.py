@@ -64,7 +64,7 @@ def orthogonalize(r: Any, e: Conditions) -> None:
         for i in r.range(p, k):  # the row that has most left
             longer = left[i] > best[0]
             best[0], best[1] = where(longer, left[i], best[0]), where(longer, e.number[i], best[1])
-        _brought(r, e, best, p, ((B, n), (T, k), (e.c, e.m), (order, 1), (left, 1)))
+        bring(r, k, e.number, best, p, ((B, n), (T, k), (e.c, e.m), (order, 1), (left, 1)))
         for j in r.range(p):  # again, against what rounding left
             _dot(r, s, B, p, j, n)
             T[p * k + j] = T[p * k + j] + s[0]
@@ -105,8 +105,8 @@ def _dot(r: Any, out: Any, B: Any, i: Any, j: Any, n: int) -> None:
         out[0] = out[0] + first
 
 
-def _brought(r: Any, e: Conditions, best: Any, p: Any, arrays: Sequence[tuple[Any, int]]) -> None:
-    """The row whose number is in best[1] and row p change places, in arrays of rows of some width."""
+def bring(r: Any, k: int, number: Any, best: Any, p: Any, arrays: Sequence[tuple[Any, int]]) -> None:
+    """Of k rows that whose number is in best[1] and row p change places, in arrays of rows of some width."""
     if isinstance(r, Recorder):
         at = best.cell(1)
         for array, width in arrays:
@@ -116,8 +116,8 @@ def _brought(r: Any, e: Conditions, best: Any, p: Any, arrays: Sequence[tuple[An
                     array[p * width + m] = second
                     array[Index.of(at) * width + m] = first
         return
-    for i in r.range(p, e.k):
-        here = best[1] == e.number[i]
+    for i in r.range(p, k):
+        here = best[1] == number[i]
         for array, width in arrays:
             for m in range(width):
                 exchange(here, array, p * width + m, i * width + m)
@@ -136,13 +136,13 @@ def _answer(r: Any, e: Conditions, T: Any, order: Any, alive: Any) -> None:
     z, eta, over = r.array("z", k), r.array("eta", k), r.array("over", k)
     for p in r.range(k):
         over[p] = alive[p] / where(alive[p] == 0.0, 1.0, T[p * k + p])
-        _placed(r, e, order, p, e.dependent, 0, 1.0 - alive[p])
+        place(r, k, e.number, order, p, e.dependent, 0, 1.0 - alive[p])
     for v in r.range(e.m):
         for p in r.range(k):
             z[p] = e.c[p * e.m + v]
             for j in r.range(p):
                 z[p] = z[p] - T[p * k + j] * z[j]
-            _placed(r, e, order, p, e.missing, v * k, where(alive[p] == 0.0, z[p], 0.0))
+            place(r, k, e.number, order, p, e.missing, v * k, where(alive[p] == 0.0, z[p], 0.0))
             z[p] = z[p] * over[p]
         for p in r.range(most):
             for part in spans(r, n):
@@ -153,16 +153,16 @@ def _answer(r: Any, e: Conditions, T: Any, order: Any, alive: Any) -> None:
             for i in r.range(p + 1, most):
                 eta[p] = eta[p] - T[i * k + p] * eta[i]
             eta[p] = eta[p] * over[p]
-            _placed(r, e, order, p, e.multipliers, v * k, eta[p])
+            place(r, k, e.number, order, p, e.multipliers, v * k, eta[p])
 
 
-def _placed(r: Any, e: Conditions, order: Any, p: Any, array: Any, first: Any, value: Any) -> None:
-    """Put a number of row p where that row stood at the start, in an array of k that begins at `first`."""
+def place(r: Any, k: int, number: Any, order: Any, p: Any, array: Any, first: Any, value: Any) -> None:
+    """Put a number of row p of k where that row stood at the start, in an array of k that begins at `first`."""
     if isinstance(r, Recorder):
         array[Index.of(order.cell(p)) + first] = value
         return
-    for i in r.range(e.k):
-        array[first + i] = where(order[p] == e.number[i], value, array[first + i])
+    for i in r.range(k):
+        array[first + i] = where(order[p] == number[i], value, array[first + i])
 
 
 def shortest(B: Vec, c: Vec, tolerance: Any, unrolled: int = UNROLLED) -> Shortest:

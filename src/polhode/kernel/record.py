@@ -145,24 +145,30 @@ class Recorder:
     # memory
 
     def array(self, name: str, length: int) -> Memory:
-        """An array of the routine's own, zero at the start."""
-        self.arrays[name] = length
-        return Memory(self, name, length)
+        """An array of the routine's own, zero at the start; its name is made another where it is taken."""
+        own = name
+        while own in self.arrays:
+            own = f"{name}_{next(self._names)}"
+        self.arrays[own] = length
+        return Memory(self, own, length)
 
     def input(self, name: str, length: int) -> Memory:
         """An array that holds arguments at the start."""
-        self._inputs.append(name)
-        return self.array(name, length)
+        memory = self.array(name, length)
+        self._inputs.append(memory.name)
+        return memory
 
     def output(self, name: str, length: int) -> Memory:
         """An array that holds results at the end."""
-        self._outputs.append(name)
-        return self.array(name, length)
+        memory = self.array(name, length)
+        self._outputs.append(memory.name)
+        return memory
 
     def both(self, name: str, length: int) -> Memory:
         """An array that holds arguments at the start and results at the end."""
-        self._inputs.append(name)
-        return self.output(name, length)
+        memory = self.output(name, length)
+        self._inputs.append(memory.name)
+        return memory
 
     def table(self, name: str, values: Sequence[float]) -> Memory:
         """Numbers known beforehand."""

@@ -1,6 +1,5 @@
 """The Carvallo–Whipple bicycle: its published linear equations, from the nonlinear machine as linearised here."""
 
-import csv
 import math
 from functools import cache
 from pathlib import Path
@@ -11,9 +10,9 @@ from scipy.optimize import brentq
 
 import polhode as ph
 from analysis.cases import furthest
+from polhode.bench.published import published as rows
 from polhode.formats.bicycle import Bicycle, bicycle, bicycle_text, z_up
 
-DATA = Path(__file__).resolve().parents[1] / "data"
 PUBLISHED = 1e-9
 """Fourteen decimals are published; entries reach 81, eigenvalues 25."""
 CROSSING = 1e-8
@@ -23,15 +22,10 @@ LEAN_AND_STEER = ["frame.omega_x", "steer"]
 MODEL = bicycle()
 
 
-def rows(name):
-    with (DATA / name).open(encoding="utf-8") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
-
-
 @cache
 def published():
     found = {name: np.zeros((2, 2)) for name in ("M", "C1", "K0", "K2")}
-    for row in rows("bicycle_matrices.csv"):
+    for row in rows("bicycle_matrices"):
         found[row["matrix"]][int(row["i"]) - 1, int(row["j"]) - 1] = float(row["value"])
     return found
 
@@ -61,7 +55,7 @@ def test_mass_damping_and_stiffness_are_the_published_ones(speed):
 
 @pytest.mark.parametrize("speed", range(11))
 def test_the_eigenvalues_are_those_of_table_2(speed):
-    row = rows("bicycle_eigenvalues.csv")[speed]
+    row = rows("bicycle_eigenvalues")[speed]
     expected = [float(row["capsize"]), float(row["castering"])]
     expected += [complex(float(row[f"{name}_real"]), float(row[f"{name}_imag"])) for name in ("weave", "other")]
     found = straight(float(speed)).eigenvalues(all=True)
@@ -74,14 +68,14 @@ def test_first_order_rows_are_those_of_sympy():
     for speed in (0.0, 1.0, 4.6):
         A = straight(speed).part(LEAN_AND_STEER).A
         states = ["lean", "steer", "lean_rate", "steer_rate"]
-        for row in rows("bicycle_first_order.csv"):
+        for row in rows("bicycle_first_order"):
             expected = float(row["constant"]) + float(row["linear"]) * speed + float(row["square"]) * speed**2
             found = A[2 + ["lean", "steer"].index(row["row"]), states.index(row["state"])]
             assert abs(found - expected) < 1e-11
 
 
 def speed_of(name):
-    return next(row for row in rows("bicycle_speeds.csv") if row["name"] == name)
+    return next(row for row in rows("bicycle_speeds") if row["name"] == name)
 
 
 def test_weave_becomes_stable_at_its_speed():

@@ -1,15 +1,13 @@
 """Published and independently computed motions and matrices of chains, through `ph.load` and `ph.compile`."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
-
-DATA = Path(__file__).parent.parent / "data"
+from polhode.bench.published import FOLDER as DATA
 
 
 def follow(model, times):

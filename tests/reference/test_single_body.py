@@ -1,14 +1,13 @@
 """Published and independently computed motions of one body, by the forms of the package."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import polhode as ph
 from polhode.assemble import SingleBody, motion, reference
+from polhode.bench.published import FOLDER
 
-TABLE = np.genfromtxt(Path(__file__).parent.parent / "data" / "heavy_top.csv", delimiter=",", names=True, skip_header=3)
+TABLE = np.genfromtxt(FOLDER / "heavy_top.csv", delimiter=",", names=True, skip_header=3)
 INERTIA = (15.234375, 0.46875, 15.234375)  # about the fixed point
 ARM, WEIGHT = (0.0, 1.0, 0.0), (0.0, 0.0, -15 * 9.81)
 OMEGA = (0.0, 150.0, -4.61538)

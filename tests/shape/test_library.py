@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.bench.published import FOLDER as DATA
 from polhode.formats.library import bundled, names
 from polhode.formats.load import load, load_with_notes, root_kind
 from polhode.formats.yaml import model_from_yaml, to_yaml
 
-DATA = Path(__file__).resolve().parents[1] / "data"
 OF_SERIES = {"chain": "chain-10", "closed-chain": "closed-chain-10", "n-four-bar": "n-four-bar-2"}
 """What names that stand for a series load."""
 

@@ -1,12 +1,9 @@
 """Machines that the tests of simulations share, and how their motions are compared."""
 
-from pathlib import Path
-
 import numpy as np
 
 import polhode as ph
-
-DATA = Path(__file__).parents[1] / "data"
+from polhode.bench.published import FOLDER as DATA
 
 SLIDER = ph.Model(
     "slider",

@@ -1,7 +1,7 @@
 """The report as tables of text: each a title, headings and rows of cells; on the terminal, and in Markdown."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from polhode.bench.quantities import QUANTITIES
 from polhode.bench.report import Report, Row
@@ -22,33 +22,44 @@ class Table(NamedTuple):
 
 def print_report(report: Report) -> None:
     """The report as tables on the terminal."""
-    from rich import box, table
+    console = wide_console()
+    for line in provenance(report):
+        console.print(line)
+    for part in (times_table(report), *other_tables(report)):
+        if part.rows:
+            print_table(console, part)
+    for line in notes(report):
+        console.print(line)
+
+
+def wide_console() -> Any:
+    """Where tables are printed: the terminal, or lines that are long enough for them."""
     from rich.console import Console
 
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = WIDTH
-    for line in provenance(report):
-        console.print(line)
-    for part in (times_table(report), *other_tables(report)):
-        if not part.rows:
-            continue
-        shown = table.Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for k, heading in enumerate(part.headings):
-            shown.add_column(heading, justify="left" if k < part.left else "right")
-        for cells in part.rows:
-            shown.add_row(*cells)
-        console.print(f"\n{part.title}", style="bold")
-        console.print(shown)
-    for line in notes(report):
-        console.print(line)
+    return console
+
+
+def print_table(console: Any, part: Table) -> None:
+    """A table on the terminal."""
+    from rich import box, table
+
+    shown = table.Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for k, heading in enumerate(part.headings):
+        shown.add_column(heading, justify="left" if k < part.left else "right")
+    for cells in part.rows:
+        shown.add_row(*cells)
+    console.print(f"\n{part.title}", style="bold")
+    console.print(shown)
 
 
 def report_markdown(report: Report) -> str:
     """The report in Markdown: ratios, machines across and calls down; all else; and the times."""
     tables = [part for part in (ratios_table(report), *other_tables(report), times_table(report)) if part.rows]
     parts = ["# Speed, measured", *provenance(report)]
-    parts += [f"## {part.title}\n\n{_markdown(part)}" for part in tables]
+    parts += [f"## {part.title}\n\n{markdown(part)}" for part in tables]
     return "\n\n".join((*parts, "\n".join(f"- {line}" for line in notes(report)))) + "\n"
 
 
@@ -58,7 +69,8 @@ def provenance(report: Report) -> Iterator[str]:
     yield ", ".join(f"{name} {value}" for name, value in report.versions.items()) + f"; {report.date}"
 
 
-def _markdown(part: Table) -> str:
+def markdown(part: Table) -> str:
+    """A table in Markdown."""
     lines = [part.headings, ["---"] * len(part.headings), *part.rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 

@@ -18,11 +18,16 @@ from polhode.cli.progress import progress_of
 @click.option("--simulation", is_flag=True, help="Only whole motions, against MuJoCo and SciPy.")
 @click.option("--loops", is_flag=True, help="Only machines with closed loops, against Exudyn.")
 @click.option("--ensembles", is_flag=True, help="Only many motions at once, against MuJoCo's rollout.")
+@click.option("--accuracy", is_flag=True, help="Not speed: published digits of reference problems beside ours.")
+@click.option("--problem", "problems", multiple=True, help="With --accuracy: only this problem; may be repeated.")
 @click.option("--batch", type=click.IntRange(1), default=10_000, show_default=True, help="States in a batch.")
 @click.option("--seconds", type=click.FloatRange(0), default=None, help="For each race.  [default: 1; quick: 0.2]")
 @click.option("--quick", is_flag=True, help="Two machines, short races.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=None, help="Folder for speed.json, speed.md and speed.png."
+    "--out",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Folder for speed.json, speed.md and speed.png; or for benchmarks.md.",
 )
 @click.option("--overwrite", is_flag=True, help="Overwrite existing results.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
@@ -32,6 +37,8 @@ def bench(
     simulation: bool,
     ensembles: bool,
     loops: bool,
+    accuracy: bool,
+    problems: tuple[str, ...],
     batch: int,
     seconds: float | None,
     quick: bool,
@@ -40,6 +47,9 @@ def bench(
     as_json: bool,
 ) -> None:
     """Our kernels against the libraries that are installed: times, ratios, compile times."""
+    if accuracy or problems:
+        _accuracy(problems, out, overwrite, as_json)
+        return
     from polhode.bench import QUICK, check_output, print_report, report_json, run_bench, save_report, work
 
     for name, asked in (("simulation", simulation), ("loops", loops), ("ensembles", ensembles)):
@@ -56,3 +66,21 @@ def bench(
         print_report(report)
     for path in save_report(report, out, overwrite) if out else ():
         click.echo(f"written: {path}", err=as_json)
+
+
+def _accuracy(problems: tuple[str, ...], out: Path | None, overwrite: bool, as_json: bool) -> None:
+    """Published digits beside ours; exit code 1 where a difference is above its bar."""
+    from polhode.bench.accuracy import PROBLEMS, as_text, check_page, page, print_solved, solve
+
+    path = check_page(out, overwrite) if out else None
+    with progress_of("solving", len(problems or PROBLEMS)) as advance:
+        solved = solve(problems, advance)
+    if as_json:
+        click.echo(as_text(solved), nl=False)
+    else:
+        print_solved(solved)
+    if path:
+        path.write_text(page(solved), encoding="utf-8")
+        click.echo(f"written: {path}", err=as_json)
+    if not all(s.good for s in solved):
+        raise click.exceptions.Exit(1)

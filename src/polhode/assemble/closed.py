@@ -6,7 +6,7 @@ Conditions of any rank: dependent rows are found, relative to the natural size o
 The same minimum, on positions and on velocities, brings a state back to where the conditions hold.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.constraints import Condition
 from polhode.dynamics.sweeps import Sweep
 from polhode.errors import InputError, message
+from polhode.integrate.method import Bound
 from polhode.kernel.augmented import by_multipliers
 from polhode.kernel.nearest import (
     UNROLLED,
@@ -49,6 +50,12 @@ ENGINES = {
 """The ways to accelerations under constraints."""
 
 DEFAULT = "fundamental"
+
+KEEPING = ("project", "baumgarte", "ggl", "index-3", "none")
+"""What keeps a run where its constraints hold."""
+
+BAUMGARTE = (5.0, 5.0)
+"""α and β of Baumgarte's stabilisation, 1/s, unless given: violations fade in a fifth of a second."""
 
 LEAST = 1e-14
 """The least tolerance that doubles can tell from rounding."""
@@ -82,9 +89,13 @@ class Way:
     engine: str = DEFAULT
     """A name of ENGINES."""
     rank_tolerance: float = TOLERANCE
+    keeping: str = "project"
+    """How a run stays where they hold: a name of KEEPING."""
+    baumgarte: tuple[float, float] | None = None
+    """α, β of φ̈ + 2α φ̇ + β² φ = 0, in the place of φ̈ = 0; of conditions of velocities ṙ + α r = 0."""
 
     def __str__(self) -> str:
-        return f"{self.engine} {self.rank_tolerance!r}"
+        return f"{self.engine} {self.rank_tolerance!r} {self.keeping} {self.baumgarte}"
 
 
 USUAL = Way()
@@ -156,7 +167,13 @@ class Closed:
 
     def rows(self, x: Arguments) -> constraints.Rows:
         """φ, r, A and b of the arguments of a call."""
-        return constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
+        found = constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
+        if self.way.baumgarte is None:
+            return found
+        alpha, beta = self.way.baumgarte
+        pull = [2 * alpha * r + beta**2 * phi for r, phi in zip(found.r, found.phi, strict=False)]
+        pull += [alpha * r for r in found.r[self.holonomic :]]
+        return found._replace(b=found.b - Vec(pull))
 
     def needed(self, x: Arguments, vd: Vec) -> Vec:
         """M v̇ + bias for an acceleration."""
@@ -197,6 +214,21 @@ class Closed:
         """Multipliers and the force they make."""
         found, rows = self.accelerate(x)
         return Reactions(found.multipliers, found.multipliers @ rows.A, found.rank, found.dependent)
+
+    def bound(self, tree: Tree, given: Callable[[Scalar, Vec, Vec], Vec]) -> Bound:
+        """What methods that solve for multipliers see of the conditions; given: τ of (t, q, v)."""
+        still = Vec([0.0] * tree.nv)
+
+        def pushed(t: Scalar, q: Vec, lam: Vec) -> Vec:
+            return lam @ self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t)).A
+
+        def missing(t: Scalar, q: Vec, v: Vec, vd: Vec) -> Vec:
+            return self.needed(Arguments(tree, q, v, t=t), vd) - given(t, q, v)
+
+        def dependent(t: Scalar, q: Vec, v: Vec) -> Vec:
+            return self.accelerate(Arguments(tree, q, v, tau=still, t=t))[0].dependent
+
+        return Bound(self.holonomic, lambda t, q, v: self.residuals(tree, t, q, v), missing, pushed, dependent)
 
     def residuals(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """φ of the positions and r of all rates."""
@@ -359,15 +391,36 @@ def _step(tree: Tree, q: Vec, change: Vec) -> Vec:
     return Vec(found)
 
 
-def way_of(where: str, engine: Any, rank_tolerance: Any) -> Way:
-    """How constraints are met, as asked for; or an error: no such engine, a tolerance that is none."""
+def way_of(where: str, engine: Any, rank_tolerance: Any, constraints: Any = KEEPING[0], baumgarte: Any = None) -> Way:
+    """How constraints are met and kept, as asked for; or an error: no such engine, a tolerance that is none."""
     if engine not in ENGINES:
         raise InputError(message(f"{where}, engine", "no such engine", repr(engine), " or ".join(map(repr, ENGINES))))
     real = isinstance(rank_tolerance, (int, float, np.floating)) and not isinstance(rank_tolerance, bool)
     if not real or not LEAST <= rank_tolerance <= MOST:
         expected = f"{LEAST:g} to {MOST:g}, relative to the size of a row"
         raise InputError(message(f"{where}, rank_tolerance", "out of range", repr(rank_tolerance), expected))
-    return Way(engine, float(rank_tolerance))
+    if constraints not in KEEPING:
+        expected = " or ".join(map(repr, KEEPING))
+        raise InputError(message(f"{where}, constraints", "no such policy", repr(constraints), expected))
+    if constraints != "baumgarte" and baumgarte is not None:
+        found = f"constraints={constraints!r}"
+        raise InputError(message(f"{where}, baumgarte", "has no effect", found, "constraints='baumgarte'"))
+    pull = None
+    if constraints == "baumgarte":
+        pull = _pair(f"{where}, baumgarte", BAUMGARTE if baumgarte is None else baumgarte)
+    return Way(engine, float(rank_tolerance), constraints, pull)
+
+
+def _pair(where: str, value: Any) -> tuple[float, float]:
+    """α, β ≥ 0, or an error."""
+    expected = "(alpha, beta), 1/s, not below 0"
+    try:
+        alpha, beta = map(float, value)
+    except (TypeError, ValueError):
+        raise InputError(message(where, "not two numbers", repr(value), expected)) from None
+    if not (0 <= alpha < np.inf and 0 <= beta < np.inf):
+        raise InputError(message(where, "out of range", repr(value), expected))
+    return alpha, beta
 
 
 def closed(model: Model, way: Way = USUAL) -> Closed | None:

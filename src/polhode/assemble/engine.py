@@ -25,6 +25,7 @@ from polhode.assemble.rolled import is_large
 from polhode.assemble.system import System
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
+from polhode.integrate.bound import BOUND
 from polhode.integrate.method import Method
 from polhode.kernel import Symbol, trace
 from polhode.kernel.build import Kernel, kernel_for
@@ -75,10 +76,18 @@ class Engine:
         self.tree, self.closed = make_tree(plan.model), closed(plan.model, plan.way)
         self.law, self.law_text = law_of(plan.model, self.tree, plan.tau, np.array(plan.zero))
         self.inputs = named_inputs(plan.model, plan.tau, self.law)
+        if self.closed and self.closed.scales.light and plan.way.keeping == "ggl":
+            fix = "Give every body mass and inertia, or take constraints='project'."
+            found = f"model '{plan.model.name}', whose mass matrix is singular"
+            raise InputError(message("simulate, constraints", "'ggl' needs M⁻¹", found, "a regular one", fix))
         self.raised = ""
         """What a user's function raised during the run, and where."""
         self._try()
         self.in_python = self._reasons()
+        if self.in_python and self.closed and plan.way.keeping in BOUND:
+            fix = "Write it on generic scalars (polhode.sin, polhode.where, …), or take constraints='project'."
+            where = f"simulate, constraints {plan.way.keeping!r}"
+            raise InputError(message(where, "needs compiled inputs", self.in_python[0], "none in Python", fix))
         for reason in self.in_python if warn else ():
             warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=4)
 
@@ -119,9 +128,16 @@ class Engine:
         made = machine(self.tree, law, forward)
         if plan.norm == "none":
             made = made._replace(normalized=lambda q: q)
-        if self.closed:
+        if not self.closed:
+            return rows.Setup(plan.method, made, plan.crossings)
+        if plan.way.keeping == "project":
             made = made._replace(tangent=self._tangent)
-        return rows.Setup(plan.method, made, plan.crossings, self._project if self.closed else None)
+            return rows.Setup(plan.method, made, plan.crossings, self._project)
+        if plan.way.keeping in BOUND:
+            nothing = Vec([0.0] * self.model.nv)
+            given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
+            made = made._replace(bound=self.closed.bound(self.tree, given))
+        return rows.Setup(plan.method, made, plan.crossings)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "Engine":
         """The same plan for a tree with symbols among its numbers, and perhaps another law, to be traced.
@@ -175,7 +191,7 @@ class Engine:
     @cached_property
     def _system(self) -> System:
         way = self.plan.way
-        return System(self.model, engine=way.engine, rank_tolerance=way.rank_tolerance)
+        return System(self.model, engine=way.engine, rank_tolerance=way.rank_tolerance, baumgarte=way.baumgarte)
 
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ under constraints of plain numbers: conditions are derived from a graph, so a kernel is asked."""

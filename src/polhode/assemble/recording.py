@@ -20,7 +20,7 @@ from polhode.assemble.closed import DEFAULT, TOLERANCE, way_of
 from polhode.assemble.drive import Ending, Event, Position, Samples
 from polhode.assemble.graphs import identity_text
 from polhode.assemble.inputs import Sampled
-from polhode.assemble.simulate import Run, joined, settings_of, tighter
+from polhode.assemble.simulate import Run, fitting, joined, settings_of, tighter
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.result import Store, assemble, error_of_parts, load, refuse_existing
@@ -63,6 +63,8 @@ def record(
     norm: str = "state",
     engine: str = DEFAULT,
     rank_tolerance: float = TOLERANCE,
+    constraints: str = "project",
+    baumgarte: Sequence[float] | None = None,
     verify: bool = False,
     progress: Progress | None = None,
     model_text: str = "",
@@ -80,8 +82,10 @@ def record(
     note        a text kept beside the checkpoint, for who resumes; see `note_of`
     ->          the Dataset in `run.nc`, read when it is used; Ctrl-C leaves what there is, and the checkpoint
     """
+    way = way_of("record", engine, rank_tolerance, constraints, baumgarte)
+    method = fitting(model, way, method)
     settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm)
-    settings = replace(settings, way=way_of("record", engine, rank_tolerance))
+    settings = replace(settings, way=way)
     if not 0 < checkpoint < float("inf"):
         raise InputError(message("record, checkpoint", "out of range", repr(checkpoint), "seconds above 0"))
     run, path = Run(settings, tau, tuple(events)), Path(directory) / RUN

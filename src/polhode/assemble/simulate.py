@@ -23,6 +23,7 @@ from polhode.assemble.starting import start_of
 from polhode.assemble.stepper import Course, course
 from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
+from polhode.integrate.bound import BOUND
 from polhode.integrate.methods import method_named
 from polhode.model import Model
 from polhode.result import (
@@ -102,6 +103,8 @@ def simulate(
     form: str | None = None,
     engine: str = DEFAULT,
     rank_tolerance: float = TOLERANCE,
+    constraints: str = "project",
+    baumgarte: Sequence[float] | None = None,
     verify: bool = False,
     sensitivities: Sequence[str] = (),
     keep: Sequence[str] | None = None,
@@ -124,6 +127,9 @@ def simulate(
                be "p" too; the multiplier and its prediction are in the Dataset
     engine     how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space"
     rank_tolerance  what is left of a row of constraints, relative to its size, below which it counts as dependent
+    constraints  what keeps them: "project" (positions and velocities, after each step), "baumgarte", "ggl" (index 2, by
+               radau2, radau3), "index-3" (positions alone, by generalized-alpha), "none"
+    baumgarte  (α, β), 1/s: violations obey φ̈ + 2α φ̇ + β² φ = 0; (5, 5) unless given
     verify     estimate the error by a second run, with a hundredth of the tolerance or half the step
     sensitivities  paths of numbers ("bodies.arm.mass", "gravity", a Parameter's name), "start.q", "start.v", "tau":
                derivatives by them of q (along the velocities) and v, times fixed: `sensitivity_q`, `sensitivity_v`
@@ -135,8 +141,10 @@ def simulate(
     if form is not None:
         _check_form(step, method, events, sensitivities)
         method = "rk4"
+    way = way_of("simulate", engine, rank_tolerance, constraints, baumgarte)
+    method = fitting(model, way, method, sensitivities)
     settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm, form)
-    settings = replace(settings, way=way_of("simulate", engine, rank_tolerance))
+    settings = replace(settings, way=way)
     run = Run(settings, tau, events)
     beside = Sensitivities(run.course("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
     for _ in run.blocks(progress):
@@ -146,6 +154,23 @@ def simulate(
     if keep is not None:
         result = result[[name for name in result.data_vars if name in keep or "event" in result[name].dims]]
     return beside.added(result) if beside else result
+
+
+def fitting(model: Model, way: Way, method: str | None, sensitivities: Sequence[str] = ()) -> str | None:
+    """The method of a run, which some ways to keep constraints choose; or an error where the two do not fit."""
+    where = "simulate, constraints"
+    if way.keeping != "project" and isinstance(model, Model) and not model.constraints:
+        found = f"{way.keeping!r} for model '{model.name}'"
+        raise InputError(message(where, "the model has no constraints", found, "a model with constraints=[…]"))
+    if way.keeping not in BOUND:
+        return method
+    if len(sensitivities):
+        fix = "Take constraints='project'."
+        raise InputError(message(where, "no derivatives of such a run", repr(way.keeping), "'project'", fix))
+    known = BOUND[way.keeping]
+    if method is not None and method not in known:
+        raise InputError(message(where, f"{way.keeping!r} is a matter of its method", repr(method), " or ".join(known)))
+    return method or next(iter(known))
 
 
 def _check_form(step: Any, method: Any, events: Sequence[Event], sensitivities: Sequence[str]) -> None:
@@ -174,11 +199,12 @@ class Run:
 
     def __init__(self, settings: Settings, tau: Any, events: Sequence[Event], warn: bool = True) -> None:
         self.settings, self.tau, self.events = settings, tau, listed(events)
-        model, chosen = settings.model, method_named(settings.method)
+        model, way = settings.model, settings.way
+        chosen = BOUND[way.keeping][settings.method] if way.keeping in BOUND else method_named(settings.method)
         self.fixed = settings.step is not None
         crossings = tuple(Crossing(event.function, event.direction, event.name) for event in self.events)
         zero, start, held = model.zero, (settings.q, settings.v), is_held(settings, tau)
-        plan = Plan(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start, held, settings.way)
+        plan = Plan(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start, held, way)
         self.engine = Engine(plan, warn)
         self.segments = _segments(settings, tau)
         self.drive = Drive(self.engine, self.segments, settings.tolerance, self.events)
@@ -270,7 +296,8 @@ class Run:
         """What made the run, and how it ended."""
         settings, ending = self.settings, self.drive.ending
         chosen = self.engine.plan.method
-        lie = chosen.family in ("Lie group", "structure-preserving") or chosen.name in ON_GROUP
+        on_group = chosen.name in ON_GROUP or settings.way.keeping in BOUND
+        lie = chosen.family in ("Lie group", "structure-preserving") or on_group
         return Facts(
             method=settings.method,
             step=settings.step,
@@ -292,7 +319,13 @@ class Run:
     def _way(self) -> dict[str, str | float]:
         """How the constraints were met, if there are any."""
         way = self.settings.way
-        return {"engine": way.engine, "rank_tolerance": way.rank_tolerance} if self.engine.closed else {}
+        kept = f"baumgarte {way.baumgarte[0]:g} {way.baumgarte[1]:g}" if way.baumgarte else way.keeping
+        known: dict[str, str | float] = {
+            "engine": way.engine,
+            "rank_tolerance": way.rank_tolerance,
+            "constraint_policy": kept,
+        }
+        return known if self.engine.closed else {}
 
     @cached_property
     def _observer(self) -> Observer:

@@ -6,6 +6,7 @@
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,13 @@ class System:
         threads: int = 1,
         engine: str = DEFAULT,
         rank_tolerance: float = TOLERANCE,
+        baumgarte: tuple[float, float] | None = None,
     ) -> None:
         if target not in TARGETS:
             raise CompileError(message("compile", "no such target", repr(target), " or ".join(map(repr, TARGETS))))
-        way = way_of("compile", engine, rank_tolerance)
+        way = replace(way_of("compile", engine, rank_tolerance), baumgarte=baumgarte)
         self.model, self.target, self.parameters = model, target, tuple(parameters)
-        self.engine, self.rank_tolerance = engine, float(rank_tolerance)
+        self.engine, self.rank_tolerance, self.baumgarte = engine, float(rank_tolerance), baumgarte
         self.fast, self.threads = bool(fast), thread_count("compile", threads)
         make_tree(model, {path: own_value(model, path) for path in parameters})  # refuses unknown paths
         text = str(way) if model.constraints else ""
@@ -114,7 +116,7 @@ class System:
         return f"<System of '{self.model.name}': nq {self.nq}, nv {self.nv}, target {self.target!r}>"
 
     def __reduce__(self) -> tuple:
-        more = self.engine, self.rank_tolerance
+        more = self.engine, self.rank_tolerance, self.baumgarte
         return System, (self.model, self.target, self.parameters, self.fast, self.threads, *more)
 
     def source(self, quantity: str, *body: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
-from polhode.cli.options import Seconds, loading
+from polhode.cli.options import Numbers, Seconds, loading
 from polhode.cli.progress import run_progress
 from polhode.errors import InputError, message
 
@@ -28,7 +28,7 @@ BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
 NAMES = {"run": "run.nc", "report": "report.html", "csv": "run.csv"}
 """What a run writes into its folder."""
 
-KEPT = ("source", "duration", "method", "step", "tolerance", "norm", "engine", "rank_tolerance", "samples", "every", "sets", "taus", "verify",
+KEPT = ("source", "duration", "method", "step", "tolerance", "norm", "engine", "rank_tolerance", "constraints", "baumgarte", "samples", "every", "sets", "taus", "verify",
         "csv", "report", "base", "mimic", "packages")  # fmt: skip
 """Options that a resumed run takes from where it began, unless they are given."""
 
@@ -48,6 +48,19 @@ DRAWN = 20_000
 )
 @click.option(
     "--rank-tolerance", type=float, default=1e-10, show_default=True, help="Of dependent rows of constraints."
+)
+@click.option(
+    "--constraints",
+    default="project",
+    show_default=True,
+    help="What keeps them: project, baumgarte, ggl, index-3, none.",
+)
+@click.option(
+    "--baumgarte",
+    type=Numbers(2),
+    default=None,
+    metavar="ALPHA,BETA",
+    help="With --constraints baumgarte, 1/s.  [default: 5,5]",
 )
 @click.option("--samples", type=int, default=None, help="How many samples are kept.  [default: about 1001]")
 @click.option("--every", type=int, default=None, help="With --step: keep every so many steps.")
@@ -140,6 +153,8 @@ def _recorded(model: "Model", text: str, folder: Path, asked: dict[str, Any]) ->
         "norm",
         "engine",
         "rank_tolerance",
+        "constraints",
+        "baumgarte",
         "samples",
         "every",
         "verify",

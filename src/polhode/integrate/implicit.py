@@ -79,6 +79,13 @@ def implicit_midpoint(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) ->
     return Step(machine.retract(q, h * mean), 2 * mean - v)
 
 
+def alpha_weights(radius: float) -> tuple[float, float, float, float]:
+    """αm, αf, β, γ of the generalised-α method with a spectral radius for infinitely fast vibrations."""
+    am, af = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
+    gamma = 1 / 2 + af - am
+    return am, af, (gamma + 1 / 2) ** 2 / 4, gamma
+
+
 def generalized_alpha(radius: float = 0.8) -> Method:
     """The generalised-α method on the group, second order, with damping of what the step cannot resolve.
 
@@ -89,9 +96,7 @@ def generalized_alpha(radius: float = 0.8) -> Method:
 
     radius  the spectral radius ρ for infinitely fast vibrations, 0 … 1; 1 damps nothing
     """
-    am, af = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
-    gamma = 1 / 2 + af - am
-    beta = (gamma + 1 / 2) ** 2 / 4
+    am, af, beta, gamma = alpha_weights(radius)
 
     def start(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Vec:
         earlier = (am - af) * h

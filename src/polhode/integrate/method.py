@@ -37,6 +37,21 @@ def fixed_step(rule: Rule, rhs: Rhs, x: Vec, h: float, steps: int, project: Proj
     return states
 
 
+class Bound(NamedTuple):
+    """What methods see of the constraints of a machine, where multipliers are unknowns of the step."""
+
+    held: int
+    """How many rows are of positions: the first ones."""
+    residuals: Callable[[Scalar, Vec, Vec], tuple[Vec, Vec]]
+    """φ of positions and r of all rates, of (t, q, v)"""
+    missing: Callable[[Scalar, Vec, Vec, Vec], Vec]
+    """M v̇ + bias − τ of (t, q, v, v̇): the force that constraints have to make"""
+    pushed: Callable[[Scalar, Vec, Vec], Vec]
+    """Aᵀλ of (t, q, λ)"""
+    dependent: Callable[[Scalar, Vec, Vec], Vec]
+    """1 for each row that others imply, of (t, q, v)"""
+
+
 class Machine(NamedTuple):
     """What methods see of a machine: functions on generic scalars; p = M v is the momentum dual to v."""
 
@@ -64,6 +79,8 @@ class Machine(NamedTuple):
     """Generalised forces of (t, q, v) that V does not hold"""
     tangent: Callable[[Scalar, Vec, Vec, list[Vec]], list[Vec]] | None = None
     """Of small changes of the state (t, q, v) the parts along constraints, where a projection removes the others"""
+    bound: Bound | None = None
+    """The constraints, where a step is to meet them itself"""
 
 
 class State(NamedTuple):

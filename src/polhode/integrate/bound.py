@@ -1,0 +1,137 @@
+"""Steps of machines under constraints whose multipliers are unknowns of the step, solved by Newton's method.
+
+Index 3 holds the positions alone, the stabilised index 2 (Gear, Gupta, Leimkuhler) positions and velocities.
+A condition that others imply takes no part: its multiplier is 0.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from polhode.integrate.chart import combined, hermite
+from polhode.integrate.group import right_inverse
+from polhode.integrate.implicit import alpha_weights, newton
+from polhode.integrate.method import Bound, Machine, Method, Step
+from polhode.integrate.tableaus import RADAU2, RADAU3, Collocation
+from polhode.scalar import Scalar, Vec, where
+
+
+def _of(machine: Machine) -> Bound:
+    assert machine.bound is not None
+    return machine.bound
+
+
+class Kept:
+    """The rows that are not implied by others for every state, and 1 for each that is now."""
+
+    def __init__(self, dependent: Vec) -> None:
+        self.rows = [i for i, x in enumerate(dependent) if not (isinstance(x, float) and x == 1.0)]
+        self.dependent, self.k = dependent, len(dependent)
+
+    def spread(self, values: Sequence[Scalar]) -> Vec:
+        """Multipliers of all rows, from those of the rows kept."""
+        found: list[Scalar] = [0.0] * self.k
+        for i, value in zip(self.rows, values, strict=True):
+            found[i] = value
+        return Vec(found)
+
+    def missed(self, residuals: Any, multipliers: Vec, rows: Sequence[int]) -> list[Scalar]:
+        """What some rows miss; of a row that others imply, its multiplier."""
+        return [where(self.dependent[i] == 1.0, multipliers[i], residuals[i]) for i in rows]
+
+
+def index_3(radius: float = 0.8) -> Method:
+    """The generalised-α method on the group with multipliers, second order; positions are held, index 3.
+
+        M v̇₁ + bias = τ + Aᵀλ₁,  φ(t₁, q₁) = 0,  r(t₁, q₁, v₁) = 0 of conditions of velocities alone
+        (1 − αm) a₁ + αm a = (1 − αf) v̇₁ + αf v̇       Arnold, Brüls (2007); Brüls, Cardona, Arnold (2012)
+
+    q₁, v₁ of a₁ as in `implicit.generalized_alpha`. The memory is (a, v̇).
+    """
+    am, af, beta, gamma = alpha_weights(radius)
+
+    def start(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Vec:
+        earlier, vd = (am - af) * h, machine.acceleration(t, q, v)
+        a = machine.acceleration(t + earlier, machine.retract(q, earlier * v), v + earlier * vd)
+        return Vec((*a, *vd))
+
+    def step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, memory: Vec | None = None) -> Step:
+        n, bound = machine.nv, _of(machine)
+        carried = start(machine, t, q, v, h) if memory is None else memory
+        a, vd = Vec(carried[:n]), Vec(carried[n:])
+        kept = Kept(bound.dependent(t, q, v))
+
+        def end(a1: Vec) -> tuple[Vec, Vec]:
+            d = h * v + h * h * ((1 / 2 - beta) * a + beta * a1)
+            return machine.retract(q, d), v + h * ((1 - gamma) * a + gamma * a1)
+
+        def rate(a1: Vec) -> Vec:
+            return ((1 - am) * a1 + am * a - af * vd) / (1 - af)
+
+        part = beta * h * h  # unknowns are parts of the displacement: rounding of φ does not grow with 1/h²
+
+        def residual(x: Vec) -> Vec:
+            a1, lam = Vec(x[:n]) / part, kept.spread(x[n:])
+            q1, v1 = end(a1)
+            phi, r = bound.residuals(t + h, q1, v1)
+            held = [*phi, *(beta * h / gamma * Vec(r[bound.held :]))]
+            left = part * bound.missing(t + h, q1, v1, rate(a1)) - bound.pushed(t + h, q1, lam)
+            return Vec((*left, *kept.missed(held, lam, kept.rows)))
+
+        a1 = Vec(newton(residual, Vec((*(part * vd), *[0.0] * len(kept.rows))))[:n]) / part
+        return Step(*end(a1), memory=Vec((*a1, *rate(a1))))
+
+    source = "Arnold, Brüls (2007); Brüls, Cardona, Arnold (2012)"
+    return Method("generalized-alpha", "implicit", 2, step, hermite(step, 2), source, start=start)
+
+
+def stabilised_index_2(tableau: Collocation) -> Method:
+    """A stiffly accurate implicit rule on the stabilised index-2 equations, in the exponential chart.    BEYOND §7
+
+        ḋ = Jr(d)⁻¹ (v + M⁻¹Aᵀμ),  M v̇ + bias = τ + Aᵀλ,  φ(t, q ⊕ d) = 0,  r(t, q ⊕ d, v) = 0
+
+    All hold at every stage, the last of which is the end. μ is 0 but for the error of the rule.
+    """
+
+    def step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
+        n, bound = machine.nv, _of(machine)
+        kept = Kept(bound.dependent(t, q, v))
+        k = len(kept.rows)
+        positions = [i for i in kept.rows if i < bound.held]
+        width = 2 * n + k + len(positions)
+        still = Vec([0.0] * n)
+
+        def residual(x: Vec) -> Vec:
+            turns, speeds, moves, pushes, held = [], [], [], [], []
+            for i, c in enumerate(tableau.c):
+                part = x[i * width : (i + 1) * width]
+                d, V = Vec(part[:n]), v + Vec(part[n : 2 * n])
+                lam = kept.spread(part[2 * n : 2 * n + k])
+                mu = kept.spread([*part[2 * n + k :], *[0.0] * (k - len(positions))])
+                Q, when = machine.retract(q, d), t + c * h
+                force = bound.pushed(when, Q, lam) - h * bound.missing(when, Q, V, still)
+                aside = machine.velocity(Q, bound.pushed(when, Q, mu))
+                turns.append(d)
+                speeds.append(Vec(part[n : 2 * n]))
+                moves.append(right_inverse(machine.rotations, d, h * V + aside))
+                pushes.append(machine.velocity(Q, force))
+                phi, r = bound.residuals(when, Q, V)
+                held.append([*kept.missed(r, lam, kept.rows), *kept.missed(phi, mu, positions)])
+            found: list[Scalar] = []
+            for row, d, Z, rest in zip(tableau.A, turns, speeds, held, strict=True):
+                found += [*(d - combined(row, moves)), *(Z - combined(row, pushes)), *rest]
+            return Vec(found)
+
+        vd, none = machine.acceleration(t, q, v), [0.0] * (width - 2 * n)
+        guess = [x for c in tableau.c for x in (*(c * h * v), *(c * h * vd), *none)]
+        last = Vec(newton(residual, Vec(guess))[-width:])
+        return Step(machine.retract(q, Vec(last[:n])), v + Vec(last[n : 2 * n]))
+
+    source = f"Gear, Gupta, Leimkuhler (1985); {tableau.source}"
+    return Method(tableau.name, "implicit", tableau.order, step, hermite(step, tableau.order), source)
+
+
+BOUND: dict[str, dict[str, Method]] = {
+    "ggl": {tableau.name: stabilised_index_2(tableau) for tableau in (RADAU3, RADAU2)},
+    "index-3": {"generalized-alpha": index_3()},
+}
+"""By how constraints are kept, the methods that keep them so."""

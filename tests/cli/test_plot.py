@@ -1,5 +1,8 @@
 """`polhode plot` as a user meets it."""
 
+import re
+
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -58,3 +61,16 @@ def test_mistakes_are_told(folder, tmp_path):
         assert words in found.output
         assert "Traceback" not in found.output
     assert {path.name for path in tmp_path.iterdir()} == {"cut.nc", "empty.nc"}
+
+
+def test_modes_over_speeds_draw_the_stability_diagram(tmp_path):
+    path = tmp_path / "bicycle.svg"
+    args = ["modes", "bicycle", "--speed", "3:8:0.25", "--out", str(path)]
+    found = CliRunner().invoke(main, args)
+    assert found.exit_code == 0, found.output
+    edges = [float(x) for x in re.findall(r"\d+\.\d+", found.output.splitlines()[0])]
+    assert np.allclose(edges, [4.292, 6.024], atol=0.002)
+    assert "stable" in path.read_text(encoding="utf-8")
+    again = CliRunner().invoke(main, ["modes", "bicycle", "--out", str(tmp_path / "other.svg")])
+    assert again.exit_code == 2
+    assert "--speed 0:10:0.1" in again.output

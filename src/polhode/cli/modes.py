@@ -1,6 +1,8 @@
 """`polhode modes`: eigenvalues and modes of small motions about rest or a steady motion."""
 
+import itertools
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,6 +54,13 @@ class Speeds(click.ParamType):
     help="Another start or number: hinge.q=pi/2, bodies.arm.mass=2.",
 )
 @loading
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Of several speeds: the stability diagram, .svg, .pdf or .png, in place of the tables.",
+)
+@click.option("--overwrite", is_flag=True, help="Overwrite an existing diagram.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def modes(
     source: str,
@@ -62,6 +71,8 @@ def modes(
     base: str,
     mimic: str,
     packages: tuple[str, ...],
+    out: Path | None,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Modes of MODEL: small motions about the rest or the steady motion near its start.
@@ -77,12 +88,40 @@ def modes(
         for note in notes:
             click.echo(f"note: {note}", err=True)
     constant = _held(holds)
+    if out is not None:
+        _check_diagram(speeds, out, overwrite)
     found = [_found(model, speed, constant, rest) for speed in speeds or (None,)]
     if as_json:
         told = [_facts(state, small) for state, small in found]
         click.echo(json.dumps({"polhode": __version__, "model": model.name, "modes": told}, indent=1))
-    else:
+    elif not out:
         click.echo("\n\n".join(_text(model, state, small) for state, small in found))
+    if out is not None and speeds:
+        _draw(model, speeds, [small for _, small in found], out, overwrite, as_json)
+
+
+def _check_diagram(speeds: tuple[float, ...] | None, out: Path, overwrite: bool) -> None:
+    from polhode.show.figure import check_figure_path
+
+    check_figure_path(out, overwrite)
+    if speeds is None or len(speeds) < 3 or any(a >= b for a, b in itertools.pairwise(speeds)):
+        found = "none" if speeds is None else f"{len(speeds)} speeds"
+        raise InputError(message("modes, --out", "a diagram is over speeds", found, "three or more, as --speed 0:10:0.1"))
+
+
+def _draw(
+    model: "Model", speeds: tuple[float, ...], found: list["Linear"], out: Path, overwrite: bool, quiet: bool
+) -> None:
+    """The stability diagram, and its ranges in words."""
+    from polhode.show.figure import save_figure
+    from polhode.show.plot import eigenvalues
+    from polhode.show.plot.stability import checked, stable_ranges
+
+    figure = eigenvalues(speeds, found, title=f"Stability: {model.name}")
+    save_figure(figure, out, f"polhode modes {model.name}", force=overwrite)
+    if not quiet:
+        ranges = [f"{a:.3f} … {b:.3f} m/s" for a, b in stable_ranges(*checked(speeds, found))]
+        click.echo(f"stable: {', '.join(ranges) or 'at none of these speeds'}\n{out}")
 
 
 def _held(holds: tuple[str, ...]) -> dict[str, float]:

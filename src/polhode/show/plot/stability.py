@@ -115,15 +115,26 @@ def tracked(values: np.ndarray) -> np.ndarray:
 
 
 def stable_ranges(x: np.ndarray, values: np.ndarray) -> list[tuple[float, float]]:
-    """Where all real parts are below zero: (start, end) each, between samples by linear interpolation."""
-    top = values.real.max(axis=1)
-    found, start = [], x[0] if top[0] < 0 else None
+    """Where all real parts are below zero: (start, end) each; between samples by a cubic through four of them."""
+    paths = tracked(values).real
+    top = paths.max(axis=1)
+    found, start = [], float(x[0]) if top[0] < 0 else None
     for i in range(1, len(x)):
         if (top[i] < 0) != (top[i - 1] < 0):
-            edge = float(x[i - 1] + (x[i] - x[i - 1]) * top[i - 1] / (top[i - 1] - top[i]))
+            grown = int(np.argmax(paths[i if top[i] >= 0 else i - 1]))  # the one that is unstable on its side
+            edge = _crossing(x, paths[:, grown] if paths[i, grown] * paths[i - 1, grown] <= 0 else top, i)
             if start is None:
                 start = edge
             else:
-                found.append((float(start), edge))
+                found.append((start, edge))
                 start = None
-    return [*found, (float(start), float(x[-1]))] if start is not None else found
+    return [*found, (start, float(x[-1]))] if start is not None else found
+
+
+def _crossing(x: np.ndarray, y: np.ndarray, i: int) -> float:
+    """Where y crosses zero between the samples i − 1 and i."""
+    from scipy.interpolate import BarycentricInterpolator
+    from scipy.optimize import brentq
+
+    near = slice(max(0, i - 2), min(len(x), i + 2))
+    return float(brentq(BarycentricInterpolator(x[near], y[near]), x[i - 1], x[i], xtol=1e-12))

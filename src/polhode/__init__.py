@@ -29,6 +29,7 @@ _NAMES = {
         "PolhodeWarning",
         "UnknownNameError",
     ],
+    "polhode.show.animation": ["animate"],
     "polhode.show.cans": ["draw_cans"],
     "polhode.scalar": [
         "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",

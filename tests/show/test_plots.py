@@ -22,45 +22,13 @@ from polhode.show.plot.ellipsoid import Ellipsoid
 from polhode.show.plot.kinds import KINDS, draw, fitting
 from polhode.show.plot.source import model_of
 from polhode.show.turning import turning
+from show.motions import by_form, free_body, linkage, swinging, top, tumbling
 
 ROUNDING = 1e-12
 RUN = 1e-7
 """Of runs at tolerance 1e-10, relative."""
 CURVE = 2e-5
 """Of cubics between samples."""
-
-
-def free_body(moments=(1.0, 2.0, 2.8)):
-    return ph.Model("tumbler", (0, 0, 0), [ph.Body("b", 1.0, moments)], [ph.Joint("j", "free", "world", "b")])
-
-
-@cache
-def tumbling(duration=20.0, samples=801):
-    v = [0.3, 0, 0, 1.0, 0.9, 0.6]
-    return ph.simulate(free_body(), v=v, duration=duration, samples=samples, tolerance=1e-10)
-
-
-@cache
-def swinging(tolerance=1e-9):
-    return ph.simulate(ph.load("double-pendulum"), duration=3.0, samples=301, tolerance=tolerance)
-
-
-@cache
-def top():
-    body = ph.Body("top", 1.0, (0.01, 0.01, 0.005), center=(0, 0, 0.2))
-    model = ph.Model("top", bodies=[body], joints=[ph.Joint("tip", "spherical", "world", "top")])
-    q = ph.quaternion.from_axis_angle((1, 0, 0), 0.4)
-    return ph.simulate(model, q=q, v=(0, 0, 150), duration=1.0, samples=601)
-
-
-@cache
-def by_form():
-    return ph.simulate(free_body(), v=[0, 0, 0, 1.0, 0.9, 0.6], duration=5.0, step=0.02, form="sherif-29")
-
-
-@cache
-def linkage():
-    return ph.simulate(ph.load("four-bar"), duration=1.0, samples=201)
 
 
 @cache

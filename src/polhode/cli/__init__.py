@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from polhode import __version__
+from polhode.cli.animate import animate
 from polhode.cli.bench import bench
 from polhode.cli.compare import compare
 from polhode.cli.draw import draw
@@ -44,5 +45,5 @@ def main() -> None:
     """Rigid multibody dynamics in unit quaternions (Euler parameters)."""
 
 
-for command in (run, info, compare, modes, draw, plot, bench):
+for command in (run, info, compare, modes, draw, plot, animate, bench):
     main.add_command(command)

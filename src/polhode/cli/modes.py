@@ -106,7 +106,9 @@ def _check_diagram(speeds: tuple[float, ...] | None, out: Path, overwrite: bool)
     check_figure_path(out, overwrite)
     if speeds is None or len(speeds) < 3 or any(a >= b for a, b in itertools.pairwise(speeds)):
         found = "none" if speeds is None else f"{len(speeds)} speeds"
-        raise InputError(message("modes, --out", "a diagram is over speeds", found, "three or more, as --speed 0:10:0.1"))
+        raise InputError(
+            message("modes, --out", "a diagram is over speeds", found, "three or more, as --speed 0:10:0.1")
+        )
 
 
 def _draw(

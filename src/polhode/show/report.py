@@ -85,11 +85,11 @@ def report_page(dataset: "Dataset", model: Model, title: str = "") -> str:
         "</main>",
         f"<footer>Made by Polhode {escape(__version__)}. This file is complete: it makes no request.</footer>",
     ]
-    return _document(name, "\n".join(body), data)
+    return document(name, "\n".join(body), data)
 
 
-def _document(name: str, body: str, data: Mapping[str, Any]) -> str:
-    """The whole file: policy, style, body, data, scripts."""
+def document(name: str, body: str, data: Mapping[str, Any]) -> str:
+    """A whole file: policy, style, body, data, scripts."""
     scripts = [_asset(file) for file in SCRIPTS]
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:"

@@ -6,7 +6,7 @@ between them along rotation vectors, which hold whole turns.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from polhode import quaternion
 from polhode.model import JOINTS, WORLD, Body, Joint, Model, plain
 from polhode.show.curves import COLOURS, labels, times, values
+from polhode.show.overlay import cans
 from polhode.show.packing import Store
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ MOST_FRAMES = 600
 MOST_POSES = 24_000
 """Frames times bodies, beyond which there are fewer frames."""
 MOST_TRAILS = 4
+MOST_SPINS = 12
+"""Bodies whose angular velocities are drawn."""
 EQUAL = 1e-3
 """Moments of inertia that differ less, relative to the largest, are drawn as equal."""
 
@@ -172,8 +175,11 @@ def turns(time: np.ndarray, p: np.ndarray, omega: np.ndarray | None, chosen: np.
     return np.where(length < 2.5, vector, axis * (angle + 2 * np.pi * count))
 
 
-def scene(dataset: "Dataset", model: Model, store: Store) -> dict[str, Any] | None:
-    """Everything the animation needs, or None where there is nothing to show."""
+def scene(dataset: "Dataset", model: Model, store: Store, sequence: str = "313") -> dict[str, Any] | None:
+    """Everything the animation needs, or None where there is nothing to show.
+
+    sequence  of the cans of balls and free bodies
+    """
     position, attitude = values(dataset, "position"), values(dataset, "quaternion")
     names = labels(dataset, "body")
     places = [names.index(body.name) for body in model.bodies if body.name in names]
@@ -191,14 +197,51 @@ def scene(dataset: "Dataset", model: Model, store: Store) -> dict[str, Any] | No
     moved = np.stack(
         [turns(time, p[:, b], None if omega is None else omega[:, k], chosen) for b, k in enumerate(places)], axis=1
     )
+    r, p = r[chosen], p[chosen]
+    machine = _machine(model, r, p)
+    cans = list(_cans(model, r, p, machine, time[chosen], sequence))
+    machine["bodies"] += [record for record, *_ in cans]
+    r, p, moved = (np.concatenate([x, *(each[k] for _, *each in cans)], axis=1) for k, x in enumerate((r, p, moved)))
+    momentum = values(dataset, "angular_momentum")
     return {
         "time": store.put(time[chosen], double=True),
-        "position": store.put(r[chosen]),
-        "attitude": store.put(p[chosen]),
+        "position": store.put(r),
+        "attitude": store.put(p),
         "turn": store.put(moved),
-        **_machine(model, r[chosen], p[chosen]),
+        **machine,
         **_vectors(model, None if omega is None else omega[chosen][:, places], store),
+        **_spins(model, omega, momentum, (chosen, places), machine["reach"], store),
     }
+
+
+def _cans(
+    model: Model, r: np.ndarray, p: np.ndarray, machine: dict[str, Any], time: np.ndarray, sequence: str
+) -> Iterator[tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]]:
+    """The cans as bodies of their own, drawn when they are asked for: record, path, attitudes, turns."""
+    size = min(0.13, 0.3 / math.sqrt(len(model.joints))) * machine["reach"]
+    every = np.arange(len(time))
+    for held in cans(model, r, p, size, sequence):
+        record = {"name": "", "colour": held.colour % COLOURS, "parts": _with_reach(held.parts), "glass": False}
+        turn = turns(time, held.attitude, None, every)
+        yield {**record, "overlay": True}, held.position[:, None], held.attitude[:, None], turn[:, None]
+
+
+def _spins(
+    model: Model, omega: np.ndarray | None, momentum: np.ndarray | None, which: tuple, reach: float, store: Store
+) -> dict[str, Any]:
+    """Of a machine of several bodies: ω of each at its mass centre (body axes), L of all about the world's origin."""
+    chosen, places = which
+    if omega is None or not 1 < len(model.bodies) <= MOST_SPINS:
+        return {}
+    shown = omega[chosen][:, places]
+    if not np.isfinite(shown).all() or not np.any(shown):
+        return {}
+    found = {"omega": store.put(shown), "centers": [_floats(plain(body.center)) for body in model.bodies]}
+    fastest = float(np.linalg.norm(shown, axis=-1).max())
+    if momentum is not None and np.any(momentum[chosen]):
+        largest = float(np.linalg.norm(momentum[chosen], axis=-1).max())
+        found |= {"momentum": store.put(momentum[chosen]), "largest": largest}
+    return {"spins": {**found, "fastest": fastest, "length": 0.6 * reach}}
 
 
 def _machine(model: Model, r: np.ndarray, p: np.ndarray) -> dict[str, Any]:

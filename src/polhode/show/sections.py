@@ -195,18 +195,24 @@ def broken(dataset: "Dataset") -> np.ndarray:
 def hero(dataset: "Dataset", model: Model, moving: Mapping[str, Any] | None) -> str:
     """Animation, quality and bodies."""
     side = f'<div class="side">{_quality(dataset)}{_bodies(model)}</div>'
-    return f'<div class="hero">{_animation(moving)}{side}</div>' if moving else f'<div class="hero alone">{side}</div>'
+    return f'<div class="hero">{animation(moving)}{side}</div>' if moving else f'<div class="hero alone">{side}</div>'
 
 
-def _animation(moving: Mapping[str, Any]) -> str:
+def animation(moving: Mapping[str, Any], chosen: Mapping[str, bool] | None = None) -> str:
+    """The moving machine with its controls.
+
+    chosen  switches that are not as usual
+    """
     switches = [("trail", "path", True), ("axes", "body axes", False)]
-    if "vectors" in moving:
-        switches.append(("vectors", "ω and L", True))
+    if "vectors" in moving or "spins" in moving:
+        switches.append(("vectors", "ω and L", "vectors" in moving))
+    if any(body.get("overlay") for body in moving["bodies"]):
+        switches.append(("cans", "cans", False))
     if moving["travels"]:
         switches.append(("follow", "follow", bool(moving["follow"])))
+    state = {key: " checked" if (chosen or {}).get(key, on) else "" for key, _, on in switches}
     boxes = "".join(
-        f'<label><input type="checkbox" data-option="{key}"{" checked" if on else ""}> {text}</label>'
-        for key, text, on in switches
+        f'<label><input type="checkbox" data-option="{key}"{state[key]}> {text}</label>' for key, text, _ in switches
     )
     needles = "".join(f'<g class="needle-{x}"><line x1="36" y1="36"/><text>{x}</text></g>' for x in "xyz")
     label = "The machine in motion. Drag to turn, pinch or scroll to zoom; arrow keys turn, + and − zoom, 0 resets."

@@ -123,9 +123,14 @@ if (scene) {
       const [w, L] = turning({ i, s: 0 });
       fastest.omega = Math.max(fastest.omega, norm(w)); fastest.momentum = Math.max(fastest.momentum, norm(L));
     }
+    const sp = scene.spins, several = sp ? { omega: scene.bodies.map((b) => !b.overlay).filter(Boolean).map(() => label(host, "ω")), momentum: sp.momentum === undefined ? null : label(host, "L") } : null;
+    const lerp = (index, k, count, { i, s }) => { // entry k of rows of `count` vectors
+      const a = arrays[index], at = (row) => a.slice(3 * (row * count + k), 3 * (row * count + k) + 3), x = at(i);
+      return s === 0 ? [...x] : add([...x], add([...at(i + 1)], x, -1), s);
+    };
     const stroke = (a, b, colour, width, more) => { stage.set(segment, [...a, 0, ...b, 1]); stage.stroke(segment, colour, width, more); };
-    const arrow = (from, along, colour, width) => {
-      const length = norm(along), size = v.length * 0.034;
+    const arrow = (from, along, colour, width, scale = v && v.length) => {
+      const length = norm(along), size = scale * 0.034;
       if (length < 1.5 * size) return;
       const d = unit(along), neck = add(from, d, length - 2.4 * size);
       stroke(from, neck, [...colour, 1], width);
@@ -138,6 +143,7 @@ if (scene) {
     for (let k = 0; k < rounds; k++) {
       const s = move.at(clock.start + ((clock.end - clock.start) * k) / Math.max(1, rounds - 1));
       scene.bodies.forEach((body, b) => {
+        if (body.overlay) return;
         const { x, q } = move.body(b, s);
         for (const part of body.parts) stage.cloud.push([...add(x, rotate(q, part.at || [0, 0, 0])), part.reach]);
         if (v) turning(s).forEach((value, j) => {
@@ -156,7 +162,7 @@ if (scene) {
         stage.ground(scene.ground, scene.cell, c.ground);
         const each = (draw) => {
           stands.forEach((part) => draw(part, part.local, c.hub));
-          bodies.forEach((body, b) => body.parts.forEach((part) => draw(part, mul(matrices[b], part.local), part.tone === "hub" ? c.hub : c.series[body.colour], body)));
+          bodies.forEach((body, b) => (body.overlay && !option("cans") ? [] : body.parts).forEach((part) => draw(part, mul(matrices[b], part.local), part.tone === "hub" ? c.hub : c.series[body.colour], body)));
         };
         stage.shadows(scene.ground, c.shadow, (draw) => each((part, model) => draw(part.mesh, model)));
         for (const glass of [false, true]) each((part, model, colour, body) => { // see-through ones last
@@ -169,10 +175,27 @@ if (scene) {
           stage.stroke(line, [...mixed(full, rgb(c.surface), live ? 0.62 : 0.5), 1], 1.2, { span: [t, 1e30] });
           stage.stroke(line, [...full, 1], 2.4, { span: [-1e30, t] });
         }
-        if (option("axes")) matrices.forEach((m) => {
+        if (option("axes")) matrices.forEach((m, b) => {
+          if (bodies[b].overlay) return;
           const o = m.slice(12, 15), length = scene.reach * (bodies.length > 1 ? 0.16 : 0.5);
           [1, 2, 0].forEach((colour, k) => stroke(o, add(o, m.slice(4 * k, 4 * k + 3), length), [...rgb(c.series[colour]), 1], 2.2, { lift: 0.0005 }));
         });
+        if (sp) {
+          const on = option("vectors");
+          several.omega.forEach((tag, b) => {
+            const { x, q } = poses[b], from = add(x, rotate(q, sp.centers[b]));
+            const along = rotate(q, lerp(sp.omega, b, several.omega.length, s)).map((y) => (y * sp.length) / (sp.fastest || 1));
+            if (on) arrow(from, along, rgb(c.series[5]), 2.6, sp.length);
+            put(stage, tag, add(from, along, 1.07), live && on && norm(along) > 0.08 * sp.length);
+            tag.style.color = c.series[5];
+          });
+          if (several.momentum) {
+            const along = lerp(sp.momentum, 0, 1, s).map((y) => (y * sp.length * 1.4) / (sp.largest || 1));
+            if (on) arrow([0, 0, 0], along, rgb(c.series[6]), 3, sp.length);
+            put(stage, several.momentum, along.map((y) => 1.07 * y), live && on && norm(along) > 0.08 * sp.length);
+            several.momentum.style.color = c.series[6];
+          }
+        }
         if (v) {
           const [w, L] = turning(s), { x, q } = poses[0], from = add(x, rotate(q, v.pivot)), size = v.length, on = option("vectors");
           [["omega", w, 5], ["momentum", L, 6]].forEach(([name, value, colour]) => {

@@ -1,0 +1,220 @@
+"""`ph.animate`: a run as a moving picture, .html, .mp4 or .gif."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode import __version__
+from polhode.errors import InputError, PolhodeError, message
+from polhode.model import Model
+from polhode.result.aside import aside
+from polhode.show.film import Film, Shown
+from polhode.show.motion import Arrays
+from polhode.show.packing import Store
+from polhode.show.plot.source import instants, model_of, opened
+from polhode.show.report import document
+from polhode.show.scene import scene
+from polhode.show.sections import animation as animation_section, header
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from xarray import Dataset
+
+    from polhode.show.plot.source import Run
+
+KINDS = (".html", ".mp4", ".gif")
+SECONDS, REAL = 6.0, (3.0, 10.0)
+"""How long a film plays, unless the motion takes about as long: then it plays as it was."""
+MOST = 2000
+"""Pictures of a film."""
+
+
+def animate(
+    run: "Run",
+    path: str | Path,
+    *,
+    model: Model | str | Path | None = None,
+    trails: bool = True,
+    frames: bool = False,
+    vectors: bool = True,
+    cans: bool = False,
+    sequence: str = "313",
+    seconds: float | None = None,
+    rate: float = 25.0,
+    size: tuple[int, int] = (640, 480),
+    view: Sequence[float] | None = None,
+    overwrite: bool = False,
+    progress: Any = None,
+) -> Path:
+    """Write a moving picture of a run: .html (in a browser, to be turned and zoomed), .mp4 or .gif.
+
+    A body is the box, cylinder or ball that has its mass and inertia, with links between its joints.
+
+    model     the run's model, where the run does not hold it
+    trails    paths of the outermost bodies
+    frames    the axes x, y, z of every body, orange, green, blue
+    vectors   angular velocities ω and the angular momentum L
+    cans      joints as cans in series; balls and free bodies by the angles of `sequence`
+    seconds   how long a film plays; None: as the motion was, or 6 s
+    rate      pictures per second of a film
+    size      of a film, pixels
+    view      azimuth and elevation of a film's viewer, degrees; None: from where most is seen
+    progress  called with the number of pictures done and of all
+    """
+    path = Path(path)
+    _check(path, overwrite, rate, size, seconds)
+    found = opened(run)
+    instants("animation", found)
+    known = model_of("animation", found, model)
+    shown = Shown(trails, frames, vectors, cans)
+    if path.suffix == ".html":
+        with aside(path, overwrite) as sink:
+            sink.write(_page(found, known, shown, sequence).encode())
+        return path
+    _needs_pillow()
+    encoder = _ffmpeg() if path.suffix == ".mp4" else ""
+    arrays = Arrays()
+    moving = scene(found, known, arrays, sequence)  # type: ignore[arg-type]
+    if moving is None:
+        raise _nothing(found)
+    film = Film(moving, arrays, shown, size, view)
+    pictures = _pictures(film, seconds, rate, progress)
+    part = path.with_name(f".{path.name}.part{path.suffix}")
+    try:
+        if path.suffix == ".gif":
+            _write_gif(pictures, part, rate)
+        else:
+            _write_mp4(pictures, part, rate, size, encoder)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def _check(path: Path, overwrite: bool, rate: float, size: tuple[int, int], seconds: float | None) -> None:
+    """Refuse what cannot be written, before any work is done for it."""
+    where = f"animate {path}"
+    if path.suffix not in KINDS:
+        raise InputError(message(where, "unknown kind of moving picture", repr(path.suffix), ", ".join(KINDS)))
+    if not path.parent.is_dir():
+        raise InputError(message(where, "its folder is missing", str(path.parent), "an existing folder"))
+    if path.exists() and not overwrite:
+        fix = "Give another name, or allow it to be overwritten (overwrite=True, --overwrite)."
+        raise InputError(message(where, "the file is there already", "a file of that name", "a new name", fix))
+    if not 1 <= rate <= 120:
+        raise InputError(message(f"{where}, rate", "no such rate", repr(rate), "1 … 120 pictures per second"))
+    if seconds is not None and not 0 < seconds * rate <= MOST:
+        expected = f"up to {MOST / rate:g} s at {rate:g} pictures per second"
+        raise InputError(message(f"{where}, seconds", "no such length", repr(seconds), expected))
+    if len(size) != 2 or not all(isinstance(x, (int, np.integer)) and 64 <= x <= 4096 and x % 2 == 0 for x in size):
+        raise InputError(message(f"{where}, size", "no such size", repr(size), "two even numbers, 64 … 4096"))
+
+
+def _nothing(run: "Dataset") -> InputError:
+    found = ", ".join(map(str, run.data_vars))
+    fix = "Was the run made with keep=[…]? Make it again with these variables."
+    return InputError(
+        message("animate", "no poses that can be drawn", found, "position and quaternion of all bodies", fix)
+    )
+
+
+def _page(run: "Dataset", model: Model, shown: Shown, sequence: str) -> str:
+    """The page of an animation: the report's own stage, alone."""
+    store = Store()
+    moving = scene(run, model, store, sequence)
+    if moving is None:
+        raise _nothing(run)
+    time = np.asarray(run["time"].values, dtype=float)
+    data = {
+        "start": float(time[0]),
+        "end": float(time[-1]),
+        "plots": [],
+        "events": [],
+        "scene": moving,
+        "poinsot": None,
+    }
+    name = str(run.attrs.get("model_name") or model.name)
+    chosen = {"trail": shown.trails, "axes": shown.frames, "vectors": shown.vectors, "cans": shown.cans}
+    body = [
+        header(run, model, name, time),
+        f'<main class="film">{animation_section(moving, chosen)}</main>',
+        f"<footer>Made by Polhode {escape(__version__)}. This file is complete: it makes no request.</footer>",
+    ]
+    return document(name, "\n".join(body), {**data, "arrays": store.texts})
+
+
+# films
+
+
+def _pictures(film: Film, seconds: float | None, rate: float, progress: Any) -> "Iterator[Image]":
+    """Pictures evenly spread over the motion, the first and the last instant among them."""
+    start, end = film.motion.time[0], film.motion.time[-1]
+    length = seconds or (end - start if REAL[0] <= end - start <= REAL[1] else SECONDS)
+    count = max(2, min(MOST, round(length * rate)))
+    for k, t in enumerate(np.linspace(start, end, count)):
+        yield film.draw(float(t))
+        if progress is not None:
+            progress(k + 1, count)
+
+
+def _needs_pillow() -> None:
+    try:
+        import matplotlib  # noqa: F401  its fonts
+        import PIL  # noqa: F401
+    except ImportError:
+        raise PolhodeError(
+            "films need Pillow and matplotlib.\n  Install them with: pip install 'polhode[plot]'"
+        ) from None
+
+
+def _ffmpeg() -> str:
+    """The program that writes .mp4, or an error that says how to get it."""
+    found = shutil.which("ffmpeg")
+    if found:
+        return found
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return get_ffmpeg_exe()
+    except (ImportError, RuntimeError):
+        raise PolhodeError(
+            ".mp4 needs ffmpeg, which is not installed.\n"
+            "  Install it with your system's packages, or with: pip install 'polhode[film]'\n"
+            "  Or write .gif or .html, which need nothing more."
+        ) from None
+
+
+def _write_gif(pictures: "Iterator[Image]", path: Path, rate: float) -> None:
+    from PIL import Image
+
+    first = next(pictures)
+    palette = first.quantize(255, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    rest = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    hundredths = max(2, round(100 / rate))  # what the format can say
+    palette.save(path, save_all=True, append_images=rest, duration=10 * hundredths, loop=0, optimize=False, disposal=1)
+
+
+def _write_mp4(pictures: "Iterator[Image]", path: Path, rate: float, size: tuple[int, int], encoder: str) -> None:
+    command = [encoder, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}"]
+    command += ["-r", f"{rate:g}", "-i", "-", "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "18"]
+    command += ["-movflags", "+faststart", "-metadata", f"comment=polhode {__version__}", str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        try:
+            for picture in pictures:
+                process.stdin.write(picture.tobytes())
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        except BaseException:
+            process.kill()
+            raise
+        fault = process.stderr.read().decode(errors="replace").strip()
+    if process.returncode:
+        raise PolhodeError(f"ffmpeg could not write {path.name}.\n  It said: {fault[:300] or 'nothing'}")

@@ -1,0 +1,110 @@
+"""Cans over the machine: each joint as two halves of a can that turn against each other, or slide.
+
+Of a ball or a free body the three angles of a sequence are three pairs of halves in series, on the frames between.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode import euler, quaternion
+from polhode.model import WORLD, Joint, Model, plain
+from polhode.quaternion import from_axis_angle, product
+
+MOST_JOINTS = 16
+"""Machines with more joints have no cans."""
+
+Part = dict[str, Any]
+Pose = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Parts on a frame of its own: its path (frames, 3), its attitudes (frames, 4), the number of its colour."""
+
+    position: np.ndarray
+    attitude: np.ndarray
+    colour: int
+    parts: list[Part]
+
+
+def from_z(direction: Any) -> np.ndarray:
+    """The shortest turn that takes z to a direction, as a quaternion."""
+    d = np.asarray(direction, dtype=float) / np.linalg.norm(direction)
+    if d[2] < -0.999999:
+        return np.array([0.0, 1.0, 0.0, 0.0])
+    q = np.array([1 + d[2], -d[1], d[0], 0.0])
+    return q / np.linalg.norm(q)
+
+
+def can(at: np.ndarray, turn: np.ndarray, radius: float, height: float) -> Part:
+    """A can about the z axis of a frame."""
+    place = {"at": [float(x) for x in at], "turn": [float(x) for x in turn]}
+    return {"kind": "cylinder", "r": float(radius), "h": float(height), **place, "pattern": 1}
+
+
+def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: str = "313") -> list[Carried]:
+    """All cans of a machine.
+
+    r, p    (frames, bodies, 3 and 4)  poses of the bodies
+    radius  of a can, m
+    """
+    if len(model.joints) > MOST_JOINTS:
+        return []
+    place = {body.name: k for k, body in enumerate(model.bodies)}
+    found: list[Carried] = []
+    for k, joint in enumerate(model.joints):
+        child = place[joint.child]
+        if joint.parent == WORLD:
+            base_r, base_p = np.zeros_like(r[:, 0]), np.tile([1.0, 0.0, 0.0, 0.0], (len(r), 1))
+        else:
+            base_r, base_p = r[:, place[joint.parent]], p[:, place[joint.parent]]
+        turned = np.asarray(product(base_p, np.broadcast_to(plain(joint.orientation), base_p.shape)), dtype=float)
+        at = base_r + np.asarray(quaternion.rotate(base_p, np.broadcast_to(plain(joint.position), base_r.shape)))
+        colours = (place.get(joint.parent, 6), k)
+        if joint.type in ("spherical", "free"):
+            frames = (turned, p[:, child])
+            found += _ball(r[:, child], frames, sequence, radius, k)
+        elif joint.type in ("revolute", "screw", "cylindrical", "prismatic"):
+            found += _pair(joint, (at, turned), (r[:, child], p[:, child]), radius, colours)
+    return found
+
+
+def _pair(joint: Joint, base: Pose, moved: Pose, r: float, colours: tuple[int, int]) -> Iterator[Carried]:
+    """The half on the parent and the half on the child, of a joint with one axis."""
+    axis = np.array(plain(joint.axis), dtype=float)
+    turn, h = from_z(axis), 1.15 * r
+    if joint.type == "prismatic":  # a rod in a tube
+        yield Carried(*base, colours[0], [can(-1.6 * r * axis, turn, r, 3.2 * r)])
+        yield Carried(*moved, colours[1], [can(-0.8 * r * axis, turn, 0.68 * r, 4.4 * r)])
+        return
+    yield Carried(*base, colours[0], [can(-0.53 * h * axis, turn, r, h)])
+    yield Carried(*moved, colours[1], [can(0.53 * h * axis, turn, r, h)])
+
+
+def _ball(at: np.ndarray, ends: Pose, sequence: str, r: float, colour: int) -> Iterator[Carried]:
+    """Three pairs in series, about the first, second and third axis of a sequence."""
+    frames = between(*ends, sequence)
+    axes = np.eye(3)[[int(digit) - 1 for digit in sequence]]
+    h = 0.8 * r
+    parts: list[list[Part]] = [[], [], [], []]
+    for k, (axis, side) in enumerate(zip(axes, (-1, 1, 1), strict=True)):
+        turn, middle = from_z(axis), 2.1 * r * side
+        for near, half in ((k, -1), (k + 1, 1)):  # the half nearer to space is on the frame before the turn
+            parts[near].append(can((middle + 0.53 * h * half) * axis, turn, r, h))
+    for k, frame in enumerate(frames):
+        yield Carried(at, frame, (colour + k) % 8, parts[k])
+
+
+def between(first: np.ndarray, last: np.ndarray, sequence: str) -> list[np.ndarray]:
+    """The frames before and after each of the three turns that lead from the first attitude to the last (n, 4) each."""
+    relative = np.asarray(product(quaternion.conjugate(first), last))
+    relative /= np.linalg.norm(relative, axis=1, keepdims=True)
+    angles, _ = euler.from_quaternion(sequence, relative, at_lock="flag")
+    frames = [first]
+    for digit, angle in zip(sequence[:2], angles.T, strict=False):
+        turn = np.asarray(from_axis_angle(np.tile(np.eye(3)[int(digit) - 1], (len(angle), 1)), angle))
+        frames.append(np.asarray(product(frames[-1], turn)))
+    return [*frames, last]

@@ -1,0 +1,293 @@
+"""Films and moving pages: bodies where they are, cans and arrows in the right sense, files that open."""
+
+import math
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import polhode as ph
+from polhode import quaternion
+from polhode.errors import InputError, PolhodeError
+from polhode.show import animation
+from polhode.show.film import SERIES, Film, Shown, rgb
+from polhode.show.motion import Arrays, Motion
+from polhode.show.overlay import between, cans
+from polhode.show.raster import Camera, Canvas
+from polhode.show.scene import scene
+from polhode.show.solids import mesh
+from show.motions import swinging, top, tumbling
+
+ROUNDING = 1e-12
+
+
+def film(run, shown=None, size=(160, 120), **options):
+    arrays = Arrays()
+    return Film(scene(run, ph.plot.source.model_of("test", run), arrays), arrays, shown or Shown(), size, **options)
+
+
+# solids
+
+
+@pytest.mark.parametrize(
+    ("part", "volume", "rough"),
+    [
+        ({"kind": "box", "size": [1.0, 2.0, 3.0]}, 6.0, 1e-12),
+        ({"kind": "cylinder", "r": 0.5, "h": 2.0}, math.pi * 0.5, 0.01),
+        ({"kind": "ellipsoid", "size": [1.0, 2.0, 0.5]}, 4 / 3 * math.pi, 0.02),
+        ({"kind": "capsule", "r": 0.4, "h": 1.5}, math.pi * 0.16 * 1.5 + 4 / 3 * math.pi * 0.064, 0.04),
+        ({"kind": "cone", "r": 1.0, "h": 2.6}, math.pi * 2.6 / 3, 0.02),
+    ],
+)
+def test_a_solid_is_closed_and_its_normals_point_outward(part, volume, rough):
+    """∮ x·n dA = 3 V, ∮ n dA = 0, wherever it stands."""
+    made = mesh({**part, "at": [3.0, -1.0, 2.0], "toward": [0.3, -0.5, 0.8]})
+    a, b, c = np.moveaxis(made.corners, 1, 0)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+    found = np.sum(np.sum(made.corners.mean(axis=1) * made.normals, axis=1) * area) / 3
+    assert found == pytest.approx(volume, rel=rough)
+    assert np.max(abs(made.normals.T @ area)) < 1e-9
+
+
+def test_the_camera_has_right_at_the_right_and_up_above():
+    cloud = np.array([[1.0, 0, 0, 0.2], [-1.0, 0.4, 0.3, 0.2], [0, 0, 1.5, 0.1]])
+    camera = Camera.seeing(np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0]), cloud, (400, 300))
+    page = camera.on_page(np.array([[0.0, 0, 0], [1, 0, 0], [0, 0, 1], [0, -1, 0]]))
+    assert page[1, 0] > page[0, 0] + 20  # x to the right, for a viewer at −y
+    assert page[2, 1] < page[0, 1] - 20  # z upward
+    assert page[3, 2] > page[0, 2]  # nearer
+    seen = camera.on_page(cloud[:, :3])[:, :2]
+    assert np.all((seen >= 0) & (seen <= [400, 300]))
+
+
+def test_what_is_nearer_hides_what_is_behind():
+    cloud = np.array([[0.0, 0, 0, 2.0]])
+    camera = Camera.seeing(np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0]), cloud, (100, 100))
+    ball = {"kind": "ellipsoid", "size": [0.5, 0.5, 0.5]}
+    for order in ((-1, 1), (1, -1)):  # whichever is drawn first
+        canvas = Canvas(camera, np.ones((100, 100, 3)))
+        for y in order:
+            colour = np.array([1.0, 0, 0]) if y < 0 else np.array([0, 0, 1.0])
+            canvas.solid(mesh({**ball, "at": [0, y, 0]}), colour, 1.0, np.array([0, -1.0, 0]), np.array([0, 0, 1.0]))
+        middle = canvas.colours[50, 50]
+        assert middle[0] > 0.5
+        assert middle[2] == 0
+
+
+# motion
+
+
+def test_a_scene_moves_as_the_run_does():
+    dense = tumbling()
+    coarse = dense.isel(time=slice(None, None, 8))
+    arrays = Arrays()
+    made = scene(coarse, ph.plot.source.model_of("test", dense), arrays)
+    moved = Motion.of(made, arrays)
+    for k in (0, 4, 37, 203, 800):
+        x, q = moved.at(float(dense["time"][k]))
+        assert np.allclose(x[0], dense["position"].values[k, 0], atol=1e-4)
+        angle = quaternion.angle_between(quaternion.normalise(q[0]), dense["quaternion"].values[k, 0])
+        assert angle < (1e-7 if k % 8 == 0 else 0.02)
+
+
+def test_a_body_is_drawn_where_it_is():
+    """The coloured pixels of a pendulum's bob lie about the projection of its centre."""
+    run = swinging()
+    made = film(run, Shown(trails=False, vectors=False), (320, 240))
+    for k in (0, 120, 300):
+        t = float(run["time"][k])
+        picture = np.asarray(made.draw(t)).astype(float) / 255
+        x, q = made.motion.at(t)
+        body = made.scene["bodies"][1]
+        part = max(body["parts"], key=lambda part: part["reach"] if part["kind"] == "ellipsoid" else 0)
+        centre = x[1] + quaternion.rotate(q[1] / np.linalg.norm(q[1]), part["at"])
+        at = made.camera.on_page(centre)[:2] / 2
+        around = picture[int(at[1]) - 1 : int(at[1]) + 2, int(at[0]) - 1 : int(at[0]) + 2].reshape(-1, 3).mean(axis=0)
+        hue = rgb(SERIES[body["colour"]])
+        assert np.argmax(around) == np.argmax(hue)
+        assert around.max() - around.min() > 0.2
+
+
+def test_arrows_are_along_omega_and_the_momentum():
+    run = tumbling()
+    made = film(run)
+    for k in (0, 400):
+        t = float(run["time"][k])
+        (_, omega, *_), (_, momentum, *_) = made._arrows(t, *made.motion.at(t))
+        for drawn, true in ((omega, run["omega_world"].values[k, 0]), (momentum, top_momentum(run, k))):
+            assert np.linalg.norm(np.cross(drawn, true)) < 1e-5 * np.linalg.norm(drawn) * np.linalg.norm(true)
+            assert drawn @ true > 0
+    many = film(swinging())
+    drawn = many._arrows(1.0, *many.motion.at(1.0))
+    assert [name for *_, name, _, _ in drawn] == ["ω", "ω", "L"]
+
+
+def top_momentum(run, k):
+    """About the mass centre: J ω turned into space."""
+    return quaternion.rotate(run["quaternion"].values[k, 0], run["omega_body"].values[k, 0] * (1.0, 2.0, 2.8))
+
+
+# cans
+
+
+@pytest.mark.parametrize("sequence", ["313", "321", "212"])
+def test_between_two_frames_lies_one_turn_about_its_axis(sequence):
+    p = tumbling()["quaternion"].values[40:, 0]
+    first = np.tile(quaternion.from_axis_angle((1, 2, 3), 0.4), (len(p), 1))
+    frames = between(first, p, sequence)
+    angles = ph.euler.from_quaternion(sequence, quaternion.normalise(quaternion.relative(first, p)))
+    assert frames[0] is first
+    assert frames[3] is p
+    for k, digit in enumerate(sequence):
+        turn = quaternion.relative(frames[k], frames[k + 1])
+        axis = np.tile(np.eye(3)[int(digit) - 1], (len(p), 1))
+        expected = quaternion.from_axis_angle(axis, angles[:, k])
+        assert np.max(quaternion.angle_between(quaternion.normalise(turn), expected)) < 1e-7
+
+
+def test_the_halves_of_a_can_turn_by_the_joint_angle():
+    run = swinging()
+    r, p = run["position"].values, run["quaternion"].values
+    found = cans(ph.load("double-pendulum"), r, p, 0.1)
+    assert len(found) == 4
+    for j, (fixed, moving) in enumerate(zip(found[::2], found[1::2], strict=True)):
+        axis = np.array(ph.load("double-pendulum").joints[j].axis, dtype=float)
+        angle = run["q"].values[:, j]
+        expected = quaternion.from_axis_angle(np.tile(axis, (len(angle), 1)), angle)
+        turn = quaternion.normalise(quaternion.relative(fixed.attitude, moving.attitude))
+        assert np.max(quaternion.angle_between(turn, expected)) < 1e-7
+        assert np.allclose(fixed.position, moving.position, atol=1e-9)  # both stand at the joint
+        low, high = fixed.parts[0], moving.parts[0]
+        assert np.dot(np.subtract(high["at"], low["at"]), axis) == pytest.approx(low["h"] * 1.06)  # ends that touch
+
+
+# files
+
+
+@cache
+def short():
+    return swinging().isel(time=slice(0, 101))
+
+
+def test_a_gif_holds_the_motion(tmp_path):
+    counted = []
+    path = ph.animate(
+        short(), tmp_path / "a.gif", seconds=0.5, rate=20, size=(128, 96), progress=lambda *x: counted.append(x)
+    )
+    with Image.open(path) as picture:
+        assert picture.size == (128, 96)
+        assert picture.n_frames == 10
+        assert picture.info["duration"] == 50
+        first = np.asarray(picture.convert("RGB")).astype(int)
+        picture.seek(9)
+        last = np.asarray(picture.convert("RGB")).astype(int)
+    assert np.mean(np.any(abs(first - last) > 40, axis=-1)) > 0.002
+    assert counted[-1] == (10, 10)
+    assert [file.name for file in tmp_path.iterdir()] == ["a.gif"]
+
+
+def test_an_mp4_can_be_played(tmp_path):
+    from imageio_ffmpeg import count_frames_and_secs
+
+    path = ph.animate(short(), tmp_path / "a.mp4", seconds=0.4, size=(128, 96))
+    assert path.read_bytes()[4:8] == b"ftyp"
+    count, seconds = count_frames_and_secs(str(path))
+    assert count == 10
+    assert seconds == pytest.approx(0.4, abs=0.05)
+
+
+@pytest.mark.parametrize("run", [top, swinging, tumbling], ids=["top", "machine", "free"])
+def test_a_page_moves_offline_with_everything_switched_on(browser, tmp_path, run):
+    path = ph.animate(run(), tmp_path / "a.html", frames=True, cans=True)
+    page, faults, asked = browser.new_page(), [], []
+    page.on("console", lambda entry: entry.type == "error" and faults.append(entry.text))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-ready=yes]")
+    boxes = {box.get_attribute("data-option"): box.is_checked() for box in page.locator("input[data-option]").all()}
+    assert boxes == boxes | {"trail": True, "axes": True, "vectors": True, "cans": True}
+    before = page.locator("canvas").first.screenshot()
+    slider = "document.getElementById('time')"
+    page.evaluate(f"{slider}.value = {slider}.max / 2; {slider}.dispatchEvent(new Event('input'))")
+    page.wait_for_timeout(150)
+    after = page.locator("canvas").first.screenshot()
+    page.uncheck("input[data-option=cans]")
+    page.wait_for_timeout(150)
+    assert len({before, after, page.locator("canvas").first.screenshot()}) == 3
+    assert not faults
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"path": "a.avi"}, [".avi", ".html, .mp4, .gif"]),
+        ({"path": "no/such/a.gif"}, ["folder is missing"]),
+        ({"path": "there.gif"}, ["there already"]),
+        ({"path": "a.gif", "size": (100, 95)}, ["two even numbers"]),
+        ({"path": "a.gif", "rate": 0}, ["1 … 120"]),
+        ({"path": "a.gif", "seconds": 1e9}, ["no such length"]),
+    ],
+)
+def test_mistakes_are_told_before_any_work(tmp_path, options, words):
+    (tmp_path / "there.gif").write_bytes(b"")
+    with pytest.raises(InputError) as caught:
+        ph.animate(None, tmp_path / options.pop("path"), **options)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_runs_that_cannot_be_drawn_are_told(tmp_path):
+    for run, words in (
+        (top().isel(time=slice(0, 0)), "0 samples"),
+        (top().assign_attrs(model_yaml=""), "its model is not in it"),
+        (top().drop_vars("position"), "position and quaternion"),
+    ):
+        with pytest.raises(InputError, match=words):
+            ph.animate(run, tmp_path / "a.gif")
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_ffmpeg_the_message_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(animation.shutil, "which", lambda name: None)
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(PolhodeError, match=r"pip install 'polhode\[film\]'"):
+        ph.animate(short(), tmp_path / "a.mp4", seconds=0.1)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_encoder_that_fails_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(animation, "_ffmpeg", lambda: "/bin/false")
+    with pytest.raises(PolhodeError, match="ffmpeg could not write"):
+        ph.animate(short(), tmp_path / "a.mp4", seconds=0.1, size=(64, 64))
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_writes_a_page_beside_the_run(tmp_path):
+    from click.testing import CliRunner
+
+    from polhode.cli import main
+    from polhode.result import save
+
+    save(short(), tmp_path / "swing.nc")
+    found = CliRunner().invoke(main, ["animate", str(tmp_path / "swing.nc")])
+    assert found.exit_code == 0, found.output
+    assert (tmp_path / "swing.html").stat().st_size > 50_000
+    args = [
+        "animate",
+        str(tmp_path / "swing.nc"),
+        "--out",
+        str(tmp_path / "s.gif"),
+        "--size",
+        "96x64",
+        "--seconds",
+        "0.2",
+    ]
+    found = CliRunner().invoke(main, [*args, "--view", "30deg,20deg", "--cans"])
+    assert found.exit_code == 0, found.output
+    assert found.output.strip().endswith("s.gif")
+    assert CliRunner().invoke(main, ["animate", str(tmp_path / "none.nc")]).exit_code == 2

@@ -35,6 +35,7 @@ from polhode.kernel.null_space import by_null_space
 from polhode.kernel.trace import is_zero
 from polhode.model import WORLD, Model, Tree, make_tree, plain
 from polhode.model.conditions import check_constraint
+from polhode.model.recent import once_each
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import conjugate, product
 from polhode.scalar import Scalar, Vec, identity, iterate, jacobian, maximum, minimum, where
@@ -425,8 +426,11 @@ def _pair(where: str, value: Any) -> tuple[float, float]:
 
 def closed(model: Model, way: Way = USUAL) -> Closed | None:
     """The conditions of a model; None if it has none."""
-    if not model.constraints:
-        return None
+    return Closed(*_conditions(model), way) if model.constraints else None
+
+
+@once_each
+def _conditions(model: Model) -> tuple[tuple[Condition, ...], Scales]:
     for constraint in model.constraints:
         check_constraint(model, constraint)
     found = tuple(
@@ -436,7 +440,7 @@ def closed(model: Model, way: Way = USUAL) -> Closed | None:
             constraint, row_names(model, constraint) if constraint.type == "function" else ()
         )
     )
-    return Closed(found, _scales(model, make_tree(model), found), way)
+    return found, _scales(model, make_tree(model), found)
 
 
 def _scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:

@@ -10,6 +10,7 @@ from polhode.model.description import AnyForce, Constraint, Force, Model, Spring
 from polhode.model.joints import JOINTS, SIZES
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Joint
+from polhode.model.recent import once_each
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, sqrt, square, trace, vec
@@ -133,7 +134,16 @@ def make_tree(model: Model, values: Mapping[str, Any] | None = None) -> Tree:
     values  numbers or symbols by path ("bodies.arm.mass", "gravity") or by Parameter name, in place of
             the model's own
     """
-    numbers = Numbers(values or {})
+    return _made(model, values) if values else _own(model)
+
+
+@once_each
+def _own(model: Model) -> Tree:
+    return _made(model, {})
+
+
+def _made(model: Model, values: Mapping[str, Any]) -> Tree:
+    numbers = Numbers(values)
     q_at, v_at = _offsets(model)
     elements: list[Element] = []
     of_body: dict[str, int] = {WORLD: GROUND}

@@ -99,10 +99,70 @@ def test_a_pendulum_in_sixth_order_is_its_closed_form():
     assert coarse - truth == pytest.approx((coarse - fine) * 64 / 63, rel=0.05)
 
 
+PEERS = ("cvode", "cvode-bdf", "ida")
+
+
+@pytest.mark.parametrize("method", PEERS)
+def test_sundials_follows_a_top(method):
+    """SUNDIALS on our accelerations, our methods and the closed form are one motion."""
+    model = ph.load("heavy-top")
+    options = {"duration": 0.05, "samples": 6}
+    theirs = ph.simulate(model, method=method, tolerance=1e-10, **options)
+    ours = ph.simulate(model, tolerance=1e-12, **options)
+    assert theirs.attrs["status"] == "finished"
+    assert theirs.attrs["norm_policy"] == "none"
+    assert theirs.attrs["steps_taken"] > 50
+    for name in ("q", "v"):
+        gap = np.max(abs(theirs[name].values - ours[name].values))
+        assert 0 < gap < 1e-5 * np.max(abs(ours[name].values))
+
+
+def test_sundials_takes_inputs_and_loops():
+    model = ph.load("four-bar")
+    options = {"duration": 0.3, "samples": 4, "tau": lambda t, q, v: [0.1 * t, *[0.0] * (model.nv - 1)]}
+    theirs = ph.simulate(model, method="cvode", tolerance=1e-11, **options)
+    ours = ph.simulate(model, tolerance=1e-11, **options)
+    assert np.max(abs(theirs["q"].values - ours["q"].values)) < 1e-8
+    assert theirs.attrs["constraint_policy"] == "none"
+
+
+def test_a_run_that_sundials_gives_up_keeps_what_there_is():
+    def burst(t, q, v):
+        return [1e6 * (1 + v[0] * v[0]) * q[0], *[0.0] * 1]
+
+    model = ph.load("double-pendulum")
+    run = ph.simulate(model, method="cvode", duration=1.0, samples=101, tau=burst, q=(0.1, 0), v=(0, 0))
+    assert run.attrs["status"] == "failed"
+    assert "cvode" in run.attrs["reason"]
+    assert 1 <= len(run["time"]) < 101
+    assert np.all(np.isfinite(run["q"]))
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"step": 1e-3}, "step=…"),
+        ({"events": [ph.Event("low", lambda t, q, v: q[0])]}, "events"),
+        ({"sensitivities": ["gravity"]}, "sensitivities"),
+        ({"tau": ph.Sampled(lambda t, q, v: [0, 0, 0], 0.1)}, "sampled"),
+    ],
+)
+def test_what_sundials_does_not_take_is_refused(options, found):
+    with pytest.raises(ph.InputError, match=found):
+        ph.simulate(ph.load("heavy-top"), method="cvode", **options)
+    with pytest.raises(ph.InputError, match="under constraints"):
+        ph.simulate(ph.load("four-bar"), method="ida")
+
+
+def test_sundials_keeps_no_checkpoints(tmp_path):
+    with pytest.raises(ph.InputError, match="no checkpoints"):
+        ph.record(tmp_path / "out", ph.load("heavy-top"), method="cvode")
+
+
 def test_missing_sundials_is_told_with_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "sksundae.cvode", None)
     monkeypatch.setitem(sys.modules, "sksundae.ida", None)
     with pytest.raises(ph.InputError, match="pip install scikit-sundae"):
-        cvode(lambda t, x: x, vec(1.0), np.linspace(0, 1, 2), 1e-6)
+        cvode(lambda t, x: x, np.ones(1), np.linspace(0, 1, 2), 1e-6)
     with pytest.raises(ph.InputError, match="pip install scikit-sundae"):
-        ida(lambda t, x, xdot: xdot - x, vec(1.0), vec(1.0), np.linspace(0, 1, 2), 1e-6)
+        ida(lambda t, x, xdot: xdot - x, np.ones(1), np.ones(1), np.linspace(0, 1, 2), 1e-6)

@@ -20,6 +20,7 @@ from polhode.assemble.closed import DEFAULT, TOLERANCE, way_of
 from polhode.assemble.drive import Ending, Event, Position, Samples
 from polhode.assemble.graphs import identity_text
 from polhode.assemble.inputs import Sampled
+from polhode.assemble.peers import SUNDIALS
 from polhode.assemble.simulate import Run, fitting, joined, settings_of, tighter
 from polhode.errors import InputError, message
 from polhode.model import Model
@@ -84,6 +85,11 @@ def record(
     """
     way = way_of("record", engine, rank_tolerance, constraints, baumgarte)
     method = fitting(model, way, method)
+    if method in SUNDIALS:
+        fix = "Take ph.simulate, or a method of ph.methods."
+        raise InputError(
+            message("record, method", "SUNDIALS keeps no checkpoints", repr(method), "a method of ours", fix)
+        )
     settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm)
     settings = replace(settings, way=way)
     if not 0 < checkpoint < float("inf"):

@@ -17,6 +17,7 @@ from polhode.assemble.formed import Formed
 from polhode.assemble.grid import Grid
 from polhode.assemble.inputs import Sampled, Table, breaks
 from polhode.assemble.observe import Observer
+from polhode.assemble.peers import SUNDIALS, Peer, check_peer
 from polhode.assemble.rows import LARGEST, Crossing
 from polhode.assemble.sensitivity import Sensitivities
 from polhode.assemble.starting import start_of
@@ -24,6 +25,7 @@ from polhode.assemble.stepper import Course, course
 from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.bound import BOUND
+from polhode.integrate.method import Method
 from polhode.integrate.methods import method_named
 from polhode.model import Model
 from polhode.result import (
@@ -117,7 +119,8 @@ def simulate(
     tau        generalised forces: (nv,); {joint: force}; Table(times, values); a function of (t, q, v) on generic
                scalars; PD, ComputedTorque; Sampled(function, period) for a controller in Python
     step       equal steps of this size, s; None: steps under control of the tolerance
-    method     a name of ph.methods; "dop853" unless the model's start says another
+    method     a name of ph.methods; "dop853" unless the model's start says another; or a peer's: "cvode", "cvode-bdf",
+               "ida" of SUNDIALS (pip install scikit-sundae)
     tolerance  of every step, relative and absolute, down to 1e-14
     samples    how many, or their times; 1001 unless given; with equal steps, of those that end at a sample
     every      with equal steps: a sample every so many
@@ -141,6 +144,9 @@ def simulate(
     if form is not None:
         _check_form(step, method, events, sensitivities)
         method = "rk4"
+    if method in SUNDIALS:
+        held = isinstance(tau, Sampled) or (isinstance(tau, Table) and tau.hold)
+        check_peer(method, step, events, sensitivities, held)
     way = way_of("simulate", engine, rank_tolerance, constraints, baumgarte)
     method = fitting(model, way, method, sensitivities)
     settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm, form)
@@ -200,7 +206,7 @@ class Run:
     def __init__(self, settings: Settings, tau: Any, events: Sequence[Event], warn: bool = True) -> None:
         self.settings, self.tau, self.events = settings, tau, listed(events)
         model, way = settings.model, settings.way
-        chosen = BOUND[way.keeping][settings.method] if way.keeping in BOUND else method_named(settings.method)
+        chosen = BOUND[way.keeping][settings.method] if way.keeping in BOUND else _method(settings.method)
         self.fixed = settings.step is not None
         crossings = tuple(Crossing(event.function, event.direction, event.name) for event in self.events)
         zero, start, held = model.zero, (settings.q, settings.v), is_held(settings, tau)
@@ -210,6 +216,7 @@ class Run:
         self.drive = Drive(self.engine, self.segments, settings.tolerance, self.events)
         self.drive.position.q, self.drive.position.v = settings.q.copy(), settings.v.copy()
         self.kept: list[Samples] = []
+        self.peer = Peer(self.engine, settings.method, settings.tolerance) if settings.method in SUNDIALS else None
         self.formed = Formed(model, settings.form, settings.norm, *start, tau) if settings.form else None
 
     def course(self, where: str) -> Course:
@@ -220,7 +227,7 @@ class Run:
     def blocks(self, progress: Progress | None = None) -> Any:
         """Run, block by block; Ctrl-C ends the run with what there is."""
         try:
-            for block in self._by_form(self.formed) if self.formed else self.drive:
+            for block in self._course():
                 self.kept.append(block)
                 if progress:
                     progress(self.drive.position.t / self.settings.duration, self.drive.position.t)
@@ -229,6 +236,18 @@ class Run:
             self.kept.extend(self.drive.reached())
             self.drive.ending.status = "interrupted"
             self.drive.ending.reason = f"by its user, at t = {self.drive.position.t:.6g}"
+
+    def _course(self) -> Iterable[Samples]:
+        """The blocks of the run: by a form, by a peer, or by its own engine."""
+        if self.formed:
+            return self._by_form(self.formed)
+        return self._by_peer(self.peer) if self.peer else self.drive
+
+    def _by_peer(self, peer: Peer) -> Iterable[Samples]:
+        at = self.drive.position
+        for block in peer.blocks(self.segments, self.settings.q, self.settings.v, self.drive.ending):
+            at.t = float(block.time[-1])
+            yield block
 
     def _by_form(self, formed: Formed) -> Iterable[Samples]:
         """The blocks of a run by a form, up to where it leaves the numbers."""
@@ -302,7 +321,7 @@ class Run:
             method=settings.method,
             step=settings.step,
             tolerance=None if self.fixed else settings.tolerance,
-            norm_policy="Lie group" if lie else settings.norm,
+            norm_policy="none" if self.peer else "Lie group" if lie else settings.norm,
             status=ending.status,
             reason=ending.reason,
             model_text=model_text,
@@ -319,6 +338,8 @@ class Run:
     def _way(self) -> dict[str, str | float]:
         """How the constraints were met, if there are any."""
         way = self.settings.way
+        if self.peer:
+            way = replace(way, keeping="none")
         kept = f"baumgarte {way.baumgarte[0]:g} {way.baumgarte[1]:g}" if way.baumgarte else way.keeping
         known: dict[str, str | float] = {
             "engine": way.engine,
@@ -397,7 +418,7 @@ def settings_of(
         duration = start.duration if start and start.duration is not None else DURATION
     duration = _positive("duration", duration, "seconds above 0")
     name = method or (start.method if start else None) or "dop853"
-    chosen = method_named(name)
+    chosen = _method(name)
     if step is not None:
         step = _positive("step", step, "seconds above 0, or None for steps under control of the tolerance")
     elif not chosen.adaptive:
@@ -420,6 +441,11 @@ def settings_of(
     every = None if every is None else int(every)
     times = None if samples is None else _times(samples, duration)
     return Settings(model, q, v, duration, name, step, float(tolerance), times, every, norm, form)
+
+
+def _method(name: str) -> Method:
+    """The method of a name; for a peer's solver one that stands in for it where it is not asked."""
+    return method_named("dop853" if name in SUNDIALS else name)
 
 
 def _positive(name: str, value: Any, expected: str) -> float:

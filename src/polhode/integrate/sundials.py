@@ -1,17 +1,28 @@
-"""SUNDIALS through scikit-sundae: CVODE for ẋ = f(t, x), IDA for F(t, x, ẋ) = 0; references on plain floats."""
+"""SUNDIALS through scikit-sundae: CVODE for ẋ = f(t, x), IDA for F(t, x, ẋ) = 0; peers to compare our methods with."""
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.errors import InputError, IntegrationError, message
-from polhode.integrate.method import Rhs
-from polhode.scalar import Vec
+from polhode.errors import InputError, message
 
-Residual = Callable[[float, Vec, Vec], Vec]
+MOST_STEPS = 1_000_000
+"""Steps between two samples."""
+
+Rhs = Callable[[float, np.ndarray], np.ndarray]
+"""f(t, x), on arrays."""
+Residual = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 """F(t, x, ẋ), zero along a motion."""
+
+
+class Reached(NamedTuple):
+    """The states at the times reached, how often the function was asked, and what stopped it ("": nothing)."""
+
+    states: np.ndarray
+    evaluations: int
+    fault: str
 
 
 def _package(name: str) -> ModuleType:
@@ -25,39 +36,37 @@ def _package(name: str) -> ModuleType:
         raise InputError(message(name, "SUNDIALS is missing", "no package sksundae", "scikit-sundae", fix)) from None
 
 
-def cvode(rhs: Rhs, x: Vec, times: np.ndarray, tolerance: float, stiff: bool = False) -> np.ndarray:
+def cvode(rhs: Rhs, x: np.ndarray, times: np.ndarray, tolerance: float, stiff: bool = False) -> Reached:
     """The states at given times, by CVODE: Adams' formulas, or backward differentiation where `stiff`.
 
     times      (n,)  increasing; the first is the time of x
     tolerance  relative and absolute
-    ->         (n, len(x))                                                          Hindmarsh et al. (2005)
+    ->         states (n, len(x)), fewer if it stopped                              Hindmarsh et al. (2005)
     """
 
     def fill(t: float, y: np.ndarray, ydot: np.ndarray) -> None:
-        ydot[:] = rhs(float(t), Vec(y.tolist()))
+        ydot[:] = rhs(float(t), y)
 
-    solver = _package("cvode").CVODE(
-        fill, method="BDF" if stiff else "Adams", rtol=tolerance, atol=tolerance, max_num_steps=1_000_000
-    )
-    return _states("cvode", solver.solve(np.asarray(times), np.array(x)), len(times))
+    kind = "BDF" if stiff else "Adams"
+    solver = _package("cvode").CVODE(fill, method=kind, rtol=tolerance, atol=tolerance, max_num_steps=MOST_STEPS)
+    return _reached(solver.solve(np.asarray(times), np.array(x)), len(times))
 
 
-def ida(residual: Residual, x: Vec, xdot: Vec, times: np.ndarray, tolerance: float) -> np.ndarray:
+def ida(residual: Residual, x: np.ndarray, xdot: np.ndarray, times: np.ndarray, tolerance: float) -> Reached:
     """The states at given times, by IDA; x and ẋ satisfy the equations at the first.
 
     times      (n,)  increasing
     tolerance  relative and absolute
-    ->         (n, len(x))                                                          Hindmarsh et al. (2005)
+    ->         states (n, len(x)), fewer if it stopped                              Hindmarsh et al. (2005)
     """
 
     def fill(t: float, y: np.ndarray, ydot: np.ndarray, found: np.ndarray) -> None:
-        found[:] = residual(float(t), Vec(y.tolist()), Vec(ydot.tolist()))
+        found[:] = residual(float(t), y, ydot)
 
-    solver = _package("ida").IDA(fill, rtol=tolerance, atol=tolerance, max_num_steps=1_000_000)
-    return _states("ida", solver.solve(np.asarray(times), np.array(x), np.array(xdot)), len(times))
+    solver = _package("ida").IDA(fill, rtol=tolerance, atol=tolerance, max_num_steps=MOST_STEPS)
+    return _reached(solver.solve(np.asarray(times), np.array(x), np.array(xdot)), len(times))
 
 
-def _states(name: str, found: Any, wanted: int) -> np.ndarray:
-    if not found.success or len(found.t) != wanted:
-        raise IntegrationError(f"{name} stopped at t = {found.t[-1]:.6g}: {found.message}")
-    return found.y
+def _reached(found: Any, wanted: int) -> Reached:
+    good = bool(found.success) and len(found.t) == wanted
+    return Reached(np.asarray(found.y), int(found.nfev), "" if good else str(found.message))

@@ -14,6 +14,7 @@ from polhode.cli.info import info
 from polhode.cli.modes import modes
 from polhode.cli.plot import plot
 from polhode.cli.run import BAD_INPUT, INTERRUPTED, run
+from polhode.cli.sweep import sweep
 from polhode.errors import PolhodeError
 
 
@@ -45,5 +46,9 @@ def main() -> None:
     """Rigid multibody dynamics in unit quaternions (Euler parameters)."""
 
 
+<<<<<<< HEAD
 for command in (run, info, compare, modes, draw, plot, animate, bench):
+=======
+for command in (run, sweep, info, compare, modes, draw, bench):
+>>>>>>> fedcf4c (ensemble: studies, stores that lose nothing, clusters, GPUs; polhode sweep)
     main.add_command(command)

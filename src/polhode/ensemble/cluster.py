@@ -95,10 +95,11 @@ def run_on_cluster(
     """All chunks that are missing; `count` hears of each."""
     from distributed import as_completed
 
-    held = client.scatter(study, broadcast=True, hash=False)
+    # the study goes with every task: what is scattered is lost with the last worker that holds it
     folder = str(store.folder.resolve())
     left = list(reversed(pending))
     numbers: dict[Any, int] = {}
+    tried: dict[int, int] = {}
 
     def more() -> list[Any]:
         """The next tasks, a few for each worker at a time."""
@@ -110,7 +111,7 @@ def run_on_cluster(
         return new
 
     def submit(number: int, skip: Mapping[int, str]) -> Any:
-        future = client.submit(task, held, folder, number, skip, pure=False, retries=RETRIES)
+        future = client.submit(task, study, folder, number, skip, pure=False, retries=RETRIES)
         numbers[future] = number
         return future
 
@@ -124,22 +125,25 @@ def run_on_cluster(
             fault = future.exception()
             if isinstance(fault, (OSError, PolhodeError)) and not isinstance(fault, InputError):
                 raise fault
-            bad = _culprits(client, held, *store.bounds(number), fault)
+            tried[number] = tried.get(number, 0) + 1
+            if tried[number] > RETRIES:
+                raise PolhodeError(message(f"sweep, chunk {number}", "cannot be run", str(fault)[:200], "a receipt"))
+            bad = _culprits(client, study, *store.bounds(number), fault)
             waiting.add(submit(number, bad))
         for new in more():
             waiting.add(new)
 
 
-def _culprits(client: Any, held: Any, first: int, last: int, fault: BaseException) -> dict[int, str]:
+def _culprits(client: Any, study: Study, first: int, last: int, fault: BaseException) -> dict[int, str]:
     """The runs of a stretch that fail by themselves, and why."""
     if last - first == 1:
         return {first: f"{type(fault).__name__}: {fault}".splitlines()[0][:200]}
     found: dict[int, str] = {}
     middle = (first + last) // 2
     halves = [(first, middle), (middle, last)]
-    futures = [client.submit(attempt, held, a, b, pure=False, retries=1) for a, b in halves]
+    futures = [client.submit(attempt, study, a, b, pure=False, retries=1) for a, b in halves]
     for (a, b), future in zip(halves, futures, strict=True):
         inner = future.exception()
         if inner is not None:
-            found |= _culprits(client, held, a, b, inner)
+            found |= _culprits(client, study, a, b, inner)
     return found

@@ -30,7 +30,7 @@ from polhode.ensemble.distributions import Grid
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
 from polhode.ensemble.study import Study, told
 from polhode.ensemble.targets import FORCE, GAINS, START, Targets, impossible, unknown
-from polhode.errors import InputError, message
+from polhode.errors import InputError, PolhodeError, message
 from polhode.formats.expression import Fault, evaluate_on, names_in
 from polhode.integrate.methods import method_named
 from polhode.result import conserved, labels
@@ -88,6 +88,7 @@ class Fleet:
         self._kept = {part: self._kept_of(part) for part in START}
         self._check_measures()
         self.values(0, 1)
+        self._try_outputs()
 
     # what differs
 
@@ -254,6 +255,23 @@ class Fleet:
             return evaluated(f"sweep, {what}", rule, {**self.targets.numbers, **own, **state, "t": t})
 
         return function
+
+    def _try_outputs(self) -> None:
+        """Ask every output once, at the start, so that a mistake is told before the runs."""
+        q, v, p = (Vec(x[0].tolist()) for x in self.starts(0, 1))
+        own = dict(zip(self.lanes.names, p, strict=True))
+        for name, rule in self.study.outputs.items():
+            where = f"sweep, output '{name}'"
+            try:
+                found = float(self._function(f"output '{name}'", rule)(0.0, q, v, own))
+            except PolhodeError:
+                raise
+            except Exception as error:
+                raise InputError(
+                    message(where, "failed at the start", f"{type(error).__name__}: {error}", "a number")
+                ) from error
+            if not np.isfinite(found):
+                raise InputError(message(where, "not finite at the start", str(found), "a number"))
 
     # what is kept
 

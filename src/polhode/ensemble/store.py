@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 GROUP, BEGUN, RECEIPTS, LOCK = "study.zarr", "study.zarr.partial", "receipts", "lock"
 
-PIECE = 2**20
+PIECE = 2**18
 """Bytes of the inner chunks of a shard, about: what a reader of a few runs must read."""
 
 SHARDED = 2**18
@@ -57,6 +57,7 @@ class Store:
         self.runs, self.chunk = int(self.attrs["runs"]), int(self.attrs["chunk"])
         self.names: list[str] = list(self.attrs["arrays"])
         self.lock: Lock | None = None
+        self._arrays: dict[str, Any] = {}
 
     # beginning
 
@@ -173,7 +174,9 @@ class Store:
 
     def array(self, name: str) -> Any:
         """An array of the group."""
-        return self.group[name]
+        if name not in self._arrays:
+            self._arrays[name] = self.group[name]
+        return self._arrays[name]
 
     def _path(self, number: int) -> Path:
         return self.folder / RECEIPTS / f"{number:06d}.json"
@@ -196,6 +199,15 @@ class Store:
         return found.assign_attrs(runs_done=finished, reasons=json.dumps(reasons))
 
 
+def begun(folder: str | Path) -> dict[str, Any]:
+    """What a study on disk says of itself; an InputError where there is none."""
+    try:
+        return json.loads((Path(folder) / GROUP / "zarr.json").read_text(encoding="utf-8"))["attributes"]
+    except (OSError, ValueError, KeyError):
+        where = f"sweep, out '{folder}'"
+        raise InputError(message(where, "nothing to resume", "no study", "a study that was cut off")) from None
+
+
 def open_study(folder: str | Path) -> "xr.Dataset":
     """A study on disk as a Dataset over (run, time, …), read when asked for."""
     place = Path(folder)
@@ -214,7 +226,8 @@ def _fill(group: Any, fleet: Fleet, chunk: int) -> None:
         size = int(np.prod(whole)) * np.dtype(array.kind).itemsize
         inner, shards = whole, None
         if size > SHARDED and array.sizes:
-            pieces = next((k for k in range(max(1, size // PIECE), chunk + 1) if chunk % k == 0), 1)
+            wanted = max(1, size // PIECE)
+            pieces = next((k for k in range(wanted, min(4 * wanted, chunk) + 1) if chunk % k == 0), 1)
             inner, shards = (chunk // pieces, *array.sizes), whole
         fill: Any = np.nan if array.kind == "f8" else 0
         made = group.create_array(
@@ -247,7 +260,8 @@ def facts(fleet: Fleet) -> dict[str, Any]:
     versions = {"polhode": __version__, "numpy": np.__version__, "zarr": zarr.__version__}
     return {
         "title": study.name, "model_name": study.model.name, "runs": study.runs, "seed": study.seed,
-        "study": json.dumps(study.description), "study_text": study.text, "model_text": study.model_text,
+        "study": json.dumps(study.description), "study_text": study.text, "source": study.source,
+        "model_text": study.model_text,
         "identity": study.identity, "versions": json.dumps(versions), "measures": list(study.measures),
         "outputs": list(study.outputs),
     }  # fmt: skip

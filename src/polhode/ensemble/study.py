@@ -46,7 +46,7 @@ class Study:
     measures   by name, numbers of each run
     keep       what of the state is kept: "q", "v", "q.hinge", …
     every      with equal steps: steps between samples;  times: how many samples, with steps under control
-    text       of the study's file;  model_text: of the model's
+    text       of the study's file, `source`;  model_text: of the model's
     """
 
     name: str
@@ -72,6 +72,7 @@ class Study:
     keep: tuple[str, ...] = ("q", "v")
     text: str = ""
     model_text: str = ""
+    source: str = ""
 
     @property
     def description(self) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def load_study(path: str | Path, **other: Any) -> Study:
     place = Path(path)
     if not place.is_file():
         raise InputError(message(f"study '{path}'", "no such file", "nothing", "a study file, in YAML"))
-    return study_of(read_text(place), str(path), place.parent, **other)
+    return replace(study_of(read_text(place), str(path), place.parent, **other), source=str(place.resolve()))
 
 
 def study_of(text: str, where: str = "study", folder: Path = Path(), **other: Any) -> Study:

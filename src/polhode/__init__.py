@@ -36,6 +36,7 @@ _NAMES = {
     ],
     "polhode.assemble": ["SingleBody", "System", "compare", "compile"],
     "polhode.assemble.analysis": ["Linear", "Mode", "Steady", "equilibrium", "linearize", "steady_motion"],
+    "polhode.assemble.flight": ["absolute"],
     "polhode.assemble.consistent": ["Consistent", "consistent_start"],
     "polhode.assemble.diagnose": ["Diagnosis", "diagnose"],
     "polhode.assemble.adjoint": ["gradient"],

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.assemble import rows
+from polhode.assemble.absolute import Absolute
 from polhode.assemble.calls import Arguments
 from polhode.assemble.closed import USUAL, Way, closed
 from polhode.assemble.diagnose import Missed, contradictions, missed
@@ -145,7 +146,8 @@ class Engine:
         rolled  False: no loops over the elements, however many there are
         """
         way, _, operations = self._way
-        reduced = tree if self.model.forces or self.closed else regrouped(tree)
+        whole = self.model.forces or self.closed or self.plan.way.engine == "absolute"
+        reduced = tree if whole else regrouped(tree)
         if not rolled and not self.closed and is_large(reduced):
             way = forward_dynamics
         law = law or law_of(self.model, tree, self.plan.tau, np.array(self.plan.zero))[0]
@@ -160,6 +162,8 @@ class Engine:
         """The cheapest way to the acceleration, the tree it works on, and its operations."""
         if self.closed:
             return self.closed.forward, self.tree, 10**9
+        if self.plan.way.engine == "absolute":
+            return Absolute.of(self.model).forward, self.tree, 10**9
         tree = self.tree if self.model.forces else regrouped(self.tree)
         if is_large(tree) and not self.model.forces:
             return (lambda x: forward_dynamics(x._replace(rolled=True))), tree, 10**9
@@ -424,7 +428,7 @@ class Engine:
         if not model or plan.crossings or not (self.law_text or plan.held):
             return ""
         inputs = "held" if plan.held else self.law_text
-        way = str(plan.way) if self.closed else ""
+        way = str(plan.way) if self.closed or plan.way.engine == "absolute" else ""
         return cache_key(model, plan.method.name, str(plan.fixed), plan.norm, inputs, way, "run")
 
 

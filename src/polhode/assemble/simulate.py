@@ -128,7 +128,8 @@ def simulate(
     norm       "state": quaternions are brought back to unit length after each step; "none": they are left alone
     form       a name of ph.forms: one body runs in the form's own variables, by RK4 with equal steps (step=…); norm may
                be "p" too; the multiplier and its prediction are in the Dataset
-    engine     how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space"
+    engine     how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space", or "absolute"
+               (Euler parameters of every body, joints as constraints too)
     rank_tolerance  what is left of a row of constraints, relative to its size, below which it counts as dependent
     constraints  what keeps them: "project" (positions and velocities, after each step), "baumgarte", "ggl" (index 2, by
                radau2, radau3), "index-3" (positions alone, by generalized-alpha), "none"

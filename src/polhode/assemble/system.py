@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.assemble.absolute import Absolute
 from polhode.assemble.calls import Arguments, checked_call, own_value, thread_count
 from polhode.assemble.closed import (
     DEFAULT,
@@ -75,7 +76,8 @@ def compile(  # the public name, as in `ph.compile`
     parameters  paths or Parameter names that become inputs: parameters={path: value or batch} in every call
     fast        whether kernels may reassociate sums: results then differ in the last digits from those of others
     threads     how many threads share a batch (of target "cpu"), unless a call says otherwise: threads=…
-    engine      how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space"
+    engine      how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space", or "absolute"
+                (Euler parameters of every body, joints as constraints too)
     rank_tolerance  what is left of a row of constraints, relative to its size, below which it counts as dependent
     """
     return System(model, target, parameters, fast, threads, engine, rank_tolerance)
@@ -106,7 +108,7 @@ class System:
         self.engine, self.rank_tolerance, self.baumgarte = engine, float(rank_tolerance), baumgarte
         self.fast, self.threads = bool(fast), thread_count("compile", threads)
         make_tree(model, {path: own_value(model, path) for path in parameters})  # refuses unknown paths
-        text = str(way) if model.constraints else ""
+        text = str(way) if model.constraints or engine == "absolute" else ""
         self._tree, self._target, self._regular = make_tree(model), TARGETS[target](model, self.fast, text), False
         self._direct: dict[Key, Callable] = {}  # built-ins of quantities of one body
         self._origin = ORIGIN if target == "cuda" else np.zeros(3)  # as kernels take it
@@ -188,7 +190,7 @@ class System:
         if self._closed:
             return self._closed.forward
         self._check_singular()
-        return forward_dynamics
+        return Absolute.of(self.model).forward if self.engine == "absolute" else forward_dynamics
 
     def inverse_dynamics_derivatives(self, q: Array, v: Array, vd: Array, **options: Any) -> InverseDerivatives:
         """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇. Takes t, wrench."""

@@ -114,7 +114,7 @@ class PythonTarget:
     """The physics itself, on floats and NumPy batches, with no graph: what all other targets must equal."""
 
     def __init__(self, model: Model, fast: bool = False, way: str = "") -> None:
-        self.model, self.tree = model, make_tree(model)
+        self.model, self.tree, self.way = model, make_tree(model), way
         self.kernels: dict[tuple, Any] = {}
 
     array = staticmethod(real_array)
@@ -130,8 +130,10 @@ class PythonTarget:
     def evaluate(self, key: Key, quantity: Quantity, call: Call) -> Any:
         """The result of a quantity; of derivatives, that of the quantity itself is given."""
         result: Any
-        if self.model.constraints and key[0] in CLOSED:  # derivatives of conditions need a graph, evaluated plainly
-            graph = Graphs(self.model).graph(key[0], quantity, call)
+        if (self.model.constraints or self.way) and key[
+            0
+        ] in CLOSED:  # derivatives of conditions need a graph, evaluated plainly
+            graph = Graphs(self.model, self.way).graph(key[0], quantity, call)
             result = evaluate(graph, **call.arrays)
             result = RECORDS[key[0]](*result) if key[0] in RECORDS else result
         elif key[0].endswith("_derivatives"):

@@ -44,7 +44,10 @@ DRAWN = 20_000
 @click.option("--tolerance", type=float, default=1e-9, show_default=True, help="Of every controlled step.")
 @click.option("--norm", default="state", show_default=True, help="Quaternions: state (unit after each step) or none.")
 @click.option(
-    "--engine", default="fundamental", show_default=True, help="Constraints: fundamental, multipliers, null-space."
+    "--engine",
+    default="fundamental",
+    show_default=True,
+    help="Constraints: fundamental, multipliers, null-space, absolute.",
 )
 @click.option(
     "--rank-tolerance", type=float, default=1e-10, show_default=True, help="Of dependent rows of constraints."

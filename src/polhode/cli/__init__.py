@@ -46,9 +46,5 @@ def main() -> None:
     """Rigid multibody dynamics in unit quaternions (Euler parameters)."""
 
 
-<<<<<<< HEAD
-for command in (run, info, compare, modes, draw, plot, animate, bench):
-=======
-for command in (run, sweep, info, compare, modes, draw, bench):
->>>>>>> fedcf4c (ensemble: studies, stores that lose nothing, clusters, GPUs; polhode sweep)
+for command in (run, sweep, info, compare, modes, draw, plot, animate, bench):
     main.add_command(command)

@@ -193,18 +193,19 @@ class Engine:
         return Shared("acceleration", lambda t, q, v, tau: way(Arguments(tree, q, v, tau=tau, t=t[0])))
 
     @cached_property
-    def _system(self) -> System:
+    def system(self) -> System:
+        """The same model as a System, for what is asked of it besides the run."""
         way = self.plan.way
         return System(self.model, engine=way.engine, rank_tolerance=way.rank_tolerance, baumgarte=way.baumgarte)
 
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ under constraints of plain numbers: conditions are derived from a graph, so a kernel is asked."""
-        return Vec(self._system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
+        return Vec(self.system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
 
     def _project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """The state brought back to where the constraints hold."""
         if not _is_traced(q, v):
-            found = self._system.project([*q], [*v], t=t)
+            found = self.system.project([*q], [*v], t=t)
             return Vec(found.q.tolist()), Vec(found.v.tolist())
         both = self._projection(Vec([t]), q, v)
         return Vec(both[: len(q)]), Vec(both[len(q) :])
@@ -287,12 +288,12 @@ class Engine:
 
     def missed(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
         """What constraints miss at samples of a run."""
-        return missed(self._system, time, q, v)
+        return missed(self.system, time, q, v)
 
     def _contradictions(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float]) -> str:
         """Which constraints contradict each other at a state or just ahead of it; "" if none."""
         for h in (0.0, *sizes):
-            if found := contradictions(self._system, q, v, t + h):
+            if found := contradictions(self.system, q, v, t + h):
                 names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
                 return f"constraints contradict each other: {names}"
         return ""

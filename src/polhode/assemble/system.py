@@ -28,6 +28,13 @@ from polhode.assemble.closed import (
 from polhode.assemble.cuda import CudaTarget
 from polhode.assemble.graphs import Quantity
 from polhode.assemble.quantities import forward_dynamics, gravity, inverse_dynamics, mass_matrix, needed
+from polhode.assemble.reactions import (
+    ConstraintReactions,
+    JointReactions,
+    connecting,
+    constraint_reactions,
+    joint_reactions,
+)
 from polhode.assemble.targets import (
     CpuTarget,
     ForwardDerivatives,
@@ -211,6 +218,30 @@ class System:
     def constraint_forces(self, q: Array, v: Array, tau: Array, **options: Any) -> Reactions:
         """Multipliers λ by row, their generalised force Aᵀλ, rank, dependent rows. Takes t, wrench."""
         return self._call("constraint_forces", self._bound().reactions, options, q=q, v=v, tau=tau)
+
+    def constraint_reactions(self, q: Array, v: Array, tau: Array, **options: Any) -> ConstraintReactions:
+        """Multipliers, rank, and the force and torque on body b of each constraint between two bodies (those of
+        `connection_names`), in the axes of its frame on body a. Takes t, wrench."""
+        bound = self._bound()
+        if not self.connection_names:
+            found = self.constraint_forces(q, v, tau, **options)
+            none = np.zeros((*np.shape(found.multipliers)[:-1], 0, 3))
+            return ConstraintReactions(found.multipliers, found.rank, none, none)
+        on_scalars = lambda x: constraint_reactions(bound, self.model, x)  # noqa: E731
+        return self._call("constraint_reactions", on_scalars, options, q=q, v=v, tau=tau)
+
+    @property
+    def connection_names(self) -> list[str]:
+        """The constraints between two bodies, in their order."""
+        return [constraint.name for constraint in connecting(self.model)]
+
+    def joint_reactions(self, q: Array, v: Array, tau: Array, **options: Any) -> JointReactions:
+        """The force and torque that each joint gives to its child, its drive included, in the axes of the joint
+        frame, at the child's origin: (..., joints, 3) each. Takes t, wrench."""
+        if not self._closed:
+            self._check_singular()
+        on_scalars = lambda x: joint_reactions(self._closed, self.model, x)  # noqa: E731
+        return self._call("joint_reactions", on_scalars, options, q=q, v=v, tau=tau)
 
     def constraint_residuals(self, q: Array, v: Array, **options: Any) -> Residuals:
         """What the constraints miss: φ of positions, r of all rates. Takes t."""

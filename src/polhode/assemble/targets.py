@@ -14,6 +14,7 @@ import numpy as np
 from polhode.assemble.calls import FLOAT, Arguments, Call, arguments, into, real_array
 from polhode.assemble.closed import ConditionRows, Projected, Reactions, Residuals
 from polhode.assemble.graphs import Graphs, Quantity, identity_text
+from polhode.assemble.reactions import ConstraintReactions, JointReactions
 from polhode.dynamics import kinematics
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.kernel import evaluate
@@ -72,8 +73,10 @@ RECORDS: dict[str, type] = {
     "forward_dynamics_derivatives": ForwardDerivatives,
     "inverse_dynamics_derivatives": InverseDerivatives,
     "constraint_forces": Reactions,
+    "constraint_reactions": ConstraintReactions,
     "constraint_residuals": Residuals,
     "constraint_rows": ConditionRows,
+    "joint_reactions": JointReactions,
     "project": Projected,
 }
 """The quantities with several results, and the record of them."""
@@ -84,8 +87,10 @@ CLOSED = {
     "forward_dynamics_derivatives",
     "constraint_forces",
     "constraint_rates",
+    "constraint_reactions",
     "constraint_residuals",
     "constraint_rows",
+    "joint_reactions",
     "project",
 }
 """The quantities that constraints take part in."""

@@ -307,7 +307,7 @@ class Run:
         extra = self.formed.multipliers(arrays["q"], arrays["v"]) if self.formed else {}
         found = self.observed(arrays) if observed is None else observed
         named = self._watch.labels if self.engine.closed else {}
-        if "joint_force" in found:
+        if any(name in found for name in JOINTS):
             named["joint"] = [joint.name for joint in model.joints]
         trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, events)
         result = dataset(model, trajectory, self.facts(mark, model_text))

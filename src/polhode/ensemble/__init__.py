@@ -1,1 +1,0 @@
-"""Many runs: what they are drawn from, how they are run, where they are kept."""

@@ -21,7 +21,11 @@ _numbers = count()
 launches = []
 """Of every kernel launched: its name, the options it was compiled with, grid and block."""
 
-__version__ = "none"
+__version__ = "0"
+
+
+FREE = 2**20
+"""Bytes of memory of the device."""
 
 
 class Event:
@@ -36,7 +40,10 @@ class Event:
 
 cuda = SimpleNamespace(
     runtime=SimpleNamespace(
-        getDeviceCount=lambda: 1, getDevice=lambda: 0, getDeviceProperties=lambda device: {"name": b"a stand-in"}
+        memGetInfo=lambda: (FREE, FREE),
+        getDeviceCount=lambda: 1,
+        getDevice=lambda: 0,
+        getDeviceProperties=lambda device: {"name": b"a stand-in"},
     ),
     Event=Event,
     get_elapsed_time=lambda begin, end: 1e3 * (end.time - begin.time),

@@ -1,19 +1,29 @@
 """All engines find one motion and one total force, on every bundled model under constraints."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import polhode as ph
+from machines import random_model, random_q
 from polhode.formats import library
 
-OTHERS = ["multipliers", "null-space"]
+OTHERS = ["multipliers", "null-space", "absolute"]
 LONG = pytest.mark.long
 SLOW = ["stewart-platform", "n-four-bar-12", "closed-chain-30", "n-four-bar-40"]
+LARGE = ["andrews", "bicycle", "bricard", "closed-chain-4"]
+"""Models whose bodies in absolute coordinates take seconds to compile."""
 CLOSED = [name for name in library.names() if "constraints:" in library.text_of(name)] + [
     "n-four-bar",
     "closed-chain-4",
 ]
-NAMES = [*(name for name in CLOSED if name not in SLOW), *(pytest.param(name, marks=LONG) for name in SLOW)]
+CASES = [
+    pytest.param(name, engine, marks=LONG if name in SLOW or (engine == "absolute" and name in LARGE) else ())
+    for name in [*(name for name in CLOSED if name not in SLOW), *SLOW]
+    for engine in OTHERS
+    if (name, engine) != ("n-four-bar-40", "absolute")  # 1253 unknowns in one system
+]
 EPSILON = 1e-9
 
 
@@ -44,21 +54,19 @@ def condition(system, q, v):
     return np.linalg.cond(K) ** 2 * kept[0] / kept[-1]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_engines_agree_in_accelerations_and_in_the_force_of_all_constraints(name):
+@pytest.mark.parametrize(("name", "engine"), CASES)
+def test_engines_agree_in_accelerations_and_in_the_force_of_all_constraints(name, engine):
     model = ph.load(name)
-    systems = {engine: ph.compile(model, engine=engine) for engine in ["fundamental", *OTHERS]}
+    base, system = ph.compile(model), ph.compile(model, engine=engine)
     for q, v, tau in states(model):
-        base = systems["fundamental"]
         expected, forces = base.forward_dynamics(q, v, tau), base.constraint_forces(q, v, tau)
+        found, other = system.forward_dynamics(q, v, tau), system.constraint_forces(q, v, tau)
         bound = EPSILON * condition(base, q, v)
         size = np.sqrt(np.diag(base.mass_matrix(q)))
-        for engine in OTHERS:
-            found, other = systems[engine].forward_dynamics(q, v, tau), systems[engine].constraint_forces(q, v, tau)
-            scale = np.max(abs(size * expected)) + np.max(abs(forces.generalized / size))
-            assert np.max(abs(size * (found - expected))) <= bound * scale
-            assert np.max(abs((other.generalized - forces.generalized) / size)) <= bound * scale
-            assert other.rank == forces.rank
+        scale = np.max(abs(size * expected)) + np.max(abs(forces.generalized / size))
+        assert np.max(abs(size * (found - expected))) <= bound * scale
+        assert np.max(abs((other.generalized - forces.generalized) / size)) <= bound * scale
+        assert other.rank == forces.rank
 
 
 @pytest.mark.parametrize("engine", OTHERS)
@@ -73,7 +81,7 @@ def test_derivatives_do_not_depend_on_the_engine(engine):
 
 @pytest.mark.parametrize("engine", OTHERS)
 def test_runs_by_other_engines_are_the_same_runs(engine):
-    model, options = ph.load("bricard"), {"duration": 0.5, "tolerance": 1e-10, "samples": 3}
+    model, options = ph.load("four-bar"), {"duration": 0.5, "tolerance": 1e-10, "samples": 3}
     base, run = ph.simulate(model, **options), ph.simulate(model, engine=engine, **options)
     assert np.max(abs(run["q"].values - base["q"].values)) < 1e-9
     assert (run.attrs["engine"], base.attrs["engine"]) == (engine, "fundamental")
@@ -118,3 +126,50 @@ def test_wrong_choices_are_told(options, what):
     for call in (ph.compile, ph.simulate):
         with pytest.raises(ph.PolhodeError, match=what):
             call(model, **options)
+
+
+KINDS = ["revolute", "prismatic", "screw", "cylindrical", "universal", "planar", "spherical", "free", "fixed"]
+
+
+@pytest.mark.parametrize("first", range(0, 9, 3))
+def test_absolute_coordinates_give_the_motion_of_a_tree(first):
+    """All kinds of joints with armature, dampers and springs between bodies; against articulated bodies."""
+    kinds = [*KINDS[first : first + 3], "revolute"]
+    springs = [ph.Spring("s", "b0", "b2", (0.1, 0, 0.2), (0, 0.3, 0), stiffness=3.0, damping=0.5, rest=0.2)]
+    model = random_model(kinds, 5 + first, forces=springs)
+    model = replace(model, joints=[replace(joint, damping=0.3) for joint in model.joints])
+    rng = np.random.default_rng(first)
+    q, v, tau = random_q(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    wrench = {"b1": (rng.normal(size=3), rng.normal(size=3))}
+    expected = ph.compile(model).forward_dynamics(q, v, tau, wrench=wrench)
+    found = ph.compile(model, engine="absolute").forward_dynamics(q, v, tau, wrench=wrench)
+    assert np.max(abs(found - expected)) < 1e-11 * np.max(abs(expected))
+
+
+def test_conditions_on_coordinates_hold_in_absolute_coordinates_too():
+    """A gear and a given motion, on an arm of two hinges with a slider."""
+    bodies = [ph.Body(name, 1.0, (0.1, 0.2, 0.15), (0.1, 0.2, 0.3)) for name in "abc"]
+    kinds = [("a", "world", "revolute"), ("b", "a", "revolute"), ("c", "b", "prismatic")]
+    joints = [
+        ph.Joint(f"j{name}", kind, parent, name, axis=(0.3, -0.8, -0.5), position=(0.2, 0.1, 0.3), armature=0.1)
+        for name, parent, kind in kinds
+    ]
+    constraints = [
+        ph.Constraint("gear", "gear", {"joint": "jb", "source": "ja", "multiplier": 1.7, "offset": 0.1}),
+        ph.Constraint("given", "prescribed", {"joint": "jc", "value": lambda t: 0.3 * ph.sin(2 * t)}),
+    ]
+    model = ph.Model("arm", bodies=bodies, joints=joints, constraints=constraints)
+    q, v, tau = [0.4, 0.78, 0.3 * np.sin(0.6)], [1.1, 1.87, 0.6 * np.cos(0.6)], [0.3, 0.2, 0.1]
+    one, other = (ph.compile(model, engine=engine) for engine in ("fundamental", "absolute"))
+    np.testing.assert_allclose(
+        other.forward_dynamics(q, v, tau, t=0.3), one.forward_dynamics(q, v, tau, t=0.3), atol=1e-11
+    )
+    a, b = (system.constraint_forces(q, v, tau, t=0.3) for system in (one, other))
+    np.testing.assert_allclose(b.multipliers, a.multipliers, atol=1e-10)
+    assert b.rank == a.rank == 2
+
+
+def test_a_tree_runs_in_absolute_coordinates():
+    model, options = ph.load("heavy-top"), {"duration": 0.1, "tolerance": 1e-10, "samples": 3}
+    base, run = ph.simulate(model, **options), ph.simulate(model, engine="absolute", **options)
+    assert np.max(abs(run["v"].values - base["v"].values)) < 1e-6 * np.max(abs(base["v"].values))

@@ -317,3 +317,18 @@ def test_polhodes_lie_on_the_ellipsoid(J):
         np.testing.assert_allclose(D, D[0], rtol=1e-9)
     for curve in level_curves(J, (J[0] + J[1] + J[2]) / 3):
         assert np.isfinite(curve).all()
+
+
+def test_constraints_have_their_own_plots(show):
+    """Residuals down to rounding, forces, and the smallest singular value with the passages marked."""
+    model = ph.load("n-four-bar")
+    data = ph.simulate(model, duration=2, samples=401)
+    page = show(data, model)
+    assert min(page.evaluate(PLOT_INK)) > 500
+    titles = page.locator("h3").all_inner_texts()
+    for title in ("Constraints: residuals", "Distance from a singular configuration", "Reaction of loop1, force"):
+        assert title in titles
+    note = page.locator(".card", has_text="Distance from a singular configuration").inner_text()
+    assert re.search(r"Singular configurations, dashed: t = 0\.71\d* s .* t = 1\.2\d* s", note)
+    marks = page.evaluate("JSON.parse(document.getElementById('data').textContent).plots.flatMap((p) => p.marks || [])")
+    assert marks == pytest.approx([0.715, 1.23], abs=0.01)

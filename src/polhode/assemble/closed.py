@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.assemble.absolute import Absolute
 from polhode.assemble.calls import Arguments
 from polhode.assemble.tried import row_names
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
@@ -47,6 +48,7 @@ ENGINES = {
     "fundamental": "the fundamental equation of constrained motion; Udwadia (12), (45)",
     "multipliers": "one system of accelerations and multipliers, dependent rows left out; BEYOND §4",
     "null-space": "accelerations along a basis of what the conditions leave free; BEYOND §5",
+    "absolute": "bodies with Euler parameters, joints and unit norms as constraints; BEYOND §4",
 }
 """The ways to accelerations under constraints."""
 
@@ -150,6 +152,7 @@ class Closed:
     conditions: tuple[Condition, ...]
     scales: Scales
     way: Way
+    absolute: Absolute
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -169,12 +172,15 @@ class Closed:
     def rows(self, x: Arguments) -> constraints.Rows:
         """φ, r, A and b of the arguments of a call."""
         found = constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
+        return found._replace(b=found.b - self._pull(found)) if self.way.baumgarte else found
+
+    def _pull(self, rows: constraints.Rows) -> Vec:
+        """What Baumgarte's stabilisation takes from b."""
         if self.way.baumgarte is None:
-            return found
+            return Vec([0.0] * len(rows.b))
         alpha, beta = self.way.baumgarte
-        pull = [2 * alpha * r + beta**2 * phi for r, phi in zip(found.r, found.phi, strict=False)]
-        pull += [alpha * r for r in found.r[self.holonomic :]]
-        return found._replace(b=found.b - Vec(pull))
+        pull = [2 * alpha * r + beta**2 * phi for r, phi in zip(rows.r, rows.phi, strict=False)]
+        return Vec([*pull, *(alpha * r for r in rows.r[self.holonomic :])])
 
     def needed(self, x: Arguments, vd: Vec) -> Vec:
         """M v̇ + bias for an acceleration."""
@@ -183,8 +189,12 @@ class Closed:
 
     def accelerate(self, x: Arguments) -> tuple[Nearest, constraints.Rows]:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
-        rows, force = self.rows(x), x.tau - self.needed(x, Vec([0.0] * x.tree.nv))
-        return self.constrained(x.tree, x.q, [(force, rows.b)], rows.A, self.tolerance(rows.phi))[0], rows
+        rows = self.rows(x)
+        tolerance = self.tolerance(rows.phi)
+        if self.way.engine == "absolute":
+            return self.absolute.accelerate(x, ordered(self.conditions), self._pull(rows), tolerance), rows
+        force = x.tau - self.needed(x, Vec([0.0] * x.tree.nv))
+        return self.constrained(x.tree, x.q, [(force, rows.b)], rows.A, tolerance)[0], rows
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ alone."""
@@ -309,7 +319,7 @@ class Closed:
         self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
     ) -> list[Nearest]:
         """a, λ with M a = f + Aᵀλ, A a = b of some forces f and values b, by the engine that was chosen."""
-        if self.way.engine == DEFAULT:
+        if self.way.engine in (DEFAULT, "absolute"):
             return self.nearest(tree, q, sides, rows, tolerance)
         kept = _kept(rows, *(b for _, b in sides))
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
@@ -426,7 +436,7 @@ def _pair(where: str, value: Any) -> tuple[float, float]:
 
 def closed(model: Model, way: Way = USUAL) -> Closed | None:
     """The conditions of a model; None if it has none."""
-    return Closed(*_conditions(model), way) if model.constraints else None
+    return Closed(*_conditions(model), way, Absolute.of(model)) if model.constraints else None
 
 
 @once_each

@@ -5,7 +5,7 @@ pivoting would leave out. Its multiplier is not determined; those of the other r
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
 from polhode.model import Model
 from polhode.scalar import Array
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 NEARLY = 1e-5
 """What is left of a row, relative to its size, below which it is called nearly dependent."""
@@ -198,20 +195,10 @@ def residuals(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> d
 class Missed:
     """What the rows of constraints miss over the samples of a run: φ and r (n, k); φ of rows of velocities is NaN."""
 
-    names: list[str]
     positions: np.ndarray
     rates: np.ndarray
     relative: np.ndarray
     """Everything in lengths of the machine, or radians (per second)."""
-
-    def added(self, run: "xr.Dataset") -> "xr.Dataset":
-        """The run with both as variables along the names of the rows."""
-        dims = ("time", "constraint")
-        what = {
-            "constraint_residual": (dims, self.positions, {"units": "m or rad", "long_name": "what constraints miss"}),
-            "constraint_rate": (dims, self.rates, {"units": "m/s or rad/s", "long_name": "rate of what they miss"}),
-        }
-        return run.assign(what).assign_coords(constraint=self.names)
 
 
 def missed(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
@@ -223,7 +210,7 @@ def missed(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Mi
     full = np.full_like(rates, np.nan)
     full[:, :held] = positions
     relative = np.concatenate([positions / units[:held], rates / units], axis=1)
-    return Missed(system.constraint_names, full, rates, relative)
+    return Missed(full, rates, relative)
 
 
 def contradictions(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> dict[str, float]:

@@ -93,9 +93,9 @@ def directions(
     names = tuple(
         dict.fromkeys(x for path in ([paths] if isinstance(paths, str) else paths) for x in known.below(path))
     )
-    inputs = tuple(dict.fromkeys(_upper(name) for name in names if not name.startswith((f"{START_Q}.", f"{START_V}."))))
+    inputs = tuple(dict.fromkeys(upper(name) for name in names if not name.startswith((f"{START_Q}.", f"{START_V}."))))
     places = {path: owner for path, owner in known.owners.items() if owner in inputs}
-    places |= {path: _upper(path) for path in known.numbers if _upper(path) in inputs}
+    places |= {path: upper(path) for path in known.numbers if upper(path) in inputs}
     start, along = np.zeros((len(names), model.nq + model.nv)), np.zeros((len(names), len(inputs)))
     tree, unit = make_tree(model), np.eye(model.nv)
     for d, name in enumerate(names):
@@ -105,12 +105,12 @@ def directions(
         elif name in known.of[START_V]:
             start[d, model.nq :] = unit[known.of[START_V].index(name)]
         else:  # a Parameter also changes those of its numbers that are inputs themselves
-            along[d] = [path == _upper(name) or known.owners.get(path) == name for path in inputs]
+            along[d] = [path == upper(name) or known.owners.get(path) == name for path in inputs]
     p = np.array([known.value(name) for name in inputs], dtype=float)
     return Directions(model, names, tuple(map(known.unit, names)), inputs, p, places, start, along)
 
 
-def _upper(path: str) -> str:
+def upper(path: str) -> str:
     """The upper of two equal entries of an inertia matrix, which change together; any other path as it is."""
     head, mark, tail = path.rpartition(".inertia.")
     return head + mark + ".".join(sorted(tail.split("."))) if head.startswith("bodies.") else path

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.assemble import rows
+from polhode.assemble.absolute import Absolute
 from polhode.assemble.calls import Arguments
 from polhode.assemble.closed import USUAL, Way, closed
 from polhode.assemble.diagnose import Missed, contradictions, missed
@@ -145,7 +146,8 @@ class Engine:
         rolled  False: no loops over the elements, however many there are
         """
         way, _, operations = self._way
-        reduced = tree if self.model.forces or self.closed else regrouped(tree)
+        whole = self.model.forces or self.closed or self.plan.way.engine == "absolute"
+        reduced = tree if whole else regrouped(tree)
         if not rolled and not self.closed and is_large(reduced):
             way = forward_dynamics
         law = law or law_of(self.model, tree, self.plan.tau, np.array(self.plan.zero))[0]
@@ -160,6 +162,8 @@ class Engine:
         """The cheapest way to the acceleration, the tree it works on, and its operations."""
         if self.closed:
             return self.closed.forward, self.tree, 10**9
+        if self.plan.way.engine == "absolute":
+            return Absolute.of(self.model).forward, self.tree, 10**9
         tree = self.tree if self.model.forces else regrouped(self.tree)
         if is_large(tree) and not self.model.forces:
             return (lambda x: forward_dynamics(x._replace(rolled=True))), tree, 10**9
@@ -189,18 +193,19 @@ class Engine:
         return Shared("acceleration", lambda t, q, v, tau: way(Arguments(tree, q, v, tau=tau, t=t[0])))
 
     @cached_property
-    def _system(self) -> System:
+    def system(self) -> System:
+        """The same model as a System, for what is asked of it besides the run."""
         way = self.plan.way
         return System(self.model, engine=way.engine, rank_tolerance=way.rank_tolerance, baumgarte=way.baumgarte)
 
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ under constraints of plain numbers: conditions are derived from a graph, so a kernel is asked."""
-        return Vec(self._system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
+        return Vec(self.system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
 
     def _project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """The state brought back to where the constraints hold."""
         if not _is_traced(q, v):
-            found = self._system.project([*q], [*v], t=t)
+            found = self.system.project([*q], [*v], t=t)
             return Vec(found.q.tolist()), Vec(found.v.tolist())
         both = self._projection(Vec([t]), q, v)
         return Vec(both[: len(q)]), Vec(both[len(q) :])
@@ -283,12 +288,12 @@ class Engine:
 
     def missed(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
         """What constraints miss at samples of a run."""
-        return missed(self._system, time, q, v)
+        return missed(self.system, time, q, v)
 
     def _contradictions(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float]) -> str:
         """Which constraints contradict each other at a state or just ahead of it; "" if none."""
         for h in (0.0, *sizes):
-            if found := contradictions(self._system, q, v, t + h):
+            if found := contradictions(self.system, q, v, t + h):
                 names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
                 return f"constraints contradict each other: {names}"
         return ""
@@ -424,7 +429,7 @@ class Engine:
         if not model or plan.crossings or not (self.law_text or plan.held):
             return ""
         inputs = "held" if plan.held else self.law_text
-        way = str(plan.way) if self.closed else ""
+        way = str(plan.way) if self.closed or plan.way.engine == "absolute" else ""
         return cache_key(model, plan.method.name, str(plan.fixed), plan.norm, inputs, way, "run")
 
 

@@ -43,7 +43,8 @@ class Graphs:
     """The graphs of one model."""
 
     def __init__(self, model: Model, way: str = "") -> None:
-        self.model, self.tree, self.engine = model, make_tree(model), ENGINES.get(way.partition(" ")[0], "")
+        self.model, self.tree, self.way = model, make_tree(model), way
+        self.engine = ENGINES.get(way.partition(" ")[0], "")
 
     def graph(self, name: str, quantity: Quantity, call: Call) -> Graph:
         """The graph of a quantity for the arguments of a call; its last input is the time where no others follow."""
@@ -63,13 +64,13 @@ class Graphs:
         if name == "forward_dynamics_derivatives":
             how = "−M⁻¹ times the derivatives of inverse dynamics; BEYOND §3"
             return {how: lambda **scalars: self._forward_slopes(call, scalars)}
-        by_bodies = bound and name == "forward_dynamics"
+        by_bodies = (bound or self.way.startswith("absolute")) and name == "forward_dynamics"
         reduce = name in REDUCED and self._alone(call) and not by_bodies
         tree = " on the regrouped tree" if reduce else ""
         loops = ", in loops over the joints" if reduce and is_large(self.tree) else ""
         how = self.engine if by_bodies and self.engine else ALGORITHMS.get(name, "the frames of the tree")
         ways = {f"{how}{tree}{loops}": self._traced(quantity, reduce)}
-        if name == "forward_dynamics" and self.model.nv <= FACTORED and not bound:
+        if name == "forward_dynamics" and self.model.nv <= FACTORED and not by_bodies:
             factors = f"composite bodies, M = LᵀDL and Newton–Euler{tree}; Featherstone (2008) 8.1, Zoric (109)"
             ways[factors] = self._traced(forward_by_factors, reduce)
         return ways

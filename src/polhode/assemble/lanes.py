@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.assemble import rows
-from polhode.assemble.directions import Directions, directions
+from polhode.assemble.directions import Directions, directions, upper
 from polhode.assemble.engine import SHORT, Engine, Plan
 from polhode.assemble.graphs import identity_text
 from polhode.assemble.inputs import PD, Sampled, law_of
@@ -26,14 +26,15 @@ from polhode.assemble.running import (
     controlled_steps as controlled_steps,
     equal_steps as equal_steps,
 )
+from polhode.dynamics import energy
 from polhode.errors import InputError, message
 from polhode.integrate.adaptive import initial_step
-from polhode.integrate.method import Machine
 from polhode.kernel import trace
 from polhode.kernel.build import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.graph import Graph
 from polhode.kernel.stealing import in_threads
+from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, flat, minimum, where
 
 TOGETHER = 128
@@ -104,6 +105,10 @@ class Lanes:
         """Equal steps, or steps under control of their error."""
         return self.formation.plan.fixed
 
+    def place(self, path: str) -> str:
+        """The name in p of a path: two equal entries of an inertia matrix are one number."""
+        return upper(path)
+
     # on generic scalars
 
     def _plan(self, own: Mapping[str, Any]) -> Plan:
@@ -122,10 +127,13 @@ class Lanes:
     def _own(self, p: Vec) -> dict[str, Scalar]:
         return dict(zip(self.names, p, strict=True))
 
+    def _tree(self, p: Vec) -> Tree:
+        return self.along.tree(Vec(p[: len(self.along.inputs)])) if self.along.inputs else self.engine.tree
+
     def _with(self, p: Vec) -> Engine:
         """The engine with these numbers of one run; a controller's own model keeps the numbers of the plan."""
         plan = self._plan(self._own(p))
-        tree = self.along.tree(Vec(p[: len(self.along.inputs)])) if self.along.inputs else self.engine.tree
+        tree = self._tree(p)
         law = self.engine.law
         if takes_numbers(self.formation.plan.tau) or isinstance(plan.tau, PD):
             law = law_of(self.model, tree, plan.tau, np.array(plan.zero))[0]
@@ -156,12 +164,10 @@ class Lanes:
         return rows.adaptive_inside(setup, like, row, theta)
 
     def _observed(self, t: Scalar, q: Vec, v: Vec, p: Vec) -> Vec:
-        """All outputs; a function that wants more of a machine has it as its fifth argument."""
-        machine, own = self._setup(p).machine, self._own(p)
-        found = []
-        for function in (self.formation.outputs or {}).values():
-            found.append(function(machine, q, v) if isinstance(function, OfMachine) else function(t, q, v, own))
-        return Vec(found)
+        """All outputs."""
+        tree, own = self._tree(p), self._own(p)
+        rules = (self.formation.outputs or {}).values()
+        return Vec([rule(tree, q, v) if isinstance(rule, OfTree) else rule(t, q, v, own) for rule in rules])
 
     # compiled
 
@@ -240,18 +246,19 @@ class Lanes:
         return Block(q, v, outputs, status, end, q_end, v_end, np.full(n, -1.0), taken)
 
 
-class OfMachine(NamedTuple):
+class OfTree(NamedTuple):
     """An output that asks the machine itself, such as its energy."""
 
-    function: Callable[[Machine, Vec, Vec], Scalar]
+    function: Callable[[Tree, Vec, Vec], Scalar]
 
-    def __call__(self, machine: Machine, q: Vec, v: Vec) -> Scalar:
+    def __call__(self, tree: Tree, q: Vec, v: Vec) -> Scalar:
         """Its value at a state."""
-        return self.function(machine, q, v)
+        return self.function(tree, q, v)
 
 
-ENERGY = OfMachine(lambda machine, q, v: machine.energy(q, v))
-"""The energy of a run, kinetic and potential."""
+KINETIC = OfTree(lambda tree, q, v: energy.energy(tree, q, v).kinetic)
+POTENTIAL = OfTree(lambda tree, q, v: energy.energy(tree, q, v).potential)
+"""The energies of a run."""
 
 
 def _with_numbers(function: Callable[..., Scalar], own: Mapping[str, Any]) -> Callable[[Scalar, Vec, Vec], Scalar]:

@@ -1,7 +1,7 @@
 """Runs side by side on their way: sampled, ended where they fail or where an event lies."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,6 +39,13 @@ class Timing:
     def end(self) -> float:
         """Of every run."""
         return float(self.times[-1])
+
+    def beginning(self, steps: float = 100.0) -> "Timing":
+        """The first so many steps, or the first twentieth."""
+        if self.h:
+            count = min(steps, float(np.sum(self.counts)))
+            return replace(self, times=np.array([0.0, count * self.h]), counts=np.array([count]))
+        return replace(self, times=np.array([0.0, self.end / 20]), counts=np.ones(1))
 
 
 class Block(NamedTuple):
@@ -87,12 +94,12 @@ class Running:
         """The first rows, and the first sample."""
         lanes, timing = self.lanes, self.timing
         q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
-        h = np.array(timing.h if lanes.fixed else min(timing.end, self._longest))
+        h = np.array(timing.h if lanes.fixed else min(timing.end, self.longest))
         Bound(lanes.kernels["first"], self.n, [q, v, *self.given, h, np.array(timing.tolerance)], [self.table])()
         self._keep(0, q, v, np.ones(self.n, dtype=bool))
 
     @property
-    def _longest(self) -> float:
+    def longest(self) -> float:
         """No step under control is longer, lest events are stepped over."""
         return self.timing.end / LOOKS if self.lanes.formation.plan.crossings else rows.LONGEST
 
@@ -106,7 +113,7 @@ class Running:
             q, v = field(self.table, "q"), field(self.table, "v")
         else:
             target = float(timing.times[sample + 1])
-            for place, value in zip(self.settings, (target, timing.tolerance, timing.end, self._longest), strict=True):
+            for place, value in zip(self.settings, (target, timing.tolerance, timing.end, self.longest), strict=True):
                 place[...] = value
             for _ in range(MOST_CALLS):
                 self._step()

@@ -1,5 +1,6 @@
 """`ph.simulate`: a model, a start and a method in; a graded Dataset out."""
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from polhode.assemble.rows import LARGEST, Crossing
 from polhode.assemble.sensitivity import Sensitivities
 from polhode.assemble.starting import start_of
 from polhode.assemble.stepper import Course, course
+from polhode.assemble.watch import JOINTS, Watch
 from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.bound import BOUND
@@ -128,7 +130,8 @@ def simulate(
     norm       "state": quaternions are brought back to unit length after each step; "none": they are left alone
     form       a name of ph.forms: one body runs in the form's own variables, by RK4 with equal steps (step=…); norm may
                be "p" too; the multiplier and its prediction are in the Dataset
-    engine     how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space"
+    engine     how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space", or "absolute"
+               (Euler parameters of every body, joints as constraints too)
     rank_tolerance  what is left of a row of constraints, relative to its size, below which it counts as dependent
     constraints  what keeps them: "project" (positions and velocities, after each step), "baumgarte", "ggl" (index 2, by
                radau2, radau3), "index-3" (positions alone, by generalized-alpha), "none"
@@ -136,7 +139,8 @@ def simulate(
     verify     estimate the error by a second run, with a hundredth of the tolerance or half the step
     sensitivities  paths of numbers ("bodies.arm.mass", "gravity", a Parameter's name), "start.q", "start.v", "tau":
                derivatives by them of q (along the velocities) and v, times fixed: `sensitivity_q`, `sensitivity_v`
-    keep       names of the variables that the Dataset holds, as ["q", "total_energy"]; all unless given
+    keep       names of the variables that the Dataset holds, as ["q", "total_energy"]; all unless given, but for
+               "joint_force" and "joint_torque", what every joint carries
     progress   called with the part that is done and the time reached
     ->         Dataset: `status`, `reason` and the grade are in its attributes; a run that fails returns what there is
     """
@@ -151,7 +155,7 @@ def simulate(
     method = fitting(model, way, method, sensitivities)
     settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm, form)
     settings = replace(settings, way=way)
-    run = Run(settings, tau, events)
+    run = Run(settings, tau, events, keep=keep)
     beside = Sensitivities(run.course("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
     for _ in run.blocks(progress):
         pass
@@ -203,8 +207,17 @@ def _check_kept(keep: Sequence[str] | None) -> None:
 class Run:
     """One run: its engine, its drive, and the samples so far."""
 
-    def __init__(self, settings: Settings, tau: Any, events: Sequence[Event], warn: bool = True) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        tau: Any,
+        events: Sequence[Event],
+        warn: bool = True,
+        keep: Sequence[str] | None = None,
+    ) -> None:
         self.settings, self.tau, self.events = settings, tau, listed(events)
+        self.wanted = [name for name in VARIABLES if name not in JOINTS] if keep is None else list(keep)
+        """The variables that the Dataset is to hold."""
         model, way = settings.model, settings.way
         chosen = BOUND[way.keeping][settings.method] if way.keeping in BOUND else _method(settings.method)
         self.fixed = settings.step is not None
@@ -269,22 +282,39 @@ class Run:
     def result(self, error: float | None = None, model_text: str = "") -> "xr.Dataset":
         """The Dataset of the samples so far, graded."""
         arrays = self.arrays()
-        if not self.engine.closed:
-            return self.described(arrays, self.mark([self.whole(arrays)], error), model_text)
-        missed = self.engine.missed(*(arrays[name] for name in ("time", "q", "v")))
-        residuals = {
-            "constraints": Residual(missed.relative, note="in lengths of the machine or radians, and per second")
-        }
-        found = self.described(arrays, self.mark([self.whole(arrays)], error, residuals), model_text)
-        return missed.added(found)
+        residuals = self.residuals([arrays])
+        observed = self.observed(arrays)
+        whole = completed(self.settings.model, {**arrays, **observed})
+        return self.described(arrays, self.mark([whole], error, residuals), model_text, observed)
 
-    def described(self, arrays: Mapping[str, np.ndarray], mark: Grade | None, model_text: str) -> "xr.Dataset":
+    def residuals(self, parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, Residual]:
+        """What constraints miss at most in each part of the samples, for the grade."""
+        if not self.engine.closed:
+            return {}
+        missed = [self.engine.missed(*(part[name] for name in ("time", "q", "v"))).relative for part in parts]
+        worst = np.array([np.max(abs(each), axis=0, initial=0.0) for each in missed])
+        return {"constraints": Residual(worst, note="in lengths of the machine or radians, and per second")}
+
+    def described(
+        self,
+        arrays: Mapping[str, np.ndarray],
+        mark: Grade | None,
+        model_text: str,
+        observed: dict[str, np.ndarray] | None = None,
+    ) -> "xr.Dataset":
         """The Dataset of some samples of the run."""
         model, events = self.settings.model, self.drive.ending.events
         extra = self.formed.multipliers(arrays["q"], arrays["v"]) if self.formed else {}
-        observed = self.observed(arrays)
-        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], observed, extra, events=events)
-        return dataset(model, trajectory, self.facts(mark, model_text))
+        found = self.observed(arrays) if observed is None else observed
+        named = self._watch.labels if self.engine.closed else {}
+        if any(name in found for name in JOINTS):
+            named["joint"] = [joint.name for joint in model.joints]
+        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, events)
+        result = dataset(model, trajectory, self.facts(mark, model_text))
+        if "multiplier" in found:
+            units = {"long_name": "unit of this multiplier"}
+            result = result.assign_coords(multiplier_units=("constraint", self._watch.multiplier_units, units))
+        return result
 
     def whole(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Samples with everything that is observed of them."""
@@ -332,6 +362,7 @@ class Run:
                 "form": settings.form,
                 "model_yaml": kept_text(settings.model),
                 **self._way(),
+                **self._told,
             },
         )
 
@@ -352,13 +383,25 @@ class Run:
     def _observer(self) -> Observer:
         return Observer(self.settings.model)
 
+    @cached_property
+    def _watch(self) -> Watch:
+        return Watch(self.engine.system)
+
+    @cached_property
+    def _told(self) -> dict[str, str]:
+        """Rows of constraints that hold by themselves: what no sample tells."""
+        return {"idle_constraints": json.dumps(self._watch.idle)} if self.engine.closed else {}
+
     def observed(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Poses, velocities, energies, momenta and inputs at samples."""
         found = self._observer(arrays["q"], arrays["v"])
         found["step_size"] = arrays["step_size"]
         tau = self.engine.forces(*(arrays[name] for name in ("time", "q", "v")))
         tau = arrays.get("tau") if tau is None else tau
-        return found if tau is None else found | {"tau": tau}
+        if tau is not None:
+            found["tau"] = tau
+        wanted = self.wanted if self.engine.closed else [name for name in self.wanted if name in JOINTS]
+        return found | self._watch(arrays, np.zeros_like(arrays["v"]) if tau is None else tau, wanted)
 
 
 def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.assemble.absolute import Absolute
 from polhode.assemble.calls import Arguments, checked_call, own_value, thread_count
 from polhode.assemble.closed import (
     DEFAULT,
@@ -27,6 +28,13 @@ from polhode.assemble.closed import (
 from polhode.assemble.cuda import CudaTarget
 from polhode.assemble.graphs import Quantity
 from polhode.assemble.quantities import forward_dynamics, gravity, inverse_dynamics, mass_matrix, needed
+from polhode.assemble.reactions import (
+    ConstraintReactions,
+    JointReactions,
+    connecting,
+    constraint_reactions,
+    joint_reactions,
+)
 from polhode.assemble.targets import (
     CpuTarget,
     ForwardDerivatives,
@@ -75,7 +83,8 @@ def compile(  # the public name, as in `ph.compile`
     parameters  paths or Parameter names that become inputs: parameters={path: value or batch} in every call
     fast        whether kernels may reassociate sums: results then differ in the last digits from those of others
     threads     how many threads share a batch (of target "cpu"), unless a call says otherwise: threads=…
-    engine      how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space"
+    engine      how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space", or "absolute"
+                (Euler parameters of every body, joints as constraints too)
     rank_tolerance  what is left of a row of constraints, relative to its size, below which it counts as dependent
     """
     return System(model, target, parameters, fast, threads, engine, rank_tolerance)
@@ -106,7 +115,7 @@ class System:
         self.engine, self.rank_tolerance, self.baumgarte = engine, float(rank_tolerance), baumgarte
         self.fast, self.threads = bool(fast), thread_count("compile", threads)
         make_tree(model, {path: own_value(model, path) for path in parameters})  # refuses unknown paths
-        text = str(way) if model.constraints else ""
+        text = str(way) if model.constraints or engine == "absolute" else ""
         self._tree, self._target, self._regular = make_tree(model), TARGETS[target](model, self.fast, text), False
         self._direct: dict[Key, Callable] = {}  # built-ins of quantities of one body
         self._origin = ORIGIN if target == "cuda" else np.zeros(3)  # as kernels take it
@@ -188,7 +197,7 @@ class System:
         if self._closed:
             return self._closed.forward
         self._check_singular()
-        return forward_dynamics
+        return Absolute.of(self.model).forward if self.engine == "absolute" else forward_dynamics
 
     def inverse_dynamics_derivatives(self, q: Array, v: Array, vd: Array, **options: Any) -> InverseDerivatives:
         """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇. Takes t, wrench."""
@@ -209,6 +218,30 @@ class System:
     def constraint_forces(self, q: Array, v: Array, tau: Array, **options: Any) -> Reactions:
         """Multipliers λ by row, their generalised force Aᵀλ, rank, dependent rows. Takes t, wrench."""
         return self._call("constraint_forces", self._bound().reactions, options, q=q, v=v, tau=tau)
+
+    def constraint_reactions(self, q: Array, v: Array, tau: Array, **options: Any) -> ConstraintReactions:
+        """Multipliers, rank, and the force and torque on body b of each constraint between two bodies (those of
+        `connection_names`), in the axes of its frame on body a. Takes t, wrench."""
+        bound = self._bound()
+        if not self.connection_names:
+            found = self.constraint_forces(q, v, tau, **options)
+            none = np.zeros((*np.shape(found.multipliers)[:-1], 0, 3))
+            return ConstraintReactions(found.multipliers, found.rank, none, none)
+        on_scalars = lambda x: constraint_reactions(bound, self.model, x)  # noqa: E731
+        return self._call("constraint_reactions", on_scalars, options, q=q, v=v, tau=tau)
+
+    @property
+    def connection_names(self) -> list[str]:
+        """The constraints between two bodies, in their order."""
+        return [constraint.name for constraint in connecting(self.model)]
+
+    def joint_reactions(self, q: Array, v: Array, tau: Array, **options: Any) -> JointReactions:
+        """The force and torque that each joint gives to its child, its drive included, in the axes of the joint
+        frame, at the child's origin: (..., joints, 3) each. Takes t, wrench."""
+        if not self._closed:
+            self._check_singular()
+        on_scalars = lambda x: joint_reactions(self._closed, self.model, x)  # noqa: E731
+        return self._call("joint_reactions", on_scalars, options, q=q, v=v, tau=tau)
 
     def constraint_residuals(self, q: Array, v: Array, **options: Any) -> Residuals:
         """What the constraints miss: φ of positions, r of all rates. Takes t."""

@@ -14,6 +14,7 @@ import numpy as np
 from polhode.assemble.calls import FLOAT, Arguments, Call, arguments, into, real_array
 from polhode.assemble.closed import ConditionRows, Projected, Reactions, Residuals
 from polhode.assemble.graphs import Graphs, Quantity, identity_text
+from polhode.assemble.reactions import ConstraintReactions, JointReactions
 from polhode.dynamics import kinematics
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.kernel import evaluate
@@ -72,8 +73,10 @@ RECORDS: dict[str, type] = {
     "forward_dynamics_derivatives": ForwardDerivatives,
     "inverse_dynamics_derivatives": InverseDerivatives,
     "constraint_forces": Reactions,
+    "constraint_reactions": ConstraintReactions,
     "constraint_residuals": Residuals,
     "constraint_rows": ConditionRows,
+    "joint_reactions": JointReactions,
     "project": Projected,
 }
 """The quantities with several results, and the record of them."""
@@ -84,8 +87,10 @@ CLOSED = {
     "forward_dynamics_derivatives",
     "constraint_forces",
     "constraint_rates",
+    "constraint_reactions",
     "constraint_residuals",
     "constraint_rows",
+    "joint_reactions",
     "project",
 }
 """The quantities that constraints take part in."""
@@ -114,7 +119,7 @@ class PythonTarget:
     """The physics itself, on floats and NumPy batches, with no graph: what all other targets must equal."""
 
     def __init__(self, model: Model, fast: bool = False, way: str = "") -> None:
-        self.model, self.tree = model, make_tree(model)
+        self.model, self.tree, self.way = model, make_tree(model), way
         self.kernels: dict[tuple, Any] = {}
 
     array = staticmethod(real_array)
@@ -130,8 +135,10 @@ class PythonTarget:
     def evaluate(self, key: Key, quantity: Quantity, call: Call) -> Any:
         """The result of a quantity; of derivatives, that of the quantity itself is given."""
         result: Any
-        if self.model.constraints and key[0] in CLOSED:  # derivatives of conditions need a graph, evaluated plainly
-            graph = Graphs(self.model).graph(key[0], quantity, call)
+        if (self.model.constraints or self.way) and key[
+            0
+        ] in CLOSED:  # derivatives of conditions need a graph, evaluated plainly
+            graph = Graphs(self.model, self.way).graph(key[0], quantity, call)
             result = evaluate(graph, **call.arrays)
             result = RECORDS[key[0]](*result) if key[0] in RECORDS else result
         elif key[0].endswith("_derivatives"):

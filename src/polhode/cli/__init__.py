@@ -15,6 +15,7 @@ from polhode.cli.info import info
 from polhode.cli.modes import modes
 from polhode.cli.plot import plot
 from polhode.cli.run import BAD_INPUT, INTERRUPTED, run
+from polhode.cli.sweep import sweep
 from polhode.errors import PolhodeError
 
 
@@ -46,5 +47,5 @@ def main() -> None:
     """Rigid multibody dynamics in unit quaternions (Euler parameters)."""
 
 
-for command in (run, info, compare, modes, equations, draw, plot, animate, bench):
+for command in (run, sweep, info, compare, modes, equations, draw, plot, animate, bench):
     main.add_command(command)

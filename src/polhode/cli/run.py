@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from polhode.model import Model
+    from polhode.result.constrained import Constrained
 
 DEFAULT, SMOOTH = "t-handle", 4001
 """The model of a run that names none, and its samples."""
@@ -44,7 +45,10 @@ DRAWN = 20_000
 @click.option("--tolerance", type=float, default=1e-9, show_default=True, help="Of every controlled step.")
 @click.option("--norm", default="state", show_default=True, help="Quaternions: state (unit after each step) or none.")
 @click.option(
-    "--engine", default="fundamental", show_default=True, help="Constraints: fundamental, multipliers, null-space."
+    "--engine",
+    default="fundamental",
+    show_default=True,
+    help="Constraints: fundamental, multipliers, null-space, absolute.",
 )
 @click.option(
     "--rank-tolerance", type=float, default=1e-10, show_default=True, help="Of dependent rows of constraints."
@@ -99,14 +103,17 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
         asked |= _as_it_began(context, folder)
     elif not named and asked["every"] is None:
         asked["samples"] = asked["samples"] or (SMOOTH if asked["step"] is None else None)
+    from polhode.result.constrained import constrained
+
     begin = time.monotonic()
     model, text = _model(asked)
     _check_folder(folder, asked)
     dataset = _recorded(model, text, folder, asked)
     files = _written(dataset, model, folder, asked)
-    facts = _summary(dataset, asked, files, time.monotonic() - begin)
+    bound = constrained(dataset)
+    facts = _summary(dataset, asked, files, time.monotonic() - begin, bound)
     dataset.close()
-    _tell(facts, dataset.attrs, asked)
+    _tell(facts, dataset.attrs, asked, bound)
     context.exit({"failed": FAILED, "interrupted": INTERRUPTED}.get(facts["status"], 0))
 
 
@@ -204,7 +211,9 @@ def _drawn(dataset: "xr.Dataset") -> "xr.Dataset":
     return thinned.assign_attrs(samples=count)
 
 
-def _summary(dataset: "xr.Dataset", asked: dict[str, Any], files: dict[str, Path], seconds: float) -> dict[str, Any]:
+def _summary(
+    dataset: "xr.Dataset", asked: dict[str, Any], files: dict[str, Path], seconds: float, bound: "Constrained | None"
+) -> dict[str, Any]:
     """What a program wants to know of a run."""
     attrs = dataset.attrs
     names = (
@@ -230,11 +239,14 @@ def _summary(dataset: "xr.Dataset", asked: dict[str, Any], files: dict[str, Path
         "seconds": round(seconds, 3),
         "resumed": asked["resume"],
         "checks": json.loads(attrs["grade"] or "[]"),
+        **({"constraints": bound.facts()} if bound else {}),
         "files": {name: str(path) for name, path in files.items()},
     }
 
 
-def _tell(facts: dict[str, Any], attrs: dict[str, Any], asked: dict[str, Any]) -> None:
+def _tell(
+    facts: dict[str, Any], attrs: dict[str, Any], asked: dict[str, Any], bound: "Constrained | None" = None
+) -> None:
     """The table of the grade and the files, or all of it as JSON."""
     if facts["status"] in ("failed", "interrupted"):
         hint = " Continue it: the same command with --resume." if facts["status"] == "interrupted" else ""
@@ -245,6 +257,8 @@ def _tell(facts: dict[str, Any], attrs: dict[str, Any], asked: dict[str, Any]) -
         from polhode.result import Grade
 
         click.echo(f"{Grade.of(attrs)}\n")
+        if bound:
+            click.echo(f"{bound}\n")
         for name, path in facts["files"].items():
             click.echo(f"{name:7} {path}")
 

@@ -221,8 +221,8 @@ POINTS: dict[str, tuple[Callable[[End, End, Mapping[str, Any]], Vec], tuple[str,
 # rolling: on the plane z = 0 of the frame on a
 
 
-def _disk(a: End, b: End, data: Mapping[str, Any]) -> tuple[Vec, Vec]:
-    """The centre's height above the plane less its rest, and the velocity of the contact point.     BEYOND §6
+def _disk(a: End, b: End, data: Mapping[str, Any]) -> tuple[Scalar, Vec]:
+    """A disk with a rounded edge: the centre's height above the plane less its rest, and the contact.  BEYOND §6
 
     c = −r u − ρ k,  x·k = r s + ρ,  s = |n × k|,  ẋ + ω × c = 0
     """
@@ -230,25 +230,53 @@ def _disk(a: End, b: End, data: Mapping[str, Any]) -> tuple[Vec, Vec]:
     r, rim = data["radius"], data.get("rim", 0.0)
     s = sqrt(square(cross(n, k)))
     u = (k - dot(k, n) * n) / s
-    contact = b.o - r * u - rim * k
-    slip = b.carries(contact) - a.carries(contact)
-    return vec(dot(k, b.o - a.o) - r * s - rim), a.R.T @ slip
+    return dot(k, b.o - a.o) - r * s - rim, b.o - r * u - rim * k
 
 
-def _sphere(a: End, b: End, data: Mapping[str, Any]) -> tuple[Vec, Vec]:
-    """A sphere that rolls: its centre's height, and the velocity of the point below it."""
+def _sphere(a: End, b: End, data: Mapping[str, Any]) -> tuple[Scalar, Vec]:
+    """A sphere: its centre's height less its radius, and the point below it."""
     k, r = a.axis(2), data["radius"]
-    contact = b.o - r * k
-    return vec(dot(k, b.o - a.o) - r), a.R.T @ (b.carries(contact) - a.carries(contact))
+    return dot(k, b.o - a.o) - r, b.o - r * k
 
 
-ROLLING = {"rolling-disk": _disk, "rolling-sphere": _sphere}
+ROLLING: dict[str, Callable[[End, End, Mapping[str, Any]], tuple[Scalar, Vec]]] = {
+    "rolling-disk": _disk,
+    "rolling-sphere": _sphere,
+}
+"""What rolls on the plane z = 0 of the frame on a: how far above it, and the point of contact."""
 
 
-def _knife(data: Mapping[str, Any], scene: Scene) -> Vec:
+def _slip(contact: Vec, a: End, b: End) -> Vec:
+    """The velocity of the point of contact, along the plane."""
+    return Vec((a.R.T @ (b.carries(contact) - a.carries(contact)))[:2])
+
+
+def _blade(a: End, b: End) -> Vec:
     """A blade along x of its frame: its point does not move along y, against body a.               BEYOND §6"""
-    a, b = end(data, "a", scene), end(data, "b", scene)
     return vec(dot(b.axis(1), b.velocity - a.carries(b.o)))
+
+
+class Connection(NamedTuple):
+    """What a constraint asks of the frames on its two bodies: residuals of positions and of velocities."""
+
+    positions: Callable[[End, End, Mapping[str, Any]], Vec] | None = None
+    velocities: Callable[[End, End, Mapping[str, Any]], Vec] | None = None
+    point: Callable[[End, End, Mapping[str, Any]], Vec] = lambda a, b, data: b.o
+    """Where the reaction acts."""
+
+
+def connection(kind: str) -> Connection | None:
+    """The connection of two bodies that a kind of constraint makes; None where it makes none."""
+    if kind in LOOPS or kind in POINTS:
+        return Connection((LOOPS if kind in LOOPS else POINTS)[kind][0])
+    if kind in ROLLING:
+        roll = ROLLING[kind]
+        return Connection(
+            lambda a, b, data: vec(roll(a, b, data)[0]),
+            lambda a, b, data: _slip(roll(a, b, data)[1], a, b),
+            lambda a, b, data: roll(a, b, data)[1],
+        )
+    return Connection(velocities=lambda a, b, data: _blade(a, b)) if kind == "knife-edge" else None
 
 
 def conditions(constraint: Constraint, names: Sequence[str] = ()) -> list[Condition]:
@@ -257,34 +285,32 @@ def conditions(constraint: Constraint, names: Sequence[str] = ()) -> list[Condit
     names  of the rows of a function
     """
     kind, name = constraint.type, constraint.name
-    if kind in LOOPS or kind in POINTS:
-        of_ends, rows = (LOOPS if kind in LOOPS else POINTS)[kind]
-        scales = tuple("turn" if row.startswith("turn") else "length" for row in rows)
-
-        def residual(s: Scene) -> Vec:
-            data = s.tree.constraints[name]
-            return _counted(name, len(rows), _asked(name, of_ends, end(data, "a", s), end(data, "b", s), data))
-
-        return [Condition(name, rows, True, residual, scales)]
-    if kind in ROLLING:
-        roll = ROLLING[kind]
-
-        def rolled(s: Scene) -> tuple[Vec, Vec]:
-            data = s.tree.constraints[name]
-            return roll(end(data, "a", s), end(data, "b", s), data)
-
-        height = Condition(name, ("height",), True, lambda s: rolled(s)[0], ("length",))
-        slip = Condition(name, ("slip x", "slip y"), False, lambda s: Vec(rolled(s)[1][:2]), ("length",) * 2)
-        return [height, slip]
     if kind in SINGLE:
-        of_data, row, holonomic, scale = SINGLE[kind]
-        return [
-            Condition(name, (row,), holonomic, lambda s: _asked(name, of_data, s.tree.constraints[name], s), (scale,))
-        ]
+        of_data, row = SINGLE[kind]
+        return [Condition(name, (row,), True, lambda s: _asked(name, of_data, s.tree.constraints[name], s), ("turn",))]
+    if found := connection(kind):
+        held, slipping = ROWS.get(kind) or ((LOOPS if kind in LOOPS else POINTS)[kind][1], ())
+        each = [(rows, residual) for rows, residual in ((held, found.positions), (slipping, found.velocities)) if rows]
+        return [_of_ends(name, rows, rows is held, residual) for rows, residual in each if residual]
     count, holonomic = len(names), constraint.data.get("holonomic", True)
     of_state = partial(function_residual, constraint)
     whole = lambda s: _counted(name, count, of_state(s.t, s.q, s.v))  # noqa: E731
     return [Condition(name, tuple(names), holonomic, whole, ("length",) * count)]
+
+
+ROWS = {**dict.fromkeys(ROLLING, (("height",), ("slip x", "slip y"))), "knife-edge": ((), ("across",))}
+"""The rows of what rolls or slides: of positions, and of velocities."""
+
+
+def _of_ends(name: str, rows: tuple[str, ...], holonomic: bool, of_ends: Callable[..., Vec]) -> Condition:
+    """A condition on the frames of two bodies."""
+    scales = tuple("turn" if row.startswith("turn") else "length" for row in rows)
+
+    def residual(s: Scene) -> Vec:
+        data = s.tree.constraints[name]
+        return _counted(name, len(rows), _asked(name, of_ends, end(data, "a", s), end(data, "b", s), data))
+
+    return Condition(name, rows, holonomic, residual, scales)
 
 
 def _coordinate(tree: Tree, joint: str, q: Vec) -> Scalar:
@@ -303,13 +329,12 @@ def _prescribed(data: Mapping[str, Any], scene: Scene) -> Vec:
     return vec(_coordinate(scene.tree, joint, scene.q) - (value(scene.t) if callable(value) else value))
 
 
-SINGLE: dict[str, tuple[Callable[[Mapping[str, Any], Scene], Vec], str, bool, str]] = {
-    "knife-edge": (_knife, "across", False, "length"),
-    "mimic": (_mimic, "angle", True, "turn"),
-    "gear": (_mimic, "angle", True, "turn"),
-    "prescribed": (_prescribed, "value", True, "turn"),
+SINGLE: dict[str, tuple[Callable[[Mapping[str, Any], Scene], Vec], str]] = {
+    "mimic": (_mimic, "angle"),
+    "gear": (_mimic, "angle"),
+    "prescribed": (_prescribed, "value"),
 }
-"""Constraints of one row: its residual, its name, whether it is of positions, and what it is measured in."""
+"""Constraints on the coordinates of joints: the residual, and the name of its row."""
 
 
 def function_residual(constraint: Constraint, t: Scalar, q: Vec, v: Vec) -> Vec:

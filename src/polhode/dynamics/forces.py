@@ -39,7 +39,7 @@ def acting(tree: Tree, t: Scalar, q: Vec, v: Vec, given: Mapping[str, tuple[Vec,
         else:
             _push(tree, force, numbers, t, at, wrenches)
     for body, (f, n) in (given or {}).items():
-        _add(wrenches, at, tree.of_body[body], f, n)
+        add_wrench(wrenches, at, tree.of_body[body], f, n)
     return Acting(wrenches, tau)
 
 
@@ -62,7 +62,7 @@ def _of_function(tree: Tree, force: ForceFunction, t: Scalar, q: Vec, v: Vec) ->
     return Vec(found)
 
 
-def _add(wrenches: dict, at: list[Frame], i: int, f: Vec, n: Vec) -> None:
+def add_wrench(wrenches: dict, at: list[Frame], i: int, f: Vec, n: Vec) -> None:
     """Note a force at the origin and a couple, world axes, on an element; the ground takes anything."""
     if i == GROUND:
         return
@@ -81,7 +81,7 @@ def _push(tree: Tree, force: Force, numbers: Mapping[str, Any], t: Scalar, at: l
     )
     if force.axes == "body":
         f, n = at[i].R @ f, at[i].R @ n
-    _add(wrenches, at, i, f, n + cross(at[i].R @ numbers["point"], f))
+    add_wrench(wrenches, at, i, f, n + cross(at[i].R @ numbers["point"], f))
 
 
 class Stretch(NamedTuple):
@@ -120,5 +120,5 @@ def _pull(
         apart = twist_b.linear + cross(twist_b.angular, arm_b) - twist_a.linear - cross(twist_a.angular, arm_a)
         along = line / maximum(length, SHORTEST)
         pull = (k * (length - rest) + d * dot(along, apart)) * along
-    _add(wrenches, at, tree.of_body[spring.body_a], pull, cross(arm_a, pull))
-    _add(wrenches, at, tree.of_body[spring.body_b], -pull, -cross(arm_b, pull))
+    add_wrench(wrenches, at, tree.of_body[spring.body_a], pull, cross(arm_a, pull))
+    add_wrench(wrenches, at, tree.of_body[spring.body_b], -pull, -cross(arm_b, pull))

@@ -93,15 +93,10 @@ def ground(gravity: Vec) -> Carried:
     return Carried(ORIGIN, -gravity, ORIGIN, diagonal(ORIGIN))
 
 
-def inverse_dynamics(
+def loads(
     tree: Tree, q: Vec, v: Vec, vd: Vec, gravity: Vec | None = None, wrenches: Wrenches | None = None
-) -> Vec:
-    """Generalised force of a motion: inertia, Coriolis and gravity, less given wrenches; no joint springs.
-
-        τ = M v̇ + Γ v v + gravity − wrenches                                   Zoric (104), (109)
-
-    gravity   in its place, the tree's own unless given
-    """
+) -> list[tuple[Vec, Vec]]:
+    """What each element is given by its parent: force and moment, in its own axes, at its own origin."""
     root = ground(tree.gravity if gravity is None else gravity)
     at: list[Placement] = []
     moving: list[Carried] = []
@@ -113,15 +108,25 @@ def inverse_dynamics(
         for found, value in zip((at, moving, force), step, strict=True):
             found.append(value)  # type: ignore[attr-defined]
     # pass 2, leaves to root: what each joint must carry
-    tau: list[Scalar] = [0.0] * tree.nv
     for i in reversed(range(len(tree.elements))):
         e, (f, n) = tree.elements[i], force[i]
-        for a, value in zip(e.v, joint_force(e, f, n), strict=True):
-            tau[a] = value
         if e.parent != GROUND:
             (F, N), (f_p, n_p) = force[e.parent], handed(at[i], f, n)
             force[e.parent] = F + f_p, N + n_p
-    for e in tree.elements:
-        for a, armature in zip(e.v, e.armature, strict=True):
-            tau[a] = tau[a] + armature * vd[a]
+    return force
+
+
+def inverse_dynamics(
+    tree: Tree, q: Vec, v: Vec, vd: Vec, gravity: Vec | None = None, wrenches: Wrenches | None = None
+) -> Vec:
+    """Generalised force of a motion: inertia, Coriolis and gravity, less given wrenches; no joint springs.
+
+        τ = M v̇ + Γ v v + gravity − wrenches                                   Zoric (104), (109)
+
+    gravity   in its place, the tree's own unless given
+    """
+    tau: list[Scalar] = [0.0] * tree.nv
+    for e, (f, n) in zip(tree.elements, loads(tree, q, v, vd, gravity, wrenches), strict=True):
+        for a, value, armature in zip(e.v, joint_force(e, f, n), e.armature, strict=True):
+            tau[a] = value + armature * vd[a]
     return Vec(tau)

@@ -10,6 +10,9 @@ atom     number, name, pi, function(sum), (sum)
 import math
 import re
 from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from polhode import scalar
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sin": math.sin,
@@ -23,11 +26,23 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 CONSTANTS = {"pi": math.pi}
 LONGEST = 1000
 """Characters of an expression."""
+LARGEST_POWER = 64
+"""Whole exponents that become products."""
 DEEPEST = 40
 """Parentheses and signs inside one another."""
 
-_TOKEN = re.compile(r"\s*(?:([0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?)|([^\W\d]\w*)|(\S))")
+_NUMBER = r"[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?"
+_TOKEN = re.compile(rf"\s*(?:({_NUMBER})|([^\W\d]\w*)|(\S))")
+_PATH = re.compile(rf"\s*(?:({_NUMBER})|([^\W\d]\w*(?:\.\w+)*)|(\S))")
 _NAME = re.compile(r"[^\W\d]\w*")
+
+
+class _Algebra(NamedTuple):
+    """What an expression is evaluated with."""
+
+    token: re.Pattern[str]
+    functions: Mapping[str, Callable[[Any], Any]]
+    power: Callable[[Any, Any], Any]
 
 
 class Fault(Exception):
@@ -63,12 +78,45 @@ def evaluate(text: str, names: Mapping[str, float]) -> float:
     return value
 
 
+def _power(base: Any, exponent: Any) -> Any:
+    """A power on generic scalars: whole exponents by products, all others of positive numbers."""
+    if isinstance(exponent, (int, float)) and float(exponent).is_integer() and abs(exponent) <= LARGEST_POWER:
+        found: Any = 1.0
+        for _ in range(abs(int(exponent))):
+            found = found * base
+        return found if exponent >= 0 else 1.0 / found
+    return scalar.sqrt(base) if exponent == 0.5 else scalar.exp(exponent * scalar.log(base))
+
+
+_NUMBERS = _Algebra(_TOKEN, FUNCTIONS, math.pow)
+_SCALARS = _Algebra(_PATH, {name: getattr(scalar, name, abs) for name in FUNCTIONS}, _power)
+
+
+def evaluate_on(text: str, names: Mapping[str, Any]) -> Any:
+    """The value of an expression on generic scalars (arrays, symbols); raises a Fault where it is none.
+
+    names  may have dots, as paths do: "bodies.arm.mass", "q.hinge"
+    """
+    if len(text) > LONGEST:
+        raise Fault("an expression too long", f"{len(text)} characters", f"at most {LONGEST}")
+    parser = _Parser(text, names, _SCALARS)
+    value = parser.sum()
+    parser.end()
+    return value
+
+
+def names_in(text: str) -> list[str]:
+    """The names that an expression asks for, functions and constants apart, each once."""
+    found = [match.group(2) for match in _PATH.finditer(text) if match.group(2)]
+    return [name for name in dict.fromkeys(found) if name not in FUNCTIONS and name not in CONSTANTS]
+
+
 class _Parser:
     """The tokens of one expression, read from left to right."""
 
-    def __init__(self, text: str, names: Mapping[str, float]) -> None:
-        self.text, self.names = text, names
-        self.tokens = [match.groups() for match in _TOKEN.finditer(text)]
+    def __init__(self, text: str, names: Mapping[str, Any], algebra: _Algebra = _NUMBERS) -> None:
+        self.text, self.names, self.algebra = text, names, algebra
+        self.tokens = [match.groups() for match in algebra.token.finditer(text)]
         self.at = 0
         self.depth = 0
 
@@ -89,7 +137,7 @@ class _Parser:
         if self.at < len(self.tokens):
             raise self._fault("an operator + - * / ^, or the end")
 
-    def sum(self) -> float:
+    def sum(self) -> Any:
         """Terms added and subtracted."""
         self.depth += 1
         if self.depth > DEEPEST:
@@ -100,14 +148,14 @@ class _Parser:
         self.depth -= 1
         return value
 
-    def product(self) -> float:
+    def product(self) -> Any:
         """Factors multiplied and divided."""
         value = self.sign()
         while sign := self._next("*", "/"):
             value = value * self.sign() if sign == "*" else value / self.sign()
         return value
 
-    def sign(self) -> float:
+    def sign(self) -> Any:
         """−x^y is −(x^y)."""
         negative = False
         while sign := self._next("+", "-"):
@@ -115,7 +163,7 @@ class _Parser:
         value = self.power()
         return -value if negative else value
 
-    def power(self) -> float:
+    def power(self) -> Any:
         """A power of a real number, real."""
         base = self.atom()
         if not self._next("^"):
@@ -123,11 +171,11 @@ class _Parser:
         self.depth += 1
         if self.depth > DEEPEST:
             raise Fault("an expression nested too deeply", repr(self.text[:40]), f"at most {DEEPEST} levels")
-        value = math.pow(base, self.sign())
+        value = self.algebra.power(base, self.sign())
         self.depth -= 1
         return value
 
-    def atom(self) -> float:
+    def atom(self) -> Any:
         """A number, a name, a function of a sum, or a sum in parentheses."""
         number, name, _ = self.tokens[self.at] if self.at < len(self.tokens) else (None, None, None)
         if number:
@@ -141,12 +189,12 @@ class _Parser:
             "a number, a parameter or a parenthesis", "A power is written ^." if "**" in self.text else ""
         )
 
-    def _named(self, name: str) -> float:
+    def _named(self, name: str) -> Any:
         if name in FUNCTIONS:
             self.at += 1
             if not self._next("("):
                 raise self._fault(f"a parenthesis after {name}")
-            return FUNCTIONS[name](self._closed())
+            return self.algebra.functions[name](self._closed())
         known = {**self.names, **CONSTANTS}
         if name not in known:
             parameters = ", ".join(list(self.names)[:8]) or "none is defined"
@@ -157,7 +205,7 @@ class _Parser:
         self.at += 1
         return known[name]
 
-    def _closed(self) -> float:
+    def _closed(self) -> Any:
         value = self.sum()
         if not self._next(")"):
             raise self._fault("a closing parenthesis")

@@ -33,7 +33,7 @@ def balanced(way: Any, given: Given, sides: Sequence[tuple[Vec, Vec]]) -> list[N
 
     D M D ã = D f + D Aᵀλ,  a = D ã:  units of the unknowns do not matter
     """
-    d = _scale(given.M)
+    d = unit_scale(given.M)
     over = [1 / size for size in given.sizes]
     M = Vec([Vec([x * d_i * d_j for x, d_j in zip(row, d, strict=True)]) for row, d_i in zip(given.M, d, strict=True)])
     A = Vec([Vec([x * s * d_j for x, d_j in zip(row, d, strict=True)]) for row, s in zip(given.A, over, strict=True)])
@@ -47,7 +47,7 @@ def _times(x: Sequence[Any], factors: Sequence[Any]) -> Vec:
     return Vec([a * b for a, b in zip(x, factors, strict=True)])
 
 
-def _scale(M: Vec) -> list[Any]:
+def unit_scale(M: Vec) -> list[Any]:
     """1/√M_ii; of the largest where an unknown has no mass."""
     most: Any = 0.0
     for i, row in enumerate(M):

@@ -286,9 +286,10 @@ class _Loops:
     def _block(self, block: Block) -> Iterator[str]:
         graph, real = block.graph, self.real
         value = {k: f"x{k}" for k in range(len(block.loads))}
-        yield from (f"const {real} x{k} = {self.cell(cell)};" for k, cell in enumerate(block.loads))
-        yield from operations(graph, value, real, self.names, self.sincos)
         results = [k for port in graph.outputs for k in port.nodes]
+        used = {*results, *(a for node in graph.nodes for a in node.args)}
+        yield from (f"const {real} x{k} = {self.cell(cell)};" for k, cell in enumerate(block.loads) if k in used)
+        yield from operations(graph, value, real, self.names, self.sincos)
         moving = any(cell.at.cells for cell in block.stores)
         if moving:  # places first: a cell that is written may be part of one
             yield from (f"const long long to{n} = {self.index(cell.at)};" for n, cell in enumerate(block.stores))

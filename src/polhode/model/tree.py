@@ -151,7 +151,7 @@ def _made(model: Model, values: Mapping[str, Any]) -> Tree:
     for index in parent_first(model.name, [body.name for body in model.bodies], links):
         joint = model.joints[index]
         inertia = _inertia(model, joint.child, numbers)
-        elements += _joint_elements(
+        elements += joint_elements(
             joint, of_body[joint.parent], len(elements), q_at[index], v_at[index], inertia, numbers
         )
         of_body[joint.child] = len(elements) - 1
@@ -186,7 +186,7 @@ def _inertia(model: Model, name: str, numbers: Numbers) -> Inertia:
     return Inertia(m, m * c, trace(J) / 2 * identity(3) - J + m * outer(c, c))
 
 
-def _joint_elements(
+def joint_elements(
     joint: Joint, parent: int, first: int, q: int, v: int, inertia: Inertia, numbers: Numbers
 ) -> list[Element]:
     """The elements of one joint; the last carries the child body."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 STATUSES = ("finished", "stopped", "failed", "interrupted")
 """How a run can end: at its duration, at a terminal event, by a fault, by its user."""
 
-WORLD_AXES, BODY_AXES = "world axes", "body axes"
+WORLD_AXES, BODY_AXES, JOINT_AXES = "world axes", "body axes", "axes of the frame on body a"
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,28 @@ VARIABLES = {
     "work": Kind(("time",), "J", "work done on the machine by inputs, dampers and other forces"),
     "linear_momentum": Kind(("time", "axis"), "kg m/s", "linear momentum", WORLD_AXES),
     "angular_momentum": Kind(("time", "axis"), "kg m2/s", "angular momentum about the world's origin", WORLD_AXES),
+    "constraint_residual": Kind(("time", "constraint"), "m or rad", "what constraints of positions miss"),
+    "constraint_rate": Kind(("time", "constraint"), "m/s or rad/s", "rate of what constraints miss"),
+    "multiplier": Kind(("time", "constraint"), "see multiplier_units", "multiplier of the row: the force along it"),
+    "determined": Kind(("time", "constraint"), "1", "1 where the multiplier is determined, 0 where rows share it"),
+    "reaction_force": Kind(("time", "connection", "axis"), "N", "force of the constraint on its body b", JOINT_AXES),
+    "reaction_torque": Kind(
+        ("time", "connection", "axis"), "N m", "torque of the constraint on its body b", JOINT_AXES
+    ),
+    "rank": Kind(("time",), "1", "independent rows of the constraints"),
+    "degrees_of_freedom": Kind(("time",), "1", "velocities less the rank"),
+    "smallest_singular_value": Kind(
+        ("time",), "1", "of the constraints' rows in their natural sizes: 0 where rank is lost"
+    ),
+    "joint_force": Kind(
+        ("time", "joint", "axis"), "N", "force of the joint on its child", "joint frame, in the parent"
+    ),
+    "joint_torque": Kind(
+        ("time", "joint", "axis"),
+        "N m",
+        "torque of the joint on its child, about its origin",
+        "joint frame, in the parent",
+    ),
     "norm_error": Kind(("time",), "1", "largest distance of a quaternion's length from 1"),
     "step_size": Kind(("time",), "s", "step that led to this sample"),
 }
@@ -257,7 +279,7 @@ def _checked(name: str, values: Array, dims: tuple[str, ...], sizes: Mapping[str
         raise InputError(message(f"dataset, variable '{name}'", "not numbers", str(array.dtype), "real numbers"))
     if array.dtype.kind == "b":
         return array.astype(np.int8)  # netCDF has no truth values
-    return array if name not in VARIABLES else array.astype(float, copy=False)
+    return array if name not in VARIABLES or array.dtype.kind == "i" else array.astype(float, copy=False)
 
 
 def _coordinates(model: Model, trajectory: Trajectory, sizes: Mapping[str, int]) -> dict[str, tuple]:

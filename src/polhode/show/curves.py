@@ -9,15 +9,14 @@ import numpy as np
 from polhode.model import JOINTS, Model
 from polhode.result.dataset import VARIABLES
 from polhode.result.symmetry import Conserved, conserved
-from polhode.show.packing import Curve, Plot
+from polhode.show.constraint_curves import constraint_plots
+from polhode.show.packing import COLOURS as COLOURS, Curve, Plot
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
 TOGETHER, MOST_PLOTS = 4, 32
 """Joints in one plot, and plots of joints on the page."""
-COLOURS = 8
-"""Colours of the page's palette; curve and body of one joint share theirs."""
 
 # what a data set holds, whatever it lacks
 
@@ -55,7 +54,7 @@ def plots(dataset: "Dataset", model: Model) -> list[Plot]:
         note = f"{len(joints) - MOST_PLOTS} more plots of joints are left out; the data of the run has them all."
         joints = [*joints[: MOST_PLOTS - 1], replace(joints[MOST_PLOTS - 1], note=note)]
     found = [*energies(dataset, kept), *momenta(dataset, kept), *joints]
-    return [*found, *_extras(dataset), *_norm(dataset, model), *_steps(dataset)]
+    return [*found, *constraint_plots(dataset), *_extras(dataset), *_norm(dataset, model), *_steps(dataset)]
 
 
 def driven(dataset: "Dataset", model: Model) -> set[str]:

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+COLOURS = 8
+"""Colours of the page's palette; curve and body of one joint share theirs."""
+
 MOST_SAMPLES, MOST_NUMBERS = 2000, 200_000
 """Samples of one curve on the page, and of all curves together."""
 
@@ -44,7 +47,7 @@ class Plot:
     """Curves with one axis in common.
 
     axis     what the vertical axis shows, with its unit
-    section  "balance" (energies, momenta), "joints" or "run" (steps and errors)
+    section  "balance" (energies, momenta), "joints", "constraints" or "run" (steps and errors)
     log      a logarithmic axis; values that are not above zero are left out
     """
 
@@ -56,6 +59,8 @@ class Plot:
     note: str = ""
     empty: str = field(default="", compare=False)
     """What to say in place of a plot that has nothing to show."""
+    marks: tuple[float, ...] = ()
+    """Instants marked in this plot alone."""
 
 
 def thinned(curves: Sequence[np.ndarray], most: int = MOST_SAMPLES) -> np.ndarray:
@@ -95,6 +100,8 @@ def _packed(plot: Plot, time: np.ndarray, store: Store, most: int) -> dict[str, 
     record["x"] = store.put(time[chosen], double=True)
     for curve, y in zip(plot.curves, shown, strict=True):
         record["series"].append({"name": curve.name, "y": store.put(y[chosen]), "colour": curve.colour})
+    if plot.marks:
+        record["marks"] = list(plot.marks)
     return record
 
 

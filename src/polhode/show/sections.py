@@ -35,7 +35,7 @@ MARKS = {
     "failed": '<path d="M5.5 5.5l9 9m0-9l-9 9"/>',
     "none": '<path d="M5 10h10"/>',
 }
-SECTIONS = {"balance": "Energy and momentum", "joints": "Joints", "run": "Integration"}
+SECTIONS = {"balance": "Energy and momentum", "joints": "Joints", "constraints": "Constraints", "run": "Integration"}
 PROVENANCE = {
     "method": "Method",
     "tolerance": "Tolerance",

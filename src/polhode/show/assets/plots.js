@@ -10,7 +10,7 @@ const charts = [];
 
 function options(spec, width, k) { // k: drawn larger, shown smaller, for paper
   const c = ink(), height = Math.round(width < 380 * k ? 200 * k : 220 * k);
-  const logRange = (u, min, max) => (min === null ? [0.1, 1] : [10 ** Math.floor(Math.log10(min) - 0.02), 10 ** Math.ceil(Math.log10(max) + 0.02)]);
+  const logRange = (u, min, max) => (min === null ? [0.1, 1] : [10 ** Math.max(-16, Math.floor(Math.log10(min) - 0.02)), 10 ** Math.max(-15, Math.ceil(Math.log10(max) + 0.02))]); // uPlot counts 16 decimals
   const range = (u, min, max) => {
     if (min === null || min === undefined) return [0, 1];
     const d = max - min, m = Math.max(Math.abs(min), Math.abs(max));
@@ -40,7 +40,7 @@ function options(spec, width, k) { // k: drawn larger, shown smaller, for paper
         ...(spec.log ? { filter: logTicks, grid: { ...axis.grid, filter: logTicks }, ticks: { ...axis.ticks, filter: logTicks } } : {}),
       },
     ],
-    hooks: { drawClear: [(u) => happened(u, k)] },
+    hooks: { drawClear: [(u) => happened(u, k, spec.marks || [])] },
     legend: { live: k === 1, markers: { width: k > 1 ? 6 : 0, stroke: (u, i) => u.series[i].stroke(), fill: (u, i) => (k > 1 ? "none" : u.series[i].stroke()), dash: (u, i) => ["solid", "dashed", "dotted", "dashed"][(i - 1) % 4] } },
     series: [
       { label: "t", value: (u, v) => `${shown(v, 5)} s` },
@@ -52,11 +52,11 @@ function options(spec, width, k) { // k: drawn larger, shown smaller, for paper
     ],
   };
 }
-function happened(u, k) { // a thin dashed line at each event
+function happened(u, k, marks) { // a thin dashed line at each event, and at the marks of this plot
   const { ctx, bbox } = u;
   ctx.save();
   ctx.strokeStyle = ink().axis; ctx.lineWidth = k; ctx.setLineDash([3 * k, 3 * k]);
-  for (const t of data.events) {
+  for (const t of [...data.events, ...marks]) {
     if (t < u.scales.x.min || t > u.scales.x.max) continue;
     const x = Math.round(u.valToPos(t, "x", true));
     ctx.beginPath(); ctx.moveTo(x, bbox.top); ctx.lineTo(x, bbox.top + bbox.height); ctx.stroke();

@@ -222,7 +222,14 @@ def reaction_curves(run: "Dataset", model: Any = None) -> dict[str, list[tuple[s
 
 def _stored(run: "Dataset") -> tuple[np.ndarray, list[str], list[str]] | None:
     """The multipliers that a run holds itself."""
-    for name in ("multipliers", "constraint_multiplier", "constraint_multipliers", "reactions", "constraint_force"):
+    for name in (
+        "multiplier",
+        "multipliers",
+        "constraint_multiplier",
+        "constraint_multipliers",
+        "reactions",
+        "constraint_force",
+    ):
         array = values(run, name)
         if array is not None and run[name].dims[-1] == "constraint":
             rows = labels(run, "constraint")

@@ -1,0 +1,155 @@
+"""`polhode sweep`: a study of many runs into a folder, with its summary and its report."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polhode import __version__
+from polhode.errors import InputError, message
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from polhode.ensemble.sweep import News, Progress
+
+NAMES = {"study": "study.zarr", "summary": "summary.nc", "report": "report.html"}
+"""What a study writes into its folder."""
+
+
+@click.command()
+@click.argument("source", required=False, metavar="[STUDY.yaml]")
+@click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder.  [default: STUDY-sweep]")
+@click.option("--runs", type=int, default=None, help="How many runs, in place of the file's number.")
+@click.option("--seed", type=int, default=None, help="Another seed than the file's.")
+@click.option("--threads", type=int, default=None, help="Threads of this process.  [default: all processors]")
+@click.option("--device", default="cpu", show_default=True, help="cpu, cuda, or auto: a GPU where there is one.")
+@click.option("--precision", default="double", show_default=True, help="double; or single, on a GPU.")
+@click.option("--scheduler", default=None, metavar="tcp://…", help="A Dask scheduler; its workers see the folder.")
+@click.option("--chunk", type=int, default=None, help="Runs computed and written together.  [default: about 0.5 s]")
+@click.option("--resume", is_flag=True, help="Go on with a study that was cut off, or whose files are damaged.")
+@click.option("--force", is_flag=True, help="Discard the study that is there.")
+@click.option("--report/--no-report", default=True, help="Write summary.nc and report.html.  [default: yes]")
+@click.option("--log", type=click.Path(path_type=Path), default=None, help="Write progress into this file too.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def sweep(source: str | None, **asked: Any) -> None:
+    """Run a model many times, its numbers drawn anew for each run, as STUDY.yaml says.
+
+    Writes every run into study.zarr, sums them up in summary.nc and draws report.html. A study that was killed goes on
+    with --resume, and ends in the same bits. Exit code: 0; 2 for wrong input; 130 after Ctrl-C.
+    """
+    from polhode.ensemble.study_file import load_study
+    from polhode.ensemble.sweep import sweep as run_study
+
+    source, folder = _places(source, asked)
+    study = load_study(source, runs=asked["runs"], seed=asked["seed"])
+    begin = time.monotonic()
+    names = ("threads", "device", "precision", "scheduler", "chunk", "resume", "force")
+    with ExitStack() as stack:
+        progress = _progress(stack, study.name, asked)
+        try:
+            dataset = run_study(study, out=folder, progress=progress, **{name: asked[name] for name in names})
+        except KeyboardInterrupt:
+            click.echo(f"polhode: nothing that was written is lost: polhode sweep --resume --out {folder}", err=True)
+            raise
+    facts = {"polhode": __version__, "study": study.name, "source": str(source), "runs": study.runs}
+    facts |= {"seconds": round(time.monotonic() - begin, 3), "resumed": asked["resume"]}
+    _tell(dataset, folder, asked, facts)
+
+
+def _places(source: str | None, asked: dict[str, Any]) -> tuple[str, Path]:
+    """The study file and the folder; a resumed study knows its file."""
+    from polhode.ensemble.store import begun
+
+    folder = asked["out"]
+    if source is None:
+        if not asked["resume"] or folder is None:
+            fix = "Name it: polhode sweep study.yaml; or go on with one: polhode sweep --resume --out FOLDER"
+            raise InputError(message("sweep", "no study", "nothing", "a study file", fix))
+        attrs = begun(folder)
+        source = str(attrs["source"])
+        asked["runs"] = attrs["runs"] if asked["runs"] is None else asked["runs"]
+        asked["seed"] = attrs["seed"] if asked["seed"] is None else asked["seed"]
+    return source, folder or Path(f"{Path(source).stem}-sweep")
+
+
+def _progress(stack: ExitStack, title: str, asked: dict[str, Any]) -> "Progress":
+    """A bar on a terminal, lines elsewhere, and lines in a log."""
+    from polhode.ensemble.progress import Lines
+
+    told: list[Progress] = []
+    if asked["log"]:
+        told.append(Lines(title, stack.enter_context(asked["log"].open("a", encoding="utf-8"))))
+    if not asked["quiet"]:
+        told.append(stack.enter_context(_bar(title)))
+
+    def tell(news: "News") -> None:
+        for one in told:
+            one(news)
+
+    return tell
+
+
+@contextmanager
+def _bar(title: str) -> Iterator["Progress"]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress as Bar, TextColumn
+
+    from polhode.ensemble.progress import Lines, Pace
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Lines(title)
+        return
+    pace = Pace()
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[text]}", markup=False),
+    )
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(title, total=1.0, text="compiling")
+
+        def tell(news: "News") -> None:
+            pace.take(news)
+            bar.update(task, completed=news.done / news.runs, text=pace.text(news))
+
+        yield tell
+
+
+def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dict[str, Any]) -> None:
+    """Sum up, write the report, and say what came out."""
+    from polhode.ensemble.summary import summary
+
+    found = summary(dataset)
+    written = {"study": folder / NAMES["study"]}
+    if asked["report"]:
+        from polhode.show.study import write_study_report
+
+        kept = found.copy()
+        kept.attrs = {key: x if isinstance(x, (str, int, float)) else json.dumps(x) for key, x in found.attrs.items()}
+        kept.to_netcdf(folder / NAMES["summary"], engine="h5netcdf")
+        written["summary"] = folder / NAMES["summary"]
+        written["report"] = write_study_report(found, folder / NAMES["report"])
+    attrs = found.attrs
+    measures = {name: [found[f"{name}_mean"].item(), found[f"{name}_error"].item()] for name in attrs["measures"]}
+    facts |= {
+        "status": json.loads(attrs["status"]), "failure_fraction": attrs["failure_fraction"],
+        "failure_bounds": [attrs["failure_low"], attrs["failure_high"]], "measures": measures,
+        "files": {name: str(path) for name, path in written.items()},
+    }  # fmt: skip
+    if asked["as_json"]:
+        click.echo(json.dumps(facts, indent=1))
+    elif not asked["quiet"]:
+        click.echo(f"{facts['study']}: {attrs['runs_done']:,} runs in {facts['seconds']:.1f} s")
+        for name, count in facts["status"].items():
+            click.echo(f"  {name:14} {count:,}")
+        for name, (mean, error) in measures.items():
+            click.echo(f"  {name:14} {mean:.6g} ± {error:.2g}")
+        for name, path in written.items():
+            click.echo(f"{name:8} {path}")

@@ -1,0 +1,91 @@
+"""Reactions: what constraints and joints do to the bodies they hold, as forces and torques.
+
+The force of a constraint is the one whose power is that of its multipliers: λ·r = F·u + T·ω for any velocity (u, ω)
+of body b against body a, so it is read off the residual by moving the frame on b alone.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from polhode.dynamics import inverse, kinematics
+from polhode.dynamics.constraints import End, Scene, connection, end
+from polhode.dynamics.forces import add_wrench
+from polhode.model import Constraint, Tree
+from polhode.model.tree import GROUND
+from polhode.quaternion import rotation_matrix_homogeneous, skew
+from polhode.scalar import Vec, cross, identity, jacobian
+
+
+class Reaction(NamedTuple):
+    """The force on body b of a constraint, and its torque about the point where it acts, in world axes."""
+
+    force: Vec
+    torque: Vec
+    point: Vec
+    axes: Vec
+    """The axes of the frame on body a, as columns."""
+
+    @property
+    def in_joint_axes(self) -> tuple[Vec, Vec]:
+        """Force and torque in the axes of the frame on body a."""
+        return self.axes.T @ self.force, self.axes.T @ self.torque
+
+
+def reaction(constraint: Constraint, scene: Scene, held: Vec, slipping: Vec) -> Reaction:
+    """The reaction of a constraint between two bodies.
+
+    held, slipping  multipliers of its rows of positions and of velocities
+    """
+    data, kind = scene.tree.constraints[constraint.name], connection(constraint.type)
+    assert kind is not None
+    a, b, still = end(data, "a", scene), end(data, "b", scene), Vec([0.0 * scene.q[0]] * 6)
+    of_place, of_speed, wrench = kind.positions, kind.velocities, still
+    if of_place:
+        wrench = wrench + held @ jacobian(lambda z: Vec(of_place(a, _moved(b, z), data)), still)[1]
+    if of_speed:
+        wrench = wrench + slipping @ jacobian(lambda z: Vec(of_speed(a, _faster(b, z), data)), still)[1]
+    force, about_b = Vec(wrench[:3]), Vec(wrench[3:])
+    point = kind.point(a, b, data)
+    return Reaction(force, about_b - cross(point - b.o, force), point, a.R)
+
+
+def _moved(b: End, z: Vec) -> End:
+    """The frame a small step and a small turn further."""
+    return b._replace(o=b.o + Vec(z[:3]), R=b.R + skew(Vec(z[3:])) @ b.R)
+
+
+def _faster(b: End, z: Vec) -> End:
+    return b._replace(velocity=b.velocity + Vec(z[:3]), omega=b.omega + Vec(z[3:]))
+
+
+def on_bodies(
+    tree: Tree, scene: Scene, found: Sequence[tuple[Constraint, Reaction]], wrenches: dict[int, tuple[Vec, Vec]]
+) -> None:
+    """Add reactions to the wrenches on elements: on body b, and the opposite on body a."""
+    for constraint, (force, torque, point, _) in found:
+        for side, sign in (("b", 1.0), ("a", -1.0)):
+            i = tree.of_body[constraint.data.get(f"body_{side}", "world")]
+            if i != GROUND:
+                f = sign * force
+                add_wrench(wrenches, scene.at, i, f, sign * torque + cross(point - scene.at[i].o, f))
+
+
+def joint_loads(tree: Tree, q: Vec, v: Vec, vd: Vec, wrenches: inverse.Wrenches) -> list[tuple[Vec, Vec]]:
+    """What each joint gives to its child, its drive included: force, and torque about the child's origin.
+
+    In the axes of the joint frame, which is fixed in the parent; joints in the order of the tree's elements.
+    """
+    given, at, found = inverse.loads(tree, q, v, vd, wrenches=wrenches), kinematics.frames(tree, q), []
+    first = -1
+    for i, e in enumerate(tree.elements):
+        if first < 0:
+            first = i
+        if e.body is None:
+            continue
+        start = tree.elements[first]
+        parent = at[start.parent].R if start.parent != GROUND else identity(3)
+        back = (parent @ rotation_matrix_homogeneous(start.orientation)).T @ at[i].R
+        f, n = given[i]
+        found.append((back @ f, back @ n))
+        first = -1
+    return found

@@ -1,0 +1,1 @@
+"""Many runs: what they are drawn from, how they are run, where they are kept."""

@@ -1,0 +1,149 @@
+"""A study on a cluster of dask.distributed: a task is a chunk, which it computes, writes and signs for.
+
+A task is idempotent: where the receipt of its chunk fits the files, it hands that back. A worker that dies costs
+its unfinished chunk; runs that always fail are found by halving, and set aside with the reason.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from polhode.ensemble.fleet import Fleet
+from polhode.ensemble.store import Store
+from polhode.ensemble.study import Study
+from polhode.errors import InputError, PolhodeError, message
+
+RETRIES = 3
+"""Of a task, before its runs are looked at one by one."""
+
+PATIENCE = "10s"
+"""For a scheduler to answer."""
+
+AHEAD = 4
+"""Tasks for each worker that are handed out at a time."""
+
+
+def client_of(scheduler: Any) -> Any:
+    """A client of a scheduler's address, or the client itself; an InputError where there is none."""
+    try:
+        from distributed import Client
+    except ImportError:
+        fix = "Install it with: pip install 'polhode[ensemble]'."
+        raise InputError(
+            message("sweep, scheduler", "no cluster", "no package distributed", "dask.distributed", fix)
+        ) from None
+    if isinstance(scheduler, Client):
+        return scheduler
+    if not isinstance(scheduler, str):
+        raise InputError(message("sweep, scheduler", "not a scheduler", repr(scheduler)[:60], "a Client, or tcp://…"))
+    try:
+        return Client(scheduler, timeout=PATIENCE)
+    except (OSError, ValueError, TimeoutError) as fault:
+        fix = "Start one with: dask scheduler; and workers with: dask worker ADDRESS"
+        found = f"{scheduler}: {fault}"
+        raise InputError(message("sweep, scheduler", "cannot be reached", found, "tcp://host:8786", fix)) from None
+
+
+@lru_cache(maxsize=2)
+def _known(identity: str, study: "_Held") -> Fleet:
+    return study.study.fleet()
+
+
+class _Held:
+    """A study as a key: workers compile it once."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held)
+
+
+def task(study: Study, folder: str, number: int, skip: Mapping[int, str]) -> dict[str, Any]:
+    """One chunk, on a worker: its receipt."""
+    store = Store(folder)
+    found = None if skip else store.receipt(number)
+    if found:
+        return found
+    begin = time.monotonic()
+    stretch = _known(study.identity, _Held(study)).run(*store.bounds(number), skip=skip)
+    return store.write(number, stretch, {"seconds": time.monotonic() - begin, "device": _worker()})
+
+
+def attempt(study: Study, first: int, last: int) -> int:
+    """Runs, on a worker, to see whether they can be run."""
+    _known(study.identity, _Held(study)).run(first, last)
+    return last - first
+
+
+def _worker() -> str:
+    from distributed import get_worker
+
+    try:
+        return f"worker {get_worker().name}"
+    except ValueError:
+        return "worker"
+
+
+def run_on_cluster(
+    client: Any, study: Study, store: Store, pending: Sequence[int], count: Callable[[Mapping[str, Any], str], None]
+) -> None:
+    """All chunks that are missing; `count` hears of each."""
+    from distributed import as_completed
+
+    # the study goes with every task: what is scattered is lost with the last worker that holds it
+    folder = str(store.folder.resolve())
+    left = list(reversed(pending))
+    numbers: dict[Any, int] = {}
+    tried: dict[int, int] = {}
+
+    def more() -> list[Any]:
+        """The next tasks, a few for each worker at a time."""
+        room = max(1, AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))) - len(numbers)
+        new = []
+        while left and room > 0:
+            new.append(submit(left.pop(), {}))
+            room -= 1
+        return new
+
+    def submit(number: int, skip: Mapping[int, str]) -> Any:
+        future = client.submit(task, study, folder, number, skip, pure=False, retries=RETRIES)
+        numbers[future] = number
+        return future
+
+    waiting = as_completed(more())
+    for future in waiting:
+        number = numbers.pop(future)
+        if future.status == "finished":
+            receipt = future.result()
+            count(receipt, receipt["device"])
+        else:
+            fault = future.exception()
+            if isinstance(fault, (OSError, PolhodeError)) and not isinstance(fault, InputError):
+                raise fault
+            tried[number] = tried.get(number, 0) + 1
+            if tried[number] > RETRIES:
+                raise PolhodeError(message(f"sweep, chunk {number}", "cannot be run", str(fault)[:200], "a receipt"))
+            bad = _culprits(client, study, *store.bounds(number), fault)
+            waiting.add(submit(number, bad))
+        for new in more():
+            waiting.add(new)
+
+
+def _culprits(client: Any, study: Study, first: int, last: int, fault: BaseException) -> dict[int, str]:
+    """The runs of a stretch that fail by themselves, and why."""
+    if last - first == 1:
+        return {first: f"{type(fault).__name__}: {fault}".splitlines()[0][:200]}
+    found: dict[int, str] = {}
+    middle = (first + last) // 2
+    halves = [(first, middle), (middle, last)]
+    futures = [client.submit(attempt, study, a, b, pure=False, retries=1) for a, b in halves]
+    for (a, b), future in zip(halves, futures, strict=True):
+        inner = future.exception()
+        if inner is not None:
+            found |= _culprits(client, study, a, b, inner)
+    return found

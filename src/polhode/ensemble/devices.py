@@ -1,0 +1,46 @@
+"""What follows the runs of a study: this processor's lanes, or a GPU."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from polhode.ensemble.fleet import Fleet
+from polhode.errors import CompileError, InputError, message
+
+DEVICES, PRECISIONS = ("cpu", "cuda", "auto"), ("double", "single")
+
+
+@dataclass(frozen=True)
+class Device:
+    """Who runs.
+
+    lanes  has `run` as `Lanes` has it; None: the fleet's own lanes
+    batch  runs that it takes together; 0: any number
+    note   what a user should know, "" for nothing
+    """
+
+    name: str
+    lanes: Any = None
+    batch: int = 0
+    note: str = ""
+
+
+def device_named(name: str, precision: str, fleet: Fleet) -> Device:
+    """The device of a name, or an error that says why there is none; "auto" takes what there is."""
+    if name not in DEVICES:
+        raise InputError(message("sweep, device", "no such device", repr(name), ", ".join(DEVICES)))
+    if precision not in PRECISIONS:
+        raise InputError(message("sweep, precision", "no such precision", repr(precision), " or ".join(PRECISIONS)))
+    if precision == "single" and name == "cpu":
+        fix = 'Lanes of this processor are double; single is for a GPU, device="cuda".'
+        raise InputError(message("sweep, precision", "contradictory options", "single on the cpu", "double", fix))
+    if name == "cpu":
+        return Device("cpu")
+    from polhode.ensemble.gpu import GpuLanes
+
+    try:
+        lanes = GpuLanes(fleet.lanes, precision)
+    except CompileError as fault:
+        if name == "cuda":
+            raise
+        return Device("cpu", note=f"no GPU is used: {str(fault).splitlines()[1].strip()}")
+    return Device(lanes.name, lanes, batch=lanes.batch(fleet.timing))

@@ -1,0 +1,422 @@
+"""A study made ready: the numbers of every run, and the runs themselves, some at a time.
+
+Any stretch of runs can be asked for, in any order, by anyone: run i has the same numbers and the same bits.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.assemble import rows
+from polhode.assemble.engine import Plan
+from polhode.assemble.inputs import PD
+from polhode.assemble.lanes import (
+    KINETIC,
+    POTENTIAL,
+    Block,
+    Formation,
+    Lanes,
+    Named,
+    Timing,
+    controlled_steps,
+    equal_steps,
+    takes_numbers,
+)
+from polhode.assemble.simulate import settings_of
+from polhode.ensemble.design import Design, cells
+from polhode.ensemble.distributions import Grid
+from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
+from polhode.ensemble.study import Study, told
+from polhode.ensemble.targets import FORCE, GAINS, START, Targets, impossible, unknown
+from polhode.errors import InputError, PolhodeError, message
+from polhode.formats.expression import Fault, evaluate_on, names_in
+from polhode.integrate.methods import method_named
+from polhode.result import conserved, labels
+from polhode.scalar import Scalar, Vec
+
+TOGETHER = 1024
+"""Runs whose numbers are drawn together, always the same ones, so that no bit depends on who asks."""
+
+STATUS = {
+    "pending": 0, "finished": 1, "stopped": 2, "not finite": 3, "step too small": 4, "refused": 5, "quarantined": 6,
+}  # fmt: skip
+"""How a run ended. Refused: its numbers are none that a machine could have. Quarantined: it could not be run."""
+
+_ENDED = {rows.GOING: 1, rows.EVENT: 2, rows.NOT_FINITE: 3, rows.TOO_SMALL: 4}
+
+
+class Array(NamedTuple):
+    """An array of a store: its axes, `run` first, their lengths after it, its kind, its unit."""
+
+    axes: tuple[str, ...]
+    sizes: tuple[int, ...]
+    kind: str
+    unit: str = ""
+    note: str = ""
+
+
+class Stretch(NamedTuple):
+    """Runs that follow one another: their arrays by name, and the reasons of those that were not run, by run."""
+
+    first: int
+    last: int
+    arrays: dict[str, np.ndarray]
+    reasons: dict[int, str]
+
+
+class Fleet:
+    """A study, checked and ready to run."""
+
+    def __init__(self, study: Study) -> None:
+        """Check everything that can be wrong before anything is computed."""
+        self.study, self.model = study, study.model
+        self.targets = Targets(study.model)
+        self._settings = settings_of(
+            study.model, study.q, study.v, study.duration, study.step, study.method, study.tolerance,
+            study.times, study.every, study.norm,
+        )  # fmt: skip
+        self._slots = self._sampled()
+        self.columns = self._columns()
+        """The names of the numbers that differ from run to run."""
+        self._check_free()
+        self.timing = self._timing()
+        self.grids = [len(x.rows) for x in study.samples.values() if isinstance(x, Grid)]
+        self.design = Design(study.design, study.seed, study.runs, sum(x.uniforms for x in study.samples.values()))
+        self.lanes = Lanes(self._formation())
+        self._kept = {part: self._kept_of(part) for part in START}
+        self._check_measures()
+        self.values(0, 1)
+        self._try_outputs()
+
+    # what differs
+
+    def _sampled(self) -> list[list[list[str]]]:
+        """For each entry of the samples, for each name in it, the columns it fills."""
+        found, seen = [], dict[str, str]()
+        for key, given in self.study.samples.items():
+            names = [name.strip() for name in key.split(",")]
+            shared = len(names) > 1 and given.width == len(names) > 1
+            slots = [self.targets.columns(name, 1 if shared else given.width) for name in names]
+            for column in (c for slot in slots for c in slot):
+                if column in seen:
+                    where = f"sweep, parameter '{column}'"
+                    raise InputError(message(where, "given twice", f"in '{seen[column]}' and '{key}'", "once"))
+                seen[column] = key
+            found.append(slots)
+        return found
+
+    def _columns(self) -> tuple[str, ...]:
+        sampled = [c for slots in self._slots for slot in slots for c in slot]
+        for name in self.study.derived:
+            (column,) = self.targets.columns(name, 1)
+            if column in sampled:
+                raise InputError(message(f"sweep, derived '{name}'", "drawn as well", "both", "one of them"))
+            sampled.append(column)
+        return tuple(sampled)
+
+    def _check_free(self) -> None:
+        """Refuse a name that nothing uses: it is a misspelt path."""
+        study = self.study
+        functions = [study.tau, *study.outputs.values(), *(s.when for s in study.stop.values())]
+        if any(takes_numbers(f) for f in functions) or any(callable(f) for f in study.derived.values()):
+            return
+        texts = [*study.derived.values(), *functions]
+        texts += list(study.tau.values()) if isinstance(study.tau, Mapping) else []
+        used = {name for text in texts if isinstance(text, str) for name in names_in(text)}
+        for column in self.columns:
+            if self.targets.is_free(column) and column not in used:
+                raise unknown(self.targets, column)
+
+    @cached_property
+    def _drawn(self) -> dict[int, np.ndarray]:
+        return {}
+
+    def values(self, first: int, last: int) -> np.ndarray:
+        """The numbers (n, columns) of runs first … last − 1."""
+        parts = []
+        for block in range(first // TOGETHER, -(-last // TOGETHER)):
+            whole = self._block(block)
+            begin = block * TOGETHER
+            parts.append(whole[max(first - begin, 0) : last - begin])
+        return np.concatenate(parts)
+
+    def _block(self, block: int) -> np.ndarray:
+        """The numbers of one block of runs."""
+        first, last = block * TOGETHER, min((block + 1) * TOGETHER, self.study.runs)
+        uniforms, places = self.design.uniforms(first, last), cells(self.grids, first, last)
+        found: dict[str, np.ndarray] = {}
+        axis = grid = 0
+        for given, slots in zip(self.study.samples.values(), self._slots, strict=True):
+            if isinstance(given, Grid):
+                drawn = np.array(given.rows)[places[:, grid]]
+                grid += 1
+            else:
+                drawn = given.values(np.ascontiguousarray(uniforms[:, axis : axis + given.uniforms]))
+                drawn = drawn.reshape(last - first, given.width)
+                axis += given.uniforms
+            shared = len(slots) > 1 and given.width == len(slots) > 1
+            for k, slot in enumerate(slots):
+                for j, column in enumerate(slot):
+                    found[column] = drawn[:, k if shared else j]
+        for name in self.study.derived:
+            found[self.targets.columns(name, 1)[0]] = self._derived(name, found, last - first)
+        return np.stack([found[column] for column in self.columns], axis=1)
+
+    def _derived(self, name: str, found: Mapping[str, np.ndarray], n: int) -> np.ndarray:
+        rule, where = self.study.derived[name], f"sweep, derived '{name}'"
+        names = {**self.targets.numbers, **found}
+        with np.errstate(all="ignore"):
+            value = rule(names) if callable(rule) else evaluated(where, rule, names)
+        array = np.asarray(value, dtype=float)
+        if array.shape not in ((), (n,)):
+            raise InputError(message(where, "wrong shape", str(array.shape), f"({n},): one for each run"))
+        return np.broadcast_to(array, n)
+
+    # what is run
+
+    def _timing(self) -> Timing:
+        settings = self._settings
+        if settings.step is not None:
+            steps = round(settings.duration / settings.step)
+            every = settings.every or max(1, -(-steps // 100))
+            return equal_steps(settings.duration, settings.step, every)
+        times = settings.times if settings.times is not None else np.linspace(0, settings.duration, 101)
+        return controlled_steps(times.tolist(), settings.tolerance)
+
+    def _formation(self) -> Formation:
+        study, settings = self.study, self._settings
+        numbers = tuple(c for c in self.columns if c in self.targets.numbers)
+        free = [c for c in self.columns if self.targets.is_free(c) or c.startswith(f"{FORCE}.")]
+        tau = self._law()
+        crossings = tuple(
+            rows.Crossing(self._function(f"stop '{name}'", stop.when), stop.direction, name)  # type: ignore[arg-type]
+            for name, stop in study.stop.items()
+        )
+        outputs: dict[str, Any] = {}
+        for name, rule in study.outputs.items():
+            outputs[name] = self._function(f"output '{name}'", rule)
+        if self._conserves:
+            outputs |= {"kinetic_energy": KINETIC, "potential_energy": POTENTIAL}
+        start = settings.q, settings.v
+        plan = Plan(
+            self.model, method_named(settings.method), settings.step is not None, tau, crossings, settings.norm,
+            tuple(self.model.zero), start,
+        )  # fmt: skip
+        texts = [told(x) for x in (study.tau, *study.outputs.values(), *study.stop.values())]
+        return Formation(plan, numbers, tuple(free), outputs, repr((self.columns, texts)))
+
+    @cached_property
+    def _conserves(self) -> bool:
+        """Whether the energy of a run should stay: nothing acts on the model, and no damping is drawn."""
+        driven = [j.name for j in self.model.joints] if self.study.tau is not None else []
+        dampers = any(c.endswith(".damping") or c.startswith(f"{FORCE}.") for c in self.columns)
+        return conserved(self.model, driven).energy and not dampers
+
+    def _law(self) -> Any:
+        """The forces: what the user gave, with those that are drawn in their place."""
+        tau, model = self.study.tau, self.model
+        drawn = [c for c in self.columns if c.startswith(f"{FORCE}.") and c not in GAINS]
+        if any(gain in self.columns for gain in GAINS) and not isinstance(tau, PD):
+            raise InputError(message("sweep, tau", "no gains to vary", told(tau), "tau=ph.PD(stiffness, damping)"))
+        named_texts = isinstance(tau, Mapping) and any(isinstance(x, str) for x in tau.values())
+        if not drawn and not named_texts:
+            return tau
+        if tau is not None and not isinstance(tau, Mapping):
+            fix = "Give tau by joint, or a function of (t, q, v, numbers)."
+            raise InputError(message("sweep, tau", "cannot be varied", told(tau), "constant forces by joint", fix))
+        names = labels.dof_names(model)
+        rules: dict[str, Any] = dict.fromkeys(names, 0.0)
+        for name, rule in (tau or {}).items():
+            if name not in rules:
+                raise InputError(message("sweep, tau", "no such velocity", repr(name), ", ".join(names)))
+            rules[name] = self._function(f"tau '{name}'", rule) if isinstance(rule, str) else float(rule)
+
+        def law(t: Scalar, q: Vec, v: Vec, own: Mapping[str, Scalar]) -> list[Scalar]:
+            found = []
+            for name, rule in rules.items():
+                given = own.get(f"{FORCE}.{name}", rule)
+                found.append(given(t, q, v, own) if callable(given) else given)
+            return found
+
+        return law
+
+    def _function(self, what: str, rule: Any) -> Named:
+        """A function of (t, q, v, numbers) from an expression, or from one of the user's."""
+        if callable(rule):
+            return rule if takes_numbers(rule) else lambda t, q, v, own: rule(t, q, v)
+        if not isinstance(rule, str):
+            raise InputError(message(f"sweep, {what}", "not a rule", repr(rule)[:60], "an expression, or a function"))
+        parts = {part: [f"{part}.{name}" for name in names] for part, names in self.targets.starts.items()}
+
+        def function(t: Scalar, q: Vec, v: Vec, own: Mapping[str, Scalar]) -> Scalar:
+            state = dict(zip((*parts["q"], *parts["v"]), (*q, *v), strict=True))
+            return evaluated(f"sweep, {what}", rule, {**self.targets.numbers, **own, **state, "t": t})
+
+        return function
+
+    def _try_outputs(self) -> None:
+        """Ask every output once, at the start, so that a mistake is told before the runs."""
+        q, v, p = (Vec(x[0].tolist()) for x in self.starts(0, 1))
+        own = dict(zip(self.lanes.names, p, strict=True))
+        for name, rule in self.study.outputs.items():
+            where = f"sweep, output '{name}'"
+            try:
+                found = float(self._function(f"output '{name}'", rule)(0.0, q, v, own))
+            except PolhodeError:
+                raise
+            except Exception as error:
+                raise InputError(
+                    message(where, "failed at the start", f"{type(error).__name__}: {error}", "a number")
+                ) from error
+            if not np.isfinite(found):
+                raise InputError(message(where, "not finite at the start", str(found), "a number"))
+
+    # what is kept
+
+    def _kept_of(self, part: str) -> list[int]:
+        """The places of q or of v that are kept."""
+        names = self.targets.starts[part]
+        if part in self.study.keep:
+            return list(range(len(names)))
+        known = [f"{p}.{x}" for p, own in self.targets.starts.items() for x in own]
+        for name in self.study.keep:
+            if name not in (*START, *known):
+                expected = "q, v, " + ", ".join(known[:6])
+                raise InputError(message("sweep, keep", "no such part of the state", repr(name), expected))
+        return [k for k, name in enumerate(names) if f"{part}.{name}" in self.study.keep]
+
+    def _check_measures(self) -> None:
+        for name, measure in self.study.measures.items():
+            known = [f"{p}.{x}" for p, own in self.targets.starts.items() for x in own] + list(self.study.outputs)
+            if measure.of not in known:
+                raise InputError(
+                    message(f"sweep, measure '{name}'", "of nothing known", repr(measure.of), ", ".join(known[:8]))
+                )
+
+    @cached_property
+    def arrays(self) -> dict[str, Array]:
+        """Every array of a store, by name."""
+        names, time = self.targets.starts, len(self.timing.times)
+        found = {"sample": Array(("parameter",), (len(self.columns),), "f8", "", "the numbers of each run")}
+        for part, axis in (("q", "coordinate"), ("v", "dof")):
+            if self._kept[part]:
+                found[part] = Array(("time", axis), (time, len(self._kept[part])), "f8")
+            whole = len(self._kept[part]) == len(names[part])
+            found[f"{part}_end"] = Array(
+                (axis if whole else f"{axis}_end",), (len(names[part]),), "f8", "", "where each run ended"
+            )
+        for name in self.study.outputs:
+            found[name] = Array(("time",), (time,), "f8")
+        for name in self.study.measures:
+            found[name] = Array((), (), "f8")
+        found["status"] = Array((), (), "i1", "", "how each run ended")
+        found["verdict"] = Array((), (), "i1", "", "how good each run is")
+        found["end_time"] = Array((), (), "f8", "s", "the time that each run reached")
+        found["steps"] = Array((), (), "f8", "1", "steps taken")
+        if self.study.stop:
+            found["event"] = Array((), (), "i1", "", "which of the stops ended the run; -1: none")
+        if self._conserves:
+            found["energy_drift"] = Array((), (), "f8", "1", "of the energy's scale")
+        return found
+
+    @cached_property
+    def coordinates(self) -> dict[str, Any]:
+        """The coordinates of the arrays' axes, but for `run`."""
+        names = self.targets.starts
+        return {
+            "time": self.timing.times, "parameter": list(self.columns),
+            "coordinate": [names["q"][k] for k in self._kept["q"]], "dof": [names["v"][k] for k in self._kept["v"]],
+            "coordinate_end": names["q"], "dof_end": names["v"],
+        }  # fmt: skip
+
+    # running
+
+    def run(
+        self, first: int, last: int, threads: int = 1, lanes: Any = None, skip: Mapping[int, str] | None = None
+    ) -> Stretch:
+        """Runs first … last − 1.
+
+        lanes  who follows them: `Lanes` of this processor unless given
+        skip   runs that are not to be run, and why, by their number
+        """
+        values = self.values(first, last)
+        refused = impossible(self.model, self.columns, values)
+        aside = {k - first: why for k, why in (skip or {}).items() if first <= k < last}
+        bad = sorted({**refused, **aside})
+        taken = values.copy()
+        taken[bad] = self._harmless
+        block = (lanes or self.lanes).run(*self._given(taken), self.timing, threads)
+        found = self._arrays(block, values)
+        found["status"][bad], found["verdict"][bad] = STATUS["refused"], VERDICTS["failed"]
+        found["status"][sorted(aside)] = STATUS["quarantined"]
+        for name, array in self.arrays.items():
+            if array.kind == "f8" and name != "sample" and bad:
+                found[name] = found[name].copy()
+                found[name][bad] = np.nan
+        return Stretch(first, last, found, {first + k: why for k, why in {**refused, **aside}.items()})
+
+    @cached_property
+    def _harmless(self) -> np.ndarray:
+        """Numbers that any run can be made with: the model's own."""
+        q, v = self._settings.q, self._settings.v
+        names = self.targets.starts
+        own = {**self.targets.numbers}
+        own |= {f"start.q.{x}": q[k] for k, x in enumerate(names["q"])}
+        own |= {f"start.v.{x}": v[k] for k, x in enumerate(names["v"])}
+        return np.array([own.get(column, 0.0) for column in self.columns])
+
+    def starts(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, v and the kernel's own numbers of runs first … last − 1; those no machine could have are the model's."""
+        values = self.values(first, last).copy()
+        values[list(impossible(self.model, self.columns, values))] = self._harmless
+        return self._given(values)
+
+    def _given(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q (n, nq) and v (n, nv) at the start, and the kernel's own numbers p (n, P)."""
+        n, names = len(values), self.targets.starts
+        start = {"q": np.tile(self._settings.q, (n, 1)), "v": np.tile(self._settings.v, (n, 1))}
+        p = np.tile(self.lanes.defaults, (n, 1))
+        places = {name: k for k, name in enumerate(self.lanes.names)}
+        for k, column in enumerate(self.columns):
+            part = next((part for part, root in START.items() if column.startswith(f"{root}.")), None)
+            if part:
+                name = column.removeprefix(f"{START[part]}.")
+                start[part][:, names[part].index(name)] = values[:, k]
+            else:
+                p[:, places[self.lanes.place(column)]] = values[:, k]
+        return start["q"], start["v"], p
+
+    def _arrays(self, block: Block, values: np.ndarray) -> dict[str, np.ndarray]:
+        study, names = self.study, self.targets.starts
+        found: dict[str, np.ndarray] = {"sample": values, "q_end": block.q_end, "v_end": block.v_end}
+        for part, states in (("q", block.q), ("v", block.v)):
+            if self._kept[part]:
+                whole = len(self._kept[part]) == states.shape[2]
+                found[part] = states if whole else states[:, :, self._kept[part]]
+        series = {name: block.outputs[:, :, k] for k, name in enumerate(self.lanes.outputs)}
+        found |= {name: series[name] for name in study.outputs}
+        for part, states in (("q", block.q), ("v", block.v)):
+            series |= {f"{part}.{name}": states[:, :, k] for k, name in enumerate(names[part])}
+        found |= named(study.measures, series, self.timing.times)
+        status = np.zeros(len(values), dtype=np.int8)
+        for code, ended in _ENDED.items():
+            status[block.status == code] = ended
+        found["status"], found["end_time"], found["steps"] = status, block.end, block.taken
+        if study.stop:
+            found["event"] = block.event.astype(np.int8)
+        drift = None
+        if self._conserves:
+            found["energy_drift"] = drift = energy_drift(series["kinetic_energy"], series["potential_energy"])
+        tolerance = None if self.lanes.fixed else self._settings.tolerance
+        found["verdict"] = verdicts(drift, status <= STATUS["stopped"], block.taken, tolerance)
+        return found
+
+
+def evaluated(where: str, text: str, names: Mapping[str, Any]) -> Any:
+    """The value of an expression on generic scalars, its faults as errors."""
+    try:
+        return evaluate_on(text, names)
+    except Fault as fault:
+        raise InputError(message(where, fault.what, fault.found, fault.expected, fault.fix)) from None

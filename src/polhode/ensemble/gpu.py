@@ -1,0 +1,152 @@
+"""Runs on a GPU: one run a thread, the steps between two samples in one launch, rows and samples on the device.
+
+The graphs are those of the lanes, as CUDA C. Only samples, and how runs ended, come back; events are placed within
+their last step by the lanes of this processor.
+"""
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from polhode.assemble import rows
+from polhode.assemble.cuda import REAL, CudaKernel, cupy
+from polhode.assemble.lanes import Block, Lanes, Timing
+from polhode.assemble.running import MOST_CALLS, Running
+from polhode.kernel.schedule import fused
+
+SHARE = 0.4
+"""Of the free memory of a device that one batch may take."""
+
+LARGEST = 2**22
+"""Runs of a batch, at most."""
+
+KIND = {"double": "double", "single": "float"}
+
+
+class GpuLanes:
+    """The lanes of a fleet, on a GPU."""
+
+    def __init__(self, lanes: Lanes, precision: str = "double") -> None:
+        """Raises a CompileError where there is no GPU."""
+        self.xp = cupy()
+        self.lanes, self.real = lanes, KIND[precision]
+        properties = self.xp.cuda.runtime.getDeviceProperties(self.xp.cuda.runtime.getDevice())
+        self.name = f"cuda {properties['name'].decode()}, {precision}"
+        self._kernels: dict[str, CudaKernel] = {}
+        self._one = threading.Lock()
+
+    def kernel(self, part: str) -> CudaKernel:
+        """A part of the lanes as a kernel of this device."""
+        if part not in self._kernels:
+            self._kernels[part] = CudaKernel(fused(self.lanes.graph(part)), part, fast=False)
+        return self._kernels[part]
+
+    def batch(self, timing: Timing) -> int:
+        """How many runs fit into the device's memory at a time."""
+        lanes, size = self.lanes, REAL[self.real].itemsize
+        state = lanes.nq + lanes.nv
+        sampled = len(timing.times) * (state + 1 + len(lanes.outputs))
+        free = self.xp.cuda.runtime.memGetInfo()[0]
+        return int(min(max(SHARE * free // (size * (2 * lanes.engine.width + 3 * state + sampled)), 64), LARGEST))
+
+    def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: Timing, threads: int = 1) -> Block:
+        """As `Lanes.run`; one caller at a time has the device, others prepare and write meanwhile."""
+        found = self.lanes.empty(len(q), timing)
+        most = self.batch(timing)
+        with self._one:
+            for first in range(0, len(q), most):
+                few = slice(first, first + most)
+                part = Block(*(array[few] for array in found))
+                _Launch(self, p[few], timing, part).run(q[few], v[few])
+        return found
+
+
+class _Launch:
+    """One batch of runs on the device."""
+
+    def __init__(self, gpu: GpuLanes, p: np.ndarray, timing: Timing, found: Block) -> None:
+        self.gpu, self.lanes, self.xp, self.timing, self.found = gpu, gpu.lanes, gpu.xp, timing, found
+        self.n, self.p, self.kind = len(p), p, REAL[gpu.real]
+        lanes, samples = gpu.lanes, len(timing.times)
+        self.given = [(self._sent(p), len(lanes.names))] if lanes.names else []
+        self.tables = [self.xp.empty((self.n, lanes.engine.width), self.kind) for _ in range(2)]
+        self.width = lanes.nq + lanes.nv
+        self.samples = self.xp.empty((self.n, samples, self.width), self.kind)
+        self.marks = self.xp.empty((self.n, samples), self.kind)
+        self.seen = self.xp.empty((self.n, samples, max(len(lanes.outputs), 1)), self.kind)
+
+    def _sent(self, array: np.ndarray) -> Any:
+        return self.xp.asarray(np.ascontiguousarray(array, dtype=self.kind))
+
+    def _number(self, value: float) -> tuple[Any, int]:
+        return self._sent(np.array([value])), 0
+
+    def _launch(self, part: str, arguments: list[tuple[Any, int]], results: list[tuple[Any, int]]) -> None:
+        pairs = [*arguments, *results]
+        self.gpu.kernel(part).launch(self.gpu.real, self.n, [a for a, _ in pairs], [s for _, s in pairs])
+
+    def run(self, q: np.ndarray, v: np.ndarray) -> None:
+        lanes, timing = self.lanes, self.timing
+        runs = Running(lanes, self.p, timing, self.found)
+        state = self.xp.empty((self.n, self.width), self.kind)
+        q_there, v_there = self._sent(q), self._sent(v)
+        state[:, : lanes.nq], state[:, lanes.nq :] = q_there, v_there
+        first = self._number(timing.h if lanes.fixed else min(timing.end, runs.longest))
+        width = lanes.engine.width
+        start = [(q_there, lanes.nq), (v_there, lanes.nv), *self.given, first, self._number(timing.tolerance)]
+        self._launch("first", start, [(self.tables[0], width)])
+        self._keep(0, state)
+        for sample in range(len(timing.counts)):
+            if lanes.fixed:
+                numbers = [self._number(x) for x in (timing.counts[sample], timing.h, 0.0)]
+                self._launch("row", [(self.tables[0], width), *self.given, *numbers], [(self.tables[1], width)])
+                self.tables.reverse()
+                table = self.tables[0]
+                state[:, : lanes.nq], state[:, lanes.nq :] = self._field("q", table), self._field("v", table)
+            else:
+                self._controlled(sample, runs.longest, state)
+            self._keep(sample + 1, state)
+        self._fetch(runs)
+
+    def _field(self, name: str, table: Any) -> Any:
+        return self.lanes.engine.field(table, name)
+
+    def _controlled(self, sample: int, longest: float, state: Any) -> None:
+        timing, width = self.timing, self.lanes.engine.width
+        target = float(timing.times[sample + 1])
+        numbers = [self._number(x) for x in (target, timing.tolerance, timing.end, longest)]
+        for _ in range(MOST_CALLS):
+            results = [(self.tables[1], width), (state, self.width)]
+            self._launch("row", [(self.tables[0], width), *self.given, *numbers], results)
+            self.tables.reverse()
+            status, t = (self._field(name, self.tables[0]).get() for name in ("status", "t"))
+            if not np.any((status == rows.GOING) & (t < self.kind.type(target))):
+                return
+
+    def _keep(self, sample: int, state: Any) -> None:
+        """A sample, and whether the run was still going, or had reached its time; masked when it comes back."""
+        lanes, table = self.lanes, self.tables[0]
+        self.samples[:, sample] = state
+        self.marks[:, sample] = self._field("status" if lanes.fixed else "t", table)
+        if lanes.outputs:
+            values = self.xp.empty((self.n, len(lanes.outputs)), self.kind)
+            q, v = (self.xp.ascontiguousarray(x) for x in (state[:, : lanes.nq], state[:, lanes.nq :]))
+            given = [self._number(float(self.timing.times[sample])), (q, lanes.nq), (v, lanes.nv), *self.given]
+            self._launch("observed", given, [(values, len(lanes.outputs))])
+            self.seen[:, sample] = values
+
+    def _fetch(self, runs: Running) -> None:
+        lanes, timing, found = self.lanes, self.timing, self.found
+        marks = self.marks.get()
+        there = marks == rows.GOING if lanes.fixed else marks >= timing.times.astype(self.kind)
+        there[:, 0] = True
+        samples = np.where(there[:, :, None], self.samples.get(), np.nan)
+        found.q[:], found.v[:] = samples[:, :, : lanes.nq], samples[:, :, lanes.nq :]
+        if lanes.outputs:
+            found.outputs[:] = np.where(there[:, :, None], self.seen.get(), np.nan)
+        runs.table[:] = self.tables[0].get()
+        if not lanes.fixed:
+            left = (lanes.engine.field(runs.table, "status") == rows.GOING) & ~there[:, -1]
+            lanes.engine.field(runs.table, "status")[left] = rows.TOO_SMALL
+        runs.close()

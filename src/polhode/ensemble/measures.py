@@ -1,0 +1,87 @@
+"""Numbers that say what a run did: of its samples, or of how it ended."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InputError, message
+from polhode.result.checks import EPS, FIXED_STEP_GOOD, GOOD_CAP, LOOSE_CAP, LOOSE_FACTOR
+
+KINDS = ("final", "max", "min", "mean", "settle")
+
+UNGRADED, GOOD, LOOSE, FAILED = 0, 1, 2, 3
+VERDICTS = {"ungraded": UNGRADED, "good": GOOD, "loose": LOOSE, "failed": FAILED}
+"""The verdict of a run."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number of a run, from the samples of an output, a coordinate ("q.hinge") or a velocity ("v.hinge").
+
+    kind    final, max, min, mean; settle: the time after which |x − target| stays within the band (NaN: never)
+    """
+
+    kind: str
+    of: str
+    target: float = 0.0
+    band: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check."""
+        if self.kind not in KINDS:
+            raise InputError(message("sweep, measure", "no such kind", repr(self.kind), ", ".join(KINDS)))
+        if (self.kind == "settle") != (self.band is not None) or (self.band is not None and not self.band > 0):
+            raise InputError(
+                message(f"sweep, measure '{self.kind}'", "its band", repr(self.band), "above 0, for settle")
+            )
+
+    def __call__(self, time: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Its value for each run: x (n, T), NaN after the end of a run."""
+        there = ~np.isnan(x)
+        if self.kind == "settle":
+            assert self.band is not None
+            outside = there & (abs(x - self.target) > self.band)
+            last = np.where(outside.any(axis=1), x.shape[1] - 1 - np.argmax(outside[:, ::-1], axis=1), -1)
+            first = last + 1
+            inside = (first < x.shape[1]) & there[:, -1]
+            return np.where(inside, time[np.minimum(first, x.shape[1] - 1)], np.nan)
+        if self.kind == "final":
+            last = x.shape[1] - 1 - np.argmax(there[:, ::-1], axis=1)
+            return np.take_along_axis(x, last[:, None], axis=1)[:, 0]
+        some = there.any(axis=1)
+        found = np.full(len(x), np.nan)
+        reduce: Any = {"max": np.nanmax, "min": np.nanmin, "mean": np.nanmean}[self.kind]
+        found[some] = reduce(x[some], axis=1)
+        return found
+
+
+def energy_drift(kinetic: np.ndarray, potential: np.ndarray) -> np.ndarray:
+    """How far the energy of each run went from where it was, over its scale, as `result.checks` has it."""
+    total = kinetic + potential
+    with np.errstate(all="ignore"):
+        start = total[:, :1]
+        filled = np.where(np.isnan(total), start, total)
+        K, V = (np.where(np.isnan(x), x[:, :1], x) for x in (kinetic, potential))
+        scale = K.max(axis=1) + V.max(axis=1) - V.min(axis=1)
+        drift = abs(filled - start).max(axis=1)
+        return np.where(drift == 0, 0.0, drift / scale)
+
+
+def verdicts(drift: np.ndarray | None, finished: np.ndarray, taken: np.ndarray, tolerance: float | None) -> np.ndarray:
+    """The verdict of each run, by the thresholds of `result.checks`; a run that broke off has failed."""
+    if drift is None:
+        return np.where(finished, UNGRADED, FAILED).astype(np.int8)
+    if tolerance is None:
+        good, loose = np.full(len(drift), FIXED_STEP_GOOD), np.full(len(drift), LOOSE_CAP)
+    else:
+        good = np.minimum(np.maximum(taken, 1) * (tolerance + EPS), GOOD_CAP)
+        loose = np.minimum(LOOSE_FACTOR * good, LOOSE_CAP)
+    graded = np.where(drift <= good, GOOD, np.where(drift <= loose, LOOSE, FAILED))
+    return np.where(finished, graded, FAILED).astype(np.int8)
+
+
+def named(measures: Mapping[str, Measure], series: Mapping[str, np.ndarray], time: np.ndarray) -> dict[str, np.ndarray]:
+    """All measures of some runs."""
+    return {name: measure(time, series[measure.of]) for name, measure in measures.items()}

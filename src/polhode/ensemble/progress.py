@@ -1,0 +1,65 @@
+"""How far a study is, told as it goes: lines for a log or a notebook; the command line has a bar of its own."""
+
+import sys
+import time
+from collections import defaultdict
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from polhode.ensemble.sweep import News
+
+SECONDS = 5.0
+"""Between lines."""
+
+
+class Pace:
+    """Rates of a study: runs a second, of all and of each device, and the seconds left.
+
+    What was done before this process began counts as done, not as speed.
+    """
+
+    def __init__(self) -> None:
+        self.begin = time.monotonic()
+        self.before = self.done = 0
+        self.by: dict[str, int] = defaultdict(int)
+
+    def take(self, news: "News") -> None:
+        """One more report."""
+        if news.device == "before":
+            self.before = news.done
+        else:
+            self.by[news.device] += news.done - max(self.done, self.before)
+        self.done = news.done
+
+    def text(self, news: "News") -> str:
+        """All of it in one line."""
+        seconds = max(time.monotonic() - self.begin, 1e-9)
+        rate = (self.done - self.before) / seconds
+        left = f"{_clock((news.runs - news.done) / rate)} left" if rate > 0 else "time left unknown"
+        devices = ", ".join(f"{name} {count / seconds:,.0f}/s" for name, count in self.by.items())
+        part = news.done / news.runs
+        return f"{part:4.0%}  {news.done:,} of {news.runs:,} runs  {devices or 'begun'}  {left}  {news.failed:,} failed"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+class Lines:
+    """A line now and then, and one at the end."""
+
+    def __init__(self, title: str = "sweep", file: TextIO | None = None, seconds: float = SECONDS) -> None:
+        self.title, self.file, self.seconds = title, file, seconds
+        self.pace, self._last = Pace(), time.monotonic()
+
+    def __call__(self, news: "News") -> None:
+        """One more report."""
+        self.pace.take(news)
+        now = time.monotonic()
+        if now - self._last >= self.seconds or news.done >= news.runs:
+            self._last = now
+            with suppress(OSError):  # nobody reads any more: no reason to end a study
+                print(f"{self.title}: {self.pace.text(news)}", file=self.file or sys.stderr, flush=True)

@@ -1,0 +1,154 @@
+"""A study: what is run, what differs from run to run, what is kept. A value; `Fleet` runs it."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from polhode import __version__
+from polhode.ensemble.distributions import Distribution, Grid, distribution
+from polhode.ensemble.measures import Measure
+from polhode.errors import InputError, message
+from polhode.model import Model
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a run ends before its time: a zero of an expression or a function of (t, q, v, numbers).
+
+    direction  1: upwards, −1: downwards, 0: both
+    """
+
+    when: Any
+    direction: int = 0
+
+    def __post_init__(self) -> None:
+        """Check."""
+        if self.direction not in (-1, 0, 1):
+            raise InputError(message("sweep, stop", "no such direction", repr(self.direction), "1, -1 or 0"))
+
+
+@dataclass(frozen=True)
+class Study:
+    """Many runs of one model.
+
+    samples    by name, or by several names split by commas, what is drawn; see `targets`
+    runs       how many; None: as many as the grids have combinations
+    derived    by name, an expression of what is drawn (and of the model's own numbers), or a function of arrays by name
+    q, v       the start, where nothing of it is drawn; None: the model's
+    tau        as in `simulate`, or a function of (t, q, v, numbers by name), or expressions by joint
+    outputs    by name, expressions or functions of (t, q, v, numbers), sampled along with the state
+    stop       by name, what ends a run before its time
+    measures   by name, numbers of each run
+    keep       what of the state is kept: "q", "v", "q.hinge", …
+    every      with equal steps: steps between samples;  times: how many samples, with steps under control
+    text       of the study's file, `source`;  model_text: of the model's
+    """
+
+    name: str
+    model: Model
+    samples: Mapping[str, Distribution]
+    runs: int
+    seed: int = 0
+    design: str = "random"
+    derived: Mapping[str, Any] = field(default_factory=dict)
+    q: Any = None
+    v: Any = None
+    duration: float | None = None
+    step: float | None = None
+    method: str | None = None
+    tolerance: float = 1e-9
+    every: int | None = None
+    times: int | None = None
+    norm: str = "state"
+    tau: Any = None
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    stop: Mapping[str, Stop] = field(default_factory=dict)
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    keep: tuple[str, ...] = ("q", "v")
+    text: str = ""
+    model_text: str = ""
+    source: str = ""
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What the study is, as plain data: two of the same description are the same study."""
+        names = ("name", "runs", "seed", "design", "duration", "step", "method", "tolerance", "every", "times", "norm", "keep")  # noqa: E501  # fmt: skip
+        found: dict[str, Any] = {name: getattr(self, name) for name in names}
+        found["keep"] = list(self.keep)
+        found["samples"] = {name: repr(value) for name, value in self.samples.items()}
+        for name in ("derived", "outputs", "stop", "measures"):
+            found[name] = {key: told(value) for key, value in getattr(self, name).items()}
+        found["tau"], found["start"] = told(self.tau), [told(self.q), told(self.v)]
+        found["model"] = told(self.model)
+        return found
+
+    def fleet(self) -> Any:
+        """The study made ready to run; see `Fleet`."""
+        from polhode.ensemble.fleet import Fleet
+
+        return Fleet(self)
+
+    @property
+    def identity(self) -> str:
+        """A digest of the description."""
+        text = json.dumps({**self.description, "polhode": __version__}, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def study(model: Model, samples: Mapping[str, Any], *, runs: int | None = None, **options: Any) -> Study:
+    """A study of what a user gave, its samples checked; see `Study`."""
+    if not isinstance(model, Model):
+        fix = "Read it first: ph.load('double-pendulum')."
+        raise InputError(message("sweep, model", "not a model", repr(model)[:60], "a Model", fix))
+    if not isinstance(samples, Mapping) or not samples:
+        found = repr(samples)[:60]
+        raise InputError(message("sweep, samples", "nothing to vary", found, "distributions by name"))
+    given = {name: distribution(f"sweep, parameter '{name}'", value) for name, value in samples.items()}
+    options = {name: value for name, value in options.items() if value is not None}
+    if isinstance(options.get("keep"), str):
+        options["keep"] = (options["keep"],)
+    options["keep"] = tuple(options.get("keep", ("q", "v")))
+    return Study(options.pop("name", model.name), model, given, _runs(runs, given), **options)
+
+
+def _runs(runs: Any, samples: Mapping[str, Distribution]) -> int:
+    """How many runs, or an error."""
+    grids = {name: len(x.rows) for name, x in samples.items() if isinstance(x, Grid)}
+    whole = math.prod(grids.values())
+    if runs is None:
+        if len(grids) < len(samples):
+            drawn = next(name for name in samples if name not in grids)
+            fix = "Say how many: runs=1000."
+            raise InputError(message("sweep, runs", "not given", f"'{drawn}' is drawn", "a number of runs", fix))
+        return whole
+    if isinstance(runs, bool) or not isinstance(runs, (int, np.integer)) or runs < 1:
+        raise InputError(message("sweep, runs", "not a number of runs", repr(runs), "1 or more"))
+    if grids and runs % whole:
+        found, sizes = str(runs), " × ".join(map(str, grids.values()))
+        fix = f"Leave it out for one run of each combination, or give a multiple of {whole}."
+        raise InputError(message("sweep, runs", "does not fit the grids", found, f"{sizes} = {whole}", fix))
+    return int(runs)
+
+
+def told(value: Any) -> str:
+    """A value as text that tells it from others; of a function its code and what it holds."""
+    if isinstance(value, Stop):
+        return f"Stop({told(value.when)}, {value.direction})"
+    code = getattr(value, "__code__", None)
+    if code is None:
+        return value if isinstance(value, str) else repr(value)
+    held = [told(cell.cell_contents) for cell in value.__closure__ or ()]
+    digest = hashlib.sha256(
+        code.co_code + repr((_plain(code.co_consts), code.co_names, held, value.__defaults__)).encode()
+    )
+    return f"function {value.__qualname__} {digest.hexdigest()[:16]}"
+
+
+def _plain(constants: tuple) -> list[str]:
+    """The constants of a function's code; of inner functions their code, not their address."""
+    return [x.co_code.hex() if hasattr(x, "co_code") else repr(x) for x in constants]

@@ -1,0 +1,190 @@
+"""What many runs say together: means, quantiles, extremes, failures, and how sure the estimates are.
+
+Runs are read some at a time; no array is ever whole in memory, however many runs there are. Runs that were refused,
+quarantined or did not end well count as failures, and their samples as far as they go.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from polhode.ensemble.fleet import STATUS
+from polhode.ensemble.store import open_study
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+TOGETHER = 4096
+"""Runs that are read at a time."""
+
+ROOM = 128 * 2**20
+"""Bytes that the columns of one pass for quantiles may take."""
+
+PASSES = 16
+"""Over the runs, for the quantiles of one array; were more needed, fewer runs are looked at."""
+
+SURE = 1.959963984540054
+"""Standard deviations to each side that hold 95 % of a normal distribution."""
+
+PLAIN = ("end_time", "energy_drift")
+"""Numbers of every run that are summed up beside its measures."""
+
+
+class Moments(NamedTuple):
+    """Count, mean, sum of squared deviations and extremes, column by column, of numbers that are any."""
+
+    counts: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @staticmethod
+    def of(x: np.ndarray) -> "Moments":
+        """Of rows (n, columns), NaN left out."""
+        there = ~np.isnan(x)
+        count = there.sum(axis=0).astype(float)
+        filled = np.where(there, x, 0.0)
+        mean = filled.sum(axis=0) / np.maximum(count, 1)
+        squares = (np.where(there, x - mean, 0.0) ** 2).sum(axis=0)
+        low, high = (f(np.where(there, x, fill), axis=0) for f, fill in ((np.min, np.inf), (np.max, -np.inf)))
+        return Moments(count, mean, squares, low, high)
+
+    def __and__(self, other: "Moments") -> "Moments":
+        """Of both.    Chan, Golub, LeVeque (1983)"""
+        count = self.counts + other.counts
+        apart, safe = other.mean - self.mean, np.maximum(count, 1)
+        mean = self.mean + apart * other.counts / safe
+        squares = self.squares + other.squares + apart**2 * self.counts * other.counts / safe
+        return Moments(count, mean, squares, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """The standard deviation, of one run."""
+        return np.sqrt(self.squares / np.where(self.counts > 1, self.counts - 1, np.nan))
+
+
+def summary(study: "xr.Dataset | str | Path", quantiles: tuple[float, ...] = QUANTILES) -> "xr.Dataset":
+    """The summary of a study, in a Dataset or in its folder.
+
+    q, v, outputs      X_mean, X_deviation, X_low, X_high, X_quantile over time
+    measures           X_mean, X_deviation, X_error (of the mean, one standard deviation), X_low, X_high, X_quantile
+    convergence        X_so_far, X_so_far_error: the mean and its error after 2, 4, 8, … runs
+    attrs              failure_fraction with its bounds (Wilson, 95 %), counts by status, reasons
+    """
+    import xarray as xr
+
+    data = open_study(study) if isinstance(study, (str, Path)) else study
+    names = [*data.attrs["measures"], *(name for name in PLAIN if name in data)]
+    series = [name for name in ("q", "v", *data.attrs["outputs"]) if name in data]
+    found: dict[str, Any] = {}
+    notes: dict[str, Any] = {}
+    points = _points(data.sizes["run"])
+    for name in (*series, *names):
+        array = data[name]
+        axes, sizes = array.dims[1:], array.shape[1:]
+        moments, steps = _moments(array, points if name in names else [])
+        shaped = {"mean": moments.mean, "deviation": moments.deviation, "low": moments.low, "high": moments.high}
+        none = moments.counts == 0
+        for what, values in shaped.items():
+            found[f"{name}_{what}"] = (axes, np.where(none, np.nan, values).reshape(sizes))
+        values, looked_at = _quantiles(array, quantiles)
+        found[f"{name}_quantile"] = (("quantile", *axes), values.reshape(len(quantiles), *sizes))
+        if looked_at < data.sizes["run"]:
+            notes[f"{name}_quantile_runs"] = looked_at
+        if name in names:
+            found[f"{name}_error"] = ((), (moments.deviation / np.sqrt(np.maximum(moments.counts, 1)))[0])
+            found[f"{name}_count"] = ((), moments.counts[0])
+            so_far = np.array([[m.mean[0], (m.deviation / np.sqrt(np.maximum(m.counts, 1)))[0]] for m in steps])
+            found[f"{name}_so_far"] = (("so_far",), so_far[:, 0])
+            found[f"{name}_so_far_error"] = (("so_far",), so_far[:, 1])
+    coordinates = {"quantile": list(quantiles), "so_far": points}
+    coordinates |= {name: data[name].values for name in ("time", "coordinate", "dof") if name in data.coords}
+    kept = ("title", "model_name", "runs", "seed", "study", "study_text", "identity", "measures", "outputs", "reasons")
+    attrs = {name: data.attrs[name] for name in kept if name in data.attrs}
+    return xr.Dataset(found, coordinates, attrs | _failures(data) | notes)
+
+
+def wilson(failed: int, count: int) -> tuple[float, float]:
+    """Bounds of a fraction, 95 %.    Wilson (1927)"""
+    if not count:
+        return 0.0, 1.0
+    p, z = failed / count, SURE
+    middle = p + z * z / (2 * count)
+    half = z * math.sqrt(p * (1 - p) / count + z * z / (4 * count * count))
+    return max(0.0, (middle - half) / (1 + z * z / count)), min(1.0, (middle + half) / (1 + z * z / count))
+
+
+def _failures(data: "xr.Dataset") -> dict[str, Any]:
+    """How runs ended, and the fraction that did not end well."""
+    counts = np.zeros(max(STATUS.values()) + 1, dtype=int)
+    for part in _parts(data["status"]):
+        counts += np.bincount(part.astype(int), minlength=len(counts))
+    done = int(counts.sum() - counts[STATUS["pending"]])
+    failed = int(counts[STATUS["stopped"] + 1 :].sum())
+    low, high = wilson(failed, done)
+    by = {name: int(counts[code]) for name, code in STATUS.items() if counts[code]}
+    return {
+        "runs_done": done, "runs_failed": failed, "failure_fraction": failed / done if done else math.nan,
+        "failure_low": low, "failure_high": high, "status": json.dumps(by),
+    }  # fmt: skip
+
+
+def _points(runs: int) -> list[int]:
+    """2, 4, 8, …, all."""
+    found = [2**k for k in range(1, 63) if 2**k < runs]
+    return [*found, runs]
+
+
+def _parts(array: "xr.DataArray") -> Iterator[np.ndarray]:
+    for first in range(0, array.sizes["run"], TOGETHER):
+        yield np.asarray(array[first : first + TOGETHER].values)
+
+
+def _moments(array: "xr.DataArray", points: list[int]) -> tuple[Moments, list[Moments]]:
+    """Of all runs; and of the first so many, for each point."""
+    total: Moments | None = None
+    steps: list[Moments] = []
+    left, first = list(points), 0
+    for part in _parts(array):
+        rows = part.reshape(len(part), -1)
+        begin = 0
+        while left and left[0] <= first + len(rows):
+            stop = left.pop(0) - first
+            total = _joined(total, rows[begin:stop])
+            assert total is not None
+            steps.append(total)
+            begin = stop
+        total = _joined(total, rows[begin:])
+        first += len(rows)
+    assert total is not None
+    return total, steps
+
+
+def _joined(total: Moments | None, rows: np.ndarray) -> Moments | None:
+    if not len(rows):
+        return total
+    return Moments.of(rows) if total is None else total & Moments.of(rows)
+
+
+def _quantiles(array: "xr.DataArray", quantiles: tuple[float, ...]) -> tuple[np.ndarray, int]:
+    """Quantiles (quantiles, columns), some columns in a pass; and how many runs were looked at."""
+    runs, columns = array.sizes["run"], int(np.prod(array.shape[1:], dtype=int))
+    looked_at = min(runs, max(1, PASSES * ROOM // (8 * columns)))
+    wide = max(1, min(columns, ROOM // (8 * looked_at)))
+    found = np.full((len(quantiles), columns), np.nan)
+    for first in range(0, columns, wide):
+        kept = np.empty((looked_at, min(wide, columns - first)))
+        at = 0
+        for part in _parts(array[:looked_at]):
+            kept[at : at + len(part)] = part.reshape(len(part), -1)[:, first : first + wide]
+            at += len(part)
+        some = ~np.isnan(kept).all(axis=0)
+        found[:, first : first + wide][:, some] = np.nanquantile(kept[:, some], quantiles, axis=0)
+    return found, looked_at

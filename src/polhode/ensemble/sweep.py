@@ -1,0 +1,265 @@
+"""`sweep`: a study, drawn, run, graded and kept; in memory or in a store, here or on a cluster."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from polhode.assemble.calls import thread_count
+from polhode.ensemble.devices import Device, device_named
+from polhode.ensemble.fleet import STATUS, Fleet, Stretch
+from polhode.ensemble.store import Store, written
+from polhode.ensemble.study import Study, study as make_study
+from polhode.errors import InputError, message
+from polhode.kernel.stealing import in_threads
+from polhode.model import Model
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SECONDS = {"here": 0.5, "cluster": 2.0}
+"""That one chunk of runs should take."""
+
+BYTES = 64 * 2**20
+"""Of the arrays of one chunk, at most."""
+
+ON_GPU = 16
+"""So many times as many bytes on a GPU."""
+
+FEWEST, MOST = 64, 65536
+"""Runs of a chunk."""
+
+
+class News(NamedTuple):
+    """How far a study is: runs done, of all, those that failed, and who did them.
+
+    device  who did the last chunk
+    """
+
+    done: int
+    runs: int
+    failed: int
+    device: str
+    seconds: float
+
+
+Progress = Callable[[News], None]
+
+
+def sweep(
+    model: Model | Study,
+    samples: Mapping[str, Any] | None = None,
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    force: bool = False,
+    threads: int | None = None,
+    device: str = "cpu",
+    precision: str = "double",
+    scheduler: Any = None,
+    chunk: int | None = None,
+    progress: Progress | bool | None = None,
+    **options: Any,
+) -> "xr.Dataset":
+    """Run a model many times, its numbers drawn anew for each run: a Dataset over (run, time, …).
+
+    model      a Model; or a whole `Study`, then without samples and options
+    samples    by name what is drawn: ph.Normal, Uniform, LogUniform, Rotations, Listed, Grid, or scipy.stats' frozen
+               distributions; names are paths ("bodies.arm.mass"), "start.q.hinge", "start.v.hinge", "tau.hinge"
+    out        a folder for the results, which are then read lazily; None: in memory
+    resume     go on with the study in `out`; force: discard what is there
+    threads    None: as many as there are processors
+    device     "cpu", "cuda", or "auto": a GPU where there is one
+    precision  "double", or "single" on a GPU
+    scheduler  a dask.distributed Client, or the address of a scheduler; needs `out`, which all workers see
+    chunk      runs that are computed and written together
+    progress   a function of `News`, called now and then; True: lines on stderr
+    options    those of `Study`: runs, seed, design, derived, duration, step, method, tolerance, every, times, tau,
+               outputs, stop, measures, keep, …
+    """
+    if isinstance(model, Study):
+        if samples is not None or options:
+            raise InputError(message("sweep", "a Study and more", str(samples or options)[:60], "the Study alone"))
+        study = model
+    else:
+        study = make_study(model, samples or {}, **options)
+    return Sweep(study, out, resume, force, threads, device, precision, scheduler, chunk, _told(progress)).run()
+
+
+def _told(progress: Any) -> Progress | None:
+    if progress is True:
+        from polhode.ensemble.progress import Lines
+
+        return Lines()
+    return progress or None
+
+
+class Sweep:
+    """One study on its way."""
+
+    def __init__(
+        self, study: Study, out: Any, resume: bool, force: bool, threads: int | None, device: str, precision: str,
+        scheduler: Any, chunk: int | None, progress: Progress | None,
+    ) -> None:  # fmt: skip
+        """Check what was asked for, before anything is computed."""
+        self.study, self.out, self.progress = study, Path(out) if out is not None else None, progress
+        self.resume, self.force = resume, force
+        self.threads = thread_count("sweep", threads if threads is not None else os.cpu_count() or 1)
+        self._contradictions(scheduler, device, chunk)
+        self.fleet = study.fleet()
+        self.client = None
+        self.device: Device | None = None
+        if scheduler is not None:
+            from polhode.ensemble.cluster import client_of
+
+            self.client = client_of(scheduler)
+        else:
+            self.device = device_named(device, precision, self.fleet)
+        self.chunk = chunk
+        self.begun = time.monotonic()
+        self.done = self.failed = 0
+        self._telling = threading.Lock()
+
+    def _contradictions(self, scheduler: Any, device: str, chunk: Any) -> None:
+        if (self.resume or self.force) and self.out is None:
+            raise InputError(message("sweep", "nothing to resume or to discard", "no folder", "out=…"))
+        if self.resume and self.force:
+            raise InputError(message("sweep", "contradictory options", "resume and force", "one of them"))
+        if scheduler is not None and self.out is None:
+            fix = "Workers write their own chunks: give a folder that they all see."
+            raise InputError(message("sweep, scheduler", "no store", "no folder", "out=…", fix))
+        if scheduler is not None and device != "cpu":
+            raise InputError(message("sweep", "contradictory options", f"a scheduler and device '{device}'", "one"))
+        if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, (int, np.integer)) or chunk < 1):
+            raise InputError(message("sweep, chunk", "not a number of runs", repr(chunk), "1 or more"))
+
+    def run(self) -> "xr.Dataset":
+        """All runs that are missing; then the Dataset."""
+        if self.out is None:
+            return self._in_memory()
+        if self.resume:
+            store = Store.resume(self.out, self.fleet)
+        else:
+            store = Store.create(self.out, self.fleet, self._size(), self.force)
+        try:
+            pending = store.pending()
+            for number in set(range(store.chunks)) - set(pending):
+                self._count(store.receipt(number, check=False) or {}, "before")
+            if self.client is not None:
+                from polhode.ensemble.cluster import run_on_cluster
+
+                run_on_cluster(self.client, self.study, store, pending, self._count)
+            else:
+                self._here(store, pending)
+        except OSError as fault:
+            raise written(f"sweep, out '{self.out}'", fault, self.out) from fault
+        finally:
+            store.release()
+        return store.dataset()
+
+    def _size(self) -> int:
+        """Runs of a chunk."""
+        if self.chunk is not None:
+            return min(int(self.chunk), self.study.runs)
+        bytes_ = sum(8 * int(np.prod(array.sizes)) for array in self.fleet.arrays.values())
+        seconds = SECONDS["cluster" if self.client is not None else "here"]
+        if self.device is not None and self.device.batch:
+            count = min(self.device.batch, ON_GPU * BYTES / bytes_)
+        else:
+            count = min(seconds / max(_cost(self.fleet), 1e-9), MOST, BYTES / bytes_)
+            if self.client is None:
+                count = min(count, self.study.runs / (4 * self.threads))
+        return int(min(max(FEWEST * round(count / FEWEST), FEWEST), self.study.runs))
+
+    def _here(self, store: Store, pending: Sequence[int]) -> None:
+        """Chunks by threads of this process; with few of them, the runs of each by several."""
+        outer = min(self._together, max(len(pending), 1))
+        inner = max(1, self.threads // outer)
+
+        def do(number: int) -> None:
+            begin = time.monotonic()
+            stretch = careful(self.fleet, *store.bounds(number), inner, self.device)
+            receipt = store.write(number, stretch, {"seconds": time.monotonic() - begin, "device": self._name})
+            self._count(receipt, self._name)
+
+        in_threads(do, pending, outer)
+
+    @property
+    def _together(self) -> int:
+        """Chunks at a time: on a GPU one is computed while another is written."""
+        return 2 if self.device is not None and self.device.batch else self.threads
+
+    @property
+    def _name(self) -> str:
+        return self.device.name if self.device else "cpu"
+
+    def _count(self, receipt: Mapping[str, Any], who: str) -> None:
+        """One more chunk is done."""
+        status = receipt["status"]
+        with self._telling:
+            self.done += receipt["last"] - receipt["first"]
+            self.failed += sum(count for name, count in status.items() if STATUS[name] > STATUS["stopped"])
+            if self.progress:
+                self.progress(News(self.done, self.study.runs, self.failed, who, time.monotonic() - self.begun))
+
+    def _in_memory(self) -> "xr.Dataset":
+        from polhode.ensemble.memory import joined
+
+        size = self._size()
+        bounds = [(k, min(k + size, self.study.runs)) for k in range(0, self.study.runs, size)]
+        found: dict[int, Stretch] = {}
+
+        def do(pair: tuple[int, int]) -> None:
+            stretch = careful(self.fleet, *pair, 1, self.device)
+            found[pair[0]] = stretch
+            status = stretch.arrays["status"]
+            counts = {name: int(np.sum(status == code)) for name, code in STATUS.items()}
+            self._count({"first": pair[0], "last": pair[1], "status": counts}, self._name)
+
+        in_threads(do, bounds, self._together)
+        return joined(self.fleet, [found[first] for first, _ in bounds])
+
+
+def careful(fleet: Fleet, first: int, last: int, threads: int = 1, device: Device | None = None) -> Stretch:
+    """A stretch of runs; those that cannot be run are found by halving, and set aside with the reason."""
+    lanes = device.lanes if device else None
+    try:
+        return fleet.run(first, last, threads, lanes)
+    except (MemoryError, OSError):
+        raise
+    except Exception as fault:
+        fleet.run(first, last, threads, lanes, skip=dict.fromkeys(range(first, last), ""))  # else no run is to blame
+        bad = _culprits(lambda a, b: fleet.run(a, b, threads, lanes), first, last, fault)
+        return fleet.run(first, last, threads, lanes, skip=bad)
+
+
+def _culprits(attempt: Callable[[int, int], Any], first: int, last: int, fault: Exception) -> dict[int, str]:
+    """The runs of a stretch that fail by themselves, and why."""
+    if last - first == 1:
+        return {first: f"{type(fault).__name__}: {fault}".splitlines()[0]}
+    found: dict[int, str] = {}
+    middle = (first + last) // 2
+    for a, b in ((first, middle), (middle, last)):
+        try:
+            attempt(a, b)
+        except (MemoryError, OSError):
+            raise
+        except Exception as inner:
+            found |= _culprits(attempt, a, b, inner)
+    return found
+
+
+def _cost(fleet: Fleet) -> float:
+    """Seconds of one run, about: a few runs for a short while."""
+    n = min(FEWEST, fleet.study.runs)
+    q, v, p = fleet.starts(0, n)
+    fleet.lanes.kernels  # noqa: B018 - compiled before the clock runs
+    short = fleet.timing.beginning()
+    part = short.end / fleet.timing.end
+    begin = time.perf_counter()
+    fleet.lanes.run(q, v, p, short)
+    return (time.perf_counter() - begin) / n / part

@@ -1,0 +1,151 @@
+"""Where the numbers of a study go: into the model, the start, the forces, or to functions of the user's alone.
+
+bodies.arm.mass, gravity.2, m1    a number of the model, or one of its Parameters
+start.q.hinge, start.v.hinge      the start; a joint of several coordinates takes as many numbers, a quaternion four
+tau.hinge                         a constant force
+tau.stiffness, tau.damping        the gains of a PD controller
+anything else that is a name      a number for expressions and functions
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+
+import numpy as np
+
+from polhode.errors import InputError, UnknownNameError, message
+from polhode.formats.expression import is_name
+from polhode.model import JOINTS, Model
+from polhode.model.description import named_parameters
+from polhode.result import labels
+
+START = {"q": "start.q", "v": "start.v"}
+FORCE = "tau"
+GAINS = ("tau.stiffness", "tau.damping")
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What of a model and its run can be named."""
+
+    model: Model
+
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """The model's own, Parameters included."""
+        found = {parameter.name: float(parameter.value) for parameter in named_parameters(self.model)}
+        return {**self.model.numbers(), **found}
+
+    @cached_property
+    def starts(self) -> dict[str, list[str]]:
+        """The names of q and of v."""
+        return {"q": labels.coordinate_names(self.model), "v": labels.dof_names(self.model)}
+
+    def columns(self, name: str, width: int) -> list[str]:
+        """The single numbers that a name of a study stands for; `width` of them are to be given."""
+        found = self._below(name)
+        if len(found) > width == 4 and name.startswith(START["q"]):  # of a free joint, its attitude
+            joint = next((j for j in self.model.joints if name == f"{START['q']}.{j.name}"), None)
+            found = found[-4:] if joint and JOINTS[joint.type].has_quaternion else found
+        if len(found) != width:
+            given = "1 number" if width == 1 else f"{width} numbers"
+            expected = f"{len(found)}: {', '.join(found[:4])}{', …' if len(found) > 4 else ''}"
+            raise InputError(message(f"sweep, parameter '{name}'", "wrong size", given, expected))
+        return found
+
+    def _below(self, name: str) -> list[str]:
+        for part, root in START.items():
+            if name == root or name.startswith(f"{root}."):
+                inner = name.removeprefix(root).lstrip(".")
+                names = [x for x in self.starts[part] if not inner or x == inner or x.startswith(f"{inner}.")]
+                if names:
+                    return [f"{root}.{x}" for x in names]
+                raise self._unknown(name)
+        if name == FORCE or name.startswith(f"{FORCE}."):
+            if name in GAINS:
+                return [name]
+            inner = name.removeprefix(FORCE).lstrip(".")
+            names = [x for x in self.starts["v"] if not inner or x == inner or x.startswith(f"{inner}.")]
+            if names:
+                return [f"{FORCE}.{x}" for x in names]
+            raise self._unknown(name)
+        if name in self.numbers:
+            return [name]
+        below = [path for path in self.numbers if path.startswith(f"{name}.")]
+        if below:
+            return below
+        if is_name(name):
+            return [name]
+        raise self._unknown(name)
+
+    def is_free(self, column: str) -> bool:
+        """Whether only functions of the user's see it."""
+        return column not in self.numbers and not column.startswith((*(f"{x}." for x in START.values()), f"{FORCE}."))
+
+    def _unknown(self, name: str) -> UnknownNameError:
+        return unknown(self, name)
+
+    @cached_property
+    def known(self) -> list[str]:
+        """All names, for messages."""
+        starts = [f"{START[part]}.{x}" for part, names in self.starts.items() for x in names]
+        return [*starts, *(f"{FORCE}.{x}" for x in self.starts["v"]), *GAINS, *self.numbers]
+
+
+def unknown(targets: Targets, name: str) -> UnknownNameError:
+    """The error for a name of a study that stands for nothing."""
+    near = get_close_matches(name, targets.known, 3, 0.5)
+    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists those of the model."
+    expected = "a path of the model, start.q.…, start.v.…, tau.…, or a name that an expression uses"
+    return UnknownNameError(
+        message(f"sweep, model '{targets.model.name}'", "no such number", repr(name), expected, fix)
+    )
+
+
+def impossible(model: Model, columns: Sequence[str], values: np.ndarray) -> dict[int, str]:
+    """Which runs (rows of values) no real body could make, and why: the number of the run by its reason."""
+    found: dict[int, str] = {}
+    at = {name: k for k, name in enumerate(columns)}
+
+    def refuse(bad: np.ndarray, why: str) -> None:
+        for k in np.flatnonzero(bad).tolist():
+            found.setdefault(k, why)
+
+    finite = np.isfinite(values)
+    for k, name in enumerate(columns):
+        refuse(~finite[:, k], f"{name} is not finite")
+    for body in model.bodies:
+        path = f"bodies.{body.name}"
+        if f"{path}.mass" in at and body.physical:
+            refuse(~(values[:, at[f"{path}.mass"]] > 0), f"the mass of '{body.name}' is not above 0")
+        moments = _moments(body.inertia, path, at, values) if body.physical else None
+        if moments is not None:
+            low, mid, high = np.sort(moments, axis=1).T
+            refuse(~((low >= -1e-9 * high) & (low + mid >= high * (1 - 1e-9))), f"the inertia of '{body.name}' is not that of a real body")  # noqa: E501  # fmt: skip
+    place = 0
+    for joint in model.joints:
+        names = [f"start.q.{x}" for x in labels.coordinate_names(model)[place : place + joint.nq]][-4:]
+        if JOINTS[joint.type].has_quaternion and all(name in at for name in names):
+            size = np.linalg.norm(values[:, [at[name] for name in names]], axis=1)
+            refuse(~(abs(size - 1) <= 1e-6), f"the quaternion of '{joint.name}' is not of length 1")
+        place += joint.nq
+    return found
+
+
+def _moments(inertia: tuple, path: str, at: dict[str, int], values: np.ndarray) -> np.ndarray | None:
+    """The principal moments (n, 3) of a body whose inertia is among the columns."""
+    from polhode.model.numbers import plain
+
+    full = len(np.ravel(np.array(plain(inertia), dtype=float))) == 9
+    own = np.array(plain(inertia), dtype=float)
+    names = [f"{path}.inertia.{i}.{j}" for i in range(3) for j in range(3)] if full else [f"{path}.inertia.{i}" for i in range(3)]  # noqa: E501  # fmt: skip
+    if not any(name in at for name in names):
+        return None
+    found = np.tile(own.ravel(), (len(values), 1))
+    for k, name in enumerate(names):
+        if name in at:
+            found[:, k] = values[:, at[name]]
+            if full:
+                found[:, 3 * (k % 3) + k // 3] = values[:, at[name]]
+    return np.linalg.eigvalsh(found.reshape(-1, 3, 3)) if full else found

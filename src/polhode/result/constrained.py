@@ -1,0 +1,92 @@
+"""What the constraints of a run did, in a few lines: rank, freedoms, redundant rows, singular configurations."""
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+NEAR = 0.05
+"""A smallest singular value, in parts of its median over the run, below which a configuration counts as singular."""
+
+SMALL = 1e-3
+"""One that counts as such whatever the median: rows are measured in their natural sizes."""
+
+
+class Passage(NamedTuple):
+    """A singular configuration that was reached or approached: when, and the smallest singular value seen there."""
+
+    time: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Constrained:
+    """The constraints over a run."""
+
+    rows: int
+    rank: tuple[int, int]
+    """The least and the largest."""
+    degrees_of_freedom: tuple[int, int]
+    idle: tuple[str, ...]
+    """Rows that hold by themselves."""
+    redundant: tuple[str, ...]
+    """Rows that share their forces with others, most of the time."""
+    passages: tuple[Passage, ...]
+    weakest: float
+    """The smallest singular value over the run."""
+
+    def facts(self) -> dict[str, Any]:
+        """The same as plain data."""
+        known = vars(self) | {"passages": [passage._asdict() for passage in self.passages]}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in known.items()}
+
+    def __str__(self) -> str:
+        free = "degree of freedom" if self.degrees_of_freedom == (1, 1) else "degrees of freedom"
+        lines = [f"constraints  {self.rows} rows, rank {_span(self.rank)}; {_span(self.degrees_of_freedom)} {free}"]
+        told = {"hold by themselves": self.idle, "redundant, forces not determined one by one": self.redundant}
+        lines += [f"  {what}: {', '.join(names)}" for what, names in told.items() if names]
+        for time, value in self.passages[:8]:
+            lines.append(f"  near a singular configuration at t = {time:.6g} s: smallest singular value {value:.2g}")
+        if len(self.passages) > 8:
+            lines.append(f"  … {len(self.passages) - 8} more")
+        if not self.passages:
+            lines.append(f"  smallest singular value {self.weakest:.2g}: no singular configuration was approached")
+        return "\n".join(lines)
+
+
+def _span(ends: tuple[int, int]) -> str:
+    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def constrained(run: "Dataset") -> Constrained | None:
+    """What the constraints of a run did; None where it holds nothing about them."""
+    if not {"rank", "determined", "smallest_singular_value"} <= set(run.data_vars):
+        return None
+    time, weakest = run["time"].values, run["smallest_singular_value"].values
+    good = np.isfinite(weakest)
+    if not np.any(good):
+        return None
+    names, idle = [str(x) for x in run["constraint"].values], json.loads(run.attrs.get("idle_constraints") or "[]")
+    shared = np.mean(run["determined"].values[good] == 0, axis=0) > 0.5
+    rank, freedoms = (run[name].values[good].astype(int) for name in ("rank", "degrees_of_freedom"))
+    return Constrained(
+        rows=len(names),
+        rank=(int(rank.min()), int(rank.max())),
+        degrees_of_freedom=(int(freedoms.min()), int(freedoms.max())),
+        idle=tuple(idle),
+        redundant=tuple(name for name, yes in zip(names, shared, strict=True) if yes and name not in idle),
+        passages=tuple(passages(time[good], weakest[good])),
+        weakest=float(weakest[good].min()),
+    )
+
+
+def passages(time: np.ndarray, weakest: np.ndarray) -> list[Passage]:
+    """Where the smallest singular value dips: the lowest sample of every stretch that counts as singular."""
+    low = np.concatenate([[False], (weakest < NEAR * np.median(weakest)) | (weakest < SMALL), [False]])
+    edges = np.flatnonzero(np.diff(low.astype(int)))
+    found = [start + int(np.argmin(weakest[start:stop])) for start, stop in edges.reshape(-1, 2)]
+    return [Passage(float(time[k]), float(weakest[k])) for k in found]

@@ -1,0 +1,38 @@
+"""Studies whose runs take their time, or end the process that runs them."""
+
+import os
+import time
+
+from ensembles.cases import small
+from polhode.ensemble.fleet import Fleet
+from polhode.ensemble.study import Study
+
+DEADLY = (33, 150)
+"""Runs that end their process."""
+
+
+class Deadly(Study):
+    def fleet(self):
+        return DeadlyFleet(self)
+
+
+class DeadlyFleet(Fleet):
+    def run(self, first, last, threads=1, lanes=None, skip=None):
+        if any(first <= k < last and k not in (skip or {}) for k in DEADLY):
+            os._exit(1)
+        return super().run(first, last, threads, lanes, skip)
+
+
+class Slow(Study):
+    def fleet(self):
+        return SlowFleet(self)
+
+
+class SlowFleet(Fleet):
+    def run(self, first, last, threads=1, lanes=None, skip=None):
+        time.sleep(0.15)
+        return super().run(first, last, threads, lanes, skip)
+
+
+def of_kind(kind):
+    return kind(**vars(small()))

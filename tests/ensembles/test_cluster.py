@@ -1,0 +1,98 @@
+"""A study on a cluster: the same bits, whatever dies; a run that always fails costs itself alone."""
+
+import json
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from ensembles.cases import RUNS, same, small
+from ensembles.deadly import DEADLY, Deadly, Slow, of_kind
+from ensembles.receipts import everyone_once
+from polhode.ensemble.fleet import STATUS
+
+distributed = pytest.importorskip("distributed")
+CHUNK = 20
+pytestmark = pytest.mark.filterwarnings("ignore")
+"""Of processes that are killed, others tell."""
+
+
+@pytest.fixture(scope="module")
+def client():
+    with pytest.MonkeyPatch.context() as patch:
+        tests = str(Path(__file__).parents[1])
+        patch.setenv("PYTHONPATH", tests, prepend=os.pathsep)  # workers find these tests
+        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+            yield client
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return ph.sweep(small())
+
+
+def test_a_cluster_gives_the_same_bits(client, tmp_path, whole):
+    told = []
+    found = ph.sweep(small(), out=tmp_path / "s", scheduler=client, chunk=CHUNK, progress=told.append)
+    assert same(whole, found)
+    assert everyone_once(tmp_path / "s")
+    assert told[-1].done == RUNS
+    assert {news.device for news in told} <= {"worker 0", "worker 1"}
+    address = client.scheduler.address
+    again = ph.sweep(small(), out=tmp_path / "s", scheduler=address, resume=True, progress=told.append)
+    assert same(whole, again)
+    assert all(news.device == "before" for news in told[RUNS // CHUNK :])
+
+
+def kill_later(client, pause, everyone):
+    """End workers a little later."""
+    pids = list(client.run(os.getpid).values())
+
+    def kill():
+        time.sleep(pause)
+        for pid in pids if everyone else pids[:1]:
+            os.kill(pid, signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    return thread
+
+
+def killed(client, tmp_path, whole, pauses, everyone):
+    for k, pause in enumerate(pauses):
+        client.wait_for_workers(2, timeout=60)
+        thread = kill_later(client, pause, everyone)
+        found = ph.sweep(of_kind(Slow), out=tmp_path / str(k), scheduler=client, chunk=CHUNK)
+        thread.join()
+        assert same(whole, found)
+        assert everyone_once(tmp_path / str(k))
+
+
+def test_a_worker_that_is_killed_costs_only_its_chunk(client, tmp_path, whole):
+    killed(client, tmp_path, whole, [0.4], everyone=False)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("everyone", [False, True])
+def test_workers_killed_at_ten_random_moments_cost_nothing_but_time(client, tmp_path, whole, everyone):
+    rng = random.Random(5)
+    killed(client, tmp_path, whole, [rng.uniform(0, 0.8) for _ in range(10)], everyone)
+
+
+@pytest.mark.long
+def test_runs_that_always_kill_their_worker_are_set_aside(client, tmp_path, whole):
+    client.wait_for_workers(2, timeout=60)
+    found = ph.sweep(of_kind(Deadly), out=tmp_path / "s", scheduler=client, chunk=CHUNK)
+    bad = found["status"].values == STATUS["quarantined"]
+    assert np.flatnonzero(bad).tolist() == list(DEADLY)
+    reasons = json.loads(found.attrs["reasons"])
+    assert set(reasons) == {str(k) for k in DEADLY}
+    assert all("KilledWorker" in why for why in reasons.values())
+    assert np.array_equal(found["q"].values[~bad], whole["q"].values[~bad], equal_nan=True)

@@ -1,0 +1,21 @@
+"""docs/ensembles.md is true: its code runs, its study file is one."""
+
+import re
+from pathlib import Path
+
+from polhode.ensemble.study_file import study_of
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/ensembles.md"
+
+
+def test_the_code_of_the_page_runs(capsys):
+    for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S):
+        exec(compile(code, "docs/ensembles.md", "exec"), {})
+    assert "True" in capsys.readouterr().out
+
+
+def test_the_study_of_the_page_is_one():
+    (text,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    fleet = study_of(text, "docs/ensembles.md").fleet()
+    assert fleet.study.runs == 10000
+    assert set(fleet.arrays) >= {"q", "v", "height", "highest", "calm", "event"}

@@ -18,7 +18,7 @@ from polhode.show.cans_frames import frames_of
 from polhode.show.cans_geometry import View, visible_pieces
 from polhode.show.cans_layout import assemble
 from polhode.show.cans_names import angle_name
-from polhode.show.cans_scene import draw_scene, fills, mark_direction
+from polhode.show.cans_scene import draw_scene, fills, loop_ends, mark_direction
 from polhode.show.cans_stages import stage_drawing
 from polhode.show.labels import AIR, overlap
 from polhode.show.pen import SIZE, SMALL
@@ -442,7 +442,7 @@ def test_the_same_call_gives_the_same_file():
         (313, {}, "in quotes"),
         (3.5, {}, "nothing to draw"),
         ("no-such-model", {}, "no bundled model"),
-        ("heavy-top", {}, "Give a sequence"),
+        ("heavy-top", {"sequence": "331"}, "unknown sequence"),
         ("heavy-top", {"sequence": "311"}, "unknown sequence"),
         ("313", {"sequence": "321"}, "is for models"),
         ("chain-50", {}, "too many motions"),
@@ -493,3 +493,23 @@ def test_the_command_draws_a_sequence_and_a_model(tmp_path, monkeypatch):
     assert wrong.exit_code == 2
     assert "unknown sequence" in wrong.output
     assert run("313", "--at", "1,2,x").exit_code == 2
+
+
+def test_a_closed_loop_is_a_dashed_line_between_what_its_constraint_joins():
+    picture = draw_cans("four-bar")
+    (assembly,) = picture.assemblies
+    (loop,) = assembly.chain.loops
+    assert loop.name == "closing"
+    assert [assembly.chain.turns[k].name for k in loop.turns] == ["knee", "pivot"]
+    places = {placed.tip.name: placed.place for placed in assembly.tips}
+    first, second = loop_ends(assembly, 0)
+    assert np.array_equal(first, places["coupler"])
+    assert np.array_equal(second, places["rocker"])
+    assert ">closing<" in picture.svg
+    assert "closing" in [name for name, _ in picture.names]
+    assert not assemble(chain_of("manipulator")).chain.loops
+
+
+def test_balls_and_flying_bodies_are_drawn_by_the_usual_angles():
+    assert draw_cans("heavy-top").svg == draw_cans("heavy-top", sequence="313").svg
+    assert draw_cans("bicycle").svg == draw_cans("bicycle", sequence="321").svg

@@ -71,7 +71,7 @@ class Values(click.ParamType):
 def draw(what: str, base: str, mimic: str, packages: tuple[str, ...], out: Path | None, **asked: Any) -> None:
     """Draw WHAT as cans in series: a sequence of angles (313, extrinsic-321), a model file, or a bundled model."""
     from polhode.show.cans import draw_cans
-    from polhode.show.cans_chain import means_sequence
+    from polhode.show.cans_chain import means_sequence, usual_sequence
 
     source: Any = what
     if not means_sequence(what):
@@ -80,6 +80,8 @@ def draw(what: str, base: str, mimic: str, packages: tuple[str, ...], out: Path 
         source, notes = load_with_notes(what, base=base, mimic=mimic, packages=packages)
         for note in notes:
             click.echo(f"note: {note}", err=True)
+        if asked["sequence"] is None and any(joint.type in ("spherical", "free") for joint in source.joints):
+            click.echo(f"note: drawn by the angles {usual_sequence(source)}; choose others with --sequence", err=True)
     rate, view = asked.pop("rate"), asked.pop("view")
     asked["rates"] = rate if rate is not None else asked["rates"]
     asked["names"] = [name.strip() for name in asked["names"].split(",")] if asked["names"] else None

@@ -1,7 +1,7 @@
 """What there is to draw: a sequence of angles, or a model, as motions about and along axes, one hung on another."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,14 @@ class Lost:
 
 
 @dataclass(frozen=True)
+class Loop:
+    """A constraint between two parts of a machine: the last motions that carry them."""
+
+    name: str
+    turns: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class Chain:
     """All motions, parents first, and what they carry."""
 
@@ -80,6 +88,7 @@ class Chain:
     """Whether it is three angles of one body rather than a machine."""
     order: tuple[int, ...] = ()
     """For each motion of a sequence, which of the three angles it is."""
+    loops: tuple[Loop, ...] = ()
 
     def named(self, names: Mapping[str, str]) -> "Chain":
         """The same with other names of its motions."""
@@ -96,7 +105,7 @@ def means_sequence(what: Any) -> bool:
 def chain_of(what: Any, at: Sequence[float] | None = None, sequence: str | None = None) -> Chain:
     """A sequence ("313"), a model, its file or its bundled name, at angles or coordinates (None: where it starts).
 
-    sequence  how balls and free bodies of a model are drawn
+    sequence  how balls and free bodies of a model are drawn; None: 321 where a body flies, 313 else
     """
     if means_sequence(what):
         if sequence is not None:
@@ -160,24 +169,23 @@ def _lost(sequence: str, angles: Array, R: Array, turn: int) -> tuple[Lost, ...]
 
 
 def model_chain(model: Model, at: Sequence[float] | None = None, sequence: str | None = None) -> Chain:
-    """The motions of a model's joints; a ball is drawn as the three angles of `sequence`."""
+    """The motions of a model's joints; a ball is drawn as the three angles of `sequence`, or of the usual one."""
     tree = make_tree(model)
-    if sequence is not None:
-        euler.matrix(sequence, (0.0, 0.0, 0.0))
-    _check_kinds(model, tree, sequence)
+    sequence = usual_sequence(model) if sequence is None else sequence
+    euler.matrix(sequence, (0.0, 0.0, 0.0))
+    _check_count(model, tree)
     start = model.start.q if model.start and model.start.q is not None else None
     q = checked("at", at, tree.nq, plain(start) if start is not None else model.zero)
     _check_balls(tree, q)
     return _Reader(model, tree, q, sequence).chain()
 
 
-def _check_kinds(model: Model, tree: Tree, sequence: str | None) -> None:
-    balls = [e for e in tree.elements if e.kind == "ball"]
-    if balls and sequence is None:
-        joint = model.joint(balls[0].joint)
-        where, found = f"draw_cans, model '{model.name}', joint '{joint.name}'", f"a {joint.type} joint, a quaternion"
-        fix = "Give a sequence to draw it by, such as sequence='321' (--sequence 321)."
-        raise ModelError(message(where, "no angles that cans could show", found, "joints of one axis each", fix))
+def usual_sequence(model: Model) -> str:
+    """The angles by which a model's balls are drawn where none are named: 321 where a body flies, 313 else."""
+    return "321" if any(joint.type == "free" for joint in model.joints) else "313"
+
+
+def _check_count(model: Model, tree: Tree) -> None:
     count = sum(3 if e.kind == "ball" else e.kind != "fixed" for e in tree.elements)
     if not count:
         where = f"draw_cans, model '{model.name}'"
@@ -197,7 +205,7 @@ def _check_balls(tree: Tree, q: Array) -> None:
 class _Reader:
     """Goes through a tree, parents first, and notes its motions."""
 
-    def __init__(self, model: Model, tree: Tree, q: Array, sequence: str | None) -> None:
+    def __init__(self, model: Model, tree: Tree, q: Array, sequence: str) -> None:
         self.model, self.tree, self.q, self.sequence = model, tree, q, sequence
         self.frames = frames(tree, Vec([float(x) for x in q]))
         self.turns: list[Turn] = []
@@ -213,7 +221,19 @@ class _Reader:
         inner = {e.parent for e in self.tree.elements}
         ends = [i for i, e in enumerate(self.tree.elements) if i not in inner and self.carried[i][0] >= 0]
         tips = tuple(self._tip(i) for i in ends)
-        return Chain(self.model.name, tuple(self.turns), tips, tuple(self.lost))
+        return Chain(self.model.name, tuple(self.turns), tips, tuple(self.lost), loops=tuple(self._loops()))
+
+    def _loops(self) -> Iterator[Loop]:
+        """The constraints that join two parts of the machine; those that hold a part to the ground are not drawn."""
+        of_body = {e.body: turn for e, (turn, _) in zip(self.tree.elements, self.carried, strict=True) if e.body}
+        of_joint = {e.joint: turn for e, (turn, _) in zip(self.tree.elements, self.carried, strict=True)}
+        for constraint in self.model.constraints:
+            data = constraint.data
+            ends = [of_body.get(data.get(f"body_{side}", ""), -1) for side in "ab"]
+            if "joint" in data and "source" in data:
+                ends = [of_joint.get(data["joint"], -1), of_joint.get(data["source"], -1)]
+            if min(ends) >= 0 and ends[0] != ends[1]:
+                yield Loop(constraint.name, (ends[0], ends[1]))
 
     def _read(self, i: int, e: Element) -> None:
         parent: Frame = self.frames[e.parent] if e.parent != GROUND else WORLD_FRAME
@@ -249,7 +269,6 @@ class _Reader:
         return e.joint if len(shared) == 1 else f"{e.joint} {shared.index(e) + 1}"
 
     def _ball(self, e: Element, turn: int, before: Array, offset: Array, free: bool) -> None:
-        assert self.sequence
         angles, _ = euler.from_quaternion(self.sequence, self.q[list(e.q)], at_lock="flag")
         first = len(self.turns)
         many = sum(other.kind == "ball" for other in self.tree.elements) > 1

@@ -50,6 +50,7 @@ def draw_scene(assembly: Assembly, view: View, look: Look) -> Drawing:
     layers += [arrow(k, pair, seen, look) for k, pair in enumerate(assembly.pairs) if look.stage in (None, 0, k + 1)]
     layers += rate_layers(assembly, seen, look)
     layers += _guides(assembly, seen)
+    layers += _loops(assembly, seen)
     layers += [lost_layer(k, lost, assembly, seen) for k, lost in enumerate(assembly.chain.lost if look.lost else ())]
     layers += _bodies(assembly, seen)
     return Drawing(view, tuple(layer for layer in layers if layer.items or layer.notes), tuple(assembly.solids))
@@ -113,6 +114,25 @@ def _guides(assembly: Assembly, seen: Seen) -> Iterator[Layer]:
         if pair.turn.floating:
             pieces = seen(line(base_origin(assembly, seen.view), pair.first.start))
             yield Layer(f"guide-{k + 1}", (Stroke("guide", tuple(pieces)),), "free to move")
+
+
+def loop_ends(assembly: Assembly, k: int) -> tuple[Array, Array]:
+    """Where the line of a loop begins and ends: at the mass centre of a body at the end of a branch, else at its can."""
+    tips = {placed.tip.turn: placed.place for placed in assembly.tips}
+    first, second = (tips.get(turn, assembly.pairs[turn].end) for turn in assembly.chain.loops[k].turns)
+    return first, second
+
+
+def _loops(assembly: Assembly, seen: Seen) -> Iterator[Layer]:
+    """A dashed line between the two parts that a constraint joins, and its name."""
+    for k, loop in enumerate(assembly.chain.loops):
+        a, b = loop_ends(assembly, k)
+        pieces = tuple(seen(line(a, b)))
+        way = seen.view.page(b - a)
+        side = np.array([-way[1], way[0]]) / max(float(np.linalg.norm(way)), 1e-9)
+        at = tuple(a + s * (b - a) for s in (0.5, 0.5, 0.35, 0.65))
+        note = Note(plain_runs(loop.name), "caption", at, (side, -side, side, side), True)
+        yield Layer(f"loop-{k + 1}", (Stroke("guide", pieces),) if pieces else (), f"constraint {loop.name}", (note,))
 
 
 def _bodies(assembly: Assembly, seen: Seen) -> Iterator[Layer]:

@@ -311,6 +311,13 @@ def test_a_run_holds_its_model():
     assert run.attrs["model_yaml"].startswith("name: double-pendulum")
 
 
+def test_the_model_of_a_run_is_read_without_a_second_warning():
+    with pytest.warns(ph.PolhodeWarning, match="not that of a real body"):
+        puma = ph.load("puma-560")
+    run = ph.simulate(puma, duration=0.01, samples=3)
+    assert model_of("test", run) == puma  # a warning would be an error here
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -117,7 +117,7 @@ def _guides(assembly: Assembly, seen: Seen) -> Iterator[Layer]:
 
 
 def loop_ends(assembly: Assembly, k: int) -> tuple[Array, Array]:
-    """Where the line of a loop begins and ends: at the mass centre of a body at the end of a branch, else at its can."""
+    """Where the line of a loop begins and ends: at a mass centre at the end of a branch, else at a can."""
     tips = {placed.tip.turn: placed.place for placed in assembly.tips}
     first, second = (tips.get(turn, assembly.pairs[turn].end) for turn in assembly.chain.loops[k].turns)
     return first, second

@@ -1,12 +1,13 @@
 """What the plots take from a run, with errors that say what is missing and what to do."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.errors import InputError, ModelError, UnknownNameError, message
+from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, message
 from polhode.model import Model
 from polhode.show.curves import labels, times, values
 
@@ -101,7 +102,9 @@ def model_of(kind: str, run: "Dataset", model: Any = None) -> Model:
     from polhode.formats.yaml import model_from_yaml
 
     try:
-        return model_from_yaml(text, "the run's model")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PolhodeWarning)  # told when the model was made
+            return model_from_yaml(text, "the run's model")
     except ModelError as error:
         raise Unfit(f"{where_of(kind, run)}: its model cannot be read.\n  {error}") from None
 

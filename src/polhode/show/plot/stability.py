@@ -68,7 +68,7 @@ def _mark(axes: Any, x: np.ndarray, start: float, end: float, unit: str) -> None
     for edge, side in ((start, "right"), (end, "left")):
         if x[0] < edge < x[-1]:
             axes.axvline(edge, color=STABLE, linewidth=0.8, zorder=1)
-            axes.text(edge, 0.03, f" {edge:.3f} {unit} ", transform=where, ha=side, color="#00654a", fontsize=8)
+            axes.text(edge, 0.03, f" {edge:.2f} {unit} ", transform=where, ha=side, color="#00654a", fontsize=8)
 
 
 def _grown(inside: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.assemble.directions import Directions, directions
-from polhode.assemble.sensitivity import NOTHING, Rule, constant_forces
+from polhode.assemble.sensitivity import NOTHING, Rule, constant_forces, kept_on_constraints
 from polhode.assemble.simulate import Progress, Run, settings_of
 from polhode.assemble.stepper import Course, Place, Stepper, Steps, kept_as
 from polhode.errors import CompileError, InputError, IntegrationError, message
@@ -73,6 +73,7 @@ def gradient(
     run = Run(settings, tau, ())
     course = run.course(WHERE)
     along = directions(model, settings.q, constant_forces(run.engine), parameters, WHERE)
+    along = kept_on_constraints(course, along)
     return Adjoint(course, along, objective, running)(progress or (lambda part, t: None))
 
 

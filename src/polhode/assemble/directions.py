@@ -36,6 +36,14 @@ BY_MOTION = {
 }
 """Of those at a joint, by the unit of its velocity; a Spring has those of a slider."""
 
+OF_CONSTRAINTS = {
+    **{
+        f"{key}_{side}": unit for key, unit in (("position", "m"), ("axis", "1"), ("orientation", "1")) for side in "ab"
+    },
+    **{"pitch": "m/rad", "length": "m", "radius": "m", "rim": "m", "multiplier": "1"},
+}
+"""Of the numbers of a constraint, by their key; offsets and values have the unit of their joint."""
+
 
 @dataclass(frozen=True)
 class Directions:
@@ -188,6 +196,9 @@ class _Known:
                     rates = [rates[int(entry)]] if group == "joints" and field not in UNITS and entry else rates
                     rates = ["rad/s"] if field == "armature" and JOINTS[record.type].has_quaternion else rates
                     return UNITS.get(field) or (BY_MOTION[rates[0]].get(field, "") if len(set(rates)) == 1 else "")
+        for constraint in self.model.constraints:
+            if path.startswith(f"constraints.{constraint.name}."):
+                return OF_CONSTRAINTS.get(path.removeprefix(f"constraints.{constraint.name}.").partition(".")[0], "")
         return ""
 
     @cached_property
@@ -212,6 +223,9 @@ def _owners(model: Model) -> dict[str, str]:
         for record in getattr(model, group):
             for field in fields(record):
                 visit(f"{group}.{record.name}.{field.name}", getattr(record, field.name))
+    for constraint in model.constraints:
+        for key in constraint.numeric:
+            visit(f"constraints.{constraint.name}.{key}", constraint.data[key])
     return found
 
 

@@ -7,6 +7,7 @@ computes, not a second solution beside it. All directions go along together, one
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -171,6 +172,22 @@ class Tangents:
         return evaluate(pushforward(trace(start, **shapes), self.rule.changing), **given)["result_dot"]
 
 
+def kept_on_constraints(course: Course, along: Directions) -> Directions:
+    """The same directions, with the start moved as constraints move: by the least change in the mass metric."""
+    engine, closed = course.engine, course.engine.closed
+    if closed is None or not along.inputs:
+        return along
+
+    def start(x: Vec, p: Vec) -> Vec:
+        nq = engine.model.nq
+        q, v = closed.projected(along.tree(p), course.segments[0].begin, Vec(x[:nq]), Vec(x[nq:]), corrections=1)
+        return Vec((*q, *v))
+
+    x = np.concatenate([course.q, course.v])
+    graph = pushforward(trace(start, x=x.shape, p=along.p.shape), ["p"])
+    return replace(along, start=along.start + evaluate(graph, x=x, p=along.p, p_dot=along.along)["result_dot"])
+
+
 def constant_forces(engine: Engine) -> list[float] | None:
     """The constant forces of an engine (nv,); None if they are not constant."""
     if engine.plan.tau is None:
@@ -197,7 +214,8 @@ class Sensitivities:
     def __init__(self, course: Course, paths: Sequence[str] | str) -> None:
         level = constant_forces(course.engine)
         self.course = course
-        self.along = directions(course.engine.model, course.q, level, paths, "simulate, sensitivities")
+        along = directions(course.engine.model, course.q, level, paths, "simulate, sensitivities")
+        self.along = kept_on_constraints(course, along)
 
     def added(self, run: "xr.Dataset") -> "xr.Dataset":
         """The Dataset with sensitivity_q, sensitivity_v (time, dof, parameter)."""

@@ -6,7 +6,8 @@ Values are checked for kind and size here; whether they make sense together is c
 
 import json
 import math
-from typing import Annotated, Any
+import re
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
     BaseModel,
@@ -24,6 +25,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
 from polhode.formats.expression import Fault, evaluate, is_name
+from polhode.formats.written import Expression, expression
 from polhode.model import JOINTS, Parameter
 from polhode.model.conditions import KINDS
 from polhode.model.numbers import plain
@@ -76,6 +78,32 @@ def _inline(name: str, given: Any, parameters: dict[str, float]) -> Parameter:
 def _value(value: Any, info: ValidationInfo) -> float:
     """A number that is no parameter of the model: one counts with its value."""
     return plain(_number(value, info))
+
+
+def _motion(value: Any, info: ValidationInfo) -> float | Parameter | Expression:
+    """A number, or an expression of the time t."""
+    parameters = info.context["parameters"] if info.context else {}
+    if not isinstance(value, str) or "t" in parameters or not re.search(r"\bt\b", value):
+        return _number(value, info)
+    try:
+        return expression(value, {name: x for name, x in parameters.items() if is_name(name)}, ("t",))
+    except Fault as fault:
+        raise custom(fault) from None
+
+
+class Written(NamedTuple):
+    """Expressions of a file, not yet read, and the parameters that they may use."""
+
+    texts: tuple[str, ...]
+    parameters: dict[str, float]
+
+
+def _written(value: Any, info: ValidationInfo) -> Written:
+    texts = tuple(value) if isinstance(value, list) else (value,)
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise custom(Fault("not an expression", short(value), "an expression, or a list of them"))
+    parameters = info.context["parameters"] if info.context else {}
+    return Written(texts, {name: x for name, x in parameters.items() if is_name(name)})
 
 
 def _limit(value: Any, info: ValidationInfo) -> float:
@@ -250,34 +278,42 @@ AnyForce = TypeAliasType(
 )
 
 
-Place = TypeAliasType("Place", Annotated[list[Value], Field(min_length=3, max_length=3)])
+Place = TypeAliasType("Place", Annotated[list[Number], Field(min_length=3, max_length=3)])
+Angles = TypeAliasType("Angles", Annotated[list[Value], Field(min_length=3, max_length=3)])
+Motion = TypeAliasType(
+    "Motion",
+    Annotated[Any, PlainValidator(_motion), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
+)
+_TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+Written_ = TypeAliasType("Written_", Annotated[Any, PlainValidator(_written), WithJsonSchema(_TEXTS)])
 
 
 class ConstraintEntry(Entry):
     """A condition on the motion: between frames on two bodies, or on the coordinates of joints."""
 
-    type: Annotated[StrictStr, WithJsonSchema({"enum": [kind for kind in KINDS if kind != "function"]})] = needed(
+    type: Annotated[StrictStr, WithJsonSchema({"enum": [kind for kind in KINDS if kind != "point-on-curve"]})] = needed(
         "kind of constraint"
     )
     body_a: Name = optional("a body, or world")
     body_b: Name = optional("another body, or world")
     position_a: Place = optional("of the frame on body_a, m; 0 unless given")
     position_b: Place = optional("of the frame on body_b, m; 0 unless given")
-    orientation_a: Annotated[list[Value], Field(min_length=4, max_length=4)] = optional("unit quaternion w, x, y, z")
-    orientation_b: Annotated[list[Value], Field(min_length=4, max_length=4)] = optional("unit quaternion w, x, y, z")
-    rpy_a: Place = optional("the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad")
-    rpy_b: Place = optional("the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad")
+    orientation_a: Annotated[list[Number], Field(min_length=4, max_length=4)] = optional("unit quaternion w, x, y, z")
+    orientation_b: Annotated[list[Number], Field(min_length=4, max_length=4)] = optional("unit quaternion w, x, y, z")
+    rpy_a: Angles = optional("the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad")
+    rpy_b: Angles = optional("the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad")
     axis_a: Place = optional("only its z axis: that of a hinge or a wheel, the normal of a plane, in the body's axes")
     axis_b: Place = optional("only its z axis, in the body's axes")
-    pitch: Value = optional("of a screw, m per radian")
-    length: Value = optional("of a rod, m")
-    radius: Value = optional("of a disk or sphere, m")
-    rim: Value = optional("of a disk: radius of its rounded edge, m; 0 unless given")
+    pitch: Number = optional("of a screw, m per radian")
+    length: Number = optional("of a rod, m")
+    radius: Number = optional("of a disk or sphere, m")
+    rim: Number = optional("of a disk: radius of its rounded edge, m; 0 unless given")
     joint: Name = optional("a joint of one axis")
     source: Name = optional("the joint that it follows")
-    multiplier: Value = optional("joint = multiplier × source + offset; 1 unless given")
-    offset: Value = optional("0 unless given")
-    value: Value = optional("the coordinate that the joint keeps")
+    multiplier: Number = optional("joint = multiplier × source + offset; 1 unless given")
+    offset: Number = optional("0 unless given")
+    value: Motion = optional("the coordinate that the joint keeps: a number, or an expression of the time t")
+    residual: Written_ = optional("expressions of t and of the coordinates of one-axis joints, by name, that stay zero")
 
 
 class KeptEntry(BaseModel):

@@ -11,7 +11,7 @@ The keys are the fields of the records. docs/models.md is the page for users, do
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from difflib import get_close_matches
@@ -26,6 +26,7 @@ from polhode.errors import InputError, ModelError, PolhodeWarning, message
 from polhode.formats import schema
 from polhode.formats.document import Document, Path_, read_document, read_text
 from polhode.formats.expression import Fault, is_name
+from polhode.formats.written import Conditions, Expression, expression
 from polhode.model import Body, Constraint, Force, ForceFunction, Joint, Model, Parameter, Spring, Start
 from polhode.model.conditions import check_data
 from polhode.model.description import named_parameters
@@ -170,7 +171,7 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
             forces.append((Spring if values.pop("type", "force") == "spring" else Force)(name, **values))
     for name, constraint in entry.constraints.items():
         with _located(document, ("constraints", name)):
-            constraints.append(_constraint(name, constraint))
+            constraints.append(_constraint(name, constraint, joints))
     values = {key: value for key, value in _given(entry).items() if key in ("name", "gravity")}
     if entry.start is not None:
         values["start"] = Start(**_given(entry.start))
@@ -204,7 +205,9 @@ def _joint(name: str, entry: schema.JointEntry) -> Joint:
     return Joint(name, **values)
 
 
-def _constraint(name: str, entry: schema.ConstraintEntry | schema.KeptEntry) -> Constraint:
+def _constraint(
+    name: str, entry: schema.ConstraintEntry | schema.KeptEntry, joints: Sequence[Joint] = ()
+) -> Constraint:
     if isinstance(entry, schema.KeptEntry):
         data = {key: schema.frozen(value) for key, value in (entry.model_extra or {}).items()}
         return Constraint(name, entry.type, data)
@@ -217,9 +220,29 @@ def _constraint(name: str, entry: schema.ConstraintEntry | schema.KeptEntry) -> 
             raise ModelError(message(f"constraint '{name}', {rpy}", "an orientation twice", found, "one of them"))
         if rpy in values:
             values[orientation] = _attitude("extrinsic-123", values.pop(rpy))
+    if "residual" in values and kind == "function":
+        values["function"] = _conditions(name, values.pop("residual"), joints)
+    elif kind == "function":
+        raise ModelError(message(f"constraint '{name}'", "'residual' is missing", "nothing", "expressions"))
     constraint = Constraint(name, kind, values)
     check_data(constraint)
     return constraint
+
+
+def _conditions(name: str, written: schema.Written, joints: Sequence[Joint]) -> Conditions:
+    """The function of a constraint, from the expressions of its residuals."""
+    places, at = list[tuple[str, int]](), 0
+    for joint in joints:
+        places += [(joint.name, at)] if joint.nq == 1 and is_name(joint.name) and joint.name != "t" else []
+        at += joint.nq
+    variables = ("t", *(joint for joint, _ in places))
+    try:
+        found = tuple(expression(text, written.parameters, variables) for text in written.texts)
+    except Fault as fault:
+        fix = "Coordinates are called by the names of their joints, of one axis."
+        where = f"constraint '{name}', residual"
+        raise ModelError(message(where, fault.what, fault.found, fault.expected, fix)) from None
+    return Conditions(found, tuple(places))
 
 
 def _attitude(sequence: str, angles: Any) -> tuple[float, ...]:
@@ -295,7 +318,7 @@ def _entry(model: Model, group: str, record: Any) -> dict[str, Any]:
     if isinstance(record, Constraint):
         if "type" in record.data:
             raise ModelError(message(where, "a constraint whose data has a 'type'", "two types", "another key"))
-        return {"type": record.type, **record.data}
+        return {"type": record.type, **_written(where, record.data)}
     if isinstance(record, ForceFunction) or any(callable(getattr(record, field.name)) for field in fields(record)):
         fix = "A file holds data only; add such forces in Python."
         raise ModelError(message(where, "a function of Python cannot be written", "a function", "numbers", fix))
@@ -305,6 +328,20 @@ def _entry(model: Model, group: str, record: Any) -> dict[str, Any]:
         if field.name != "name" and value is not None and (field.default is MISSING or value != field.default):
             kept[field.name] = value
     return kept
+
+
+def _written(where: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of a constraint, with its expressions as texts."""
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        if isinstance(value, Conditions):
+            found["residual"] = [each.text for each in value.expressions]
+        elif callable(value) and not isinstance(value, Expression):
+            fix = "A file holds data only; add such constraints in Python."
+            raise ModelError(message(where, "a function of Python cannot be written", "a function", "numbers", fix))
+        else:
+            found[key] = value.text if isinstance(value, Expression) else value
+    return found
 
 
 def _start(model: Model) -> dict[str, Any]:

@@ -175,7 +175,7 @@ def info_dict(model: Model, notes: Sequence[str] = ()) -> dict[str, Any]:
         "bodies": bodies,
         "joints": joints,
         "forces": [{"kind": type(force).__name__, **plain(vars(force))} for force in model.forces],
-        "constraints": [{"name": c.name, "type": c.type, "data": plain(c.data)} for c in model.constraints],
+        "constraints": [{"name": c.name, "type": c.type, "data": _data(c)} for c in model.constraints],
         "start": plain(vars(model.start)) if model.start else None,
         "notes": list(notes),
     }
@@ -258,8 +258,17 @@ def _load(value: Any) -> str:
     return "a function of t" if callable(value) else vector(value)
 
 
+def _data(constraint: Constraint) -> dict[str, Any]:
+    """The data of a constraint as numbers and texts: of an expression its text."""
+    return {key: _told(value) if callable(value) else plain(value) for key, value in constraint.data.items()}
+
+
+def _told(function: Any) -> str:
+    return "a function" if hasattr(function, "__name__") else str(function)
+
+
 def _constraint_text(constraint: Constraint) -> str:
-    data = ", ".join(f"{safe(key)} {safe(plain(value))}" for key, value in constraint.data.items())
+    data = ", ".join(f"{safe(key)} {safe(value)}" for key, value in _data(constraint).items())
     return f"{safe(constraint.name)}: {safe(constraint.type)}, {data}"
 
 

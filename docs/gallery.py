@@ -28,7 +28,7 @@ from polhode.show.scene import scene
 DOCS = Path(__file__).parent
 CELL, CAPTION, GAP, COLUMNS = (520, 380), 34, 14, 5
 DEGREES = math.pi / 180
-README = ("11", "17", "18")
+README = ("11", "18", "19")
 """Examples whose figures the README shows."""
 
 

@@ -128,6 +128,7 @@ def test_rows_with_multipliers_are_the_constrained_motion():
     lam = np.linalg.lstsq(A.T, force, rcond=None)[0]
     assert_close(A.T @ lam, force, condition=100.0)
     assert_close(A @ vd, b, condition=100.0)
+    assert {"p_a", "p_b", "l_1", "a_3"} <= {s.name for x in eq.conditions.residuals for s in x.free_symbols}
     row = eq.rows[0]
     assert {s.name for s in row.rhs.free_symbols} >= {"tau_1", "lambda_1", "lambda_2"}
 

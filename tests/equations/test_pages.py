@@ -9,8 +9,9 @@ import sympy
 from click.testing import CliRunner
 
 import polhode as ph
+from polhode.assemble.equations.abbreviate import abbreviated
 from polhode.assemble.equations.letters import escaped, symbol_latex
-from polhode.assemble.equations.mathematics import bracketed, broken, latex, visible
+from polhode.assemble.equations.mathematics import bracketed, broken, latex, visible, with_factor
 from polhode.cli import main
 
 ODD = r"50%_load\input{x}$^~#&{}<>|é中θ"
@@ -109,6 +110,12 @@ def test_escaped_text_is_text_alone(text):
     assert not re.search(r"(?<!\\)[%$#&_~^]", found)
 
 
+@pytest.mark.parametrize("letter", "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ")
+def test_greek_letters_have_their_commands(letter):
+    assert re.fullmatch(r"\\ensuremath\{\\[A-Za-z]+\}", escaped(letter))
+    assert re.fullmatch(r"\\[A-Za-z]+_\{1\}", symbol_latex(f"{letter}_1"))
+
+
 @pytest.mark.parametrize(
     ("name", "written"),
     [
@@ -138,6 +145,23 @@ def test_factors_stand_in_the_order_of_textbooks():
     assert latex(1 - 2 * l, names) == "1 - 2 l"
     assert latex(sympy.Rational(981, 100) * l, names) == "9.81 l"
     assert latex((m + g) / 2, names) == r"\tfrac{1}{2} (m + g)" or "tfrac" in latex(l * (m + g) / 2, names)
+
+
+def test_a_sum_of_minuses_has_one_in_front():
+    a, b = sympy.symbols("a b", real=True)
+    assert with_factor(-a - b, "x", {}) == r"-(a + b)\,x"
+    assert with_factor(a - b, "x", {}) == r"(a - b)\,x"
+
+
+def test_what_is_too_long_for_a_root_gets_a_name():
+    x = sympy.symbols("x_0:12", real=True)
+    inside = sum(a**2 for a in x)
+    names = {}
+    (pair,), (short,) = abbreviated([sympy.sqrt(inside) + 1], names)
+    assert pair == (sympy.Symbol("kappa_1", real=True), inside)
+    assert short == sympy.sqrt(pair[0]) + 1
+    assert names == {pair[0]: r"\kappa_{1}"}
+    assert abbreviated([sympy.sqrt(x[0] + x[1])], {}) == ([], [sympy.sqrt(x[0] + x[1])])
 
 
 def test_long_formulas_are_cut_into_lines_that_fit():

@@ -1,12 +1,12 @@
 """The physics of a model on symbols: every quantity is traced as kernels are, then written as formulas."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
 
+from polhode.assemble.closed import closed
 from polhode.assemble.equations.angles import Turn
 from polhode.assemble.equations.polynomial import TooLarge, polynomials
 from polhode.assemble.equations.vocabulary import Vocabulary
@@ -14,7 +14,7 @@ from polhode.assemble.equations.writing import Writer
 from polhode.dynamics import constraints, covariant, energy, forces, inertia, inverse
 from polhode.dynamics.constraints import Condition
 from polhode.kernel import Graph, trace
-from polhode.model import Constraint, Model, Tree, make_tree
+from polhode.model import Model, Tree, make_tree
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.scalar import Scalar, Vec, dot
 
@@ -103,6 +103,8 @@ class Derivation:
             "letters": [letter.symbol for letter in words.letters],
             "t": [words.t],
         }
+        bound = closed(model)
+        self.conditions = list(bound.conditions) if bound else []
         self.rates = {c.symbol for c in (*words.v, *words.vd)}
         kinds = ("mass", "inertia", "armature")
         paths = [path for path in words.numbers if any(part in kinds for part in path.split(".")[2:3])]
@@ -123,9 +125,7 @@ class Derivation:
         """The model at a state, with numbers made of letters."""
         values = dict(zip(self.symbols["letters"], letters, strict=True))
         numbers = {path: on_scalars(x, values) for path, x in self.words.numbers.items()}
-        own = {path: x for path, x in numbers.items() if not path.startswith("constraints.")}
-        conditions = [c for constraint in self.model.constraints for c in _conditions(constraint, numbers)]
-        return State(make_tree(self.model, own), t, q, v, vd, conditions)
+        return State(make_tree(self.model, numbers), t, q, v, vd, self.conditions)
 
     def formulas(self, graph: Graph) -> list[list[sympy.Expr]]:
         """The outputs of a graph, each with its components in order; TooLarge if there is too much to read."""
@@ -170,22 +170,6 @@ def on_scalars(x: sympy.Expr, values: Mapping[sympy.Symbol, Scalar]) -> Scalar:
     if exponent.is_Integer:
         return on_scalars(base, values) ** int(exponent)
     return float(x)
-
-
-def _conditions(constraint: Constraint, numbers: Mapping[str, Scalar]) -> list[Condition]:
-    """The conditions of a constraint, with letters in the place of numbers."""
-    data = dict(constraint.data)
-    for path, value in numbers.items():
-        if not path.startswith(f"constraints.{constraint.name}."):
-            continue
-        key, _, k = path.removeprefix(f"constraints.{constraint.name}.").partition(".")
-        if k:
-            entries = list(data[key])
-            entries[int(k)] = value
-            data[key] = tuple(entries)
-        else:
-            data[key] = value
-    return constraints.conditions(replace(constraint, data=data))
 
 
 TURNING = ("revolute", "screw")

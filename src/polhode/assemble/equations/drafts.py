@@ -10,9 +10,6 @@ from polhode.model import JOINTS, WORLD, Body, Force, Joint, Model, Parameter, S
 
 AXES = "xyz"
 
-CONSTRAINTS = ("length", "radius", "rim", "position_a", "position_b", "multiplier", "offset")
-"""The numbers of constraints that may become letters."""
-
 
 class Draft(NamedTuple):
     """What is proposed for the number of a path: a name, its sign, what it is."""
@@ -77,6 +74,7 @@ class _Drafts:
             self._matrix(f"{path}.inertia", body.inertia, tail, what)
         else:
             self._moments(f"{path}.inertia", body.inertia, tail, what)
+        moving = [joint.name for joint in self.model.joints if joint.nv]
         on_it = [joint for joint in self.model.joints if joint.parent == body.name]
         reached = any(plain(joint.position) == plain(body.center) for joint in on_it)
         alone = not any(any(plain(joint.position)) for joint in on_it)
@@ -84,7 +82,8 @@ class _Drafts:
         meaning = f"from the origin to the mass centre of {what}"
         self._vector(f"{path}.center", body.center, name, tail, meaning, "m")
         for joint in on_it:
-            own = tail if len(on_it) == 1 else joint.name
+            number = joint.name if self.words or joint.name not in moving else str(moving.index(joint.name) + 1)
+            own = tail if len(on_it) == 1 else number
             self._vector(
                 f"joints.{joint.name}.position", joint.position, "l" if len(on_it) == 1 else "a", own,
                 f"from the origin of {what} to joint '{joint.name}'", "m",

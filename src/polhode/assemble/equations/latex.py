@@ -45,7 +45,7 @@ def _block(block: Block) -> str:
     return _table(block)
 
 
-WIDTHS = {2: (0.1, 0.8), 3: (0.1, 0.6, 0.2), 4: (0.17, 0.33, 0.22, 0.2)}
+WIDTHS = {2: (0.1, 0.8), 3: (0.12, 0.58, 0.2), 4: (0.16, 0.32, 0.21, 0.19)}
 """Of columns, in parts of the line, by how many there are."""
 
 

@@ -69,7 +69,7 @@ def greek_name(c: str) -> str:
     """What LaTeX calls a Greek letter; "" for all else."""
     title = unicodedata.name(c, "")
     for start, cased in _CAPITAL.items():
-        name = cased(title.removeprefix(start).lower())
+        name = cased(title.removeprefix(start).lower().replace("lamda", "lambda"))
         if title.startswith(start) and name in GREEK:
             return name
     return ""
@@ -88,7 +88,8 @@ def symbol_latex(name: str, dots: int = 0) -> str:
     head = accent.format(_base(base)) if base else accent.format(rf"\text{{{escaped(name)}}}")
     if not lower:
         return head
-    return f"{head}_{{{lower if re.fullmatch('[0-9]*[a-z]?[0-9]*', lower) else chr(92) + f'text{{{escaped(lower)}}}'}}}"
+    short = re.fullmatch("[0-9]*[a-z]{0,3}[0-9]*", lower)
+    return f"{head}_{{{lower}}}" if short else rf"{head}_{{\text{{{escaped(lower)}}}}}"
 
 
 def split_name(name: str) -> tuple[str, str]:

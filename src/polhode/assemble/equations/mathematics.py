@@ -159,7 +159,13 @@ def pieces(text: str) -> list[tuple[str, int]]:
             found.append((text[start:k], at))
             start, at = k, depth
     found.append((text[start:], at))
-    return found
+    whole: list[tuple[str, int]] = []
+    for piece, depth in found:
+        if whole and whole[-1][0].strip() == "=":  # a minus after it does not begin a line
+            whole[-1] = whole[-1][0] + piece, whole[-1][1]
+        else:
+            whole.append((piece, depth))
+    return whole
 
 
 def broken(text: str, width: int = WIDTH) -> list[str]:
@@ -210,5 +216,7 @@ def with_factor(x: sympy.Expr, factor: str, names: Mapping[sympy.Symbol, str]) -
         return factor
     if x == -1:
         return f"-{factor}"
+    if isinstance(x, sympy.Add) and all(part.could_extract_minus_sign() for part in x.args):
+        return rf"-({latex(-x, names)})\,{factor}"
     text = latex(x, names)
     return rf"({text})\,{factor}" if isinstance(x, sympy.Add) else rf"{text}\,{factor}"

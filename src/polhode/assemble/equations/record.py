@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
+from polhode.assemble.closed import ordered
 from polhode.assemble.equations import derive
 from polhode.assemble.equations.compact import operations
 from polhode.assemble.equations.derive import Derivation, State
@@ -23,7 +24,6 @@ from polhode.assemble.equations.single import FormEquations, form_equations
 from polhode.assemble.equations.vocabulary import Vocabulary, vocabulary
 from polhode.errors import InputError, message
 from polhode.model import Model
-from polhode.model.conditions import check_constraint
 from polhode.scalar import Array
 
 LIMIT = 1200
@@ -82,8 +82,6 @@ def equations(
         raise InputError(message("equations", "not a model", type(model).__name__, "a ph.Model", fix))
     if model.nv == 0:
         raise InputError(message(f"equations, model '{model.name}'", "nothing moves", "nv 0", "a joint that moves"))
-    for constraint in model.constraints:
-        check_constraint(model, constraint)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InputError(message("equations, limit", "not a count", repr(limit), "operations, at least 1"))
     return Equations(model, vocabulary(model, symbolic, names, subscripts), factored, forms, limit)
@@ -200,9 +198,7 @@ class Equations:
         """The constraints; None if the model has none."""
         if not self.model.constraints:
             return None
-        found = self.derivation.state(*self._letters_only()).conditions
-        ordered = sorted(found, key=lambda c: not c.holonomic)
-        names = [f"{c.name}.{row}" for c in ordered for row in c.rows]
+        names = [f"{c.name}.{row}" for c in ordered(tuple(self.derivation.conditions)) for row in c.rows]
         residuals = self._formulas("constraints", derive.residuals)[0]
         A, b = self._formulas("constraint_rows", derive.second_order)
         n = self.model.nv
@@ -217,13 +213,6 @@ class Equations:
             tuple(lam),
             tuple(name for k, name in enumerate(names) if k not in kept),
         )
-
-    def _letters_only(self) -> tuple[Any, ...]:
-        """A state whose numbers do not matter."""
-        from polhode.scalar import Vec
-
-        zero = Vec([0.0] * self.model.nv)
-        return Vec(self.model.zero), zero, zero, Vec([letter.value for letter in self.words.letters]), 0.0
 
     @cached_property
     def forms(self) -> tuple[FormEquations, ...]:

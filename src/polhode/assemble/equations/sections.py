@@ -160,10 +160,12 @@ class Written:
             T, V = self.eq.kinetic, self.eq.potential
         except InputError as error:
             return [*found, say(_first_lines(error))]
+        shared, (T, V) = abbreviated([T, V], self.names, "\\sigma", "sigma")
+        given = [line for symbol, value in shared for line in equation(self.names[symbol], self.tex(value))]
         turning = any(JOINTS[joint.type].has_quaternion for joint in self.eq.model.joints)
         found += [
             say("The same equations follow from the kinetic and the potential energy (zero at the world’s origin):"),
-            display([*equation("T", self.tex(T)), *equation("V", self.tex(V))]),
+            display([*equation("T", self.tex(T)), *equation("V", self.tex(V)), *given]),
             say(BY_HAMEL if turning else "by"),
             display([HAMEL if turning else LAGRANGE]),
             say(REST),

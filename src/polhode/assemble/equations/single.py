@@ -114,7 +114,7 @@ class _Written:
         values = dict(zip(self.d.symbols["letters"], letters, strict=True))
         numbers = {path: on_scalars(x, values) for path, x in self.d.words.numbers.items()}
         model = self.d.model
-        tree = make_tree(model, {p: x for p, x in numbers.items() if not p.startswith("constraints.")})
+        tree = make_tree(model, numbers)
         element = next(e for e in tree.elements if e.kind == "ball")
         m, h, S = element.inertia
         body = model.bodies[0]

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import sympy
 
 from polhode.assemble.equations.coordinates import Coordinate, coordinates
-from polhode.assemble.equations.drafts import CONSTRAINTS, Draft, drafts as drafted_names
+from polhode.assemble.equations.drafts import Draft, drafts as drafted_names
 from polhode.assemble.equations.formula import parsed
 from polhode.assemble.equations.letters import symbol_latex
 from polhode.errors import InputError, UnknownNameError, message
-from polhode.model import Model, plain
+from polhode.model import Model
 from polhode.result.labels import coordinate_names
 
 WORDS = {
@@ -84,7 +84,7 @@ def vocabulary(
 
 def _chosen(model: Model, drafts: Mapping[str, Draft], symbolic: Any, own: Mapping[str, Any]) -> list[str]:
     """The paths that become letters."""
-    known = _values(model)
+    known = model.numbers()
     wanted: set[str] = set()
     if symbolic is None:
         wanted = set(drafts)
@@ -116,27 +116,12 @@ def _meant(
     raise UnknownNameError(message(f"equations, model '{model.name}'", "no such number", repr(word), expected, fix))
 
 
-def _values(model: Model) -> dict[str, float]:
-    """Every number by path, those of constraints too."""
-    found = dict(model.numbers())
-    for constraint in model.constraints:
-        for key, value in constraint.data.items():
-            path = f"constraints.{constraint.name}.{key}"
-            if key not in CONSTRAINTS or callable(value):
-                continue
-            if key.startswith("position"):
-                found |= {f"{path}.{k}": float(plain(x)) for k, x in enumerate(value)}
-            else:
-                found[path] = float(plain(value))
-    return found
-
-
 class _Letters:
     """Chosen paths as letters, each name once."""
 
     def __init__(self, model: Model, drafts: Mapping[str, Draft], own: Mapping[str, Any], taken: set[str]) -> None:
         self.model, self.drafts, self.own, self.taken = model, drafts, own, taken
-        self.known = _values(model)
+        self.known = model.numbers()
 
     def of(self, chosen: Sequence[str]) -> tuple[dict[str, sympy.Expr], tuple[Letter, ...]]:
         """What stands for each path, and the letters."""

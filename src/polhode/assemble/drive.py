@@ -157,7 +157,7 @@ class Drive:
         return found
 
     def _controlled(self, segment: Segment) -> Iterator[Samples]:
-        """Steps under control of their error, samples by dense output."""
+        """Steps under control of their error, samples by shorter steps."""
         at, engine, nq = self.position, self.engine, self.engine.model.nq
         done = (
             0 if at.t == segment.begin else int(np.searchsorted(segment.samples, self._last_sample(segment), "right"))

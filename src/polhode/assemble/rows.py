@@ -144,7 +144,7 @@ def fixed_row(setup: Setup, like: Fixed, row: Vec, count: Any, h: Scalar, origin
 def adaptive_row(
     setup: Setup, like: Adaptive, row: Vec, target: Scalar, tolerance: Scalar, end: Scalar, longest: Scalar
 ) -> tuple[Vec, Vec]:
-    """The row that reaches a time, or an event or a fault before it, and the state at that time by dense output.
+    """The row that reaches a time, or an event or a fault before it, and the state at that time by a shorter step.
 
     end      of the run: no step goes beyond it
     longest  no step is longer
@@ -181,9 +181,10 @@ def adaptive_row(
     moving = (first.status == GOING) & (first.t < target)
     found = iterate(step, row, where(moving, LIMIT, 0))
     s: Adaptive = shaped(like, iter(found))
-    inner = method.dense(machine, s.t0, *s.before, s.h0).at((target - s.t0) / s.h0)
+    inner = method.step(machine, s.t0, *s.before, target - s.t0)  # no more work than dense output, and no less exact
     if setup.project:
-        inner = State(*setup.project(target, *inner))
+        q, v = setup.project(target, inner.q, inner.v)
+        inner = inner._replace(q=q, v=v)
     there = s.t == target
     return found, Vec((*where(there, s.q, inner.q), *where(there, s.v, inner.v)))
 

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
+import polhode as ph
 from placing import placements, quaternion_matrix, random_configuration, zero_configuration
 from polhode.errors import ModelError, PolhodeError, PolhodeWarning
 from polhode.formats.mjcf import load_mjcf
@@ -315,28 +316,86 @@ def test_gravity_is_the_files(option):
 
 EQUALITIES = """<equality>
   <joint name="gear" joint1="j" joint2="k" polycoef="0.1 2 0 0 0"/>
+  <joint name="cam" joint1="k" joint2="j" polycoef="0.1 2 -0.3 0.4 0.5"/>
+  <joint name="stop" joint1="k" polycoef="0.3 2 1 1 1"/>
   <connect body1="a" body2="b" anchor="1 2 3"/>
+  <connect body1="b" anchor="1 2 3"/>
   <weld name="glue" body1="a" relpose="1 2 3 1 0 0 0" active="false"/>
+  <weld body1="b" body2="c" relpose="1 2 3 1 0.2 0 0.5" anchor="0.3 0.2 0.1"/>
+  <weld body1="c" anchor="0.3 0.2 0.1"/>
   <weld site1="s" site2="t"/>
+  <connect site1="s" site2="t"/>
 </equality>"""
 
 
-def test_equality_constraints_are_kept_as_data():
-    site = '<site name="s" pos="1 0 0"/>'
-    inner = body('<joint name="k"/><frame pos="0 0 1"><site name="t" pos="0 1 0"/></frame>' + SOLID, "b")
-    text = world(body('<joint name="j"/>' + site + SOLID + inner)).replace("</mujoco>", EQUALITIES + "</mujoco>")
-    gear, pin, glue, sites = agree(text).constraints
-    assert (gear.name, gear.type) == ("gear", "mujoco-joint")
-    assert gear.data == {"joint": "j", "source": "k", "polycoef": (0.1, 2.0, 0.0, 0.0, 0.0), "active": True}
-    assert (pin.type, pin.data["body1"], pin.data["body2"], pin.data["anchor"]) == (
-        "mujoco-connect",
+def equalities():
+    site = '<site name="s" pos="1 0 0" euler="10 20 30"/>'
+    inner = '<joint name="k" ref="10"/><frame pos="0 0 1"><site name="t" pos="0 1 0"/></frame>' + SOLID
+    inner += body('<joint type="ball"/>' + SOLID, "c", pos="0.1 0.2 0.3", euler="5 6 7")
+    bodies = body(
+        '<joint name="j" ref="20"/>' + site + SOLID + body(inner, "b", pos="1 1 0", quat="1 0.1 0.2 0.3"), pos="0 1 2"
+    )
+    return world(bodies).replace("</mujoco>", EQUALITIES + "</mujoco>")
+
+
+def test_equality_constraints_become_ours():
+    gear, cam, stop, pin, peg, weld, held, sites, points = agree(equalities()).constraints
+    assert (gear.name, gear.type, gear.data["joint"], gear.data["source"]) == ("gear", "mimic", "j", "k")
+    assert gear.data["multiplier"] == 2
+    assert gear.data["offset"] == pytest.approx(np.radians(20) + 0.1 - 2 * np.radians(10))
+    assert (cam.type, len(cam.data["polynomial"])) == ("mimic", 5)
+    assert (stop.type, stop.data["value"]) == ("prescribed", pytest.approx(np.radians(10) + 0.3))
+    assert (pin.type, pin.data["body_a"], pin.data["body_b"], pin.data["position_a"]) == (
+        "spherical",
         "a",
         "b",
-        (1.0, 2.0, 3.0),
+        (1, 2, 3),
     )
-    assert (glue.data["body2"], glue.data["relpose"], glue.data["active"]) == ("world", (1.0, 2, 3, 1, 0, 0, 0), False)
-    assert (sites.data["body1"], sites.data["position1"]) == ("a", (1.0, 0.0, 0.0))
-    assert (sites.data["body2"], sites.data["position2"]) == ("b", (0.0, 1.0, 1.0))
+    assert (peg.type, "body_a" in peg.data, peg.data["body_b"]) == ("spherical", False, "b")
+    assert [c.type for c in (weld, held, sites, points)] == ["weld", "weld", "weld", "spherical"]
+
+
+def test_equality_constraints_that_are_not_active_are_named():
+    with pytest.warns(PolhodeWarning, match=r"not used: equality\.weld that is not active \(1\)"):
+        load_mjcf(equalities())
+
+
+def test_equality_constraints_miss_what_mujocos_miss():
+    """At any configuration: rows of joints alike, points apart by as much, welds that hold where theirs do."""
+    text = equalities()
+    ours, theirs = quiet(text), mujoco.MjModel.from_xml_string(text)
+    system, data = ph.compile(ours, target="python"), mujoco.MjData(theirs)
+    names = [c.name for c in ours.constraints]
+    for q in (np.array(ours.start.q), random_configuration(ours, np.random.default_rng(3))):
+        data.qpos[:] = q
+        mujoco.mj_forward(theirs, data)
+        missed = dict(
+            zip(system.constraint_names, system.constraint_residuals(q, np.zeros(ours.nv)).positions, strict=True)
+        )
+        active = [i for i in range(theirs.neq) if theirs.eq_active0[i]]
+        for i, name in zip(active, names, strict=True):
+            rows = data.efc_pos[: data.ne][data.efc_id[: data.ne] == i]
+            mine = np.array([x for row, x in missed.items() if row.rpartition(".")[0] == name])
+            if len(rows) == 1:
+                assert mine == pytest.approx(rows, abs=1e-13)
+            else:
+                assert np.linalg.norm(mine[:3]) == pytest.approx(np.linalg.norm(rows[:3]), abs=1e-12)
+                assert (np.max(abs(mine)) < 1e-12) == (np.max(abs(rows)) < 1e-12)
+
+
+def test_what_a_weld_asks_for_is_what_mujocos_asks_for():
+    """A body that flies to where ours is zero is where MuJoCo's is zero."""
+    free = '<freejoint/><inertial pos="1 2 3" mass="2" diaginertia="1 2 2.5"/>'
+    weld = '<equality><weld body1="a" body2="b" relpose="1 2 3 1 0.2 0 0.5" anchor="0.3 0.2 0.1"/></equality>'
+    text = world(body(free) + body(free, "b")).replace("</mujoco>", weld + "</mujoco>")
+    ours, theirs = quiet(text), mujoco.MjModel.from_xml_string(text)
+    q = random_configuration(ours, np.random.default_rng(3))
+    found = ph.consistent_start(ours, q, np.zeros(12)).q
+    data = mujoco.MjData(theirs)
+    data.qpos[:] = found
+    mujoco.mj_forward(theirs, data)
+    assert np.max(abs(data.efc_pos[: data.ne])) < 1e-10
+    assert data.ne == 6
 
 
 def test_mujocos_own_test_model_agrees():

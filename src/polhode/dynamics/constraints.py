@@ -321,6 +321,11 @@ def _coordinate(tree: Tree, joint: str, q: Vec) -> Scalar:
 
 def _mimic(data: Mapping[str, Any], scene: Scene) -> Vec:
     follower, source = (_coordinate(scene.tree, data[key], scene.q) for key in ("joint", "source"))
+    if "polynomial" in data:
+        *lower, found = data["polynomial"]
+        for c in reversed(lower):
+            found = found * source + c
+        return vec(follower - found)
     return vec(follower - data.get("multiplier", 1.0) * source - data.get("offset", 0.0))
 
 

@@ -19,7 +19,7 @@ from polhode.formats.mjspec import Parsed, as_vec, frame_of, orientation, parse,
 from polhode.formats.placement import ORIGIN, UPRIGHT, Placement, moved
 from polhode.formats.remarks import Remarks, located, massless
 from polhode.formats.xml_guard import TEXT, is_text
-from polhode.model import WORLD, Body, Joint, Model, Start
+from polhode.model import WORLD, Body, Constraint, Joint, Model, Start
 from polhode.quaternion import rotate, rotation_matrix
 from polhode.scalar import Vec, length
 
@@ -98,9 +98,19 @@ class _Reader:
                 gravity=self._gravity(),
                 bodies=tuple(bodies),
                 joints=tuple(joints),
-                constraints=tuple(constraints(self.spec)),
+                constraints=tuple(self._constraints(places, joints, q)),
                 start=Start(q=tuple(q)) if q != zero else None,
             )
+
+    def _constraints(self, places: list[_Place], joints: list[Joint], q: list[float]) -> Iterator[Constraint]:
+        """The equality constraints, exact."""
+        starts, at = dict[str, float](), 0
+        for joint in joints:
+            if joint.nq == 1:
+                starts[joint.name] = q[at]
+            at += joint.nq
+        bodies = {place.name: place.body for place in places}
+        return constraints(self.spec, bodies, starts, self.remarks)
 
     def _at(self, place: _Place) -> located:
         return located(f"{self.parsed.place(place.body)}, body '{place.name}'")

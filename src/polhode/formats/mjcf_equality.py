@@ -1,50 +1,95 @@
-"""MJCF's equality constraints, kept as data."""
+"""MJCF's equality constraints as ours: exact where MuJoCo's are soft.
 
-from collections.abc import Iterator
+connect  a point of each body, or the origins of two sites, stay together: "spherical"
+weld     two bodies, or two sites, keep their relative pose: "weld"
+joint    a joint follows another by a polynomial: "mimic"; without another it stays: "prescribed"
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from polhode.formats.mjspec import placement
+import numpy as np
+
+from polhode.formats.mjspec import as_vec, placement
+from polhode.formats.placement import ORIGIN, Placement, moved, turned
+from polhode.formats.remarks import Remarks
 from polhode.model import WORLD, Constraint
 
 
-def constraints(spec: Any) -> Iterator[Constraint]:
-    """The equality constraints of a spec, as "mujoco-" and MuJoCo's names for their kinds: not yet ours.
+def constraints(
+    spec: Any, bodies: Mapping[str, Any], starts: Mapping[str, float], remarks: Remarks
+) -> Iterator[Constraint]:
+    """The equality constraints of a spec that are active; others are noted.
 
-    joint    joint − its start = Σ polycoef[k] (source − its start)^k; without a source, joint − its start = polycoef[0]
-    connect  the point `anchor` of body1 stays on body2 where it is at the start; or the origins of two sites meet
-    weld     body2 stays in body1 as `relpose` says (None: as at the start); or the frames of two sites agree
+    bodies  those of the spec by our names
+    starts  the coordinates of joints of one axis in MuJoCo's qpos0, where its references are
     """
+    poses = {WORLD: Placement()}
+    for name, body in bodies.items():  # parents first
+        poses[name] = poses[next((n for n, b in bodies.items() if b == body.parent), WORLD)].then(placement(body))
     for k, equality in enumerate(spec.equalities):
         kind = equality.type.name.removeprefix("mjEQ_").lower()
-        data = _data(spec, equality, kind)
-        yield Constraint(equality.name or f"{kind}_{k}", f"mujoco-{kind}", {**data, "active": bool(equality.active)})
+        if not equality.active or kind not in ("connect", "weld", "joint"):
+            remarks.not_used(f"equality.{kind}" + ("" if equality.active else " that is not active"))
+            continue
+        name = equality.name or f"{kind}_{k}"
+        if kind == "joint":
+            yield _following(name, equality, starts)
+        else:
+            yield _holding(name, kind, equality, spec, poses)
 
 
-def _data(spec: Any, equality: Any, kind: str) -> dict[str, Any]:
-    numbers = [float(x) for x in equality.data]
-    if kind == "joint":
-        return {"joint": equality.name1, "source": equality.name2 or None, "polycoef": tuple(numbers[:5])}
-    if kind not in ("connect", "weld"):
-        return {"name1": equality.name1, "name2": equality.name2 or None, "data": tuple(numbers)}
-    torque = {"torquescale": numbers[10]} if kind == "weld" else {}
+def _following(name: str, equality: Any, starts: Mapping[str, float]) -> Constraint:
+    """y − y₀ = Σ aₖ (x − x₀)ᵏ, its coefficients expanded about x = 0."""
+    follower, source, shifted = equality.name1, equality.name2, [float(x) for x in equality.data[:5]]
+    if not source:
+        return Constraint(name, "prescribed", {"joint": follower, "value": starts[follower] + shifted[0]})
+    c = _expanded(shifted, starts[source])
+    c[0] += starts[follower]
+    ends = {"joint": follower, "source": source}
+    if any(c[2:]):
+        return Constraint(name, "mimic", {**ends, "polynomial": tuple(c)})
+    return Constraint(name, "mimic", {**ends, "multiplier": c[1], "offset": c[0]})
+
+
+def _expanded(a: Sequence[float], x0: float) -> list[float]:
+    """The coefficients of Σ aₖ (x − x₀)ᵏ in powers of x."""
+    found = np.polynomial.Polynomial(a)(np.polynomial.Polynomial([-x0, 1.0])) if x0 else np.polynomial.Polynomial(a)
+    return [float(x) for x in np.pad(found.coef, (0, len(a) - len(found.coef)))]
+
+
+def _holding(name: str, kind: str, equality: Any, spec: Any, poses: Mapping[str, Placement]) -> Constraint:
+    """A point or a pose of one body in another."""
     if equality.objtype.name == "mjOBJ_SITE":
-        return {**_site(spec, equality.name1, 1), **_site(spec, equality.name2, 2), **torque}
-    ends = {"body1": equality.name1, "body2": equality.name2 or WORLD}
-    if kind == "connect":
-        return {**ends, "anchor": tuple(numbers[:3])}
-    relpose = tuple(numbers[3:10]) if any(numbers[6:10]) else None
-    return {**ends, "anchor": tuple(numbers[:3]), "relpose": relpose, **torque}
+        (body_1, first), (body_2, second) = (_site(spec, site) for site in (equality.name1, equality.name2))
+    else:
+        body_1, body_2 = equality.name1, equality.name2 or WORLD
+        numbers = [float(x) for x in equality.data]
+        first, second = _ends(kind, numbers, poses[body_1].inverse().then(poses[body_2]))
+    if body_2 == WORLD:  # the reaction is that on body b
+        (body_1, first), (body_2, second) = (body_2, second), (body_1, first)
+    data: dict[str, Any] = {"body_b": body_2} if body_1 == WORLD else {"body_a": body_1, "body_b": body_2}
+    data |= {"position_a": tuple(first.position), "position_b": tuple(second.position)}
+    if kind == "weld":
+        data |= {"orientation_a": tuple(first.orientation), "orientation_b": tuple(second.orientation)}
+    return Constraint(name, "weld" if kind == "weld" else "spherical", data)
 
 
-def _site(spec: Any, name: str, number: int) -> dict[str, Any]:
-    """A site as a frame in its body."""
+def _ends(kind: str, numbers: Sequence[float], between: Placement) -> tuple[Placement, Placement]:
+    """The frames on two bodies.
+
+    between  body 2 in body 1 at the start
+    """
+    if kind == "connect":  # the anchor is a point of body 1
+        anchor = moved(numbers[:3])
+        return anchor, moved(between.inverse().then(anchor).position)
+    anchor = moved(numbers[:3])  # a point of body 2
+    if any(numbers[6:10]):
+        return Placement(as_vec(numbers[3:6]), turned(numbers[6:10]).orientation), anchor
+    return Placement(between.then(anchor).position, between.orientation), Placement(anchor.position)
+
+
+def _site(spec: Any, name: str) -> tuple[str, Placement]:
+    """The body of a site, and where the site is in it."""
     site = spec.site(name)
-    if site is None:
-        return {f"site{number}": name}
-    at = placement(site)
-    return {
-        f"site{number}": name,
-        f"body{number}": site.parent.name or WORLD,
-        f"position{number}": tuple(at.position),
-        f"orientation{number}": tuple(at.orientation),
-    }
+    return (WORLD, Placement(ORIGIN)) if site is None else (site.parent.name or WORLD, placement(site))

@@ -312,6 +312,7 @@ class ConstraintEntry(Entry):
     source: Name = optional("the joint that it follows")
     multiplier: Number = optional("joint = multiplier × source + offset; 1 unless given")
     offset: Number = optional("0 unless given")
+    polynomial: Annotated[list[Number], Field(min_length=2)] = optional("joint = Σ c[k] source^k, coefficients c")
     value: Motion = optional("the coordinate that the joint keeps: a number, or an expression of the time t")
     residual: Written_ = optional("expressions of t and of the coordinates of one-axis joints, by name, that stay zero")
 

@@ -35,7 +35,7 @@ KINDS: dict[str, Kind] = {
     "rolling-disk": Kind(("body_b", "radius"), (*PLACES, "rim")),
     "rolling-sphere": Kind(("body_b", "radius"), PLACES),
     "knife-edge": _ENDS,
-    "mimic": Kind(("joint", "source"), ("multiplier", "offset")),
+    "mimic": Kind(("joint", "source"), ("multiplier", "offset", "polynomial")),
     "gear": Kind(("joint", "source"), ("multiplier", "offset")),
     "prescribed": Kind(("joint", "value")),
     "function": Kind(("function",), ("rows", "holonomic", "matrix")),
@@ -77,6 +77,8 @@ def check_data(constraint: Constraint) -> None:
     if data.get("matrix") and data.get("holonomic", True):
         found = "matrix=True without holonomic=False"
         raise ModelError(message(where, "A v = b is a condition of velocities", found, "holonomic=False"))
+    if "polynomial" in data and ("multiplier" in data or "offset" in data):
+        raise ModelError(message(where, "two rules", "a polynomial and a multiplier or an offset", "one of them"))
     for side in ("a", "b"):
         if f"axis_{side}" in data and f"orientation_{side}" in data:
             found = f"axis_{side} and orientation_{side}"
@@ -98,6 +100,10 @@ def _check_value(where: str, key: str, value: Any) -> None:
     elif key in ("holonomic", "matrix"):
         if not isinstance(value, bool):
             raise ModelError(message(place, "neither true nor false", repr(value), "True or False"))
+    elif key == "polynomial":
+        if not isinstance(value, tuple) or len(value) < 2:
+            raise ModelError(message(place, "not a polynomial", repr(value), "coefficients c of Σ c[k] source^k"))
+        numbers(where, key, value, len(value))
     elif first in SIZES:
         _check_vector(place, first, np.array(plain(numbers(where, key, value, SIZES[first])), dtype=float))
     elif key in BOUNDS:

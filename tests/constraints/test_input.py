@@ -1,5 +1,7 @@
 """Mistakes in constraints are told by name: in data, in files, in starts, in functions, in what contradicts itself."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -115,6 +117,19 @@ def test_a_start_off_the_constraints_is_refused_by_name_and_residual():
         ph.simulate(model, q=q)
     assert "residual" in str(error.value)
     assert "consistent_start" in str(error.value)
+
+
+def test_a_start_is_moved_when_asked(tmp_path):
+    model = ph.load("four-bar")
+    q = np.add(model.start.q, [0, 1e-3, 0])
+    near = ph.consistent_start(model, q)
+    for run in (
+        ph.simulate(model, q=q, duration=0.1, samples=2, move_start=True),
+        ph.record(tmp_path, model, q=q, duration=0.1, samples=2, move_start=True),
+    ):
+        assert np.array_equal(run["q"].values[0], near.q)
+        assert json.loads(run.attrs["start_moved"]) == near.moved
+    assert "start_moved" not in ph.simulate(model, duration=0.1, samples=2, move_start=True).attrs
 
 
 def test_a_wheel_off_the_ground_is_refused():

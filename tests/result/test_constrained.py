@@ -48,3 +48,8 @@ def test_redundant_rows_are_told_from_idle_ones():
 def test_nothing_is_told_where_nothing_is_known(broken):
     assert constrained(run(broken, [1], 1)) is None
     assert constrained(xr.Dataset({"q": ("time", [1.0])})) is None
+
+
+def test_a_start_that_was_moved_is_told():
+    found = constrained(run([0.5, 0.4], [1], 1).assign_attrs(start_moved='{"loop.0": 0.25}'))
+    assert "the start was moved, since it missed: loop.0 (0.25)" in str(found)

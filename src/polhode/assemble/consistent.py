@@ -68,7 +68,10 @@ def check_start(model: Model, q: np.ndarray, v: np.ndarray) -> None:
     name, worst = _worst(left)
     if not abs(worst) <= CONSISTENT * left[name][1]:
         _refuse_contradictions("simulate", system, q, v, 0.0)
-        where, fix = f"simulate, constraint '{name}'", "Move the start: ph.consistent_start(model, q, v)."
+        where, fix = (
+            f"simulate, constraint '{name}'",
+            "Move the start: simulate(…, move_start=True), or ph.consistent_start(model, q, v).",
+        )
         expected = f"0, up to {CONSISTENT * left[name][1]:.3g}"
         raise InputError(message(where, "violated at the start", f"residual {worst:.6g}", expected, fix))
     _refuse_contradictions("simulate", system, q, v, 0.0)

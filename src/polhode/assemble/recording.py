@@ -66,6 +66,7 @@ def record(
     rank_tolerance: float = TOLERANCE,
     constraints: str = "project",
     baumgarte: Sequence[float] | None = None,
+    move_start: bool = False,
     verify: bool = False,
     progress: Progress | None = None,
     model_text: str = "",
@@ -90,7 +91,7 @@ def record(
         raise InputError(
             message("record, method", "SUNDIALS keeps no checkpoints", repr(method), "a method of ours", fix)
         )
-    settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm)
+    settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm, None, move_start)
     settings = replace(settings, way=way)
     if not 0 < checkpoint < float("inf"):
         raise InputError(message("record, checkpoint", "out of range", repr(checkpoint), "seconds above 0"))

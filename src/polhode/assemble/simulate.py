@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.assemble.closed import DEFAULT, TOLERANCE, USUAL, Way, way_of
-from polhode.assemble.consistent import check_start
+from polhode.assemble.consistent import check_start, consistent_start
 from polhode.assemble.drive import Drive, Event, Samples, Segment, listed
 from polhode.assemble.engine import Engine, Plan
 from polhode.assemble.formed import Formed
@@ -88,6 +88,8 @@ class Settings:
     form: str | None = None
     way: Way = USUAL
     """How constraints are met."""
+    moved: Mapping[str, float] = field(default_factory=dict)
+    """Rows of constraints that the given start violated, and by how much, where it was moved."""
 
 
 def simulate(
@@ -109,6 +111,7 @@ def simulate(
     rank_tolerance: float = TOLERANCE,
     constraints: str = "project",
     baumgarte: Sequence[float] | None = None,
+    move_start: bool = False,
     verify: bool = False,
     sensitivities: Sequence[str] = (),
     keep: Sequence[str] | None = None,
@@ -136,6 +139,8 @@ def simulate(
     constraints  what keeps them: "project" (positions and velocities, after each step), "baumgarte", "ggl" (index 2, by
                radau2, radau3), "index-3" (positions alone, by generalized-alpha), "none"
     baumgarte  (α, β), 1/s: violations obey φ̈ + 2α φ̇ + β² φ = 0; (5, 5) unless given
+    move_start  True: a start that violates constraints is moved to the nearest that does not, and what it missed is in
+               `run.attrs["start_moved"]`; else it is refused
     verify     estimate the error by a second run, with a hundredth of the tolerance or half the step
     sensitivities  paths of numbers ("bodies.arm.mass", "gravity", a Parameter's name), "start.q", "start.v", "tau":
                derivatives by them of q (along the velocities) and v, times fixed: `sensitivity_q`, `sensitivity_v`
@@ -153,7 +158,7 @@ def simulate(
         check_peer(method, step, events, sensitivities, held)
     way = way_of("simulate", engine, rank_tolerance, constraints, baumgarte)
     method = fitting(model, way, method, sensitivities)
-    settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm, form)
+    settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm, form, move_start)
     settings = replace(settings, way=way)
     run = Run(settings, tau, events, keep=keep)
     beside = Sensitivities(run.course("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
@@ -390,7 +395,10 @@ class Run:
     @cached_property
     def _told(self) -> dict[str, str]:
         """Rows of constraints that hold by themselves: what no sample tells."""
-        return {"idle_constraints": json.dumps(self._watch.idle)} if self.engine.closed else {}
+        if not self.engine.closed:
+            return {}
+        moved = {"start_moved": json.dumps(self.settings.moved)} if self.settings.moved else {}
+        return {"idle_constraints": json.dumps(self._watch.idle), **moved}
 
     def observed(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Poses, velocities, energies, momenta and inputs at samples."""
@@ -447,6 +455,7 @@ def settings_of(
     every: Any,
     norm: str,
     form: str | None = None,
+    move_start: bool = False,
 ) -> Settings:
     """What a user asked for, as in `simulate`, or the error that tells what is wrong with it."""
     if not isinstance(model, Model):
@@ -456,6 +465,9 @@ def settings_of(
         raise InputError(message(f"simulate, model '{model.name}'", "nothing to move", "no bodies", "at least one"))
     start = model.start
     q, v = start_of(model, q, v)
+    moved: dict[str, float] = {}
+    if move_start:
+        q, v, moved, _ = consistent_start(model, q, v)
     check_start(model, q, v)
     if duration is None:
         duration = start.duration if start and start.duration is not None else DURATION
@@ -483,7 +495,7 @@ def settings_of(
         raise InputError(message("simulate, every", "does not fit", repr(every), expected))
     every = None if every is None else int(every)
     times = None if samples is None else _times(samples, duration)
-    return Settings(model, q, v, duration, name, step, float(tolerance), times, every, norm, form)
+    return Settings(model, q, v, duration, name, step, float(tolerance), times, every, norm, form, moved=moved)
 
 
 def _method(name: str) -> Method:

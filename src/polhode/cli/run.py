@@ -29,7 +29,7 @@ BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
 NAMES = {"run": "run.nc", "report": "report.html", "csv": "run.csv"}
 """What a run writes into its folder."""
 
-KEPT = ("source", "duration", "method", "step", "tolerance", "norm", "engine", "rank_tolerance", "constraints", "baumgarte", "samples", "every", "sets", "taus", "verify",
+KEPT = ("source", "duration", "method", "step", "tolerance", "norm", "engine", "rank_tolerance", "constraints", "baumgarte", "move_start", "samples", "every", "sets", "taus", "verify",
         "csv", "report", "base", "mimic", "packages")  # fmt: skip
 """Options that a resumed run takes from where it began, unless they are given."""
 
@@ -66,6 +66,7 @@ DRAWN = 20_000
     metavar="ALPHA,BETA",
     help="With --constraints baumgarte, 1/s.  [default: 5,5]",
 )
+@click.option("--move-start", is_flag=True, help="Move a start that violates constraints to the nearest that does not.")
 @click.option("--samples", type=int, default=None, help="How many samples are kept.  [default: about 1001]")
 @click.option("--every", type=int, default=None, help="With --step: keep every so many steps.")
 @click.option(
@@ -160,6 +161,7 @@ def _recorded(model: "Model", text: str, folder: Path, asked: dict[str, Any]) ->
         "norm",
         "engine",
         "rank_tolerance",
+        "move_start",
         "constraints",
         "baumgarte",
         "samples",

@@ -1,7 +1,7 @@
 """What the constraints of a run did, in a few lines: rank, freedoms, redundant rows, singular configurations."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,8 @@ class Constrained:
     passages: tuple[Passage, ...]
     weakest: float
     """The smallest singular value over the run."""
+    moved: dict[str, float] = field(default_factory=dict)
+    """What the given start missed, where it was moved."""
 
     def facts(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -47,6 +49,9 @@ class Constrained:
     def __str__(self) -> str:
         free = "degree of freedom" if self.degrees_of_freedom == (1, 1) else "degrees of freedom"
         lines = [f"constraints  {self.rows} rows, rank {_span(self.rank)}; {_span(self.degrees_of_freedom)} {free}"]
+        if self.moved:
+            missed = ", ".join(f"{name} ({value:.3g})" for name, value in self.moved.items())
+            lines.append(f"  the start was moved, since it missed: {missed}")
         told = {"hold by themselves": self.idle, "redundant, forces not determined one by one": self.redundant}
         lines += [f"  {what}: {', '.join(names)}" for what, names in told.items() if names]
         for time, value in self.passages[:8]:
@@ -81,6 +86,7 @@ def constrained(run: "Dataset") -> Constrained | None:
         redundant=tuple(name for name, yes in zip(names, shared, strict=True) if yes and name not in idle),
         passages=tuple(passages(time[good], weakest[good])),
         weakest=float(weakest[good].min()),
+        moved=json.loads(run.attrs.get("start_moved") or "{}"),
     )
 
 

@@ -133,6 +133,37 @@ def test_rows_with_multipliers_are_the_constrained_motion():
     assert {s.name for s in row.rhs.free_symbols} >= {"tau_1", "lambda_1", "lambda_2"}
 
 
+def test_choices_and_times_stay_in_the_formulas():
+    body = {"inertia": (0.1, 0.2, 0.3), "center": (0.1, 0.2, 0)}
+    model = ph.Model(
+        "geared",
+        bodies=[ph.Body("a", 1.0, **body), ph.Body("b", 2.0, **body), ph.Body("c", 1.0, **body)],
+        joints=[
+            ph.Joint("one", "revolute", "world", "a"),
+            ph.Joint("two", "revolute", "world", "b", position=(1, 0, 0)),
+            ph.Joint("three", "prismatic", "b", "c", axis=(1, 0, 0)),
+        ],
+        forces=[
+            ph.ForceFunction("stop", lambda t, q, v: [ph.where(q[0] > 1.0, 5 - 5 * q[0], 0.0), 0.0, ph.exp(-t)]),
+        ],
+        constraints=[
+            ph.Constraint("gear", "gear", {"joint": "two", "source": "one", "multiplier": -2.0, "offset": 0.1}),
+            ph.Constraint("drive", "prescribed", {"joint": "three", "value": lambda t: ph.sin(2 * t)}),
+        ],
+    )
+    eq, system = ph.equations(model), ph.compile(model, target="python")
+    for first in (0.5, 1.5):  # before and behind the stop
+        _, v, vd = state(model)
+        q = np.array([first, 0.3, 0.2])
+        assert_close(eq.evaluate("bias", q, v, t=0.3), system.bias(q, v, t=0.3))
+        assert_close(eq.evaluate("newton_euler", q, v, vd, t=0.3), system.inverse_dynamics(q, v, vd, t=0.3))
+        rows = system.constraint_rows(q, v, t=0.3)
+        assert_close(eq.evaluate("A", q, v, t=0.3), rows.A)
+        assert_close(eq.evaluate("b", q, v, t=0.3), rows.b)
+    assert "Piecewise" in str(eq.forces)
+    assert r"\begin{cases}" in eq.latex()
+
+
 def test_numbers_of_ones_own_replace_letters():
     eq = ph.equations(bundled("double-pendulum"), symbolic=())
     assert not eq.words.letters

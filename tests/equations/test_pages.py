@@ -3,7 +3,9 @@
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
+import numpy as np
 import pytest
 import sympy
 from click.testing import CliRunner
@@ -14,6 +16,7 @@ from polhode.assemble.equations.letters import escaped, symbol_latex
 from polhode.assemble.equations.mathematics import bracketed, broken, latex, visible, with_factor
 from polhode.cli import main
 
+ROOT = Path(__file__).resolve().parents[2]
 ODD = r"50%_load\input{x}$^~#&{}<>|é中θ"
 
 
@@ -92,6 +95,9 @@ def test_odd_names_command_nothing(odd):
         assert c not in re.sub(r"\\[%#]", "", inside)
     assert "[U+4E2D]" in inside
     assert inside.count("{") - inside.count(r"\{") == inside.count("}") - inside.count(r"\}")
+    eq = ph.equations(odd, subscripts="names")
+    assert eq.evaluate("newton_euler", [0.5], [0.0], [0.0]) == pytest.approx(9.81 * np.sin(0.5))
+    assert eq.evaluate("bias", [0.5], [0.0]) == pytest.approx(9.81 * np.sin(0.5))
     page = ph.equations(odd).markdown()
     assert r"50%\_load\\input\{x\}\$" in page
 
@@ -108,6 +114,19 @@ def test_escaped_text_is_text_alone(text):
     bare = re.sub(r"\\[%_${}&#a-z]+", "", bare)
     assert "\\" not in bare
     assert not re.search(r"(?<!\\)[%$#&_~^]", found)
+
+
+def test_the_code_of_the_document_gives_what_it_says():
+    text = (ROOT / "docs" / "equations-of-a-model.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.S)
+    names = {}
+    exec(code, names)
+    told = re.findall(r"^(eq\.\w+\[.*?\])\s+# (.*)$", code, re.M)
+    assert len(told) == 3
+    for formula, said in told:
+        assert str(eval(formula, names)) == said
+    for name in re.findall(r"`eq\.(\w+)`", text):
+        assert hasattr(ph.Equations, name) or name in vars(names["eq"]), name
 
 
 @pytest.mark.parametrize("letter", "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ")

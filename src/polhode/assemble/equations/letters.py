@@ -124,4 +124,5 @@ def _base(base: str) -> str:
 def markdown_text(text: str) -> str:
     """Any text as Markdown text: what would format it is escaped."""
     flat = " ".join(text.split())
-    return re.sub(r"([\\`*_{}\[\]<>|$#~])", r"\\\1", flat)
+    escaped_ = re.sub(r"([\\`*_{}<>|$#~])", r"\\\1", flat)
+    return escaped_.replace("[", "&#91;").replace("]", "&#93;")  # \\[ would begin a formula in some readers

@@ -20,15 +20,15 @@ units, radians, right-handed axes."""
 
 NEWTON_EULER = r"""Body by body, in the axes of each, at its origin: the angular velocity $\omega_i$, the angular
 acceleration $\alpha_i$ and the acceleration $a_i$ of the origin, less gravity; then from the last body to the first the
-force $f_i$ and the moment $n_i$ that the body and all it carries need, and from these $\tau$ [Zoric (104)]. Components
+force $f_i$ and the moment $n_i$ that the body and all it carries need, and from these $\tau$, Zoric (104). Components
 that are zero, or that have a name already, are left out."""
 
 COMPOSITES = r"""From the last body to the first: mass $m_i$, first moment $h_i$ and second moment
-$\Sigma_i = \int \rho\rho^{T}\,dm$ of all that a joint carries, about its origin, in its axes; then the entries of $M$
-[Zoric (97)–(100)]."""
+$\Sigma_i = \int \rho\rho^{T}\,dm$ of all that a joint carries, about its origin, in its axes; then the entries of
+$M$, Zoric (97)–(100)."""
 
-CONSTRAINTS = r"""Differentiated until accelerations appear, the conditions are linear in them, $A(q)\,\dot v = b(q, v)$
-[Udwadia (3)–(5)]; their forces $A^{T}\lambda$ stand on the right-hand side of the equations of motion,
+CONSTRAINTS = r"""Differentiated until accelerations appear, the conditions are linear,
+$A(q)\,\dot v = b(q, v)$, Udwadia (3)–(5); their forces $A^{T}\lambda$ stand on the right-hand side of the equations of motion,
 $M\dot v + \dots = \tau + A^{T}\lambda$, so that $\lambda_r$ is a force (or moment) along the condition $r$."""
 
 PARTS = r"""the matrix in front of $x$ is $W$, the velocity terms are $h$ and the load is $Q$:"""

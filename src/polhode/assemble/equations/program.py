@@ -3,7 +3,7 @@
 What is too large to write out is still short in steps: each uses those before it, and nothing is computed twice.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -58,10 +58,7 @@ class Program:
     @cached_property
     def function(self) -> Callable[..., list[Any]]:
         """The results as a function of the inputs, step by step."""
-        pairs = [(step.symbol, step.value) for step in self.steps]
-        return sympy.lambdify(
-            self.inputs, list(self.results), modules="numpy", cse=lambda _: (pairs, list(self.results))
-        )
+        return compiled(self.inputs, self.results, [(step.symbol, step.value) for step in self.steps])
 
     def written_out(self) -> list[sympy.Expr]:
         """The results in terms of the inputs alone; for small programs."""
@@ -69,6 +66,20 @@ class Program:
         for step in self.steps:
             known[step.symbol] = step.value.xreplace(known)
         return [result.xreplace(known) for result in self.results]
+
+
+def compiled(
+    inputs: Sequence[sympy.Symbol],
+    results: Sequence[sympy.Expr],
+    steps: Sequence[tuple[sympy.Symbol, sympy.Expr]] | None = None,
+) -> Callable[..., list[Any]]:
+    """Formulas as a function of NumPy's; symbols are renamed first: a name of a model is no code."""
+    known = [*inputs, *(symbol for symbol, _ in steps or ())]
+    plain = {symbol: sympy.Symbol(f"x{k}") for k, symbol in enumerate(known)}
+    found = [sympy.sympify(x).xreplace(plain) for x in results]
+    pairs = [(plain[symbol], value.xreplace(plain)) for symbol, value in steps or ()]
+    shared = True if steps is None else lambda _: (pairs, found)
+    return sympy.lambdify([plain[s] for s in inputs], found, modules="numpy", cse=shared)
 
 
 def newton_euler(x: State) -> dict[str, Any]:

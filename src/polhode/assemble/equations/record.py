@@ -16,6 +16,7 @@ from polhode.assemble.equations.polynomial import TooLarge
 from polhode.assemble.equations.program import (
     Program,
     accelerations_bound,
+    compiled,
     composite_bodies,
     newton_euler,
     program,
@@ -341,7 +342,7 @@ class Equations:
         flat = list(sympy.flatten(found.tolist())) if hasattr(found, "tolist") else [found]
         flat = list(found) if isinstance(found, tuple) else flat
         inputs = [s for symbols in self.derivation.symbols.values() for s in symbols]
-        function = sympy.lambdify(inputs, flat, modules="numpy", cse=True)
+        function = compiled(inputs, flat)
         return lambda *x: np.array(function(*x), dtype=float).reshape(shape.get(name, (len(flat),)))
 
     # pages

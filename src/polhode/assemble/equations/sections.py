@@ -22,12 +22,12 @@ SHORT_REACTION = 60
 """Operations up to which the force of the constraints is written into an equation of motion."""
 
 COVARIANT = r"""In the covariant form, with the metric tensor $M$, the Christoffel symbols $\Gamma$ of the first kind,
-gravity $G$ (the gradient of the potential energy) and the generalised forces $\tau$ that belong to $v$ [Zoric (109)]"""
+gravity $G$ (the gradient of the potential energy) and the generalised forces $\tau$ that belong to $v$, Zoric (109)"""
 ACTING = "; $F$ are springs, dampers and given forces"
 
-METRIC = r"The kinetic energy is $T = \tfrac12 \sum_{i,j} M_{ij} v_i v_j$; $M$ is symmetric [Zoric (97), (98)]."
+METRIC = r"The kinetic energy is $T = \tfrac12 \sum_{i,j} M_{ij} v_i v_j$; $M$ is symmetric, Zoric (97), (98)."
 
-KIND = r"Of the first kind [Zoric (110), (129)], $\Gamma_{ij,k} = \langle \nabla_{X_i} X_j, X_k\rangle$, "
+KIND = r"Of the first kind, Zoric (110), (129): $\Gamma_{ij,k} = \langle \nabla_{X_i} X_j, X_k\rangle$, "
 SYMMETRIC = "symmetric in the first two indices."
 MOVING = """the Levi-Civita connection in the moving frame of the angular velocities: not symmetric inside one
 quaternion."""

@@ -123,13 +123,13 @@ class Writer:
     def _argument(self, x: Any) -> Any:
         if isinstance(x, PolyElement):
             return self.expression(x)
-        swap = {self.a.letters[k]: self._letter(k) for k in self.a.meaning}
-        swap |= {
-            self.a.letters[letter]: f(angle)
-            for angle, pair in self.a.circles.items()
-            for letter, f in zip(pair, (sympy.cos, sympy.sin), strict=True)
-        }
-        return x.xreplace(swap) if isinstance(x, sympy.Basic) else x
+        if not isinstance(x, sympy.Basic):
+            return x
+        met = x.free_symbols  # of a condition
+        swap = {self.a.letters[k]: self._letter(k) for k in self.a.meaning if self.a.letters[k] in met}
+        for angle, pair in self.a.circles.items():
+            swap |= {self.a.letters[k]: f(angle) for k, f in zip(pair, (sympy.cos, sympy.sin), strict=True)}
+        return x.xreplace(swap)
 
 
 LONG = 10**6

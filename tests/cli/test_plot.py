@@ -28,7 +28,7 @@ def test_a_run_without_kinds_gives_those_that_fit(folder):
     assert found.exit_code == 0, found.output
     names = {path.name for path in folder.glob("fine-*.svg")}
     assert {f"fine-{kind}.svg" for kind in ("energies", "joints", "phase", "quaternions")} <= names
-    assert not {"fine-poinsot.svg", "fine-reactions.svg"} & names
+    assert not {"fine-poinsot.svg", "fine-multipliers.svg"} & names
     assert sorted(found.output.split()) == sorted(str(folder / name) for name in names)
     again = run(folder / "fine.nc", "energies")
     assert again.exit_code == 2

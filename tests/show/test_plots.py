@@ -130,16 +130,32 @@ def test_the_multiplier_is_drawn_with_its_prediction():
     assert np.array_equal(drawn["predicted"][1], by_form()["multiplier_predicted"])
 
 
-def test_a_body_that_hangs_pulls_with_its_weight():
+def hung():
     joint = ph.Joint("j", "free", "world", "b")
     hook = ph.Constraint("hook", "spherical", {"body_a": "world", "body_b": "b"})
-    model = ph.Model(
-        "hung", bodies=[ph.Body("b", 2.5, (1, 1, 1), center=(0, 0, -1))], joints=[joint], constraints=[hook]
-    )
-    run = ph.simulate(model, duration=0.5, samples=11)
-    found = {row: y for row, unit, y in machine.reaction_curves(run)["hook"] if unit == "N"}
-    assert np.allclose(found["z"], 2.5 * 9.81, rtol=1e-9)
-    assert np.allclose([found["x"], found["y"]], 0, atol=1e-9)
+    body = ph.Body("b", 2.5, (1, 1, 1), center=(0, 0, -1))
+    return ph.Model("hung", bodies=[body], joints=[joint], constraints=[hook])
+
+
+def test_a_body_that_hangs_pulls_with_its_weight():
+    """On its hook, a constraint, and on a hinge, a joint of the tree: 2.5 kg × g upward on the body."""
+    run = ph.simulate(hung(), duration=0.5, samples=11)
+    bare = run.drop_vars([name for name in run.data_vars if str(name).startswith(("reaction", "multiplier"))])
+    hinge = ph.Joint("pin", "revolute", "world", "b", axis=(1, 0, 0))
+    on_hinge = ph.simulate(ph.Model("hinged", bodies=hung().bodies, joints=[hinge]), duration=0.5, samples=11)
+    for made, name in ((run, "hook"), (bare, "hook"), (on_hinge, "pin")):
+        found = {row: y for row, _, y in machine.reaction_curves(made)[name]}
+        assert np.allclose(found["$F_z$"], 2.5 * 9.81, rtol=1e-9)
+        assert np.allclose([found["$F_x$"], found["$F_y$"], found["$T_x$"], found["$T_y$"]], 0, atol=1e-8)
+
+
+def test_forces_in_a_loop_are_those_the_run_holds():
+    found = machine.reaction_curves(linkage(), joints=True)
+    legend = ph.plot.reactions(linkage()).axes[0].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["$F_x$", "$F_y$", "$F_z$"]
+    assert list(found) == ["closing", "motor", "knee", "pivot"]
+    assert np.array_equal(found["closing"][0][2], linkage()["reaction_force"].values[:, 0, 0])
+    assert [unit for _, unit, _ in found["motor"]] == ["N"] * 3 + ["N m"] * 3
 
 
 # attitudes
@@ -330,7 +346,7 @@ def test_the_model_of_a_run_is_read_without_a_second_warning():
         (lambda: ph.plot.poinsot(swinging()), ["not one turning body", "2 bodies"]),
         (lambda: ph.plot.poinsot(tumbling().assign_attrs(model_yaml="")), ["its model is not in it", "model="]),
         (lambda: ph.plot.multipliers(top()), ["no variable 'multiplier'", "form="]),
-        (lambda: ph.plot.reactions(top()), ["no constraints"]),
+        (lambda: ph.plot.reactions(tumbling()), ["nothing is carried", "free bodies"]),
         (lambda: ph.plot.phase(top()), ["no coordinate of one axis"]),
         (lambda: ph.plot.joints(swinging(), ["knee"]), ["no such coordinate", "hinge"]),
         (lambda: ph.plot.compare([top()]), ["nothing to compare"]),

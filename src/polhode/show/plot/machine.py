@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 TOGETHER, ROWS, PORTRAITS = 6, 8, 9
 """Curves in a panel, rows of panels, portraits in a figure."""
+NOTHING = 1e-9
+"""A force or torque below this part of the largest is none: it has no panel."""
 WHAT = {
     "rad": ("angle", "rad"), "rad/s": ("rate", "rad/s"), "N m": ("torque", "N m"), "m": ("position", "m"),
     "m/s": ("speed", "m/s"), "N": ("force", "N"), "1": ("quaternion", "1"),
@@ -184,78 +186,119 @@ def _way(axes: Any, q: np.ndarray, v: np.ndarray) -> None:
 
 
 @styled
-def reactions(run: "Run", model: Any = None, names: Sequence[str] | str | None = None) -> "Figure":
-    """The multipliers of the constraints over time: forces and couples along the rows of each.
+def reactions(
+    run: "Run", model: Any = None, names: Sequence[str] | str | None = None, joints: bool | None = None
+) -> "Figure":
+    """Forces and torques over time: of the constraints, and of the joints of the tree.
 
-    model  the run's model, where the run holds neither the multipliers nor the model
-    names  of constraints; all where none are given
+    Of a constraint between two bodies on its body b, in the axes of its frame on body a; of a joint on its child, its
+    drive included, in the axes of the joint's frame; of other constraints the multipliers of their rows.
+
+    model   the run's model, where the run does not hold what is needed
+    names   of constraints and joints; all where none are given
+    joints  whether to draw what joints carry; None: of machines without constraints
     """
     run = opened(run)
     time = instants("reactions", run)
-    groups = reaction_curves(run, model)
     wanted = [names] if isinstance(names, str) else names
+    groups = reaction_curves(run, model, bool(wanted) if joints is None and wanted else joints)
     for name in wanted or ():
         if name not in groups:
-            raise Unfit(message(where_of("reactions", run), "no such constraint", repr(name), ", ".join(groups)))
+            what, known = "no constraint or joint of this name", ", ".join(groups)
+            raise Unfit(message(where_of("reactions", run), what, repr(name), known))
     groups = {name: rows for name, rows in groups.items() if wanted is None or name in wanted}
-    panels = [(name, unit) for name, rows in groups.items() for unit in dict.fromkeys(row[1] for row in rows)]
+    largest = max((float(np.nanmax(abs(y), initial=0.0)) for rows in groups.values() for *_, y in rows), default=0.0)
+    panels = [
+        (name, unit)
+        for name, rows in groups.items()
+        for unit in dict.fromkeys(row[1] for row in rows)
+        if any(np.nanmax(abs(y), initial=0.0) > NOTHING * largest for _, u, y in rows if u == unit)
+    ]
+    if not panels:
+        raise Unfit(message(where_of("reactions", run), "nothing is carried", "zero forces", "forces"))
     shown = panels[:ROWS]
-    figure, grid = new_figure(WIDE + 0.6, 0.4 + 1.9 * len(shown), nrows=len(shown), sharex=True, squeeze=False)
+    height = max(0.4 + 1.9 * len(shown), HIGH + 0.4)
+    figure, grid = new_figure(WIDE + 0.6, height, nrows=len(shown), sharex=True, squeeze=False)
     for axes, (name, unit) in zip(grid[:, 0], shown, strict=True):
-        drawn = [(escaped(row), y) for row, u, y in groups[name] if u == unit]
+        drawn = [(row, y) for row, u, y in groups[name] if u == unit]
         draw_curves(axes, time, [(row, y, look(k)) for k, (row, y) in enumerate(drawn)])
-        what = {"N": "force", "N m": "couple"}.get(unit, "multiplier")
-        over_time(axes, time, f"{what} of {escaped(name)}", unit, last=axes is grid[-1, 0])
+        what = {"N": "force", "N m": "torque"}.get(unit, "multiplier")
+        over_time(axes, time, f"{what}, {escaped(name)}", unit, last=axes is grid[-1, 0])
         legend(axes)
-    return headed(figure, run, "Reactions of the constraints")
+    if len(panels) > len(shown):
+        figure.supxlabel(f"the first {len(shown)} of {len(panels)} panels: choose with names", fontsize=8)
+    return headed(figure, run, "Reactions")
 
 
-def reaction_curves(run: "Dataset", model: Any = None) -> dict[str, list[tuple[str, str, np.ndarray]]]:
-    """By constraint: row, unit and multiplier (time,) of each row; from the run, else from its model."""
-    array, rows, units = _stored(run) or _computed(run, model)
-    found: dict[str, list[tuple[str, str, np.ndarray]]] = {}
-    for k, row in enumerate(rows):
-        name, _, part = row.rpartition(".")
-        found.setdefault(name or row, []).append((part, units[k], array[:, k]))
+Row = tuple[str, str, np.ndarray]
+
+
+def reaction_curves(run: "Dataset", model: Any = None, joints: bool | None = None) -> dict[str, list[Row]]:
+    """By constraint and joint: name, unit and values (time,) of each component."""
+    found = _constraint_rows(run, model)
+    if joints or (joints is None and not found):
+        found |= _joint_rows(run, model)
     return found
 
 
-def _stored(run: "Dataset") -> tuple[np.ndarray, list[str], list[str]] | None:
-    """The multipliers that a run holds itself."""
-    for name in (
-        "multiplier",
-        "multipliers",
-        "constraint_multiplier",
-        "constraint_multipliers",
-        "reactions",
-        "constraint_force",
-    ):
-        array = values(run, name)
-        if array is not None and run[name].dims[-1] == "constraint":
-            rows = labels(run, "constraint")
-            each = run.coords.get("multiplier_units", run.coords.get("reaction_units"))
-            unit = str(run[name].attrs.get("units", ""))
-            return array, rows, [str(x) for x in each.values] if each is not None else [unit] * len(rows)
-    return None
-
-
-def _computed(run: "Dataset", model: Any) -> tuple[np.ndarray, list[str], list[str]]:
-    """The same from states and inputs."""
-    from polhode.assemble import compile as compiled
-    from polhode.assemble.closed import ordered
-
-    known = model_of("reactions", run, model)
-    system = compiled(known)
+def _constraint_rows(run: "Dataset", model: Any) -> dict[str, list[Row]]:
+    """From the run where it holds them, else from its states by its model."""
+    force, torque, lam = (values(run, name) for name in ("reaction_force", "reaction_torque", "multiplier"))
+    if force is not None and torque is not None and lam is not None:
+        units = [str(x) for x in run.coords["multiplier_units"].values]
+        return _rows_of(labels(run, "connection"), force, torque) | _other_rows(
+            labels(run, "constraint"), units, lam, labels(run, "connection")
+        )
+    system, state = _system(run, model)
     bound = system.conditions
     if bound is None:
-        raise Unfit(
-            message(where_of("reactions", run), "no constraints", "a tree of joints", "a model with constraints")
-        )
+        return {}
+    from polhode.assemble.closed import ordered
+
+    made = system.constraint_reactions(*state, t=instants("reactions", run))
+    units = ["N" if kind == "length" else "N m" for c in ordered(bound.conditions) for kind in c.scales]
+    found = _rows_of(system.connection_names, np.asarray(made.force), np.asarray(made.torque))
+    return found | _other_rows(system.constraint_names, units, np.asarray(made.multipliers), system.connection_names)
+
+
+def _joint_rows(run: "Dataset", model: Any) -> dict[str, list[Row]]:
+    system, state = _system(run, model)
+    made = system.joint_reactions(*state, t=instants("reactions", run))
+    kept = [k for k, joint in enumerate(system.model.joints) if joint.type != "free"]
+    if not kept:
+        what = "nothing is carried"
+        raise Unfit(message(where_of("reactions", run), what, "free bodies, no constraints", "joints or constraints"))
+    names = [system.model.joints[k].name for k in kept]
+    return _rows_of(names, np.asarray(made.force)[:, kept], np.asarray(made.torque)[:, kept])
+
+
+def _system(run: "Dataset", model: Any) -> tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The machine of a run, and its states and inputs."""
+    from polhode.assemble import compile as compiled
+
     q, v, tau = variable("reactions", run, "q"), variable("reactions", run, "v"), values(run, "tau")
-    time = instants("reactions", run)
-    forces = system.constraint_forces(q, v, np.zeros_like(v) if tau is None else tau, t=time).multipliers
-    kinds = [scale for c in ordered(bound.conditions) for scale in c.scales]
-    return np.asarray(forces), system.constraint_names, ["N" if kind == "length" else "N m" for kind in kinds]
+    return compiled(model_of("reactions", run, model)), (q, v, np.zeros_like(v) if tau is None else tau)
+
+
+def _rows_of(names: Sequence[str], force: np.ndarray, torque: np.ndarray) -> dict[str, list[Row]]:
+    """Forces and torques (time, names, 3) by name."""
+    return {
+        name: [(f"${symbol}_{x}$", unit, array[:, k, i]) for symbol, unit, array in parts for i, x in enumerate("xyz")]
+        for k, name in enumerate(names)
+        for parts in [(("F", "N", force), ("T", "N m", torque))]
+    }
+
+
+def _other_rows(
+    rows: Sequence[str], units: Sequence[str], lam: np.ndarray, known: Sequence[str]
+) -> dict[str, list[Row]]:
+    """The multipliers of constraints that are not between two bodies."""
+    found: dict[str, list[Row]] = {}
+    for k, row in enumerate(rows):
+        name, _, part = row.rpartition(".")
+        if (name or row) not in known:
+            found.setdefault(name or row, []).append((escaped(part), units[k], lam[:, k]))
+    return found
 
 
 def _not_narrower(axes: Any, part: float) -> None:

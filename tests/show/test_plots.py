@@ -6,6 +6,7 @@ import math
 import re
 import sys
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import polhode as ph
 from polhode.errors import InputError
 from polhode.result import save
 from polhode.show.cans_geometry import View
-from polhode.show.figure import save_figure
+from polhode.show.figure import COLOURS, save_figure
 from polhode.show.plot import comparison, machine, rolling, stability
 from polhode.show.plot.attitude import angle_curves, continuous
 from polhode.show.plot.ellipsoid import Ellipsoid
@@ -212,6 +213,7 @@ def body():
 @pytest.mark.parametrize("at", [0.0, 3.7, 11.0, 20.0])
 def test_the_ellipsoid_touches_the_plane_at_the_tip_of_omega(at):
     drawn = rolling.construction(body(), at)
+    assert abs(drawn.time - at) < 0.02
     A, c, n, d = drawn.ellipsoid.A, drawn.contact, drawn.normal, drawn.distance
     assert abs(np.linalg.norm(np.linalg.solve(A, c)) - 1) < ROUNDING  # on the ellipsoid
     assert abs(c @ n - d) < ROUNDING  # in the plane
@@ -220,6 +222,19 @@ def test_the_ellipsoid_touches_the_plane_at_the_tip_of_omega(at):
     assert np.linalg.norm(np.cross(outward / np.linalg.norm(outward), n)) < ROUNDING
     k = int(np.argmin(abs(tumbling()["time"].values - at)))
     assert np.allclose(c, tumbling()["omega_world"].values[k, 0], atol=ROUNDING)
+
+
+def test_by_itself_the_contact_is_drawn_where_it_is_farthest_out():
+    drawn = rolling.construction(body())
+    radius = np.linalg.norm(body().in_space - drawn.distance * drawn.normal, axis=1)
+    assert np.linalg.norm(drawn.contact - drawn.distance * drawn.normal) == pytest.approx(radius.max())
+
+
+def test_what_stays_looks_as_if_it_stayed():
+    """The energy of a free body is a level line, not its rounding; a body at the origin has no panel of positions."""
+    low, high = ph.plot.energies(by_form()).axes[0].get_ylim()
+    assert high - low > 0.9e-3 * high
+    assert len(ph.plot.joints(by_form()).axes) == 2
 
 
 def test_the_herpolhode_lies_in_the_invariable_plane_between_its_circles():
@@ -408,3 +423,31 @@ def test_a_saved_run_is_drawn_from_its_file(tmp_path):
     assert {"energies", "momenta", "polhode", "herpolhode", "poinsot", "angles"} <= drawn
     assert not {"multipliers", "reactions", "phase"} & drawn
     assert ph.plot.energies(tmp_path) is not None
+
+
+# colours
+
+SEEN = {
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+"""How colours look without one kind of cone, in linear light: Machado, Oliveira, Fernandes 2009."""
+
+
+def seen(colour, matrix):
+    """L*, a*, b* of a colour as somebody sees it."""
+    rgb = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(np.array(matrix) @ linear, 0, 1)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
+    x, y, z = np.cbrt(xyz / [0.9505, 1.0, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("kind", SEEN)
+def test_curves_are_told_apart_with_any_colour_vision(kind):
+    """The colours of the curves differ by at least ten of CIELAB's units; one or two is the least that is noticed."""
+    found = [seen(colour, SEEN[kind]) for colour in COLOURS]
+    apart = [np.linalg.norm(a - b) for a, b in combinations(found, 2)]
+    assert min(apart) > 10

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @click.option("--body", default=None, help="Of quaternions, angles, rates: which body.  [default: the first]")
 @click.option("--sequence", default=None, help="Of angles: 313, 321, extrinsic-123, …  [default: 313]")
 @click.option("--names", default=None, help="Of joints, phase, reactions, compare: which, split by commas.")
-@click.option("--at", type=float, default=None, help="Of poinsot: the instant that is drawn, s.  [default: the start]")
+@click.option(
+    "--at", type=float, default=None, help="Of poinsot: the instant, s.  [default: when ω is farthest from L]"
+)
 @click.option("--variable", default="q", show_default=True, help="Of compare: which variable.")
 @click.option("--model", default=None, help="The run's model, if the run does not hold it: a file or a bundled name.")
 @click.option(

@@ -10,7 +10,19 @@ from polhode.result.symmetry import Conserved, conserved
 from polhode.show import curves
 from polhode.show.curves import labels, values
 from polhode.show.figure import COLOURS, new_figure, styled
-from polhode.show.plot.paper import HIGH, INK, QUIET, WIDE, draw_curves, headed, legend, logarithmic, look, over_time
+from polhode.show.plot.paper import (
+    HIGH,
+    INK,
+    QUIET,
+    WIDE,
+    draw_curves,
+    headed,
+    legend,
+    logarithmic,
+    look,
+    not_narrower,
+    over_time,
+)
 from polhode.show.plot.source import Unfit, instants, model_or_none, opened, variable, where_of
 
 if TYPE_CHECKING:
@@ -37,6 +49,7 @@ def energies(run: "Run") -> "Figure":
     figure, axes = new_figure(WIDE + 1.0, HIGH + 0.4)
     draw_curves(axes, time, drawn)
     over_time(axes, time, "energy", "J")
+    not_narrower(axes)
     legend(axes)
     return headed(figure, run, "Energies")
 

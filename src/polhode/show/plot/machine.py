@@ -20,6 +20,7 @@ from polhode.show.plot.paper import (
     legend,
     logarithmic,
     look,
+    not_narrower,
     over_time,
     title,
 )  # fmt: skip
@@ -118,7 +119,9 @@ def _rows(run: "Dataset", names: Sequence[str] | str | None) -> list[dict[str, l
         groups[kinds[kind]].append(name)
     if not groups:
         raise Unfit(message(where_of("joints", run), "no coordinates", "none", "a joint that moves"))
-    return [{side: _matching(columns, group, side, joint_units) for side, columns in found.items()} for group in groups]
+    rows = [{side: _matching(columns, group, side, joint_units) for side, columns in found.items()} for group in groups]
+    moving = [row for row in rows if any(np.any(y) for columns in row.values() for *_, y in columns)]
+    return moving or rows  # a free body that never leaves the origin has no positions to show
 
 
 def _matching(columns: list[Column], group: list[str], side: str, joint_units: dict[str, str]) -> list[Column]:
@@ -301,14 +304,6 @@ def _other_rows(
     return found
 
 
-def _not_narrower(axes: Any, part: float) -> None:
-    """Let a constant look like one: the axis spans at least this part of its values."""
-    low, high = axes.get_ylim()
-    middle = (low + high) / 2
-    if high - low < part * abs(middle):
-        axes.set_ylim(middle - part * abs(middle) / 2, middle + part * abs(middle) / 2)
-
-
 @styled
 def multipliers(run: "Run") -> "Figure":
     """The multiplier of ‖p‖ = 1 over time against its prediction, and their difference: of runs by a form."""
@@ -321,7 +316,7 @@ def multipliers(run: "Run") -> "Figure":
     dashed = {"color": COLOURS[1], "linestyle": (0, (4, 3)), "linewidth": 1.6}
     draw_curves(top, time, [("λ", found, {"color": COLOURS[0], "linewidth": 2.2}), ("predicted", predicted, dashed)])
     over_time(top, time, "multiplier λ", "J", last=False)
-    _not_narrower(top, 1e-3)
+    not_narrower(top)
     legend(top)
     apart = abs(found - predicted)
     draw_curves(low, time, [("|λ − predicted|", np.where(apart > 0, apart, np.nan), {"color": INK, "linewidth": 1.0})])

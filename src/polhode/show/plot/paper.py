@@ -62,6 +62,14 @@ def logarithmic(axes: "Axes", floor: float = 1e-18) -> None:
         axes.set_ylim(10.0**low, 10.0 ** max(high, low + 1))
 
 
+def not_narrower(axes: "Axes", part: float = 1e-3) -> None:
+    """Let a constant look like one: the axis spans at least this part of the largest value."""
+    low, high = axes.get_ylim()
+    least = part * max(abs(low), abs(high))
+    if high - low < least:
+        axes.set_ylim((low + high - least) / 2, (low + high + least) / 2)
+
+
 def escaped(text: Any) -> str:
     """A text from a model, with nothing that a legend would take for mathematics or hide."""
     plain = str(text).replace("$", r"\$")

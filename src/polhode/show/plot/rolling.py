@@ -97,8 +97,7 @@ def polhode(run: "Run", model: Any = None, view: tuple[float, float] | None = No
     page.done()
     moments = ", ".join(f"{m:.4g}" for m in body.J)
     sizes = ", ".join(f"{scale / math.sqrt(m):.4g}" for m in body.J)
-    text = f"$J$ = {moments} kg m²; semi-axes $\\sqrt{{2T/J}}$ = {sizes} rad/s"
-    page.names([(text, QUIET)])
+    page.names([(f"$J$ = {moments} kg m²", QUIET), (f"semi-axes $(2T/J)^{{1/2}}$ = {sizes} rad/s", QUIET)])
     return headed(figure, run, "Polhode" if body.free else "Path of ω, scaled to the energy at the start")
 
 
@@ -125,7 +124,8 @@ def herpolhode(run: "Run", model: Any = None) -> "Figure":
     axes.plot(*path.T, color=SPACE, linewidth=1.3)
     axes.plot(*path[0], "o", color=SPACE, markersize=4.5)
     axes.plot(0, 0, "+", color=INK, markersize=7)
-    axes.annotate("foot of $O$", (0, 0), (5, 5), textcoords="offset points", fontsize=8)
+    paper = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+    axes.annotate("foot of $O$", (0, 0), (6, 5), textcoords="offset points", fontsize=8, bbox=paper)
     _arrow(axes, path)
     axes.set(aspect="equal", xlabel="$\\omega$ along $e_1$ (rad/s)", ylabel="$\\omega$ along $e_2$ (rad/s)")
     return headed(figure, run, "Herpolhode")
@@ -166,8 +166,12 @@ class Construction:
 
 
 def construction(body: Turning, at: float | None = None) -> Construction:
-    """The construction at the sample nearest to an instant; None: at the start."""
-    k = 0 if at is None else int(np.argmin(abs(body.time - at)))
+    """The construction at the sample nearest to an instant; None: where the contact is farthest from the foot of O."""
+    if at is None:
+        across = np.linalg.norm(body.in_space[body.shown] @ plane(body.momentum[0]).T, axis=1)
+        k = int(body.shown[int(np.argmax(across))])
+    else:
+        k = int(np.argmin(abs(body.time - at)))
     turn = np.asarray(quaternion.rotation_matrix(body.p[k])) @ body.axes
     scale, L = math.sqrt(body.twice[k]), body.momentum[k]
     solid = Ellipsoid(turn @ np.diag(scale / np.sqrt(body.J)))
@@ -187,7 +191,7 @@ def poinsot(run: "Run", model: Any = None, at: float | None = None, elevation: f
 
     L points down; O stays, and the ellipsoid touches the plane at the tip of ω. Hidden lines are dashed.
 
-    at         the instant drawn, s; None: the start
+    at         the instant drawn, s; None: when ω is farthest from L
     elevation  of the viewer above the plane, degrees
     """
     run = opened(run)

@@ -74,8 +74,13 @@ class ndarray:
     def astype(self, dtype, copy=True):
         return ndarray(self.data.astype(dtype, copy=copy)) if copy or dtype != self.dtype else self
 
-    def get(self):
-        return self.data.copy()
+    def get(self, out=None):
+        if out is None:
+            return self.data.copy()
+        assert out.flags.c_contiguous
+        assert (out.shape, out.dtype) == (self.shape, self.dtype)
+        out[...] = self.data
+        return out
 
 
 def asarray(value, dtype=None):

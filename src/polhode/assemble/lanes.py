@@ -237,10 +237,12 @@ class Lanes:
         in_threads(follow, [slice(k, k + TOGETHER) for k in range(0, len(q), TOGETHER)], threads)
         return found
 
-    def empty(self, n: int, timing: Timing) -> Block:
-        """Room for n runs, all NaN."""
+    def empty(self, n: int, timing: Timing, fill: bool = True) -> Block:
+        """Room for n runs; samples NaN unless they are filled anyhow."""
         samples, sizes = len(timing.times), (self.nq, self.nv, len(self.outputs))
-        q, v, outputs = (np.full((n, samples, size), np.nan) for size in sizes)
+        q, v, outputs = (np.empty((n, samples, size)) for size in sizes)
+        for array in (q, v, outputs) if fill else ():
+            array.fill(np.nan)
         q_end, v_end = (np.full((n, size), np.nan) for size in sizes[:2])
         status, end, taken = (np.zeros(n) for _ in range(3))
         return Block(q, v, outputs, status, end, q_end, v_end, np.full(n, -1.0), taken)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -79,11 +80,12 @@ class Running:
         self.now = 0
         self.settings = [np.zeros(()) for _ in range(3 if lanes.fixed else 4)]
         self.state = [] if lanes.fixed else [np.empty((n, lanes.nq + lanes.nv))]
-        row = lanes.kernels["row"]
-        self.steps = [
-            Bound(row, n, [self.tables[k], *self.given, *self.settings], [self.tables[1 - k], *self.state])
-            for k in range(2)
-        ]
+
+    @cached_property
+    def steps(self) -> list[Bound]:
+        """From one table to the other, and back."""
+        row, given = self.lanes.kernels["row"], [*self.given, *self.settings]
+        return [Bound(row, self.n, [self.tables[k], *given], [self.tables[1 - k], *self.state]) for k in range(2)]
 
     @property
     def table(self) -> np.ndarray:

@@ -52,7 +52,7 @@ class GpuLanes:
 
     def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: Timing, threads: int = 1) -> Block:
         """As `Lanes.run`; one caller at a time has the device, others prepare and write meanwhile."""
-        found = self.lanes.empty(len(q), timing)
+        found = self.lanes.empty(len(q), timing, fill=False)
         most = self.batch(timing)
         with self._one:
             for first in range(0, len(q), most):
@@ -72,7 +72,7 @@ class _Launch:
         self.given = [(self._sent(p), len(lanes.names))] if lanes.names else []
         self.tables = [self.xp.empty((self.n, lanes.engine.width), self.kind) for _ in range(2)]
         self.width = lanes.nq + lanes.nv
-        self.samples = self.xp.empty((self.n, samples, self.width), self.kind)
+        self.q, self.v = (self.xp.empty((self.n, samples, size), self.kind) for size in (lanes.nq, lanes.nv))
         self.marks = self.xp.empty((self.n, samples), self.kind)
         self.seen = self.xp.empty((self.n, samples, max(len(lanes.outputs), 1)), self.kind)
 
@@ -127,7 +127,7 @@ class _Launch:
     def _keep(self, sample: int, state: Any) -> None:
         """A sample, and whether the run was still going, or had reached its time; masked when it comes back."""
         lanes, table = self.lanes, self.tables[0]
-        self.samples[:, sample] = state
+        self.q[:, sample], self.v[:, sample] = state[:, : lanes.nq], state[:, lanes.nq :]
         self.marks[:, sample] = self._field("status" if lanes.fixed else "t", table)
         if lanes.outputs:
             values = self.xp.empty((self.n, len(lanes.outputs)), self.kind)
@@ -141,10 +141,14 @@ class _Launch:
         marks = self.marks.get()
         there = marks == rows.GOING if lanes.fixed else marks >= timing.times.astype(self.kind)
         there[:, 0] = True
-        samples = np.where(there[:, :, None], self.samples.get(), np.nan)
-        found.q[:], found.v[:] = samples[:, :, : lanes.nq], samples[:, :, lanes.nq :]
-        if lanes.outputs:
-            found.outputs[:] = np.where(there[:, :, None], self.seen.get(), np.nan)
+        pairs = [(found.q, self.q), (found.v, self.v), *([(found.outputs, self.seen)] if lanes.outputs else [])]
+        for array, samples in pairs:
+            if self.kind == array.dtype and array.flags.c_contiguous:
+                samples.get(out=array)
+            else:
+                array[:] = samples.get()
+            if not there.all():
+                array[~there] = np.nan
         runs.table[:] = self.tables[0].get()
         if not lanes.fixed:
             left = (lanes.engine.field(runs.table, "status") == rows.GOING) & ~there[:, -1]

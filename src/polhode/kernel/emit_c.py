@@ -219,8 +219,10 @@ def _routine_source(routine: Routine, names: Mapping[Routine, str], real: str, k
     start = [f"{real} a_{array}[{n}] = {{0}};" for array, n in routine.arrays.items() if n]
     start += [f"for (int k = 0; k < {n}; k++) a_{array}[k] = in[{at} + k];" for array, n, at in _places(routine.inputs)]
     end = [f"for (int k = 0; k < {n}; k++) out[{at} + k] = a_{array}[k];" for array, n, at in _places(routine.outputs)]
-    body = _Loops(routine, name, names, real, sincos)
-    lines = [*start, *body.lines(routine.body), *end]
+    body = list(_Loops(routine, name, names, real, sincos).lines(routine.body))
+    text = "\n".join([*body, *end])
+    start += [f"(void)a_{array};" for array, n, _ in _places(routine.inputs) if f"a_{array}[" not in text]
+    lines = [*start, *body, *end]
     inside = "\n".join(f"    {line}" for line in lines)
     return "\n".join([*tables, f"{kind} {name}(const {real} *in, {real} *out)", "{", inside, "}"])
 

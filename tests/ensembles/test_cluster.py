@@ -6,8 +6,10 @@ import random
 import signal
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 
@@ -23,14 +25,21 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 """Of processes that are killed, others tell."""
 
 
+@contextmanager
+def two_workers():
+    """A client of two processes, which find these tests."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
+        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+            client.wait_for_workers(2, timeout=60)
+            yield client
+
+
 @pytest.fixture(scope="module")
 def client():
-    with pytest.MonkeyPatch.context() as patch:
-        tests = str(Path(__file__).parents[1])
-        patch.setenv("PYTHONPATH", tests, prepend=os.pathsep)  # workers find these tests
-        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
-        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-            yield client
+    with two_workers() as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
@@ -65,31 +74,31 @@ def kill_later(client, pause, everyone):
     return thread
 
 
-def killed(client, tmp_path, whole, pauses, everyone):
-    for k, pause in enumerate(pauses):
-        client.wait_for_workers(2, timeout=60)
-        thread = kill_later(client, pause, everyone)
-        found = ph.sweep(of_kind(Slow), out=tmp_path / str(k), scheduler=client, chunk=CHUNK)
-        thread.join()
-        assert same(whole, found)
-        assert everyone_once(tmp_path / str(k))
+def killed(client, folder, whole, pause, everyone):
+    thread = kill_later(client, pause, everyone)
+    found = ph.sweep(of_kind(Slow), out=folder, scheduler=client, chunk=CHUNK)
+    thread.join()
+    assert same(whole, found)
+    assert everyone_once(folder)
 
 
 def test_a_worker_that_is_killed_costs_only_its_chunk(client, tmp_path, whole):
-    killed(client, tmp_path, whole, [0.4], everyone=False)
+    killed(client, tmp_path / "s", whole, 0.4, everyone=False)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("everyone", [False, True])
-def test_workers_killed_at_ten_random_moments_cost_nothing_but_time(client, tmp_path, whole, everyone):
+def test_workers_killed_at_ten_random_moments_cost_nothing_but_time(tmp_path, whole, everyone):
     rng = random.Random(5)
-    killed(client, tmp_path, whole, [rng.uniform(0, 0.8) for _ in range(10)], everyone)
+    for k in range(10):
+        with two_workers() as fresh:
+            killed(fresh, tmp_path / str(k), whole, rng.uniform(0, 0.8), everyone)
 
 
 @pytest.mark.long
-def test_runs_that_always_kill_their_worker_are_set_aside(client, tmp_path, whole):
-    client.wait_for_workers(2, timeout=60)
-    found = ph.sweep(of_kind(Deadly), out=tmp_path / "s", scheduler=client, chunk=CHUNK)
+def test_runs_that_always_kill_their_worker_are_set_aside(tmp_path, whole):
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}), two_workers() as fresh:
+        found = ph.sweep(of_kind(Deadly), out=tmp_path / "s", scheduler=fresh, chunk=CHUNK).load()
     bad = found["status"].values == STATUS["quarantined"]
     assert np.flatnonzero(bad).tolist() == list(DEADLY)
     reasons = json.loads(found.attrs["reasons"])

@@ -1,7 +1,7 @@
 """Which way a T-handle turns over, and when: a picture of twelve thousand starts.
 
-Spun about its middle axis a handle turns over again and again (Dzhanibekov). How soon is decided by the two small rates
-that come with the spin: near the separatrix the time grows with the logarithm of their distance from it. On
+Spun about its middle axis a handle turns over again and again (Dzhanibekov). How soon is decided by the two small
+rates that come with the spin: near the separatrix the time grows with the logarithm of their distance from it. On
 the separatrix itself, two straight lines through the origin of this picture, the flip never comes: there the
 disturbance lies along the direction that decays. Between the lines the polhode passes one end of the axis of least
 inertia or the other, and the handle tips that way. Every pixel is a run, stopped in compiled code where the spin

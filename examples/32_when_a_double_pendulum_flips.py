@@ -1,11 +1,11 @@
 """When the lower rod of a double pendulum first turns over the top: a map of forty thousand starts.
 
 Let go at rest with any two angles, a double pendulum either swings for ever or sooner or later throws its lower rod
-over. Where it has not the energy it never does: gravity draws a boundary that can be written down,
-E ≥ E of the lower rod upright with the upper one hanging. Beyond the boundary the time of the first flip makes a
-fractal, seen since the 1990s: neighbouring starts differ by seconds, and islands of starts that keep swinging remain. Each
-pixel is a run with RK4 in a lane of its own, stopped where the rod passes the top. The same study with a million starts is
-one command, `polhode sweep`, and fits in two gigabytes: nothing but a few numbers of each run is kept.
+over. Where it has not the energy it never does: gravity draws a boundary that can be written down, E ≥ E of the
+lower rod upright with the upper one hanging. Beyond the boundary the time of the first flip makes a fractal, seen
+since the 1990s: neighbouring starts differ by seconds, and islands of starts that keep swinging remain. Each pixel
+is a run with RK4 in a lane of its own, stopped where the rod passes the top. The same study with a million starts
+is one command, `polhode sweep`, and fits in two gigabytes: nothing but a few numbers of each run is kept.
 """
 
 from pathlib import Path

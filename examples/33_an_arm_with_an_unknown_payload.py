@@ -1,11 +1,12 @@
 """What an unknown payload does to an arm: five hundred runs of a computed-torque controller that does not know it.
 
-A seven-axis arm moves to a target by computed torque: the inverse dynamics of its own model at a wanted acceleration. In the
-model the gripper is empty. Here it holds up to one kilogram, and the arm must carry it: it settles,
-but not where it should, for gravity pulls with a weight that the controller leaves out, and only the stiffness of the feedback
-holds against it. In a study a controller keeps the numbers of the plan while each run has its own machine, so this
-is one option, not a second model. The error at the end grows in proportion to the payload; the time to come to rest
-hardly changes. Doubling the stiffness halves the error: the usual case for an integral term.
+A seven-axis arm moves to a target by computed torque: the inverse dynamics of its own model at a wanted
+acceleration. In the model the gripper is empty. Here it holds up to one kilogram, and the arm must carry it: it
+settles, but not where it should, for gravity pulls with a weight that the controller leaves out, and only the
+stiffness of the feedback holds against it. In a study a controller keeps the numbers of the plan while each run has
+its own machine, so this is one option, not a second model. The error at the end grows in proportion to the payload;
+the time to come to rest hardly changes. Doubling the stiffness halves the error: the usual case for an integral
+term.
 """
 
 from pathlib import Path
@@ -28,7 +29,8 @@ def study(stiffness):
     return ph.sweep(
         arm, {"payload": ph.Uniform(0.0, 1.0)}, runs=RUNS, seed=33, design="sobol",
         derived={"bodies.flange.mass": f"{empty} + payload"},
-        tau=ph.ComputedTorque(stiffness, 2 * np.sqrt(stiffness), target=target), duration=3.0, step=2e-3, method="rk4", every=15,
+        tau=ph.ComputedTorque(stiffness, 2 * np.sqrt(stiffness), target=target),
+        duration=3.0, step=2e-3, method="rk4", every=15,
         outputs={"away": f"sqrt({away})", "speed": f"sqrt({speed})"}, keep=(),
         measures={"error": ph.Measure("final", "away"), "rest": ph.Measure("settle", "speed", 0.0, 0.01)},
     )  # fmt: skip

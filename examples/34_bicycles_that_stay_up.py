@@ -1,11 +1,12 @@
 """Which bicycles stay up by themselves: random mass distributions, run and compared with their eigenvalues.
 
-A riderless bicycle at the right speed balances itself. Whether it does depends on where its masses are, in ways that
-no single rule explains (Kooijman et al. 2011). Here the mass of the frame with its load, the place of its mass centre and
-the mass of the fork are drawn at random; each bicycle gets the same push at 4.6 m/s and rolls for eight seconds, its wheels
-held to the ground by rolling constraints in every step. Where the lean of the last two seconds is smaller than
-that of the two before, it stays up. Linearised about upright rolling each bicycle has a largest real part among its
-eigenvalues, and that tells the same: the runs of the full equations and the linear ones draw one line.
+A riderless bicycle at the right speed balances itself. Whether it does depends on where its masses are, in ways
+that no single rule explains (Kooijman et al. 2011). Here the mass of the frame with its load, the place of its mass
+centre and the mass of the fork are drawn at random; each bicycle gets the same push at 4.6 m/s and rolls for eight
+seconds, its wheels held to the ground by rolling constraints in every step. Where the lean of the last two seconds
+is smaller than that of the two before, it stays up. Linearised about upright rolling each bicycle has a largest
+real part among its eigenvalues, and that tells the same: the runs of the full equations and the linear ones draw
+one line.
 """
 
 from pathlib import Path
@@ -37,7 +38,7 @@ stays, values = growth < 0, runs["sample"].to_pandas()
 
 
 def largest(k):
-    """The largest real part of the eigenvalues of bicycle k about upright rolling, 1/s; those at 0 are its symmetries."""
+    """The largest real part of the eigenvalues of bicycle k about upright rolling, 1/s, but for its symmetries."""
     changed = overridden(bicycle, [f"{path}={float(values[path][k])!r}" for path in samples])
     modes = ph.linearize(changed, bicycle.start.q, [*push[:3], 0.0, *push[4:]]).modes()
     return max(mode.eigenvalue.real for mode in modes if abs(mode.eigenvalue) > 1e-6)

@@ -36,7 +36,8 @@ samples |= {"start.q.flight": ph.Rotations()}
 rate = "sqrt(v.flight.omega_x^2 + v.flight.omega_y^2 + v.flight.omega_z^2)"
 flights = ph.sweep(
     craft, samples, runs=RUNS, seed=30, design="latin", tau=motors, v=[0.0] * 9, duration=240.0, step=0.05,
-    method="rk4", every=10, keep=(), outputs={"rate": rate}, measures={"still": ph.Measure("settle", "rate", 0.0, 1e-3)},
+    method="rk4", every=10, keep=(), outputs={"rate": rate},
+    measures={"still": ph.Measure("settle", "rate", 0.0, 1e-3)},
 )  # fmt: skip
 
 values = flights["sample"].to_pandas()

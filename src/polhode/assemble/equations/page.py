@@ -27,9 +27,9 @@ COMPOSITES = r"""From the last body to the first: mass $m_i$, first moment $h_i$
 $\Sigma_i = \int \rho\rho^{T}\,dm$ of all that a joint carries, about its origin, in its axes; then the entries of
 $M$, Zoric (97)–(100)."""
 
-CONSTRAINTS = r"""Differentiated until accelerations appear, the conditions are linear,
-$A(q)\,\dot v = b(q, v)$, Udwadia (3)–(5); their forces $A^{T}\lambda$ stand on the right-hand side of the equations of motion,
-$M\dot v + \dots = \tau + A^{T}\lambda$, so that $\lambda_r$ is a force (or moment) along the condition $r$."""
+CONSTRAINTS = r"""Differentiated until accelerations appear, the conditions are linear in these:
+$A(q)\,\dot v = b(q, v)$, Udwadia (3)–(5). Their forces $A^{T}\lambda$ stand on the right-hand side of the equations of
+motion, $M\dot v + \dots = \tau + A^{T}\lambda$, so that $\lambda_r$ is a force (or moment) along the condition $r$."""
 
 PARTS = r"""the matrix in front of $x$ is $W$, the velocity terms are $h$ and the load is $Q$:"""
 

@@ -257,7 +257,8 @@ def test_a_function_with_the_wrong_number_of_results_is_named(function, words):
     [
         (lambda t, q: q[3], ["failed", "IndexError", "test_input.py"]),
         (lambda t, q: 1.0 if q[0] > 0 else 0.0, ["neither true nor false", "where"]),
-        (lambda q: q[0], ["failed", "TypeError"]),
+        (lambda q: q[0], ["takes other arguments", "(q)", "(t, q)"]),
+        (lambda t, q, v: v[0], ["takes other arguments", "(t, q, v)", "holonomic=False"]),
     ],
 )
 def test_a_fault_within_a_function_names_the_constraint(function, words):
@@ -279,6 +280,53 @@ def test_a_matrix_of_the_wrong_shape_is_refused(found):
     with pytest.raises(ph.CompileError, match=r"constraint 'mine', function: wrong result") as error:
         ph.compile(by_function(lambda t, q: found, holonomic=False, matrix=True))
     assert "rows of 1 numbers" in str(error.value)
+
+
+@pytest.mark.parametrize("function", [lambda t, q: abs(q[0]), lambda t, q: ph.where(q[0] > 0, 2 * q[0], q[0])])
+def test_a_corner_at_the_start_is_told(function):
+    for act in (ph.simulate, ph.consistent_start):
+        with pytest.raises(ph.InputError, match=r"'mine\.0'.*derivative is not continuous") as error:
+            act(by_function(function), [0.0], [0.0])
+        assert "residual is 0" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda t, q: q[0] ** 3, lambda t, q: ph.sin(50 * q[0]), lambda t, q: abs(q[0]) - 1]
+)
+def test_what_is_smooth_where_it_starts_is_taken(function):
+    start = [1.0] if float(np.array(function(0.0, [0.0]))) < 0 else [0.0]
+    assert ph.simulate(by_function(function), start, [0.0], duration=0.01, samples=2).attrs["status"] == "finished"
+
+
+def test_a_function_that_ends_on_the_way_is_named():
+    held = by_function(lambda t, q: ph.sqrt(1 - t) - 1 + q[0])
+    run = ph.simulate(held, [0.0], [0.5], duration=2, samples=5)
+    assert run.attrs["status"] == "failed"
+    assert "'mine.0' has no finite derivative" in run.attrs["reason"]
+
+
+def test_a_bare_function_among_constraints_is_told_how_to_be_one():
+    with pytest.raises(ph.ModelError, match=r"not a constraint.*\n.*\n.*ph\.Constraint\(function\)"):
+        ph.Model("m", bodies=[BODY], joints=[HINGE], constraints=[lambda t, q: q[0]])
+
+
+def test_a_disk_that_lies_flat_is_named():
+    """Its point of contact is nowhere."""
+    model = ph.load("rolling-disk")
+    flat = [*model.start.q[:2], 0.0, 1.0, 0.0, 0.0, 0.0]
+    with pytest.raises(ph.InputError, match=r"'ground\.height': its derivative is not finite.*\n.*residual is"):
+        ph.simulate(model, flat, np.zeros(6))
+
+
+def test_a_start_that_is_held_twice_may_not_move():
+    """A hinge and a rod leave no freedom: any velocity violates the rod."""
+    rod = {"body_b": "b", "position_a": (1, 0, 0), "position_b": (0, 1, 0), "length": np.sqrt(2)}
+    model = ph.Model("m", bodies=[BODY], joints=[HINGE], constraints=[ph.Constraint("rod", "distance", rod)])
+    with pytest.raises(ph.InputError, match=r"'rate of rod\.length': violated at the start.*\n.*residual 0\.707"):
+        ph.simulate(model, [0.0], [1.0])
+    run = ph.simulate(model, [0.0], [1.0], duration=0.1, samples=2, move_start=True)
+    assert np.max(abs(run["v"].values)) < 1e-12
+    assert list(run["degrees_of_freedom"].values) == [0, 0]
 
 
 def test_a_matrix_is_for_velocities():

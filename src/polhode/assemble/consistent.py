@@ -11,6 +11,9 @@ from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.scalar import Array
 
+ASIDE, ASIDE_TRIES, JUMP = 1e-8, 3, 1e-2
+"""How far aside of the start functions are looked at, how often, and which part of a derivative may not jump."""
+
 ROUNDS = 50
 """Projections that are tried."""
 
@@ -70,7 +73,7 @@ def check_start(model: Model, q: np.ndarray, v: np.ndarray) -> None:
         _refuse_contradictions("simulate", system, q, v, 0.0)
         where, fix = (
             f"simulate, constraint '{name}'",
-            "Move the start: simulate(…, move_start=True), or ph.consistent_start(model, q, v).",
+            "Move it: move_start=True (polhode run --move-start), or ph.consistent_start(model, q, v).",
         )
         expected = f"0, up to {CONSISTENT * left[name][1]:.3g}"
         raise InputError(message(where, "violated at the start", f"residual {worst:.6g}", expected, fix))
@@ -88,12 +91,36 @@ def _check_rows(where: str, system: System, q: np.ndarray, v: np.ndarray, t: flo
                 missed = "" if what == "residual" else f" where its residual is {_residual(system, name, q, v, t):.6g}"
                 shown, expected = f"{row}{missed}", "finite numbers at the start"
                 raise InputError(message(place, f"its {what} is not finite", shown, expected))
+    _check_smooth(where, system, q, v, t)
     if not np.all(np.isfinite(system.forward_dynamics(q, v, np.zeros(system.nv), t=t))):
         fix = "Give every body that the constraints leave free mass and inertia."
         found = "no finite acceleration"
         raise InputError(
             message(f"{where}, model '{system.model.name}'", "the motion is not determined", found, "one", fix)
         )
+
+
+def _check_smooth(where: str, system: System, q: np.ndarray, v: np.ndarray, t: float) -> None:
+    """Refuse a function whose derivative jumps at the start: it has no tangent there."""
+    functions = {c.name for c in system.model.constraints if any(map(callable, c.data.values()))}
+    named = [k for k, name in enumerate(system.constraint_names) if name.rpartition(".")[0] in functions]
+    if not named:
+        return
+    rng, jump = np.random.default_rng(0), np.zeros(len(named))
+    for _ in range(ASIDE_TRIES):
+        step = ASIDE * rng.normal(size=system.nv)
+        sides = [system.constraint_rows(system.integrate(q, sign * step), v, t=t + sign * ASIDE).A for sign in (-1, 1)]
+        before, after = (A[named] for A in sides)
+        size = np.linalg.norm(before, axis=1) + np.linalg.norm(after, axis=1)
+        jump = np.fmax(jump, np.linalg.norm(after - before, axis=1) / np.fmax(size, JUMP))
+    if np.any(jump > JUMP):
+        name = system.constraint_names[named[int(np.argmax(jump))]]
+        found = (
+            f"a jump of {np.max(jump):.2g} times itself, where its residual is {_residual(system, name, q, v, t):.6g}"
+        )
+        fix = "Write it without abs, minimum, maximum or where at the start; sqrt(x*x + e) rounds a corner."
+        what, expected = "its derivative is not continuous", "a smooth function"
+        raise InputError(message(f"{where}, constraint '{name}'", what, found, expected, fix))
 
 
 def _residual(system: System, name: str, q: np.ndarray, v: np.ndarray, t: float) -> float:

@@ -43,6 +43,9 @@ SHORT = 1e-6
 UNBOUNDED = 1e50
 """A state with a larger number has run away by itself: no input is to blame."""
 
+AHEAD = 1e-9
+"""How far ahead, relative to the time, a constraint is looked at where a run cannot go on."""
+
 INLINE = 250
 """Operations of an acceleration that are written out at each stage of a step; a larger one is one routine for all."""
 
@@ -292,7 +295,12 @@ class Engine:
 
     def _contradictions(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float]) -> str:
         """Which constraints contradict each other at a state or just ahead of it; "" if none."""
-        for h in (0.0, *sizes):
+        for h in (0.0, *sizes, AHEAD * max(abs(t), 1.0)):
+            A, b = self.system.constraint_rows(q, v, t=t + h)
+            broken = ~np.all(np.isfinite(np.column_stack([A, b])), axis=1)
+            if np.any(broken):
+                listed = ", ".join(f"'{n}'" for n, yes in zip(self.system.constraint_names, broken, strict=True) if yes)
+                return f"constraint {listed} has no finite derivative at t = {t + h:.9g}"
             if found := contradictions(self.system, q, v, t + h):
                 names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
                 return f"constraints contradict each other: {names}"

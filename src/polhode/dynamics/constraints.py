@@ -4,6 +4,7 @@ A condition is a residual on generic scalars: φ(t, q) of positions, or r(t, q, 
 What follows from it — rates, Jacobians, second-order terms — is derived, never written.
 """
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -345,6 +346,7 @@ SINGLE: dict[str, tuple[Callable[[Mapping[str, Any], Scene], Vec], str]] = {
 def function_residual(constraint: Constraint, t: Scalar, q: Vec, v: Vec) -> Vec:
     """What a function of the user's misses: φ(t, q), r(t, q, v), or A v − b of its (A, b)."""
     data, name = constraint.data, constraint.name
+    _check_arguments(constraint)
     if data.get("holonomic", True):
         return _numbers(_asked(name, data["function"], t, q))
     if not data.get("matrix", False):
@@ -360,6 +362,23 @@ def function_residual(constraint: Constraint, t: Scalar, q: Vec, v: Vec) -> Vec:
         expected = f"(A, b): rows of {len(v)} numbers, and as many numbers as rows"
         raise CompileError(message(f"constraint '{name}', function", "wrong result", shown, expected))
     return Vec([row @ v - x for row, x in zip(A, b, strict=True)])
+
+
+def _check_arguments(constraint: Constraint) -> None:
+    """Refuse a function that takes other arguments than it is given."""
+    data = constraint.data
+    of_velocities = not data.get("holonomic", True) and not data.get("matrix", False)
+    expected = ("t", "q", "v") if of_velocities else ("t", "q")
+    try:
+        signature = inspect.signature(data["function"])
+    except (TypeError, ValueError):  # built-in functions may not tell
+        return
+    try:
+        signature.bind(*expected)
+    except TypeError:
+        fix = "Conditions of velocities take (t, q, v) and are marked: holonomic=False."
+        where, asked = f"constraint '{constraint.name}', function", f"({', '.join(expected)})"
+        raise CompileError(message(where, "takes other arguments", str(signature), asked, fix)) from None
 
 
 def _asked(name: str, function: Callable, *arguments: Any) -> Any:

@@ -198,6 +198,11 @@ class Model:
         assign(self, gravity=numbers(f"model '{self.name}'", "gravity", self.gravity, 3))
         for name in ("bodies", "joints", "forces", "constraints"):
             assign(self, **{name: tuple(getattr(self, name))})
+        for given in self.constraints:
+            if not isinstance(given, Constraint):
+                fix = "Wrap it: ph.Constraint(function)." if callable(given) else ""
+                where = f"model '{self.name}', constraints"
+                raise ModelError(message(where, "not a constraint", repr(given)[:60], "a Constraint", fix))
         check_names(self.name, "body", [body.name for body in self.bodies], reserved=WORLD)
         check_names(self.name, "joint", [joint.name for joint in self.joints])
         check_names(self.name, "force", [force.name for force in self.forces])

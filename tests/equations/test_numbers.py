@@ -284,5 +284,6 @@ def test_what_is_too_large_says_how_large_and_offers_the_recursion():
     assert f"{eq.operations:,} operations: too many to read" in text
     assert f"they take {eq.newton_euler.operations}" in text
     assert "Newton–Euler form" in text
+    assert ph.equations(model, symbolic=(), limit=5000).readable
     with pytest.raises(ph.InputError, match=r"too large to write out\.\n  found [\d,]+ operations"):
         _ = ph.equations(bundled("arm-7")).velocity_terms

@@ -65,6 +65,13 @@ def test_a_page_has_every_part():
     assert r"\Gamma_{11,2} &= m_{2} l_{1} l_{2} \sin {\theta_{2}}" in text
 
 
+def test_the_page_in_the_documents_is_what_is_printed_now():
+    kept = (ROOT / "docs" / "equations-double-pendulum.md").read_text(encoding="utf-8")
+    assert ph.equations(ph.load("double-pendulum")).markdown() == kept, (
+        "polhode equations double-pendulum --out … --force"
+    )
+
+
 def test_a_page_of_constraints_says_where_their_forces_stand():
     text = ph.equations(ph.load("chaplygin-sleigh")).markdown()
     assert r"M\dot v + \dots = \tau + A^{T}\lambda" in text
@@ -170,6 +177,12 @@ def test_a_sum_of_minuses_has_one_in_front():
     a, b = sympy.symbols("a b", real=True)
     assert with_factor(-a - b, "x", {}) == r"-(a + b)\,x"
     assert with_factor(a - b, "x", {}) == r"(a - b)\,x"
+
+
+def test_an_acceleration_stands_before_a_cosine():
+    a, b = sympy.symbols("a b", real=True)
+    assert with_factor(a * sympy.cos(b), r"\ddot{b}", {}) == r"a \ddot{b} \cos {b}"
+    assert with_factor(-sympy.sin(b), r"\lambda", {}) == r"- \lambda \sin {b}"
 
 
 def test_what_is_too_long_for_a_root_gets_a_name():

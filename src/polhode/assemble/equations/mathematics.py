@@ -120,8 +120,8 @@ class Ordered:
 
     def _symbol(self, symbol: sympy.Symbol) -> tuple[float, str]:
         written = self.names.get(symbol, symbol.name)
-        if r"\ddot" in written:
-            return 10, written
+        if r"\ddot" in written or written.startswith(r"\lambda"):
+            return 7.5, written
         if r"\dot" in written or written.startswith(r"\omega"):
             return 7, written
         letter = re.sub(r"[^A-Za-z\\].*", "", written)
@@ -216,6 +216,9 @@ def with_factor(x: sympy.Expr, factor: str, names: Mapping[sympy.Symbol, str]) -
         return factor
     if x == -1:
         return f"-{factor}"
+    if any(isinstance(part.as_base_exp()[0], sympy.sin | sympy.cos) for part in sympy.Mul.make_args(x)):
+        own = sympy.Dummy()  # in front of the function, or it would look like its argument
+        return latex(x * own, {**names, own: factor})
     if isinstance(x, sympy.Add) and all(part.could_extract_minus_sign() for part in x.args):
         return rf"-({latex(-x, names)})\,{factor}"
     text = latex(x, names)

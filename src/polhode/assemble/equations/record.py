@@ -266,7 +266,7 @@ class Equations:
         graphs = [self.derivation.graph(x) for x in (derive.metric, derive.velocity_terms, derive.gravity_terms)]
         whole = sum(map(self.derivation.written_out, graphs))
         try:
-            if whole > HOPELESS or sum(map(self.derivation.terms, graphs)) > TERMS:
+            if whole > HOPELESS or sum(map(self.derivation.terms, graphs)) > max(TERMS, self.limit):
                 return whole
         except TooLarge:
             return whole

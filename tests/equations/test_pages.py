@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -257,6 +258,13 @@ def test_without_latex_the_message_names_what_to_install(tmp_path, monkeypatch):
     assert found.exit_code == 2
     assert "texlive-latex-base" in found.output
     assert ".tex or .md" in found.output
+
+
+def test_without_sympy_the_message_names_what_to_install():
+    code = "import sys; sys.modules['sympy'] = None; from polhode.cli import main; main(['equations', 'pendulum'])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert "pip install 'polhode[equations]'" in found.stderr
 
 
 def test_the_command_prints_markdown_and_latex(tmp_path):

@@ -53,4 +53,6 @@ def _table(table: Table) -> str:
     columns = "".join(rf"p{{{w}\linewidth}}" for w in WIDTHS[len(table.head)])
     rows = [" & ".join(_words(cell) for cell in row) + r" \\" for row in (table.head, *table.rows)]
     head, *body = rows
-    return "\n".join([rf"\begin{{longtable}}{{{columns}}}", head, r"\hline\endhead", *body, r"\end{longtable}"])
+    return "\n".join(
+        [rf"\begin{{longtable}}{{{columns}}}", head, r"\hline\noalign{\smallskip}\endhead", *body, r"\end{longtable}"]
+    )

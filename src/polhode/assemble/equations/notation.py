@@ -31,7 +31,7 @@ def notation(eq: "Equations") -> list[Block]:
     ]
     found: list[Block] = [
         title(2, "Notation"),
-        table(("joint", "type", "from → to", "axis, in the joint frame"), joints),
+        table(("joint", "type", "from → to", "axis (joint frame)"), joints),
         say(FRAMES),
         table(("coordinate", "meaning", "velocity", "force"), _coordinates(eq)),
     ]

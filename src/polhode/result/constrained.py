@@ -16,6 +16,10 @@ SMALL = 1e-3
 """One that counts as such whatever the median: rows are measured in their natural sizes."""
 
 
+SHOWN = 8
+"""Rows and passages that are listed one by one."""
+
+
 class Passage(NamedTuple):
     """A singular configuration that was reached or approached: when, and the smallest singular value seen there."""
 
@@ -50,14 +54,15 @@ class Constrained:
         free = "degree of freedom" if self.degrees_of_freedom == (1, 1) else "degrees of freedom"
         lines = [f"constraints  {self.rows} rows, rank {_span(self.rank)}; {_span(self.degrees_of_freedom)} {free}"]
         if self.moved:
-            missed = ", ".join(f"{name} ({value:.3g})" for name, value in self.moved.items())
+            missed = ", ".join(f"{name} ({value:.3g})" for name, value in list(self.moved.items())[:SHOWN])
+            missed += f" … {len(self.moved) - SHOWN} more" if len(self.moved) > SHOWN else ""
             lines.append(f"  the start was moved, since it missed: {missed}")
         told = {"hold by themselves": self.idle, "redundant, forces not determined one by one": self.redundant}
         lines += [f"  {what}: {', '.join(names)}" for what, names in told.items() if names]
-        for time, value in self.passages[:8]:
+        for time, value in self.passages[:SHOWN]:
             lines.append(f"  near a singular configuration at t = {time:.6g} s: smallest singular value {value:.2g}")
-        if len(self.passages) > 8:
-            lines.append(f"  … {len(self.passages) - 8} more")
+        if len(self.passages) > SHOWN:
+            lines.append(f"  … {len(self.passages) - SHOWN} more")
         if not self.passages:
             lines.append(f"  smallest singular value {self.weakest:.2g}: no singular configuration was approached")
         return "\n".join(lines)

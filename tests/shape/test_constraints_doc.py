@@ -1,0 +1,32 @@
+"""docs/constraints.md is true: its code runs, its tables list all there is."""
+
+import re
+from pathlib import Path
+
+import polhode as ph
+from polhode.assemble.watch import FORCES, JOINTS, MISSED, STRENGTH
+from polhode.model.conditions import KINDS
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/constraints.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def test_the_code_of_the_page_runs(capsys):
+    for code in re.findall(r"```python\n(.*?)```", TEXT, re.S):
+        exec(compile(code, "docs/constraints.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "['belt.along'] good" in printed
+    shown = re.search(r"```\n(bricard.*?)```", TEXT, re.S)
+    assert shown
+    assert shown[1] == f"{ph.diagnose(ph.load('bricard'))}\n"
+
+
+def test_the_tables_list_every_kind_and_every_variable():
+    kinds = re.search(r"\| type \|.*?\n\n", TEXT, re.S)
+    variables = re.search(r"\| variable \|.*?\n\n", TEXT, re.S)
+    assert kinds
+    assert variables
+    for kind in KINDS:
+        assert kind in kinds[0], kind
+    for name in (*MISSED, *FORCES, *STRENGTH, *JOINTS):
+        assert f"`{name}`" in variables[0], name

@@ -391,6 +391,20 @@ def test_names_of_a_model_are_not_taken_for_mathematics():
         figure.savefig(io.BytesIO(), format="svg")
 
 
+@pytest.mark.parametrize("value", [np.nan, 1e300])
+@pytest.mark.parametrize("run", [tumbling, linkage], ids=["body", "machine"])
+def test_a_run_that_failed_is_drawn_as_far_as_it_goes(run, value, tmp_path):
+    broken = run().copy(deep=True)
+    for name in broken.data_vars:
+        if "time" in broken[name].dims and broken[name].dtype.kind == "f":
+            broken[name].values[-20:] = value
+    drawn = dict(fitting(broken))
+    assert {"energies", "joints", "quaternions", "angles"} <= set(drawn)
+    for kind, figure in drawn.items():
+        save_figure(figure, tmp_path / f"{kind}.svg", "test")
+    ph.animate(broken, tmp_path / "a.gif", seconds=0.1, size=(96, 64))
+
+
 # in a browser
 
 

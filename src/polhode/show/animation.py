@@ -34,6 +34,7 @@ MOST = 2000
 """Pictures of a film."""
 
 
+@np.errstate(all="ignore")  # a run that failed may hold anything
 def animate(
     run: "Run",
     path: str | Path,

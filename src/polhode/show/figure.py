@@ -30,16 +30,20 @@ STYLE = {
 
 
 def styled(draw: Callable) -> Callable:
-    """Let a drawing function work in the house style; it says what is missing where matplotlib is."""
+    """Let a drawing function work in the house style; it says what is missing where matplotlib is.
+
+    What overflows is left out by the drawing, without a word: a run that failed may hold anything.
+    """
 
     @wraps(draw)
     def wrapper(*args: Any, **options: Any) -> Any:
         try:
             from cycler import cycler
             from matplotlib import rc_context
+            from numpy import errstate
         except ImportError:
             raise PolhodeError("figures need matplotlib.\n  Install it with: pip install 'polhode[plot]'") from None
-        with rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLOURS)}):
+        with rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLOURS)}), errstate(all="ignore"):
             return draw(*args, **options)
 
     return wrapper

@@ -15,6 +15,7 @@ from polhode.show.plot.paper import (
     MOST,
     WIDE,
     draw_curves,
+    drawable,
     escaped,
     headed,
     legend,
@@ -147,6 +148,7 @@ def phase(run: "Run", names: Sequence[str] | str | None = None) -> "Figure":
     rows = -(-len(found) // columns)
     figure, grid = new_figure(0.5 + 3.1 * columns, 0.5 + 2.7 * rows, nrows=rows, ncols=columns, squeeze=False)
     for axes, (name, q, v, unit) in zip(grid.flat, found, strict=False):
+        q, v = drawable(q), drawable(v)
         shown = thinned([q, v], MOST)
         axes.plot(q[shown], v[shown], color=COLOURS[0], linewidth=1.1)
         axes.plot(q[:1], v[:1], "o", color=COLOURS[1], markersize=4.5, zorder=3)
@@ -176,7 +178,9 @@ def portraits(
 
 def _way(axes: Any, q: np.ndarray, v: np.ndarray) -> None:
     """An arrowhead on the curve, at the first third of its way."""
-    scale = np.array([np.ptp(q) or 1.0, np.ptp(v) or 1.0])
+    if not (np.isfinite(q) & np.isfinite(v)).any():
+        return
+    scale = np.array([(np.nanmax(x) - np.nanmin(x)) or 1.0 for x in (q, v)])
     steps = np.linalg.norm(np.diff(np.column_stack([q, v]), axis=0) / scale, axis=1)
     way = np.concatenate([[0.0], np.cumsum(np.nan_to_num(steps))])
     if not way[-1] > 0:

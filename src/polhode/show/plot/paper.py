@@ -16,6 +16,8 @@ MOST = 3000
 """Points of the curves of one panel, each extreme among them: an SVG of them stays small."""
 WIDE, HIGH = 6.3, 2.5
 """Inches of a panel over time: the width of a page of text."""
+BOUND = 1e60
+"""The largest value that is drawn."""
 INK, QUIET, FAINT = "#1b1b1b", "#6d767d", "#b4bcc2"
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 """Strokes of curves beyond the colours there are, so that none look alike."""
@@ -30,9 +32,15 @@ def draw_curves(axes: "Axes", time: np.ndarray, curves: Sequence[tuple[str, np.n
     """Curves over time, each with its name (escaped, where a model gave it) and its look."""
     if not curves:
         return
-    shown = thinned([y for _, y, _ in curves], MOST)
-    for name, y, how in curves:
+    within = [drawable(y) for _, y, _ in curves]
+    shown = thinned(within, MOST)
+    for (name, _, how), y in zip(curves, within, strict=True):
         axes.plot(time[shown], y[shown], label=name, **how)
+
+
+def drawable(y: np.ndarray) -> np.ndarray:
+    """Values that an axis can have; others, of a run that left all bounds, become gaps."""
+    return np.where(abs(y) < BOUND, y, np.nan)
 
 
 def over_time(axes: "Axes", time: np.ndarray, what: str, unit: str, last: bool = True) -> None:

@@ -47,6 +47,10 @@ class Size(click.ParamType):
 @click.option("--size", type=Size(), default="640x480", show_default=True, help="Of a film, pixels.")
 @click.option("--view", type=Values(), default=None, help="Azimuth and elevation of a film's viewer: 30deg,20deg.")
 @click.option("--model", default=None, help="The run's model, if the run does not hold it: a file or a bundled name.")
+@click.option("--meshes", type=click.Path(path_type=Path), default=None, help="A URDF whose shapes the bodies have.")
+@click.option(
+    "--package", "packages", multiple=True, type=click.Path(), help="Its folder for package://; may be repeated."
+)
 @click.option("--overwrite", is_flag=True, help="Overwrite an existing picture.")
 def animate(run: Path, out: Path | None, view: tuple[float, ...] | None, **options: Any) -> None:
     """Show RUN (run.nc, or its folder) in motion: a page for a browser, or a film."""

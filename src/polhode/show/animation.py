@@ -14,6 +14,7 @@ from polhode.errors import InputError, PolhodeError, message
 from polhode.model import Model
 from polhode.result.aside import aside
 from polhode.show.film import Film, Shown
+from polhode.show.meshes import looks
 from polhode.show.motion import Arrays
 from polhode.show.packing import Store
 from polhode.show.plot.source import instants, model_of, opened
@@ -44,6 +45,8 @@ def animate(
     frames: bool = False,
     vectors: bool = True,
     cans: bool = False,
+    meshes: Any = None,
+    packages: Sequence[str | Path] = (),
     sequence: str = "313",
     seconds: float | None = None,
     rate: float = 25.0,
@@ -54,13 +57,15 @@ def animate(
 ) -> Path:
     """Write a moving picture of a run: .html (in a browser, to be turned and zoomed), .mp4 or .gif.
 
-    A body is the box, cylinder or ball that has its mass and inertia, with links between its joints.
+    A body is the box, cylinder or ball that has its mass and inertia, with links between its joints, or its mesh.
 
     model     the run's model, where the run does not hold it
     trails    paths of the outermost bodies
     frames    the axes x, y, z of every body, orange, green, blue
     vectors   angular velocities ω and the angular momentum L
     cans      joints as cans in series; balls and free bodies by the angles of `sequence`
+    meshes    a URDF whose shapes the bodies have, or by body: a mesh file, or triangles (n, 3, 3) in its axes
+    packages  folders in which package://NAME of the URDF is looked for
     seconds   how long a film plays; None: as the motion was, or 6 s
     rate      pictures per second of a film
     size      of a film, pixels
@@ -73,14 +78,15 @@ def animate(
     instants("animation", found)
     known = model_of("animation", found, model)
     shown = Shown(trails, frames, vectors, cans)
+    shapes = looks(meshes, known, packages)
     if path.suffix == ".html":
         with aside(path, overwrite) as sink:
-            sink.write(_page(found, known, shown, sequence).encode())
+            sink.write(_page(found, known, shown, sequence, shapes).encode())
         return path
     _needs_pillow()
     encoder = _ffmpeg() if path.suffix == ".mp4" else ""
     arrays = Arrays()
-    moving = scene(found, known, arrays, sequence)  # type: ignore[arg-type]
+    moving = scene(found, known, arrays, sequence, shapes)  # type: ignore[arg-type]
     if moving is None:
         raise _nothing(found)
     film = Film(moving, arrays, shown, size, view)
@@ -124,10 +130,10 @@ def _nothing(run: "Dataset") -> InputError:
     )
 
 
-def _page(run: "Dataset", model: Model, shown: Shown, sequence: str) -> str:
+def _page(run: "Dataset", model: Model, shown: Shown, sequence: str, shapes: dict[str, Any]) -> str:
     """The page of an animation: the report's own stage, alone."""
     store = Store()
-    moving = scene(run, model, store, sequence)
+    moving = scene(run, model, store, sequence, shapes)
     if moving is None:
         raise _nothing(run)
     time = np.asarray(run["time"].values, dtype=float)

@@ -9,7 +9,7 @@ import numpy as np
 from polhode import quaternion
 from polhode.show.motion import Arrays, Motion
 from polhode.show.raster import Camera, Canvas
-from polhode.show.solids import Mesh, mesh
+from polhode.show.solids import Mesh, given, mesh
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -55,7 +55,7 @@ class Film:
         self.scene, self.arrays, self.shown, self.size = scene, arrays, shown, size
         self.motion = Motion.of(scene, arrays)
         self.bodies = [
-            (b, body, [(mesh(part), part) for part in body["parts"]])
+            (b, body, [(self._mesh(part), part) for part in body["parts"]])
             for b, body in enumerate(scene["bodies"])
             if shown.cans or not body.get("overlay")
         ]
@@ -66,6 +66,9 @@ class Film:
         right, _, back = self.camera.axes
         key = self.up - 0.45 * right + 0.55 * back
         self.key = key / np.linalg.norm(key)
+
+    def _mesh(self, part: dict[str, Any]) -> Mesh:
+        return given(self.arrays.kept[part["mesh"]]) if part["kind"] == "mesh" else mesh(part)
 
     def _cloud(self) -> np.ndarray:
         """What must be in the picture: all parts over the whole time, and the tips of arrows."""

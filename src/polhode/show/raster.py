@@ -61,10 +61,14 @@ class Canvas:
     def solid(
         self, mesh: Mesh, colour: np.ndarray, shade: float, key: np.ndarray, up: np.ndarray, alpha: float = 1.0
     ) -> None:
-        """Lit triangles of a convex solid; those that face away are left out."""
+        """Lit triangles; those of a solid that face away are left out."""
         centre = mesh.corners.mean(axis=1)
         facing = np.sum(mesh.normals * (self.camera.eye - centre), axis=1) > 0
-        n = mesh.normals[facing]
+        normals = mesh.normals
+        if not mesh.closed:
+            normals = np.where(facing[:, None], normals, -normals)
+            facing = np.ones(len(normals), bool)
+        n = normals[facing]
         light = 0.42 + 0.20 * (0.5 + 0.5 * n @ up) + 0.46 * np.maximum(n @ key, 0.0)
         tone = np.where(mesh.dark[facing], shade, 1.0)
         paint = np.clip(colour * (light * tone)[:, None], 0, 1)

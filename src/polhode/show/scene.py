@@ -6,7 +6,7 @@ between them along rotation vectors, which hold whole turns.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from polhode import quaternion
 from polhode.model import JOINTS, WORLD, Body, Joint, Model, plain
 from polhode.show.curves import COLOURS, labels, times, values
+from polhode.show.meshes import with_normals
 from polhode.show.overlay import cans
 from polhode.show.packing import Store
 
@@ -81,6 +82,8 @@ def _size(part: Part) -> float:
         return math.hypot(part["r"], part["h"] / 2)
     if part["kind"] == "capsule":
         return part["h"] / 2 + part["r"]
+    if part["kind"] == "mesh":
+        return float(np.linalg.norm(part["triangles"], axis=-1).max())
     return float(np.linalg.norm(part["size"])) / (2 if part["kind"] == "box" else math.sqrt(3))
 
 
@@ -175,10 +178,17 @@ def turns(time: np.ndarray, p: np.ndarray, omega: np.ndarray | None, chosen: np.
     return np.where(length < 2.5, vector, axis * (angle + 2 * np.pi * count))
 
 
-def scene(dataset: "Dataset", model: Model, store: Store, sequence: str = "313") -> dict[str, Any] | None:
+def scene(
+    dataset: "Dataset",
+    model: Model,
+    store: Store,
+    sequence: str = "313",
+    looks: Mapping[str, list[Part]] | None = None,
+) -> dict[str, Any] | None:
     """Everything the animation needs, or None where there is nothing to show.
 
     sequence  of the cans of balls and free bodies
+    looks     parts of bodies by name, in place of the solids of their inertia
     """
     position, attitude = values(dataset, "position"), values(dataset, "quaternion")
     names = labels(dataset, "body")
@@ -198,7 +208,9 @@ def scene(dataset: "Dataset", model: Model, store: Store, sequence: str = "313")
         [turns(time, p[:, b], None if omega is None else omega[:, k], chosen) for b, k in enumerate(places)], axis=1
     )
     r, p = r[chosen], p[chosen]
-    machine = _machine(model, r, p)
+    machine = _machine(model, r, p, looks or {})
+    for body in machine["bodies"]:
+        body["parts"] = [_stored(part, store) for part in body["parts"]]
     cans = list(_cans(model, r, p, machine, time[chosen], sequence))
     machine["bodies"] += [record for record, *_ in cans]
     r, p, moved = (np.concatenate([x, *(each[k] for _, *each in cans)], axis=1) for k, x in enumerate((r, p, moved)))
@@ -244,7 +256,15 @@ def _spins(
     return {"spins": {**found, "fastest": fastest, "length": 0.6 * reach}}
 
 
-def _machine(model: Model, r: np.ndarray, p: np.ndarray) -> dict[str, Any]:
+def _stored(part: Part, store: Store) -> Part:
+    """A part as plain data: the triangles of a mesh are in the store, each corner with its normal."""
+    if part["kind"] != "mesh":
+        return part
+    kept = {key: value for key, value in part.items() if key != "triangles"}
+    return {**kept, "mesh": store.put(with_normals(part["triangles"]))}
+
+
+def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, list[Part]]) -> dict[str, Any]:
     """Bodies with their parts, and the space they need.
 
     r, p  (frames, bodies, 3 and 4)
@@ -254,7 +274,7 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray) -> dict[str, Any]:
     roots = np.array([plain(j.position) for j in model.joints if j.parent == WORLD and j.type != "free"]).reshape(-1, 3)
     reach = _reach(model, np.concatenate([points[0], roots]))
     radius = min((0.022 if len(model.bodies) > 1 else 0.03) * reach, 0.07 * _link(model, reach))
-    parts = [body_parts(model, body, radius) for body in model.bodies]
+    parts = [looks.get(body.name) or body_parts(model, body, radius) for body in model.bodies]
     place = {body.name: b for b, body in enumerate(model.bodies)}
     pairs = [(place[j.parent], place[j.child]) for j in model.joints if j.parent != WORLD]
     hiding = {a for a, b in pairs if _inside(parts[b][0], parts[a][0], r[0, [b, a]], p[0, [b, a]])}

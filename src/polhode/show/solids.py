@@ -13,15 +13,19 @@ ROUND = 32
 
 
 class Mesh(NamedTuple):
-    """Triangles: corners (n, 3, 3), outward normals (n, 3), whether each is of the darker pattern (n,)."""
+    """Triangles: corners (n, 3, 3), outward normals (n, 3), whether each is of the darker pattern (n,).
+
+    closed  a solid: those that face away are hidden; else both sides are seen
+    """
 
     corners: np.ndarray
     normals: np.ndarray
     dark: np.ndarray
+    closed: bool = True
 
     def moved(self, R: np.ndarray, x: np.ndarray) -> "Mesh":
         """The same, turned and shifted."""
-        return Mesh(self.corners @ R.T + x, self.normals @ R.T, self.dark)
+        return Mesh(self.corners @ R.T + x, self.normals @ R.T, self.dark, self.closed)
 
 
 def mesh(part: dict[str, Any]) -> Mesh:
@@ -30,6 +34,12 @@ def mesh(part: dict[str, Any]) -> Mesh:
     turn = np.asarray(from_z(part["toward"]) if "toward" in part else part.get("turn", (1.0, 0.0, 0.0, 0.0)))
     R = np.asarray(quaternion.rotation_matrix(turn / np.linalg.norm(turn)))
     return _shape(part["kind"], size, part.get("pattern", 0)).moved(R, np.asarray(part.get("at", (0, 0, 0)), float))
+
+
+def given(corners_and_normals: np.ndarray) -> Mesh:
+    """A mesh of (n, 3, 6), as a scene keeps it: a surface that need not be closed."""
+    both = corners_and_normals.reshape(-1, 3, 6)
+    return Mesh(both[..., :3], both[:, 0, 3:], np.zeros(len(both), bool), closed=False)
 
 
 @lru_cache(maxsize=512)

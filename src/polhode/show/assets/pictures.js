@@ -93,8 +93,9 @@ if (scene) {
   picture(host, { up: scene.up, target: scene.target, radius: scene.radius, look: scene.look }, (stage) => {
     const meshes = new Map(); // equal shapes share theirs
     const mesh = (part) => {
-      const key = JSON.stringify([part.kind, part.r, part.h, part.size]);
-      if (!meshes.has(key)) meshes.set(key, stage.mesh(P.shapes[part.kind](part)));
+      const key = JSON.stringify([part.kind, part.r, part.h, part.size, part.mesh]);
+      const given = (data) => ({ data, index: Array.from({ length: data.length / 6 }, (_, k) => k) });
+      if (!meshes.has(key)) meshes.set(key, stage.mesh(part.kind === "mesh" ? given(arrays[part.mesh]) : P.shapes[part.kind](part)));
       return meshes.get(key);
     };
     const built = (part) => ({ mesh: mesh(part), local: oriented(part), tone: part.tone, pattern: part.pattern || 0, shade: part.kind === "box" ? 0.84 : 0.62 });

@@ -47,7 +47,7 @@ def arm(tmp_path):
 def test_a_mesh_stands_where_the_urdf_says(arm):
     """Scaled in its own axes, turned by 90° about z, then shifted."""
     mesh, cylinder = looks(arm, load_with_notes(arm)[0])["arm"]
-    points = mesh["triangles"].reshape(-1, 3)
+    points = mesh["triangles"].reshape(-1, 3) + mesh["at"]
     assert np.allclose(points.max(axis=0) - points.min(axis=0), [0.4, 2.0, 0.2], atol=1e-6)
     assert np.allclose((points.max(axis=0) + points.min(axis=0)) / 2, [1, 2, 3], atol=1e-6)
     assert (cylinder["kind"], cylinder["r"], cylinder["h"]) == ("cylinder", 0.1, 0.5)
@@ -56,7 +56,7 @@ def test_a_mesh_stands_where_the_urdf_says(arm):
 def test_normals_point_the_way_the_corners_turn(arm):
     mesh, _ = looks(arm, load_with_notes(arm)[0])["arm"]
     both = with_normals(mesh["triangles"])
-    outward = both[..., :3].mean(axis=1) - [1, 2, 3]
+    outward = both[..., :3].mean(axis=1)  # from its middle
     assert np.all(np.sum(both[:, 0, 3:] * outward, axis=1) > 0)
     made = given(both.ravel())
     assert np.array_equal(made.corners, mesh["triangles"])
@@ -119,9 +119,7 @@ def test_a_machine_is_drawn_with_its_meshes(arm, tmp_path, browser):
     made = scene(run, model, arrays, looks=looks(arm, model))
     (body,) = [body for body in made["bodies"] if body["name"] == "arm"]
     assert [part["kind"] for part in body["parts"]] == ["mesh", "cylinder"]
-    assert body["parts"][0]["reach"] == pytest.approx(
-        math.dist((0, 0, 0), (1.2, 3, 3.1)), rel=1e-3
-    )  # four digits on the page
+    assert body["parts"][0]["reach"] == pytest.approx(math.hypot(0.2, 1.0, 0.1), rel=1e-3)  # four digits on the page
     film = Film(made, arrays, Shown(trails=False, vectors=False), (160, 120))
     picture = np.asarray(film.draw(0.2)).astype(int)
     assert np.mean(picture.max(axis=-1) - picture.min(axis=-1) > 60) > 0.01  # a coloured brick

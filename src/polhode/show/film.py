@@ -68,7 +68,9 @@ class Film:
         self.key = key / np.linalg.norm(key)
 
     def _mesh(self, part: dict[str, Any]) -> Mesh:
-        return given(self.arrays.kept[part["mesh"]]) if part["kind"] == "mesh" else mesh(part)
+        if part["kind"] != "mesh":
+            return mesh(part)
+        return given(self.arrays.kept[part["mesh"]]).moved(np.eye(3), np.array(part["at"]))
 
     def _cloud(self) -> np.ndarray:
         """What must be in the picture: all parts over the whole time, and the tips of arrows."""

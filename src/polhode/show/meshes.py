@@ -80,7 +80,10 @@ def _visual_mesh(one: Visual, most: int) -> Part | None:
 
 
 def _mesh_part(triangles: np.ndarray, most: int) -> Part:
-    return {"kind": "mesh", "triangles": coarser(triangles, most), "at": [0.0, 0.0, 0.0]}
+    """Triangles about their middle."""
+    found = coarser(triangles, most)
+    middle = (found.min(axis=(0, 1)) + found.max(axis=(0, 1))) / 2
+    return {"kind": "mesh", "triangles": found - middle, "at": middle.tolist()}
 
 
 def read_mesh(path: Path) -> np.ndarray:

@@ -46,6 +46,9 @@ UNBOUNDED = 1e50
 AHEAD = 1e-9
 """How far ahead, relative to the time, a constraint is looked at where a run cannot go on."""
 
+WRITTEN = 50
+"""Numbers of a state up to which the stages of a step are written out, each with sums of its own."""
+
 INLINE = 250
 """Operations of an acceleration that are written out at each stage of a step; a larger one is one routine for all."""
 
@@ -84,6 +87,7 @@ class Engine:
             fix = "Give every body mass and inertia, or take constraints='project'."
             found = f"model '{plan.model.name}', whose mass matrix is singular"
             raise InputError(message("simulate, constraints", "'ggl' needs M⁻¹", found, "a regular one", fix))
+        self._looped = True
         self.raised = ""
         """What a user's function raised during the run, and where."""
         self._try()
@@ -130,6 +134,7 @@ class Engine:
             law = lambda t, q, v: level or Vec()  # noqa: E731
         forward = self._forward if self.closed or not self.in_python else forward_dynamics
         made = machine(self.tree, law, forward)
+        made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > WRITTEN)
         if plan.norm == "none":
             made = made._replace(normalized=lambda q: q)
         if not self.closed:
@@ -155,7 +160,7 @@ class Engine:
             way = forward_dynamics
         law = law or law_of(self.model, tree, self.plan.tau, np.array(self.plan.zero))[0]
         other = copy(self)
-        vars(other).update(tree=tree, law=law, _way=(way, reduced, operations))
+        vars(other).update(tree=tree, law=law, _way=(way, reduced, operations), _looped=False)
         for name in ("_shared", "_projection"):
             vars(other).pop(name, None)
         return other

@@ -1,7 +1,7 @@
 """Explicit Runge–Kutta rules: one function for all tableaus, on vectors and on machines."""
 
 from polhode.integrate.chart import ChartOf, combined, hermite, in_coordinates, raw
-from polhode.integrate.method import Dense, Interpolant, Machine, Method, Rhs, Rule, VectorStep
+from polhode.integrate.method import Dense, Interpolant, Machine, Method, Rhs, Rule, Step, VectorStep
 from polhode.integrate.tableaus import (
     BS32,
     DOP853,
@@ -16,6 +16,7 @@ from polhode.integrate.tableaus import (
     Tableau,
 )
 from polhode.scalar import Scalar, Vec
+from polhode.scalar.structured import Stages, staged
 
 
 def stages(tableau: Tableau, rhs: Rhs, t: Scalar, x: Vec, h: Scalar) -> list[Vec]:
@@ -32,6 +33,17 @@ def runge_kutta(tableau: Tableau) -> Rule:
     def step(rhs: Rhs, t: Scalar, x: Vec, h: Scalar) -> VectorStep:
         k = stages(tableau, rhs, t, x, h)
         return VectorStep(x + h * combined(tableau.b, k), tuple(h * combined(row, k) for row in tableau.errors))
+
+    return step
+
+
+def looped(tableau: Tableau) -> Rule:
+    """The same rule with its stages in a loop, for vectors of many numbers."""
+    rule = Stages(tableau.c, tableau.A, (tableau.b, *tableau.errors))
+
+    def step(rhs: Rhs, t: Scalar, x: Vec, h: Scalar) -> VectorStep:
+        end, *errors = staged(rhs, t, x, h, rule)
+        return VectorStep(x + h * end, tuple(h * error for error in errors))
 
     return step
 
@@ -54,7 +66,11 @@ def continuous(tableau: Tableau, chart_of: ChartOf) -> Dense:
 
 def explicit(tableau: Tableau, chart_of: ChartOf = raw, family: str = "explicit", name: str = "") -> Method:
     """The method of a tableau in a chart."""
-    step = in_coordinates(runge_kutta(tableau), chart_of)
+    written, in_loops = (in_coordinates(rule, chart_of) for rule in (runge_kutta(tableau), looped(tableau)))
+
+    def step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
+        return (in_loops if machine.is_large else written)(machine, t, q, v, h)
+
     dense = continuous(tableau, chart_of) if tableau.dense else hermite(step, tableau.order)
     return Method(name or tableau.name, family, tableau.order, step, dense, tableau.source, tableau.error_order)
 

@@ -79,6 +79,8 @@ class Machine(NamedTuple):
     """Generalised forces of (t, q, v) that V does not hold"""
     tangent: Callable[[Scalar, Vec, Vec, list[Vec]], list[Vec]] | None = None
     """Of small changes of the state (t, q, v) the parts along constraints, where a projection removes the others"""
+    is_large: bool = False
+    """Whether code of one stage is to serve all, in a loop"""
     bound: Bound | None = None
     """The constraints, where a step is to meet them itself"""
 

@@ -1,18 +1,20 @@
-"""What `iterate`, `solve` and `jacobian` of `polhode.scalar` are on symbols: structured nodes of the graph.
+"""What `iterate`, `solve`, `staged` and `jacobian` of `polhode.scalar` are on symbols: structured nodes of the graph.
 
 Importing this module gives symbols these methods; `polhode.kernel` does.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from polhode.kernel.differentiate import jacobian as jacobian_graph
 from polhode.kernel.graph import Graph, Port, labels
 from polhode.kernel.linear import solution
+from polhode.kernel.orthogonal import spans
 from polhode.kernel.record import Recorder
 from polhode.kernel.replay import replay
 from polhode.kernel.trace import Builder, Symbol, current, number_node, scope
 from polhode.scalar import Vec
+from polhode.scalar.structured import Stages
 
 
 def iterate(symbol: Symbol, step: Callable[[Vec], tuple[Vec, Any]], state: Vec, limit: Any) -> Vec:
@@ -34,6 +36,45 @@ def _checked(found: tuple[Vec, Any], n: int, builder: Builder) -> tuple[Vec, Any
     if len(new) != n:
         raise builder.error("a loop changes the size of its state", f"{len(new)} numbers", f"{n}")
     return new, (1.0 if go else 0.0) if isinstance(go, bool) else go
+
+
+def staged(symbol: Symbol, rhs: Callable[[Any, Vec], Vec], t: Any, x: Vec, h: Any, rule: Stages) -> list[Vec]:
+    """The sums of the stages of an explicit rule: a loop over the stages, with loops over the numbers of each."""
+    n, s, m = len(x), len(rule.c), len(rule.sums)
+    with Recorder("stages") as r:
+        start, th = r.input("start", n), r.input("th", 2)
+        c, A, weights = (
+            r.table("c", rule.c), r.table("A", _full(rule.A, s)), r.table("weights", _full(rule.sums, s))
+        )  # fmt: skip
+        K, X, sums = r.array("K", s * n), r.array("X", n), r.output("sums", m * n)
+        for i in r.range(s):
+            for part in spans(r, n):
+                for e in part:
+                    X[e] = 0.0
+            for j in r.range(i):
+                _add(r, n, X, 0, A[i * s + j], K, j * n)
+            for part in spans(r, n):
+                for e in part:
+                    X[e] = start[e] + th[1] * X[e]
+            rates = rhs(th[0] + c[i] * th[1], Vec([X[e] for e in range(n)]))
+            for e, value in enumerate(rates):
+                K[i * n + e] = value
+        for l in r.range(m):
+            for j in r.range(s):
+                _add(r, n, sums, l * n, weights[l * s + j], K, j * n)
+    found = r.call([*x, t, h])
+    return [Vec(found[l * n : (l + 1) * n]) for l in range(m)]
+
+
+def _full(rows: Sequence[Mapping[int, float]], width: int) -> list[float]:
+    return [float(row.get(j, 0.0)) for row in rows for j in range(width)]
+
+
+def _add(r: Recorder, n: int, X: Any, first: Any, weight: Any, K: Any, at: Any) -> None:
+    """n numbers of K times a weight, to those of X."""
+    for part in spans(r, n):
+        for e in part:
+            X[first + e] = X[first + e] + weight * K[at + e]
 
 
 def solve(symbol: Symbol, A: Vec, b: Vec) -> Vec:
@@ -75,5 +116,5 @@ def jacobian(symbol: Symbol, function: Callable[[Vec], Vec], x: Vec) -> tuple[Ve
     return result["y"], result["d_y_d_x"]
 
 
-for method in (iterate, solve, jacobian):
+for method in (iterate, solve, staged, jacobian):
     setattr(Symbol, method.__name__, method)

@@ -1,11 +1,11 @@
-"""Three operations that are more than arithmetic: repeat a step, solve linear equations, differentiate.
+"""Four operations that are more than arithmetic: repeat a step, solve linear equations, differentiate, go by stages.
 
 Each asks the components of its vector for a method of its own name (tracer symbols have them: a loop and
 a linear solve stay one node of the graph). Floats and batches are worked on here.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,6 +90,34 @@ def _pivoted(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     found = np.zeros_like(x)
     found[n[:, None], order] = x
     return found.reshape(*A.shape[:-2], m, b.shape[-1])
+
+
+def staged(rhs: Callable[[Scalar, Vec], Vec], t: Scalar, x: Vec, h: Scalar, rule: "Stages") -> list[Vec]:
+    """The sums Σ_j e_j k_j of the stages k_i = rhs(t + c_i h, x + h Σ_j A_ij k_j), one for each row e of `rule.sums`.
+
+    On symbols the stages are one loop of the graph: code for one of them serves all.
+    """
+    if method := _own("staged", x):
+        return method(rhs, t, x, h, rule)
+    k: list[Vec] = []
+    for c, row in zip(rule.c, rule.A, strict=True):
+        k.append(rhs(t + c * h, x + h * _summed(row, k)) if row else rhs(t, x))
+    return [_summed(row, k) for row in rule.sums]
+
+
+class Stages(NamedTuple):
+    """An explicit rule: its instants c, the weights A of each stage, and those of the sums, by numbers of stages."""
+
+    c: Sequence[float]
+    A: Sequence[Mapping[int, float]]
+    sums: Sequence[Mapping[int, float]]
+
+
+def _summed(row: Mapping[int, float], k: Sequence[Vec]) -> Vec:
+    first, *others = [weight * k[j] for j, weight in row.items()]
+    for other in others:
+        first = first + other
+    return first
 
 
 def jacobian(function: Callable[[Vec], Vec], x: Vec) -> tuple[Vec, Vec]:

@@ -125,6 +125,24 @@ def test_expressions_are_written_as_they_were_and_kernels_are_kept(tmp_path, mon
     assert any(tmp_path.rglob("*"))  # the text tells all of the model: its kernel is worth keeping
 
 
+CURVE = """name: bead
+parameters: {k: 2}
+bodies: {bead: {mass: 1, inertia: [1, 1, 1]}}
+joints: {flight: {type: free, parent: world, child: bead}}
+constraints: {wire: {type: point-on-curve, body_b: bead, residual: [z - k*x^2, y]}}
+"""
+
+
+def test_a_curve_may_be_expressions_in_a_file():
+    """z = 2 x², y = 0: at the bottom with speed u the bead is lifted by z̈ = 4 u²."""
+    model = model_from_yaml(CURVE, "bead.yaml")
+    assert model_from_yaml(to_yaml(model), "again.yaml").constraints == model.constraints
+    found = ph.compile(model).forward_dynamics([0, 0, 0, 1, 0, 0, 0], [3, 0, 0, 0, 0, 0], [0] * 6)
+    assert found == pytest.approx([0, 0, 36, 0, 0, 0], abs=1e-13)
+    with pytest.raises(ph.CompileError, match="constraint 'wire', function: wrong result"):
+        ph.compile(model_from_yaml(CURVE.replace(", y]", "]"), "bead.yaml")).constraint_rows([0] * 7, [0] * 6)
+
+
 def test_functions_of_python_are_not_written():
     model = ph.Model("m", bodies=[BOB], joints=[PLANE], constraints=[ph.Constraint(lambda t, q: q[0])])
     with pytest.raises(ph.ModelError, match="function of Python cannot be written"):

@@ -75,3 +75,37 @@ def test_mujoco_has_the_same_mass_matrix_bias_and_accelerations(text, target, se
         assert pose.position == pytest.approx(data.xpos[k], abs=1e-12)
         turned = abs(pose.quaternion @ data.xquat[k])
         assert turned == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("text", [PENDULUM, FLYING], ids=["arms", "flyer"])
+def test_mujoco_has_the_same_forces_between_bodies(text):
+    """cfrc_int: what the parent gives to each body, about the mass centre of its tree, in world axes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ph.PolhodeWarning)
+        model = load_mjcf(text)
+    system, theirs = ph.compile(model, target="python"), mujoco.MjModel.from_xml_string(text)
+    data, rng = mujoco.MjData(theirs), np.random.default_rng(5)
+    q, at = rng.normal(size=model.nq), 0
+    for joint in model.joints:
+        if JOINTS[joint.type].has_quaternion:
+            part = slice(at + joint.nq - 4, at + joint.nq)
+            q[part] /= np.linalg.norm(q[part])
+        at += joint.nq
+    v, tau = rng.normal(size=(2, model.nv))
+    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
+    mujoco.mj_forward(theirs, data)
+    mujoco.mj_rnePostConstraint(theirs, data)
+    found = system.joint_reactions(q, v, tau)
+    for k, joint in enumerate(model.joints):
+        body = mujoco.mj_name2id(theirs, mujoco.mjtObj.mjOBJ_BODY, joint.child)
+        if body < 0:
+            continue  # a frame between two joints of one body
+        turned = ph.quaternion.rotation_matrix(joint.orientation)
+        if joint.parent != "world":
+            turned = ph.quaternion.rotation_matrix(system.pose(q, joint.parent).quaternion) @ turned
+        force, torque = turned @ found.force[k], turned @ found.torque[k]
+        centre = data.subtree_com[theirs.body_rootid[body]]
+        torque = torque + np.cross(system.pose(q, joint.child).position - centre, force)
+        size = 1 + np.max(abs(data.cfrc_int[body]))
+        assert np.max(abs(data.cfrc_int[body, 3:] - force)) < 1e-11 * size
+        assert np.max(abs(data.cfrc_int[body, :3] - torque)) < 1e-11 * size

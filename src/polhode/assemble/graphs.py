@@ -13,7 +13,7 @@ from polhode.assemble.closed import ENGINES
 from polhode.assemble.quantities import forward_by_factors, inverse_dynamics
 from polhode.assemble.rolled import is_large
 from polhode.dynamics import inertia, kinematics
-from polhode.formats.written import Conditions, Expression
+from polhode.formats.written import Written
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.schedule import fused
 from polhode.model import Model, make_tree, regrouped
@@ -124,4 +124,4 @@ def identity_text(model: Model, way: str = "") -> str:
     """
     held = [*(x for force in model.forces for x in vars(force).values())]
     held += [x for constraint in model.constraints for x in constraint.data.values()]
-    return "" if any(callable(x) and not isinstance(x, (Conditions, Expression)) for x in held) else f"{model!r}{way}"
+    return "" if any(callable(x) and not isinstance(x, Written) for x in held) else f"{model!r}{way}"

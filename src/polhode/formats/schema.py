@@ -291,9 +291,7 @@ Written_ = TypeAliasType("Written_", Annotated[Any, PlainValidator(_written), Wi
 class ConstraintEntry(Entry):
     """A condition on the motion: between frames on two bodies, or on the coordinates of joints."""
 
-    type: Annotated[StrictStr, WithJsonSchema({"enum": [kind for kind in KINDS if kind != "point-on-curve"]})] = needed(
-        "kind of constraint"
-    )
+    type: Annotated[StrictStr, WithJsonSchema({"enum": list(KINDS)})] = needed("kind of constraint")
     body_a: Name = optional("a body, or world")
     body_b: Name = optional("another body, or world")
     position_a: Place = optional("of the frame on body_a, m; 0 unless given")
@@ -314,7 +312,9 @@ class ConstraintEntry(Entry):
     offset: Number = optional("0 unless given")
     polynomial: Annotated[list[Number], Field(min_length=2)] = optional("joint = Σ c[k] source^k, coefficients c")
     value: Motion = optional("the coordinate that the joint keeps: a number, or an expression of the time t")
-    residual: Written_ = optional("expressions of t and of the coordinates of one-axis joints, by name, that stay zero")
+    residual: Written_ = optional(
+        "expressions that stay zero: of t and of one-axis joints by name, or of x, y, z on a curve"
+    )
 
 
 class KeptEntry(BaseModel):

@@ -52,3 +52,21 @@ class Conditions:
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.expressions))
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Two expressions of x, y and z that vanish on a curve, as one function of a point."""
+
+    expressions: tuple[Expression, ...]
+
+    def __call__(self, point: Scalar) -> list[Scalar]:
+        """Their values."""
+        return [each(*point) for each in self.expressions]
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.expressions))
+
+
+Written = (Expression, Conditions, Curve)
+"""Functions whose text tells all of them."""

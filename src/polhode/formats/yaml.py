@@ -26,7 +26,7 @@ from polhode.errors import InputError, ModelError, PolhodeWarning, message
 from polhode.formats import schema
 from polhode.formats.document import Document, Path_, read_document, read_text
 from polhode.formats.expression import Fault, is_name
-from polhode.formats.written import Conditions, Expression, expression
+from polhode.formats.written import Conditions, Curve, Expression, expression
 from polhode.model import Body, Constraint, Force, ForceFunction, Joint, Model, Parameter, Spring, Start
 from polhode.model.conditions import check_data
 from polhode.model.description import named_parameters
@@ -220,9 +220,10 @@ def _constraint(
             raise ModelError(message(f"constraint '{name}', {rpy}", "an orientation twice", found, "one of them"))
         if rpy in values:
             values[orientation] = _attitude("extrinsic-123", values.pop(rpy))
-    if "residual" in values and kind == "function":
-        values["function"] = _conditions(name, values.pop("residual"), joints)
-    elif kind == "function":
+    if "residual" in values and kind in ("function", "point-on-curve"):
+        written = values.pop("residual")
+        values["function"] = _conditions(name, written, joints) if kind == "function" else _curve(name, written)
+    elif kind in ("function", "point-on-curve"):
         raise ModelError(message(f"constraint '{name}'", "'residual' is missing", "nothing", "expressions"))
     constraint = Constraint(name, kind, values)
     check_data(constraint)
@@ -235,14 +236,21 @@ def _conditions(name: str, written: schema.Written, joints: Sequence[Joint]) -> 
     for joint in joints:
         places += [(joint.name, at)] if joint.nq == 1 and is_name(joint.name) and joint.name != "t" else []
         at += joint.nq
-    variables = ("t", *(joint for joint, _ in places))
+    fix = "Coordinates are called by the names of their joints, of one axis."
+    return Conditions(_expressions(name, written, ("t", *(joint for joint, _ in places)), fix), tuple(places))
+
+
+def _curve(name: str, written: schema.Written) -> Curve:
+    return Curve(_expressions(name, written, ("x", "y", "z"), "A curve is two expressions of x, y and z."))
+
+
+def _expressions(name: str, written: schema.Written, variables: tuple[str, ...], fix: str) -> tuple[Expression, ...]:
+    """The residuals of a constraint as functions of variables."""
     try:
-        found = tuple(expression(text, written.parameters, variables) for text in written.texts)
+        return tuple(expression(text, written.parameters, variables) for text in written.texts)
     except Fault as fault:
-        fix = "Coordinates are called by the names of their joints, of one axis."
         where = f"constraint '{name}', residual"
         raise ModelError(message(where, fault.what, fault.found, fault.expected, fix)) from None
-    return Conditions(found, tuple(places))
 
 
 def _attitude(sequence: str, angles: Any) -> tuple[float, ...]:
@@ -334,7 +342,7 @@ def _written(where: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """The data of a constraint, with its expressions as texts."""
     found: dict[str, Any] = {}
     for key, value in data.items():
-        if isinstance(value, Conditions):
+        if isinstance(value, (Conditions, Curve)):
             found["residual"] = [each.text for each in value.expressions]
         elif callable(value) and not isinstance(value, Expression):
             fix = "A file holds data only; add such constraints in Python."

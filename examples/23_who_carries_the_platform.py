@@ -18,7 +18,7 @@ from polhode.show.figure import COLOURS, new_figure, save_figure
 
 model = ph.load("stewart-platform")
 push = [1.0, 0, 0, 2.0, 0, 0] + [0] * 18  # m/s and rad/s of the plate; the legs do not fit that yet
-run = ph.simulate(model, v=push, duration=5.0, samples=1251, move_start=True)
+run = ph.simulate(model, v=push, duration=5.0, method="rk4", step=1e-3, every=4, move_start=True)
 t, mass, g = run["time"].values, 20.0, 9.81
 
 

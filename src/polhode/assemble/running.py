@@ -42,11 +42,11 @@ class Timing:
         return float(self.times[-1])
 
     def beginning(self, steps: float = 100.0) -> "Timing":
-        """The first so many steps, or the first twentieth."""
+        """The first so many steps, or with steps under control so many thousandths of the time."""
         if self.h:
             count = min(steps, float(np.sum(self.counts)))
             return replace(self, times=np.array([0.0, count * self.h]), counts=np.array([count]))
-        return replace(self, times=np.array([0.0, self.end / 20]), counts=np.ones(1))
+        return replace(self, times=np.array([0.0, self.end * min(1.0, steps / 1000)]), counts=np.ones(1))
 
 
 class Block(NamedTuple):
@@ -86,6 +86,13 @@ class Running:
         """From one table to the other, and back."""
         row, given = self.lanes.kernels["row"], [*self.given, *self.settings]
         return [Bound(row, self.n, [self.tables[k], *given], [self.tables[1 - k], *self.state]) for k in range(2)]
+
+    @cached_property
+    def observe(self) -> tuple[list[np.ndarray], Bound]:
+        """Room for time, q, v and outputs; and what fills the last from the others."""
+        lanes, n = self.lanes, self.n
+        room = [np.zeros(()), *(np.empty((n, size)) for size in (lanes.nq, lanes.nv, len(lanes.outputs)))]
+        return room, Bound(lanes.kernels["observed"], n, [*room[:3], *self.given], [room[3]])
 
     @property
     def table(self) -> np.ndarray:
@@ -134,13 +141,14 @@ class Running:
         self.now = 1 - self.now
 
     def _keep(self, sample: int, q: np.ndarray, v: np.ndarray, there: np.ndarray) -> None:
-        lanes, found, t = self.lanes, self.found, np.array(self.timing.times[sample])
+        lanes, found, t = self.lanes, self.found, self.timing.times[sample]
+        everyone = bool(there.all())
         if lanes.outputs:
-            values = np.empty((self.n, len(lanes.outputs)))
-            state = [np.ascontiguousarray(x) for x in (q, v)]
-            Bound(lanes.kernels["observed"], self.n, [t, *state, *self.given], [values])()
-            found.outputs[there, sample] = values[there]
-        if there.all():
+            (at, own_q, own_v, values), look = self.observe
+            at[...], own_q[:], own_v[:] = t, q, v
+            look()
+            found.outputs[there if not everyone else slice(None), sample] = values if everyone else values[there]
+        if everyone:
             found.q[:, sample], found.v[:, sample] = q, v
         else:
             found.q[there, sample], found.v[there, sample] = q[there], v[there]

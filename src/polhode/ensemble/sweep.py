@@ -30,6 +30,9 @@ BYTES = 64 * 2**20
 ON_GPU = 16
 """So many times as many bytes on a GPU."""
 
+PROBE = 5e-3
+"""Seconds that a few runs are tried for, to tell what one costs."""
+
 FEWEST, MOST = 64, 65536
 """Runs of a chunk."""
 
@@ -258,8 +261,11 @@ def _cost(fleet: Fleet) -> float:
     n = min(FEWEST, fleet.study.runs)
     q, v, p = fleet.starts(0, n)
     fleet.lanes.kernels  # noqa: B018 - compiled before the clock runs
-    short = fleet.timing.beginning()
-    part = short.end / fleet.timing.end
-    begin = time.perf_counter()
-    fleet.lanes.run(q, v, p, short)
-    return (time.perf_counter() - begin) / n / part
+    steps, seconds, part = 100.0, 0.0, 0.0
+    while seconds < PROBE and part < 1:
+        short = fleet.timing.beginning(steps)
+        part, steps = short.end / fleet.timing.end, 4 * steps
+        begin = time.perf_counter()
+        fleet.lanes.run(q, v, p, short)
+        seconds = time.perf_counter() - begin
+    return seconds / n / part

@@ -1,6 +1,7 @@
 """A kernel on arrays that stay in place: bound once, called again and again, other Python threads running meanwhile."""
 
 import ctypes
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,7 +29,7 @@ class Bound:
             assert array.flags.c_contiguous
             assert array.shape in (tuple(shape), (n, *shape))
         steps = [
-            8 * int(np.prod(shape)) if array.ndim > len(shape) else 0
+            8 * math.prod(shape) if array.ndim > len(shape) else 0
             for array, shape in zip(self._arrays, shapes, strict=True)
         ]
         self._kernel = kernel

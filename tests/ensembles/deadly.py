@@ -7,8 +7,8 @@ from ensembles.cases import small
 from polhode.ensemble.fleet import Fleet
 from polhode.ensemble.study import Study
 
-DEADLY = (33, 150)
-"""Runs that end their process."""
+DEADLY, FAULTY = (33,), (33, 150)
+"""Runs that end their process; runs that raise."""
 
 
 class Deadly(Study):
@@ -20,6 +20,18 @@ class DeadlyFleet(Fleet):
     def run(self, first, last, threads=1, lanes=None, skip=None):
         if any(first <= k < last and k not in (skip or {}) for k in DEADLY):
             os._exit(1)
+        return super().run(first, last, threads, lanes, skip)
+
+
+class Faulty(Study):
+    def fleet(self):
+        return FaultyFleet(self)
+
+
+class FaultyFleet(Fleet):
+    def run(self, first, last, threads=1, lanes=None, skip=None):
+        if any(first <= k < last and k not in (skip or {}) for k in FAULTY):
+            raise ArithmeticError("poison")
         return super().run(first, last, threads, lanes, skip)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import polhode as ph
 from ensembles.cases import RUNS, same, small
-from ensembles.deadly import DEADLY, Deadly, Slow, of_kind
+from ensembles.deadly import DEADLY, FAULTY, Deadly, Faulty, Slow, of_kind
 from ensembles.receipts import everyone_once
 from polhode.ensemble.fleet import STATUS
 
@@ -95,13 +95,23 @@ def test_workers_killed_at_ten_random_moments_cost_nothing_but_time(tmp_path, wh
             killed(fresh, tmp_path / str(k), whole, rng.uniform(0, 0.8), everyone)
 
 
-@pytest.mark.long
-def test_runs_that_always_kill_their_worker_are_set_aside(tmp_path, whole):
-    with dask.config.set({"distributed.scheduler.allowed-failures": 1}), two_workers() as fresh:
-        found = ph.sweep(of_kind(Deadly), out=tmp_path / "s", scheduler=fresh, chunk=CHUNK).load()
+def set_aside(found, whole, runs, why):
     bad = found["status"].values == STATUS["quarantined"]
-    assert np.flatnonzero(bad).tolist() == list(DEADLY)
+    assert np.flatnonzero(bad).tolist() == list(runs)
     reasons = json.loads(found.attrs["reasons"])
-    assert set(reasons) == {str(k) for k in DEADLY}
-    assert all("KilledWorker" in why for why in reasons.values())
+    assert set(reasons) == {str(k) for k in runs}
+    assert all(why in reason for reason in reasons.values())
     assert np.array_equal(found["q"].values[~bad], whole["q"].values[~bad], equal_nan=True)
+
+
+def test_runs_that_always_fail_are_set_aside_with_their_reason(client, tmp_path, whole):
+    client.wait_for_workers(1, timeout=60)
+    found = ph.sweep(of_kind(Faulty), out=tmp_path / "s", scheduler=client, chunk=CHUNK)
+    set_aside(found, whole, FAULTY, "ArithmeticError: poison")
+
+
+@pytest.mark.long
+def test_a_run_that_always_kills_its_worker_is_set_aside(tmp_path, whole):
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}), two_workers() as fresh:
+        found = ph.sweep(of_kind(Deadly), out=tmp_path / "s", scheduler=fresh, chunk=4).load()
+    set_aside(found, whole, DEADLY, "KilledWorker")

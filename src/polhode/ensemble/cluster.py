@@ -5,8 +5,8 @@ its unfinished chunk; runs that always fail are found by halving, and set aside 
 """
 
 import time
+from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from polhode.ensemble.fleet import Fleet
@@ -14,7 +14,7 @@ from polhode.ensemble.store import Store
 from polhode.ensemble.study import Study
 from polhode.errors import InputError, PolhodeError, message
 
-RETRIES = 3
+RETRIES = 2
 """Of a task, before its runs are looked at one by one."""
 
 PATIENCE = "10s"
@@ -45,22 +45,16 @@ def client_of(scheduler: Any) -> Any:
         raise InputError(message("sweep, scheduler", "cannot be reached", found, "tcp://host:8786", fix)) from None
 
 
-@lru_cache(maxsize=2)
-def _known(identity: str, study: "_Held") -> Fleet:
-    return study.study.fleet()
+_made: dict[str, Fleet] = {}
+"""The fleet of the last study, by its identity: a worker compiles a study once."""
 
 
-class _Held:
-    """A study as a key: workers compile it once."""
-
-    def __init__(self, study: Study) -> None:
-        self.study = study
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held)
+def _fleet(study: Study) -> Fleet:
+    key = f"{type(study).__qualname__} {study.identity}"
+    if key not in _made:
+        _made.clear()
+        _made[key] = study.fleet()
+    return _made[key]
 
 
 def task(study: Study, folder: str, number: int, skip: Mapping[int, str]) -> dict[str, Any]:
@@ -70,13 +64,13 @@ def task(study: Study, folder: str, number: int, skip: Mapping[int, str]) -> dic
     if found:
         return found
     begin = time.monotonic()
-    stretch = _known(study.identity, _Held(study)).run(*store.bounds(number), skip=skip)
+    stretch = _fleet(study).run(*store.bounds(number), skip=skip)
     return store.write(number, stretch, {"seconds": time.monotonic() - begin, "device": _worker()})
 
 
 def attempt(study: Study, first: int, last: int) -> int:
     """Runs, on a worker, to see whether they can be run."""
-    _known(study.identity, _Held(study)).run(first, last)
+    _fleet(study).run(first, last)
     return last - first
 
 
@@ -118,11 +112,12 @@ def run_on_cluster(
     waiting = as_completed(more())
     for future in waiting:
         number = numbers.pop(future)
-        if future.status == "finished":
-            receipt = future.result()
+        fault = _fault(future)
+        receipt = store.receipt(number) if fault else future.result()
+        if receipt:  # written, though perhaps its worker died before it could tell
             count(receipt, receipt["device"])
         else:
-            fault = future.exception()
+            assert fault is not None
             if isinstance(fault, (OSError, PolhodeError)) and not isinstance(fault, InputError):
                 raise fault
             tried[number] = tried.get(number, 0) + 1
@@ -134,16 +129,23 @@ def run_on_cluster(
             waiting.add(new)
 
 
+def _fault(future: Any) -> BaseException | None:
+    """Why a task failed; None if its result is here."""
+    try:
+        future.result()
+    except (Exception, CancelledError) as fault:
+        return fault
+    return None
+
+
 def _culprits(client: Any, study: Study, first: int, last: int, fault: BaseException) -> dict[int, str]:
     """The runs of a stretch that fail by themselves, and why."""
     if last - first == 1:
         return {first: f"{type(fault).__name__}: {fault}".splitlines()[0][:200]}
     found: dict[int, str] = {}
     middle = (first + last) // 2
-    halves = [(first, middle), (middle, last)]
-    futures = [client.submit(attempt, study, a, b, pure=False, retries=1) for a, b in halves]
-    for (a, b), future in zip(halves, futures, strict=True):
-        inner = future.exception()
+    for a, b in ((first, middle), (middle, last)):  # one after the other: who dies takes along what waits beside it
+        inner = _fault(client.submit(attempt, study, a, b, pure=False))
         if inner is not None:
             found |= _culprits(client, study, a, b, inner)
     return found

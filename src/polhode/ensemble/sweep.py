@@ -119,7 +119,7 @@ class Sweep:
         if scheduler is not None:
             from polhode.ensemble.cluster import client_of
 
-            self.client = client_of(scheduler)
+            self.client, self._borrowed = client_of(scheduler), not isinstance(scheduler, str)
         else:
             self.device = device_named(device, precision, self.fleet)
         self.chunk = chunk
@@ -162,6 +162,8 @@ class Sweep:
             raise written(f"sweep, out '{self.out}'", fault, self.out) from fault
         finally:
             store.release()
+            if self.client is not None and not self._borrowed:
+                self.client.close()
         return store.dataset()
 
     def _size(self) -> int:

@@ -332,3 +332,9 @@ def test_constraints_have_their_own_plots(show):
     assert re.search(r"Singular configurations, dashed: t = 0\.71\d* s .* t = 1\.2\d* s", note)
     marks = page.evaluate("JSON.parse(document.getElementById('data').textContent).plots.flatMap((p) => p.marks || [])")
     assert marks == pytest.approx([0.715, 1.23], abs=0.01)
+
+
+def test_constraints_take_degrees_of_freedom():
+    model = ph.load("four-bar")
+    page = report_page(ph.simulate(model, duration=0.1, samples=3), model)
+    assert "<b>1</b> degree of freedom" in page

@@ -107,6 +107,13 @@ def _status(dataset: "Dataset") -> str:
     return str(dataset.attrs.get("status", "")).lower()
 
 
+def _freedoms(dataset: "Dataset", model: Model) -> int:
+    """Velocities, less what constraints take; at singular configurations there are more, so most of the time."""
+    if "degrees_of_freedom" not in dataset or not dataset.sizes["time"]:
+        return model.nv
+    return int(np.median(dataset["degrees_of_freedom"].values))
+
+
 def _count(n: int, one: str, many: str) -> str:
     return f"<b>{n:,}</b> {one if n == 1 else many}".replace(",", "\u202f")
 
@@ -123,7 +130,7 @@ def header(dataset: "Dataset", model: Model, name: str, time: np.ndarray) -> str
     facts = [f"<b>{number(time[-1] - time[0], 4)} s</b> of motion"] if len(time) > 1 else []
     facts.append(_count(int(attrs.get("samples") or dataset.sizes.get("time", 0)), "sample", "samples"))
     facts.append(_count(len(model.bodies), "body", "bodies"))
-    facts.append(_count(model.nv, "degree of freedom", "degrees of freedom"))
+    facts.append(_count(_freedoms(dataset, model), "degree of freedom", "degrees of freedom"))
     if attrs.get("method"):
         facts.append(f"<b>{escape(str(attrs['method']))}</b>")
     facts += [f"{key} <b>{_attribute(key, attrs[key])}</b>" for key in ("tolerance", "step") if _given(attrs.get(key))]

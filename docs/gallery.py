@@ -111,7 +111,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "polhode": lambda: draw("polhode", free()),
     "herpolhode": lambda: draw("herpolhode", free()),
     "quaternions": lambda: draw("quaternions", free()),
-    "angles": lambda: draw("angles", free(), sequence="321"),
+    "angles": lambda: ph.plot.angles(free(), "321", near=30.0),
     "rates": lambda: draw("rates", top()),
     "energies": lambda: draw("energies", swinging()),
     "momenta": lambda: draw("momenta", top()),

@@ -3,7 +3,9 @@
 import io
 import json
 import math
+import os
 import re
+import subprocess
 import sys
 from functools import cache
 from itertools import combinations
@@ -17,7 +19,7 @@ from polhode.errors import InputError
 from polhode.result import save
 from polhode.show.cans_geometry import View
 from polhode.show.figure import COLOURS, save_figure
-from polhode.show.plot import comparison, machine, rolling, stability
+from polhode.show.plot import comparison, machine, rolling, source, stability
 from polhode.show.plot.attitude import angle_curves, continuous
 from polhode.show.plot.ellipsoid import Ellipsoid
 from polhode.show.plot.kinds import KINDS, draw, fitting
@@ -391,8 +393,7 @@ def test_names_of_a_model_are_not_taken_for_mathematics():
         figure.savefig(io.BytesIO(), format="svg")
 
 
-@pytest.mark.parametrize("value", [np.nan, 1e300])
-@pytest.mark.parametrize("run", [tumbling, linkage], ids=["body", "machine"])
+@pytest.mark.parametrize(("run", "value"), [(tumbling, 1e300), (linkage, np.nan)], ids=["body", "machine"])
 def test_a_run_that_failed_is_drawn_as_far_as_it_goes(run, value, tmp_path):
     broken = run().copy(deep=True)
     for name in broken.data_vars:
@@ -429,6 +430,24 @@ def test_a_figure_is_the_same_file_each_time(tmp_path):
     for name in ("a", "b"):
         save_figure(ph.plot.energies(top()), tmp_path / f"{name}.pdf", "test")
     assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
+
+
+def test_of_a_very_long_run_evenly_spread_samples_are_read(tmp_path, monkeypatch):
+    save(tumbling(), tmp_path / "run.nc")
+    monkeypatch.setattr(source, "MOST_READ", 100)
+    found = source.opened(tmp_path / "run.nc")["time"].values
+    assert len(found) <= 100
+    assert found[-1] == tumbling()["time"].values[-1]
+    assert np.allclose(np.diff(found), found[1] - found[0])
+
+
+def test_no_display_is_needed(tmp_path):
+    save(swinging(), tmp_path / "run.nc")
+    code = f"import polhode as ph; ph.plot.energies({str(tmp_path / 'run.nc')!r}).savefig({str(tmp_path / 'a.png')!r})"
+    settings = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    settings["MPLBACKEND"] = "TkAgg"
+    subprocess.run([sys.executable, "-c", code], env=settings, check=True, timeout=120)
+    assert (tmp_path / "a.png").stat().st_size > 5000
 
 
 def test_a_saved_run_is_drawn_from_its_file(tmp_path):

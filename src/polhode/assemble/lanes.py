@@ -30,12 +30,16 @@ from polhode.dynamics import energy
 from polhode.errors import InputError, message
 from polhode.integrate.adaptive import initial_step
 from polhode.kernel import trace
+from polhode.kernel.batch import Bound
 from polhode.kernel.build import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.graph import Graph
 from polhode.kernel.stealing import in_threads
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, flat, minimum, where
+
+OFF = 1e-6
+"""How far a start may be from the constraints, of 1 + its largest number."""
 
 TOGETHER = 128
 """Runs that one thread follows at a time: their rows stay in its cache."""
@@ -163,6 +167,12 @@ class Lanes:
             return rows.fixed_inside(setup, like, row, theta, h, 0.0)
         return rows.adaptive_inside(setup, like, row, theta)
 
+    def _nearest(self, q: Vec, v: Vec, p: Vec) -> Vec:
+        """The state brought to where the constraints hold."""
+        setup = self._setup(p)
+        assert setup.project
+        return Vec(flat(setup.project(0.0, q, v)))
+
     def _observed(self, t: Scalar, q: Vec, v: Vec, p: Vec) -> Vec:
         """All outputs."""
         tree, own = self._tree(p), self._own(p)
@@ -176,13 +186,14 @@ class Lanes:
         return {"p": (len(self.names),)} if self.names else {}
 
     def graph(self, part: str) -> Graph:
-        """The graph of a part: "first", "row", "inside" or "observed"."""
+        """The graph of a part: "first", "row", "inside", "observed", or "nearest" where there are constraints."""
         width, state = (self.engine.width,), {"q": (self.nq,), "v": (self.nv,)}
         settings = ("count", "h", "origin") if self.fixed else ("target", "tolerance", "end", "longest")
         functions: dict[str, tuple[Callable[..., Any], dict, tuple[str, ...]]] = {
             "first": (self._first, state, ("h", "tolerance")),
             "row": (self._row, {"row": width}, settings),
             "inside": (self._inside, {"row": width}, ("theta", "h")),
+            "nearest": (self._nearest, state, ()),
             "observed": (self._observed, {"t": (), **state}, ()),
         }
         function, before, after = functions[part]
@@ -218,6 +229,18 @@ class Lanes:
         wanted += ["inside"] if self.formation.plan.crossings else []
         wanted += ["observed"] if self.outputs else []
         return {part: self.kernel(part) for part in wanted}
+
+    def violated(self, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Which of n starts (n,) the constraints do not allow."""
+        n = len(q)
+        if not self.engine.closed:
+            return np.zeros(n, dtype=bool)
+        there = np.empty((n, self.nq + self.nv))
+        given = [np.ascontiguousarray(x) for x in (q, v, *([p] if self.names else []))]
+        Bound(self.kernel("nearest"), n, given, [there])()
+        here = np.concatenate([q, v], axis=1)
+        with np.errstate(all="ignore"):
+            return ~(abs(there - here).max(axis=1) <= OFF * (1 + abs(here).max(axis=1)))
 
     # running
 

@@ -344,8 +344,11 @@ class Fleet:
         values = self.values(first, last)
         refused = impossible(self.model, self.columns, values)
         aside = {k - first: why for k, why in (skip or {}).items() if first <= k < last}
-        bad = sorted({**refused, **aside})
         taken = values.copy()
+        taken[sorted({**refused, **aside})] = self._harmless
+        for k in np.flatnonzero(self.lanes.violated(*self._given(taken))).tolist():
+            refused[k] = "the start violates the constraints"
+        bad = sorted({**refused, **aside})
         taken[bad] = self._harmless
         block = (lanes or self.lanes).run(*self._given(taken), self.timing, threads)
         found = self._arrays(block, values)

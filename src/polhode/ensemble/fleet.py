@@ -11,33 +11,26 @@ import numpy as np
 
 from polhode.assemble import rows
 from polhode.assemble.engine import Plan
-from polhode.assemble.inputs import PD
 from polhode.assemble.lanes import (
     KINETIC,
     POTENTIAL,
     Block,
     Formation,
     Lanes,
-    Named,
     Timing,
     controlled_steps,
     equal_steps,
-    takes_numbers,
 )
 from polhode.assemble.simulate import settings_of
-from polhode.ensemble.design import Design, cells
-from polhode.ensemble.distributions import Grid
+from polhode.ensemble.draws import Draws
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
+from polhode.ensemble.rules import Rules
 from polhode.ensemble.study import Study, told
-from polhode.ensemble.targets import FORCE, GAINS, START, Targets, impossible, unknown
+from polhode.ensemble.targets import FORCE, START, Targets, impossible
 from polhode.errors import InputError, PolhodeError, message
-from polhode.formats.expression import Fault, evaluate_on, names_in
 from polhode.integrate.methods import method_named
-from polhode.result import conserved, labels
-from polhode.scalar import Scalar, Vec
-
-TOGETHER = 1024
-"""Runs whose numbers are drawn together, always the same ones, so that no bit depends on who asks."""
+from polhode.result import conserved
+from polhode.scalar import Vec
 
 STATUS = {
     "pending": 0, "finished": 1, "stopped": 2, "not finite": 3, "step too small": 4, "refused": 5, "quarantined": 6,
@@ -77,102 +70,16 @@ class Fleet:
             study.model, study.q, study.v, study.duration, study.step, study.method, study.tolerance,
             study.times, study.every, study.norm,
         )  # fmt: skip
-        self._slots = self._sampled()
-        self.columns = self._columns()
-        """The names of the numbers that differ from run to run."""
-        self._check_free()
+        self.draws = Draws(study, self.targets)
+        self.columns, self.values = self.draws.columns, self.draws.values
+        self.rules = Rules(study, self.targets, self.columns)
+        self.rules.check_names()
         self.timing = self._timing()
-        self.grids = [len(x.rows) for x in study.samples.values() if isinstance(x, Grid)]
-        self.design = Design(study.design, study.seed, study.runs, sum(x.uniforms for x in study.samples.values()))
         self.lanes = Lanes(self._formation())
         self._kept = {part: self._kept_of(part) for part in START}
         self._check_measures()
         self.values(0, 1)
         self._try_outputs()
-
-    # what differs
-
-    def _sampled(self) -> list[list[list[str]]]:
-        """For each entry of the samples, for each name in it, the columns it fills."""
-        found, seen = [], dict[str, str]()
-        for key, given in self.study.samples.items():
-            names = [name.strip() for name in key.split(",")]
-            shared = len(names) > 1 and given.width == len(names) > 1
-            slots = [self.targets.columns(name, 1 if shared else given.width) for name in names]
-            for column in (c for slot in slots for c in slot):
-                if column in seen:
-                    where = f"sweep, parameter '{column}'"
-                    raise InputError(message(where, "given twice", f"in '{seen[column]}' and '{key}'", "once"))
-                seen[column] = key
-            found.append(slots)
-        return found
-
-    def _columns(self) -> tuple[str, ...]:
-        sampled = [c for slots in self._slots for slot in slots for c in slot]
-        for name in self.study.derived:
-            (column,) = self.targets.columns(name, 1)
-            if column in sampled:
-                raise InputError(message(f"sweep, derived '{name}'", "drawn as well", "both", "one of them"))
-            sampled.append(column)
-        return tuple(sampled)
-
-    def _check_free(self) -> None:
-        """Refuse a name that nothing uses: it is a misspelt path."""
-        study = self.study
-        functions = [study.tau, *study.outputs.values(), *(s.when for s in study.stop.values())]
-        if any(takes_numbers(f) for f in functions) or any(callable(f) for f in study.derived.values()):
-            return
-        texts = [*study.derived.values(), *functions]
-        texts += list(study.tau.values()) if isinstance(study.tau, Mapping) else []
-        used = {name for text in texts if isinstance(text, str) for name in names_in(text)}
-        for column in self.columns:
-            if self.targets.is_free(column) and column not in used:
-                raise unknown(self.targets, column)
-
-    @cached_property
-    def _drawn(self) -> dict[int, np.ndarray]:
-        return {}
-
-    def values(self, first: int, last: int) -> np.ndarray:
-        """The numbers (n, columns) of runs first … last − 1."""
-        parts = []
-        for block in range(first // TOGETHER, -(-last // TOGETHER)):
-            whole = self._block(block)
-            begin = block * TOGETHER
-            parts.append(whole[max(first - begin, 0) : last - begin])
-        return np.concatenate(parts)
-
-    def _block(self, block: int) -> np.ndarray:
-        """The numbers of one block of runs."""
-        first, last = block * TOGETHER, min((block + 1) * TOGETHER, self.study.runs)
-        uniforms, places = self.design.uniforms(first, last), cells(self.grids, first, last)
-        found: dict[str, np.ndarray] = {}
-        axis = grid = 0
-        for given, slots in zip(self.study.samples.values(), self._slots, strict=True):
-            if isinstance(given, Grid):
-                drawn = np.array(given.rows)[places[:, grid]]
-                grid += 1
-            else:
-                drawn = given.values(np.ascontiguousarray(uniforms[:, axis : axis + given.uniforms]))
-                drawn = drawn.reshape(last - first, given.width)
-                axis += given.uniforms
-            shared = len(slots) > 1 and given.width == len(slots) > 1
-            for k, slot in enumerate(slots):
-                for j, column in enumerate(slot):
-                    found[column] = drawn[:, k if shared else j]
-        for name in self.study.derived:
-            found[self.targets.columns(name, 1)[0]] = self._derived(name, found, last - first)
-        return np.stack([found[column] for column in self.columns], axis=1)
-
-    def _derived(self, name: str, found: Mapping[str, np.ndarray], n: int) -> np.ndarray:
-        rule, where = self.study.derived[name], f"sweep, derived '{name}'"
-        names = {**self.targets.numbers, **found}
-        with np.errstate(all="ignore"):
-            value = rule(names) if callable(rule) else evaluated(where, rule, names)
-        array = np.asarray(value, dtype=float)
-        if array.shape not in ((), (n,)):
-            raise InputError(message(where, "wrong shape", str(array.shape), f"({n},): one for each run"))
-        return np.broadcast_to(array, n)
 
     # what is run
 
@@ -189,14 +96,14 @@ class Fleet:
         study, settings = self.study, self._settings
         numbers = tuple(c for c in self.columns if c in self.targets.numbers)
         free = [c for c in self.columns if self.targets.is_free(c) or c.startswith(f"{FORCE}.")]
-        tau = self._law()
-        crossings = tuple(
-            rows.Crossing(self._function(f"stop '{name}'", stop.when), stop.direction, name)  # type: ignore[arg-type]
-            for name, stop in study.stop.items()
-        )
+        tau = self.rules.forces()
+        watched: dict[str, Any] = {
+            name: self.rules.function(f"stop '{name}'", x.when) for name, x in study.stop.items()
+        }
+        crossings = tuple(rows.Crossing(watched[name], stop.direction, name) for name, stop in study.stop.items())
         outputs: dict[str, Any] = {}
         for name, rule in study.outputs.items():
-            outputs[name] = self._function(f"output '{name}'", rule)
+            outputs[name] = self.rules.function(f"output '{name}'", rule)
         if self._conserves:
             outputs |= {"kinetic_energy": KINETIC, "potential_energy": POTENTIAL}
         start = settings.q, settings.v
@@ -214,48 +121,6 @@ class Fleet:
         dampers = any(c.endswith(".damping") or c.startswith(f"{FORCE}.") for c in self.columns)
         return conserved(self.model, driven).energy and not dampers
 
-    def _law(self) -> Any:
-        """The forces: what the user gave, with those that are drawn in their place."""
-        tau, model = self.study.tau, self.model
-        drawn = [c for c in self.columns if c.startswith(f"{FORCE}.") and c not in GAINS]
-        if any(gain in self.columns for gain in GAINS) and not isinstance(tau, PD):
-            raise InputError(message("sweep, tau", "no gains to vary", told(tau), "tau=ph.PD(stiffness, damping)"))
-        named_texts = isinstance(tau, Mapping) and any(isinstance(x, str) for x in tau.values())
-        if not drawn and not named_texts:
-            return tau
-        if tau is not None and not isinstance(tau, Mapping):
-            fix = "Give tau by joint, or a function of (t, q, v, numbers)."
-            raise InputError(message("sweep, tau", "cannot be varied", told(tau), "constant forces by joint", fix))
-        names = labels.dof_names(model)
-        rules: dict[str, Any] = dict.fromkeys(names, 0.0)
-        for name, rule in (tau or {}).items():
-            if name not in rules:
-                raise InputError(message("sweep, tau", "no such velocity", repr(name), ", ".join(names)))
-            rules[name] = self._function(f"tau '{name}'", rule) if isinstance(rule, str) else float(rule)
-
-        def law(t: Scalar, q: Vec, v: Vec, own: Mapping[str, Scalar]) -> list[Scalar]:
-            found = []
-            for name, rule in rules.items():
-                given = own.get(f"{FORCE}.{name}", rule)
-                found.append(given(t, q, v, own) if callable(given) else given)
-            return found
-
-        return law
-
-    def _function(self, what: str, rule: Any) -> Named:
-        """A function of (t, q, v, numbers) from an expression, or from one of the user's."""
-        if callable(rule):
-            return rule if takes_numbers(rule) else lambda t, q, v, own: rule(t, q, v)
-        if not isinstance(rule, str):
-            raise InputError(message(f"sweep, {what}", "not a rule", repr(rule)[:60], "an expression, or a function"))
-        parts = {part: [f"{part}.{name}" for name in names] for part, names in self.targets.starts.items()}
-
-        def function(t: Scalar, q: Vec, v: Vec, own: Mapping[str, Scalar]) -> Scalar:
-            state = dict(zip((*parts["q"], *parts["v"]), (*q, *v), strict=True))
-            return evaluated(f"sweep, {what}", rule, {**self.targets.numbers, **own, **state, "t": t})
-
-        return function
-
     def _try_outputs(self) -> None:
         """Ask every output once, at the start, so that a mistake is told before the runs."""
         q, v, p = (Vec(x[0].tolist()) for x in self.starts(0, 1))
@@ -263,7 +128,7 @@ class Fleet:
         for name, rule in self.study.outputs.items():
             where = f"sweep, output '{name}'"
             try:
-                found = float(self._function(f"output '{name}'", rule)(0.0, q, v, own))
+                found = float(self.rules.function(f"output '{name}'", rule)(0.0, q, v, own))
             except PolhodeError:
                 raise
             except Exception as error:
@@ -415,11 +280,3 @@ class Fleet:
         tolerance = None if self.lanes.fixed else self._settings.tolerance
         found["verdict"] = verdicts(drift, status <= STATUS["stopped"], block.taken, tolerance)
         return found
-
-
-def evaluated(where: str, text: str, names: Mapping[str, Any]) -> Any:
-    """The value of an expression on generic scalars, its faults as errors."""
-    try:
-        return evaluate_on(text, names)
-    except Fault as fault:
-        raise InputError(message(where, fault.what, fault.found, fault.expected, fault.fix)) from None

@@ -1,0 +1,93 @@
+"""The numbers of every run: drawn, walked on grids, or derived from the others."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from polhode.ensemble.design import Design, cells
+from polhode.ensemble.distributions import Grid
+from polhode.ensemble.rules import evaluated
+from polhode.ensemble.study import Study
+from polhode.ensemble.targets import Targets
+from polhode.errors import InputError, message
+
+TOGETHER = 1024
+"""Runs whose numbers are drawn together, always the same ones, so that no bit depends on who asks."""
+
+
+class Draws:
+    """What differs from run to run."""
+
+    def __init__(self, study: Study, targets: Targets) -> None:
+        """Check the names."""
+        self.study, self.targets = study, targets
+        self._slots = self._sampled()
+        self.columns = self._columns()
+        """The names of the numbers that differ."""
+        self.grids = [len(x.rows) for x in study.samples.values() if isinstance(x, Grid)]
+        self.design = Design(study.design, study.seed, study.runs, sum(x.uniforms for x in study.samples.values()))
+
+    def _sampled(self) -> list[list[list[str]]]:
+        """For each entry of the samples, for each name in it, the columns it fills."""
+        found, seen = [], dict[str, str]()
+        for key, given in self.study.samples.items():
+            names = [name.strip() for name in key.split(",")]
+            shared = len(names) > 1 and given.width == len(names) > 1
+            slots = [self.targets.columns(name, 1 if shared else given.width) for name in names]
+            for column in (c for slot in slots for c in slot):
+                if column in seen:
+                    where = f"sweep, parameter '{column}'"
+                    raise InputError(message(where, "given twice", f"in '{seen[column]}' and '{key}'", "once"))
+                seen[column] = key
+            found.append(slots)
+        return found
+
+    def _columns(self) -> tuple[str, ...]:
+        sampled = [c for slots in self._slots for slot in slots for c in slot]
+        for name in self.study.derived:
+            (column,) = self.targets.columns(name, 1)
+            if column in sampled:
+                raise InputError(message(f"sweep, derived '{name}'", "drawn as well", "both", "one of them"))
+            sampled.append(column)
+        return tuple(sampled)
+
+    def values(self, first: int, last: int) -> np.ndarray:
+        """The numbers (n, columns) of runs first … last − 1."""
+        parts = []
+        for block in range(first // TOGETHER, -(-last // TOGETHER)):
+            whole = self._block(block)
+            begin = block * TOGETHER
+            parts.append(whole[max(first - begin, 0) : last - begin])
+        return np.concatenate(parts)
+
+    def _block(self, block: int) -> np.ndarray:
+        """The numbers of one block of runs."""
+        first, last = block * TOGETHER, min((block + 1) * TOGETHER, self.study.runs)
+        uniforms, places = self.design.uniforms(first, last), cells(self.grids, first, last)
+        found: dict[str, np.ndarray] = {}
+        axis = grid = 0
+        for given, slots in zip(self.study.samples.values(), self._slots, strict=True):
+            if isinstance(given, Grid):
+                drawn = np.array(given.rows)[places[:, grid]]
+                grid += 1
+            else:
+                drawn = given.values(np.ascontiguousarray(uniforms[:, axis : axis + given.uniforms]))
+                drawn = drawn.reshape(last - first, given.width)
+                axis += given.uniforms
+            shared = len(slots) > 1 and given.width == len(slots) > 1
+            for k, slot in enumerate(slots):
+                for j, column in enumerate(slot):
+                    found[column] = drawn[:, k if shared else j]
+        for name in self.study.derived:
+            found[self.targets.columns(name, 1)[0]] = self._derived(name, found, last - first)
+        return np.stack([found[column] for column in self.columns], axis=1)
+
+    def _derived(self, name: str, found: Mapping[str, np.ndarray], n: int) -> np.ndarray:
+        rule, where = self.study.derived[name], f"sweep, derived '{name}'"
+        names = {**self.targets.numbers, **found}
+        with np.errstate(all="ignore"):
+            value = rule(names) if callable(rule) else evaluated(where, rule, names)
+        array = np.asarray(value, dtype=float)
+        if array.shape not in ((), (n,)):
+            raise InputError(message(where, "wrong shape", str(array.shape), f"({n},): one for each run"))
+        return np.broadcast_to(array, n)

@@ -1,0 +1,86 @@
+"""What a user wrote of a study, expressions and functions alike, as functions of (t, q, v, numbers by name)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from polhode.assemble.inputs import PD
+from polhode.assemble.lanes import Named, takes_numbers
+from polhode.ensemble.study import Study, told
+from polhode.ensemble.targets import FORCE, GAINS, Targets, unknown
+from polhode.errors import InputError, message
+from polhode.formats.expression import Fault, evaluate_on, names_in
+from polhode.result import labels
+from polhode.scalar import Scalar, Vec
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a study; columns: the numbers that differ from run to run."""
+
+    study: Study
+    targets: Targets
+    columns: tuple[str, ...]
+
+    def check_names(self) -> None:
+        """Refuse a name that nothing uses: it is a misspelt path."""
+        study = self.study
+        functions = [study.tau, *study.outputs.values(), *(s.when for s in study.stop.values())]
+        if any(takes_numbers(f) for f in functions) or any(callable(f) for f in study.derived.values()):
+            return
+        texts = [*study.derived.values(), *functions]
+        texts += list(study.tau.values()) if isinstance(study.tau, Mapping) else []
+        used = {name for text in texts if isinstance(text, str) for name in names_in(text)}
+        for column in self.columns:
+            if self.targets.is_free(column) and column not in used:
+                raise unknown(self.targets, column)
+
+    def forces(self) -> Any:
+        """The forces: what the user gave, with those that are drawn in their place."""
+        tau, model = self.study.tau, self.study.model
+        drawn = [c for c in self.columns if c.startswith(f"{FORCE}.") and c not in GAINS]
+        if any(gain in self.columns for gain in GAINS) and not isinstance(tau, PD):
+            raise InputError(message("sweep, tau", "no gains to vary", told(tau), "tau=ph.PD(stiffness, damping)"))
+        named_texts = isinstance(tau, Mapping) and any(isinstance(x, str) for x in tau.values())
+        if not drawn and not named_texts:
+            return tau
+        if tau is not None and not isinstance(tau, Mapping):
+            fix = "Give tau by joint, or a function of (t, q, v, numbers)."
+            raise InputError(message("sweep, tau", "cannot be varied", told(tau), "constant forces by joint", fix))
+        names = labels.dof_names(model)
+        rules: dict[str, Any] = dict.fromkeys(names, 0.0)
+        for name, rule in (tau or {}).items():
+            if name not in rules:
+                raise InputError(message("sweep, tau", "no such velocity", repr(name), ", ".join(names)))
+            rules[name] = self.function(f"tau '{name}'", rule) if isinstance(rule, str) else float(rule)
+
+        def law(t: Scalar, q: Vec, v: Vec, own: Mapping[str, Scalar]) -> list[Scalar]:
+            found = []
+            for name, rule in rules.items():
+                given = own.get(f"{FORCE}.{name}", rule)
+                found.append(given(t, q, v, own) if callable(given) else given)
+            return found
+
+        return law
+
+    def function(self, what: str, rule: Any) -> Named:
+        """A function of (t, q, v, numbers) from an expression, or from one of the user's."""
+        if callable(rule):
+            return rule if takes_numbers(rule) else lambda t, q, v, own: rule(t, q, v)
+        if not isinstance(rule, str):
+            raise InputError(message(f"sweep, {what}", "not a rule", repr(rule)[:60], "an expression, or a function"))
+        parts = {part: [f"{part}.{name}" for name in names] for part, names in self.targets.starts.items()}
+
+        def function(t: Scalar, q: Vec, v: Vec, own: Mapping[str, Scalar]) -> Scalar:
+            state = dict(zip((*parts["q"], *parts["v"]), (*q, *v), strict=True))
+            return evaluated(f"sweep, {what}", rule, {**self.targets.numbers, **own, **state, "t": t})
+
+        return function
+
+
+def evaluated(where: str, text: str, names: Mapping[str, Any]) -> Any:
+    """The value of an expression on generic scalars, its faults as errors."""
+    try:
+        return evaluate_on(text, names)
+    except Fault as fault:
+        raise InputError(message(where, fault.what, fault.found, fault.expected, fault.fix)) from None

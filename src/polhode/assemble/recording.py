@@ -252,7 +252,7 @@ class Recording:
         if not store.rows:  # interrupted before its first sample
             self._append_start()
         residuals = run.residuals(store.chunks())
-        mark = run.mark((run.whole(chunk) for chunk in store.chunks()), error, residuals)
+        mark = run.mark((run.whole(chunk, ()) for chunk in store.chunks()), error, residuals)
         first = {name: values[:1] for name, values in next(store.chunks()).items()}
         template = run.described(first, mark, model_text)
         assemble(store, template, path, run.whole, force)

@@ -321,9 +321,9 @@ class Run:
             result = result.assign_coords(multiplier_units=("constraint", self._watch.multiplier_units, units))
         return result
 
-    def whole(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Samples with everything that is observed of them."""
-        return completed(self.settings.model, {**arrays, **self.observed(arrays)})
+    def whole(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+        """Samples with everything that is observed of them; wanted: of constraints, those variables alone."""
+        return completed(self.settings.model, {**arrays, **self.observed(arrays, wanted)})
 
     def mark(
         self,
@@ -400,7 +400,7 @@ class Run:
         moved = {"start_moved": json.dumps(self.settings.moved)} if self.settings.moved else {}
         return {"idle_constraints": json.dumps(self._watch.idle), **moved}
 
-    def observed(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def observed(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """Poses, velocities, energies, momenta and inputs at samples."""
         found = self._observer(arrays["q"], arrays["v"])
         found["step_size"] = arrays["step_size"]
@@ -408,7 +408,8 @@ class Run:
         tau = arrays.get("tau") if tau is None else tau
         if tau is not None:
             found["tau"] = tau
-        wanted = self.wanted if self.engine.closed else [name for name in self.wanted if name in JOINTS]
+        asked = self.wanted if wanted is None else wanted
+        wanted = asked if self.engine.closed else [name for name in asked if name in JOINTS]
         return found | self._watch(arrays, np.zeros_like(arrays["v"]) if tau is None else tau, wanted)
 
 

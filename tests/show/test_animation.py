@@ -18,7 +18,7 @@ from polhode.show.overlay import between, cans
 from polhode.show.raster import Camera, Canvas
 from polhode.show.scene import scene
 from polhode.show.solids import mesh
-from show.motions import swinging, top, tumbling
+from show.motions import linkage, swinging, top, tumbling
 
 ROUNDING = 1e-12
 
@@ -161,6 +161,23 @@ def test_the_halves_of_a_can_turn_by_the_joint_angle():
         assert np.allclose(fixed.position, moving.position, atol=1e-9)  # both stand at the joint
         low, high = fixed.parts[0], moving.parts[0]
         assert np.dot(np.subtract(high["at"], low["at"]), axis) == pytest.approx(low["h"] * 1.06)  # ends that touch
+
+
+def test_the_can_that_closes_a_loop_is_closed():
+    run = linkage()
+    *_, first, second = found = cans(ph.load("four-bar"), run["position"].values, run["quaternion"].values, 0.05)
+    assert len(found) == 8
+    ends = []
+    for half, sign in ((first, 1), (second, -1)):
+        part = half.parts[0]
+        axis = quaternion.rotate(np.array(part["turn"]), (0.0, 0.0, 1.0))
+        middle = np.array(part["at"]) + sign * 0.53 * part["h"] * axis  # of the whole can, in the axes of its body
+        ends.append(
+            (half.position + quaternion.rotate(half.attitude, np.broadcast_to(middle, half.position.shape)), axis)
+        )
+    assert np.max(abs(ends[0][0] - ends[1][0])) < 1e-7
+    turned = [quaternion.rotate(half.attitude[-1], axis) for half, (_, axis) in zip((first, second), ends, strict=True)]
+    assert np.allclose(*turned, atol=1e-9)
 
 
 # files

@@ -3,7 +3,7 @@
 Of a ball or a free body the three angles of a sequence are three pairs of halves in series, on the frames between.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from polhode import euler, quaternion
 from polhode.model import WORLD, Joint, Model, plain
 from polhode.quaternion import from_axis_angle, product
 
+CLOSING = ("revolute", "screw", "cylindrical")
+"""Constraints with an axis about which two bodies turn."""
 MOST_JOINTS = 16
 """Machines with more joints have no cans."""
 
@@ -69,6 +71,27 @@ def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: st
             found += _ball(r[:, child], frames, sequence, radius, k)
         elif joint.type in ("revolute", "screw", "cylindrical", "prismatic"):
             found += _pair(joint, (at, turned), (r[:, child], p[:, child]), radius, colours)
+    for constraint in model.constraints:
+        if constraint.type in CLOSING:
+            found += _closing(constraint.data, r, p, place, radius)
+    return found
+
+
+def _closing(
+    data: Mapping[str, Any], r: np.ndarray, p: np.ndarray, place: dict[str, int], radius: float
+) -> list[Carried]:
+    """The two halves of a can that closes a loop, each on its body or on the ground."""
+    found, h = [], 1.15 * radius
+    for side, half in (("a", -0.53), ("b", 0.53)):
+        at = np.array(plain(data.get(f"position_{side}", (0, 0, 0))), dtype=float)
+        turn = np.array(plain(data.get(f"orientation_{side}", (1, 0, 0, 0))), dtype=float)
+        axis = np.asarray(quaternion.rotate(turn / np.linalg.norm(turn), (0.0, 0.0, 1.0)))
+        if f"axis_{side}" in data:
+            axis = np.array(plain(data[f"axis_{side}"]), dtype=float)
+            axis = axis / np.linalg.norm(axis)
+        k = place.get(data.get(f"body_{side}", WORLD))
+        pose = (np.zeros_like(r[:, 0]), np.tile([1.0, 0.0, 0.0, 0.0], (len(r), 1))) if k is None else (r[:, k], p[:, k])
+        found.append(Carried(*pose, 6 if k is None else k, [can(at + half * h * axis, from_z(axis), radius, h)]))
     return found
 
 

@@ -117,6 +117,12 @@ def body_parts(model: Model, body: Body, radius: float) -> list[Part]:
     """The parts of a body, in its own axes: its solid, its links, the hub of its joint."""
     joint = next(joint for joint in model.joints if joint.child == body.name)
     ends = [plain(j.position) for j in model.joints if j.parent == body.name and j.type != "free"]
+    ends += [
+        tuple(plain(c.data[f"position_{side}"]))
+        for c in model.constraints
+        for side in "ab"
+        if c.data.get(f"body_{side}") == body.name and f"position_{side}" in c.data
+    ]
     center = plain(body.center)
     shape = solid(body, 1.4 * radius)
     if shape is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from polhode import quaternion
 from polhode.show.overlay import from_z
 
-ROUND = 32
+ROUND = 48
 """Sides of round solids, a multiple of four: a pattern of quarters falls on their edges."""
 
 

@@ -7,7 +7,7 @@ import polhode as ph
 from ensembles.cases import small
 from polhode.ensemble import summary as summaries
 from polhode.ensemble.summary import summary, wilson
-from polhode.show.study import study_page
+from polhode.show.study import round_numbers, study_page
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +57,21 @@ def test_means_come_as_close_as_their_error_says():
         found = summary(runs.isel(run=slice(64 * k, 64 * (k + 1)))[["first", "status"]])
         within += abs(found["first_mean"].item() + 2 / np.pi) < 1.96 * found["first_error"].item()
     assert 33 <= within <= 40  # 95 % of 40, ± 3 standard deviations
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.0, 1.0, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (-3.2, 7.9, [-2.0, 0.0, 2.0, 4.0, 6.0]),
+        (1e-9, 3e-9, [1e-9, 1.5e-9, 2e-9, 2.5e-9, 3e-9]),
+        (5.0, 5.0, [5.0]),
+    ],
+)
+def test_charts_have_round_numbers(low, high, expected):
+    assert round_numbers(low, high) == pytest.approx(expected)
+
+
+def test_powers_of_ten_are_whole():
+    assert round_numbers(0.301, 4.301, whole=True) == [1.0, 2.0, 3.0, 4.0]
+    assert round_numbers(0.0, 8.0, whole=True) == [0.0, 2.0, 4.0, 6.0, 8.0]

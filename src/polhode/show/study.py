@@ -16,15 +16,16 @@ from polhode.show.sections import number
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 520, 260, 64, 34, 12, 14
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 520, 290, 76, 48, 12, 20
 """Of a chart, and its margins."""
 MOST = 24
 """Charts of one kind."""
 STYLE = """
 .charts { display: grid; gap: 18px; grid-template-columns: repeat(auto-fill, minmax(360px, 1fr)); }
 .charts figure { margin: 0; padding: 14px 16px 10px; }
-.charts svg { width: 100%; height: auto; font: 12px var(--sans); }
-.charts .axis { stroke: var(--line); fill: none; } .charts text { fill: var(--soft); }
+.charts svg { width: 100%; height: auto; font: 15px var(--sans); }
+.charts .axis { stroke: var(--soft); fill: none; }
+.charts .grid { stroke: var(--line); fill: none; } .charts text { fill: var(--soft); }
 .charts .wide { fill: var(--accent); opacity: 0.18; } .charts .narrow { fill: var(--accent); opacity: 0.32; }
 .charts .middle { stroke: var(--accent); stroke-width: 2; fill: none; }
 .charts .mean { stroke: var(--main); stroke-width: 1.5; fill: none; stroke-dasharray: 5 4; }
@@ -68,7 +69,8 @@ def _asset(name: str) -> str:
 
 def _header(summary: "Dataset", title: str) -> str:
     attrs = summary.attrs
-    low, high = (100 * float(attrs[name]) for name in ("failure_low", "failure_high"))
+    low, high = (100 * max(float(attrs[name]), 0.0) for name in ("failure_low", "failure_high"))
+    low = low if low > 1e-9 else 0.0  # what rounding leaves
     failed = f"{100 * float(attrs['failure_fraction']):.3g} % failed (95 %: {low:.2g} to {high:.2g} %)"
     facts = (f"model <b>{escape(str(attrs.get('model_name', '')))}</b>", f"<b>{int(attrs['runs_done']):,}</b> runs",
              failed, f"seed {escape(str(attrs.get('seed', '')))}")  # fmt: skip
@@ -103,7 +105,7 @@ def _fan(time: np.ndarray, part: "dict[str, DataArray]") -> str:
     bands = [view.band(at[a], at[b], "wide" if k == 0 else "narrow") for k, (a, b) in enumerate(pairs)]
     middle = [view.line(at[0.5], "middle")] if 0.5 in at else []
     lines = [view.line(low, "extreme"), view.line(high, "extreme"), view.line(mean, "mean")]
-    return view.svg([*bands, *lines, *middle], "s")
+    return view.svg([*bands, *lines, *middle], "time, s")
 
 
 def _convergence(summary: "Dataset") -> str:
@@ -117,7 +119,7 @@ def _convergence(summary: "Dataset") -> str:
         runs, mean, error = runs[good], mean[good], error[good]
         view = _View(runs, np.concatenate([mean - 2 * error, mean + 2 * error]))
         drawn = [view.band(mean - 2 * error, mean + 2 * error, "wide"), view.line(mean, "middle")]
-        found.append(_figure(f"mean of {name}", view.svg(drawn, "log₁₀ runs")))
+        found.append(_figure(f"mean of {name}", view.svg(drawn, "runs", powers=True)))
     return _section("Convergence", "The mean of the first so many runs, and two standard errors.", found)
 
 
@@ -193,14 +195,25 @@ class _View:
     def band(self, low: np.ndarray, high: np.ndarray, kind: str) -> str:
         return f'<polygon class="{kind}" points="{" ".join([*self._points(low), *reversed(self._points(high))])}"/>'
 
-    def svg(self, drawn: list[str], unit: str) -> str:
+    def svg(self, drawn: list[str], unit: str, powers: bool = False) -> str:
+        """The chart, with round numbers on its axes.  powers: of ten, on the axis across"""
         box = f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>'
-        texts = []
-        for k in range(3):
-            y, place = self.low + k * (self.high - self.low) / 2, HEIGHT - BOTTOM - k * (HEIGHT - BOTTOM - TOP) / 2
-            texts.append(f'<text x="{LEFT - 6}" y="{place + 4:.0f}" text-anchor="end">{number(y)}</text>')
-            x, at = self.left + k * (self.right - self.left) / 2, LEFT + k * (WIDTH - LEFT - RIGHT) / 2
-            anchor = ("start", "middle", "end")[k]
-            last = f" {unit}" if k == 2 else ""
-            texts.append(f'<text x="{at:.0f}" y="{HEIGHT - 12}" text-anchor="{anchor}">{number(x)}{last}</text>')
-        return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{box}{"".join(drawn)}{"".join(texts)}</svg>'
+        texts = [f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">{unit}</text>']
+        for y in round_numbers(self.low, self.high):
+            place = self._point(self.left, y).partition(",")[2]
+            texts.append(f'<path class="grid" d="M{LEFT} {place}H{WIDTH - RIGHT}"/>')
+            texts.append(f'<text x="{LEFT - 6}" y="{float(place) + 4:.1f}" text-anchor="end">{number(y)}</text>')
+        for x in round_numbers(self.left, self.right, whole=powers):
+            place = self._point(x, self.low).partition(",")[0]
+            shown = number(10.0**x) if powers else number(x)
+            texts.append(f'<text x="{place}" y="{HEIGHT - 26}" text-anchor="middle">{shown}</text>')
+        return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{box}{"".join(texts)}{"".join(drawn)}</svg>'
+
+
+def round_numbers(low: float, high: float, whole: bool = False, most: int = 6) -> list[float]:
+    """Up to so many multiples of 1, 2 or 5 times a power of ten between two numbers; whole: of whole numbers."""
+    least = 10.0 ** math.floor(math.log10((high - low) / most)) if high > low else 1.0
+    size = max(least, 1.0) if whole else least
+    step = next(x for x in (size, 2 * size, 5 * size, 10 * size) if (high - low) / x <= most)
+    first = math.ceil(low / step - 1e-9)
+    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]

@@ -33,6 +33,7 @@ from polhode.kernel.nearest import (
     nearest_swept,
 )
 from polhode.kernel.null_space import by_null_space
+from polhode.kernel.record import Shared
 from polhode.kernel.trace import is_zero
 from polhode.model import WORLD, Model, Tree, make_tree, plain
 from polhode.model.conditions import check_constraint
@@ -132,6 +133,14 @@ class Projected(NamedTuple):
 
     q: Any
     v: Any
+
+
+class Back(NamedTuple):
+    """The least change that brings a state back, what dependent rows still miss, and the tolerance of their rank."""
+
+    change: Vec
+    missing: Vec
+    tolerance: Scalar
 
 
 class Scales(NamedTuple):
@@ -256,28 +265,57 @@ class Closed:
         strict  where dependent rows contradict each other, velocities become NOWHERE
         """
         held, nothing = self.holonomic, Vec([0.0] * tree.nv)
+        is_large = held * tree.nv > UNROLLED
+        shared = self._back(tree, t, q, v) if is_large and held == len(self.names) else None
 
         def corrected(q: Vec) -> tuple[Vec, Any]:
+            if shared:
+                return kinematics.integrate(tree, q, shared(q, self.residuals(tree, t, q, v)[0]).change), True
             rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t))
             sides, A = [(nothing, -rows.phi)], Vec(rows.A[:held])
             change = self.nearest(tree, q, sides, A, self.tolerance(rows.phi))[0].a
             return kinematics.integrate(tree, q, change), True
 
-        if held * tree.nv <= UNROLLED:  # written out, so that there is a way back for adjoints
+        if not is_large:  # written out, so that there is a way back for adjoints
             for _ in range(corrections if held else 0):
                 q, _ = corrected(q)
         else:
             q = iterate(corrected, q, corrections)
-        rows = self.rows(Arguments(tree, q, v, t=t))
-        tolerance = self.tolerance(rows.phi)
-        found = self.nearest(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0]
-        new = v + found.a
+        if shared:
+            change, missing, tolerance = shared(q, self.residuals(tree, t, q, v)[1])
+        else:
+            rows = self.rows(Arguments(tree, q, v, t=t))
+            tolerance = self.tolerance(rows.phi)
+            change, missing = self.nearest(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0][::4]
+        new = v + change
         if not strict:
             return q, new
         slow = max(unit / size for unit, size in zip(self.scales.units, self.scales.sizes, strict=True))
         part, twice = CONTRADICTION + OFF * tolerance, new @ inverse.inverse_dynamics(tree, q, nothing, new, ORIGIN)
-        missed, bound = found.missing @ found.missing, part * part * (twice + (1e-3 * slow) ** 2)
+        missed, bound = missing @ missing, part * part * (twice + (1e-3 * slow) ** 2)
         return q, where(missed > bound, Vec([NOWHERE] * tree.nv), new)
+
+    def _back(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> Callable[[Vec, Vec], Back]:
+        """−M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺ of (q, what rows miss): one routine for positions and velocities, which have the same rows."""
+        now = self.rows(Arguments(tree, q, v, t=t))
+        kept = _kept(now.A, now.phi, now.r)
+
+        def back(t: Vec, q: Vec, b: Vec) -> Vec:
+            rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t[0]))
+            whole: list[Scalar] = [0.0] * len(now.r)
+            for i, value in zip(kept, b, strict=True):
+                whole[i] = -value
+            tolerance, nothing = self.tolerance(rows.phi), Vec([0.0] * tree.nv)
+            found = self.nearest(tree, q, [(nothing, Vec(whole))], rows.A, tolerance)[0]
+            return Vec((*found.a, *(found.missing[i] for i in kept), tolerance))
+
+        routine, n = Shared("back", back), tree.nv
+
+        def asked(q: Vec, missed: Vec) -> Back:
+            *found, tolerance = routine(Vec([t]), q, Vec([missed[i] for i in kept]))
+            return Back(Vec(found[:n]), Vec(found[n:]), tolerance)
+
+        return asked
 
     def tangent(self, tree: Tree, t: Scalar, q: Vec, v: Vec, changes: list[Vec]) -> list[Vec]:
         """The parts of small changes of (q, v) that a projection leaves: those along the conditions.

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from polhode.assemble.closed import TOLERANCE
 from polhode.assemble.diagnose import CONSISTENT, contradictions, residuals
 from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
@@ -28,18 +29,24 @@ class Consistent(NamedTuple):
 
 
 def consistent_start(
-    model: Model, q: Array | None = None, v: Array | None = None, tolerance: float = 1e-11, t: float = 0.0
+    model: Model,
+    q: Array | None = None,
+    v: Array | None = None,
+    tolerance: float = 1e-11,
+    t: float = 0.0,
+    rank_tolerance: float = TOLERANCE,
 ) -> Consistent:
     """The consistent state nearest to a given one, in the metric of the mass matrix.
 
     q, v       the model's start unless given
     tolerance  of residuals, in lengths of the machine or radians (per second)
+    rank_tolerance  what is left of a row, relative to its size, below which it counts as dependent
     ->         `moved` says which rows were violated, and by how much
     """
     q, v = start_of(model, q, v)
     if not model.constraints:
         return Consistent(q, v, {}, 0.0)
-    system = System(model)
+    system = System(model, rank_tolerance=rank_tolerance)
     _check_rows("consistent_start", system, q, v, t)
     before = residuals(system, q, v, t)
     for _ in range(ROUNDS):

@@ -230,6 +230,7 @@ def _summary(
         "steps_refused",
     )
     known: dict[str, Any] = {name: None if attrs[name] == "" else attrs[name] for name in names}
+    known |= {name: attrs[name] for name in ("engine", "rank_tolerance", "constraint_policy") if name in attrs}
     known |= {name: int(attrs[name]) for name in ("steps_taken", "steps_refused")}
     return {
         "polhode": __version__,

@@ -75,7 +75,7 @@ def test_a_run_has_the_same_bits_alone_anywhere_and_on_any_number_of_threads(lan
 @pytest.mark.parametrize("fixed", [True, False])
 def test_a_lane_that_fails_leaves_its_neighbours_alone(model, lanes, starts, fixed):
     timing = TIMING if fixed else controlled_steps(TIMING.times, 1e-9)
-    lanes = lanes if fixed else lanes_of(model, "dopri54", False)
+    lanes = lanes if fixed else lanes_of(model, "bs32", False)
     good = lanes.run(*starts, timing)
     q, v, p = (x.copy() for x in starts)
     v[3], p[9] = np.nan, [0.0, 0.0]  # not a number from the start; 0/0 in the first step
@@ -88,7 +88,7 @@ def test_a_lane_that_fails_leaves_its_neighbours_alone(model, lanes, starts, fix
     assert (bad.status[others] == rows.GOING).all()
 
 
-@pytest.mark.parametrize(("method", "fixed"), [("rk4", True), ("dop853", False)])
+@pytest.mark.parametrize(("method", "fixed"), [("rk4", True), ("bs32", False)])
 def test_events_end_runs_where_simulate_finds_them(model, starts, method, fixed):
     crossings = (
         rows.Crossing(lambda t, q, v, own: q[1] - 0.5, 1, "up"),
@@ -96,16 +96,16 @@ def test_events_end_runs_where_simulate_finds_them(model, starts, method, fixed)
     )
     many = lanes_of(model, method, fixed, crossings)
     timing = equal_steps(1.0, 1e-3, 70)
-    timing = timing if fixed else controlled_steps(timing.times, 1e-10)
+    timing = timing if fixed else controlled_steps(timing.times, 1e-7)
     found = many.run(*starts, timing)
     assert 0 < np.sum(found.status == rows.EVENT) < N
-    for k in np.flatnonzero(found.status == rows.EVENT)[:3]:
+    for k in np.flatnonzero(found.status == rows.EVENT)[:2]:
         own = overridden(model, [f"{path}={float(x)!r}" for path, x in zip(MASSES, starts[2][k], strict=True)])
         events = [
             ph.Event("up", lambda t, q, v: q[1] - 0.5, direction=1, terminal=True),
             ph.Event("down", lambda t, q, v: q[0], direction=-1, terminal=True),
         ]
-        options = {"step": 1e-3} if fixed else {"tolerance": 1e-10}
+        options = {"step": 1e-3} if fixed else {"tolerance": 1e-7}
         run = ph.simulate(own, q=starts[0][k], v=starts[1][k], duration=1.0, method=method, events=events, **options)
         assert found.end[k] == pytest.approx(float(run["time"][-1]), abs=1e-9)
         which = 1 if found.event[k] == 0 else 0
@@ -115,13 +115,13 @@ def test_events_end_runs_where_simulate_finds_them(model, starts, method, fixed)
 
 
 def test_each_lane_controls_its_own_steps(model, starts):
-    many = lanes_of(model, "dopri54", False, numbers=())
+    many = lanes_of(model, "bs32", False, numbers=())
     q, v, _ = starts
     timing = controlled_steps(np.linspace(0, 0.5, 6), 1e-9)
     found = many.run(q, 20 * v, np.zeros((N, 0)), timing)
     assert len(set(found.taken.tolist())) > N // 2
     for k in (2, 11):
-        run = ph.simulate(model, q=q[k], v=20 * v[k], duration=0.5, method="dopri54", tolerance=1e-9, samples=6)
+        run = ph.simulate(model, q=q[k], v=20 * v[k], duration=0.5, method="bs32", tolerance=1e-9, samples=6)
         assert int(run.attrs["steps_taken"]) == found.taken[k]
         assert np.allclose(run["q"], found.q[k], rtol=0, atol=1e-12)
 

@@ -162,15 +162,16 @@ def test_a_run_that_cannot_be_run_is_set_aside_with_its_reason(found):
 
 
 def test_starts_that_constraints_do_not_allow_are_refused():
-    bicycle = ph.load("bicycle")
-    given = {"bodies.frame.mass": ph.Uniform(80, 90), "start.q.frame.pz": ph.Listed([0.0, 0.0, 0.01])}
-    found = ph.sweep(bicycle, given, runs=24, duration=0.05, step=0.01, method="rk4")
-    off = found["sample"].values[:, 1] > 0
+    disk = ph.load("rolling-disk")
+    height = disk.start.q[2]
+    given = {"bodies.disk.mass": ph.Uniform(1, 2), "start.q.flight.pz": ph.Listed([height, height, height + 0.01])}
+    found = ph.sweep(disk, given, runs=24, duration=0.05, step=0.01, method="rk4")
+    off = found["sample"].values[:, 1] > height
     assert 0 < off.sum() < 24
     assert np.array_equal(found["status"].values == STATUS["refused"], off)
     assert set(json.loads(found.attrs["reasons"]).values()) == {"the start violates the constraints"}
     k = int(np.flatnonzero(~off)[0])
-    own = overridden(bicycle, [f"bodies.frame.mass={float(found['sample'][k, 0])!r}"])
+    own = overridden(disk, [f"bodies.disk.mass={float(found['sample'][k, 0])!r}"])
     run = ph.simulate(own, duration=0.05, step=0.01, method="rk4", every=1)
     assert np.allclose(run["q"], found["q"][k], rtol=0, atol=1e-11)
 

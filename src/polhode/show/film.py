@@ -172,7 +172,7 @@ class Film:
 
     def _lines(self, canvas: Canvas, t: float, x: np.ndarray, R: list[np.ndarray]) -> None:
         """Trails up to now, and body frames."""
-        wide = 1.3 * FINER
+        wide = 1.6 * FINER
         if self.shown.trails:
             for trail in self.scene["trails"]:
                 b = trail["body"]

@@ -7,6 +7,8 @@ import numpy as np
 
 from polhode.show.solids import Mesh
 
+GAMMA = 2.2
+"""Light adds up in the power of a colour's numbers."""
 TALL = np.tan(0.25)
 """Half the field of view, as on the page."""
 
@@ -68,10 +70,11 @@ class Canvas:
         if not mesh.closed:
             normals = np.where(facing[:, None], normals, -normals)
             facing = np.ones(len(normals), bool)
-        n = normals[facing]
-        light = 0.42 + 0.20 * (0.5 + 0.5 * n @ up) + 0.46 * np.maximum(n @ key, 0.0)
+        n, toward = normals[facing], self.camera.eye - centre[facing]
+        face = np.maximum(np.sum(n * toward, axis=1) / np.linalg.norm(toward, axis=1), 0.0)
+        light = 0.21 + 0.34 * (0.5 + 0.5 * n @ up) + 0.56 * np.maximum(n @ key, 0.0) + 0.12 * face  # as on the page
         tone = np.where(mesh.dark[facing], shade, 1.0)
-        paint = np.clip(colour * (light * tone)[:, None], 0, 1)
+        paint = np.minimum(np.asarray(colour) ** GAMMA * (light * tone)[:, None], 1.0) ** (1 / GAMMA)
         for corners, one in zip(self.camera.on_page(mesh.corners[facing]), paint, strict=True):
             self._triangle(corners, one, alpha)
 

@@ -6,20 +6,19 @@ Conditions of any rank: dependent rows are found, relative to the natural size o
 The same minimum, on positions and on velocities, brings a state back to where the conditions hold.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from polhode.assemble.absolute import Absolute
 from polhode.assemble.calls import Arguments
+from polhode.assemble.scales import Scales, ordered, scales
 from polhode.assemble.tried import row_names
+from polhode.assemble.way import DEFAULT, MOST, USUAL, Way
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.constraints import Condition
 from polhode.dynamics.sweeps import Sweep
-from polhode.errors import InputError, message
 from polhode.integrate.method import Bound
 from polhode.kernel.augmented import by_multipliers
 from polhode.kernel.nearest import (
@@ -35,36 +34,14 @@ from polhode.kernel.nearest import (
 from polhode.kernel.null_space import by_null_space
 from polhode.kernel.record import Shared
 from polhode.kernel.trace import is_zero
-from polhode.model import WORLD, Model, Tree, make_tree, plain
+from polhode.model import Model, Tree, make_tree
 from polhode.model.conditions import check_constraint
 from polhode.model.recent import once_each
-from polhode.model.tree import GROUND, ORIGIN
+from polhode.model.tree import ORIGIN
 from polhode.quaternion import conjugate, product
 from polhode.scalar import Scalar, Vec, identity, iterate, jacobian, maximum, minimum, where
 
-TOLERANCE = 1e-10
-"""What is left of a row, relative to its size, below which it counts as dependent on the others; unless given."""
-
-ENGINES = {
-    "fundamental": "the fundamental equation of constrained motion; Udwadia (12), (45)",
-    "multipliers": "one system of accelerations and multipliers, dependent rows left out; BEYOND §4",
-    "null-space": "accelerations along a basis of what the conditions leave free; BEYOND §5",
-    "absolute": "bodies with Euler parameters, joints and unit norms as constraints; BEYOND §4",
-}
-"""The ways to accelerations under constraints."""
-
-DEFAULT = "fundamental"
-
-KEEPING = ("project", "baumgarte", "ggl", "index-3", "none")
-"""What keeps a run where its constraints hold."""
-
-BAUMGARTE = (5.0, 5.0)
-"""α and β of Baumgarte's stabilisation, 1/s, unless given: violations fade in a fifth of a second."""
-
-LEAST = 1e-14
-"""The least tolerance that doubles can tell from rounding."""
-
-OFF, MOST = 10.0, 1e-3
+OFF = 10.0
 """Off the conditions, dependent rows are left with about their violation: up to OFF times that, at most MOST."""
 
 CORRECTIONS = 2
@@ -76,33 +53,8 @@ CONTRADICTION = 1e-6
 NOWHERE = 1e200
 """A velocity beyond all bounds: no motion meets the conditions."""
 
-SAMPLES = 4
-"""Configurations at which the natural sizes of rows are measured."""
-
 MATRIX, SWEPT, SWEEP = 12, 120, 60
 """About the operations of an entry of the mass matrix; of an articulated body; of a body in a sweep over them."""
-
-LIGHT = 1e-10
-"""An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """How constraints are met."""
-
-    engine: str = DEFAULT
-    """A name of ENGINES."""
-    rank_tolerance: float = TOLERANCE
-    keeping: str = "project"
-    """How a run stays where they hold: a name of KEEPING."""
-    baumgarte: tuple[float, float] | None = None
-    """α, β of φ̈ + 2α φ̇ + β² φ = 0, in the place of φ̈ = 0; of conditions of velocities ṙ + α r = 0."""
-
-    def __str__(self) -> str:
-        return f"{self.engine} {self.rank_tolerance!r} {self.keeping} {self.baumgarte}"
-
-
-USUAL = Way()
 
 
 class Reactions(NamedTuple):
@@ -141,17 +93,6 @@ class Back(NamedTuple):
     change: Vec
     missing: Vec
     tolerance: Scalar
-
-
-class Scales(NamedTuple):
-    """What rows are compared with."""
-
-    sizes: tuple[float, ...]
-    """The natural size of each row of rates: those of positions first, as `dynamics.constraints` orders them."""
-    units: tuple[float, ...]
-    """What the residual of each row is measured in: a length of the machine, or a radian (per second)."""
-    light: bool
-    """Whether the mass matrix alone is singular."""
 
 
 @dataclass(frozen=True)
@@ -296,7 +237,7 @@ class Closed:
         return q, where(missed > bound, Vec([NOWHERE] * tree.nv), new)
 
     def _back(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> Callable[[Vec, Vec], Back]:
-        """−M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺ of (q, what rows miss): one routine for positions and velocities, which have the same rows."""
+        """−M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺ of (q, what rows miss): one routine for positions and velocities, of the same rows."""
         now = self.rows(Arguments(tree, q, v, t=t))
         kept = _kept(now.A, now.phi, now.r)
 
@@ -423,11 +364,6 @@ def _own(found: Nearest, b: Vec, sizes: list[float]) -> Nearest:
     return found._replace(multipliers=Vec(lam))
 
 
-def ordered(found: tuple[Condition, ...]) -> list[Condition]:
-    """Conditions in the order of their rows: those of positions first."""
-    return sorted(found, key=lambda c: not c.holonomic)
-
-
 def _step(tree: Tree, q: Vec, change: Vec) -> Vec:
     """A small change of q along the velocities: 2 vec(p*∘δp) of a quaternion."""
     found: list[Scalar] = [0.0] * tree.nv
@@ -438,38 +374,6 @@ def _step(tree: Tree, q: Vec, change: Vec) -> Vec:
         for k, value in zip(e.v, values, strict=True):
             found[k] = value
     return Vec(found)
-
-
-def way_of(where: str, engine: Any, rank_tolerance: Any, constraints: Any = KEEPING[0], baumgarte: Any = None) -> Way:
-    """How constraints are met and kept, as asked for; or an error: no such engine, a tolerance that is none."""
-    if engine not in ENGINES:
-        raise InputError(message(f"{where}, engine", "no such engine", repr(engine), " or ".join(map(repr, ENGINES))))
-    real = isinstance(rank_tolerance, (int, float, np.floating)) and not isinstance(rank_tolerance, bool)
-    if not real or not LEAST <= rank_tolerance <= MOST:
-        expected = f"{LEAST:g} to {MOST:g}, relative to the size of a row"
-        raise InputError(message(f"{where}, rank_tolerance", "out of range", repr(rank_tolerance), expected))
-    if constraints not in KEEPING:
-        expected = " or ".join(map(repr, KEEPING))
-        raise InputError(message(f"{where}, constraints", "no such policy", repr(constraints), expected))
-    if constraints != "baumgarte" and baumgarte is not None:
-        found = f"constraints={constraints!r}"
-        raise InputError(message(f"{where}, baumgarte", "has no effect", found, "constraints='baumgarte'"))
-    pull = None
-    if constraints == "baumgarte":
-        pull = _pair(f"{where}, baumgarte", BAUMGARTE if baumgarte is None else baumgarte)
-    return Way(engine, float(rank_tolerance), constraints, pull)
-
-
-def _pair(where: str, value: Any) -> tuple[float, float]:
-    """α, β ≥ 0, or an error."""
-    expected = "(alpha, beta), 1/s, not below 0"
-    try:
-        alpha, beta = map(float, value)
-    except (TypeError, ValueError):
-        raise InputError(message(where, "not two numbers", repr(value), expected)) from None
-    if not (0 <= alpha < np.inf and 0 <= beta < np.inf):
-        raise InputError(message(where, "out of range", repr(value), expected))
-    return alpha, beta
 
 
 def closed(model: Model, way: Way = USUAL) -> Closed | None:
@@ -488,100 +392,4 @@ def _conditions(model: Model) -> tuple[tuple[Condition, ...], Scales]:
             constraint, row_names(model, constraint) if constraint.type == "function" else ()
         )
     )
-    return found, _scales(model, make_tree(model), found)
-
-
-def _scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:
-    """What rows are compared with, measured at a few configurations.                                 BEYOND §5"""
-    data = {constraint.name: constraint.data for constraint in model.constraints}
-    conditions = ordered(found)
-    rng, light = np.random.default_rng(0), False
-    reaches: list[list[_Reach]] = []
-    for sample in range(SAMPLES):
-        turn = [
-            rng.normal() if sample and e.kind in ("revolute", "screw", "ball") else 0.0
-            for e in tree.elements
-            for _ in e.v
-        ]
-        places = [a for e in tree.elements for a in e.v]
-        step = np.zeros(tree.nv)
-        step[places] = turn
-        q = kinematics.integrate(tree, _start(model), Vec(step.tolist()))
-        M = np.array(inertia.mass_matrix(tree, q), dtype=float).reshape(tree.nv, tree.nv)
-        inverse_mass, singular = _inverse(M)
-        light = light or singular
-        seen = _Seen.of(tree, q, inverse_mass)
-        reaches.append([seen.reach(data[c.name]) for c in conditions])
-    typical = [_Reach(*np.mean(each, axis=0)) for each in zip(*reaches, strict=True)]
-    sizes = [getattr(r, scale) for c, r in zip(conditions, typical, strict=True) for scale in c.scales]
-    units = [
-        1.0 if scale == "turn" or not r.turn > 0 else r.length / r.turn
-        for c, r in zip(conditions, typical, strict=True)
-        for scale in c.scales
-    ]
-    return Scales(tuple(x if x > 0 else 1.0 for x in sizes), tuple(x if x > 0 else 1.0 for x in units), light)
-
-
-def _start(model: Model) -> Vec:
-    if model.start is not None and model.start.q is not None:
-        return Vec(map(float, plain(model.start.q)))
-    return Vec(model.zero)
-
-
-def _inverse(M: np.ndarray) -> tuple[np.ndarray, bool]:
-    """M⁻¹, or where M is singular that of its diagonal; whether it is."""
-    size = np.diag(M).copy()
-    size[size <= LIGHT * np.max(size, initial=0.0)] = np.max(size, initial=1.0) or 1.0
-    scaled = M / np.sqrt(np.outer(size, size))
-    if len(M) and np.linalg.eigvalsh(scaled)[0] <= LIGHT:
-        return np.diag(1 / size), True
-    return np.linalg.inv(scaled) / np.sqrt(np.outer(size, size)), False
-
-
-class _Reach(NamedTuple):
-    """How far a unit of force or couple on a body moves it: ‖Jv K⁻ᵀ‖, ‖Jw K⁻ᵀ‖."""
-
-    length: float
-    turn: float
-
-
-class _Seen(NamedTuple):
-    """A tree at a configuration, in arrays: frames of the elements, unit motions of the velocities, M⁻¹."""
-
-    tree: Tree
-    R: np.ndarray
-    o: np.ndarray
-    motions: list[kinematics.UnitMotion]
-    inverse_mass: np.ndarray
-
-    @classmethod
-    def of(cls, tree: Tree, q: Vec, inverse_mass: np.ndarray) -> "_Seen":
-        """Everything at the configuration q."""
-        at = kinematics.frames(tree, q)
-        R, o = (np.array([frame[k] for frame in at], dtype=float) for k in (0, 1))
-        return cls(tree, R, o, kinematics.unit_motions(tree, at), inverse_mass)
-
-    def reach(self, data: Mapping[str, Any]) -> _Reach:
-        """How far the bodies or joints of a constraint can be moved."""
-        if "joint" in data:
-            names = [data[key] for key in ("joint", "source") if key in data]
-            dofs = [next(e.v[0] for e in self.tree.elements if e.joint == name and e.v) for name in names]
-            both = sum(float(np.sqrt(self.inverse_mass[a, a])) for a in dofs)
-            return _Reach(both, both)
-        if "body_b" not in data:
-            whole = float(np.sqrt(np.max(np.diag(self.inverse_mass))))
-            return _Reach(whole, whole)
-        ends = [self._of_point(data, side) for side in ("a", "b")]
-        return _Reach(*np.sum(ends, axis=0))
-
-    def _of_point(self, data: Mapping[str, Any], side: str) -> _Reach:
-        body = self.tree.of_body[data.get(f"body_{side}", WORLD)]
-        if body == GROUND:
-            return _Reach(0.0, 0.0)
-        x = self.o[body] + self.R[body] @ np.array(plain(tuple(data.get(f"position_{side}", ORIGIN))), dtype=float)
-        path = set(self.tree.ancestors[body])
-        dofs = [a for a, motion in enumerate(self.motions) if motion.element in path]
-        w, l, o = (np.array([self.motions[a][k] for a in dofs], dtype=float).reshape(-1, 3) for k in (1, 2, 3))
-        G = self.inverse_mass[np.ix_(dofs, dofs)]
-        J = np.cross(w, x - o) + l
-        return _Reach(*(float(np.sqrt(max(np.einsum("ai,ab,bi", j, G, j), 0.0))) for j in (J, w)))
+    return found, scales(model, make_tree(model), found)

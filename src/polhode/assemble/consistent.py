@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polhode.assemble.closed import TOLERANCE
 from polhode.assemble.diagnose import CONSISTENT, contradictions, residuals
 from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
+from polhode.assemble.way import TOLERANCE
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.scalar import Array

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polhode.assemble.closed import DEFAULT, TOLERANCE, way_of
 from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
+from polhode.assemble.way import DEFAULT, TOLERANCE, way_of
 from polhode.model import Model
 from polhode.scalar import Array
 

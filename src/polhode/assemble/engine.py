@@ -16,7 +16,7 @@ import numpy as np
 from polhode.assemble import rows
 from polhode.assemble.absolute import Absolute
 from polhode.assemble.calls import Arguments
-from polhode.assemble.closed import USUAL, Way, closed
+from polhode.assemble.closed import closed
 from polhode.assemble.diagnose import Missed, contradictions, missed
 from polhode.assemble.graphs import FACTORED, identity_text
 from polhode.assemble.inputs import law_of, named_inputs, ours, traceable
@@ -24,6 +24,7 @@ from polhode.assemble.machine import Input, machine
 from polhode.assemble.quantities import forward_by_factors, forward_dynamics
 from polhode.assemble.rolled import is_large
 from polhode.assemble.system import System
+from polhode.assemble.way import USUAL, Way
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.bound import BOUND

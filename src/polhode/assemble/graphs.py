@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from polhode.assemble.calls import Arguments, Call, arguments
-from polhode.assemble.closed import ENGINES
 from polhode.assemble.quantities import forward_by_factors, inverse_dynamics
 from polhode.assemble.rolled import is_large
+from polhode.assemble.way import ENGINES
 from polhode.dynamics import inertia, kinematics
 from polhode.formats.written import Written
 from polhode.kernel import Graph, jacobian, replay, trace

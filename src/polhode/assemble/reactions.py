@@ -3,8 +3,9 @@
 from typing import Any, NamedTuple
 
 from polhode.assemble.calls import Arguments
-from polhode.assemble.closed import Closed, ordered
+from polhode.assemble.closed import Closed
 from polhode.assemble.quantities import forward_dynamics
+from polhode.assemble.scales import ordered
 from polhode.dynamics import constraints, forces, reactions
 from polhode.dynamics.reactions import Reaction
 from polhode.model import Constraint, Model

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.assemble import rows
-from polhode.assemble.closed import DEFAULT, TOLERANCE, way_of
 from polhode.assemble.drive import Ending, Event, Position, Samples
 from polhode.assemble.graphs import identity_text
 from polhode.assemble.inputs import Sampled
 from polhode.assemble.peers import SUNDIALS
 from polhode.assemble.simulate import Run, fitting, joined, settings_of, tighter
+from polhode.assemble.way import DEFAULT, TOLERANCE, way_of
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.result import Store, assemble, error_of_parts, load, refuse_existing

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.assemble.closed import DEFAULT, TOLERANCE, USUAL, Way, way_of
 from polhode.assemble.consistent import check_start, consistent_start
 from polhode.assemble.drive import Drive, Event, Samples, Segment, listed
 from polhode.assemble.engine import Engine, Plan
@@ -24,6 +23,7 @@ from polhode.assemble.sensitivity import Sensitivities
 from polhode.assemble.starting import start_of
 from polhode.assemble.stepper import Course, course
 from polhode.assemble.watch import JOINTS, Watch
+from polhode.assemble.way import DEFAULT, TOLERANCE, USUAL, Way, way_of
 from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.bound import BOUND

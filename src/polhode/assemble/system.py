@@ -14,17 +14,7 @@ import numpy as np
 
 from polhode.assemble.absolute import Absolute
 from polhode.assemble.calls import Arguments, checked_call, own_value, thread_count
-from polhode.assemble.closed import (
-    DEFAULT,
-    TOLERANCE,
-    Closed,
-    ConditionRows,
-    Projected,
-    Reactions,
-    Residuals,
-    closed,
-    way_of,
-)
+from polhode.assemble.closed import Closed, ConditionRows, Projected, Reactions, Residuals, closed
 from polhode.assemble.cuda import CudaTarget
 from polhode.assemble.graphs import Quantity
 from polhode.assemble.quantities import forward_dynamics, gravity, inverse_dynamics, mass_matrix, needed
@@ -45,6 +35,7 @@ from polhode.assemble.targets import (
     Target,
     Velocity,
 )
+from polhode.assemble.way import DEFAULT, TOLERANCE, way_of
 from polhode.dynamics import covariant, energy, inertia, kinematics
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, ModelError, UnknownNameError, message

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.assemble.closed import TOLERANCE, closed
+from polhode.assemble.closed import closed
+from polhode.assemble.way import TOLERANCE
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.errors import ModelError, message
 from polhode.kernel import replay, trace

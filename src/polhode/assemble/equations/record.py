@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from polhode.assemble.closed import ordered
 from polhode.assemble.equations import derive
 from polhode.assemble.equations.compact import operations
 from polhode.assemble.equations.derive import Derivation, State
@@ -23,6 +22,7 @@ from polhode.assemble.equations.program import (
 )
 from polhode.assemble.equations.single import FormEquations, form_equations
 from polhode.assemble.equations.vocabulary import Vocabulary, vocabulary
+from polhode.assemble.scales import ordered
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.scalar import Array

@@ -260,7 +260,7 @@ def _constraint_rows(run: "Dataset", model: Any) -> dict[str, list[Row]]:
     bound = system.conditions
     if bound is None:
         return {}
-    from polhode.assemble.closed import ordered
+    from polhode.assemble.scales import ordered
 
     made = system.constraint_reactions(*state, t=instants("reactions", run))
     units = ["N" if kind == "length" else "N m" for c in ordered(bound.conditions) for kind in c.scales]

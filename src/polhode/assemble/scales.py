@@ -1,0 +1,130 @@
+"""What the rows of constraints are compared with: natural sizes, which they have before anything in them cancels."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.dynamics import inertia, kinematics
+from polhode.dynamics.constraints import Condition
+from polhode.model import WORLD, Model, Tree, plain
+from polhode.model.tree import GROUND, ORIGIN
+from polhode.scalar import Vec
+
+SAMPLES = 4
+"""Configurations at which the natural sizes of rows are measured."""
+
+LIGHT = 1e-10
+"""An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
+
+
+class Scales(NamedTuple):
+    """What rows are compared with."""
+
+    sizes: tuple[float, ...]
+    """The natural size of each row of rates: those of positions first, as `dynamics.constraints` orders them."""
+    units: tuple[float, ...]
+    """What the residual of each row is measured in: a length of the machine, or a radian (per second)."""
+    light: bool
+    """Whether the mass matrix alone is singular."""
+
+
+def ordered(found: tuple[Condition, ...]) -> list[Condition]:
+    """Conditions in the order of their rows: those of positions first."""
+    return sorted(found, key=lambda c: not c.holonomic)
+
+
+def scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:
+    """What rows are compared with, measured at a few configurations.                                 BEYOND §5"""
+    data = {constraint.name: constraint.data for constraint in model.constraints}
+    conditions = ordered(found)
+    rng, light = np.random.default_rng(0), False
+    reaches: list[list[_Reach]] = []
+    for sample in range(SAMPLES):
+        turn = [
+            rng.normal() if sample and e.kind in ("revolute", "screw", "ball") else 0.0
+            for e in tree.elements
+            for _ in e.v
+        ]
+        places = [a for e in tree.elements for a in e.v]
+        step = np.zeros(tree.nv)
+        step[places] = turn
+        q = kinematics.integrate(tree, _start(model), Vec(step.tolist()))
+        M = np.array(inertia.mass_matrix(tree, q), dtype=float).reshape(tree.nv, tree.nv)
+        inverse_mass, singular = _inverse(M)
+        light = light or singular
+        seen = _Seen.of(tree, q, inverse_mass)
+        reaches.append([seen.reach(data[c.name]) for c in conditions])
+    typical = [_Reach(*np.mean(each, axis=0)) for each in zip(*reaches, strict=True)]
+    sizes = [getattr(r, scale) for c, r in zip(conditions, typical, strict=True) for scale in c.scales]
+    units = [
+        1.0 if scale == "turn" or not r.turn > 0 else r.length / r.turn
+        for c, r in zip(conditions, typical, strict=True)
+        for scale in c.scales
+    ]
+    return Scales(tuple(x if x > 0 else 1.0 for x in sizes), tuple(x if x > 0 else 1.0 for x in units), light)
+
+
+def _start(model: Model) -> Vec:
+    if model.start is not None and model.start.q is not None:
+        return Vec(map(float, plain(model.start.q)))
+    return Vec(model.zero)
+
+
+def _inverse(M: np.ndarray) -> tuple[np.ndarray, bool]:
+    """M⁻¹, or where M is singular that of its diagonal; whether it is."""
+    size = np.diag(M).copy()
+    size[size <= LIGHT * np.max(size, initial=0.0)] = np.max(size, initial=1.0) or 1.0
+    scaled = M / np.sqrt(np.outer(size, size))
+    if len(M) and np.linalg.eigvalsh(scaled)[0] <= LIGHT:
+        return np.diag(1 / size), True
+    return np.linalg.inv(scaled) / np.sqrt(np.outer(size, size)), False
+
+
+class _Reach(NamedTuple):
+    """How far a unit of force or couple on a body moves it: ‖Jv K⁻ᵀ‖, ‖Jw K⁻ᵀ‖."""
+
+    length: float
+    turn: float
+
+
+class _Seen(NamedTuple):
+    """A tree at a configuration, in arrays: frames of the elements, unit motions of the velocities, M⁻¹."""
+
+    tree: Tree
+    R: np.ndarray
+    o: np.ndarray
+    motions: list[kinematics.UnitMotion]
+    inverse_mass: np.ndarray
+
+    @classmethod
+    def of(cls, tree: Tree, q: Vec, inverse_mass: np.ndarray) -> "_Seen":
+        """Everything at the configuration q."""
+        at = kinematics.frames(tree, q)
+        R, o = (np.array([frame[k] for frame in at], dtype=float) for k in (0, 1))
+        return cls(tree, R, o, kinematics.unit_motions(tree, at), inverse_mass)
+
+    def reach(self, data: Mapping[str, Any]) -> _Reach:
+        """How far the bodies or joints of a constraint can be moved."""
+        if "joint" in data:
+            names = [data[key] for key in ("joint", "source") if key in data]
+            dofs = [next(e.v[0] for e in self.tree.elements if e.joint == name and e.v) for name in names]
+            both = sum(float(np.sqrt(self.inverse_mass[a, a])) for a in dofs)
+            return _Reach(both, both)
+        if "body_b" not in data:
+            whole = float(np.sqrt(np.max(np.diag(self.inverse_mass))))
+            return _Reach(whole, whole)
+        ends = [self._of_point(data, side) for side in ("a", "b")]
+        return _Reach(*np.sum(ends, axis=0))
+
+    def _of_point(self, data: Mapping[str, Any], side: str) -> _Reach:
+        body = self.tree.of_body[data.get(f"body_{side}", WORLD)]
+        if body == GROUND:
+            return _Reach(0.0, 0.0)
+        x = self.o[body] + self.R[body] @ np.array(plain(tuple(data.get(f"position_{side}", ORIGIN))), dtype=float)
+        path = set(self.tree.ancestors[body])
+        dofs = [a for a, motion in enumerate(self.motions) if motion.element in path]
+        w, l, o = (np.array([self.motions[a][k] for a in dofs], dtype=float).reshape(-1, 3) for k in (1, 2, 3))
+        G = self.inverse_mass[np.ix_(dofs, dofs)]
+        J = np.cross(w, x - o) + l
+        return _Reach(*(float(np.sqrt(max(np.einsum("ai,ab,bi", j, G, j), 0.0))) for j in (J, w)))

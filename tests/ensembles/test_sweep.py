@@ -126,6 +126,25 @@ def test_attitudes_gains_and_forces_may_be_drawn():
     assert np.allclose(driven["q"][k], one["q"], rtol=0, atol=1e-13)
 
 
+GAIN = 1.0
+
+
+def pull(t, q, v):
+    return [-GAIN * q[0], 0.0]
+
+
+def test_what_a_function_reads_is_never_taken_from_a_kernel_of_before(model, monkeypatch):
+    def run():
+        given = {"start.q.hinge": ph.Grid([1.0])}
+        return ph.sweep(model, given, tau=pull, duration=0.05, step=0.01, method="rk4")
+
+    weak = run()
+    monkeypatch.setitem(globals(), "GAIN", 9.0)
+    strong = run()
+    assert weak.attrs["identity"] != strong.attrs["identity"]
+    assert abs(weak["q"][0, -1] - strong["q"][0, -1]).max() > 1e-4
+
+
 def test_a_run_that_no_machine_could_make_is_refused_alone(model):
     found = ph.sweep(
         model, {"bodies.upper.mass": ph.Normal(0.1, 0.1), "start.q.hinge": ph.Uniform(0, 1)}, runs=64, seed=1,

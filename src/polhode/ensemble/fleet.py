@@ -25,7 +25,7 @@ from polhode.assemble.simulate import settings_of
 from polhode.ensemble.draws import Draws
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
 from polhode.ensemble.rules import Rules
-from polhode.ensemble.study import Study, told
+from polhode.ensemble.study import Study, is_text, told
 from polhode.ensemble.targets import FORCE, START, Targets, impossible
 from polhode.errors import InputError, PolhodeError, message
 from polhode.integrate.methods import method_named
@@ -112,7 +112,10 @@ class Fleet:
             tuple(self.model.zero), start,
         )  # fmt: skip
         texts = [told(x) for x in (study.tau, *study.outputs.values(), *study.stop.values())]
-        return Formation(plan, numbers, tuple(free), outputs, repr((self.columns, texts)))
+        rules = (study.tau, *study.outputs.values(), *study.stop.values())
+        # a kernel is kept on disk only where texts say all: what a function reads may change under it
+        identity = repr((self.columns, texts)) if all(map(is_text, rules)) else ""
+        return Formation(plan, numbers, tuple(free), outputs, identity)
 
     @cached_property
     def _conserves(self) -> bool:

@@ -4,7 +4,8 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -136,19 +137,50 @@ def _runs(runs: Any, samples: Mapping[str, Distribution]) -> int:
 
 
 def told(value: Any) -> str:
-    """A value as text that tells it from others; of a function its code and what it holds."""
+    """A value as text that tells it from others; of a function its code, what it holds, and the globals it reads."""
     if isinstance(value, Stop):
         return f"Stop({told(value.when)}, {value.direction})"
-    code = getattr(value, "__code__", None)
-    if code is None:
+    if isinstance(value, np.ndarray):
+        return f"array {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:16]}"
+    if is_dataclass(value) and not isinstance(value, type):
+        inner = ", ".join(f"{x.name}={told(getattr(value, x.name))}" for x in fields(value))
+        return f"{type(value).__name__}({inner})"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {told(x)}' for key, x in value.items())}}}"
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(told, value))})"
+    if getattr(value, "__code__", None) is None:
         return value if isinstance(value, str) else repr(value)
-    held = [told(cell.cell_contents) for cell in value.__closure__ or ()]
-    digest = hashlib.sha256(
-        code.co_code + repr((_plain(code.co_consts), code.co_names, held, value.__defaults__)).encode()
-    )
-    return f"function {value.__qualname__} {digest.hexdigest()[:16]}"
+    return f"function {value.__qualname__} {hashlib.sha256(_code(value).encode()).hexdigest()[:16]}"
+
+
+def _code(function: Any, depth: int = 3) -> str:
+    """All that a function computes with, as text."""
+    code = function.__code__
+    held = [cell.cell_contents for cell in function.__closure__ or ()]
+    read = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+    parts = [code.co_code.hex(), repr(_plain(code.co_consts)), repr(code.co_names), told(function.__defaults__)]
+    for x in (*held, *read):
+        if getattr(x, "__code__", None) is not None:
+            parts.append(_code(x, depth - 1) if depth else x.__qualname__)
+        elif not isinstance(x, (type, ModuleType)):
+            parts.append(told(x))
+    return "\n".join(parts)
 
 
 def _plain(constants: tuple) -> list[str]:
     """The constants of a function's code; of inner functions their code, not their address."""
     return [x.co_code.hex() if hasattr(x, "co_code") else repr(x) for x in constants]
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is told by its text in full: nothing in it is a function."""
+    if isinstance(value, Stop):
+        return is_text(value.when)
+    if is_dataclass(value) and not isinstance(value, type):
+        return all(is_text(getattr(value, x.name)) for x in fields(value))
+    if isinstance(value, Mapping):
+        return all(map(is_text, value.values()))
+    if isinstance(value, (tuple, list)):
+        return all(map(is_text, value))
+    return not callable(value)

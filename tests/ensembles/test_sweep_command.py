@@ -105,6 +105,16 @@ def test_the_command_writes_runs_summary_and_report(file, tmp_path):
     assert json.loads(resumed.stdout)["resumed"]
 
 
+def test_a_study_without_a_good_run_says_why(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "heavy.yaml").write_text(TEXT.replace("normal: [1, 0.1]", "normal: [-9, 0.1]"))
+    told = polhode("heavy.yaml")
+    assert told.exit_code == 3
+    assert "96 × the mass of 'upper' is not above 0" in told.stdout
+    page = (tmp_path / "heavy-sweep" / "report.html").read_text()
+    assert page.count("the mass of &#x27;upper&#x27; is not above 0") == 1
+
+
 BAD = {
     "unknown key": (("seed: 3", "sead: 3"), r"4.*\n.*'sead'.*\n.*Did you mean 'seed'"),
     "unknown distribution": (("normal: [1, 0.1]", "gauss: [1, 0.1]"), r"12.*no such distribution.*\n.*'gauss'"),

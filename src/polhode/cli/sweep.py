@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 NAMES = {"study": "study.zarr", "summary": "summary.nc", "report": "report.html"}
 """What a study writes into its folder."""
+
+REASONS = 5
+"""Why runs were not run: how many reasons are told."""
+
+FAILED = 3
+"""Exit code of a study of which no run came to its end."""
 
 
 @click.command()
@@ -41,7 +48,8 @@ def sweep(source: str | None, **asked: Any) -> None:
     """Run a model many times, its numbers drawn anew for each run, as STUDY.yaml says.
 
     Writes every run into study.zarr, sums them up in summary.nc and draws report.html. A study that was killed goes on
-    with --resume, and ends in the same bits. Exit code: 0; 2 for wrong input; 130 after Ctrl-C.
+    with --resume, and ends in the same bits. Exit code: 0; 2 for wrong input; 3 if no run came to its end; 130 after
+    Ctrl-C.
     """
     from polhode.ensemble.study_file import load_study
     from polhode.ensemble.sweep import sweep as run_study
@@ -60,6 +68,8 @@ def sweep(source: str | None, **asked: Any) -> None:
     facts = {"polhode": __version__, "study": study.name, "source": str(source), "runs": study.runs}
     facts |= {"seconds": round(time.monotonic() - begin, 3), "resumed": asked["resume"]}
     _tell(dataset, folder, asked, facts)
+    if facts["failure_fraction"] == 1:
+        click.get_current_context().exit(FAILED)
 
 
 def _places(source: str | None, asked: dict[str, Any]) -> tuple[str, Path]:
@@ -149,6 +159,8 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
         click.echo(f"{facts['study']}: {attrs['runs_done']:,} runs in {facts['seconds']:.1f} s")
         for name, count in facts["status"].items():
             click.echo(f"  {name:14} {count:,}")
+        for why, count in Counter(json.loads(attrs["reasons"]).values()).most_common(REASONS):
+            click.echo(f"    {count:,} × {why}")
         for name, (mean, error) in measures.items():
             click.echo(f"  {name:14} {mean:.6g} ± {error:.2g}")
         for name, path in written.items():

@@ -20,6 +20,8 @@ WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 520, 290, 76, 48, 12, 20
 """Of a chart, and its margins."""
 MOST = 24
 """Charts of one kind."""
+FEW = 12
+"""Runs that are named for one reason."""
 STYLE = """
 .charts { display: grid; gap: 18px; grid-template-columns: repeat(auto-fill, minmax(360px, 1fr)); }
 .charts figure { margin: 0; padding: 14px 16px 10px; }
@@ -71,7 +73,7 @@ def _header(summary: "Dataset", title: str) -> str:
     attrs = summary.attrs
     low, high = (100 * max(float(attrs[name]), 0.0) for name in ("failure_low", "failure_high"))
     low = low if low > 1e-9 else 0.0  # what rounding leaves
-    failed = f"{100 * float(attrs['failure_fraction']):.3g} % failed (95 %: {low:.2g} to {high:.2g} %)"
+    failed = f"{100 * float(attrs['failure_fraction']):.3g} % failed (95 %: {low:.3g} to {high:.3g} %)"
     facts = (f"model <b>{escape(str(attrs.get('model_name', '')))}</b>", f"<b>{int(attrs['runs_done']):,}</b> runs",
              failed, f"seed {escape(str(attrs.get('seed', '')))}")  # fmt: skip
     items = "".join(f"<li>{fact}</li>" for fact in facts)
@@ -145,9 +147,15 @@ def _measures(summary: "Dataset") -> str:
 def _failures(summary: "Dataset") -> str:
     counts = json.loads(summary.attrs["status"])
     rows = "".join(f'<tr><th>{escape(k)}</th><td class="number">{v:,}</td></tr>' for k, v in counts.items())
-    reasons = list(json.loads(summary.attrs.get("reasons", "{}")).items())
-    listed = "".join(f"<tr><th>run {escape(str(run))}</th><td>{escape(why)}</td></tr>" for run, why in reasons[:MOST])
-    more = f'<p class="note">and {len(reasons) - MOST} more</p>' if len(reasons) > MOST else ""
+    groups: dict[str, list[str]] = {}
+    for run, why in json.loads(summary.attrs.get("reasons", "{}")).items():
+        groups.setdefault(why, []).append(run)
+    listed = "".join(
+        f'<tr><th>{escape(why)}<small class="note">run {escape(", ".join(runs[:FEW]))}'
+        f'{", …" if len(runs) > FEW else ""}</small></th><td class="number">{len(runs):,}</td></tr>'
+        for why, runs in list(groups.items())[:MOST]
+    )
+    more = f'<p class="note">and {len(groups) - MOST} more reasons</p>' if len(groups) > MOST else ""
     table = f'<div class="card quality"><table><tbody>{rows}{listed}</tbody></table>{more}</div>'
     return f"<h2>How runs ended</h2>{table}"
 

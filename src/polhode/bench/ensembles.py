@@ -75,7 +75,7 @@ class Field:
         return self.runs * self.steps
 
 
-RIVALS = (Field("arm-7", 64, 200), Field("free-body", 128, 200))
+RIVALS = (Field("arm-7", 64, 200), Field("free-body", 128, 500))
 """What is raced against MuJoCo."""
 THREADED = Field("arm-7", 1024, 400)
 """What is raced on several threads."""

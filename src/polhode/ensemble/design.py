@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -68,17 +69,24 @@ class Design:
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng(self.seed)
 
+    def _engine(self, kind: Any) -> Any:
+        """SciPy's generator of points; before 1.15 its random numbers had another name."""
+        try:
+            return kind(self.axes, rng=self._generator)
+        except TypeError:
+            return kind(self.axes, seed=self._generator)
+
     @cached_property
     def _latin(self) -> np.ndarray:
         from scipy.stats import qmc
 
-        found = qmc.LatinHypercube(self.axes, rng=self._generator).random(self.runs)
+        found = self._engine(qmc.LatinHypercube).random(self.runs)
         return np.clip(found, 2.0**-54, 1 - 2.0**-53)
 
     def _sobol(self, first: int, n: int) -> np.ndarray:
         from scipy.stats import qmc
 
-        points = qmc.Sobol(self.axes, rng=self._generator)
+        points = self._engine(qmc.Sobol)
         if first:
             points.fast_forward(first)
         return np.clip(_quietly(points, n), 2.0**-54, 1 - 2.0**-53)

@@ -36,7 +36,7 @@ def test_states_go_there_and_back(kind):
     assert ph.diagnose(flight.model, Q, V).freedoms == model.nv
 
 
-@pytest.mark.parametrize("name", ["double-pendulum", "four-bar"])
+@pytest.mark.parametrize("name", ["double-pendulum", pytest.param("four-bar", marks=pytest.mark.long)])
 def test_a_machine_moves_the_same_way_in_absolute_coordinates(name):
     model = ph.load(name)
     flight = ph.absolute(model)

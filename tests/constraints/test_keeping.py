@@ -36,8 +36,9 @@ def errors(model, way, duration, steps):
     return found, run
 
 
-CASES = [("four-bar", 0.4, 40), ("bricard", 0.4, 10), ("rolling-disk", 0.4, 20)]
-CASES += [pytest.param("slider-crank-3d", 0.4, 80, marks=LONG)]
+CASES = [("four-bar", 0.4, 40), ("rolling-disk", 0.4, 20), pytest.param("slider-crank-3d", 0.4, 80, marks=LONG)]
+CASES += [pytest.param("bricard", 0.4, 10, marks=LONG), ("n-four-bar-1", 0.2, 20)]
+"""Among them two whose conditions are redundant."""
 
 
 @pytest.mark.parametrize(("name", "duration", "steps"), CASES)

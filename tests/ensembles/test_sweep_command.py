@@ -95,6 +95,8 @@ def test_the_command_writes_runs_summary_and_report(file, tmp_path):
     assert "<small> study" not in page
     assert page.count("<svg") == 2 + 1 + 1 + 2  # q, v.elbow, height, two measures
     assert "100%  96 of 96 runs  cpu" in (tmp_path / "log").read_text()
+    note = polhode("--resume", "--out", folder, "--quiet", "--no-report", "--device", "auto")
+    assert "note: sweep: no GPU is used, the processor runs" in note.stderr
     again = polhode("--resume", "--out", folder, "--quiet", "--no-report")
     assert again.exit_code == 0
     assert again.output == ""

@@ -2,6 +2,7 @@
 
 import json
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
-from polhode.errors import InputError, message
+from polhode.errors import InputError, PolhodeWarning, message
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,6 +60,9 @@ def sweep(source: str | None, **asked: Any) -> None:
     begin = time.monotonic()
     names = ("threads", "device", "precision", "scheduler", "chunk", "resume", "force")
     with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("always", PolhodeWarning)
+        warnings.showwarning = lambda told, *_, **__: click.echo(f"note: {told}", err=True)
         progress = _progress(stack, study.name, asked)
         try:
             dataset = run_study(study, out=folder, progress=progress, **{name: asked[name] for name in names})

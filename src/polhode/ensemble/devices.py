@@ -42,5 +42,5 @@ def device_named(name: str, precision: str, fleet: Fleet) -> Device:
     except CompileError as fault:
         if name == "cuda":
             raise
-        return Device("cpu", note=f"no GPU is used: {str(fault).splitlines()[1].strip()}")
+        return Device("cpu", note=f"no GPU is used, the processor runs: {str(fault).splitlines()[1].strip()}")
     return Device(lanes.name, lanes, batch=lanes.batch(fleet.timing))

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from polhode.ensemble.devices import Device, device_named
 from polhode.ensemble.fleet import STATUS, Fleet, Stretch
 from polhode.ensemble.store import Store, written
 from polhode.ensemble.study import Study, study as make_study
-from polhode.errors import InputError, message
+from polhode.errors import InputError, PolhodeWarning, message
 from polhode.kernel.stealing import in_threads
 from polhode.model import Model
 
@@ -122,6 +123,8 @@ class Sweep:
             self.client, self._borrowed = client_of(scheduler), not isinstance(scheduler, str)
         else:
             self.device = device_named(device, precision, self.fleet)
+            if self.device.note:
+                warnings.warn(f"sweep: {self.device.note}", PolhodeWarning, stacklevel=3)
         self.chunk = chunk
         self.begun = time.monotonic()
         self.done = self.failed = 0

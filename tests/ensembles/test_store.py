@@ -80,7 +80,7 @@ def harmed(tmp_path, whole, times):
 
 
 def test_truncated_files_and_flipped_bits_are_found_and_mended(tmp_path, whole):
-    harmed(tmp_path, whole, 3)
+    harmed(tmp_path, whole, 2)
 
 
 @pytest.mark.long

@@ -89,6 +89,7 @@ def test_a_study_killed_at_ten_random_moments_is_the_study_that_was_not(file, tm
         killed(file, tmp_path / str(k), whole, [rng.uniform(0, 0.03) for _ in range(2)])
 
 
+@pytest.mark.long
 def test_a_study_killed_while_it_begins_begins_again(file, tmp_path, whole):
     out = tmp_path / "s"
     process = start(file, "--out", out)

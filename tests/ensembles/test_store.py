@@ -28,13 +28,13 @@ def test_a_store_holds_what_a_study_in_memory_is(whole):
 
 
 def test_it_is_plain_zarr_lazy_sharded_and_says_what_made_it(tmp_path):
-    long = small(runs=1024, every=1)
-    found = ph.sweep(long, out=tmp_path / "s", chunk=1024)
+    long = small(runs=4096, every=1)
+    found = ph.sweep(long, out=tmp_path / "s", chunk=4096)
     assert not found["q"].variable._in_memory
     group = zarr.open_group(str(tmp_path / "s" / GROUP), mode="r")
     assert group["q"].metadata.zarr_format == 3
-    assert group["q"].shards == (1024, 201, 2)
-    assert group["q"].chunks[0] < 1024
+    assert group["q"].shards == (4096, 201, 2)
+    assert group["q"].chunks[0] < 4096
     plain = xr.open_zarr(str(tmp_path / "s" / GROUP), consolidated=False, chunks=None)
     assert plain["q"].dims == ("run", "time", "coordinate")
     assert list(plain["coordinate"].values) == ["hinge", "elbow"]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 GROUP, BEGUN, RECEIPTS, LOCK = "study.zarr", "study.zarr.partial", "receipts", "lock"
 
-PIECE = 2**20
+PIECE = 2**22
 """Bytes of the inner chunks of a shard, about: what a reader of a few runs must read."""
 
 SHARDED = 2**18
@@ -174,7 +174,9 @@ class Store:
     def array(self, name: str) -> Any:
         """An array of the group."""
         if name not in self._arrays:
-            self._arrays[name] = self.group[name]
+            place = str(self.folder / GROUP)
+            whole = {"write_empty_chunks": True}  # without a look at every number, whether it is the empty one
+            self._arrays[name] = needed().open_array(place, path=name, mode="r+", config=whole)
         return self._arrays[name]
 
     def _path(self, number: int) -> Path:

@@ -75,7 +75,10 @@ def test_a_run_that_leaves_the_numbers_is_a_result():
 @pytest.mark.parametrize(
     ("model", "given", "words"),
     [
-        ("double-pendulum", {"step": 1e-3}, "one body on a spherical or free joint"),
+        ("double-pendulum", {"step": 1e-3}, "body 'upper', inertia: inertia is not positive definite"),
+        ("rprr", {"step": 1e-3}, "joint 'slide': has stiffness"),
+        ("bricard", {"step": 1e-3, "tau": [0, 0, 0, 0, 1]}, "no such input"),
+        ("bricard", {"step": 1e-3, "norm": "lie"}, "norm policy does not apply"),
         ("heavy-top", {}, "equal steps"),
         ("heavy-top", {"step": 1e-3, "method": "dop853"}, "RK4"),
         ("heavy-top", {"step": 1e-3, "norm": "lie"}, "norm policy does not apply"),

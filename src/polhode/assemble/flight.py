@@ -14,7 +14,7 @@ from polhode.dynamics.kinematics import frames
 from polhode.errors import ModelError, message
 from polhode.model import Constraint, ForceFunction, Joint, Model, Start, make_tree, plain
 from polhode.quaternion import conjugate, from_axis_angle, product, rotate, rotation_matrix
-from polhode.scalar import Array, Vec
+from polhode.scalar import Array, Vec, split, stack
 
 OWN = ("stiffness", "damping", "armature")
 """What a joint may have that bodies which fly have not."""
@@ -41,15 +41,21 @@ class Flight:
         return Q[order].ravel(), V[order].ravel()
 
     def back(self, Q: Array, V: Array) -> tuple[np.ndarray, np.ndarray]:
-        """The state of the joints, from one of the bodies; an angle is found up to whole turns."""
-        tree = make_tree(self.source)
-        places = np.asarray(Q, dtype=float).reshape(-1, 7)
-        at = {body.name: (x[:3], x[3:]) for body, x in zip(self.source.bodies, places, strict=True)}
-        at["world"] = (np.zeros(3), np.array([1.0, 0, 0, 0]))
-        q = [value for joint in self.source.joints for value in _coordinates(joint, at[joint.parent], at[joint.child])]
-        ordered = np.asarray(V, dtype=float).reshape(-1, 6)[np.argsort(self._order(tree))]
-        P = np.array(seen.rates(tree, frames(tree, Vec(q))), dtype=float).reshape(tree.nv, -1)
-        return np.array(q), P @ ordered.ravel()
+        """The state of the joints, from one of the bodies; an angle is found up to whole turns.
+
+        Q, V  (..., 7 per body), (..., 6 per body)
+        """
+        tree, source = make_tree(self.source), self.source
+        Q, V = np.asarray(Q, dtype=float), np.asarray(V, dtype=float)
+        batch = Q.shape[:-1]
+        q = np.empty((*batch, source.nq))
+        for place in np.ndindex(batch):
+            at = {body.name: (x[:3], x[3:]) for body, x in zip(source.bodies, Q[place].reshape(-1, 7), strict=True)}
+            at["world"] = (np.zeros(3), np.array([1.0, 0, 0, 0]))
+            q[place] = [x for joint in source.joints for x in _coordinates(joint, at[joint.parent], at[joint.child])]
+        ordered = V.reshape(*batch, -1, 6)[..., np.argsort(self._order(tree)), :].reshape(V.shape)
+        P = seen.rates(tree, frames(tree, split(q, 1)))
+        return q, np.asarray(stack(P @ split(ordered, 1), batch), dtype=float)
 
     def _order(self, tree: Any) -> list[int]:
         """For each body of the model its place in the order of the tree."""

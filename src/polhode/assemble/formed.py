@@ -4,7 +4,7 @@ Equal steps of RK4 inside compiled code; after each step the form's projection, 
 the quaternion's length, so that a form shows what it does to it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from polhode.kernel import trace
 from polhode.kernel.build import kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.chain import chained
-from polhode.model import WORLD, Model, plain
+from polhode.model import Model, plain
 from polhode.quaternion import rate, rotate, rotation_matrix
 from polhode.result import Extra
 from polhode.scalar import Scalar, Vec, iterate, split, stack
@@ -72,30 +72,10 @@ class Formed:
     def blocks(self, segments: Sequence[Segment]) -> Iterator[Samples]:
         """The samples of the run, segment by segment; a run that leaves the numbers ends with NaN."""
         x = np.array(self.chart.start(split(self.single.p, 1), split(self.single.omega, 1)), dtype=float)
-        yield self._samples(np.zeros(1), x[None], np.array([np.nan]))
-        for segment in segments:
-            counts = np.array(list(segment.counts), dtype=float)
-            table = np.empty((len(counts) + 1, len(x)))
-            table[0] = x
-            settings = [np.diff(counts, prepend=0.0), np.array(segment.h), np.array(segment.begin)]
-            chained(self._kernel(len(x)), table, settings)
-            times = np.array(list(segment.samples), dtype=float)
-            yield self._samples(times, table[1 : len(times) + 1], np.full(len(times), segment.h))
-            x = table[-1].copy()
-
-    def _kernel(self, size: int) -> Any:
-        project, chart = self.chart.norms[self.norm], self.chart
-
-        def advance(row: Vec, count: Scalar, h: Scalar, origin: Scalar) -> Vec:
-            def step(state: Vec) -> tuple[Vec, bool]:
-                found = rk4(chart.rhs, origin, state, h).x  # nothing depends on the time
-                return (project(found) if project else found), True
-
-            return iterate(step, row, count)
-
         known = (repr(self.single.inertia.tolist()), repr(self.single.loads), self.form.name, self.norm)
-        graph = lambda: trace(advance, row=(size,), count=(), h=(), origin=())  # noqa: E731
-        return kernel_for(cache_key("form", *known), graph, f"{self.model.name}: {self.form.name}", 1)
+        kernel = steps_kernel(self.chart.rhs, self.chart.norms[self.norm], len(x), known, self.model.name)
+        for times, states, sizes in courses(kernel, x, segments):
+            yield self._samples(times, states, sizes)
 
     def _samples(self, times: np.ndarray, x: np.ndarray, sizes: np.ndarray) -> Samples:
         p, omega = (stack(part, (len(x),)) for part in self.chart.end(split(x, 1)))
@@ -110,7 +90,7 @@ class Formed:
         velocity = speed - np.asarray(rotate(unit, np.cross(omega, c)))
         return Samples(times, np.hstack([place, p]), np.hstack([velocity, omega]), sizes)
 
-    def multipliers(self, q: np.ndarray, v: np.ndarray) -> dict[str, Extra]:
+    def extras(self, q: np.ndarray, v: np.ndarray) -> dict[str, Extra]:
         """The multiplier of the form at samples, and the value its paper predicts; nothing for forms without one."""
         if self.form.way in POINTED:
             return {}
@@ -124,15 +104,53 @@ class Formed:
         return {name: Extra(x, ("time",), "J", text[name]) for name, x in values.items()}
 
 
+Course = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Times, states and step sizes of samples."""
+
+
+def courses(kernel: Any, x: np.ndarray, segments: Sequence[Segment]) -> Iterator[Course]:
+    """The start of a run, then its samples segment by segment, by the steps of a kernel."""
+    yield np.zeros(1), x[None], np.array([np.nan])
+    for segment in segments:
+        counts = np.array(list(segment.counts), dtype=float)
+        table = np.empty((len(counts) + 1, len(x)))
+        table[0] = x
+        chained(kernel, table, [np.diff(counts, prepend=0.0), np.array(segment.h), np.array(segment.begin)])
+        times = np.array(list(segment.samples), dtype=float)
+        yield times, table[1 : len(times) + 1], np.full(len(times), segment.h)
+        x = table[-1].copy()
+
+
+def steps_kernel(
+    rhs: Callable[[Scalar, Vec], Vec],
+    project: Callable[[Vec], Vec] | None,
+    size: int,
+    known: Sequence[str],
+    name: str,
+) -> Any:
+    """A count of steps of RK4 from a state, each with its projection, as one kernel; known: what tells it apart."""
+
+    def advance(row: Vec, count: Scalar, h: Scalar, origin: Scalar) -> Vec:
+        def step(state: Vec) -> tuple[Vec, bool]:
+            found = rk4(rhs, origin, state, h).x  # nothing depends on the time
+            return (project(found) if project else found), True
+
+        return iterate(step, row, count)
+
+    graph = lambda: trace(advance, row=(size,), count=(), h=(), origin=())  # noqa: E731
+    return kernel_for(cache_key("form", *known), graph, f"{name}: steps by a form", 1)
+
+
+def is_single(model: Model) -> bool:
+    """Whether a model is one body, free or on a point of the world that holds it."""
+    joints = model.joints
+    return len(joints) == 1 and joints[0].type in ("spherical", "free") and not model.constraints
+
+
 def _parts(model: Model) -> tuple[Any, Any]:
-    """The joint and the body of a model that a form can run, or an error that says why not."""
-    fits = len(model.bodies) == 1 and model.joints[0].type in ("spherical", "free") and model.joints[0].parent == WORLD
-    if not fits:
-        found = f"{len(model.bodies)} bodies on {', '.join(joint.type for joint in model.joints[:4])} joints"
-        expected = "one body on a spherical or free joint to the world"
-        raise InputError(message(WHERE, "forms are of one body", found, expected))
+    """The joint and the body of a model of one body, or an error that says what a form cannot run."""
     joint = model.joints[0]
-    if model.forces or model.constraints or plain(joint.damping) or plain(joint.armature):
-        found = "forces, constraints, damping or armature"
+    if model.forces or plain(joint.damping) or plain(joint.armature):
+        found = "forces, damping or armature"
         raise InputError(message(WHERE, "forms know gravity and a constant couple", found, "neither of these"))
     return joint, model.bodies[0]

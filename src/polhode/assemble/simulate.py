@@ -13,7 +13,8 @@ import numpy as np
 from polhode.assemble.consistent import check_start, consistent_start
 from polhode.assemble.drive import Drive, Event, Samples, Segment, listed
 from polhode.assemble.engine import Engine, Plan
-from polhode.assemble.formed import Formed
+from polhode.assemble.formed import Formed, is_single
+from polhode.assemble.formed_tree import FormedTree
 from polhode.assemble.grid import Grid
 from polhode.assemble.inputs import Sampled, Table, breaks
 from polhode.assemble.observe import Observer
@@ -132,7 +133,8 @@ def simulate(
     events     zeros to watch for, see Event
     norm       "state": quaternions are brought back to unit length after each step; "none": they are left alone
     form       a name of ph.forms: one body runs in the form's own variables, by RK4 with equal steps (step=…); norm may
-               be "p" too; the multiplier and its prediction are in the Dataset
+               be "p" too; the multiplier and its prediction are in the Dataset. Machines: every body in (p, ṗ), joints
+               held in accelerations alone, under gravity; `quaternion_norm`, `joint_residual` tell how well
     engine     how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space", or "absolute"
                (Euler parameters of every body, joints as constraints too)
     rank_tolerance  what is left of a row of constraints, relative to its size, below which it counts as dependent
@@ -235,7 +237,10 @@ class Run:
         self.drive.position.q, self.drive.position.v = settings.q.copy(), settings.v.copy()
         self.kept: list[Samples] = []
         self.peer = Peer(self.engine, settings.method, settings.tolerance) if settings.method in SUNDIALS else None
-        self.formed = Formed(model, settings.form, settings.norm, *start, tau) if settings.form else None
+        self.formed: Formed | FormedTree | None = None
+        if settings.form:
+            asked = model, settings.form, settings.norm, *start, tau
+            self.formed = Formed(*asked) if is_single(model) else FormedTree(*asked, way)
 
     def course(self, where: str) -> Course:
         """What derivatives of the run need of it, or an error."""
@@ -267,7 +272,7 @@ class Run:
             at.t = float(block.time[-1])
             yield block
 
-    def _by_form(self, formed: Formed) -> Iterable[Samples]:
+    def _by_form(self, formed: Formed | FormedTree) -> Iterable[Samples]:
         """The blocks of a run by a form, up to where it leaves the numbers."""
         at, ending, h = self.drive.position, self.drive.ending, float(self.settings.step or 0.0)
         for block in formed.blocks(self.segments):
@@ -309,10 +314,10 @@ class Run:
     ) -> "xr.Dataset":
         """The Dataset of some samples of the run."""
         model, events = self.settings.model, self.drive.ending.events
-        extra = self.formed.multipliers(arrays["q"], arrays["v"]) if self.formed else {}
+        extra = self.formed.extras(arrays["q"], arrays["v"]) if self.formed else {}
         found = self.observed(arrays) if observed is None else observed
         named = self._watch.labels if self.engine.closed else {}
-        if any(name in found for name in JOINTS):
+        if any(name in found for name in JOINTS) or any("joint" in x.dims for x in extra.values()):
             named["joint"] = [joint.name for joint in model.joints]
         trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, events)
         result = dataset(model, trajectory, self.facts(mark, model_text))
@@ -374,7 +379,7 @@ class Run:
     def _way(self) -> dict[str, str | float]:
         """How the constraints were met, if there are any."""
         way = self.settings.way
-        if self.peer:
+        if self.peer or (self.formed and not way.baumgarte):
             way = replace(way, keeping="none")
         kept = f"baumgarte {way.baumgarte[0]:g} {way.baumgarte[1]:g}" if way.baumgarte else way.keeping
         known: dict[str, str | float] = {

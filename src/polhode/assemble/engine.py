@@ -189,9 +189,9 @@ class Engine:
 
     def _forward(self, x: Arguments) -> Vec:
         """v̇ of the arguments of a call."""
-        way, tree, operations = self._way
         if not _is_traced(x.q, x.v):
-            return self._on_floats(x) if self.closed else forward_dynamics(x._replace(tree=tree))
+            return self._on_floats(x) if self.closed else forward_dynamics(x._replace(tree=self.tree))
+        way, tree, operations = self._way
         if operations <= INLINE:
             return way(x._replace(tree=tree))
         return self._shared(Vec([x.t]), x.q, x.v, x.tau)

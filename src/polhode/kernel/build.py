@@ -144,6 +144,7 @@ def build(graph: Graph, width: int | None = None, fast: bool = False) -> Kernel:
     return kernel_for("", lambda: graph, graph.name, width, fast)
 
 
+@cache
 def _identity() -> str:
     """The processor, the compiler and the interpreter that object code is for."""
     import llvmlite

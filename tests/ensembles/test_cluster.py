@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import dask
+import distributed
 import numpy as np
 import pytest
 
@@ -19,7 +20,6 @@ from ensembles.deadly import DEADLY, FAULTY, Deadly, Faulty, Slow, of_kind
 from ensembles.receipts import everyone_once
 from polhode.ensemble.fleet import STATUS
 
-distributed = pytest.importorskip("distributed")
 CHUNK = 20
 pytestmark = pytest.mark.filterwarnings("ignore")
 """Of processes that are killed, others tell."""

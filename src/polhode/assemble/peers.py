@@ -7,7 +7,6 @@ import numpy as np
 
 from polhode.assemble.engine import Engine
 from polhode.assemble.journey import Ending, Samples, Segment
-from polhode.assemble.system import System
 from polhode.errors import InputError, message
 from polhode.integrate import sundials
 from polhode.scalar import Vec
@@ -34,7 +33,7 @@ class Peer:
         if method == "ida" and engine.closed:
             found = "a machine with constraints"
             raise InputError(message("simulate, method 'ida'", "not under constraints", found, "a tree", "Take cvode."))
-        self.system, self.nq = System(engine.model), engine.model.nq
+        self.system, self.nq = engine.system, engine.model.nq
 
     def blocks(self, segments: Sequence[Segment], q: np.ndarray, v: np.ndarray, ending: Ending) -> Iterator[Samples]:
         """The samples of the run; what stopped it goes into `ending`."""

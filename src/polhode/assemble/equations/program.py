@@ -20,6 +20,7 @@ from polhode.dynamics.kinematics import placement
 from polhode.errors import InputError, message
 from polhode.kernel import Graph
 from polhode.kernel.graph import Node
+from polhode.kernel.replay import ON_SCALARS
 from polhode.model import make_tree
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
@@ -256,14 +257,7 @@ class _Reader:
         return FUNCTIONS[node.op](*x)
 
 
-ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "neg": lambda a: -a,
-    "fma": lambda a, b, c: a * b + c,
-}
+ARITHMETIC = {op: ON_SCALARS[op] for op in ("add", "sub", "mul", "div", "neg", "fma")}
 
 
 def number(value: Any) -> Any:

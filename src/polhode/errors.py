@@ -44,6 +44,47 @@ def told(error: BaseException) -> str:
     return f"raised {type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno}, in {frame.name})"
 
 
+NAME_LENGTH = 200
+"""Characters that a name may have at most."""
+
+
+def escaped(text: str) -> str:
+    """Text from outside as it may stand in generated source, in a terminal, in a message: one line, nothing hidden.
+
+    Every character that is not printable (line breaks, control and bidirectional characters, surrogates), every
+    backslash and whatever begins or ends a comment or a trigraph in C becomes its code point, as in <U+000A>.
+    """
+    text = "".join(c if c.isprintable() and c != "\\" else f"<U+{ord(c):04X}>" for c in text)
+    for pair in ("*/", "/*", "??"):
+        while pair in text:
+            text = text.replace(pair, f"{pair[0]}<U+{ord(pair[1]):04X}>")
+    return text
+
+
+def fault_of_name(name: object) -> str:
+    """What is wrong with a name, in half a sentence; "" for one line of 1 to 200 printable characters."""
+    if not isinstance(name, str):
+        return f"is {type(name).__name__}, not text"
+    if not name:
+        return "is empty"
+    if len(name) > NAME_LENGTH:
+        return f"has {len(name)} characters, {NAME_LENGTH} are the most"
+    place = next((k for k, c in enumerate(name) if not c.isprintable()), None)
+    return "" if place is None else f"has U+{ord(name[place]):04X} as character {place + 1}, which cannot be printed"
+
+
+def check_name(where: str, kind: str, name: object, error: type[PolhodeError] = ModelError) -> None:
+    """Raise an error unless a name is one line of 1 to 200 printable characters.
+
+    where  the model, file or study
+    kind   what is named: "body", "output"
+    """
+    if fault := fault_of_name(name):
+        found = repr(name) if not isinstance(name, str) else f"'{escaped(name[:60])}'{'…' if len(name) > 60 else ''}"
+        expected = f"one line of 1 to {NAME_LENGTH} printable characters"
+        raise error(message(where, f"the name of a {kind} {fault}", found, expected))
+
+
 def message(where: str, what: str, found: str, expected: str, fix: str = "") -> str:
     """One text of the form every error here has.
 
@@ -54,4 +95,9 @@ def message(where: str, what: str, found: str, expected: str, fix: str = "") -> 
     fix       the likely remedy
     """
     lines = [f"{where}: {what}.", f"  found {found}; expected {expected}."]
-    return "\n".join([*lines, f"  {fix}"] if fix else lines)
+    return _shown("\n".join([*lines, f"  {fix}"] if fix else lines))
+
+
+def _shown(text: str) -> str:
+    """A message with nothing in it that a terminal would obey; lines stay lines."""
+    return "".join(c if c.isprintable() or c == "\n" else f"<U+{ord(c):04X}>" for c in text)

@@ -82,7 +82,7 @@ def test_a_batch_of_any_size_is_launched_in_blocks_of_128(system, oracle, n):
     found = system.bias(*sent((q, v)))
     assert found.shape == (n, MODEL.nv)
     assert_close(found.get(), oracle.bias(q, v), condition=1e3)
-    expected = [("bias", ("--std=c++17", "--fmad=false"), (-(-n // 128),), (128,))]
+    expected = [("kernel", ("--std=c++17", "--fmad=false"), (-(-n // 128),), (128,))]
     assert fake_cupy.launches == (expected if n else [])
 
 

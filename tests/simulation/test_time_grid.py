@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import polhode as ph
-from polhode.assemble import drive
+from polhode.assemble import drive, rows
 from polhode.assemble.simulate import Run, settings_of
 from polhode.integrate.methods import METHODS
 from simulation.cases import PENDULUM, SLIDER, final, states
@@ -116,5 +116,5 @@ def test_samples_leave_no_trace_in_a_motion_of_controlled_steps(name):
 def test_blocks_of_rows_leave_no_trace(options, monkeypatch):
     whole = swing(1.0, samples=11, **options)
     monkeypatch.setattr(drive, "MOST_ROWS", 3)
-    monkeypatch.setattr(drive, "MOST_STEPS", 4)
+    monkeypatch.setattr(rows, "at_once", lambda nv, runs=1: 4)
     assert np.array_equal(states(swing(1.0, samples=11, **options)), states(whole))

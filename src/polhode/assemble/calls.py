@@ -4,8 +4,8 @@ Every argument is a named array with its own axes last: q, v, t, "wrench.hand.fo
 "parameters.bodies.arm.mass". Targets see these names only.
 """
 
+import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from operator import index
 from typing import Any, NamedTuple
 
@@ -14,9 +14,14 @@ import numpy as np
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.model import Model, Tree, make_tree
 from polhode.model.description import named_parameters
+from polhode.model.numbers import shortened
+from polhode.model.tree import unknown_number
 from polhode.scalar import Array, Vec, as_array, batch_shape, vec
 
 FLOAT = np.dtype(np.float64)
+
+_PLACE = re.compile(r"(\.\d+){1,2}")
+"""The end of a path: the place of a number in a vector or a matrix."""
 
 
 class Arguments(NamedTuple):
@@ -70,12 +75,12 @@ def checked_call(
     sizes = {"q": model.nq, "q1": model.nq, "point": 3}
     own: dict[str, tuple[Any, tuple[int, ...]]] = {n: (x, (sizes.get(n, model.nv),)) for n, x in given.items()}
     own["t"] = options.pop("t", 0.0), ()
-    for body, pair in (options.pop("wrench", None) or {}).items():
+    for body, pair in _mapping(f"{name}, wrench", options.pop("wrench", None), "{body: (force, couple)}").items():
         model.body(body)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise InputError(message(f"{name}, wrench on '{body}'", "not a pair", repr(pair), "(force, couple)"))
+            raise InputError(message(f"{name}, wrench on '{body}'", "not a pair", shortened(pair), "(force, couple)"))
         own[f"wrench.{body}.force"], own[f"wrench.{body}.couple"] = (pair[0], (3,)), (pair[1], (3,))
-    values = options.pop("parameters", None) or {}
+    values = _mapping(f"{name}, parameters", options.pop("parameters", None), "{path: value}")
     for path in values:
         if path not in parameters:
             expected = ", ".join(map(repr, parameters)) or "none: name them in ph.compile(…, parameters=[…])"
@@ -90,6 +95,15 @@ def checked_call(
     depths = {n: len(shape) for n, (_, shape) in own.items()}
     batch = batch_shape(name, {n: a.shape[: a.ndim - depths[n]] for n, a in arrays.items()})
     return Call(arrays, depths, batch, out, threads)
+
+
+def _mapping(where: str, value: Any, expected: str) -> Mapping:
+    """A mapping that was given, empty for None; or an InputError."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(message(where, "not a mapping", shortened(value), expected))
+    return value
 
 
 def real_array(where: str, value: Array, shape: tuple[int, ...]) -> np.ndarray:
@@ -118,7 +132,8 @@ def arguments(model: Model, tree: Tree, scalars: Mapping[str, Any]) -> Arguments
     """The arguments as physics takes them, from scalars by name; parameters make the tree anew."""
     known: dict[str, Any] = {n: x for n, x in scalars.items() if "." not in n}
     values = {n.removeprefix("parameters."): x for n, x in scalars.items() if n.startswith("parameters.")}
-    bodies = [n.removeprefix("wrench.").removesuffix(".force") for n in scalars if n.endswith(".force")]
+    loads = [n.removesuffix(".force") for n in scalars if n.startswith("wrench.") and n.endswith(".force")]
+    bodies = [n.removeprefix("wrench.") for n in loads]
     wrench = {body: (scalars[f"wrench.{body}.force"], scalars[f"wrench.{body}.couple"]) for body in bodies}
     return Arguments(make_tree(model, values) if values else tree, wrench=wrench, **known)
 
@@ -126,17 +141,17 @@ def arguments(model: Model, tree: Tree, scalars: Mapping[str, Any]) -> Arguments
 def own_value(model: Model, path: str) -> Any:
     """The model's own value of a path: a number, a vector, a matrix, or a Parameter's value."""
     numbers = model.numbers()
+    if not isinstance(path, str):
+        raise unknown_number(model, path)
     if path in numbers:
         return numbers[path]
-    below = [value for key, value in numbers.items() if key.startswith(f"{path}.")]
+    below = [value for key, value in numbers.items() if _PLACE.fullmatch(key.removeprefix(path))]
     if below:
         return tuple(np.reshape(below, (3, 3)).tolist()) if len(below) == 9 else tuple(below)
     for parameter in named_parameters(model):
         if parameter.name == path:
             return parameter.value
-    near = get_close_matches(path, numbers, 3, 0.5)
-    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists all paths."
-    raise UnknownNameError(message(f"model '{model.name}'", "no such number", repr(path), "a path", fix))
+    raise unknown_number(model, path)
 
 
 def into(name: str, out: Any, result: Any) -> Any:

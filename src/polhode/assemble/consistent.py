@@ -1,15 +1,20 @@
 """Starts that fit the constraints: found, or refused by name."""
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import NamedTuple
 
 import numpy as np
 
-from polhode.assemble.diagnose import CONSISTENT, contradictions, residuals
+from polhode.assemble.closed import Projected
+from polhode.assemble.diagnose import AGREEMENT, advice, allowed, contradiction, residuals
 from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
 from polhode.assemble.way import TOLERANCE
+from polhode.dynamics.fundamental import solve
 from polhode.errors import InputError, message
-from polhode.model import Model
+from polhode.model import Model, check_model
+from polhode.result.labels import dof_names
 from polhode.scalar import Array
 
 ASIDE, ASIDE_TRIES, JUMP = 1e-8, 3, 1e-2
@@ -35,22 +40,27 @@ def consistent_start(
     tolerance: float = 1e-11,
     t: float = 0.0,
     rank_tolerance: float = TOLERANCE,
+    keep: Sequence[str] = (),
 ) -> Consistent:
     """The consistent state nearest to a given one, in the metric of the mass matrix.
 
     q, v       the model's start unless given
     tolerance  of residuals, in lengths of the machine or radians (per second)
     rank_tolerance  what is left of a row, relative to its size, below which it counts as dependent
+    keep       joints, or velocities by name, that stay just as given: "crank" keeps its coordinates and its rates,
+               "q.crank" the first alone, "v.crank" the second; all others follow
     ->         `moved` says which rows were violated, and by how much
     """
-    q, v = start_of(model, q, v)
+    check_model("consistent_start", model)
+    q, v = start_of(model, q, v, "consistent_start")
+    free = _free("consistent_start, keep", model, keep)
     if not model.constraints:
         return Consistent(q, v, {}, 0.0)
     system = System(model, rank_tolerance=rank_tolerance)
     _check_rows("consistent_start", system, q, v, t)
     before = residuals(system, q, v, t)
     for _ in range(ROUNDS):
-        found = system.project(q, v, t=t)
+        found = _projected(system, q, v, t, *free) if len(keep) else system.project(q, v, t=t)
         if not (np.all(np.isfinite(found.q)) and np.all(np.isfinite(found.v))):
             break
         q, v = found.q, found.v
@@ -59,30 +69,75 @@ def consistent_start(
             break
     left = residuals(system, q, v, t)
     name, worst = _worst(left)
-    if not abs(worst) <= 1e3 * tolerance * left[name][1]:
+    most = max(1e3 * tolerance, AGREEMENT * rank_tolerance)
+    if not abs(worst) <= most * left[name][1]:
         _refuse_contradictions("consistent_start", system, q, v, t)
         where, fix = f"consistent_start, constraint '{name}'", "Start closer to a configuration that fits."
+        fix = advice(abs(worst) / left[name][1]) or fix
+        fix = "Keep fewer coordinates or rates, or give others." if len(keep) else fix
         raise InputError(message(where, "cannot be met", f"residual {worst:.3g} after {ROUNDS} rounds", "0", fix))
     _refuse_contradictions("consistent_start", system, q, v, t)
     moved = {name: x for name, (x, scale) in before.items() if abs(x) > tolerance * scale}
     return Consistent(q, v, moved, max(abs(x) for x, _ in left.values()))
 
 
-def check_start(model: Model, q: np.ndarray, v: np.ndarray) -> None:
+def _free(where: str, model: Model, keep: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Which directions of q (nv) and which velocities (nv) may change."""
+    dofs, free = dof_names(model), {"q": np.ones(model.nv, dtype=bool), "v": np.ones(model.nv, dtype=bool)}
+    if isinstance(keep, str) or not isinstance(keep, Sequence):
+        raise InputError(message(where, "not a list", repr(keep)[:60], "a list of names of joints or velocities"))
+    for name in keep:
+        head, _, rest = str(name).partition(".")
+        for kinds, asked in (("qv", str(name)), (head if head in ("q", "v") else "", rest)):
+            own = [k for k, dof in enumerate(dofs) if dof == asked or dof.startswith(f"{asked}.")]
+            if kinds and own:
+                for kind in kinds:
+                    free[kind][own] = False
+                break
+        else:
+            near = get_close_matches(str(name), [*dofs, *(joint.name for joint in model.joints)], 1, 0.4)
+            fix = f"Did you mean '{near[0]}'?" if near else f"Velocities are: {', '.join(dofs[:12])}."
+            raise InputError(message(where, "no such joint or velocity", repr(name), "a name", fix))
+    return free["q"], free["v"]
+
+
+def _projected(
+    system: System, q: np.ndarray, v: np.ndarray, t: float, free_q: np.ndarray, free_v: np.ndarray
+) -> Projected:
+    """A state nearer to the constraints, of which only some directions and velocities are changed."""
+    positions = system.constraint_residuals(q, v, t=t).positions
+    A = system.constraint_rows(q, v, t=t).A[: len(positions)]
+    q = system.integrate(q, _least_change(system, q, A, -positions, free_q))
+    A, rates = system.constraint_rows(q, v, t=t).A, system.constraint_residuals(q, v, t=t).rates
+    return Projected(q, v + _least_change(system, q, A, -rates, free_v))
+
+
+def _least_change(system: System, q: np.ndarray, A: np.ndarray, wanted: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """δ (nv) with A δ nearest to what is wanted, zero but where free, the shortest in the metric of the mass matrix."""
+    found = np.zeros(system.nv)
+    if len(wanted) and np.any(free):
+        M = system.mass_matrix(q)[np.ix_(free, free)]
+        none = np.zeros(len(M))
+        found[free] = solve(M, none, A[:, free], wanted, tolerance=system.rank_tolerance).acceleration
+    return found
+
+
+def check_start(model: Model, q: np.ndarray, v: np.ndarray, rank_tolerance: float = TOLERANCE) -> None:
     """Refuse a start that violates a constraint, or constraints that contradict each other there."""
     if not model.constraints:
         return
-    system = System(model)
+    system = System(model, rank_tolerance=rank_tolerance)
     _check_rows("simulate", system, q, v, 0.0)
     left = residuals(system, q, v)
     name, worst = _worst(left)
-    if not abs(worst) <= CONSISTENT * left[name][1]:
+    most = allowed(system) * left[name][1]
+    if not abs(worst) <= most:
         _refuse_contradictions("simulate", system, q, v, 0.0)
         where, fix = (
             f"simulate, constraint '{name}'",
             "Move it: move_start=True (polhode run --move-start), or ph.consistent_start(model, q, v).",
         )
-        expected = f"0, up to {CONSISTENT * left[name][1]:.3g}"
+        expected = f"0, up to {most:.3g}"
         raise InputError(message(where, "violated at the start", f"residual {worst:.6g}", expected, fix))
     _refuse_contradictions("simulate", system, q, v, 0.0)
 
@@ -138,10 +193,10 @@ def _residual(system: System, name: str, q: np.ndarray, v: np.ndarray, t: float)
 
 
 def _refuse_contradictions(where: str, system: System, q: np.ndarray, v: np.ndarray, t: float) -> None:
-    found = contradictions(system, q, v, t)
+    found, part = contradiction(system, q, v, t)
     if found:
         names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
-        fix = "Take one of them away, or make them agree; ph.diagnose(model, q) tells more."
+        fix = advice(part) or "Take one of them away, or make them agree; ph.diagnose(model, q) tells more."
         raise InputError(
             message(f"{where}, constraints", "contradict each other", f"missed: {names}", "one motion", fix)
         )

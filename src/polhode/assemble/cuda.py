@@ -17,6 +17,7 @@ from polhode.assemble.graphs import Graphs, Quantity
 from polhode.assemble.targets import RECORDS, Key, PythonTarget
 from polhode.errors import CompileError, InputError, message
 from polhode.kernel import Graph
+from polhode.kernel.build import SYMBOL
 from polhode.kernel.emit_c import identifier
 from polhode.kernel.emit_cuda import cuda_source
 from polhode.kernel.schedule import fused
@@ -51,7 +52,7 @@ class CudaKernel:
     """A graph as kernels on GPUs, compiled when first launched, for each device and kind of number."""
 
     def __init__(self, graph: Graph, name: str, fast: bool) -> None:
-        self.graph, self.name = graph, identifier(name)
+        self.graph, self.name = graph, identifier(name)  # a name of ours: a quantity, or a part of a run
         self._options = ("--std=c++17",) if fast else ("--std=c++17", "--fmad=false")
         self._functions: dict[tuple[int, str], Callable] = {}
 
@@ -66,8 +67,8 @@ class CudaKernel:
             return
         device = cupy().cuda.runtime.getDevice()
         if (device, real) not in self._functions:
-            module = cupy().RawModule(code=cuda_source(self.graph, self.name, real), options=self._options)
-            self._functions[device, real] = module.get_function(self.name)
+            module = cupy().RawModule(code=cuda_source(self.graph.anonymous(), SYMBOL, real), options=self._options)
+            self._functions[device, real] = module.get_function(SYMBOL)
         pairs = zip(arrays, map(np.int64, steps), strict=True)
         given = (np.int64(n), *(x for pair in pairs for x in pair))
         self._functions[device, real]((-(-n // BLOCK),), (BLOCK,), given)

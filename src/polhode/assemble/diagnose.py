@@ -11,8 +11,8 @@ import numpy as np
 
 from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
-from polhode.assemble.way import DEFAULT, TOLERANCE, way_of
-from polhode.model import Model
+from polhode.assemble.way import DEFAULT, MOST, TOLERANCE, way_of
+from polhode.model import Model, check_model
 from polhode.scalar import Array
 
 NEARLY = 1e-5
@@ -92,6 +92,7 @@ def diagnose(
     q, v            the model's start unless given; else zero angles, identity quaternions, at rest
     rank_tolerance  what is left of a row, relative to its size, below which it counts as dependent
     """
+    check_model("diagnose", model)
     way_of("diagnose", DEFAULT, rank_tolerance)
     q, v = start_of(model, q, v, "diagnose")
     return examined(System(model, rank_tolerance=rank_tolerance), q, v, t)
@@ -139,7 +140,7 @@ def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Di
         nearly={name: float(x) for name, x in zip(names, pivots, strict=True) if tolerance < x < NEARLY},
         weakest=float(whole.singular[whole.rank - 1]) if whole.rank else 0.0,
         contradictory=contradictions(system, q, v, t),
-        violated={name: x for name, (x, scale) in missed.items() if not abs(x) <= CONSISTENT * scale},
+        violated={name: x for name, (x, scale) in missed.items() if not abs(x) <= allowed(system) * scale},
         tolerance=tolerance,
     )
 
@@ -213,8 +214,30 @@ def missed(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Mi
     return Missed(full, rates, relative)
 
 
+AGREEMENT = 10.0
+"""Rows that count as dependent up to the rank tolerance may contradict each other up to so many times that."""
+
+
+def allowed(system: System) -> float:
+    """What rows may miss at a start, in lengths of the machine or radians (per second)."""
+    return max(CONSISTENT, AGREEMENT * system.rank_tolerance)
+
+
+def advice(part: float) -> str:
+    """What to do about rows that miss each other by this part of their size: few digits, or another machine."""
+    if not 0 < part < MOST:
+        return ""
+    tolerance = max(10.0 ** np.ceil(np.log10(part)), 10 * TOLERANCE)
+    return f"Data of few digits? rank_tolerance={tolerance:.0e} takes rows as dependent that agree up to {part:.1g}."
+
+
 def contradictions(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> dict[str, float]:
-    """Rows that cannot be met together, near this state, with what each of them misses at best.
+    """Rows that cannot be met together, near this state, with what each of them misses at best."""
+    return contradiction(system, q, v, t)[0]
+
+
+def contradiction(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> tuple[dict[str, float], float]:
+    """Rows that cannot be met together, with what each misses at best; and the largest miss, relative to its row.
 
     u·A = 0 and u·φ ≠ 0 (or u·r, or u·b): no step (velocity, acceleration) meets the rows of u
     """
@@ -223,11 +246,11 @@ def contradictions(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0)
     (positions, rates), names = system.constraint_residuals(q, v, t=t), system.constraint_names
     A, b = system.constraint_rows(q, v, t=t)
     if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
-        return {}
+        return {}, 0.0
     sizes, units = np.array(bound.scales.sizes), np.array(bound.scales.units)
     held = len(positions)
     K = _factor(system, q, A, sizes)
-    near = max(float(bound.tolerance(positions.tolist())), CONSISTENT)
+    near = max(float(bound.tolerance(positions.tolist())), allowed(system))
     speed = np.linalg.norm(v @ K)
     scales = (units[:held], units + abs(A) @ abs(v), units + abs(b) + np.linalg.norm(A, axis=1) * speed**2)
     for values, scale, rows in ((positions, scales[0], held), (rates, scales[1], len(A)), (b, scales[2], len(A))):
@@ -235,7 +258,7 @@ def contradictions(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0)
             continue
         null = factors(A[:rows], K, sizes[:rows], near).null
         missed = (null @ (null.T @ (values / sizes[:rows]))) * sizes[:rows]
-        wrong = abs(missed) > CONSISTENT * scale
-        if np.any(wrong):
-            return {names[i]: float(missed[i]) for i in np.flatnonzero(abs(missed) > PRESENT * scale)}
-    return {}
+        part = float(np.max(abs(missed) / scale, initial=0.0))
+        if part > allowed(system):
+            return {names[i]: float(missed[i]) for i in np.flatnonzero(abs(missed) > PRESENT * scale)}, part
+    return {}, 0.0

@@ -3,6 +3,7 @@
 Compiled code fills blocks of rows; between blocks Python looks at the clock, at events and at its user.
 """
 
+import math
 import time
 from collections.abc import Generator, Iterator
 from itertools import accumulate
@@ -25,16 +26,16 @@ from polhode.errors import InputError, message, told
 from polhode.scalar import UNIT_TOLERANCE
 
 BLOCK_SECONDS = 0.2
-"""How long compiled code may run before the clock is looked at."""
+"""How long compiled code may run before the clock, and the user, are looked at."""
 
 MOST_ROWS = 4096
 """Rows of one block."""
 
-MOST_STEPS = 100_000
-"""Equal steps of one row, after which its user is looked at."""
-
 HALVINGS = 60
 """Of a step, to find an event in it."""
+
+MOST_EVENTS = 1_000_000
+"""Events that a run may pass before it ends: each is kept."""
 
 LOOKS = 1000
 """With events no controlled step is longer than this part of the run: two zeros within one step are not seen."""
@@ -65,11 +66,20 @@ NONE = np.zeros(0)
 class Drive:
     """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
 
-    def __init__(self, engine: Engine, segments: list[Segment], tolerance: float, events: tuple[Event, ...]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        segments: list[Segment],
+        tolerance: float,
+        events: tuple[Event, ...],
+        max_steps: float = math.inf,
+    ) -> None:
+        self.max_steps = max_steps
         self.engine, self.segments, self.tolerance, self.events = engine, segments, tolerance, events
         self.ending = Ending()
         self.position = Position(0.0, np.zeros(0), np.zeros(0))
         self._rate = 0.0  # rows a second
+        self._most = rows.at_once(engine.model.nv)  # equal steps of one row; as many as the clock allows
         self._longest = segments[-1].end / LOOKS if events else rows.LONGEST
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
         self._next = 0.0  # the step that the last segment would have tried
@@ -185,8 +195,18 @@ class Drive:
                 done += self.position.sample - before
             elif good < len(targets) and status[good] != rows.GOING:
                 yield from self._fault(segment, float(status[good]))
+            self._check_work()
             if self.ending.status != "finished":
                 return
+
+    def _check_work(self) -> None:
+        """End a run that has taken more steps, or passed more events, than it may."""
+        ending = self.ending
+        if ending.status == "finished" and ending.taken + ending.refused > self.max_steps:
+            count = ending.taken + ending.refused
+            self._failed(f"{count} steps were tried; max_steps={self.max_steps:g} allows no more")
+        if ending.status == "finished" and len(ending.events) > MOST_EVENTS:
+            self._failed(f"more than {MOST_EVENTS} events")
 
     def _taken(self) -> float:
         """Equal steps of this segment so far."""
@@ -205,11 +225,13 @@ class Drive:
         while (taken := self._taken()) < segment.counts[-1]:
             first = int(np.searchsorted(segment.counts, taken, "right"))
             goals = segment.counts[first : first + self._block(len(segment.counts) - first)]
-            if partial := goals[0] - taken > MOST_STEPS:
-                goals = np.array([taken + MOST_STEPS])
+            if partial := goals[0] - taken > self._most:
+                goals = np.array([taken + self._most])
             table = np.empty((len(goals) + 1, engine.width))
             table[0] = at.row
             self._run(table, [np.diff(goals, prepend=taken), segment.h, segment.begin])
+            if partial:
+                self._most = max(1, int(self._most * min(BLOCK_SECONDS * self._rate, 10.0)))
             status = engine.field(table, "status")[1:]
             short = np.flatnonzero(status != rows.GOING)
             good = int(short[0]) if len(short) else len(goals)
@@ -225,6 +247,7 @@ class Drive:
                     yield from self._given(here, at.q[None], at.v[None], np.array([segment.h]))
             elif good < len(goals):
                 yield from self._fault(segment, float(status[good]))
+            self._check_work()
             if self.ending.status != "finished":
                 return
 

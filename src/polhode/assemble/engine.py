@@ -22,6 +22,7 @@ from polhode.assemble.graphs import FACTORED, identity_text
 from polhode.assemble.inputs import law_of, named_inputs, ours, traceable
 from polhode.assemble.machine import Input, machine
 from polhode.assemble.quantities import forward_by_factors, forward_dynamics
+from polhode.assemble.regular import check_mass_matrix
 from polhode.assemble.rolled import is_large
 from polhode.assemble.system import System
 from polhode.assemble.way import USUAL, Way
@@ -88,6 +89,8 @@ class Engine:
             fix = "Give every body mass and inertia, or take constraints='project'."
             found = f"model '{plan.model.name}', whose mass matrix is singular"
             raise InputError(message("simulate, constraints", "'ggl' needs M⁻¹", found, "a regular one", fix))
+        if not self.closed:
+            check_mass_matrix("simulate", plan.model, self.tree)
         self._looped = True
         self.raised = ""
         """What a user's function raised during the run, and where."""
@@ -400,8 +403,9 @@ class Engine:
                 samples[i] = state
 
     def _row(self, level: Vec | None = None) -> Callable[..., Any]:
-        row = rows.fixed_row if self.plan.fixed else rows.adaptive_row
-        return partial(row, self.setup(level), self.like)
+        if self.plan.fixed:
+            return partial(rows.fixed_row, self.setup(level), self.like)
+        return partial(rows.adaptive_row, self.setup(level), self.like, limit=rows.at_once(self.model.nv))
 
     def inside(self, row: np.ndarray, theta: float, settings: Sequence[float], level: np.ndarray | None) -> np.ndarray:
         """t, q, v and the crossings' functions within the last step.  settings: h, origin for fixed steps"""

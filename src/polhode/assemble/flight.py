@@ -12,7 +12,7 @@ from polhode.assemble.starting import start_of
 from polhode.dynamics import absolute as seen
 from polhode.dynamics.kinematics import frames
 from polhode.errors import ModelError, message
-from polhode.model import Constraint, ForceFunction, Joint, Model, Start, make_tree, plain
+from polhode.model import Constraint, ForceFunction, Joint, Model, Start, check_model, make_tree, plain
 from polhode.quaternion import conjugate, from_axis_angle, product, rotate, rotation_matrix
 from polhode.scalar import Array, Vec, split, stack
 
@@ -69,6 +69,7 @@ def absolute(model: Model) -> Flight:
     Stiffness, damping and armature of joints, forces and constraints on their coordinates cannot be told of bodies that
     fly, and are refused; `engine="absolute"` takes them, since it knows the state of the joints.
     """
+    check_model("absolute", model)
     _check(model)
     joints = [Joint(body.name, "free", "world", body.name) for body in model.bodies]
     held = [constraint for joint in model.joints for constraint in _held(joint)]

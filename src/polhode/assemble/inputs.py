@@ -79,7 +79,10 @@ class Sampled:
     period: float
 
     def __post_init__(self) -> None:
-        """Check the period."""
+        """Check function and period."""
+        if not callable(self.function):
+            found = repr(self.function)[:60]
+            raise InputError(message("Sampled", "not a function", found, "a function of (t, q, v)"))
         if not (isinstance(self.period, (int, float)) and 0 < self.period < np.inf):
             raise InputError(message("Sampled", "not a period", repr(self.period), "seconds above 0"))
 

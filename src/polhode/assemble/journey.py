@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.errors import InputError, message
+from polhode.errors import InputError, check_name, message
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Event:
     reset: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        """Check functions and direction."""
+        """Check name, functions and direction."""
+        check_name("event", "event", self.name, InputError)
         for name in ("function", "reset"):
             if not callable(getattr(self, name)) and not (name == "reset" and self.reset is None):
                 where, found = f"event '{self.name}', {name}", repr(getattr(self, name))[:60]

@@ -109,6 +109,11 @@ class Lanes:
         """Equal steps, or steps under control of their error."""
         return self.formation.plan.fixed
 
+    @property
+    def at_once(self) -> int:
+        """Steps of each run that compiled code takes before its user is looked at."""
+        return rows.at_once(self.nv, TOGETHER)
+
     def place(self, path: str) -> str:
         """The name in p of a path: two equal entries of an inertia matrix are one number."""
         return upper(path)
@@ -159,7 +164,8 @@ class Lanes:
 
     def _row(self, row: Vec, p: Vec, *settings: Scalar) -> Any:
         make: Callable[..., Any] = rows.fixed_row if self.fixed else rows.adaptive_row
-        return make(self._setup(p), self.engine.like, row, *settings)
+        more = {} if self.fixed else {"limit": self.at_once}
+        return make(self._setup(p), self.engine.like, row, *settings, **more)
 
     def _inside(self, row: Vec, p: Vec, theta: Scalar, h: Scalar) -> Vec:
         setup, like = self._setup(p), self.engine.like

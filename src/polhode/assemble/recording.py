@@ -22,6 +22,7 @@ from polhode.assemble.inputs import Sampled
 from polhode.assemble.peers import SUNDIALS
 from polhode.assemble.simulate import Run, fitting, joined, settings_of, tighter
 from polhode.assemble.way import DEFAULT, TOLERANCE, way_of
+from polhode.assemble.work import MAX_BYTES_ON_DISK, MAX_STEPS, bytes_of_sample, limits_of
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.result import Store, assemble, error_of_parts, load, refuse_existing
@@ -74,6 +75,8 @@ def record(
     resume: bool = False,
     force: bool = False,
     note: str = "",
+    max_steps: float = MAX_STEPS,
+    max_bytes: float = MAX_BYTES_ON_DISK,
 ) -> "xr.Dataset":
     """Follow the motion of a model into a folder, in bounded memory; arguments as in `simulate`, and:
 
@@ -91,7 +94,9 @@ def record(
         raise InputError(
             message("record, method", "SUNDIALS keeps no checkpoints", repr(method), "a method of ours", fix)
         )
-    settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm, None, move_start)
+    limits = limits_of("record", max_steps, max_bytes)
+    asked = step, method, tolerance, samples, every, norm, None, move_start, limits, tau, way.rank_tolerance
+    settings = settings_of(model, q, v, duration, *asked)
     settings = replace(settings, way=way)
     if not 0 < checkpoint < float("inf"):
         raise InputError(message("record, checkpoint", "out of range", repr(checkpoint), "seconds above 0"))
@@ -162,8 +167,7 @@ class Recording:
         self.pending: list[tuple[int, Samples]] = []  # with the number of samples up to the end of each
         self._sure = (self.seen, self.state())
         model = run.settings.model
-        bytes_each = 8 * (3 * (model.nq + model.nv) + 16 * len(model.bodies) + 16)
-        self.chunk = int(np.clip(CHUNK // bytes_each, 256, 2**16))
+        self.chunk = int(np.clip(CHUNK // bytes_of_sample(model), 256, 2**16))
 
     # the state of a run, and back
 

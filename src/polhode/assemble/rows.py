@@ -19,13 +19,27 @@ SMALLEST = 1e-14
 """A step, relative to the time, that no longer moves it."""
 
 LIMIT = 200_000
-"""Steps that are tried within one row before the caller is asked again."""
+"""Steps that are tried within one row, at most, before the caller is asked again."""
+
+WORK = 500_000
+"""Steps of a machine without joints that take about a tenth of a second, in the unit of `at_once`."""
 
 LONGEST = 1e300
 """A step as long as this is none: nothing was counted yet, or nothing bounds it."""
 
 LARGEST = 1e150
 """A state with a larger number has left every bound: its squares would be infinite."""
+
+
+def at_once(nv: int, runs: int = 1) -> int:
+    """Steps that compiled code may take before its user is looked at: about a tenth of a second of them.
+
+    A step of a machine with nv velocities is counted as (1 + nv)² of the smallest one, between its cost in a tree (nv)
+    and under many constraints (nv³). It is a count, not a clock, so that kernels are the same on every machine.
+
+    runs  that are followed side by side
+    """
+    return min(max(WORK // ((1 + nv) ** 2 * runs), 4), LIMIT)
 
 
 class Crossing(NamedTuple):
@@ -142,12 +156,20 @@ def fixed_row(setup: Setup, like: Fixed, row: Vec, count: Any, h: Scalar, origin
 
 
 def adaptive_row(
-    setup: Setup, like: Adaptive, row: Vec, target: Scalar, tolerance: Scalar, end: Scalar, longest: Scalar
+    setup: Setup,
+    like: Adaptive,
+    row: Vec,
+    target: Scalar,
+    tolerance: Scalar,
+    end: Scalar,
+    longest: Scalar,
+    limit: int = LIMIT,
 ) -> tuple[Vec, Vec]:
     """The row that reaches a time, or an event or a fault before it, and the state at that time by a shorter step.
 
     end      of the run: no step goes beyond it
     longest  no step is longer
+    limit    steps tried, after which the row is handed back as it is
     """
     method, machine = setup.method, setup.machine
 
@@ -179,7 +201,7 @@ def adaptive_row(
 
     first: Adaptive = shaped(like, iter(row))
     moving = (first.status == GOING) & (first.t < target)
-    found = iterate(step, row, where(moving, LIMIT, 0))
+    found = iterate(step, row, where(moving, limit, 0))
     s: Adaptive = shaped(like, iter(found))
     there = s.t == target
     inner = _between(setup, s, target)

@@ -11,6 +11,7 @@ from polhode.assemble import rows
 from polhode.assemble.drive import LOOKS
 from polhode.errors import InputError, message
 from polhode.kernel.batch import Bound
+from polhode.kernel.stealing import go_on
 
 if TYPE_CHECKING:
     from polhode.assemble.lanes import Lanes
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 HALVINGS = 60
 """Of a step, until an event in it has its place to the last bit."""
 
-MOST_CALLS = 50
-"""Calls of `rows.LIMIT` steps each within one sample, before a run counts as stuck."""
+MOST_STEPS = 10_000_000
+"""Steps that are tried within one sample, before a run counts as stuck."""
 
 
 @dataclass(frozen=True)
@@ -116,15 +117,19 @@ class Running:
         """On to the next sample; False when no run is left."""
         timing, lanes, field = self.timing, self.lanes, self.lanes.engine.field
         if lanes.fixed:
-            self.settings[0][...], self.settings[1][...] = timing.counts[sample], timing.h
-            self._step()
+            left_over, self.settings[1][...] = int(timing.counts[sample]), timing.h
+            while left_over:
+                few = min(left_over, lanes.at_once)
+                self.settings[0][...] = few
+                self._step()
+                left_over -= few
             there = field(self.table, "status") == rows.GOING
             q, v = field(self.table, "q"), field(self.table, "v")
         else:
             target = float(timing.times[sample + 1])
             for place, value in zip(self.settings, (target, timing.tolerance, timing.end, self.longest), strict=True):
                 place[...] = value
-            for _ in range(MOST_CALLS):
+            for _ in range(-(-MOST_STEPS // lanes.at_once)):
                 self._step()
                 left = (field(self.table, "status") == rows.GOING) & (field(self.table, "t") < target)
                 if not left.any():
@@ -137,6 +142,7 @@ class Running:
         return bool(there.any())
 
     def _step(self) -> None:
+        go_on()
         self.steps[self.now]()
         self.now = 1 - self.now
 

@@ -25,12 +25,13 @@ from polhode.assemble.starting import start_of
 from polhode.assemble.stepper import Course, course
 from polhode.assemble.watch import JOINTS, Watch
 from polhode.assemble.way import DEFAULT, TOLERANCE, USUAL, Way, way_of
+from polhode.assemble.work import IN_MEMORY, MAX_BYTES, MAX_STEPS, Limits, check_samples, check_steps, limits_of
 from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.bound import BOUND
 from polhode.integrate.method import Method
 from polhode.integrate.methods import method_named
-from polhode.model import Model
+from polhode.model import Model, check_model
 from polhode.result import (
     VARIABLES,
     Conserved,
@@ -91,6 +92,8 @@ class Settings:
     """How constraints are met."""
     moved: Mapping[str, float] = field(default_factory=dict)
     """Rows of constraints that the given start violated, and by how much, where it was moved."""
+    limits: Limits = IN_MEMORY
+    """The work that the run may take."""
 
 
 def simulate(
@@ -118,6 +121,8 @@ def simulate(
     keep: Sequence[str] | None = None,
     progress: Progress | None = None,
     model_text: str = "",
+    max_steps: float = MAX_STEPS,
+    max_bytes: float = MAX_BYTES,
 ) -> "xr.Dataset":
     """Follow the motion of a model.
 
@@ -149,8 +154,15 @@ def simulate(
     keep       names of the variables that the Dataset holds, as ["q", "total_energy"]; all unless given, but for
                "joint_force" and "joint_torque", what every joint carries
     progress   called with the part that is done and the time reached
+    max_steps  a run of more equal steps is refused; one of more controlled steps ends there, as failed
+    max_bytes  a run whose samples would take more memory is refused
     ->         Dataset: `status`, `reason` and the grade are in its attributes; a run that fails returns what there is
     """
+    keep, sensitivities = _names("keep", keep), _names("sensitivities", sensitivities) or ()
+    limits = limits_of("simulate", max_steps, max_bytes)
+    if progress is not None and not callable(progress):
+        found = repr(progress)[:60]
+        raise InputError(message("simulate, progress", "not a function", found, "a function of (part, time)"))
     _check_kept(keep)
     if form is not None:
         _check_form(step, method, events, sensitivities)
@@ -160,7 +172,8 @@ def simulate(
         check_peer(method, step, events, sensitivities, held)
     way = way_of("simulate", engine, rank_tolerance, constraints, baumgarte)
     method = fitting(model, way, method, sensitivities)
-    settings = settings_of(model, q, v, duration, step, method, tolerance, samples, every, norm, form, move_start)
+    asked = step, method, tolerance, samples, every, norm, form, move_start, limits, tau, way.rank_tolerance
+    settings = settings_of(model, q, v, duration, *asked)
     settings = replace(settings, way=way)
     run = Run(settings, tau, events, keep=keep)
     beside = Sensitivities(run.course("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
@@ -202,6 +215,20 @@ def _check_form(step: Any, method: Any, events: Sequence[Event], sensitivities: 
         raise InputError(message("simulate, form", "not with a form", found, "neither events nor sensitivities"))
 
 
+def _names(option: str, given: Any) -> list[str] | None:
+    """Names that were given as a list of texts; or an error."""
+    if given is None:
+        return None
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        fix = f"Write {option}=[{given!r}]." if isinstance(given, str) else ""
+        raise InputError(message(f"simulate, {option}", "not a list", repr(given)[:60], "a list of names", fix))
+    names = list(given)
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(message(f"simulate, {option}", "not a name", repr(name)[:60], "text"))
+    return names
+
+
 def _check_kept(keep: Sequence[str] | None) -> None:
     """Refuse a name that no variable has, before the run."""
     for name in keep or ():
@@ -233,7 +260,7 @@ class Run:
         plan = Plan(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start, held, way)
         self.engine = Engine(plan, warn)
         self.segments = _segments(settings, tau)
-        self.drive = Drive(self.engine, self.segments, settings.tolerance, self.events)
+        self.drive = Drive(self.engine, self.segments, settings.tolerance, self.events, settings.limits.steps)
         self.drive.position.q, self.drive.position.v = settings.q.copy(), settings.v.copy()
         self.kept: list[Samples] = []
         self.peer = Peer(self.engine, settings.method, settings.tolerance) if settings.method in SUNDIALS else None
@@ -462,19 +489,20 @@ def settings_of(
     norm: str,
     form: str | None = None,
     move_start: bool = False,
+    limits: Limits = IN_MEMORY,
+    tau: Any = None,
+    rank_tolerance: float = TOLERANCE,
 ) -> Settings:
     """What a user asked for, as in `simulate`, or the error that tells what is wrong with it."""
-    if not isinstance(model, Model):
-        fix = "Read it first: simulate(load('heavy-top'))." if isinstance(model, str) else ""
-        raise InputError(message("simulate, model", "not a model", repr(model)[:60], "a Model", fix))
+    check_model("simulate", model)
     if not model.bodies:
         raise InputError(message(f"simulate, model '{model.name}'", "nothing to move", "no bodies", "at least one"))
     start = model.start
     q, v = start_of(model, q, v)
     moved: dict[str, float] = {}
     if move_start:
-        q, v, moved, _ = consistent_start(model, q, v)
-    check_start(model, q, v)
+        q, v, moved, _ = consistent_start(model, q, v, rank_tolerance=rank_tolerance)
+    check_start(model, q, v, rank_tolerance)
     if duration is None:
         duration = start.duration if start and start.duration is not None else DURATION
     duration = _positive("duration", duration, "seconds above 0")
@@ -495,13 +523,41 @@ def settings_of(
     if form is None and norm not in NORMS:
         fix = "For steps on the group itself take a Lie-group method: rkmk4, cf4, rkmk-dop853."
         raise InputError(message("simulate, norm", "no such policy", repr(norm), " or ".join(map(repr, NORMS)), fix))
-    whole = isinstance(every, (int, np.integer)) and not isinstance(every, bool)
-    if every is not None and (step is None or samples is not None or not whole or every < 1):
+    if every is not None and (step is None or samples is not None or not is_whole(every) or every < 1):
         expected = "a whole number above 0, with equal steps (step=…) and without samples=…"
         raise InputError(message("simulate, every", "does not fit", repr(every), expected))
     every = None if every is None else int(every)
+    _check_work(model, duration, step, samples, every, tau, limits)
     times = None if samples is None else _times(samples, duration)
-    return Settings(model, q, v, duration, name, step, float(tolerance), times, every, norm, form, moved=moved)
+    return Settings(
+        model, q, v, duration, name, step, float(tolerance), times, every, norm, form, moved=moved, limits=limits
+    )
+
+
+def _check_work(
+    model: Model, duration: float, step: float | None, samples: Any, every: int | None, tau: Any, limits: Limits
+) -> None:
+    """Refuse a run that would take more steps or more bytes than its limits."""
+    steps = 0.0 if step is None else _quotient(duration, step)
+    check_steps("simulate, step", steps, limits)
+    count = samples if is_whole(samples) else 0
+    breaks = _quotient(duration, tau.period) if isinstance(tau, Sampled) else 0.0
+    check_steps("simulate, tau, period", breaks, limits)
+    kept = steps / every if every else float(count) if count < 1e300 else math.inf
+    check_samples("simulate, samples", kept, model, limits, breaks)
+
+
+def _quotient(a: float, b: float) -> float:
+    """a / b of numbers above 0, infinite where it is too large."""
+    try:
+        return a / b
+    except OverflowError:
+        return math.inf
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def _method(name: str) -> Method:
@@ -517,7 +573,7 @@ def _positive(name: str, value: Any, expected: str) -> float:
 
 def _times(samples: Any, duration: float) -> np.ndarray:
     """The times of the samples, from 0 to the duration."""
-    if isinstance(samples, (int, np.integer)) and not isinstance(samples, bool):
+    if is_whole(samples):
         if samples < 2:
             raise InputError(message("simulate, samples", "too few", repr(samples), "2 or more: start and end"))
         times = np.linspace(0.0, duration, int(samples))

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.model import JOINTS, Model
+from polhode.model import JOINTS, Model, check_model
 from polhode.scalar import UNIT_TOLERANCE
 
 
 def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at the start; errors name `where`."""
+    check_model(where, model)
     start = model.start
     q = _vector(f"{where}, q", q if q is not None else start.q if start else None, list(model.zero))
     v = _vector(f"{where}, v", v if v is not None else start.v if start else None, [0.0] * model.nv)
@@ -21,9 +22,11 @@ def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.
 def _vector(where: str, value: Any, default: list[float]) -> np.ndarray:
     if value is None:
         return np.array(default, dtype=float)
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(message(where, "a masked array", "values that are hidden", f"{len(default)} numbers"))
     try:
         array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(message(where, "not numbers", repr(value)[:60], f"({len(default)},)")) from None
     if array.shape != (len(default),):
         raise InputError(message(where, "wrong shape", str(array.shape), f"({len(default)},)"))

@@ -5,7 +5,7 @@
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from polhode.assemble.reactions import (
     constraint_reactions,
     joint_reactions,
 )
+from polhode.assemble.regular import check_mass_matrix
 from polhode.assemble.targets import (
     CpuTarget,
     ForwardDerivatives,
@@ -36,18 +37,15 @@ from polhode.assemble.targets import (
     Velocity,
 )
 from polhode.assemble.way import DEFAULT, TOLERANCE, way_of
-from polhode.dynamics import covariant, energy, inertia, kinematics
+from polhode.dynamics import covariant, energy, kinematics
 from polhode.dynamics.energy import Energy, Momentum
-from polhode.errors import CompileError, ModelError, UnknownNameError, message
+from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message
 from polhode.kernel.emit_c import c_source, identifier
-from polhode.model import Model, make_tree, plain
+from polhode.model import Model, check_model, make_tree
 from polhode.scalar import Array, Vec
 
 ORIGIN = (0.0, 0.0, 0.0)
 """The point of a body that Jacobians are asked for, unless another is named."""
-
-SINGULAR = 1e-13
-"""An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
 
 
 TARGETS: dict[str, Callable[[Model, bool, str], Target]] = {
@@ -99,10 +97,16 @@ class System:
         rank_tolerance: float = TOLERANCE,
         baumgarte: tuple[float, float] | None = None,
     ) -> None:
-        if target not in TARGETS:
+        check_model("compile", model)
+        if not isinstance(target, str) or target not in TARGETS:
             raise CompileError(message("compile", "no such target", repr(target), " or ".join(map(repr, TARGETS))))
         way = replace(way_of("compile", engine, rank_tolerance), baumgarte=baumgarte)
-        self.model, self.target, self.parameters = model, target, tuple(parameters)
+        if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
+            fix = f"Write parameters=[{parameters!r}]." if isinstance(parameters, str) else ""
+            found = repr(parameters)[:60]
+            raise InputError(message("compile, parameters", "not a list", found, "a list of paths", fix))
+        parameters = tuple(parameters)
+        self.model, self.target, self.parameters = model, target, parameters
         self.engine, self.rank_tolerance, self.baumgarte = engine, float(rank_tolerance), baumgarte
         self.fast, self.threads = bool(fast), thread_count("compile", threads)
         make_tree(model, {path: own_value(model, path) for path in parameters})  # refuses unknown paths
@@ -133,16 +137,24 @@ class System:
         for name in quantities or ("inverse_dynamics", "forward_dynamics"):
             function = identifier(f"{identifier(self.model.name)}_{name}")
             texts.append(c_source(self._kernel("export_c", name).graph, function))
-        Path(path).write_text("\n".join(texts), encoding="utf-8")
+        try:
+            Path(path).write_text("\n".join(texts), encoding="utf-8")
+        except (OSError, TypeError, ValueError) as fault:
+            found = getattr(fault, "strerror", None) or str(fault)
+            raise InputError(message(f"export_c, {path!r}", "cannot be written", found, "the path of a file")) from None
         return Path(path)
 
     def _kernel(self, where: str, quantity: str, *body: str) -> Any:
         """The kernel of a quantity, made by calling it at zero."""
         if isinstance(self._target, PythonTarget):
             raise CompileError(message(where, "nothing is generated", f"target {self.target!r}", "target 'cpu'"))
-        method = getattr(type(self), quantity, None)
-        if not callable(method) or quantity.startswith("_"):
+        method = getattr(type(self), quantity, None) if isinstance(quantity, str) else None
+        if not callable(method) or quantity.startswith("_") or quantity in ("source", "export_c"):
             raise UnknownNameError(message(where, "no such quantity", repr(quantity), "a method of System"))
+        wanted = [n for n in inspect.signature(method).parameters if n == "body"]
+        if len(body) != len(wanted):
+            expected = f"{where}({quantity!r}, body)" if wanted else f"{where}({quantity!r})"
+            raise InputError(message(where, "which body?", f"{len(body)} names of bodies", expected))
         zeros = {name: list(self.model.zero) for name in ("q", "q0", "q1")}
         names = [n for n in inspect.signature(method).parameters if n not in ("self", "body", "point", "options")]
         method(self, *(zeros.get(n, [0.0] * self.nv) for n in names), *body)
@@ -187,7 +199,7 @@ class System:
         """How accelerations are found: by articulated bodies, or under the constraints."""
         if self._closed:
             return self._closed.forward
-        self._check_singular()
+        self._check_regular()
         return Absolute.of(self.model).forward if self.engine == "absolute" else forward_dynamics
 
     def inverse_dynamics_derivatives(self, q: Array, v: Array, vd: Array, **options: Any) -> InverseDerivatives:
@@ -230,7 +242,7 @@ class System:
         """The force and torque that each joint gives to its child, its drive included, in the axes of the joint
         frame, at the child's origin: (..., joints, 3) each. Takes t, wrench."""
         if not self._closed:
-            self._check_singular()
+            self._check_regular()
         on_scalars = lambda x: joint_reactions(self._closed, self.model, x)  # noqa: E731
         return self._call("joint_reactions", on_scalars, options, q=q, v=v, tau=tau)
 
@@ -346,12 +358,12 @@ class System:
 
     def _checked(self, key: Key, quantity: Quantity, options: dict, given: dict[str, Array]) -> Any:
         """The result of a quantity, from arguments of any kind."""
+        for body in key[1:]:
+            self.model.body(body)  # refuses unknown names
         if options.keys() <= {"out"} and not self.parameters:
             quick = self._target.quickly(key, given, options.get("out"), self.threads)
             if quick is not None:
                 return quick
-        for body in key[1:]:
-            self.model.body(body)  # refuses unknown names
         options.setdefault("threads", self.threads)
         call = checked_call(self.model, self.parameters, key[0], given, options, self._target.array)
         result = self._target.evaluate(key, quantity, call)
@@ -373,41 +385,8 @@ class System:
         elif direct is not None:
             setattr(self, key[0], direct)
 
-    def _check_singular(self) -> None:
-        """Refuse a model whose mass matrix is singular in general, and name the joint (once)."""
-        if self._regular or _is_solid(self.model):
+    def _check_regular(self) -> None:
+        """Refuse a model whose mass matrix is singular in general (once)."""
+        if not self._regular:
+            check_mass_matrix("forward_dynamics", self.model, self._tree)
             self._regular = True
-            return
-        rng = np.random.default_rng(0)
-        for _ in range(2):
-            zero, step = Vec(self.model.zero), Vec(rng.normal(size=self.nv).tolist())
-            q = kinematics.integrate(self._tree, zero, step)
-            M = np.array(inertia.mass_matrix(self._tree, q)).reshape(self.nv, self.nv)
-            size = np.diag(M).copy()
-            size[size <= SINGULAR * np.max(size, initial=0.0)] = np.max(size, initial=1.0)
-            scaled = M / np.sqrt(np.outer(size, size))
-            values, vectors = np.linalg.eigh(scaled) if self.nv else (np.ones(1), np.ones((1, 1)))
-            if values[0] <= SINGULAR:
-                dof = int(np.argmax(abs(vectors[:, 0])))
-                joint = next(e.joint for e in self._tree.elements if dof in e.v)
-                where, fix = (
-                    f"forward_dynamics, joint '{joint}'",
-                    "Give the bodies it moves mass, or the joint armature.",
-                )
-                raise ModelError(
-                    message(where, "the mass matrix is singular", "nothing that resists it", "inertia", fix)
-                )
-        self._regular = True
-
-
-def _is_solid(model: Model) -> bool:
-    """Whether every body resists every motion, so that no mass matrix can be singular."""
-    return all(
-        plain(body.mass) > 0 and float(np.min(np.linalg.eigvalsh(_matrix(body.inertia)))) > SINGULAR * plain(body.mass)
-        for body in model.bodies
-    )
-
-
-def _matrix(inertia: tuple) -> np.ndarray:
-    array = np.array(plain(inertia), dtype=float)
-    return np.diag(array) if array.ndim == 1 else array

@@ -76,12 +76,20 @@ def _push(tree: Tree, force: Force, numbers: Mapping[str, Any], t: Scalar, at: l
     if i == GROUND:
         return
     f, n = (
-        Vec(getattr(force, name)(t)) if callable(getattr(force, name)) else numbers[name]
-        for name in ("force", "torque")
+        _of_time(force, name, t) if callable(getattr(force, name)) else numbers[name] for name in ("force", "torque")
     )
     if force.axes == "body":
         f, n = at[i].R @ f, at[i].R @ n
     add_wrench(wrenches, at, i, f, n + cross(at[i].R @ numbers["point"], f))
+
+
+def _of_time(force: Force, part: str, t: Scalar) -> Vec:
+    """The force or torque that a function of time gives."""
+    found = getattr(force, part)(t)
+    if not hasattr(found, "__len__") or len(found) != 3:
+        shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)[:60]
+        raise CompileError(message(f"force '{force.name}', {part}", "wrong result", shown, "3 numbers"))
+    return Vec(found)
 
 
 class Stretch(NamedTuple):

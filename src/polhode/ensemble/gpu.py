@@ -12,7 +12,7 @@ import numpy as np
 from polhode.assemble import rows
 from polhode.assemble.cuda import REAL, CudaKernel, cupy
 from polhode.assemble.lanes import Block, Lanes, Timing
-from polhode.assemble.running import MOST_CALLS, Running
+from polhode.assemble.running import MOST_STEPS, Running
 from polhode.kernel.schedule import fused
 
 SHARE = 0.4
@@ -116,7 +116,7 @@ class _Launch:
         timing, width = self.timing, self.lanes.engine.width
         target = float(timing.times[sample + 1])
         numbers = [self._number(x) for x in (target, timing.tolerance, timing.end, longest)]
-        for _ in range(MOST_CALLS):
+        for _ in range(-(-MOST_STEPS // self.lanes.at_once)):
             results = [(self.tables[1], width), (state, self.width)]
             self._launch("row", [(self.tables[0], width), *self.given, *numbers], results)
             self.tables.reverse()

@@ -18,7 +18,7 @@ methods = METHODS
 
 def method_named(name: str) -> Method:
     """The method of a name, or an error that lists them."""
-    if name in METHODS:
+    if isinstance(name, str) and name in METHODS:
         return METHODS[name]
     near = get_close_matches(name, METHODS, 2, 0.5) if isinstance(name, str) else []
     fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""

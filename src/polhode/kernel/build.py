@@ -1,6 +1,9 @@
 """Source → callable: LLVM compiles a graph for this machine, NumPy broadcasts it over batches."""
 
 import ctypes
+import hashlib
+import json
+import struct
 import sys
 import threading
 from collections.abc import Callable
@@ -11,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import CompileError, message
+from polhode.errors import CompileError, escaped, message
 from polhode.kernel.cache import Entry, key as cache_key, load, save
 from polhode.kernel.call import builtin, entry_text, fits
-from polhode.kernel.emit_llvm import module_text
+from polhode.kernel.emit_llvm import header, module_text
 from polhode.kernel.graph import Graph
+from polhode.kernel.interrupt import interruptible
 from polhode.kernel.schedule import fused
 
-SYMBOL, ENTRY = "kernel", "entry"
-"""The names of the compiled loop, and of the built-in around it, in their object code."""
+SYMBOL, ENTRY, SEAL = "kernel", "entry", "seal"
+"""The names of the compiled loop, of the built-in around it, and of the digest of its facts, in their object code."""
 
 TIME = "t"
 """The last input of a kernel that has a built-in, which takes it as 0."""
@@ -35,7 +39,7 @@ class Kernel:
     """A compiled graph: call it with arrays in the order of its inputs, with any leading batch axes."""
 
     facts: dict[str, Any]
-    """Its header, the shapes of its arguments and results, its lanes, how it was compiled: plain data."""
+    """The shapes of its arguments and results, its lanes, how it was compiled: plain data."""
     ufunc: Any
     loop: int
     """Address of the compiled loop, with the signature of a ufunc's."""
@@ -51,8 +55,9 @@ class Kernel:
 
     @property
     def source(self) -> str:
-        """The generated LLVM text."""
-        return module_text(self.graph, SYMBOL, self.facts["width"], fast=self.facts["fast"])
+        """The generated LLVM text, under a comment that says what it is."""
+        graph = self.graph
+        return header(graph) + module_text(graph.anonymous(), SYMBOL, self.facts["width"], fast=self.facts["fast"])
 
     def __call__(self, *arrays: Any) -> tuple:
         """The results, in the order of the graph's outputs."""
@@ -121,22 +126,53 @@ def kernel_for(
 
     name   a digest of all the graph depends on (`cache.key`); "" for a kernel that is not kept
     make   gives the graph; not called where the kernel is found
-    title  what the generated text says it is
+    title  what the comment above the generated text says it is; no part of what is compiled
     fast   whether sums and products may be reassociated
     """
     width = lanes() if width is None else width
-    full = cache_key(name, _identity(), title, str(width), str(fast)) if name else ""
+    full = cache_key(name, _identity(), str(width), str(fast)) if name else ""
 
     def scheduled() -> Graph:
         graph = make()
         return replace(fused(replace(graph, name=title)), notes=graph.notes)
 
     entry = load(full) if full else None
-    if entry is None:
-        entry = _compiled(scheduled(), width, fast)
-        if full:
-            save(full, entry)
+    if entry is not None and _is_complete(entry.facts, width, fast) and _is_object(entry.image):
+        try:
+            return _linked(entry, scheduled)
+        except RuntimeError:  # not object code of this machine, or of another kernel
+            pass
+    entry = _compiled(scheduled(), width, fast)
+    if full:
+        save(full, entry)
     return _linked(entry, scheduled)
+
+
+def _is_complete(facts: dict[str, Any], width: int, fast: bool) -> bool:
+    """Whether facts from the disk are those that `_compiled` writes, each of its kind."""
+    shapes = [facts.get("inputs"), facts.get("outputs")]
+    if not all(isinstance(ports, list) and all(isinstance(shape, list) for shape in ports) for ports in shapes):
+        return False
+    lengths = [n for ports in shapes for shape in ports or () for n in shape]
+    whole = all(type(n) is int and 0 <= n < 2**31 for n in lengths)
+    entry = facts.get("entry")
+    own = type(entry) is bool and (not entry or fits(facts))
+    return whole and own and facts.get("width") == width and facts.get("fast") is fast
+
+
+def _is_object(image: bytes) -> bool:
+    """Whether an ELF file (of other formats the linker judges) has the tables its head tells of: LLVM trusts them."""
+    if image[:4] != b"\x7fELF":
+        return not sys.platform.startswith("linux")
+    if len(image) < 64:
+        return False
+    (at,) = struct.unpack_from("<Q", image, 40)
+    size, count, names = struct.unpack_from("<3H", image, 58)
+    if size != 64 or not names < count or at + size * count > len(image):
+        return False
+    sections = [struct.unpack_from("<IIQQQQ", image, at + size * k) for k in range(count)]
+    inside = all(kind in (0, 8) or offset + length <= len(image) for _, kind, _, _, offset, length in sections)
+    return inside and sections[names][1] == 3  # kinds: 0 none, 8 no data in the file, 3 text
 
 
 def build(graph: Graph, width: int | None = None, fast: bool = False) -> Kernel:
@@ -159,34 +195,49 @@ def _compiled(graph: Graph, width: int, fast: bool) -> Entry:
     import llvmlite.binding as llvm
 
     facts: dict[str, Any] = {
-        "header": repr(graph),
         "width": width,
         "fast": fast,
         "inputs": [list(port.shape) for port in graph.inputs],
         "outputs": [list(port.shape) for port in graph.outputs],
     }
     facts["entry"] = bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
-    text = module_text(graph, SYMBOL, width, fast=fast)
+    text = module_text(graph.anonymous(), SYMBOL, width, fast=fast)
+    text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
     if facts["entry"]:
         text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
     machine = _machine()
-    try:
+
+    def image_of() -> bytes:
         module = llvm.parse_assembly(text)
         module.verify()
-        image = machine.emit_object(module)
+        return machine.emit_object(module)
+
+    try:
+        image = interruptible(image_of)
     except RuntimeError as error:
-        raise CompileError(f"LLVM refused the kernel of {graph.name}: {error}") from error
+        raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
     return Entry(facts, image)
 
 
+def _digest(facts: dict[str, Any]) -> bytes:
+    """A digest of the facts of a kernel: object code carries that of its own."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
+
+
 def _linked(entry: Entry, graph: Callable[[], Graph]) -> Kernel:
-    """A callable of object code; every kernel is a library of its own in the just-in-time linker."""
+    """A callable of object code; every kernel is a library of its own in the just-in-time linker.
+
+    Raises a RuntimeError for what is not object code, or not that of these facts.
+    """
     import llvmlite.binding as llvm
 
-    library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process().export_symbol(SYMBOL)
+    library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process()
+    library.export_symbol(SYMBOL).export_symbol(SEAL)
     if entry.facts["entry"]:
         library.export_symbol(ENTRY)
     tracker = library.link(_jit(), f"kernel {next(_numbers)}")
+    if ctypes.string_at(tracker[SEAL], 32) != _digest(entry.facts):
+        raise RuntimeError("the facts are those of another kernel")
     ufunc, kept = _ufunc(entry.facts, tracker[SYMBOL])
     of_entry = tracker[ENTRY] if entry.facts["entry"] else 0
     return Kernel(entry.facts, ufunc, tracker[SYMBOL], of_entry, graph, (tracker, *kept))
@@ -218,6 +269,6 @@ def _ufunc(facts: dict[str, Any], address: int) -> tuple[Any, tuple]:
     types = (ctypes.c_char * total)(*[bytes([np.dtype(float).num])] * total)
     cores = [f"({','.join(map(str, shape))})" for shape in (*facts["inputs"], *facts["outputs"])]
     signature = f"{','.join(cores[:n])}->{','.join(cores[n:])}".encode()
-    title = facts["header"].partition("(")[0].encode()
+    title = SYMBOL.encode()
     ufunc = make(functions, data, types, 1, n, total - n, -1, title, b"", 0, signature)
     return ufunc, (functions, data, types, signature, title)

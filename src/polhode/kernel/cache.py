@@ -1,15 +1,21 @@
 """Compiled kernels on disk: found again by what made them, never trusted unless they are ours and whole.
 
-The cache holds executable code. Its folder must belong to the user alone; each file carries the
-checksum of its content; writers put a file aside and rename it. Where any of this fails the cache is
-silently without the file, and the kernel is compiled again.
+The cache holds executable code. Its folder must belong to the user alone and be no link; folder and file are
+opened once, and what is checked (`fstat`) and read is what was opened, so that nothing can be put in its place in
+between. Each file carries a digest of its name and content: a file that was damaged, or copied over another, is not
+used. Writers put a file aside and rename it. Where any of this fails the cache is silently without the file, and the
+kernel is compiled again.
 """
 
 import hashlib
 import json
 import os
+import secrets
+import stat
 import struct
-import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +23,10 @@ from typing import Any, NamedTuple
 LIMIT = 512 * 2**20
 """Bytes that the folder may hold; the files not used for longest go first."""
 
-MAGIC = b"polhode kernel 1\n"
+MAGIC = b"polhode kernel 2\n"
+
+ABANDONED = 3600.0
+"""Seconds after which a file put aside belongs to a writer that was killed."""
 
 
 class Entry(NamedTuple):
@@ -47,10 +56,10 @@ def key(*parts: str) -> str:
     return digest.hexdigest()
 
 
-def folder() -> Path | None:
-    """The folder of the cache, made if need be; None where there is none that belongs to the user alone.
+def folder() -> int | None:
+    """A descriptor of the cache's folder, made if need be; None where there is none that belongs to the user alone.
 
-    $POLHODE_CACHE names it; empty means no cache. Otherwise ~/.cache/polhode (or $XDG_CACHE_HOME).
+    $POLHODE_CACHE names it; empty means no cache. Otherwise ~/.cache/polhode (or $XDG_CACHE_HOME). A link is refused.
     """
     named = os.environ.get("POLHODE_CACHE")
     if named == "" or not hasattr(os, "getuid"):
@@ -59,71 +68,113 @@ def folder() -> Path | None:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         place = Path(named) if named else base / "polhode"
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = place.stat()
-    except (OSError, RuntimeError):
+        found = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (OSError, RuntimeError, ValueError):  # ValueError: a NUL in the name
         return None
-    return place if found.st_uid == os.getuid() and not found.st_mode & 0o077 else None
+    if _is_own(os.fstat(found)):
+        return found
+    os.close(found)
+    return None
+
+
+def _is_own(found: os.stat_result) -> bool:
+    """Whether a file or folder belongs to the user, and nobody else may read or write it."""
+    return found.st_uid == os.getuid() and not found.st_mode & 0o077
+
+
+@contextmanager
+def _opened() -> Iterator[int | None]:
+    """The folder's descriptor, closed afterwards."""
+    found = folder()
+    try:
+        yield found
+    finally:
+        if found is not None:
+            os.close(found)
 
 
 def load(name: str) -> Entry | None:
     """The kernel of this name, if it is there and whole."""
-    place = folder()
-    if place is None:
-        return None
-    path = place / f"{name}.kernel"
-    try:
-        found = path.stat()
-        if found.st_uid != os.getuid() or found.st_mode & 0o077:
+    with _opened() as place:
+        if place is None:
             return None
-        data = path.read_bytes()
-        entry = _unpacked(data)
-        if entry:
-            os.utime(path)  # used now
-    except OSError:
-        return None
+        try:
+            handle = os.open(f"{name}.kernel", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=place)
+        except OSError:
+            return None
+        with os.fdopen(handle, "rb") as file:
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode) or not _is_own(found) or found.st_size > LIMIT:
+                return None
+            try:
+                entry = _unpacked(name, file.read(LIMIT + 1))
+                if entry:
+                    os.utime(handle)  # used now
+            except OSError:
+                return None
     return entry
 
 
 def save(name: str, entry: Entry) -> None:
     """Keep a kernel, where there is a folder for it."""
-    place = folder()
-    if place is None:
-        return
-    try:
-        handle, aside = tempfile.mkstemp(prefix=".", suffix=".part", dir=place)  # readable by its owner only
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_packed(entry))
-            os.replace(aside, place / f"{name}.kernel")
-        except OSError:
-            os.unlink(aside)
+    with _opened() as place:
+        if place is None:
             return
-        _trim(place)
-    except OSError:  # the folder went away, the disk is full: the kernel is in memory all the same
-        return
+        aside = f".{secrets.token_hex(8)}.part"
+        create = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            handle = os.open(aside, create, 0o600, dir_fd=place)  # readable by its owner only
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(_packed(name, entry))
+                os.replace(aside, f"{name}.kernel", src_dir_fd=place, dst_dir_fd=place)
+            except OSError:
+                os.unlink(aside, dir_fd=place)
+                return
+            _trim(place)
+        except OSError:  # the folder went away, the disk is full: the kernel is in memory all the same
+            return
 
 
-def _packed(entry: Entry) -> bytes:
+def _digest(name: str, payload: bytes) -> bytes:
+    """Of a kernel's content, in its place."""
+    return hashlib.sha256(name.encode() + b"\n" + payload).digest()
+
+
+def _packed(name: str, entry: Entry) -> bytes:
     facts = json.dumps(entry.facts, sort_keys=True).encode()
     payload = struct.pack("<Q", len(facts)) + facts + entry.image
-    return MAGIC + hashlib.sha256(payload).digest() + payload
+    return MAGIC + _digest(name, payload) + payload
 
 
-def _unpacked(data: bytes) -> Entry | None:
+def _unpacked(name: str, data: bytes) -> Entry | None:
+    """The kernel that a file holds; None where it is damaged, of another name, or not made as ours are."""
     start = len(MAGIC) + 32
     payload = data[start:]
-    if not data.startswith(MAGIC) or hashlib.sha256(payload).digest() != data[len(MAGIC) : start]:
+    if not data.startswith(MAGIC) or _digest(name, payload) != data[len(MAGIC) : start]:
         return None
-    (size,) = struct.unpack_from("<Q", payload)
-    return Entry(json.loads(payload[8 : 8 + size]), payload[8 + size :])
+    try:
+        (size,) = struct.unpack_from("<Q", payload)
+        facts = json.loads(payload[8 : 8 + size])
+    except (struct.error, ValueError, OverflowError, RecursionError):
+        return None
+    return Entry(facts, payload[8 + size :]) if isinstance(facts, dict) else None
 
 
-def _trim(place: Path) -> None:
-    """Remove the files not used for longest, until the folder is within its limit."""
-    files = [(path.stat(), path) for path in place.glob("*.kernel")]
-    total = sum(found.st_size for found, _ in files)
-    for found, path in sorted(files, key=lambda pair: pair[0].st_mtime):
+def _trim(place: int) -> None:
+    """Remove the files not used for longest, until the folder is within its limit; and what killed writers left."""
+    with os.scandir(place) as entries:
+        files = [(entry.stat(follow_symlinks=False), entry.name) for entry in entries]
+    kernels = [(found, name) for found, name in files if name.endswith(".kernel")]
+    total = sum(found.st_size for found, _ in kernels)
+    old = [name for found, name in files if name.endswith(".part") and found.st_mtime < time.time() - ABANDONED]
+    for found, name in sorted(kernels, key=lambda pair: pair[0].st_mtime):
         if total <= LIMIT:
-            return
-        path.unlink(missing_ok=True)
+            break
+        old.append(name)
         total -= found.st_size
+    for name in old:
+        try:
+            os.unlink(name, dir_fd=place)
+        except FileNotFoundError:  # another process was quicker
+            continue

@@ -9,7 +9,7 @@ from math import isinf, isnan
 
 import numpy as np
 
-from polhode.errors import InputError, message
+from polhode.errors import InputError, escaped, message
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.routine import (
     Block,
@@ -106,8 +106,7 @@ def header(graph: Graph, names: Sequence[str], *notes: str) -> str:
     """The comment on top: arguments, results, counts of operations, and which names had to change."""
     ports = [*graph.inputs, *graph.outputs]
     renamed = [f"{new} is {port.name}." for new, port in zip(names, ports, strict=True) if new != port.name]
-    lines = [line.replace("*/", "* /").replace("/*", "/ *") for line in (repr(graph), *graph.notes, *notes, *renamed)]
-    return "\n * ".join(["/*", *"\n".join(lines).splitlines()]) + "\n */"
+    return "\n * ".join(["/*", *map(escaped, (repr(graph), *graph.notes, *notes, *renamed))]) + "\n */"
 
 
 def check(name: str, real: str) -> None:

@@ -6,6 +6,7 @@ transposed in registers. All lane widths do the same operations, so they round a
 
 from collections.abc import Mapping
 
+from polhode.errors import escaped
 from polhode.kernel import emit_parts, emit_routine
 from polhode.kernel.emit_body import LIBRARY, Body
 from polhode.kernel.graph import Graph
@@ -117,13 +118,17 @@ def driver_text(graph: Graph, name: str, single: str, lanes: str, width: int) ->
     return "\n".join(lines)
 
 
+def header(graph: Graph) -> str:
+    """The comment above a module that is shown: what it computes, by which names, how. Not part of what is compiled."""
+    return "".join(f"; {escaped(line)}\n" for line in (repr(graph), *graph.notes)) + "\n"
+
+
 def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
-    """The whole module: header, declarations, kernels for one state and for `width` lanes, the driver.
+    """The whole module: declarations, kernels for one state and for `width` lanes, the driver.
 
     fast  sums and products may be reassociated: other bits, also from one lane width to another
     """
     widths = sorted({1, width})
-    header = "\n".join(f"; {line}" for line in (repr(graph), *graph.notes))
     declarations = []
     for w in widths:
         real, suffix = ("double", "f64") if w == 1 else (f"<{w} x double>", f"v{w}f64")
@@ -149,4 +154,4 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
     kernels += [huge_text(w) for w in widths if any(f"@huge_{w}(" in text for text in kernels)]
     driver = driver_text(graph, name, f"{name}_1", f"{name}_{width}", width)
     never = '!0 = !{!"branch_weights", i32 1, i32 100000}\n'
-    return "\n\n".join([header, "\n".join(dict.fromkeys(declarations)), *kernels, driver, never])
+    return "\n\n".join(["\n".join(dict.fromkeys(declarations)), *kernels, driver, never])

@@ -207,6 +207,19 @@ class Graph:
 
         return cls(name, renumbered(inputs), renumbered(outputs), tuple(moved), structure)
 
+    def anonymous(self) -> Graph:
+        """The same operations under names made here: what compilers read holds no text from outside.
+
+        Names of a graph and of its arguments may come from a file; they stand in what people read only, escaped.
+        """
+
+        def numbered(ports: Sequence[Port], name: str) -> tuple[Port, ...]:
+            return tuple(port._replace(name=f"{name}{k}") for k, port in enumerate(ports))
+
+        nodes = tuple(Node("input") if node.op == "input" else node for node in self.nodes)
+        inputs, outputs = numbered(self.inputs, "in"), numbered(self.outputs, "out")
+        return Graph("kernel", inputs, outputs, nodes, self.structure)
+
     @property
     def operations(self) -> Counter[str]:
         """How often each operation occurs; inputs and constants are none."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
+from polhode.errors import CompileError, message
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.routine import (
     Block,
@@ -107,6 +108,13 @@ class BlockBuilder(Builder):
         return Block(Graph.pruned(self.name, inputs, outputs, nodes, 0), (*x, *c), tuple(self.stores))
 
 
+def _checked(name: str) -> str:
+    """The name of an array, which stands in generated text: letters, digits and underscores only."""
+    if not (name.isascii() and name.isidentifier()):
+        raise CompileError(message("routine", "not a name for an array", repr(name), "letters, digits, underscores"))
+    return name
+
+
 def _port(name: str, nodes: list[int]) -> Port:
     return Port(name, (len(nodes),), tuple(nodes))
 
@@ -146,7 +154,7 @@ class Recorder:
 
     def array(self, name: str, length: int) -> Memory:
         """An array of the routine's own, zero at the start; its name is made another where it is taken."""
-        own = name
+        own = _checked(name)
         while own in self.arrays:
             own = f"{name}_{next(self._names)}"
         self.arrays[own] = length
@@ -172,12 +180,12 @@ class Recorder:
 
     def table(self, name: str, values: Sequence[float]) -> Memory:
         """Numbers known beforehand."""
-        self.tables[name] = tuple(values)
+        self.tables[_checked(name)] = tuple(values)
         return Memory(self, name, len(values))
 
     def lookup(self, name: str, values: Sequence[int]) -> Whole:
         """Whole numbers known beforehand, at the variable of a loop: parts of indices, or cases."""
-        self.whole[name] = tuple(values)
+        self.whole[_checked(name)] = tuple(values)
         return Whole(name)
 
     # control

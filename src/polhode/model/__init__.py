@@ -7,6 +7,7 @@ from polhode.model.description import (
     Model as Model,
     Spring as Spring,
     Start as Start,
+    check_model as check_model,
 )
 from polhode.model.joints import JOINTS as JOINTS
 from polhode.model.numbers import Parameter as Parameter, plain as plain

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.errors import ModelError, message
+from polhode.errors import ModelError, fault_of_name, message
 from polhode.model.description import Constraint, Model
 from polhode.model.numbers import numbers, plain
 from polhode.model.topology import WORLD
@@ -60,7 +60,7 @@ BOUNDS: dict[str, tuple[Callable[[float], bool], str]] = {
 def check_data(constraint: Constraint) -> None:
     """Refuse a constraint whose kind is not known, or whose data do not say what it needs."""
     where, data = f"constraint '{constraint.name}'", constraint.data
-    if constraint.type not in KINDS:
+    if not isinstance(constraint.type, str) or constraint.type not in KINDS:
         near = get_close_matches(str(constraint.type), KINDS, 1, 0.5)
         fix = f"Did you mean '{near[0]}'?" if near else ""
         raise ModelError(message(where, "no such type", repr(constraint.type), ", ".join(KINDS), fix))
@@ -91,7 +91,7 @@ def _check_value(where: str, key: str, value: Any) -> None:
         if not callable(value):
             raise ModelError(message(place, "not a function", repr(value), "a function on generic scalars"))
     elif key == "rows":
-        named = isinstance(value, tuple) and value and all(isinstance(x, str) and x for x in value)
+        named = isinstance(value, tuple) and value and not any(map(fault_of_name, value))
         if not named and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             expected = "how many numbers the function gives, or a name for each"
             raise ModelError(message(place, "not a count", repr(value), expected))

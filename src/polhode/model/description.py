@@ -5,13 +5,13 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
 
-from polhode.errors import ModelError, message
-from polhode.model.numbers import Number, Parameter, assign, number, numbers
+from polhode.errors import InputError, ModelError, check_name, message
+from polhode.model.numbers import Number, Parameter, assign, number, numbers, shortened
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD, check_names, parent_first
 
@@ -38,12 +38,13 @@ class Force:
 
     def __post_init__(self) -> None:
         """Check everything."""
+        check_name("force", "force", self.name)
         where = f"force '{self.name}'"
         for name in ("force", "torque"):
             if not callable(getattr(self, name)):
                 assign(self, **{name: numbers(where, name, getattr(self, name), 3)})
         assign(self, point=numbers(where, "point", self.point, 3))
-        if self.axes not in ("world", "body"):
+        if not isinstance(self.axes, str) or self.axes not in ("world", "body"):
             raise ModelError(message(f"{where}, axes", "unknown", repr(self.axes), "'world' or 'body'"))
 
 
@@ -66,6 +67,7 @@ class Spring:
 
     def __post_init__(self) -> None:
         """Check everything."""
+        check_name("spring", "spring", self.name)
         where = f"spring '{self.name}'"
         assign(
             self,
@@ -91,6 +93,7 @@ class ForceFunction:
 
     def __post_init__(self) -> None:
         """Check that it can be called."""
+        check_name("force", "force", self.name)
         if not callable(self.function):
             found = repr(self.function)
             raise ModelError(message(f"force '{self.name}'", "not a function", found, "function(t, q, v)"))
@@ -120,6 +123,7 @@ class Constraint:
     def __init__(
         self,
         function: str | Callable = "",
+        /,
         type: str = "function",
         data: Mapping[str, Any] | None = None,
         *,
@@ -127,7 +131,12 @@ class Constraint:
         **more: Any,
     ) -> None:
         """From a name, a type and data; or from a function."""
+        if data is not None and not isinstance(data, Mapping):
+            where, expected = f"constraint {shortened(name or function)}, data", "a mapping, as {'body_b': 'rod'}"
+            raise ModelError(message(where, "not a mapping", shortened(data), expected))
         given = {**(data or {}), **more}
+        if not function and not name:  # only by keyword
+            function = given.get("function", "")
         if callable(function):
             own = getattr(function, "__name__", "function")
             name, given = name or ("function" if own == "<lambda>" else own), {"function": function, **given}
@@ -135,8 +144,7 @@ class Constraint:
             raise ModelError(message(f"constraint '{name}'", "two names", f"{function!r} and {name!r}", "one of them"))
         else:
             name = name or function
-        if not isinstance(name, str) or not name:
-            raise ModelError(message("constraint", "has no name", repr(name), "a text first, or a function"))
+        check_name("constraint", "constraint", name)
         assign(self, name=name, type=type, data={key: _frozen(value) for key, value in given.items()})
 
     @property
@@ -170,12 +178,24 @@ class Start:
         for name in ("q", "v"):
             value = getattr(self, name)
             if value is not None:
-                assign(self, **{name: numbers("start", name, value, len(value))})
+                size = len(value) if isinstance(value, Sized) else 1
+                assign(self, **{name: numbers("start", name, value, size)})
         if self.duration is not None and not 0 < number("start", "duration", self.duration) < math.inf:
             raise ModelError(message("start, duration", "not positive", repr(self.duration), "seconds above 0"))
 
 
 AnyForce = Force | Spring | ForceFunction
+
+LIMITS = ("lower", "upper")
+"""Numbers of joints that no equation of motion reads."""
+
+RECORDS: dict[str, tuple[type, ...]] = {
+    "bodies": (Body,),
+    "joints": (Joint,),
+    "forces": (Force, Spring, ForceFunction),
+    "constraints": (Constraint,),
+}
+"""The lists of a model, and what each may hold."""
 
 
 @dataclass(frozen=True)
@@ -195,14 +215,13 @@ class Model:
 
     def __post_init__(self) -> None:
         """Check everything."""
+        check_name("model", "model", self.name)
         assign(self, gravity=numbers(f"model '{self.name}'", "gravity", self.gravity, 3))
-        for name in ("bodies", "joints", "forces", "constraints"):
-            assign(self, **{name: tuple(getattr(self, name))})
-        for given in self.constraints:
-            if not isinstance(given, Constraint):
-                fix = "Wrap it: ph.Constraint(function)." if callable(given) else ""
-                where = f"model '{self.name}', constraints"
-                raise ModelError(message(where, "not a constraint", repr(given)[:60], "a Constraint", fix))
+        for name in RECORDS:
+            assign(self, **{name: self._records(name)})
+        if self.start is not None and not isinstance(self.start, Start):
+            where, fix = f"model '{self.name}', start", "Write start=ph.Start(q=…, v=…, duration=…)."
+            raise ModelError(message(where, "not a start", shortened(self.start), "a Start", fix))
         check_names(self.name, "body", [body.name for body in self.bodies], reserved=WORLD)
         check_names(self.name, "joint", [joint.name for joint in self.joints])
         check_names(self.name, "force", [force.name for force in self.forces])
@@ -212,14 +231,28 @@ class Model:
         self._check_start()
         named_parameters(self)
 
+    def _records(self, name: str) -> tuple:
+        """The bodies, joints, forces or constraints that were given, if they are that."""
+        given, kinds, where = getattr(self, name), RECORDS[name], f"model '{self.name}', {name}"
+        expected, one = " or ".join(kind.__name__ for kind in kinds), {"bodies": "body"}.get(name, name[:-1])
+        if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
+            fix = f"Leave {name} out where there are none." if given is None else ""
+            raise ModelError(message(where, "not a list", shortened(given), f"a list of {expected}", fix))
+        records = tuple(given)
+        for k, record in enumerate(records):
+            if not isinstance(record, kinds):
+                fix = "Wrap it: ph.Constraint(function)." if name == "constraints" and callable(record) else ""
+                raise ModelError(message(f"{where}[{k}]", f"not a {one}", shortened(record), f"a {expected}", fix))
+        return records
+
     def _check_forces(self) -> None:
         known = {WORLD, *(body.name for body in self.bodies)}
         for force in self.forces:
             ends = [force.body] if isinstance(force, Force) else []
             ends += [force.body_a, force.body_b] if isinstance(force, Spring) else []
             for end in ends:
-                if end not in known:
-                    near = get_close_matches(end, known, 1, 0.4)
+                if not isinstance(end, str) or end not in known:
+                    near = get_close_matches(str(end), known, 1, 0.4)
                     fix = f"Did you mean '{near[0]}'?" if near else ""
                     raise ModelError(message(f"force '{force.name}'", "unknown body", repr(end), "a body", fix))
 
@@ -255,13 +288,23 @@ class Model:
         return _named(self.joints, name, f"model '{self.name}'", "joint")
 
     def numbers(self) -> dict[str, float]:
-        """Every number of the model by its path, as in "bodies.arm.mass" or "joints.hip.axis.2"."""
+        """Every number of the equations of motion by its path, as in "bodies.arm.mass" or "joints.hip.axis.2".
+
+        The limits of joints are kept as data and take no part in the motion, so they have no path.
+        """
         return dict(_paths(self))
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq {self.nq}, nv {self.nv}"]
         lines += [f"  {j.name}: {j.type}, {j.parent} → {j.child}" for j in self.joints]
         return "\n".join(lines)
+
+
+def check_model(where: str, model: Any) -> None:
+    """Raise an InputError unless it is a Model.  where: the function that needs one"""
+    if not isinstance(model, Model):
+        fix = f"Read it first: {where}(load({model!r}))." if isinstance(model, str) else ""
+        raise InputError(message(f"{where}, model", "not a model", shortened(model), "a Model", fix))
 
 
 def _named(records: Sequence, name: str, where: str, kind: str) -> Any:
@@ -278,6 +321,8 @@ def _paths(model: Model) -> Iterator[tuple[str, float]]:
     for group in ("bodies", "joints", "forces"):
         for record in getattr(model, group):
             for field in fields(record):
+                if field.name in LIMITS:
+                    continue
                 yield from _flat(f"{group}.{record.name}.{field.name}", getattr(record, field.name))
     for constraint in model.constraints:
         for key in constraint.numeric:

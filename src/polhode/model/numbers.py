@@ -1,10 +1,13 @@
 """Numbers of a model: plain, or with a name; checked where they enter."""
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polhode.errors import ModelError, message
+import numpy as np
+
+from polhode.errors import ModelError, check_name, message
 
 
 @dataclass(frozen=True)
@@ -15,9 +18,16 @@ class Parameter:
     value: float
 
     def __post_init__(self) -> None:
-        """Check the value."""
-        number(f"parameter '{self.name}'", "value", self.value)
+        """Check name and value."""
+        check_name("parameter", "parameter", self.name)
+        object.__setattr__(self, "value", number(f"parameter '{self.name}'", "value", self.value))
 
+
+LARGEST = 1e75
+"""The size of a number of a model, at most: products of four of them are still finite in double precision."""
+
+SMALLEST = 1e-75
+"""The size of a number that divides, at least, for the same reason."""
 
 Number = float | Parameter
 """A number of a model: plain, or with a name."""
@@ -37,23 +47,31 @@ def number(where: str, name: str, value: Any) -> Any:
     if isinstance(value, Parameter):
         return value
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        number = math.nan if isinstance(value, (str, bytes, np.ma.MaskedArray)) else float(value)
+    except (TypeError, ValueError, OverflowError):  # a whole number of 400 digits overflows
         number = math.nan
     if not math.isfinite(number):
-        raise ModelError(message(f"{where}, {name}", "not a finite number", repr(value), "a number"))
+        raise ModelError(message(f"{where}, {name}", "not a finite number", shortened(value), "a number"))
+    if abs(number) > LARGEST:
+        found, expected = shortened(value), f"at most {LARGEST:g} in size, in SI units"
+        raise ModelError(message(f"{where}, {name}", "too large to compute with", found, expected))
     return number
 
 
 def numbers(where: str, name: str, value: Any, size: int) -> tuple:
     """A tuple of numbers of this size."""
-    try:
-        entries = tuple(value)
-    except TypeError:
-        entries = ()
+    if isinstance(value, np.ma.MaskedArray):
+        raise ModelError(message(f"{where}, {name}", "a masked array", "values that are hidden", f"{size} numbers"))
+    entries = () if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable) else tuple(value)
     if len(entries) != size:
-        raise ModelError(message(f"{where}, {name}", "wrong size", repr(value), f"{size} numbers"))
+        raise ModelError(message(f"{where}, {name}", "wrong size", shortened(value), f"{size} numbers"))
     return tuple(number(where, name, x) for x in entries)
+
+
+def shortened(value: Any) -> str:
+    """What was given, as it is shown in a message: its first words."""
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:120]}…"
 
 
 def assign(record: Any, **values: Any) -> None:

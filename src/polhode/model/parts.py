@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import ModelError, PolhodeWarning, message
+from polhode.errors import ModelError, PolhodeWarning, check_name, message
 from polhode.model.joints import JOINTS
-from polhode.model.numbers import Number, assign, number, numbers, plain
+from polhode.model.numbers import SMALLEST, Number, assign, number, numbers, plain, shortened
 from polhode.scalar import UNIT_TOLERANCE
 from polhode.spatial import TRIANGLE_TOLERANCE
 
@@ -37,6 +37,7 @@ class Body:
 
     def __post_init__(self) -> None:
         """Check everything."""
+        check_name("body", "body", self.name)
         where = f"body '{self.name}'"
         assign(
             self,
@@ -69,14 +70,20 @@ def _inertia_numbers(where: str, value: Any) -> tuple:
 
 
 def _mass_fault(where: str, mass: float) -> str:
-    if mass > 0:
+    if mass >= SMALLEST:
         return ""
+    if mass > 0:
+        found, expected = f"{mass:g} kg", f"at least {SMALLEST:g}"
+        raise ModelError(message(f"{where}, mass", "too small to compute with", found, expected))
     fix = "A massless or negative body is kept with physical=False."
     return message(f"{where}, mass", "not that of a real body", f"{mass:g} kg", "above 0", fix)
 
 
 def _inertia_fault(where: str, J: np.ndarray) -> str:
     size = float(np.max(abs(J), initial=0.0))
+    if 0 < size < SMALLEST:
+        found, expected = f"{size:g} kg m²", f"at least {SMALLEST:g}, or zero"
+        raise ModelError(message(f"{where}, inertia", "too small to compute with", found, expected))
     if np.max(abs(J - J.T)) > 1e-9 * size:
         raise ModelError(message(f"{where}, inertia", "not symmetric", f"{J.tolist()}", "equal entries across"))
     moments = np.linalg.eigvalsh(J)
@@ -125,8 +132,9 @@ class Joint:
 
     def __post_init__(self) -> None:
         """Check everything."""
+        check_name("joint", "joint", self.name)
         where = f"joint '{self.name}'"
-        if self.type not in JOINTS:
+        if not isinstance(self.type, str) or self.type not in JOINTS:
             near = get_close_matches(str(self.type), JOINTS, 1, 0.4)
             fix = f"Did you mean '{near[0]}'?" if near else ""
             raise ModelError(message(where, "unknown type", repr(self.type), ", ".join(JOINTS), fix))
@@ -144,6 +152,7 @@ class Joint:
             lower=self._limits(where, "lower"),
             upper=self._limits(where, "upper"),
         )
+        self._check_limits(where)
         self._check_kind(where)
 
     def _each(self, where: str, name: str) -> Any:
@@ -160,9 +169,23 @@ class Joint:
     def _limits(self, where: str, name: str) -> Any:
         value = getattr(self, name)
         values = value if isinstance(value, (tuple, list)) else (value,)
-        if not all(isinstance(x, (int, float)) and not math.isnan(x) for x in values):
-            raise ModelError(message(f"{where}, {name}", "not a limit", repr(value), "numbers, or infinite"))
+        if not all(isinstance(x, (int, float, np.number)) and not math.isnan(x) for x in values):
+            raise ModelError(message(f"{where}, {name}", "not a limit", shortened(value), "numbers, or infinite"))
         return tuple(map(float, value)) if isinstance(value, (tuple, list)) else float(value)
+
+    def _check_limits(self, where: str) -> None:
+        """Limits are one number for all coordinates or one for each, and leave room between them."""
+        ends = [np.atleast_1d(limit) for limit in (self.lower, self.upper)]
+        for name, limit in zip(("lower", "upper"), ends, strict=True):
+            if len(limit) not in (1, self.nq, self.nv):
+                raise ModelError(message(f"{where}, {name}", "wrong size", f"{len(limit)} numbers", f"1 or {self.nq}"))
+        if max(map(len, ends)) > min(map(len, ends)) > 1:
+            raise ModelError(message(where, "limits of two sizes", f"{len(ends[0])} and {len(ends[1])}", "one size"))
+        above = np.flatnonzero(np.greater(*np.broadcast_arrays(*ends)))
+        if len(above):
+            low, high = (np.broadcast_arrays(*ends)[k][above[0]] for k in (0, 1))
+            found = f"lower {low:g}, upper {high:g}"
+            raise ModelError(message(f"{where}, limits", "lower lies above upper", found, "lower ≤ upper"))
 
     def _check_kind(self, where: str) -> None:
         kind = JOINTS[self.type]
@@ -224,6 +247,9 @@ def _direction(where: str, name: str, value: Any) -> tuple:
     direction = numbers(where, name, value, 3)
     if not any(plain(direction)):
         raise ModelError(message(f"{where}, {name}", "is zero", "(0, 0, 0)", "a direction"))
+    if max(map(abs, plain(direction))) < SMALLEST:
+        found, expected = repr(plain(direction)), f"a direction of length {SMALLEST:g} or more, as (0, 0, 1)"
+        raise ModelError(message(f"{where}, {name}", "too short to compute with", found, expected))
     return direction
 
 

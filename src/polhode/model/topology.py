@@ -4,18 +4,17 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from polhode.errors import ModelError, message
+from polhode.errors import ModelError, check_name, message
 
 WORLD = "world"
 """The name of the ground."""
 
 
 def check_names(model: str, kind: str, names: Sequence[str], reserved: str | None = None) -> None:
-    """Names are non-empty text and unique."""
+    """Names are one line of printable text each, and unique."""
     where = f"model '{model}'"
     for name in names:
-        if not isinstance(name, str) or not name:
-            raise ModelError(message(where, f"a {kind} without a name", repr(name), "some text"))
+        check_name(where, kind, name)
     doubles = [name for name, count in Counter(names).items() if count > 1]
     if doubles:
         raise ModelError(message(where, f"two {kind} records of one name", f"'{doubles[0]}' twice", "unique names"))
@@ -36,8 +35,8 @@ def parent_first(model: str, bodies: Sequence[str], joints: Sequence[tuple[str, 
     of_child: dict[str, str] = {}
     for name, parent, child in joints:
         for end, role in ((parent, "parent"), (child, "child")):
-            if end not in known:
-                near = get_close_matches(end, known, 1, 0.4)
+            if not isinstance(end, str) or end not in known:
+                near = get_close_matches(str(end), known, 1, 0.4)
                 fix = f"Did you mean '{near[0]}'?" if near else "Add the body, or mend the name."
                 raise ModelError(message(f"joint '{name}', {role}", "unknown body", repr(end), "a body", fix))
         if child == WORLD:

@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from polhode.errors import UnknownNameError, message
-from polhode.model.description import AnyForce, Constraint, Force, Model, Spring
+from polhode.model.description import LIMITS, AnyForce, Constraint, Force, Model, Spring
 from polhode.model.joints import JOINTS, SIZES
-from polhode.model.numbers import Parameter
+from polhode.model.numbers import Parameter, shortened
 from polhode.model.parts import Joint
 from polhode.model.recent import once_each
 from polhode.model.topology import WORLD, parent_first
@@ -121,11 +121,16 @@ class Numbers:
         """Refuse a given path that names no number."""
         unknown = [path for path in self.values if path not in self.used]
         if unknown:
-            known = model.numbers()
-            near = get_close_matches(unknown[0], known, 3, 0.5)
-            fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists all paths."
-            found = repr(unknown[0])
-            raise UnknownNameError(message(f"model '{model.name}'", "no such number", found, "a path", fix))
+            raise unknown_number(model, unknown[0])
+
+
+def unknown_number(model: Model, path: Any) -> UnknownNameError:
+    """The error that says that a model has no number of this path, and which come near."""
+    near = get_close_matches(str(path), model.numbers(), 3, 0.5)
+    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists all paths."
+    if str(path).rpartition(".")[2] in LIMITS:
+        fix = "The limits of a joint are kept as data; no equation of motion reads them."
+    return UnknownNameError(message(f"model '{model.name}'", "no such number", shortened(path), "a path", fix))
 
 
 def make_tree(model: Model, values: Mapping[str, Any] | None = None) -> Tree:

@@ -104,9 +104,12 @@ KINDS = {
 def as_array(where: str, value: Array, shape: tuple[int, ...], finite: bool = True) -> np.ndarray:
     """The value as an array of (finite) numbers whose last axes have this shape, or an InputError."""
     axes = ", ".join(["...", *map(str, shape)]) if shape else "..."
+    if isinstance(value, np.ma.MaskedArray):
+        fix = "Take value.filled(…), or value.data where nothing is masked."
+        raise InputError(message(where, "a masked array", "values that are hidden", f"numbers of shape ({axes})", fix))
     try:
         array = np.asarray(value)
-    except ValueError:  # a ragged list
+    except (ValueError, OverflowError):  # a ragged list
         array = np.asarray(None)
     if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
         array = array.astype(float)

@@ -19,10 +19,10 @@ from polhode.assemble.analysis import names, symmetry
 from polhode.assemble.analysis.balance import Balance, balance_of
 from polhode.assemble.analysis.modes import Mode, modes_of, stability_of, table_of, zero_level
 from polhode.assemble.analysis.names import Observed
-from polhode.assemble.consistent import CONSISTENT
+from polhode.assemble.diagnose import CONSISTENT
 from polhode.assemble.starting import start_of
 from polhode.errors import InputError, ModelError, message
-from polhode.model import Model
+from polhode.model import Model, check_model
 from polhode.result.labels import dof_names
 
 STEADY = 1e-8
@@ -200,6 +200,7 @@ def linearize(
     generator  (nv, nv) G of a steady motion whose axes turn (`Steady.generator`); found unless given
     """
     where = "linearize"
+    check_model(where, model)
     if not model.nv:
         raise ModelError(message(f"{where}, model '{model.name}'", "nothing moves", "no velocities", "a joint"))
     balance, (q, v) = balance_of(model), start_of(model, q, v, where)

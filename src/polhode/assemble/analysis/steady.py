@@ -13,7 +13,7 @@ from polhode.assemble.analysis.names import Observed
 from polhode.assemble.analysis.solve import Problem, Trial
 from polhode.assemble.starting import start_of
 from polhode.errors import InputError, ModelError, message
-from polhode.model import Model
+from polhode.model import Model, check_model
 from polhode.result.labels import dof_names
 
 TOLERANCE = 1e-10
@@ -68,6 +68,7 @@ def equilibrium(
     stable     go downhill at once: ends at a stable one
     stability  whether `stability` is told, from the eigenvalues of small motions
     """
+    check_model("equilibrium", model)
     where, rest = "equilibrium", np.zeros(model.nv)
     problem, q, _ = _problem(where, model, q, rest, tau, inputs, constant, moves=False)
     found = None if stable else problem.newton(problem.begin(q, rest), tolerance)
@@ -102,6 +103,7 @@ def steady_motion(
     stability  whether `stability` is told, from the eigenvalues of small motions
     """
     where = "steady_motion"
+    check_model(where, model)
     problem, q, v = _problem(where, model, q, v, tau, inputs, constant)
     held = problem.held or problem.as_fast(q, v)
     if not held:  # no part of v runs along a symmetry

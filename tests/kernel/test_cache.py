@@ -68,6 +68,87 @@ def test_a_file_or_folder_that_others_may_write_is_not_trusted(place):
     assert np.array_equal(gravity(), first)
 
 
+@pytest.mark.parametrize(
+    "image",
+    [
+        b"",
+        b"garbage",
+        b"\x7fELF" + bytes(200),
+        lambda x: x[:100],
+        lambda x: x[: len(x) // 2],
+        lambda x: x[:64] + bytes(len(x) - 64),
+    ],
+    ids=["empty", "garbage", "head", "cut", "half", "zeros"],
+)
+def test_an_image_of_another_shape_is_compiled_anew(place, image):
+    """Its digest is right, and it is no object code."""
+    first = gravity()
+    name = next(place.glob("*.kernel")).stem
+    entry = cache.load(name)
+    cache.save(name, entry._replace(image=image(entry.image) if callable(image) else image))
+    assert np.array_equal(gravity(), first)
+    assert cache.load(name) == entry
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{}, [], 5, {"width": 1}, {"inputs": 5}, {"inputs": [[2], 3]}, {"inputs": [["a"]]}, {"inputs": [[3], []]},
+     {"outputs": [[-1]]}, {"outputs": [[3]]}, {"entry": 1}, {"entry": None}, {"width": 99}, {"fast": 0}],
+)  # fmt: skip
+def test_facts_of_another_shape_are_compiled_anew(place, facts):
+    first = gravity()
+    name = next(place.glob("*.kernel")).stem
+    entry = cache.load(name)
+    whole = {**entry.facts, **facts} if isinstance(facts, dict) and facts and facts != {"width": 1} else facts
+    cache.save(name, entry._replace(facts=whole))
+    assert np.array_equal(gravity(), first)
+    assert cache.load(name) == entry
+
+
+def test_a_kernel_copied_over_another_is_not_used(place):
+    one = gravity()
+    name = next(place.glob("*.kernel"))
+    two = gravity(model=random_model(["revolute"] * 2, 2))
+    other = next(path for path in place.glob("*.kernel") if path != name)
+    other.write_bytes(name.read_bytes())
+    assert cache.load(other.stem) is None
+    assert not np.array_equal(one, two)
+    assert np.array_equal(gravity(model=random_model(["revolute"] * 2, 2)), two)
+
+
+def test_links_pipes_and_folders_are_not_followed(place, tmp_path):
+    first = gravity()
+    path = next(place.glob("*.kernel"))
+    kept = tmp_path / "elsewhere"
+    path.rename(kept)
+    path.symlink_to(kept)
+    assert cache.load(path.stem) is None
+    path.unlink()
+    os.mkfifo(path, 0o600)
+    assert cache.load(path.stem) is None  # at once: nobody writes to it
+    path.unlink()
+    path.mkdir(0o700)
+    assert cache.load(path.stem) is None
+    assert np.array_equal(gravity(), first)
+    path.rmdir()
+    away = tmp_path / "away"
+    place.rename(away)
+    place.symlink_to(away)
+    assert cache.folder() is None
+    assert np.array_equal(gravity(), first)
+
+
+def test_what_a_killed_writer_left_is_removed(place):
+    gravity()
+    left = place / ".0123.part"
+    left.write_bytes(b"half")
+    cache.save("other", cache.Entry({}, b""))
+    assert left.exists()  # it may still be written
+    os.utime(left, (0, 0))
+    cache.save("other", cache.Entry({}, b""))
+    assert not left.exists()
+
+
 def test_without_a_usable_folder_kernels_live_in_memory(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     for named in ("", str(tmp_path / "file"), str(tmp_path / "file" / "below")):

@@ -113,7 +113,8 @@ def test_writing_and_reading_gives_the_same_model():
     assert to_yaml(read(to_yaml(arm))) == to_yaml(arm)
 
 
-names = st.text(min_size=1, max_size=8).filter(lambda text: text != "world" and text.isprintable())
+printable = st.characters(exclude_categories=("C", "Z"), include_characters=" ")
+names = st.text(printable, min_size=1, max_size=8).filter(lambda text: text != "world")
 numbers = st.floats(-1e9, 1e9)
 
 

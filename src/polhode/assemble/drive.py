@@ -34,6 +34,9 @@ MOST_ROWS = 4096
 HALVINGS = 60
 """Of a step, to find an event in it."""
 
+PACE = 100_000
+"""Steps by which it is judged how many a run will take."""
+
 MOST_EVENTS = 1_000_000
 """Events that a run may pass before it ends: each is kept."""
 
@@ -82,6 +85,7 @@ class Drive:
         self._most = rows.at_once(engine.model.nv)  # equal steps of one row; as many as the clock allows
         self._longest = segments[-1].end / LOOKS if events else rows.LONGEST
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
+        self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._next = 0.0  # the step that the last segment would have tried
 
     def __iter__(self) -> Iterator[Samples]:
@@ -184,6 +188,8 @@ class Drive:
             good = int(short[0]) if len(short) else len(targets)
             at.row = table[min(good + 1, len(targets))].copy()
             self._note()
+            if good < len(targets) and status[good] == rows.GOING:  # the row was handed back early
+                self._rate = 0.0  # one row at a time: those after it would be computed for nothing
             kept = min(good, len(segment.samples) - done)
             yield from self._given(
                 targets[:kept], states[:kept, :nq], states[:kept, nq:], engine.field(table, "h0")[1:]
@@ -200,11 +206,19 @@ class Drive:
                 return
 
     def _check_work(self) -> None:
-        """End a run that has taken more steps, or passed more events, than it may."""
-        ending = self.ending
-        if ending.status == "finished" and ending.taken + ending.refused > self.max_steps:
-            count = ending.taken + ending.refused
+        """End a run that has taken more steps, or passed more events, than it may; or will, at its present pace."""
+        ending, at = self.ending, self.position
+        count = ending.taken + ending.refused
+        if ending.status == "finished" and count > self.max_steps:
             self._failed(f"{count} steps were tried; max_steps={self.max_steps:g} allows no more")
+        since, begun = self._pace
+        if ending.status == "finished" and count - since >= PACE and not self.engine.plan.fixed:
+            left = self.segments[-1].end - at.t
+            wanted = (count - since) * left / max(at.t - begun, 1e-300)
+            if count + wanted > self.max_steps:
+                more = f"{count + wanted:.2g} steps at the pace of the last {PACE}"
+                self._failed(f"the run would take {more}; max_steps={self.max_steps:g} allows no more")
+            self._pace = count, at.t
         if ending.status == "finished" and len(ending.events) > MOST_EVENTS:
             self._failed(f"more than {MOST_EVENTS} events")
 

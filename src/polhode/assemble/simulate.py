@@ -154,7 +154,8 @@ def simulate(
     keep       names of the variables that the Dataset holds, as ["q", "total_energy"]; all unless given, but for
                "joint_force" and "joint_torque", what every joint carries
     progress   called with the part that is done and the time reached
-    max_steps  a run of more equal steps is refused; one of more controlled steps ends there, as failed
+    max_steps  a run of more equal steps is refused; one that takes, or at its pace would take, more controlled steps
+               ends as failed
     max_bytes  a run whose samples would take more memory is refused
     ->         Dataset: `status`, `reason` and the grade are in its attributes; a run that fails returns what there is
     """

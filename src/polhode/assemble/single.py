@@ -162,10 +162,17 @@ def _angle_variables(form: Form, J: Vec, loads: Loads, sequence: str) -> Variabl
     return Variables(second_order if second else first_order, start, end, {"none": None})
 
 
+MOST_STEPS = 1e7
+"""Steps of the motion of one body by a form: all of them are kept."""
+
+
 def check_times(duration: float, step: float) -> None:
     """Refuse a duration or a step that is not positive and finite."""
     if not (0 < duration < np.inf and 0 < step < np.inf):
         raise InputError(message("motion", "no time to go through", f"duration {duration}, step {step}", "both > 0"))
+    if not duration <= MOST_STEPS * step:
+        found = f"{duration:g} s in steps of {step:g} s"
+        raise InputError(message("motion", "too many steps", found, f"at most {MOST_STEPS:g} steps"))
 
 
 def motion(

@@ -11,8 +11,8 @@ import numpy as np
 from polhode.errors import InputError, message
 from polhode.model import Model
 
-MAX_STEPS = 1e10
-"""Steps of a run, unless `max_steps` says otherwise: a quarter of an hour for one body, hours for a machine."""
+MAX_STEPS = 1e9
+"""Steps of a run, unless `max_steps` says otherwise: minutes for one body, hours for a machine."""
 
 MAX_BYTES = 2**30
 """Bytes of a run's samples in memory, unless `max_bytes` says otherwise."""

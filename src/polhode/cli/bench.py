@@ -20,7 +20,9 @@ from polhode.cli.progress import progress_of
 @click.option("--ensembles", is_flag=True, help="Only many motions at once, against MuJoCo's rollout.")
 @click.option("--accuracy", is_flag=True, help="Not speed: published digits of reference problems beside ours.")
 @click.option("--problem", "problems", multiple=True, help="With --accuracy: only this problem; may be repeated.")
-@click.option("--batch", type=click.IntRange(1), default=10_000, show_default=True, help="States in a batch.")
+@click.option(
+    "--batch", type=click.IntRange(1, 100_000_000), default=10_000, show_default=True, help="States in a batch."
+)
 @click.option("--seconds", type=click.FloatRange(0), default=None, help="For each race.  [default: 1; quick: 0.2]")
 @click.option("--quick", is_flag=True, help="Two machines, short races.")
 @click.option(

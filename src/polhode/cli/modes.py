@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,10 @@ from polhode.errors import InputError, UnknownNameError, message
 if TYPE_CHECKING:
     from polhode.assemble.analysis import Linear, Steady
     from polhode.model import Model
+
+
+MOST_SPEEDS = 10_000
+"""Speeds of one call: each is a motion to be found."""
 
 
 class Speeds(click.ParamType):
@@ -29,8 +34,16 @@ class Speeds(click.ParamType):
             if ":" in value:
                 first, last, step = (float(part) for part in value.split(":"))
                 count = int((last - first) / step + 1e-9)
-                return tuple(first + k * step for k in range(min(count, 9999) + 1))
-            return tuple(float(part) for part in value.split(","))
+                if count >= MOST_SPEEDS:
+                    self.fail(
+                        f"{value!r} is {count + 1:.4g} speeds; {MOST_SPEEDS} are the most in one call", param, ctx
+                    )
+                found = tuple(first + k * step for k in range(count + 1))
+            else:
+                found = tuple(float(part) for part in value.split(","))
+            if not found or not all(map(math.isfinite, found)):
+                raise ValueError
+            return found
         except (ValueError, ZeroDivisionError, OverflowError):
             self.fail(f"{value!r} is not a speed such as 5, several such as 1,2,5, or 0:10:1", param, ctx)
 

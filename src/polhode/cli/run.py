@@ -30,7 +30,7 @@ NAMES = {"run": "run.nc", "report": "report.html", "csv": "run.csv"}
 """What a run writes into its folder."""
 
 KEPT = ("source", "duration", "method", "step", "tolerance", "norm", "engine", "rank_tolerance", "constraints", "baumgarte", "move_start", "samples", "every", "sets", "taus", "verify",
-        "csv", "report", "base", "mimic", "packages")  # fmt: skip
+        "max_steps", "max_bytes", "csv", "report", "base", "mimic", "packages")  # fmt: skip
 """Options that a resumed run takes from where it began, unless they are given."""
 
 DRAWN = 20_000
@@ -68,6 +68,8 @@ DRAWN = 20_000
 )
 @click.option("--move-start", is_flag=True, help="Move a start that violates constraints to the nearest that does not.")
 @click.option("--samples", type=int, default=None, help="How many samples are kept.  [default: about 1001]")
+@click.option("--max-steps", type=float, default=None, help="Refuse a run of more steps.  [default: 1e9]")
+@click.option("--max-bytes", type=float, default=None, help="Refuse a run whose samples take more.  [default: 6.9e10]")
 @click.option("--every", type=int, default=None, help="With --step: keep every so many steps.")
 @click.option(
     "--set",
@@ -172,6 +174,7 @@ def _recorded(model: "Model", text: str, folder: Path, asked: dict[str, Any]) ->
         "force",
     )
     options = {name: asked[name] for name in names}
+    options |= {name: asked[name] for name in ("max_steps", "max_bytes") if asked[name] is not None}
     tau = assignments(model, asked["taus"]) or None
     duration = asked["duration"] or (model.start and model.start.duration) or 10.0
     note = json.dumps({name: asked[name] for name in KEPT})

@@ -102,16 +102,18 @@ def load(name: str) -> Entry | None:
             handle = os.open(f"{name}.kernel", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=place)
         except OSError:
             return None
-        with os.fdopen(handle, "rb") as file:
+        try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode) or not _is_own(found) or found.st_size > LIMIT:
                 return None
-            try:
+            with os.fdopen(handle, "rb", closefd=False) as file:
                 entry = _unpacked(name, file.read(LIMIT + 1))
-                if entry:
-                    os.utime(handle)  # used now
-            except OSError:
-                return None
+            if entry:
+                os.utime(handle)  # used now
+        except OSError:
+            return None
+        finally:
+            os.close(handle)
     return entry
 
 

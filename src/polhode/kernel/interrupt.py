@@ -42,6 +42,11 @@ def interruptible(call: Callable[[], Result]) -> Result:
     return results[0]
 
 
+def left_alone() -> bool:
+    """Whether a call that was interrupted still works on."""
+    return any(thread.is_alive() for thread in _left)
+
+
 @atexit.register
 def _wait() -> None:
     for thread in _left:

@@ -1,5 +1,7 @@
 """Progress on stderr: bars where it is a terminal, else nothing or plain lines."""
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -57,8 +59,28 @@ def run_progress(title: str, duration: float, quiet: bool = False) -> Iterator[C
     from rich.console import Console
 
     console = Console(stderr=True)
-    with _bar(console, title, duration) if console.is_terminal else _lines(title, duration) as told:
+    with _bar(console, title, duration) if console.is_terminal else _lines(title, duration) as told, _answered():
         yield told
+
+
+@contextmanager
+def _answered() -> Iterator[None]:
+    """Ctrl-C is answered at once, before what there is gets written; a second one leaves without that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def heard(*_: Any) -> None:
+        signal.signal(signal.SIGINT, before)
+        click.echo("\npolhode: stopped; writing what there is (Ctrl-C again leaves at once)", err=True)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, heard)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -4,17 +4,14 @@ Python hears of Ctrl-C between its own instructions, not inside a library. So th
 the main one waits where it can be interrupted; the thread then ends by itself, and nobody reads its result.
 """
 
-import atexit
 import threading
 from collections.abc import Callable
 from typing import TypeVar
 
 Result = TypeVar("Result")
 
-PATIENCE = 60.0
-"""Seconds that the end of the process waits for a call that was left alone: libraries do not like to be torn down."""
-
-_left: list[threading.Thread] = []
+_left: list[threading.Event] = []
+"""For each call that nobody waits for, what is set when it ends."""
 
 
 def interruptible(call: Callable[[], Result]) -> Result:
@@ -24,18 +21,21 @@ def interruptible(call: Callable[[], Result]) -> Result:
     results: list[Result] = []
     faults: list[BaseException] = []
 
+    ended = threading.Event()  # Thread.join, interrupted, takes a thread for ended that is not
+
     def work() -> None:
         try:
             results.append(call())
         except BaseException as fault:
             faults.append(fault)
+        finally:
+            ended.set()
 
-    thread = threading.Thread(target=work, name="polhode", daemon=True)
-    thread.start()
+    threading.Thread(target=work, name="polhode", daemon=True).start()
     try:
-        thread.join()
+        ended.wait()
     except BaseException:
-        _left.append(thread)
+        _left.append(ended)
         raise
     if faults:
         raise faults[0]
@@ -44,10 +44,5 @@ def interruptible(call: Callable[[], Result]) -> Result:
 
 def left_alone() -> bool:
     """Whether a call that was interrupted still works on."""
-    return any(thread.is_alive() for thread in _left)
+    return not all(ended.is_set() for ended in _left)
 
-
-@atexit.register
-def _wait() -> None:
-    for thread in _left:
-        thread.join(PATIENCE)

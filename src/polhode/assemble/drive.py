@@ -209,6 +209,8 @@ class Drive:
         """End a run that has taken more steps, or passed more events, than it may; or will, at its present pace."""
         ending, at = self.ending, self.position
         count = ending.taken + ending.refused
+        if at.t >= self.segments[-1].end:
+            return
         if ending.status == "finished" and count > self.max_steps:
             self._failed(f"{count} steps were tried; max_steps={self.max_steps:g} allows no more")
         since, begun = self._pace

@@ -45,4 +45,3 @@ def interruptible(call: Callable[[], Result]) -> Result:
 def left_alone() -> bool:
     """Whether a call that was interrupted still works on."""
     return not all(ended.is_set() for ended in _left)
-

@@ -181,11 +181,11 @@ class Joint:
                 raise ModelError(message(f"{where}, {name}", "wrong size", f"{len(limit)} numbers", f"1 or {self.nq}"))
         if max(map(len, ends)) > min(map(len, ends)) > 1:
             raise ModelError(message(where, "limits of two sizes", f"{len(ends[0])} and {len(ends[1])}", "one size"))
-        above = np.flatnonzero(np.greater(*np.broadcast_arrays(*ends)))
+        above = np.flatnonzero(np.greater(*np.broadcast_arrays(*ends)) | (ends[0] == np.inf) | (ends[1] == -np.inf))
         if len(above):
             low, high = (np.broadcast_arrays(*ends)[k][above[0]] for k in (0, 1))
             found = f"lower {low:g}, upper {high:g}"
-            raise ModelError(message(f"{where}, limits", "lower lies above upper", found, "lower ≤ upper"))
+            raise ModelError(message(f"{where}, limits", "leave no room", found, "lower ≤ upper"))
 
     def _check_kind(self, where: str) -> None:
         kind = JOINTS[self.type]

@@ -25,16 +25,18 @@ Number = float | Parameter
 
 def plain(value: Any) -> Any:
     """A number, or nested numbers, with every Parameter replaced by its value."""
+    if type(value) is float:
+        return value
     if isinstance(value, Parameter):
         return value.value
     if isinstance(value, tuple):
-        return tuple(plain(x) for x in value)
+        return tuple([plain(x) for x in value])
     return value
 
 
 def number(where: str, name: str, value: Any) -> Any:
     """A finite number, kept as a Parameter if it is one."""
-    if isinstance(value, Parameter):
+    if isinstance(value, Parameter) or (type(value) is float and math.isfinite(value)):
         return value
     try:
         number = float(value)
@@ -53,7 +55,7 @@ def numbers(where: str, name: str, value: Any, size: int) -> tuple:
         entries = ()
     if len(entries) != size:
         raise ModelError(message(f"{where}, {name}", "wrong size", repr(value), f"{size} numbers"))
-    return tuple(number(where, name, x) for x in entries)
+    return tuple([number(where, name, x) for x in entries])
 
 
 def assign(record: Any, **values: Any) -> None:

@@ -77,16 +77,22 @@ def _mass_fault(where: str, mass: float) -> str:
 
 def _inertia_fault(where: str, J: np.ndarray) -> str:
     size = float(np.max(abs(J), initial=0.0))
-    if np.max(abs(J - J.T)) > 1e-9 * size:
-        raise ModelError(message(f"{where}, inertia", "not symmetric", f"{J.tolist()}", "equal entries across"))
-    moments = np.linalg.eigvalsh(J)
-    small, middle, large = moments
+    diagonal = J.diagonal()
+    moments = np.sort(diagonal) if np.count_nonzero(J) == np.count_nonzero(diagonal) else _moments(where, J, size)
+    small, middle, large = moments.tolist()
     if small >= -1e-12 * size and small + middle >= large * (1 - TRIANGLE_TOLERANCE):
         return ""
     shown = "principal moments " + ", ".join(f"{m:.6g}" for m in moments) + " kg m²"
     bound = f"none below 0, and the largest at most the sum of the others ({small + middle:.6g})"
     fix = "Was it given about the joint instead of the centre of mass? physical=False keeps it as it is."
     return message(f"{where}, inertia", "not that of a real body", shown, bound, fix)
+
+
+def _moments(where: str, J: np.ndarray, size: float) -> np.ndarray:
+    """The principal moments of a matrix, ascending."""
+    if np.max(abs(J - J.T)) > 1e-9 * size:
+        raise ModelError(message(f"{where}, inertia", "not symmetric", f"{J.tolist()}", "equal entries across"))
+    return np.linalg.eigvalsh(J)
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,8 @@ class Joint:
             value = numbers(where, name, value, JOINTS[self.type].nv)
         else:
             value = number(where, name, value)
-        if name in ("armature", "damping") and np.min(plain(value), initial=0.0) < 0:
+        values = value if isinstance(value, tuple) else (value,)
+        if name in ("armature", "damping") and any(plain(x) < 0 for x in values):
             raise ModelError(message(f"{where}, {name}", "negative", repr(plain(value)), "at least 0"))
         return value
 

@@ -128,7 +128,7 @@ class _Includes:
         name = node.text("file")
         if self.folders.home is None and not self.folders.packages:
             node.fail("no folder to include from", repr(name), "a model given as a file")
-        for home in (folder, self.folders.home, *self.folders.packages):
+        for home in (self.folders.home, folder, *self.folders.packages):  # MuJoCo's order
             path = Folders(home, self.folders.packages).beside(name) if home is not None else None
             if path is not None and self.folders.inside(path) and path.is_file():
                 return path
@@ -179,7 +179,7 @@ def _name_meshes(root: Node, folders: Folders, remarks: Remarks) -> dict[str, Pa
     strip, folder = False, ""
     for compiler in root.all("compiler"):
         strip = compiler.attributes.get("strippath", str(strip)).lower() == "true"
-        folder = compiler.attributes.get("meshdir", compiler.attributes.get("assetdir", folder))
+        folder = compiler.attributes.get("meshdir", compiler.attributes.get("assetdir", folder)).replace("\\", "/")
     files: dict[str, Path] = {}
     for asset in root.all("asset"):
         asset.children = [
@@ -194,15 +194,21 @@ def _name_meshes(root: Node, folders: Folders, remarks: Remarks) -> dict[str, Pa
 def _name_mesh(
     mesh: Node, folder: str, strip: bool, folders: Folders, files: dict[str, Path], remarks: Remarks
 ) -> bool:
-    """Whether a mesh is kept: it has no file, or one inside the model's folders."""
+    """Whether a mesh is kept: it has no file, or one inside the model's folders.
+
+    As in MuJoCo, a file is looked for in the mesh folder of the whole model, then beside the included file that names it.
+    """
     name = mesh.attributes.get("file", "")
     if not name:
         return True
     pure = PurePosixPath(name.replace("\\", "/"))
     mesh.attributes.setdefault("name", pure.stem)
-    path = folders.beside(str(PurePosixPath(folder) / (pure.name if strip else pure)))
-    if path is None or not path.is_file():
-        remarks.mesh(name, "outside the model's folder" if path is None else "not found")
+    paths = [folders.beside(str(PurePosixPath(folder) / (pure.name if strip else pure)))]
+    if not strip and mesh.file != remarks.shown:
+        paths.append(folders.near(Path(mesh.file).parent, str(pure)))
+    path = next((path for path in paths if path is not None and path.is_file()), None)
+    if path is None:
+        remarks.mesh(name, "not found" if any(paths) else "outside the model's folder")
         return False
     mesh.attributes["file"] = f"{len(files)}{pure.suffix.lower()}"
     files[mesh.attributes["file"]] = path

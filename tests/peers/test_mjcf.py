@@ -284,7 +284,9 @@ PLACES = {
     "assets, meshes": {"main.xml": part(at(assetdir="m1", meshdir="m2"), SUB, CUBE), "sub/i.xml": part(meshes())},
     "stripped": {"main.xml": part(at(strippath="true", meshdir="m1"), SUB, CUBE), "sub/i.xml": part(meshes("x/c.stl"))},
     "not stripped": {"main.xml": part(at(meshdir="m1"), SUB, CUBE), "sub/i.xml": part(meshes("x/c.stl"))},
-    "nested": {"main.xml": part(SUB, CUBE), "sub/i.xml": part(includes("deep/j.xml")), "sub/deep/j.xml": part(meshes())},
+    "nested": {
+        "main.xml": part(SUB, CUBE), "sub/i.xml": part(includes("deep/j.xml")), "sub/deep/j.xml": part(meshes()),
+    },
     "nested, from the main file": {
         "main.xml": part(SUB, CUBE), "sub/i.xml": part(includes("sub/deep/j.xml")), "sub/deep/j.xml": part(meshes()),
     },

@@ -291,6 +291,30 @@ def test_warnings_of_the_records_name_file_and_line():
         read(text)
 
 
+@pytest.mark.parametrize(
+    ("limits", "kept", "told"),
+    [
+        ("lower: 2, upper: 1.5", (-math.inf, math.inf), "lower 2, upper 1.5"),
+        ("lower: pi, upper: -.inf", (-math.inf, math.inf), "lower 3.14159, upper -inf"),
+        ("upper: 1, lower: .inf", (-math.inf, math.inf), "lower inf, upper 1"),
+        ("lower: 1, upper: 1", (1, 1), ""),
+    ],
+)
+def test_a_lower_limit_above_the_upper_one_is_no_limit_and_told(recwarn, limits, kept, told):
+    joint = read(ARM.replace("lower: -pi, upper: .inf", limits)).joint("hip")
+    assert (joint.lower, joint.upper) == kept
+    assert [str(w.message).splitlines()[0] for w in recwarn] == (
+        ["arm.yaml:15, joints.hip.lower: above upper."] if told else []
+    )
+    assert not told or told in str(recwarn[0].message)
+
+
+def test_crossed_limits_of_one_coordinate_leave_the_others(recwarn):
+    joint = read(ARM.replace("lower: [-1, -.inf], upper: 1", "lower: [-1, 3], upper: 1")).joint("knee")
+    assert (joint.lower, joint.upper) == ((-1, -math.inf), (1, math.inf))
+    assert "lower 3, upper 1" in str(recwarn.pop(ph.PolhodeWarning).message)
+
+
 @settings(max_examples=150)
 @given(st.text(alphabet="ab:-[]{}&*!|>'\"#%,? \n01.~", max_size=60))
 def test_no_text_gives_an_error_of_a_library(text):

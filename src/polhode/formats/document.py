@@ -15,7 +15,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from polhode.errors import InputError, ModelError, message
+from polhode.errors import InputError, ModelError, escaped, message
 from polhode.formats import narrow
 from polhode.formats.narrow import Row
 
@@ -75,7 +75,7 @@ class Document:
     def place(self, path: Path_) -> str:
         """Where a value stands, as errors say it: file:line, path."""
         head = f"{self.where}:{self.line(path)}"
-        return f"{head}, {'.'.join(map(str, path))}" if path else head
+        return f"{head}, {'.'.join(escaped(str(part)) for part in path)}" if path else head
 
 
 def read_text(path: Path) -> str:
@@ -225,7 +225,7 @@ class _Builder:
         if name in top.value:
             mark = top.marks[name]
             first = mark if isinstance(mark, int) else mark[0]
-            raise self.fault(line, "a key twice", f"'{name}', first in line {first}", "each name once")
+            raise self.fault(line, "a key twice", f"'{escaped(name)}', first in line {first}", "each name once")
         top.key, top.key_line = name, line
 
     def _check_key(self, line: int) -> None:

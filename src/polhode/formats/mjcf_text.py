@@ -4,10 +4,12 @@ MuJoCo sees only what this module hands on, as a string; it opens no file of the
 """
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from polhode.errors import check_name
 from polhode.formats.folders import Folders, folders_of
 from polhode.formats.remarks import Remarks
 from polhode.formats.xml_guard import MAX_DEPTH, MAX_ELEMENTS, TEXT, Node, read_xml
@@ -27,6 +29,8 @@ REFUSED = {
     "model": "another model",
 }
 """Elements that would change the tree in a way that is not read here."""
+NAMED = frozenset({"mujoco", "body", "joint", "freejoint", "connect", "weld"})
+"""Elements whose names the model gets."""
 WORDS = frozenset(
     {"name", "class", "childclass", "model", "file", "mesh", "material", "hfield", "texture", "prefix", "type"}
     | {"joint", "joint1", "joint2", "body", "body1", "body2", "site", "site1", "site2", "geom", "target"}
@@ -147,9 +151,14 @@ def _check(root: Node) -> None:
             node.fail(f"<{node.tag}>, {REFUSED[node.tag]}", "one", "rigid bodies of this file")
         if node.tag == "frame" and node.attributes.keys() & {"scale", "massscale"}:
             node.fail("a frame that scales its content", "scale", "bodies at their own size")
+        for name in ("name", "model"):
+            if node.tag in NAMED and node.attributes.get(name, "").strip():
+                check_name(f"{node.file}:{node.line}", node.tag, node.attributes[name])
         for name, value in node.attributes.items():
             if name not in WORDS and any(word.lower().lstrip("+-") == "nan" for word in value.split()):
                 node.fail(f"{name} is not a number", "nan", "numbers")
+        if node.tag == "compiler" and not re.fullmatch("[xyzXYZ]{3}", node.attributes.get("eulerseq", "xyz")):
+            node.fail("eulerseq cannot be read", repr(node.attributes["eulerseq"]), "three of x, y, z, X, Y, Z")
         if node.tag in ("replicate", "composite"):
             copies *= _copies(node)
             if not copies <= MAX_COPIES:
@@ -181,6 +190,7 @@ def _name_meshes(root: Node, folders: Folders, remarks: Remarks) -> dict[str, Pa
         strip = compiler.attributes.get("strippath", str(strip)).lower() == "true"
         folder = compiler.attributes.get("meshdir", compiler.attributes.get("assetdir", folder)).replace("\\", "/")
     files: dict[str, Path] = {}
+    _check_meshes(root)
     for asset in root.all("asset"):
         asset.children = [
             mesh for mesh in asset.all("mesh") if _name_mesh(mesh, folder, strip, folders, files, remarks)
@@ -191,18 +201,30 @@ def _name_meshes(root: Node, folders: Folders, remarks: Remarks) -> dict[str, Pa
     return files
 
 
+def _check_meshes(root: Node) -> None:
+    """Every mesh that a geom names stands among the assets."""
+    known = {mesh.attributes.get("name") or _stem(mesh) for asset in root.all("asset") for mesh in asset.all("mesh")}
+    for node in root.walk():
+        if node.tag == "geom" and node.attributes.get("mesh", "") not in {"", *known}:
+            node.fail("unknown mesh", repr(node.attributes["mesh"]), "a mesh that stands in <asset>")
+
+
+def _stem(mesh: Node) -> str:
+    return PurePosixPath(mesh.attributes.get("file", "").replace("\\", "/")).stem
+
+
 def _name_mesh(
     mesh: Node, folder: str, strip: bool, folders: Folders, files: dict[str, Path], remarks: Remarks
 ) -> bool:
     """Whether a mesh is kept: it has no file, or one inside the model's folders.
 
-    As in MuJoCo, a file is looked for in the mesh folder of the whole model, then beside the included file that names it.
+    As in MuJoCo, a file is looked for in the mesh folder of the whole model, then beside the included file naming it.
     """
     name = mesh.attributes.get("file", "")
     if not name:
         return True
     pure = PurePosixPath(name.replace("\\", "/"))
-    mesh.attributes.setdefault("name", pure.stem)
+    mesh.attributes.setdefault("name", _stem(mesh))
     paths = [folders.beside(str(PurePosixPath(folder) / (pure.name if strip else pure)))]
     if not strip and mesh.file != remarks.shown:
         paths.append(folders.near(Path(mesh.file).parent, str(pure)))

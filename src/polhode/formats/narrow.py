@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
+from polhode.errors import escaped
+
 _NUM = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"  # the same number in JSON and in YAML
 _FIRST = r"(?:[A-Za-z0-9_(+~\u00a1-\ud7ff]|-(?=[A-Za-z0-9(.])|\.(?=[A-Za-z0-9]))"
 _QUOTED = r"""(?:"[^"\\\n]*"|'[^'\n]*')"""
@@ -131,7 +133,7 @@ class _Reader:
         if key in marks:
             first = marks[key] if isinstance(marks[key], int) else marks[key][0]
             line = self.text.count("\n", 0, first) + 1
-            raise self.limit.fault(at, "a key twice", f"'{key}', first in line {line}", "each name once")
+            raise self.limit.fault(at, "a key twice", f"'{escaped(key)}', first in line {line}", "each name once")
         return key
 
     # blocks

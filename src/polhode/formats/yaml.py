@@ -9,6 +9,7 @@
 The keys are the fields of the records. docs/models.md is the page for users, docs/model-schema.json the schema.
 """
 
+import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ from polhode.model import Body, Constraint, Force, ForceFunction, Joint, Model, 
 from polhode.model.conditions import check_data
 from polhode.model.description import named_parameters
 from polhode.model.numbers import plain
+from polhode.model.parts import limit_pairs
 
 SHOWN = 5
 """Faults told at once."""
@@ -167,8 +169,7 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
         joints = [_joint(name, joint) for name, joint in located.each("joints", entry.joints)]
         forces = [_force(name, force) for name, force in located.each("forces", entry.forces)]
         constraints = [
-            _constraint(name, constraint, joints)
-            for name, constraint in located.each("constraints", entry.constraints)
+            _constraint(name, constraint, joints) for name, constraint in located.each("constraints", entry.constraints)
         ]
         return Model(bodies=bodies, joints=joints, forces=forces, constraints=constraints, **values)
 
@@ -198,7 +199,21 @@ def _joint(name: str, entry: schema.JointEntry) -> Joint:
             values["orientation"] = _attitude(entry.euler.sequence, values.pop("euler").angles)
         except InputError as error:
             raise ModelError(f"joint '{name}', {error}") from None
-    return Joint(name, **values)
+    return Joint(name, **_uncrossed(name, values))
+
+
+def _uncrossed(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a joint; a lower limit above the upper one is no limit, with a warning."""
+    pairs = limit_pairs(values.get("lower", -math.inf), values.get("upper", math.inf))
+    for k, (lower, upper) in enumerate(pairs):
+        if lower > upper:
+            found, fix = f"lower {lower:g}, upper {upper:g}", "It is taken as no limit."
+            text = message(f"joint '{name}', lower", "above upper", found, "an interval", fix)
+            warnings.warn(text, PolhodeWarning, stacklevel=2)
+            pairs[k] = (-math.inf, math.inf)
+            lowers, uppers = zip(*pairs, strict=True)
+            values |= {"lower": lowers, "upper": uppers} if len(pairs) > 1 else {"lower": lowers[0], "upper": uppers[0]}
+    return values
 
 
 def _constraint(

@@ -150,6 +150,9 @@ class Joint:
             lower=self._limits(where, "lower"),
             upper=self._limits(where, "upper"),
         )
+        if any(a > b for a, b in limit_pairs(self.lower, self.upper)):
+            found = f"lower {self.lower}, upper {self.upper}"
+            raise ModelError(message(f"{where}, lower", "above upper", found, "an interval"))
         self._check_kind(where)
 
     def _each(self, where: str, name: str) -> Any:
@@ -225,6 +228,14 @@ class Joint:
     def nv(self) -> int:
         """Number of velocities."""
         return JOINTS[self.type].nv
+
+
+def limit_pairs(lower: Any, upper: Any) -> list[tuple[float, float]]:
+    """Lower and upper limits in pairs; one number counts for all coordinates."""
+    lowers, uppers = (tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in (lower, upper))
+    size = max(len(lowers), len(uppers))
+    lowers, uppers = (x * size if len(x) == 1 else x for x in (lowers, uppers))
+    return list(zip(lowers, uppers, strict=False))
 
 
 def _direction(where: str, name: str, value: Any) -> tuple:

@@ -52,9 +52,9 @@ under:
 last: 1/12 - pi
 """
 TEXTS = {**BUNDLED, "odd.yaml": ODD, "odd-crlf.yaml": ODD.replace("\n", "\r\n"), "chain.yaml": to_yaml(chain(3))}
-PIECES = [*"[]{}:-,#'\"|>%@`~\\\0\t\r\x85\u2028\ufeffé ", ": ", "- ", " #", "\n", "\n  ", "\n    ", "  ", "&a ", "*a", "!t ",
-          "? ", "...", "---\n", "<<: 1", "1", "1.", ".5", "1e9", "0x1", "\r\n", "null", "true", "a: 1\n", "- 1\n",
-          "  - 2\n"]  # fmt: skip
+PIECES = [*"[]{}:-,#'\"|>%@`~\\\0\t\r\x85\u2028\ufeffé ", ": ", "- ", " #", "\n", "\n  ", "\n    ", "  ", "&a ", "*a",
+          "!t ", "? ", "...", "---\n", "<<: 1", "1", "1.", ".5", "1e9", "0x1", "\r\n", "null", "true", "a: 1\n",
+          "- 1\n", "  - 2\n"]  # fmt: skip
 
 
 def outcome(read, text):
@@ -139,6 +139,21 @@ def test_limits_are_those_of_the_whole_reader(monkeypatch):
         "a: [" + "x, " * 30 + "]",
     ):
         assert outcome(read_document, text) == outcome(read_whole, text)
+
+
+def test_what_needs_the_whole_reader_is_bounded(monkeypatch):
+    """The whole reader takes ten times as long: what it may read ends sooner, and the message says where it began."""
+    monkeypatch.setattr(document, "WHOLE_MOST", 50)
+    many = "a:\n" + "- 1\n" * 200
+    assert len(read_document(many, "x.yaml").data["a"]) == 200
+    with pytest.raises(ph.ModelError, match=r"x.yaml:20[12]: too much that is not plain YAML[^\0]*no anchors"):
+        read_document(many + "- &b 1\n", "x.yaml")
+    monkeypatch.setattr(document, "WHOLE_LARGEST", 100)
+    with pytest.raises(ph.ModelError, match=r"x.yaml:1: too much that is not plain YAML"):
+        read_document("a: &b 1\n" + "# x\n" * 100, "x.yaml")
+    monkeypatch.setattr(document, "WHOLE_LARGEST", 10**7)
+    with pytest.raises(ph.ModelError, match=r"x.yaml:2: a tag"):
+        read_document("a: 1\nb: !" + "x" * 10**6, "x.yaml")
 
 
 def test_a_hundred_thousand_values_take_less_than_five_microseconds_each():

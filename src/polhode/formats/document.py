@@ -26,6 +26,10 @@ DEEPEST = 50
 MOST = 500_000
 """Values of a file, those that aliases repeat included."""
 
+WHOLE_LARGEST, WHOLE_MOST = 2_000_000, 100_000
+"""Characters, and keys and values, of a file that needs the whole of YAML (anchors, tabs): read ten times slower."""
+
+_LONG_TAG = re.compile(r"![^\s]{1000}")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _WORDS: dict[str, Any] = {"": None, "~": None}
@@ -57,9 +61,10 @@ class Document:
         """The line of a value, or of the nearest one around it that the file has, and whether it has the value."""
         mark = self.marks
         for key in path:
-            inner = None if isinstance(mark, int) else mark[1]
+            inner: Any = None if isinstance(mark, int) else mark[1]
             try:
-                mark = inner.offset(self.text, key) if isinstance(inner, Row) else inner[key]
+                inner = inner.offsets(self.text or "") if isinstance(inner, Row) else inner
+                mark = inner[key]
             except (LookupError, TypeError):
                 return self._line(mark), False
         return self._line(mark), True
@@ -75,7 +80,7 @@ class Document:
     def place(self, path: Path_) -> str:
         """Where a value stands, as errors say it: file:line, path."""
         head = f"{self.where}:{self.line(path)}"
-        return f"{head}, {'.'.join(escaped(str(part)) for part in path)}" if path else head
+        return f"{head}, {'.'.join(escaped(str(part)[:200]) for part in path)}" if path else head
 
 
 def read_text(path: Path) -> str:
@@ -90,7 +95,9 @@ def read_text(path: Path) -> str:
         raise InputError(message(str(path), "cannot be read", reason, "a file that may be read")) from None
     if len(content) > LARGEST:
         found = f"{path.stat().st_size / 1e6:.0f} MB"
-        raise ModelError(message(str(path), "too large for a model file", found, f"at most {LARGEST / 1e6:.0f} MB"))
+        fix = "A larger polhode.formats.document.LARGEST lets it pass."
+        expected = f"at most {LARGEST / 1e6:.0f} MB"
+        raise ModelError(message(str(path), "too large for a model file", found, expected, fix))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -131,18 +138,31 @@ def read_document(text: str, where: str) -> Document:
 
     try:  # most files
         return Document(where, *narrow.read(plain, scalar, narrow.Limit(DEEPEST, MOST, fault)), plain)
-    except narrow.Beyond:
-        return read_whole(text, where)
+    except narrow.Beyond as beyond:
+        return read_whole(text, where, plain.count("\n", 0, beyond.at) + 1)
 
 
-def read_whole(text: str, where: str) -> Document:
-    """The one document of a YAML text, with all that YAML has."""
-    builder = _Builder(where)
+def read_whole(text: str, where: str, line: int = 1) -> Document:
+    """The one document of a YAML text, with all that YAML has.
+
+    line  where it is not plain any more, about
+    """
+    if len(text) > WHOLE_LARGEST:
+        raise _too_much(where, line, f"{len(text) / 1e6:.1f} MB", f"at most {WHOLE_LARGEST / 1e6:.0f} MB of it")
+    if found := _LONG_TAG.search(text):
+        place = f"{where}:{text.count(chr(10), 0, found.start()) + 1}"
+        raise ModelError(message(place, "a tag", f"'{found[0][:20]}…'", "plain data"))
+    builder = _Builder(where, line)
     for event in _events(text, where):
         builder.take(event)
     if not builder.found:
         raise ModelError(message(where, "an empty file", "no data", "a model: name, bodies, joints"))
     return Document(where, *builder.found[0])
+
+
+def _too_much(where: str, line: int, found: str, expected: str) -> ModelError:
+    fix = "Larger files are lists and mappings of values on one line each: no anchors, tags, tabs, folded text."
+    return ModelError(message(f"{where}:{line}", "too much that is not plain YAML, or a fault", found, expected, fix))
 
 
 def _events(text: str, where: str) -> Iterator[Any]:
@@ -180,19 +200,24 @@ class _Builder:
     """Puts the pieces together, one after the other; deep nesting costs no recursion."""
 
     where: str
+    line: int
     stack: list[_Open] = field(default_factory=list)
     found: list = field(default_factory=list)
     anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)
     count: int = 0
+    pieces: int = 0
 
     def take(self, event: Any) -> None:
         """One piece."""
+        self.pieces += 1
+        if self.pieces > WHOLE_MOST:
+            raise _too_much(self.where, self.line, f"more than {WHOLE_MOST} values", f"at most {WHOLE_MOST}")
         kind = type(event).__name__
         line = event.start_mark.line + 1 if event.start_mark else 1
         if kind in ("ScalarEvent", "MappingStartEvent", "SequenceStartEvent"):
             if event.tag not in (None, "!") and str(event.tag) not in ("None", "!"):
                 fix = "Files are data: nothing in them is constructed or run. Leave the tag out."
-                raise self.fault(line, "a tag", f"'{event.tag}'", "plain data", fix)
+                raise self.fault(line, "a tag", f"'{str(event.tag)[:60]}'", "plain data", fix)
             if not self.stack and self.found:
                 raise self.fault(line, "a second document", "'---'", "one model in a file")
         if kind == "ScalarEvent":
@@ -225,7 +250,7 @@ class _Builder:
         if name in top.value:
             mark = top.marks[name]
             first = mark if isinstance(mark, int) else mark[0]
-            raise self.fault(line, "a key twice", f"'{escaped(name)}', first in line {first}", "each name once")
+            raise self.fault(line, "a key twice", f"'{escaped(name[:60])}', first in line {first}", "each name once")
         top.key, top.key_line = name, line
 
     def _check_key(self, line: int) -> None:
@@ -248,7 +273,7 @@ class _Builder:
 
     def _alias(self, anchor: str, line: int) -> None:
         if anchor not in self.anchors:
-            raise self.fault(line, "an alias of nothing", f"'*{anchor}'", "an anchor '&name' that ends before it")
+            raise self.fault(line, "an alias of nothing", f"'*{anchor[:60]}'", "an anchor '&name' that ends before it")
         value, size = self.anchors[anchor]
         self._count(size, line)
         self._put(value, line, size)

@@ -27,8 +27,10 @@ def constraints(
     poses   of the bodies, by our names, at the start
     starts  the coordinates of joints of one axis in MuJoCo's qpos0, where its references are
     """
-    taken = {equality.name for equality in parsed.spec.equalities}
-    for k, equality in enumerate(parsed.spec.equalities):
+    equalities = list(parsed.spec.equalities)
+    taken = {equality.name for equality in equalities}
+    sites = {site.name: site for site in parsed.spec.sites} if equalities else {}
+    for k, equality in enumerate(equalities):
         kind = equality.type.name.removeprefix("mjEQ_").lower()
         if not equality.active or kind not in ("connect", "weld", "joint"):
             remarks.not_used(f"equality.{kind}" + ("" if equality.active else " that is not active"))
@@ -38,7 +40,7 @@ def constraints(
             if kind == "joint":
                 constraint = _following(name, equality, starts)
             else:
-                constraint = _holding(name, kind, equality, parsed.spec, poses)
+                constraint = _holding(name, kind, equality, sites, poses)
             check_data(constraint)
         yield constraint
 
@@ -71,10 +73,11 @@ def _expanded(a: Sequence[float], x0: float) -> list[float]:
     return [float(x) for x in np.pad(found.coef, (0, len(a) - len(found.coef)))]
 
 
-def _holding(name: str, kind: str, equality: Any, spec: Any, poses: Mapping[str, Placement]) -> Constraint:
+def _holding(
+    name: str, kind: str, equality: Any, sites: Mapping[str, Any], poses: Mapping[str, Placement]
+) -> Constraint:
     """A point or a pose of one body in another."""
     if equality.objtype.name == "mjOBJ_SITE":
-        sites = {site.name: site for site in spec.sites}
         (body_1, first), (body_2, second) = (
             _site(_known(key, site, sites, "a site"))
             for key, site in (("site1", equality.name1), ("site2", equality.name2))

@@ -14,8 +14,10 @@ from polhode.formats.folders import Folders, folders_of
 from polhode.formats.remarks import Remarks
 from polhode.formats.xml_guard import MAX_DEPTH, MAX_ELEMENTS, TEXT, Node, read_xml
 
-MAX_COPIES = 10_000
+MAX_COPIES = 4_000
 """The most bodies a <replicate> or <composite> may ask for."""
+MAX_PARTS = 20_000
+"""Elements that MuJoCo is given, copies counted: its time grows with their square, to some ten seconds."""
 MAX_BUILTIN = 200
 """The largest number of a mesh that MuJoCo makes itself."""
 
@@ -86,7 +88,9 @@ def read_mjcf(source: str | Path, remarks: Remarks, packages: Iterable[str | Pat
     _Includes(folders, set() if root.file == TEXT else {Path(source).resolve()}).put_in(root)
     _check(root)
     remarks.note_unused(root, _used(root))
-    return Mjcf(_without_unused(root), _name_meshes(root, folders, remarks))
+    mjcf = Mjcf(_without_unused(root), _name_meshes(root, folders, remarks))
+    _check_size(mjcf.root)
+    return mjcf
 
 
 def _used(root: Node) -> dict[str, frozenset[str]]:
@@ -166,6 +170,19 @@ def _check(root: Node) -> None:
         if node.tag == "mesh" and max(_floats(node.attributes.get("params", "")), default=0.0) > MAX_BUILTIN:
             node.fail("params too large", repr(node.attributes["params"]), f"at most {MAX_BUILTIN} each")
         waiting += [(child, copies) for child in node.children]
+
+
+def _check_size(root: Node) -> None:
+    """Refuse more than MuJoCo reads in some ten seconds."""
+    waiting, count = [(root, 1.0)], 0.0
+    while waiting:
+        node, copies = waiting.pop()
+        count += copies
+        copies *= _copies(node) if node.tag in ("replicate", "composite") else 1.0
+        waiting += [(child, copies) for child in node.children]
+    if count > MAX_PARTS:
+        fix = "A larger polhode.formats.mjcf_text.MAX_PARTS lets it pass; the time grows with its square."
+        root.fail("too many elements", f"{count:g}, copies counted", f"at most {MAX_PARTS}", fix)
 
 
 def _copies(node: Node) -> float:

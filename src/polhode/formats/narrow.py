@@ -40,14 +40,18 @@ _JSON = json.JSONDecoder()
 
 
 class Beyond(Exception):
-    """Not written in the way that is read here."""
+    """Not written in the way that is read here; `at` is about where."""
+
+    def __init__(self, at: int = 0) -> None:
+        super().__init__(at)
+        self.at = at
 
 
 class Limit(NamedTuple):
     """What a document may have at most, and how a fault at an offset is made of what, found and expected."""
 
     depth: int
-    count: int
+    values: int
     fault: Callable[[int, str, str, str], Exception]
 
 
@@ -71,14 +75,17 @@ def read(text: str, scalar: Callable[[str], Any], limit: Limit) -> tuple[Any, An
 
     scalar  what a word without quotes means
     """
-    if _OTHER.search(text):
-        raise Beyond
+    if other := _OTHER.search(text):
+        raise Beyond(other.start())
     start = _HEAD.match(text)
     reader = _Reader(text, scalar, limit)
     at, column = reader.margin(start.end() if start else 0)
-    value, marks, at, column = reader.node(at, column, 0)
-    if column >= 0:
-        raise Beyond
+    try:
+        value, marks, at, column = reader.node(at, column, 0)
+        if column >= 0:
+            raise Beyond
+    except Beyond:
+        raise Beyond(reader.last) from None
     return value, marks
 
 
@@ -98,7 +105,7 @@ class _Reader:
 
     def __init__(self, text: str, scalar: Callable[[str], Any], limit: Limit) -> None:
         self.text, self.scalar, self.limit = text, scalar, limit
-        self.count = 0
+        self.count = self.last = 0
 
     def margin(self, at: int) -> tuple[int, int]:
         """Where the next line with something on it begins, and its column."""
@@ -109,9 +116,9 @@ class _Reader:
 
     def _counted(self, at: int) -> None:
         """One value more."""
-        self.count += 1
-        if self.count > self.limit.count:
-            raise self.limit.fault(at, "too many values", f"more than {self.limit.count}", "a smaller model")
+        self.count, self.last = self.count + 1, at
+        if self.count > self.limit.values:
+            raise self.limit.fault(at, "too many values", f"more than {self.limit.values}", "a smaller model")
 
     def _opened(self, at: int, depth: int) -> None:
         if depth >= self.limit.depth:
@@ -121,9 +128,9 @@ class _Reader:
     def _numbers(self, row: Row, body: str = "") -> list:
         """Numbers written as a list of JSON, in the text or in a body of their own."""
         values, _ = _JSON.raw_decode(body or self.text, 0 if body else row.start)
-        over = self.limit.count - self.count
+        over = self.limit.values - self.count
         self.count += len(values) - 1
-        self._counted(row.offset(self.text, over) if len(values) > over else row.start)
+        self._counted(row.offset(self.text, over) if len(values) > over else row.end - 1)
         return values
 
     def _key(self, text: str, at: int, marks: dict[str, Any]) -> str:
@@ -133,7 +140,7 @@ class _Reader:
         if key in marks:
             first = marks[key] if isinstance(marks[key], int) else marks[key][0]
             line = self.text.count("\n", 0, first) + 1
-            raise self.limit.fault(at, "a key twice", f"'{escaped(key)}', first in line {line}", "each name once")
+            raise self.limit.fault(at, "a key twice", f"'{escaped(key[:60])}', first in line {line}", "each name once")
         return key
 
     # blocks

@@ -329,7 +329,8 @@ class KeptEntry(BaseModel):
 
 def _constraint_kind(value: Any) -> str:
     """Ours, if its type is one of ours."""
-    return "a constraint" if isinstance(value, dict) and value.get("type") in KINDS else "kept"
+    kind = value.get("type") if isinstance(value, dict) else None
+    return "a constraint" if isinstance(kind, str) and kind in KINDS else "kept"
 
 
 AnyConstraint = TypeAliasType(

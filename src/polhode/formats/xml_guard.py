@@ -138,7 +138,8 @@ def read_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
         raise ModelError(message(shown, "cannot be read", str(error), "a readable file")) from None
     if len(data) > limit:
         size = path.stat().st_size
-        raise ModelError(message(shown, "too large", f"{size / 1e6:.0f} MB", f"at most {limit / 1e6:.0f} MB"))
+        fix = "A larger polhode.formats.xml_guard.MAX_BYTES lets it pass." if limit == MAX_BYTES else ""
+        raise ModelError(message(shown, "too large", f"{size / 1e6:.0f} MB", f"at most {limit / 1e6:.0f} MB", fix))
     return data
 
 

@@ -161,7 +161,9 @@ def _keys(data: Any, path: Path_) -> dict[str, Any]:
 
 def _model(document: Document, entry: schema.ModelEntry) -> Model:
     """The records of what was read; each of them checks itself."""
-    values = {key: schema.frozen(getattr(entry, key)) for key in ("name", "gravity") if key in entry.model_fields_set}
+    values: dict[str, Any] = {
+        key: schema.frozen(getattr(entry, key)) for key in ("name", "gravity") if key in entry.model_fields_set
+    }
     if entry.start is not None:
         values["start"] = Start(**_given(entry.start))
     with _Located(document) as located:
@@ -171,7 +173,9 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
         constraints = [
             _constraint(name, constraint, joints) for name, constraint in located.each("constraints", entry.constraints)
         ]
-        return Model(bodies=bodies, joints=joints, forces=forces, constraints=constraints, **values)
+        return Model(
+            bodies=tuple(bodies), joints=tuple(joints), forces=tuple(forces), constraints=tuple(constraints), **values
+        )
 
 
 def _force(name: str, entry: BaseModel) -> Force | Spring:

@@ -237,6 +237,95 @@ def test_included_parts_and_mesh_files_are_found_in_the_models_folder(tmp_path):
     compare(quiet(path), mujoco.MjModel.from_xml_path(str(path)))
 
 
+FOLDERS = ["", "m1", "m2", "sub", "sub/m1", "sub/x", "sub/deep", "m1/x", "x"]
+"""Where meshes may lie, each a cube of a size of its own."""
+
+
+def write_cube(path, half):
+    corners = np.array([[x, y, z] for x in (-half, half) for y in (-half, half) for z in (-half, half)], dtype="<f4")
+    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1)]
+    faces += [(2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [np.zeros(3, "<f4").tobytes() + corners[list(face)].tobytes() + b"\0\0" for face in faces]
+    path.write_bytes(b"\0" * 80 + struct.pack("<I", len(faces)) + b"".join(rows))
+
+
+def part(*content):
+    return f"<mujoco>{''.join(content)}</mujoco>"
+
+
+def includes(file):
+    return f'<include file="{file}"/>'
+
+
+def meshes(file="c.stl", name="c"):
+    return f'<asset><mesh name="{name}" file="{file}"/></asset>'
+
+
+def at(**attributes):
+    return f"<compiler {' '.join(f'{key}={chr(34)}{value}{chr(34)}' for key, value in attributes.items())}/>"
+
+
+CUBE = world(body('<joint/><geom type="mesh" mesh="c"/>')).removeprefix("<mujoco>").removesuffix("</mujoco>")
+SUB = includes("sub/i.xml")
+PLACES = {
+    "alone": {"main.xml": part(meshes(), CUBE)},
+    "alone, folder": {"main.xml": part(at(meshdir="m1"), meshes(), CUBE)},
+    "alone, folder said last": {"main.xml": part(meshes(), CUBE, at(meshdir="m1"))},
+    "alone, folder with a backslash": {"main.xml": part(at(meshdir="sub\\m1"), meshes(), CUBE)},
+    "same folder": {"main.xml": part(at(meshdir="m1"), includes("i.xml"), CUBE), "i.xml": part(meshes())},
+    "subfolder": {"main.xml": part(SUB, CUBE), "sub/i.xml": part(meshes())},
+    "subfolder, a path": {"main.xml": part(SUB, CUBE), "sub/i.xml": part(meshes("m1/c.stl"))},
+    "subfolder, up": {"main.xml": part(SUB, CUBE), "sub/i.xml": part(meshes("../m1/c.stl"))},
+    "folder of the main file": {"main.xml": part(at(meshdir="m1"), SUB, CUBE), "sub/i.xml": part(meshes())},
+    "folder of the part": {"main.xml": part(SUB, CUBE), "sub/i.xml": part(at(meshdir="m1"), meshes())},
+    "both folders": {"main.xml": part(at(meshdir="m1"), SUB, CUBE), "sub/i.xml": part(at(meshdir="m2"), meshes())},
+    "assets": {"main.xml": part(at(assetdir="m1"), SUB, CUBE), "sub/i.xml": part(meshes())},
+    "assets, meshes": {"main.xml": part(at(assetdir="m1", meshdir="m2"), SUB, CUBE), "sub/i.xml": part(meshes())},
+    "stripped": {"main.xml": part(at(strippath="true", meshdir="m1"), SUB, CUBE), "sub/i.xml": part(meshes("x/c.stl"))},
+    "not stripped": {"main.xml": part(at(meshdir="m1"), SUB, CUBE), "sub/i.xml": part(meshes("x/c.stl"))},
+    "nested": {
+        "main.xml": part(SUB, CUBE), "sub/i.xml": part(includes("deep/j.xml")), "sub/deep/j.xml": part(meshes()),
+    },
+    "nested, from the main file": {
+        "main.xml": part(SUB, CUBE), "sub/i.xml": part(includes("sub/deep/j.xml")), "sub/deep/j.xml": part(meshes()),
+    },
+    "two parts of one name": {
+        "main.xml": part(SUB, CUBE), "sub/i.xml": part(includes("j.xml")),
+        "j.xml": part(meshes("m1/c.stl")), "sub/j.xml": part(meshes("m2/c.stl")),
+    },
+    "absolute folder": {"main.xml": part(at(meshdir="ROOT/m2"), SUB, CUBE), "sub/i.xml": part(meshes())},
+    "absolute file": {"main.xml": part(at(meshdir="m1"), SUB, CUBE), "sub/i.xml": part(meshes("ROOT/m2/c.stl"))},
+    "inside asset": {
+        "main.xml": part("<asset>", SUB, "</asset>", CUBE),
+        "sub/i.xml": '<mujocoinclude><mesh name="c" file="c.stl"/></mujocoinclude>',
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PLACES)
+def test_mesh_files_of_included_parts_are_those_that_mujoco_finds(tmp_path, case):
+    """With a mesh in every folder, and with one alone in each, mass and inertia are MuJoCo's."""
+    for file, text in PLACES[case].items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text.replace("ROOT", str(tmp_path)))
+    path, found = tmp_path / "main.xml", 0
+    for kept in [FOLDERS, *([folder] for folder in FOLDERS)]:
+        for k, folder in enumerate(FOLDERS):
+            write_cube(tmp_path / folder / "c.stl", 0.1 + 0.05 * k)
+            if folder not in kept:
+                (tmp_path / folder / "c.stl").unlink()
+        ours = quiet(path)
+        try:
+            theirs = mujoco.MjModel.from_xml_path(str(path))
+        except ValueError:
+            assert ours.bodies[0].mass == 0, kept
+            continue
+        compare(ours, theirs)
+        found += 1
+    assert found >= 2
+
+
 def test_several_joints_on_one_body_turn_about_their_own_points():
     joints = """<joint name="j" pos="1 2 3" axis="1 0 2"/><joint name="k" type="slide" axis="0 1 1" pos="4 4 4"/>
       <joint name="l" type="hinge" pos="0 -1 0" ref="20"/>"""

@@ -38,6 +38,7 @@ def hinge(name="j", parent="world", child="b", **options):
         (lambda: hinge(parent="b"), ["parent and child are one body"]),
         (lambda: hinge(armature=-1), ["armature", "negative"]),
         (lambda: hinge(lower="low"), ["lower", "not a limit"]),
+        (lambda: hinge(lower=2, upper=1.5), ["lower 2", "upper 1.5", "above upper"]),
         (lambda: hinge(pitch=1.0), ["pitch", "a screw"]),
         (lambda: hinge(type="screw"), ["pitch", "missing"]),
         (lambda: hinge(type="universal", axis=(1, 1, 0)), ["axis2", "missing", "next cyclic"]),

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from polhode.errors import ModelError, PolhodeWarning
-from polhode.formats import xml_guard
+from polhode.formats import mjcf_text, xml_guard
 from polhode.formats.mjcf import load_mjcf
 from polhode.formats.urdf import load_urdf
 
@@ -151,7 +151,6 @@ def test_odd_encodings_are_refused(encoding):
         ('<mass value="1"/>', "<mass/>", "arm.urdf:2, link 'base', mass: no value."),
         ('ixx="1"', "", "arm.urdf:2, link 'base', inertia: no ixx."),
         ("</joint>", '<dynamics damping="-1"/></joint>', "arm.urdf:4, joint 'hinge', damping: negative."),
-        ("</joint>", '<limit lower="1" upper="0"/></joint>', "arm.urdf:9, joint 'hinge', limit: lower above upper."),
         ("</joint>", '<mimic joint="nobody"/></joint>', "arm.urdf:9, joint 'hinge', mimic: unknown source."),
         ("</joint>", '<mimic joint="hinge"/></joint>', "arm.urdf:9, joint 'hinge', mimic: unknown source."),
         ("</robot>", '<link name="c"/></robot>', "arm.urdf:10, link 'c': a second root link."),
@@ -326,3 +325,125 @@ def test_damaged_files_give_a_model_or_a_model_error(name):
             warnings.simplefilter("ignore", PolhodeWarning)
             with suppress(ModelError):
                 load("<" + "".join(damaged)[1:])
+
+
+def warned(name, text):
+    """The model of a file, and what is told of it."""
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = LOADERS[name][0](name)
+    return model, "\n".join(str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize(
+    "before",
+    ["\n", "\n\n \t", "\ufeff", "\ufeff\r\n", "<!-- a -->\n", "\n<?xml version='1.0'?>\n", " <?xml version='1.0'?>",
+     "\n<!-- - -->\n<!-- <?xml ?> -->\n<?xml version='1.0' encoding='UTF-8'?>\n", "\ufeff\n<?xml version='1.0'?>"],
+)  # fmt: skip
+def test_what_stands_before_the_first_element_does_no_harm(name, before):
+    model, _ = warned(name, before + LOADERS[name][1])
+    assert model.nv == 1
+    line = before.count("\n") + (4 if name == "arm.urdf" else 3)
+    broken = LOADERS[name][1].replace('<joint name="hinge" type="revolute">', '<joint name="hinge" type="odd">')
+    broken = broken.replace('<body name="arm" pos="0 0 1">', '<body name="arm" pos="0 0 odd">')
+    assert refusal(name, before + broken).startswith(f"{name}:{line}, ")
+    from polhode import load
+
+    assert load(name_with_it(name, before + LOADERS[name][1])).nv == 1
+
+
+def name_with_it(name, text):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
+    return name
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "told"),
+    [
+        ("arm.urdf", "</joint>", '<limit lower="1.5" upper="-0.25"/></joint>', "(arm.urdf:9): lower 1.5, upper -0.25"),
+        ("arm.xml", 'axis="0 0 1"', 'range="30 -20"', "(arm.xml:4): lower 30, upper -20"),
+        ("arm.xml", 'axis="0 0 1"', 'range="30 -20" limited="true"', "(arm.xml:4): lower 30, upper -20"),
+        ("arm.xml", 'axis="0 0 1"', 'type="slide" range="inf 1"', "(arm.xml:4): lower inf, upper 1"),
+    ],
+)
+def test_a_lower_limit_above_the_upper_one_is_no_limit_and_told(name, old, new, told):
+    model, text = warned(name, LOADERS[name][1].replace(old, new, 1))
+    joint = model.joint("hinge")
+    assert (joint.lower, joint.upper) == (-float("inf"), float("inf"))
+    assert f"'hinge' {told}" in text
+    assert "no limits" in text
+
+
+def test_limits_that_a_file_switches_off_are_not_told():
+    model, text = warned("arm.xml", MJCF.replace('axis="0 0 1"', 'range="30 -20" limited="false"'))
+    assert "limit" not in text
+    assert model.joint("hinge").upper == float("inf")
+
+
+TWO = MJCF.replace(
+    "    </body>",
+    '      <site name="s"/><body name="hand"><joint name="ball" type="ball"/><geom size=".1"/></body></body>',
+)
+
+
+@pytest.mark.parametrize(
+    ("equality", "told"),
+    [
+        ('<joint joint1="hing"/>', "joint1: unknown.\n  found 'hing'; expected a joint of one axis"),
+        ('<joint name="e" joint1="hinge" joint2="nobody"/>', "joint2: unknown.\n  found 'nobody'"),
+        ('<joint joint1="ball"/>', "joint1: unknown.\n  found 'ball'"),
+        ('<connect body1="nobody" anchor="0 0 0"/>', "body1: unknown.\n  found 'nobody'"),
+        ('<connect body1="arm" body2="nobody" anchor="0 0 0"/>', "body2: unknown.\n  found 'nobody'"),
+        ('<weld body1="nobody"/>', "body1: unknown"),
+        ('<weld body1="arm" body2="nobody"/>', "body2: unknown"),
+        ('<weld site1="nowhere" site2="s"/>', "site1: unknown.\n  found 'nowhere'"),
+        ('<connect site1="s" site2="nowhere"/>', "site2: unknown.\n  found 'nowhere'"),
+        ('<joint joint1="hinge" polycoef="inf 0"/>', "value: out of range"),
+        ('<connect body1="arm" anchor="inf 0 0"/>', "not a finite number"),
+        ('<weld body1="arm" relpose="1 1 1 1e-320 0 0 0"/>', "numbers without a result"),
+    ],
+)  # fmt: skip
+def test_an_equality_that_names_nothing_is_refused_with_its_line(equality, told):
+    text = refusal("arm.xml", TWO.replace("</mujoco>", f"  <equality>\n    {equality}\n  </equality>\n</mujoco>"))
+    assert text.startswith("arm.xml:9, equality '")
+    assert told in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('<geom size="0.1"/>', '<geom type="mesh" mesh="nobody"/>', "arm.xml:5, geom: unknown mesh.\n  found 'nobody'"),
+        ("<worldbody>", '<compiler eulerseq="abc"/><worldbody>', "arm.xml:2, compiler: eulerseq cannot be read"),
+        ('pos="0 0 1"', 'quat="1e-320 0 0 0"', "arm.xml:3, body 'arm'"),
+        ('pos="0 0 1"', 'euler="inf 0 0"', "arm.xml:3, body 'arm'"),
+        ('size="0.1"', 'type="capsule" size=".1" fromto="0 0 0 1e-320 0 0"', "arm.xml:3, body 'arm'"),
+        ("<body ", '<body childclass="nobody" ', "arm.xml:3, body 'arm'"),
+        ("<geom ", '<geom class="nobody" ', "arm.xml:5, geom"),
+        ("<joint ", '<joint class="nobody" ', "arm.xml:4, joint"),
+    ],
+)
+def test_names_and_numbers_that_mean_nothing_are_refused_with_their_line(old, new, told):
+    assert refusal("arm.xml", MJCF.replace(old, new, 1)).startswith(told)
+
+
+def test_texts_of_a_file_are_told_without_what_steers_a_terminal():
+    odd = MJCF.replace("<worldbody>", '<asset><mesh name="m" file="a&#10;&#x202e;&#x9b;31m.stl"/></asset><worldbody>')
+    odd = odd.replace("<geom", '<geom type="mesh" mesh="m"/><geom')
+    _, text = warned("arm.xml", odd)
+    assert "<U+000A>" in text
+    assert all(c.isprintable() or c == "\n" for c in text)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ['<body><geom size="1"/></body>' * 40, '<replicate count="30"><body><geom size="1"/></body></replicate>'],
+)
+def test_more_than_mujoco_reads_in_time_is_refused(monkeypatch, content):
+    monkeypatch.setattr(mjcf_text, "MAX_PARTS", 50)
+    text = refusal("arm.xml", f"<mujoco><worldbody>{content}</worldbody></mujoco>")
+    assert text.startswith("arm.xml:1, mujoco: too many elements")
+    assert "MAX_PARTS" in text

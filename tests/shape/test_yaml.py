@@ -10,8 +10,10 @@ from hypothesis import given, settings, strategies as st
 
 import polhode as ph
 from polhode.formats import document
-from polhode.formats.expression import Fault, evaluate
+from polhode.formats.expression import Fault, evaluate, evaluate_on
+from polhode.formats.overrides import overridden
 from polhode.formats.schema import schema_text
+from polhode.formats.written import expression
 from polhode.formats.yaml import load_yaml, model_from_yaml, to_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -292,6 +294,35 @@ def test_warnings_of_the_records_name_file_and_line():
         read(text)
 
 
+@pytest.mark.parametrize(
+    ("limits", "kept", "told"),
+    [
+        ("lower: 2, upper: 1.5", (-math.inf, math.inf), "lower 2, upper 1.5"),
+        ("lower: pi, upper: -.inf", (-math.inf, math.inf), "lower 3.14159, upper -inf"),
+        ("upper: 1, lower: .inf", (-math.inf, math.inf), "lower inf, upper 1"),
+        ("lower: 1, upper: 1", (1, 1), ""),
+    ],
+)
+def test_a_lower_limit_above_the_upper_one_is_no_limit_and_told(recwarn, limits, kept, told):
+    joint = read(ARM.replace("lower: -pi, upper: .inf", limits)).joint("hip")
+    assert (joint.lower, joint.upper) == kept
+    assert [str(w.message).splitlines()[0] for w in recwarn] == (
+        ["arm.yaml:15, joints.hip.lower: above upper."] if told else []
+    )
+    assert not told or told in str(recwarn[0].message)
+
+
+def test_crossed_limits_of_one_coordinate_leave_the_others(recwarn):
+    joint = read(ARM.replace("lower: [-1, -.inf], upper: 1", "lower: [-1, 3], upper: 1")).joint("knee")
+    assert (joint.lower, joint.upper) == ((-1, -math.inf), (1, math.inf))
+    assert "lower 3, upper 1" in str(recwarn.pop(ph.PolhodeWarning).message)
+
+
+def test_a_type_that_is_no_text_is_told():
+    told = fault(ARM.replace("type: of-another-program", "type: [of, another]"))
+    assert told.startswith("arm.yaml:21, constraints.together.type: not a name")
+
+
 @settings(max_examples=150)
 @given(st.text(alphabet="ab:-[]{}&*!|>'\"#%,? \n01.~", max_size=60))
 def test_no_text_gives_an_error_of_a_library(text):
@@ -346,3 +377,30 @@ def test_expressions_have_their_value(text, value):
 def test_nothing_but_arithmetic_is_an_expression(text):
     with pytest.raises(Fault):
         evaluate(text, {"m1": 1.2})
+
+
+@pytest.mark.parametrize("text", ["1/0", "0^-1", "1e999", "x/(x - x)", "1/(1 - 1)", "9" * 400, "(" * 500])
+def test_expressions_of_scalars_without_a_value_are_faults(text):
+    with pytest.raises(Fault):
+        evaluate_on(text, {"x": 2.0})
+
+
+def test_an_expression_that_loses_its_value_is_an_error_of_ours():
+    written = expression("1/(1 - t)", {}, ("t",))
+    assert written(0.0) == 1
+    with pytest.raises(ph.InputError, match=r"expression '1/\(1 - t\)': a division by zero"):
+        written(1.0)
+    with pytest.raises(Fault, match="too long"):
+        expression("+".join(["a"] * 400), {"a": 1 / 3}, ("t",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "=", "q=", "=1", "gravity.²=1", "gravity.9=1", "gravity.-1=1", "gravity.0.0=1", "gravity=1,2", "gravity=1,,2",
+     "gravity." + "9" * 5000 + "=1", "bodies.upper.mass=nan", "bodies.upper.mass=1/0", "bodies.upper.mass=1,2",
+     "hip.q=1,2", "bodies.upper.name=1", "joints.hip.type=1", "nobody.q=1", "joints.hip.axis=0,0,0", "a" * 9999 + "=1",
+     "q=1e999,1,1"],
+)  # fmt: skip
+def test_overrides_that_make_no_sense_are_errors_of_ours(text):
+    with pytest.raises(ph.PolhodeError):
+        overridden(read(ARM), [text])

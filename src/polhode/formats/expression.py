@@ -100,7 +100,12 @@ def evaluate_on(text: str, names: Mapping[str, Any]) -> Any:
     if len(text) > LONGEST:
         raise Fault("an expression too long", f"{len(text)} characters", f"at most {LONGEST}")
     parser = _Parser(text, names, _SCALARS)
-    value = parser.sum()
+    try:
+        value = parser.sum()
+    except ZeroDivisionError:
+        raise Fault("a division by zero", repr(text), "a number") from None
+    except ArithmeticError:
+        raise Fault("an expression without a value", repr(text), "a finite number") from None
     parser.end()
     return value
 
@@ -180,6 +185,8 @@ class _Parser:
         number, name, _ = self.tokens[self.at] if self.at < len(self.tokens) else (None, None, None)
         if number:
             self.at += 1
+            if not math.isfinite(float(number)):
+                raise Fault("a number too large", repr(number[:40]), "a finite number")
             return float(number)
         if name:
             return self._named(name)

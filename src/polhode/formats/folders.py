@@ -27,9 +27,11 @@ class Folders:
 
     def beside(self, name: str) -> Path | None:
         """The path of a file given relative to the model's folder; None if it leaves the folders."""
-        if self.home is None:
-            return None
-        path = self.home / name
+        return None if self.home is None else self.near(self.home, name)
+
+    def near(self, folder: Path, name: str) -> Path | None:
+        """The path of a file given relative to one of the model's folders; None if it leaves them."""
+        path = folder / name
         try:
             return path if self.inside(path) else None
         except (OSError, RuntimeError, ValueError):  # a loop of links, too long a name, a zero byte

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.errors import ModelError, message
+from polhode.errors import ModelError, escaped, message
 from polhode.formats.inertia_of_geoms import NOTHING, Geoms, Solid
 from polhode.formats.mjcf_equality import constraints
 from polhode.formats.mjcf_text import read_mjcf
-from polhode.formats.mjspec import Parsed, as_vec, frame_of, orientation, parse, placement, the_mujoco, turn
+from polhode.formats.mjspec import Parsed, as_vec, frame_of, fresh, orientation, parse, placement, the_mujoco, turn
 from polhode.formats.placement import ORIGIN, UPRIGHT, Placement, moved
 from polhode.formats.remarks import Remarks, located, massless
 from polhode.formats.xml_guard import TEXT, is_text
@@ -109,8 +109,10 @@ class _Reader:
             if joint.nq == 1:
                 starts[joint.name] = q[at]
             at += joint.nq
-        bodies = {place.name: place.body for place in places}
-        return constraints(self.spec, bodies, starts, self.remarks)
+        poses = {WORLD: Placement()}
+        for place in places if len(self.spec.equalities) else ():  # parents first
+            poses[place.name] = poses[place.parent].then(placement(place.body))
+        return constraints(self.parsed, poses, starts, self.remarks)
 
     def _at(self, place: _Place) -> located:
         return located(f"{self.parsed.place(place.body)}, body '{place.name}'")
@@ -122,7 +124,7 @@ class _Reader:
         while waiting:
             body, parent = waiting.pop()
             count += 1
-            name = body.name or _fresh(f"body_{count}", self.taken)
+            name = body.name or fresh(f"body_{count}", self.taken)
             yield _Place(body, name, parent)
             waiting += [(child, name) for child in reversed(body.bodies)]
 
@@ -140,7 +142,7 @@ class _Reader:
         if rule == "TRUE" or (rule == "AUTO" and not body.explicitinertial):
             found = self.geoms.of_body(body)
             if self.geoms.without_mesh:
-                self.remarks.lighter.append(f"'{place.name}'")
+                self.remarks.lighter.append(f"'{escaped(place.name)}'")
                 self.geoms.without_mesh.clear()
         if found is None:
             found = _inertial(body) if body.explicitinertial else NOTHING
@@ -194,7 +196,7 @@ class _Reader:
             anchor = ORIGIN if kind == "SLIDE" else frame.then(moved(element.pos)).position
             axis = self._axis(element, frame, place.name) if kind != "BALL" else None
             ends_here = k == last and not any(anchor)
-            child = place.name if ends_here else _fresh(f"{place.name}.{name}", self.taken)
+            child = place.name if ends_here else fresh(f"{place.name}.{name}", self.taken)
             data = self._joint_data(element, kind)
             ref = _unit(element, kind) * float(element.ref) if axis is not None else 0.0
             here = _back_by(at.then(Placement(anchor)), kind, axis, ref)
@@ -230,7 +232,7 @@ class _Reader:
                 return _Chain([Joint(name, "free", WORLD, place.name, **data)], [], q)
             joints, frames, parent = [], [], WORLD
             for letter, axis in (("x", (1.0, 0.0, 0.0)), ("y", (0.0, 1.0, 0.0)), ("z", (0.0, 0.0, 1.0))):
-                child = _fresh(f"{place.name}.{name}.{letter}", self.taken)
+                child = fresh(f"{place.name}.{name}.{letter}", self.taken)
                 slide = self._joint_name(f"{name}.{letter}")
                 joints.append(Joint(slide, "prismatic", parent, child, axis=axis, **data))
                 frames.append(massless(child))
@@ -249,8 +251,9 @@ class _Reader:
             return data
         unit = _unit(element, kind)
         data |= {"stiffness": stiffness, "rest": unit * float(element.springref)}
-        lower, upper = (unit * float(x) for x in element.range) if _limited(element) else (-inf, inf)
-        return data | {"lower": lower, "upper": upper}
+        given = (float(x) for x in element.range) if _limited(element) else (-inf, inf)
+        lower, upper = self.remarks.limits(self.parsed.place(element), element.name or "a joint", *given)
+        return data | {"lower": unit * lower, "upper": unit * upper}
 
     def _linear(self, element: Any, name: str) -> float:
         """The linear coefficient of a damper or spring; MuJoCo knows higher ones."""
@@ -265,15 +268,7 @@ class _Reader:
         return element.name or self._joint_name(f"joint_{self.joint_count - 1}")
 
     def _joint_name(self, name: str) -> str:
-        return _fresh(name, self.taken_joints)
-
-
-def _fresh(name: str, taken: set[str]) -> str:
-    """A name that no other has, from now on taken."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
+        return fresh(name, self.taken_joints)
 
 
 def _frame(at: Placement) -> dict[str, Any]:
@@ -293,7 +288,7 @@ def _unit(element: Any, kind: str) -> float:
 def _limited(element: Any) -> bool:
     said = element.limited.name.removeprefix("mjLIMITED_")
     lower, upper = element.range
-    return said == "TRUE" or (said == "AUTO" and bool(element.compiler.autolimits) and lower < upper)
+    return said == "TRUE" or (said == "AUTO" and bool(element.compiler.autolimits) and lower != upper)
 
 
 def _back_by(frame: Placement, kind: str, axis: Vec | None, ref: float) -> Placement:

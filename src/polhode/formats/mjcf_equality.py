@@ -6,46 +6,61 @@ joint    a joint follows another by a polynomial: "mimic"; without another it st
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from polhode.formats.mjspec import as_vec, placement
-from polhode.formats.placement import ORIGIN, Placement, moved, turned
-from polhode.formats.remarks import Remarks
+from polhode.errors import ModelError, message
+from polhode.formats.mjspec import Parsed, as_vec, fresh, placement
+from polhode.formats.placement import Placement, moved, turned
+from polhode.formats.remarks import Remarks, located
 from polhode.model import WORLD, Constraint
+from polhode.model.conditions import check_data
 
 
 def constraints(
-    spec: Any, bodies: Mapping[str, Any], starts: Mapping[str, float], remarks: Remarks
+    parsed: Parsed, poses: Mapping[str, Placement], starts: Mapping[str, float], remarks: Remarks
 ) -> Iterator[Constraint]:
     """The equality constraints of a spec that are active; others are noted.
 
-    bodies  those of the spec by our names
+    poses   of the bodies, by our names, at the start
     starts  the coordinates of joints of one axis in MuJoCo's qpos0, where its references are
     """
-    poses = {WORLD: Placement()}
-    for name, body in bodies.items():  # parents first
-        poses[name] = poses[next((n for n, b in bodies.items() if b == body.parent), WORLD)].then(placement(body))
-    for k, equality in enumerate(spec.equalities):
+    equalities = list(parsed.spec.equalities)
+    taken = {equality.name for equality in equalities}
+    sites = {site.name: site for site in parsed.spec.sites} if equalities else {}
+    for k, equality in enumerate(equalities):
         kind = equality.type.name.removeprefix("mjEQ_").lower()
         if not equality.active or kind not in ("connect", "weld", "joint"):
             remarks.not_used(f"equality.{kind}" + ("" if equality.active else " that is not active"))
             continue
-        name = equality.name or f"{kind}_{k}"
-        if kind == "joint":
-            yield _following(name, equality, starts)
-        else:
-            yield _holding(name, kind, equality, spec, poses)
+        name = equality.name or fresh(f"{kind}_{k}", taken)
+        with located(f"{parsed.place(equality)}, equality '{name}'"):
+            if kind == "joint":
+                constraint = _following(name, equality, starts)
+            else:
+                constraint = _holding(name, kind, equality, sites, poses)
+            check_data(constraint)
+        yield constraint
+
+
+def _known(key: str, name: str, known: Mapping[str, Any], expected: str) -> Any:
+    """What a name stands for."""
+    if name in known:
+        return known[name]
+    near = get_close_matches(name, known, 1, 0.4)
+    raise ModelError(message(key, "unknown", repr(name), expected, f"Did you mean '{near[0]}'?" if near else ""))
 
 
 def _following(name: str, equality: Any, starts: Mapping[str, float]) -> Constraint:
     """y − y₀ = Σ aₖ (x − x₀)ᵏ, its coefficients expanded about x = 0."""
     follower, source, shifted = equality.name1, equality.name2, [float(x) for x in equality.data[:5]]
+    start = _known("joint1", follower, starts, "a joint of one axis")
     if not source:
-        return Constraint(name, "prescribed", {"joint": follower, "value": starts[follower] + shifted[0]})
-    c = _expanded(shifted, starts[source])
-    c[0] += starts[follower]
+        return Constraint(name, "prescribed", {"joint": follower, "value": start + shifted[0]})
+    c = _expanded(shifted, _known("joint2", source, starts, "a joint of one axis"))
+    c[0] += start
     ends = {"joint": follower, "source": source}
     if any(c[2:]):
         return Constraint(name, "mimic", {**ends, "polynomial": tuple(c)})
@@ -58,14 +73,20 @@ def _expanded(a: Sequence[float], x0: float) -> list[float]:
     return [float(x) for x in np.pad(found.coef, (0, len(a) - len(found.coef)))]
 
 
-def _holding(name: str, kind: str, equality: Any, spec: Any, poses: Mapping[str, Placement]) -> Constraint:
+def _holding(
+    name: str, kind: str, equality: Any, sites: Mapping[str, Any], poses: Mapping[str, Placement]
+) -> Constraint:
     """A point or a pose of one body in another."""
     if equality.objtype.name == "mjOBJ_SITE":
-        (body_1, first), (body_2, second) = (_site(spec, site) for site in (equality.name1, equality.name2))
+        (body_1, first), (body_2, second) = (
+            _site(_known(key, site, sites, "a site"))
+            for key, site in (("site1", equality.name1), ("site2", equality.name2))
+        )
     else:
         body_1, body_2 = equality.name1, equality.name2 or WORLD
         numbers = [float(x) for x in equality.data]
-        first, second = _ends(kind, numbers, poses[body_1].inverse().then(poses[body_2]))
+        one, two = _known("body1", body_1, poses, "a body"), _known("body2", body_2, poses, "a body")
+        first, second = _ends(kind, numbers, one.inverse().then(two))
     if body_2 == WORLD:  # the reaction is that on body b
         (body_1, first), (body_2, second) = (body_2, second), (body_1, first)
     data: dict[str, Any] = {"body_b": body_2} if body_1 == WORLD else {"body_a": body_1, "body_b": body_2}
@@ -89,7 +110,6 @@ def _ends(kind: str, numbers: Sequence[float], between: Placement) -> tuple[Plac
     return Placement(between.then(anchor).position, between.orientation), Placement(anchor.position)
 
 
-def _site(spec: Any, name: str) -> tuple[str, Placement]:
+def _site(site: Any) -> tuple[str, Placement]:
     """The body of a site, and where the site is in it."""
-    site = spec.site(name)
-    return (WORLD, Placement(ORIGIN)) if site is None else (site.parent.name or WORLD, placement(site))
+    return site.parent.name or WORLD, placement(site)

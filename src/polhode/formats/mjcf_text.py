@@ -4,16 +4,20 @@ MuJoCo sees only what this module hands on, as a string; it opens no file of the
 """
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from polhode.errors import check_name
 from polhode.formats.folders import Folders, folders_of
 from polhode.formats.remarks import Remarks
 from polhode.formats.xml_guard import MAX_DEPTH, MAX_ELEMENTS, TEXT, Node, read_xml
 
-MAX_COPIES = 10_000
+MAX_COPIES = 4_000
 """The most bodies a <replicate> or <composite> may ask for."""
+MAX_PARTS = 20_000
+"""Elements that MuJoCo is given, copies counted: its time grows with their square, to some ten seconds."""
 MAX_BUILTIN = 200
 """The largest number of a mesh that MuJoCo makes itself."""
 
@@ -27,6 +31,8 @@ REFUSED = {
     "model": "another model",
 }
 """Elements that would change the tree in a way that is not read here."""
+NAMED = frozenset({"mujoco", "body", "joint", "freejoint", "connect", "weld"})
+"""Elements whose names the model gets."""
 WORDS = frozenset(
     {"name", "class", "childclass", "model", "file", "mesh", "material", "hfield", "texture", "prefix", "type"}
     | {"joint", "joint1", "joint2", "body", "body1", "body2", "site", "site1", "site2", "geom", "target"}
@@ -82,7 +88,9 @@ def read_mjcf(source: str | Path, remarks: Remarks, packages: Iterable[str | Pat
     _Includes(folders, set() if root.file == TEXT else {Path(source).resolve()}).put_in(root)
     _check(root)
     remarks.note_unused(root, _used(root))
-    return Mjcf(_without_unused(root), _name_meshes(root, folders, remarks))
+    mjcf = Mjcf(_without_unused(root), _name_meshes(root, folders, remarks))
+    _check_size(mjcf.root)
+    return mjcf
 
 
 def _used(root: Node) -> dict[str, frozenset[str]]:
@@ -128,7 +136,7 @@ class _Includes:
         name = node.text("file")
         if self.folders.home is None and not self.folders.packages:
             node.fail("no folder to include from", repr(name), "a model given as a file")
-        for home in (folder, self.folders.home, *self.folders.packages):
+        for home in (self.folders.home, folder, *self.folders.packages):  # MuJoCo's order
             path = Folders(home, self.folders.packages).beside(name) if home is not None else None
             if path is not None and self.folders.inside(path) and path.is_file():
                 return path
@@ -147,9 +155,14 @@ def _check(root: Node) -> None:
             node.fail(f"<{node.tag}>, {REFUSED[node.tag]}", "one", "rigid bodies of this file")
         if node.tag == "frame" and node.attributes.keys() & {"scale", "massscale"}:
             node.fail("a frame that scales its content", "scale", "bodies at their own size")
+        for name in ("name", "model"):
+            if node.tag in NAMED and node.attributes.get(name, "").strip():
+                check_name(f"{node.file}:{node.line}", node.tag, node.attributes[name])
         for name, value in node.attributes.items():
             if name not in WORDS and any(word.lower().lstrip("+-") == "nan" for word in value.split()):
                 node.fail(f"{name} is not a number", "nan", "numbers")
+        if node.tag == "compiler" and not re.fullmatch("[xyzXYZ]{3}", node.attributes.get("eulerseq", "xyz")):
+            node.fail("eulerseq cannot be read", repr(node.attributes["eulerseq"]), "three of x, y, z, X, Y, Z")
         if node.tag in ("replicate", "composite"):
             copies *= _copies(node)
             if not copies <= MAX_COPIES:
@@ -157,6 +170,19 @@ def _check(root: Node) -> None:
         if node.tag == "mesh" and max(_floats(node.attributes.get("params", "")), default=0.0) > MAX_BUILTIN:
             node.fail("params too large", repr(node.attributes["params"]), f"at most {MAX_BUILTIN} each")
         waiting += [(child, copies) for child in node.children]
+
+
+def _check_size(root: Node) -> None:
+    """Refuse more than MuJoCo reads in some ten seconds."""
+    waiting, count = [(root, 1.0)], 0.0
+    while waiting:
+        node, copies = waiting.pop()
+        count += copies
+        copies *= _copies(node) if node.tag in ("replicate", "composite") else 1.0
+        waiting += [(child, copies) for child in node.children]
+    if count > MAX_PARTS:
+        fix = "A larger polhode.formats.mjcf_text.MAX_PARTS lets it pass; the time grows with its square."
+        root.fail("too many elements", f"{count:g}, copies counted", f"at most {MAX_PARTS}", fix)
 
 
 def _copies(node: Node) -> float:
@@ -179,8 +205,9 @@ def _name_meshes(root: Node, folders: Folders, remarks: Remarks) -> dict[str, Pa
     strip, folder = False, ""
     for compiler in root.all("compiler"):
         strip = compiler.attributes.get("strippath", str(strip)).lower() == "true"
-        folder = compiler.attributes.get("meshdir", compiler.attributes.get("assetdir", folder))
+        folder = compiler.attributes.get("meshdir", compiler.attributes.get("assetdir", folder)).replace("\\", "/")
     files: dict[str, Path] = {}
+    _check_meshes(root)
     for asset in root.all("asset"):
         asset.children = [
             mesh for mesh in asset.all("mesh") if _name_mesh(mesh, folder, strip, folders, files, remarks)
@@ -191,18 +218,36 @@ def _name_meshes(root: Node, folders: Folders, remarks: Remarks) -> dict[str, Pa
     return files
 
 
+def _check_meshes(root: Node) -> None:
+    """Every mesh that a geom names stands among the assets."""
+    known = {mesh.attributes.get("name") or _stem(mesh) for asset in root.all("asset") for mesh in asset.all("mesh")}
+    for node in root.walk():
+        if node.tag == "geom" and node.attributes.get("mesh", "") not in {"", *known}:
+            node.fail("unknown mesh", repr(node.attributes["mesh"]), "a mesh that stands in <asset>")
+
+
+def _stem(mesh: Node) -> str:
+    return PurePosixPath(mesh.attributes.get("file", "").replace("\\", "/")).stem
+
+
 def _name_mesh(
     mesh: Node, folder: str, strip: bool, folders: Folders, files: dict[str, Path], remarks: Remarks
 ) -> bool:
-    """Whether a mesh is kept: it has no file, or one inside the model's folders."""
+    """Whether a mesh is kept: it has no file, or one inside the model's folders.
+
+    As in MuJoCo, a file is looked for in the mesh folder of the whole model, then beside the included file naming it.
+    """
     name = mesh.attributes.get("file", "")
     if not name:
         return True
     pure = PurePosixPath(name.replace("\\", "/"))
-    mesh.attributes.setdefault("name", pure.stem)
-    path = folders.beside(str(PurePosixPath(folder) / (pure.name if strip else pure)))
-    if path is None or not path.is_file():
-        remarks.mesh(name, "outside the model's folder" if path is None else "not found")
+    mesh.attributes.setdefault("name", _stem(mesh))
+    paths = [folders.beside(str(PurePosixPath(folder) / (pure.name if strip else pure)))]
+    if not strip and mesh.file != remarks.shown:
+        paths.append(folders.near(Path(mesh.file).parent, str(pure)))
+    path = next((path for path in paths if path is not None and path.is_file()), None)
+    if path is None:
+        remarks.mesh(name, "not found" if any(paths) else "outside the model's folder")
         return False
     mesh.attributes["file"] = f"{len(files)}{pure.suffix.lower()}"
     files[mesh.attributes["file"]] = path

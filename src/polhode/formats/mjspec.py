@@ -26,6 +26,14 @@ def the_mujoco() -> Any:
         raise PolhodeError(message("load_mjcf", "MuJoCo is missing", str(error), "the package mujoco", fix)) from None
 
 
+def fresh(name: str, taken: set[str]) -> str:
+    """A name that no other has, from now on taken."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
 @contextmanager
 def without_log() -> Iterator[None]:
     """No MUJOCO_LOG.TXT in the user's folder: MuJoCo's warnings go nowhere, what matters is checked here."""
@@ -97,10 +105,10 @@ def orientation(element: Any, quat: Any, alternative: Any) -> Vec:
                 return turn_from_z(alternative.zaxis)
             case "EULER":
                 return _from_euler("".join(element.compiler.eulerseq), [float(x) * unit for x in alternative.euler])
+        return normalise(as_vec(quat))
     except ZeroDivisionError:
         found = "axes of no length, or parallel ones"
         raise ModelError(message(f"'{element.name}', {kind.lower()}", "no direction", found, "directions")) from None
-    return normalise(as_vec(quat))
 
 
 def as_vec(values: Any) -> Vec:

@@ -96,7 +96,7 @@ def _numeric(record: Any) -> list[str]:
 def _placed(path: str, old: Any, places: list[str], values: tuple[float, ...]) -> Any:
     """The old number, or numbers, with new ones in their place."""
     if places:
-        if not isinstance(old, tuple) or not places[0].isdigit() or int(places[0]) >= len(old):
+        if not isinstance(old, tuple) or places[0] not in map(str, range(len(old))):
             size = f"a place from 0 to {len(old) - 1}" if isinstance(old, tuple) else "no place: it is one number"
             raise InputError(message(f"set '{path}'", "no such place", repr(places[0]), size))
         k = int(places[0])

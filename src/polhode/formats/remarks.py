@@ -1,5 +1,6 @@
 """What a loader has to say when it is done: bodies as the file has them, one warning for each kind of finding."""
 
+import math
 import re
 import warnings
 from collections import Counter
@@ -7,10 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
-from polhode.errors import ModelError, PolhodeWarning
+from polhode.errors import ModelError, PolhodeWarning, escaped, message
 from polhode.formats.xml_guard import Node
 from polhode.model import Body
+
+ORDINARY = "finite ones, neither so large nor so small that their squares leave the range of numbers"
 
 
 class Remarks:
@@ -23,6 +27,14 @@ class Remarks:
         self.unused: Counter[str] = Counter()
         self.meshes: dict[str, str] = {}
         self.lighter: list[str] = []
+        self.crossed: list[str] = []
+
+    def limits(self, place: str, name: str, lower: float, upper: float) -> tuple[float, float]:
+        """The limits of a joint, as numbers of the file; a lower one above the upper one is noted, and is no limit."""
+        if lower <= upper:
+            return lower, upper
+        self.crossed.append(f"'{escaped(name)}' ({escaped(place)}): lower {lower:g}, upper {upper:g}")
+        return -math.inf, math.inf
 
     def body(self, place: str, name: str, mass: float, inertia: Any, center: Any) -> Body:
         """A body as the file has it; a fault of its numbers is noted, not repaired.
@@ -31,15 +43,21 @@ class Remarks:
         """
         body, faulty = body_as_it_is(place, name, mass, inertia, center)
         if faulty and mass == 0:
-            self.massless.append(f"'{name}'")
+            self.without_mass(name)
         elif faulty:
             moments = ", ".join(f"{m:.4g}" for m in np.linalg.eigvalsh(body.inertia_matrix()))
-            self.unphysical.append(f"'{name}' ({place}): mass {mass:.4g} kg, principal moments {moments} kg m²")
+            self.unphysical.append(
+                f"'{escaped(name)}' ({escaped(place)}): mass {mass:.4g} kg, principal moments {moments} kg m²"
+            )
         return body
+
+    def without_mass(self, name: str) -> None:
+        """Note a body without mass."""
+        self.massless.append(f"'{escaped(name)}'")
 
     def not_used(self, name: str, times: int = 1) -> None:
         """Note a property of the file that the model does not keep."""
-        self.unused[name] += times
+        self.unused[escaped(name)] += times
 
     def note_unused(self, root: Node, used: Mapping[str, frozenset[str]]) -> None:
         """Note every element and attribute below `root` that is not in the table tag → attributes.
@@ -60,7 +78,7 @@ class Remarks:
 
     def mesh(self, name: str, reason: str) -> None:
         """Note a mesh file that is not read."""
-        self.meshes[name] = reason
+        self.meshes[escaped(name)] = reason
 
     def warn(self) -> None:
         """Tell everything noted."""
@@ -68,21 +86,24 @@ class Remarks:
             warnings.warn(text, PolhodeWarning, stacklevel=4)
 
     def _texts(self) -> list[str]:
-        texts = []
+        texts, shown = [], escaped(self.shown)
         if self.massless:
-            texts.append(f"{self.shown}: kept without mass: {', '.join(self.massless)}.")
+            texts.append(f"{shown}: kept without mass: {', '.join(self.massless)}.")
         if self.unphysical:
-            head = f"{self.shown}: inertias that no real body has, kept as they are:"
+            head = f"{shown}: inertias that no real body has, kept as they are:"
             texts.append("\n  ".join([head, *self.unphysical]))
         if self.unused:
             names = [f"{name} ({count})" for name, count in sorted(self.unused.items())]
-            texts.append(f"{self.shown}: not used: {', '.join(names)}.")
+            texts.append(f"{shown}: not used: {', '.join(names)}.")
         if self.meshes:
             reasons = sorted(set(self.meshes.values()))
             groups = [f"{why}: {', '.join(n for n, r in self.meshes.items() if r == why)}" for why in reasons]
-            texts.append(f"{self.shown}: meshes not read. " + "; ".join(groups) + ".")
+            texts.append(f"{shown}: meshes not read. " + "; ".join(groups) + ".")
         if self.lighter:
-            texts.append(f"{self.shown}: without the mass of meshes not read: {', '.join(self.lighter)}.")
+            texts.append(f"{shown}: without the mass of meshes not read: {', '.join(self.lighter)}.")
+        if self.crossed:
+            head = f"{shown}: lower limits above upper ones, taken as no limits:"
+            texts.append("\n  ".join([head, *self.crossed]))
         return texts
 
 
@@ -100,7 +121,10 @@ def massless(name: str) -> Body:
 
 
 class located:
-    """Puts a file and line before the ModelErrors raised inside, unless they have theirs."""
+    """Puts a file and line before the ModelErrors raised inside, unless they have theirs.
+
+    Numbers that arithmetic cannot cope with (quaternions of 1e-320, infinite angles) become such an error.
+    """
 
     def __init__(self, place: str) -> None:
         self.place, self.file = place, re.split(r":\d+", place)[0]
@@ -109,5 +133,8 @@ class located:
         pass
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, ModelError) and self.place and not str(error).startswith(f"{self.file}:"):
-            raise ModelError(f"{self.place}, {error}") from None
+        if isinstance(error, ModelError):
+            if self.place and not str(error).startswith(f"{self.file}:"):
+                raise ModelError(f"{self.place}, {error}") from None
+        elif isinstance(error, ArithmeticError) or type(error) is ValueError or isinstance(error, LinAlgError):
+            raise ModelError(message(self.place, "numbers without a result", str(error), ORDINARY)) from None

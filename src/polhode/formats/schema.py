@@ -54,6 +54,8 @@ def _number(value: Any, info: ValidationInfo) -> float | Parameter:
 
 def read_number(value: Any, parameters: dict[str, float]) -> float | Parameter:
     """A number, or a parameter by name; an expression of both becomes a number."""
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, dict) and set(value) == {"parameter", "value"} and isinstance(value["parameter"], str):
         return _inline(value["parameter"], value["value"], parameters)
     if isinstance(value, str):
@@ -120,7 +122,7 @@ def _name(value: Any) -> str:
 def frozen(value: Any) -> Any:
     """Plain data as records keep it: lists become tuples."""
     if isinstance(value, list):
-        return tuple(frozen(x) for x in value)
+        return tuple([frozen(x) if isinstance(x, (list, dict)) else x for x in value])
     if isinstance(value, dict):
         return {name: frozen(x) for name, x in value.items()}
     return value
@@ -327,7 +329,8 @@ class KeptEntry(BaseModel):
 
 def _constraint_kind(value: Any) -> str:
     """Ours, if its type is one of ours."""
-    return "a constraint" if isinstance(value, dict) and value.get("type") in KINDS else "kept"
+    kind = value.get("type") if isinstance(value, dict) else None
+    return "a constraint" if isinstance(kind, str) and kind in KINDS else "kept"
 
 
 AnyConstraint = TypeAliasType(

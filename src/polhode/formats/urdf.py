@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from polhode.errors import InputError, message
+from polhode.errors import InputError, check_name, message
 from polhode.euler import to_quaternion
 from polhode.formats.folders import Folders, folders_of
 from polhode.formats.placement import ORIGIN, UPRIGHT, Placement, turn_from_z
@@ -85,6 +85,7 @@ def load_urdf(
     if root.tag != "robot":
         root.fail("not a URDF", f"<{root.tag}>", "<robot>")
     name = root.attributes.get("name", "").strip() or ("robot" if root.file == TEXT else Path(root.file).stem)
+    check_name(f"{root.file}:{root.line}", "robot", name)
     remarks = Remarks(root.file)
     links = _named(root.all("link"))
     if not links:
@@ -94,7 +95,7 @@ def load_urdf(
     bodies = [_body(remarks, node) for link, node in links.items() if link != WORLD]
     records = _base(root, ground, base, joints)
     for joint in joints.values():
-        joint_records, frames = _joint(joint)
+        joint_records, frames = _joint(remarks, joint)
         records += joint_records
         bodies += frames
     constraints = _mimics(remarks, joints) if mimic == "constrain" else []
@@ -119,6 +120,7 @@ def _named(nodes: Iterable[Node]) -> dict[str, Node]:
     found: dict[str, Node] = {}
     for node in nodes:
         name = node.text("name")
+        check_name(f"{node.file}:{node.line}", node.tag, name)
         if name in found:
             node.fail("a second one of this name", f"the first in line {found[name].line}", "unique names")
         found[name] = node
@@ -203,10 +205,11 @@ def _body(remarks: Remarks, link: Node) -> Body:
     name = link.text("name")
     inertial = link.first("inertial")
     if inertial is None:
-        remarks.massless.append(f"'{name}'")
+        remarks.without_mass(name)
         return massless(name)
     owner = f"link '{name}'"
-    center, orientation = _placement(inertial.first("origin"), owner)
+    with located(f"{link.file}:{link.line}, {owner}"):
+        center, orientation = _placement(inertial.first("origin"), owner)
     mass, inertia = inertial.first("mass"), inertial.first("inertia")
     m = 0.0 if mass is None else mass.number("value", owner=owner)
     J = np.zeros((3, 3))
@@ -221,19 +224,20 @@ def _body(remarks: Remarks, link: Node) -> Body:
         return remarks.body(f"{link.file}:{link.line}", name, m, J.tolist(), center)
 
 
-def _joint(link: _Link) -> tuple[list[Joint], list[Body]]:
+def _joint(remarks: Remarks, link: _Link) -> tuple[list[Joint], list[Body]]:
     """The joints of a URDF joint, and the massless frames between them."""
     node, name = link.node, link.name
     owner = f"joint '{name}'"
     kind = node.text("type")
     if kind not in TYPES:
         node.fail("unknown type", repr(kind), ", ".join(TYPES))
-    position, orientation = _placement(node.first("origin"), owner)
+    with located(f"{node.file}:{node.line}, {owner}"):
+        position, orientation = _placement(node.first("origin"), owner)
     element = node.first("axis")
     axis = AXIS if element is None else element.numbers("xyz", 3, AXIS, owner)
     if not any(axis) and kind in (*ONE_AXIS, "planar"):
         (element or node).fail("the axis is zero", "(0, 0, 0)", "a direction", owner=owner if element else "")
-    common = {"parent": link.parent, "position": position, "orientation": orientation, **_limits(node, kind, owner)}
+    common = {"parent": link.parent, "position": position, "orientation": orientation, **_limits(remarks, link, kind)}
     with located(f"{node.file}:{node.line}"):
         if kind != "planar":
             common |= {"axis": axis} if kind in ONE_AXIS else {}
@@ -241,15 +245,13 @@ def _joint(link: _Link) -> tuple[list[Joint], list[Body]]:
         return _planar(link, axis, common)
 
 
-def _limits(node: Node, kind: str, owner: str) -> dict:
+def _limits(remarks: Remarks, link: _Link, kind: str) -> dict:
     """Limits and damping. URDF: a limit element without numbers means 0."""
-    found = {}
+    node, owner, found = link.node, f"joint '{link.name}'", {}
     limit, dynamics = node.first("limit"), node.first("dynamics")
     if limit is not None and kind in ("revolute", "prismatic"):
-        found["lower"] = limit.number("lower", 0.0, owner, infinite=True)
-        found["upper"] = limit.number("upper", 0.0, owner, infinite=True)
-        if found["lower"] > found["upper"]:
-            limit.fail("lower above upper", f"{found['lower']:g} and {found['upper']:g}", "an interval", owner=owner)
+        given = (limit.number(key, 0.0, owner, infinite=True) for key in ("lower", "upper"))
+        found["lower"], found["upper"] = remarks.limits(f"{limit.file}:{limit.line}", link.name, *given)
     if dynamics is not None and kind != "fixed":
         found["damping"] = dynamics.number("damping", 0.0, owner)
     return found

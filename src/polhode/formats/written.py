@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from polhode.formats.expression import evaluate, evaluate_on, names_in
+from polhode.errors import InputError, escaped, message
+from polhode.formats.expression import LONGEST, Fault, evaluate, evaluate_on, names_in
 from polhode.scalar import Scalar
 
 
@@ -21,7 +22,11 @@ class Expression:
 
     def __call__(self, *values: Scalar) -> Scalar:
         """Its value."""
-        return evaluate_on(self.text, dict(zip(self.variables, values, strict=True)))
+        try:
+            return evaluate_on(self.text, dict(zip(self.variables, values, strict=True)))
+        except Fault as fault:
+            where = f"expression '{escaped(self.text)}'"
+            raise InputError(message(where, fault.what, fault.found, fault.expected, fault.fix)) from None
 
     def __str__(self) -> str:
         return self.text
@@ -33,6 +38,8 @@ def expression(text: str, constants: Mapping[str, float], variables: tuple[str, 
     for name in names_in(text):
         if name in constants:
             text = re.sub(rf"\b{name}\b", f"({float(constants[name])!r})", text)
+    if len(text) > LONGEST:
+        raise Fault("an expression too long", f"{len(text)} characters with its parameters", f"at most {LONGEST}")
     return Expression(text, variables)
 
 

@@ -7,6 +7,7 @@ Nothing else of this package opens an XML file, and no other parser ever sees th
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +15,17 @@ from typing import NoReturn
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from polhode.errors import ModelError, message
+from polhode.errors import ModelError, escaped, message
 
 MAX_BYTES = 32 * 2**20
 MAX_DEPTH = 200
 MAX_ELEMENTS = 300_000
 TEXT = "<text>"
 """The name shown for XML that was not read from a file."""
+
+
+_BEFORE_DECLARATION = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?>(?:<!--(?>.*?-->)\s*)*)(?=<\?xml\s)", re.DOTALL)
+"""Blank lines and comments before <?xml …?>: XML forbids them, most readers let them pass."""
 
 
 @dataclass
@@ -37,7 +42,7 @@ class Node:
     def where(self) -> str:
         """As in "arm.urdf:41, joint 'elbow'"."""
         name = self.attributes.get("name")
-        return f"{self.file}:{self.line}, {self.tag}" + (f" '{name}'" if name else "")
+        return f"{self.file}:{self.line}, {escaped(self.tag)}" + (f" '{escaped(shorten(name))}'" if name else "")
 
     def all(self, tag: str) -> list["Node"]:
         """The children of this tag."""
@@ -133,7 +138,8 @@ def read_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
         raise ModelError(message(shown, "cannot be read", str(error), "a readable file")) from None
     if len(data) > limit:
         size = path.stat().st_size
-        raise ModelError(message(shown, "too large", f"{size / 1e6:.0f} MB", f"at most {limit / 1e6:.0f} MB"))
+        fix = "A larger polhode.formats.xml_guard.MAX_BYTES lets it pass." if limit == MAX_BYTES else ""
+        raise ModelError(message(shown, "too large", f"{size / 1e6:.0f} MB", f"at most {limit / 1e6:.0f} MB", fix))
     return data
 
 
@@ -142,6 +148,8 @@ def _parse(data: bytes, shown: str, encoding: str | None = None, skipped: int = 
     if len(data) > MAX_BYTES:
         found, bound = f"{len(data) / 1e6:.0f} MB", f"at most {MAX_BYTES / 1e6:.0f} MB"
         raise ModelError(message(shown, "too large", found, bound))
+    if before := _BEFORE_DECLARATION.match(data):
+        skipped, data = skipped + before[0].count(b"\n"), data[before.end() :]
     parser = expat.ParserCreate(encoding)
     builder = _Builder(shown, parser, skipped)
     parser.StartElementHandler = builder.start

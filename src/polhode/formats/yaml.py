@@ -9,10 +9,10 @@
 The keys are the fields of the records. docs/models.md is the page for users, docs/model-schema.json the schema.
 """
 
+import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,13 +24,14 @@ from pydantic import BaseModel, ValidationError
 from polhode import euler
 from polhode.errors import InputError, ModelError, PolhodeWarning, message
 from polhode.formats import schema
-from polhode.formats.document import Document, Path_, read_document, read_text
+from polhode.formats.document import Document, Path_, no_collection, read_document, read_text
 from polhode.formats.expression import Fault, is_name
 from polhode.formats.written import Conditions, Curve, Expression, expression
 from polhode.model import Body, Constraint, Force, ForceFunction, Joint, Model, Parameter, Spring, Start
 from polhode.model.conditions import check_data
 from polhode.model.description import named_parameters
 from polhode.model.numbers import plain
+from polhode.model.parts import limit_pairs
 
 SHOWN = 5
 """Faults told at once."""
@@ -69,6 +70,11 @@ def model_from_yaml(text: str, where: str) -> Model:
 
     where  what errors call it, as a file's name
     """
+    with no_collection():
+        return _read(text, where)
+
+
+def _read(text: str, where: str) -> Model:
     document = read_document(text, where)
     if not isinstance(document.data, dict):
         found = schema.short(document.data)
@@ -155,37 +161,32 @@ def _keys(data: Any, path: Path_) -> dict[str, Any]:
 
 def _model(document: Document, entry: schema.ModelEntry) -> Model:
     """The records of what was read; each of them checks itself."""
-    bodies: list[Body] = []
-    joints: list[Joint] = []
-    forces: list[Force | Spring] = []
-    constraints: list[Constraint] = []
-    for name, body in entry.bodies.items():
-        with _located(document, ("bodies", name)):
-            bodies.append(Body(name, **_given(body)))
-    for name, joint in entry.joints.items():
-        with _located(document, ("joints", name)):
-            joints.append(_joint(name, joint))
-    for name, force in entry.forces.items():
-        with _located(document, ("forces", name)):
-            values = _given(force)
-            forces.append((Spring if values.pop("type", "force") == "spring" else Force)(name, **values))
-    for name, constraint in entry.constraints.items():
-        with _located(document, ("constraints", name)):
-            constraints.append(_constraint(name, constraint, joints))
-    values = {key: value for key, value in _given(entry).items() if key in ("name", "gravity")}
+    values: dict[str, Any] = {
+        key: schema.frozen(getattr(entry, key)) for key in ("name", "gravity") if key in entry.model_fields_set
+    }
     if entry.start is not None:
         values["start"] = Start(**_given(entry.start))
-    with _located(document, ()):
+    with _Located(document) as located:
+        bodies = [Body(name, **_given(body)) for name, body in located.each("bodies", entry.bodies)]
+        joints = [_joint(name, joint) for name, joint in located.each("joints", entry.joints)]
+        forces = [_force(name, force) for name, force in located.each("forces", entry.forces)]
+        constraints = [
+            _constraint(name, constraint, joints) for name, constraint in located.each("constraints", entry.constraints)
+        ]
         return Model(
             bodies=tuple(bodies), joints=tuple(joints), forces=tuple(forces), constraints=tuple(constraints), **values
         )
 
 
+def _force(name: str, entry: BaseModel) -> Force | Spring:
+    values = _given(entry)
+    return (Spring if values.pop("type", "force") == "spring" else Force)(name, **values)
+
+
 def _given(entry: BaseModel) -> dict[str, Any]:
-    """The values a file gives; the records know the defaults of the others."""
-    return {
-        name: schema.frozen(getattr(entry, name)) for name in type(entry).model_fields if name in entry.model_fields_set
-    }
+    """The values a file gives, in the order of the fields; the records know the defaults of the others."""
+    given = entry.model_fields_set
+    return {name: schema.frozen(value) for name, value in entry.__dict__.items() if name in given}
 
 
 def _joint(name: str, entry: schema.JointEntry) -> Joint:
@@ -202,7 +203,21 @@ def _joint(name: str, entry: schema.JointEntry) -> Joint:
             values["orientation"] = _attitude(entry.euler.sequence, values.pop("euler").angles)
         except InputError as error:
             raise ModelError(f"joint '{name}', {error}") from None
-    return Joint(name, **values)
+    return Joint(name, **_uncrossed(name, values))
+
+
+def _uncrossed(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a joint; a lower limit above the upper one is no limit, with a warning."""
+    pairs = limit_pairs(values.get("lower", -math.inf), values.get("upper", math.inf))
+    for k, (lower, upper) in enumerate(pairs):
+        if lower > upper:
+            found, fix = f"lower {lower:g}, upper {upper:g}", "It is taken as no limit."
+            text = message(f"joint '{name}', lower", "above upper", found, "an interval", fix)
+            warnings.warn(text, PolhodeWarning, stacklevel=2)
+            pairs[k] = (-math.inf, math.inf)
+            lowers, uppers = zip(*pairs, strict=True)
+            values |= {"lower": lowers, "upper": uppers} if len(pairs) > 1 else {"lower": lowers[0], "upper": uppers[0]}
+    return values
 
 
 def _constraint(
@@ -258,19 +273,45 @@ def _attitude(sequence: str, angles: Any) -> tuple[float, ...]:
     return tuple(map(float, np.asarray(euler.to_quaternion(sequence, plain(tuple(angles))))))
 
 
-@contextmanager
-def _located(document: Document, path: Path_) -> Iterator[None]:
-    """Errors and warnings of the records, with the file and the line of what they are about."""
-    with warnings.catch_warnings(record=True) as caught:
+class _Located:
+    """Gives errors and warnings of the records the file and the line of what they are about."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.path: Path_ = ()
+        self.told: list[tuple[str, type[Warning]]] = []
+        self.catching = warnings.catch_warnings(record=True)
+        self.caught: list[warnings.WarningMessage] = []
+
+    def __enter__(self) -> "_Located":
+        caught = self.catching.__enter__()
+        self.caught = [] if caught is None else caught
         warnings.simplefilter("always")
-        try:
-            yield
-        except ModelError as error:
-            raise ModelError(_relocate(document, path, str(error))) from None
-    for warning in caught:
-        ours = issubclass(warning.category, PolhodeWarning)
-        text = _relocate(document, path, str(warning.message)) if ours else str(warning.message)
-        warnings.warn(text, warning.category, stacklevel=7)  # the caller of `load`
+        return self
+
+    def each(self, group: str, entries: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """The entries of a group; what is raised or warned meanwhile is about the last one given."""
+        for name, entry in entries.items():
+            self.path = (group, name)
+            yield name, entry
+            if self.caught:
+                self._note()
+        self.path = ()
+
+    def _note(self) -> None:
+        for warning in self.caught:
+            ours = issubclass(warning.category, PolhodeWarning)
+            text = _relocate(self.document, self.path, str(warning.message)) if ours else str(warning.message)
+            self.told.append((text, warning.category))
+        self.caught.clear()
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self._note()
+        self.catching.__exit__(kind, error, trace)
+        if isinstance(error, ModelError):
+            raise ModelError(_relocate(self.document, self.path, str(error))) from None
+        for text, category in self.told if error is None else ():
+            warnings.warn(text, category, stacklevel=7)  # the caller of `load`
 
 
 def _relocate(document: Document, path: Path_, text: str) -> str:
@@ -288,7 +329,7 @@ def _relocate(document: Document, path: Path_, text: str) -> str:
     if not path:  # the first record that the message names
         names = re.findall(r"'(.*?)'", rest)
         paths = [(group, name) for group in ("joints", "bodies") for name in reversed(names)]
-        path = next((found for found in paths if found in document.lines), ())
+        path = next((found for found in paths if document.find(found)[1]), ())
     return f"{document.place(path)}: {rest}"
 
 

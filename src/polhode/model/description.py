@@ -343,8 +343,9 @@ def named_parameters(model: Model) -> list[Parameter]:
 
     visit(model.gravity)
     for record in (*model.bodies, *model.joints, *model.forces):
-        for field in fields(record):
-            visit(getattr(record, field.name))
+        for value in vars(record).values():
+            if type(value) is not float:
+                visit(value)
     for constraint in model.constraints:
         for key in constraint.numeric:
             visit(constraint.data[key])

@@ -35,16 +35,18 @@ Number = float | Parameter
 
 def plain(value: Any) -> Any:
     """A number, or nested numbers, with every Parameter replaced by its value."""
+    if type(value) is float:
+        return value
     if isinstance(value, Parameter):
         return value.value
     if isinstance(value, tuple):
-        return tuple(plain(x) for x in value)
+        return tuple([plain(x) for x in value])
     return value
 
 
 def number(where: str, name: str, value: Any) -> Any:
     """A finite number, kept as a Parameter if it is one."""
-    if isinstance(value, Parameter):
+    if isinstance(value, Parameter) or (type(value) is float and -LARGEST <= value <= LARGEST):
         return value
     try:
         number = math.nan if isinstance(value, (str, bytes, np.ma.MaskedArray)) else float(value)
@@ -65,7 +67,7 @@ def numbers(where: str, name: str, value: Any, size: int) -> tuple:
     entries = () if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable) else tuple(value)
     if len(entries) != size:
         raise ModelError(message(f"{where}, {name}", "wrong size", shortened(value), f"{size} numbers"))
-    return tuple(number(where, name, x) for x in entries)
+    return tuple([number(where, name, x) for x in entries])
 
 
 def shortened(value: Any) -> str:

@@ -84,16 +84,22 @@ def _inertia_fault(where: str, J: np.ndarray) -> str:
     if 0 < size < SMALLEST:
         found, expected = f"{size:g} kg m²", f"at least {SMALLEST:g}, or zero"
         raise ModelError(message(f"{where}, inertia", "too small to compute with", found, expected))
-    if np.max(abs(J - J.T)) > 1e-9 * size:
-        raise ModelError(message(f"{where}, inertia", "not symmetric", f"{J.tolist()}", "equal entries across"))
-    moments = np.linalg.eigvalsh(J)
-    small, middle, large = moments
+    diagonal = J.diagonal()
+    moments = np.sort(diagonal) if np.count_nonzero(J) == np.count_nonzero(diagonal) else _moments(where, J, size)
+    small, middle, large = moments.tolist()
     if small >= -1e-12 * size and small + middle >= large * (1 - TRIANGLE_TOLERANCE):
         return ""
     shown = "principal moments " + ", ".join(f"{m:.6g}" for m in moments) + " kg m²"
     bound = f"none below 0, and the largest at most the sum of the others ({small + middle:.6g})"
     fix = "Was it given about the joint instead of the centre of mass? physical=False keeps it as it is."
     return message(f"{where}, inertia", "not that of a real body", shown, bound, fix)
+
+
+def _moments(where: str, J: np.ndarray, size: float) -> np.ndarray:
+    """The principal moments of a matrix, ascending."""
+    if np.max(abs(J - J.T)) > 1e-9 * size:
+        raise ModelError(message(f"{where}, inertia", "not symmetric", f"{J.tolist()}", "equal entries across"))
+    return np.linalg.eigvalsh(J)
 
 
 @dataclass(frozen=True)
@@ -162,7 +168,8 @@ class Joint:
             value = numbers(where, name, value, JOINTS[self.type].nv)
         else:
             value = number(where, name, value)
-        if name in ("armature", "damping") and np.min(plain(value), initial=0.0) < 0:
+        values = value if isinstance(value, tuple) else (value,)
+        if name in ("armature", "damping") and any(plain(x) < 0 for x in values):
             raise ModelError(message(f"{where}, {name}", "negative", repr(plain(value)), "at least 0"))
         return value
 
@@ -175,17 +182,18 @@ class Joint:
 
     def _check_limits(self, where: str) -> None:
         """Limits are one number for all coordinates or one for each, and leave room between them."""
-        ends = [np.atleast_1d(limit) for limit in (self.lower, self.upper)]
-        for name, limit in zip(("lower", "upper"), ends, strict=True):
-            if len(limit) not in (1, self.nq, self.nv):
-                raise ModelError(message(f"{where}, {name}", "wrong size", f"{len(limit)} numbers", f"1 or {self.nq}"))
-        if max(map(len, ends)) > min(map(len, ends)) > 1:
-            raise ModelError(message(where, "limits of two sizes", f"{len(ends[0])} and {len(ends[1])}", "one size"))
-        above = np.flatnonzero(np.greater(*np.broadcast_arrays(*ends)) | (ends[0] == np.inf) | (ends[1] == -np.inf))
-        if len(above):
-            low, high = (np.broadcast_arrays(*ends)[k][above[0]] for k in (0, 1))
-            found = f"lower {low:g}, upper {high:g}"
-            raise ModelError(message(f"{where}, limits", "leave no room", found, "lower ≤ upper"))
+        sizes = [len(limit) if isinstance(limit, tuple) else 1 for limit in (self.lower, self.upper)]
+        for name, size in zip(("lower", "upper"), sizes, strict=True):
+            if size not in (1, self.nq, self.nv):
+                raise ModelError(message(f"{where}, {name}", "wrong size", f"{size} numbers", f"1 or {self.nq}"))
+        if max(sizes) > min(sizes) > 1:
+            raise ModelError(message(where, "limits of two sizes", f"{sizes[0]} and {sizes[1]}", "one size"))
+        for low, high in limit_pairs(self.lower, self.upper):
+            if low > high or low == math.inf or high == -math.inf:
+                found = f"lower {low:g}, upper {high:g}"
+                raise ModelError(
+                    message(f"{where}, limits", "lower above upper, or no room between", found, "lower ≤ upper")
+                )
 
     def _check_kind(self, where: str) -> None:
         kind = JOINTS[self.type]
@@ -241,6 +249,14 @@ class Joint:
     def nv(self) -> int:
         """Number of velocities."""
         return JOINTS[self.type].nv
+
+
+def limit_pairs(lower: Any, upper: Any) -> list[tuple[float, float]]:
+    """Lower and upper limits in pairs; one number counts for all coordinates."""
+    lowers, uppers = (tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in (lower, upper))
+    size = max(len(lowers), len(uppers))
+    lowers, uppers = (x * size if len(x) == 1 else x for x in (lowers, uppers))
+    return list(zip(lowers, uppers, strict=False))
 
 
 def _direction(where: str, name: str, value: Any) -> tuple:

@@ -169,7 +169,7 @@ def info_dict(model: Model, notes: Sequence[str] = ()) -> dict[str, Any]:
         "name": model.name,
         "nq": model.nq,
         "nv": model.nv,
-        "mass": total_mass(model),
+        "mass": plain(total_mass(model)),
         "gravity": plain(model.gravity),
         "parameters": parameters(model),
         "bodies": bodies,
@@ -182,8 +182,11 @@ def info_dict(model: Model, notes: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def total_mass(model: Model) -> float:
-    """kg"""
-    return math.fsum(plain(body.mass) for body in model.bodies)
+    """kg; infinite beyond all numbers"""
+    try:
+        return math.fsum(plain(body.mass) for body in model.bodies)
+    except OverflowError:
+        return math.inf
 
 
 def print_info(model: Model, notes: Sequence[str] = (), full: bool = False, console: "Console | None" = None) -> None:

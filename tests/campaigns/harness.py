@@ -4,7 +4,7 @@
     assert not report.failures, report
 
 `attempt(kind, content, folder)` gives an outcome in a word; an error of ours counts as "refused", any other exception
-as a traceback. Whatever hostile input tries to run is to make the file whose path stands in CANARY: then it was run.
+as a traceback. Whatever hostile input tries to run is RUN, a shell command that makes the file CANARY: then it was run.
 """
 
 import faulthandler
@@ -28,6 +28,8 @@ from polhode.errors import PolhodeError
 
 CANARY = Path(tempfile.gettempdir()) / f"polhode-canary-{os.getuid()}-{os.getpid()}"
 """Hostile content would make this file, were it ever run."""
+RUN = "touch $POLHODE_CANARY"
+"""The command that hostile content carries; the same in every process, so that cases are the same."""
 
 Attempt = Callable[[str, Any, Path], str]
 
@@ -145,6 +147,7 @@ class _Worker:
 
 def _serve(pipe: Any, attempt: Attempt, bytes: int) -> None:
     """Answer case after case, in an empty folder, silent."""
+    os.environ["POLHODE_CANARY"] = str(CANARY)
     faulthandler.disable()  # a crash is counted, not shown
     folder = Path(tempfile.mkdtemp(prefix="polhode-hostile-"))
     os.chdir(folder)

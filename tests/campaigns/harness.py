@@ -108,7 +108,8 @@ class _Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("fork")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, self.attempt, self.bytes), daemon=True)
+        self.folder = Path(tempfile.mkdtemp(prefix="polhode-hostile-"))
+        self.process = context.Process(target=_serve, args=(theirs, self.attempt, self.bytes, self.folder), daemon=True)
         self.process.start()
         theirs.close()
 
@@ -127,7 +128,7 @@ class _Worker:
             try:
                 return self.pipe.recv()
             except (EOFError, OSError):
-                self.process.join()
+                self.stop()
                 code = self.process.exitcode
                 self._start()
                 return ("memory" if code == -signal.SIGKILL else "crash"), f"exit code {code}"
@@ -143,13 +144,13 @@ class _Worker:
             self.process.kill()
         self.process.join()
         self.pipe.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _serve(pipe: Any, attempt: Attempt, bytes: int) -> None:
-    """Answer case after case, in an empty folder, silent."""
+def _serve(pipe: Any, attempt: Attempt, bytes: int, folder: Path) -> None:
+    """Answer case after case, in a folder of its own, silent."""
     os.environ["POLHODE_CANARY"] = str(CANARY)
     faulthandler.disable()  # a crash is counted, not shown
-    folder = Path(tempfile.mkdtemp(prefix="polhode-hostile-"))
     os.chdir(folder)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -163,8 +164,6 @@ def _serve(pipe: Any, attempt: Attempt, bytes: int) -> None:
             pipe.send(_outcome(attempt, kind, content, folder))
     except (EOFError, BrokenPipeError):
         pass
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 _LINUX = sys.platform.startswith("linux")

@@ -4,7 +4,7 @@
     assert not report.failures, report
 
 `attempt(kind, content, folder)` gives an outcome in a word; an error of ours counts as "refused", any other exception
-as a traceback. Whatever hostile input tries to run is to make the file whose path stands in CANARY: then it was run.
+as a traceback. Whatever hostile input tries to run is RUN, a shell command that makes the file CANARY: then it was run.
 """
 
 import faulthandler
@@ -28,6 +28,8 @@ from polhode.errors import PolhodeError
 
 CANARY = Path(tempfile.gettempdir()) / f"polhode-canary-{os.getuid()}-{os.getpid()}"
 """Hostile content would make this file, were it ever run."""
+RUN = "touch $POLHODE_CANARY"
+"""The command that hostile content carries; the same in every process, so that cases are the same."""
 
 Attempt = Callable[[str, Any, Path], str]
 
@@ -106,7 +108,8 @@ class _Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("fork")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, self.attempt, self.bytes), daemon=True)
+        self.folder = Path(tempfile.mkdtemp(prefix="polhode-hostile-"))
+        self.process = context.Process(target=_serve, args=(theirs, self.attempt, self.bytes, self.folder), daemon=True)
         self.process.start()
         theirs.close()
 
@@ -125,7 +128,7 @@ class _Worker:
             try:
                 return self.pipe.recv()
             except (EOFError, OSError):
-                self.process.join()
+                self.stop()
                 code = self.process.exitcode
                 self._start()
                 return ("memory" if code == -signal.SIGKILL else "crash"), f"exit code {code}"
@@ -141,12 +144,13 @@ class _Worker:
             self.process.kill()
         self.process.join()
         self.pipe.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _serve(pipe: Any, attempt: Attempt, bytes: int) -> None:
-    """Answer case after case, in an empty folder, silent."""
+def _serve(pipe: Any, attempt: Attempt, bytes: int, folder: Path) -> None:
+    """Answer case after case, in a folder of its own, silent."""
+    os.environ["POLHODE_CANARY"] = str(CANARY)
     faulthandler.disable()  # a crash is counted, not shown
-    folder = Path(tempfile.mkdtemp(prefix="polhode-hostile-"))
     os.chdir(folder)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -160,8 +164,6 @@ def _serve(pipe: Any, attempt: Attempt, bytes: int) -> None:
             pipe.send(_outcome(attempt, kind, content, folder))
     except (EOFError, BrokenPipeError):
         pass
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 _LINUX = sys.platform.startswith("linux")

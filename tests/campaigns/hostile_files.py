@@ -14,12 +14,11 @@ import numpy as np
 from click.testing import CliRunner
 
 import polhode as ph
-from harness import CANARY
+from harness import RUN
 from polhode.cli import main
 from polhode.ensemble.study_file import load_study
 from polhode.formats.load import load_with_notes
 
-RUN = f"touch {CANARY}"
 NUMBERS = [
     "1e308", "-1e308", "1e-320", "5e-324", "nan", ".nan", "inf", ".inf", "-.inf", "-0", "0", "1e999", "9" * 400,
     "1" * 25, "0x7fffffffffffffff", "1/0", "9^9^9^9", "1e308*10", "--1", "1_000", "1,5", "٣", "1e", "1e9999999999",

@@ -82,7 +82,11 @@ def check_name(where: str, kind: str, name: object, error: type[PolhodeError] = 
     if fault := fault_of_name(name):
         found = repr(name) if not isinstance(name, str) else f"'{escaped(name[:60])}'{'…' if len(name) > 60 else ''}"
         expected = f"one line of 1 to {NAME_LENGTH} printable characters"
-        what = f"a {kind} has no name" if name in ("", None) else f"the name of a {kind} {fault}"
+        what = (
+            f"a {kind} has no name"
+            if name is None or (isinstance(name, str) and not name)
+            else f"the name of a {kind} {fault}"
+        )
         raise error(message(where, what, found, expected))
 
 

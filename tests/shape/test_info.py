@@ -68,7 +68,7 @@ def test_the_tree_is_drawn_from_the_world_down():
     assert "└─ boom ← luff, universal (0.6, 0, 0.8) y" in model_text(crane())
 
 
-def test_a_long_chain_is_shortened_unless_asked():
+def test_a_long_chain_is_shown_unless_asked():
     chain = load_with_notes("chain-500")[0]
     short = model_text(chain).splitlines()
     assert len(short) == 11
@@ -81,7 +81,7 @@ def test_a_long_chain_is_shortened_unless_asked():
     assert "link250" in printed(chain, full=True)
 
 
-def test_many_children_of_one_body_are_shortened_too():
+def test_many_children_of_one_body_are_shown_too():
     bodies = [ph.Body(f"b{k}", 1.0, (1, 1, 1)) for k in range(100)]
     joints = [ph.Joint(f"j{k}", "free", "world", f"b{k}") for k in range(100)]
     text = model_text(ph.Model("swarm", bodies=bodies, joints=joints))

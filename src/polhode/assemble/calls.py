@@ -14,9 +14,8 @@ import numpy as np
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.model import Model, Tree, make_tree
 from polhode.model.description import named_parameters
-from polhode.model.numbers import shortened
 from polhode.model.tree import unknown_number
-from polhode.scalar import Array, Vec, as_array, batch_shape, vec
+from polhode.scalar import Array, Vec, as_array, batch_shape, shown, vec
 
 FLOAT = np.dtype(np.float64)
 
@@ -78,7 +77,7 @@ def checked_call(
     for body, pair in _mapping(f"{name}, wrench", options.pop("wrench", None), "{body: (force, couple)}").items():
         model.body(body)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise InputError(message(f"{name}, wrench on '{body}'", "not a pair", shortened(pair), "(force, couple)"))
+            raise InputError(message(f"{name}, wrench on '{body}'", "not a pair", shown(pair), "(force, couple)"))
         own[f"wrench.{body}.force"], own[f"wrench.{body}.couple"] = (pair[0], (3,)), (pair[1], (3,))
     values = _mapping(f"{name}, parameters", options.pop("parameters", None), "{path: value}")
     for path in values:
@@ -102,7 +101,7 @@ def _mapping(where: str, value: Any, expected: str) -> Mapping:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InputError(message(where, "not a mapping", shortened(value), expected))
+        raise InputError(message(where, "not a mapping", shown(value), expected))
     return value
 
 
@@ -163,7 +162,7 @@ def into(name: str, out: Any, result: Any) -> Any:
         return type(result)(*(into(name, o, r) for o, r in zip(out, result, strict=True)))
     shape = np.shape(result)
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64:
-        found = f"{type(out).__name__} of shape {np.shape(out)}"
+        found = f"{type(out).__name__} of shape {getattr(out, 'shape', None)}"
         raise InputError(message(f"{name}, argument out", "does not fit", found, f"a float64 array of shape {shape}"))
     if not out.flags.writeable:
         raise InputError(message(f"{name}, argument out", "cannot be written", "a read-only array", "one to write to"))

@@ -10,12 +10,12 @@ from polhode.assemble.closed import Projected
 from polhode.assemble.diagnose import AGREEMENT, advice, allowed, contradiction, residuals
 from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
-from polhode.assemble.way import TOLERANCE
+from polhode.assemble.way import DEFAULT, TOLERANCE, way_of
 from polhode.dynamics.fundamental import solve
 from polhode.errors import InputError, message
 from polhode.model import Model, check_model
 from polhode.result.labels import dof_names
-from polhode.scalar import Array
+from polhode.scalar import Array, real_number
 
 ASIDE, ASIDE_TRIES, JUMP = 1e-8, 3, 1e-2
 """How far aside of the start functions are looked at, how often, and which part of a derivative may not jump."""
@@ -52,6 +52,9 @@ def consistent_start(
     ->         `moved` says which rows were violated, and by how much
     """
     check_model("consistent_start", model)
+    tolerance = real_number("consistent_start, tolerance", tolerance, "a number above 0, below 1", 0.0, 1.0)
+    t = real_number("consistent_start, t", t, "seconds")
+    way_of("consistent_start", DEFAULT, rank_tolerance)
     q, v = start_of(model, q, v, "consistent_start")
     free = _free("consistent_start, keep", model, keep)
     if not model.constraints:

@@ -13,7 +13,7 @@ from polhode.assemble.starting import start_of
 from polhode.assemble.system import System
 from polhode.assemble.way import DEFAULT, MOST, TOLERANCE, way_of
 from polhode.model import Model, check_model
-from polhode.scalar import Array
+from polhode.scalar import Array, real_number
 
 NEARLY = 1e-5
 """What is left of a row, relative to its size, below which it is called nearly dependent."""
@@ -94,6 +94,7 @@ def diagnose(
     """
     check_model("diagnose", model)
     way_of("diagnose", DEFAULT, rank_tolerance)
+    t = real_number("diagnose, t", t, "seconds")
     q, v = start_of(model, q, v, "diagnose")
     return examined(System(model, rank_tolerance=rank_tolerance), q, v, t)
 

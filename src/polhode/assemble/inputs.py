@@ -17,7 +17,7 @@ from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
 from polhode.model import Force, ForceFunction, Model, Tree
-from polhode.scalar import Array, Dual, Scalar, Vec, as_array, where
+from polhode.scalar import Array, Dual, Scalar, Vec, as_array, shown, where
 
 DIFFERENCE = 6e-6
 """Of a central difference, relative: the cube root of the rounding of a double."""
@@ -37,6 +37,11 @@ class Table:
     times: Array
     values: Array
     hold: bool = False
+
+    def __post_init__(self) -> None:
+        """Check how it is read."""
+        if not isinstance(self.hold, (bool, np.bool_)):
+            raise InputError(message("Table, hold", "neither true nor false", shown(self.hold), "True or False"))
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,8 @@ def _by_joint(model: Model, tau: Mapping[str, Any]) -> np.ndarray:
 
 def _table(tau: Table, nv: int) -> tuple[np.ndarray, np.ndarray]:
     times, values = (np.asarray(as_array(f"Table, {name}", getattr(tau, name), ())) for name in ("times", "values"))
+    if not {times.dtype.kind, values.dtype.kind} <= {"f"}:
+        raise InputError(message("Table", "not real numbers", f"{times.dtype}, {values.dtype}", "real numbers"))
     if times.ndim != 1 or not len(times) or np.any(np.diff(times) <= 0) or not np.all(np.isfinite(times)):
         raise InputError(message("Table, times", "not increasing", repr(tau.times)[:60], "increasing seconds"))
     if values.shape != (len(times), nv) or not np.all(np.isfinite(values)):
@@ -252,8 +259,8 @@ def controller(tau: PD | ComputedTorque, tree: Tree, zero: np.ndarray) -> Law:
 def _each(value: Any, n: int, where: str) -> Vec:
     if isinstance(value, Symbol):
         return Vec([value] * n)
-    array = np.asarray(value, dtype=float)
-    if array.shape not in ((), (n,)) or not np.all(np.isfinite(array)):
+    array = as_array(where, value, ())
+    if array.shape not in ((), (n,)) or array.dtype.kind != "f":
         raise InputError(message(where, "does not fit", f"shape {array.shape}", f"one number, or ({n},)"))
     return Vec(np.broadcast_to(array, n).tolist())
 

@@ -186,7 +186,7 @@ def motion(
 ) -> Motion:
     """The motion of a body by one form: RK4 with fixed steps, and a norm policy of `NORMS`.
 
-    The last step is at `duration` exactly: the step is shortened so that a whole number fits.
+    The last step is at `duration` exactly: the step is shown so that a whole number fits.
     """
     chosen = form if isinstance(form, Form) else forms[form]
     if norm not in NORMS:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InputError, message
+from polhode.scalar import is_real, one_of
 
 TOLERANCE = 1e-10
 """What is left of a row, relative to its size, below which it counts as dependent on the others; unless given."""
@@ -54,15 +55,11 @@ USUAL = Way()
 
 def way_of(where: str, engine: Any, rank_tolerance: Any, constraints: Any = KEEPING[0], baumgarte: Any = None) -> Way:
     """How constraints are met and kept, as asked for; or an error: no such engine, a tolerance that is none."""
-    if engine not in ENGINES:
-        raise InputError(message(f"{where}, engine", "no such engine", repr(engine), " or ".join(map(repr, ENGINES))))
-    real = isinstance(rank_tolerance, (int, float, np.floating)) and not isinstance(rank_tolerance, bool)
-    if not real or not LEAST <= rank_tolerance <= MOST:
+    one_of(f"{where}, engine", engine, ENGINES, "no such engine")
+    if not is_real(rank_tolerance) or not LEAST <= rank_tolerance <= MOST:
         expected = f"{LEAST:g} to {MOST:g}, relative to the size of a row"
         raise InputError(message(f"{where}, rank_tolerance", "out of range", repr(rank_tolerance), expected))
-    if constraints not in KEEPING:
-        expected = " or ".join(map(repr, KEEPING))
-        raise InputError(message(f"{where}, constraints", "no such policy", repr(constraints), expected))
+    one_of(f"{where}, constraints", constraints, KEEPING, "no such policy")
     if constraints != "baumgarte" and baumgarte is not None:
         found = f"constraints={constraints!r}"
         raise InputError(message(f"{where}, baumgarte", "has no effect", found, "constraints='baumgarte'"))

@@ -27,8 +27,10 @@ from polhode.scalar import (
     batch_shape,
     dot,
     identity,
+    is_real,
     length,
     maximum,
+    shown,
     split,
     sqrt,
     square,
@@ -302,8 +304,8 @@ def solve(
     ->                      `Solution`
     """
     place = "fundamental.solve"
-    if not 0 < tolerance < 1:
-        raise InputError(message(f"{place}, argument tolerance", "out of range", f"{tolerance}", "between 0 and 1"))
+    if not is_real(tolerance) or not 0 < tolerance < 1:
+        raise InputError(message(f"{place}, argument tolerance", "out of range", shown(tolerance), "between 0 and 1"))
     given, batch, smallest = _arrays(place, M=M, Q=Q, A=A, b=b, sizes=sizes)
     singular = bool(np.any(smallest < NEARLY_SINGULAR))
     if singular:

@@ -10,6 +10,7 @@ from typing import Any
 from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, message
 from polhode.formats.library import bundled, is_bundled
 from polhode.model import Model
+from polhode.scalar import one_of
 
 SUFFIXES = {".yaml": "our YAML", ".yml": "our YAML", ".urdf": "URDF", ".xml": "MJCF or URDF"}
 ACCEPTED = ".yaml or .yml (our own), .urdf, .xml (MJCF or URDF), or the name of a bundled model"
@@ -69,9 +70,7 @@ def load_with_notes(source: str | Path, **options: Any) -> tuple[Model, list[str
 
 def _check_options(base: str, mimic: str) -> None:
     for name, value, known in (("base", base, BASES), ("mimic", mimic, MIMICS)):
-        if value not in known:
-            expected = " or ".join(map(repr, known))
-            raise InputError(message(f"load, argument {name}", "unknown", repr(value), expected))
+        one_of(f"load, argument {name}", value, known, "unknown")
 
 
 def _refuse_options(kind: str, source: str, base: str, mimic: str, packages: Sequence) -> None:

@@ -11,9 +11,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from polhode.errors import InputError, ModelError, check_name, message
-from polhode.model.numbers import Number, Parameter, assign, number, numbers, shortened
+from polhode.model.numbers import Number, Parameter, assign, number, numbers
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD, check_names, parent_first
+from polhode.scalar import shown
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -77,7 +78,7 @@ class Spring:
             damping=number(where, "damping", self.damping),
             rest=number(where, "rest", self.rest),
         )
-        if self.body_a == self.body_b:
+        if isinstance(self.body_a, str) and isinstance(self.body_b, str) and self.body_a == self.body_b:
             raise ModelError(message(where, "both ends on one body", f"'{self.body_a}'", "two bodies"))
 
 
@@ -132,18 +133,18 @@ class Constraint:
     ) -> None:
         """From a name, a type and data; or from a function."""
         if data is not None and not isinstance(data, Mapping):
-            where, expected = f"constraint {shortened(name or function)}, data", "a mapping, as {'body_b': 'rod'}"
-            raise ModelError(message(where, "not a mapping", shortened(data), expected))
+            where, expected = f"constraint {shown(name or function)}, data", "a mapping, as {'body_b': 'rod'}"
+            raise ModelError(message(where, "not a mapping", shown(data), expected))
         given = {**(data or {}), **more}
-        if not function and not name:  # only by keyword
+        if isinstance(function, str) and isinstance(name, str) and not (function or name):  # only by keyword
             function = given.get("function", "")
         if callable(function):
             own = getattr(function, "__name__", "function")
             name, given = name or ("function" if own == "<lambda>" else own), {"function": function, **given}
-        elif function and name:
+        elif isinstance(function, str) and function and name:
             raise ModelError(message(f"constraint '{name}'", "two names", f"{function!r} and {name!r}", "one of them"))
         else:
-            name = name or function
+            name = function if isinstance(name, str) and not name else name
         check_name("constraint", "constraint", name)
         assign(self, name=name, type=type, data={key: _frozen(value) for key, value in given.items()})
 
@@ -221,7 +222,7 @@ class Model:
             assign(self, **{name: self._records(name)})
         if self.start is not None and not isinstance(self.start, Start):
             where, fix = f"model '{self.name}', start", "Write start=ph.Start(q=…, v=…, duration=…)."
-            raise ModelError(message(where, "not a start", shortened(self.start), "a Start", fix))
+            raise ModelError(message(where, "not a start", shown(self.start), "a Start", fix))
         check_names(self.name, "body", [body.name for body in self.bodies], reserved=WORLD)
         check_names(self.name, "joint", [joint.name for joint in self.joints])
         check_names(self.name, "force", [force.name for force in self.forces])
@@ -237,12 +238,12 @@ class Model:
         expected, one = " or ".join(kind.__name__ for kind in kinds), {"bodies": "body"}.get(name, name[:-1])
         if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
             fix = f"Leave {name} out where there are none." if given is None else ""
-            raise ModelError(message(where, "not a list", shortened(given), f"a list of {expected}", fix))
+            raise ModelError(message(where, "not a list", shown(given), f"a list of {expected}", fix))
         records = tuple(given)
         for k, record in enumerate(records):
             if not isinstance(record, kinds):
                 fix = "Wrap it: ph.Constraint(function)." if name == "constraints" and callable(record) else ""
-                raise ModelError(message(f"{where}[{k}]", f"not a {one}", shortened(record), f"a {expected}", fix))
+                raise ModelError(message(f"{where}[{k}]", f"not a {one}", shown(record), f"a {expected}", fix))
         return records
 
     def _check_forces(self) -> None:
@@ -304,12 +305,12 @@ def check_model(where: str, model: Any) -> None:
     """Raise an InputError unless it is a Model.  where: the function that needs one"""
     if not isinstance(model, Model):
         fix = f"Read it first: {where}(load({model!r}))." if isinstance(model, str) else ""
-        raise InputError(message(f"{where}, model", "not a model", shortened(model), "a Model", fix))
+        raise InputError(message(f"{where}, model", "not a model", shown(model), "a Model", fix))
 
 
 def _named(records: Sequence, name: str, where: str, kind: str) -> Any:
     for record in records:
-        if record.name == name:
+        if isinstance(name, str) and record.name == name:
             return record
     near = get_close_matches(str(name), [record.name for record in records], 1, 0.4)
     fix = f"Did you mean '{near[0]}'?" if near else ""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import ModelError, check_name, message
+from polhode.scalar import shown
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ def number(where: str, name: str, value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):  # a whole number of 400 digits overflows
         number = math.nan
     if not math.isfinite(number):
-        raise ModelError(message(f"{where}, {name}", "not a finite number", shortened(value), "a number"))
+        raise ModelError(message(f"{where}, {name}", "not a finite number", shown(value), "a number"))
     if abs(number) > LARGEST:
-        found, expected = shortened(value), f"at most {LARGEST:g} in size, in SI units"
+        found, expected = shown(value), f"at most {LARGEST:g} in size, in SI units"
         raise ModelError(message(f"{where}, {name}", "too large to compute with", found, expected))
     return number
 
@@ -64,16 +65,12 @@ def numbers(where: str, name: str, value: Any, size: int) -> tuple:
     """A tuple of numbers of this size."""
     if isinstance(value, np.ma.MaskedArray):
         raise ModelError(message(f"{where}, {name}", "a masked array", "values that are hidden", f"{size} numbers"))
-    entries = () if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable) else tuple(value)
+    flat = isinstance(value, np.ndarray) and not value.ndim
+    is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)) and not flat
+    entries = tuple(value) if is_list else ()
     if len(entries) != size:
-        raise ModelError(message(f"{where}, {name}", "wrong size", shortened(value), f"{size} numbers"))
+        raise ModelError(message(f"{where}, {name}", "wrong size", shown(value), f"{size} numbers"))
     return tuple([number(where, name, x) for x in entries])
-
-
-def shortened(value: Any) -> str:
-    """What was given, as it is shown in a message: its first words."""
-    text = repr(value)
-    return text if len(text) <= 120 else f"{text[:120]}…"
 
 
 def assign(record: Any, **values: Any) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from polhode.errors import ModelError, PolhodeWarning, check_name, message
 from polhode.model.joints import JOINTS
-from polhode.model.numbers import SMALLEST, Number, assign, number, numbers, plain, shortened
-from polhode.scalar import UNIT_TOLERANCE
+from polhode.model.numbers import SMALLEST, Number, assign, number, numbers, plain
+from polhode.scalar import UNIT_TOLERANCE, shown
 from polhode.spatial import TRIANGLE_TOLERANCE
 
 CYCLIC = {(1.0, 0.0, 0.0): (0.0, 1.0, 0.0), (0.0, 1.0, 0.0): (0.0, 0.0, 1.0), (0.0, 0.0, 1.0): (1.0, 0.0, 0.0)}
@@ -144,7 +144,7 @@ class Joint:
             near = get_close_matches(str(self.type), JOINTS, 1, 0.4)
             fix = f"Did you mean '{near[0]}'?" if near else ""
             raise ModelError(message(where, "unknown type", repr(self.type), ", ".join(JOINTS), fix))
-        if self.parent == self.child:
+        if isinstance(self.parent, str) and isinstance(self.child, str) and self.parent == self.child:
             raise ModelError(message(where, "parent and child are one body", f"'{self.child}'", "two bodies"))
         assign(
             self,
@@ -177,7 +177,7 @@ class Joint:
         value = getattr(self, name)
         values = value if isinstance(value, (tuple, list)) else (value,)
         if not all(isinstance(x, (int, float, np.number)) and not math.isnan(x) for x in values):
-            raise ModelError(message(f"{where}, {name}", "not a limit", shortened(value), "numbers, or infinite"))
+            raise ModelError(message(f"{where}, {name}", "not a limit", shown(value), "numbers, or infinite"))
         return tuple(map(float, value)) if isinstance(value, (tuple, list)) else float(value)
 
     def _check_limits(self, where: str) -> None:

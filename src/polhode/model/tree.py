@@ -8,12 +8,12 @@ from typing import Any
 from polhode.errors import UnknownNameError, message
 from polhode.model.description import LIMITS, AnyForce, Constraint, Force, Model, Spring
 from polhode.model.joints import JOINTS, SIZES
-from polhode.model.numbers import Parameter, shortened
+from polhode.model.numbers import Parameter
 from polhode.model.parts import Joint
 from polhode.model.recent import once_each
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
-from polhode.scalar import Scalar, Vec, diagonal, identity, outer, sqrt, square, trace, vec
+from polhode.scalar import Scalar, Vec, diagonal, identity, outer, shown, sqrt, square, trace, vec
 from polhode.spatial import Inertia, Placement
 
 GROUND = -1
@@ -130,7 +130,7 @@ def unknown_number(model: Model, path: Any) -> UnknownNameError:
     fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists all paths."
     if str(path).rpartition(".")[2] in LIMITS:
         fix = "The limits of a joint are kept as data; no equation of motion reads them."
-    return UnknownNameError(message(f"model '{model.name}'", "no such number", shortened(path), "a path", fix))
+    return UnknownNameError(message(f"model '{model.name}'", "no such number", shown(path), "a path", fix))
 
 
 def make_tree(model: Model, values: Mapping[str, Any] | None = None) -> Tree:

@@ -1,5 +1,13 @@
 """Generic scalars: functions of them, small vectors of them, and the way to and from arrays."""
 
+from polhode.scalar.arguments import (
+    a_path as a_path,
+    is_real as is_real,
+    listed as listed,
+    one_of as one_of,
+    real_number as real_number,
+    shown as shown,
+)
 from polhode.scalar.arrays import (
     KINDS as KINDS,
     UNIT_TOLERANCE as UNIT_TOLERANCE,

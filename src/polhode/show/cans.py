@@ -13,6 +13,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.model import Model
+from polhode.scalar import a_path, listed
 from polhode.show.cans_arrows import Look
 from polhode.show.cans_chain import Chain, chain_of, checked
 from polhode.show.cans_geometry import Array, View
@@ -121,7 +122,7 @@ def draw_cans(
     width      of the page, mm: 80, or 160 with panels or stages; names keep their size
     """
     if path is not None:
-        check_figure_path(Path(path), overwrite)
+        check_figure_path(a_path("draw_cans, argument path", path), overwrite)
     chain = chain_of(what, at, sequence)
     _check(chain, frames, theme, width, panels, classical)
     chain = chain.named(_names(chain, names))
@@ -168,7 +169,7 @@ def _names(chain: Chain, names: Any) -> dict[str, str]:
         unknown = [name for name in names if name not in old]
         found, new = (repr(unknown[0]), dict(names)) if unknown else ("", dict(names))
     else:
-        given = [names] if isinstance(names, str) else list(names)
+        given = [names] if isinstance(names, str) else listed("draw_cans, argument names", names, "a list of texts")
         found, new = ("", dict(zip(old, given, strict=True))) if len(given) == len(old) else (repr(names), {})
     if found or not all(isinstance(name, str) and name.strip() for name in new.values()):
         expected = f"{len(old)} texts, or new names by old ones: {', '.join(old)}"

@@ -1,7 +1,7 @@
 """Where the cans stand: each pair at its true attitude, moved apart along the links so that all can be seen.
 
 All lengths are in radii of a can. A rod leads from the second can of a pair to the first can of each pair that it
-carries: along the true link, stretched or shortened; where a link has no length, along the next axis.
+carries: along the true link, stretched or shown; where a link has no length, along the next axis.
 """
 
 from collections.abc import Iterator

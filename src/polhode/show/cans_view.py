@@ -1,4 +1,4 @@
-"""From where an assembly is best looked at: little hidden, ends of cans to be seen, axes not foreshortened."""
+"""From where an assembly is best looked at: little hidden, ends of cans to be seen, axes not foreshown."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ def best_view(assemblies: Sequence[Assembly], stages: Chain | None = None) -> Vi
 
 
 def stage_cost(chain: Chain, view: View) -> float:
-    """How bad a view of the classical stages is: discs seen edge on, axes foreshortened or near each other."""
+    """How bad a view of the classical stages is: discs seen edge on, axes foreshown or near each other."""
     found = 0.0
     for turn in chain.turns:
         found += 6.0 * max(0.0, 0.35 - abs(float(turn.axis @ view.toward)))

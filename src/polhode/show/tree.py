@@ -40,7 +40,7 @@ def safe(text: Any) -> str:
 
 
 def model_text(model: Model, full: bool = False) -> str:
-    """The tree of a model, the world at the top; long rows of bodies are shortened unless `full`."""
+    """The tree of a model, the world at the top; long rows of bodies are shown unless `full`."""
     return "\n".join(f"{row.margin}{safe(row.body)}{_joint_text(row.joint)}" for row in tree_rows(model, full))
 
 
@@ -220,7 +220,7 @@ def print_info(model: Model, notes: Sequence[str] = (), full: bool = False, cons
         console.print()
     for title, lines in _sections(model):
         say(f"{title}:", "bold")
-        for line in lines if full else _shortened(lines, "… {} more"):
+        for line in lines if full else _shown(lines, "… {} more"):
             say(line, margin=2)
     say("notes:" if notes else "Nothing was ignored, nothing to warn of.", "bold yellow" if notes else "")
     for line in (line for note in notes for line in note.splitlines()):
@@ -275,7 +275,7 @@ def _constraint_text(constraint: Constraint) -> str:
     return f"{safe(constraint.name)}: {safe(constraint.type)}, {data}"
 
 
-def _shortened(rows: list, left_out: Any) -> list:
+def _shown(rows: list, left_out: Any) -> list:
     """The rows, or the first and last of many with a row between that says how many are missing."""
     if len(rows) <= ROWS:
         return rows
@@ -294,7 +294,7 @@ def _table(headings: Sequence[str], rows: list[tuple], full: bool) -> "Table":
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for k in used:
         table.add_column(headings[k], overflow="fold", justify="left" if k < 2 else "right")
-    for row in rows if full else _shortened(rows, lambda count: (f"… {count} more", *[""] * (len(headings) - 1))):
+    for row in rows if full else _shown(rows, lambda count: (f"… {count} more", *[""] * (len(headings) - 1))):
         table.add_row(*(Text(row[k]) for k in used))
     return table
 

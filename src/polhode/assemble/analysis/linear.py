@@ -24,6 +24,7 @@ from polhode.assemble.starting import start_of
 from polhode.errors import InputError, ModelError, message
 from polhode.model import Model, check_model
 from polhode.result.labels import dof_names
+from polhode.scalar import listed
 
 STEADY = 1e-8
 """What may be left of v̇ + G v in a steady motion, relative to the accelerations per radian, metre and their rates."""
@@ -317,8 +318,10 @@ def _outputs(
     if outputs is None:
         return np.eye(2 * balance.n), every
     rows, told = [np.zeros((0, 2 * balance.n))], []
-    for given in [outputs] if isinstance(outputs, str) or callable(outputs) else outputs:
-        if given in every:
+    if isinstance(outputs, str) or callable(outputs):
+        outputs = [outputs]
+    for given in listed(f"{where}, outputs", outputs, names.NAMES):
+        if isinstance(given, str) and given in every:
             rows.append(np.eye(2 * balance.n)[[every.index(given)]])
             told.append(str(given))
         else:

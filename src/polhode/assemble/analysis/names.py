@@ -11,7 +11,10 @@ from polhode.assemble.analysis.balance import Balance
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.model import Model
 from polhode.result.labels import coordinate_names, dof_names, quaternion_slices
-from polhode.scalar import Vec, jacobian
+from polhode.scalar import Vec, jacobian, listed
+
+NAMES = "a list of names"
+"""What is expected where several names may be given."""
 
 Observed = str | Callable[[Any, Any], Any]
 """A name ("v.steer", "q.steer", or a velocity's or coordinate's alone), or a function(q, v) on generic scalars."""
@@ -71,6 +74,8 @@ def observable(where: str, model: Model, given: Observed) -> Observable:
         return Observable(str(given), velocity=dofs.index(rest))
     if head == "q" and rest in coordinates:
         return Observable(str(given), coordinate=coordinates.index(rest))
+    if not isinstance(given, str):
+        raise unknown(where, given, [*dofs, *coordinates])
     if given in dofs:
         return Observable(str(given), velocity=dofs.index(str(given)))
     if given in coordinates:
@@ -93,7 +98,7 @@ def dof_indices(where: str, model: Model, names: Sequence[str] | str | None) -> 
     if names is None:
         return [*range(len(dofs))]
     found: list[int] = []
-    for name in [names] if isinstance(names, str) else names:
+    for name in [names] if isinstance(names, str) else listed(where, names, NAMES):
         own = [i for i, dof in enumerate(dofs) if dof == name or dof.startswith(f"{name}.")]
         if not own:
             raise unknown(where, name, [*dofs, *(joint.name for joint in model.joints)])
@@ -111,7 +116,7 @@ def wanted(
             if isinstance(value, (str, bool)) or not np.isscalar(value) or not np.isfinite(value):
                 raise InputError(message(f"{where}, '{known.name}'", "not a number", repr(value), "a finite number"))
         return [(known, float(value)) for known, value in pairs]
-    several = [constant] if isinstance(constant, str) or callable(constant) else constant
+    several = [constant] if isinstance(constant, str) or callable(constant) else listed(where, constant, NAMES)
     chosen = [observable(where, model, given) for given in several]
     return [(known, known.value(q, v)) for known in chosen]
 

@@ -159,7 +159,7 @@ class Problem:
         return PATIENCE * np.maximum(np.linalg.norm(x.K.T @ self.fields(x.q), axis=0), 1e-300)
 
     def stepped(self, x: Trial, step: np.ndarray, slope: float) -> Trial:
-        """The trial a step further, shortened if it is long."""
+        """The trial a step further, shown if it is long."""
         n, s, k = self.balance.n, len(x.c), self.balance.k
         delta, part = self._moved(x, step), self._part(x, step)
         c, lam, tau = (

@@ -292,9 +292,9 @@ class Forms(Mapping[str, Form]):
         self._forms = {form.name: form for form in table}
 
     def __getitem__(self, name: str) -> Form:
-        if name in self._forms:
+        if isinstance(name, str) and name in self._forms:
             return self._forms[name]
-        if name == "sherif-32":
+        if isinstance(name, str) and name == "sherif-32":
             fix = "Use sherif-23 (with its multiplier) or sherif-25 (with the constraint (33))."
             what = "form sherif-32 alone has no unique acceleration"
             raise InputError(message("forms", what, "a matrix of rank 3", "rank 4", fix))

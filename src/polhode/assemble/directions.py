@@ -19,7 +19,7 @@ from polhode.model import JOINTS, Model, Parameter, Tree, make_tree
 from polhode.model.description import named_parameters
 from polhode.quaternion import normalise
 from polhode.result import labels
-from polhode.scalar import Vec, listed
+from polhode.scalar import Vec, a_list
 
 START_Q, START_V, FORCES = "start.q", "start.v", "tau"
 
@@ -98,7 +98,7 @@ def directions(
     where  for errors
     """
     known = _Known(model, level, where)
-    asked = [paths] if isinstance(paths, str) else listed(f"{where}, parameters", paths, "a list of paths")
+    asked = [paths] if isinstance(paths, str) else a_list(f"{where}, parameters", paths, "a list of paths")
     names = tuple(dict.fromkeys(x for path in asked for x in known.below(path)))
     inputs = tuple(dict.fromkeys(upper(name) for name in names if not name.startswith((f"{START_Q}.", f"{START_V}."))))
     places = {path: owner for path, owner in known.owners.items() if owner in inputs}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, check_name, message
+from polhode.scalar import flag, is_real, shown
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,9 @@ class Event:
             if not callable(getattr(self, name)) and not (name == "reset" and self.reset is None):
                 where, found = f"event '{self.name}', {name}", repr(getattr(self, name))[:60]
                 raise InputError(message(where, "not a function", found, "a function of (t, q, v)"))
-        if self.direction not in (-1, 0, 1):
-            raise InputError(message(f"event '{self.name}'", "no such direction", repr(self.direction), "-1, 0 or 1"))
+        if not is_real(self.direction) or float(self.direction) not in (-1.0, 0.0, 1.0):
+            raise InputError(message(f"event '{self.name}'", "no such direction", shown(self.direction), "-1, 0 or 1"))
+        flag(f"event '{self.name}', terminal", self.terminal)
 
 
 def listed(events: Any) -> tuple[Event, ...]:

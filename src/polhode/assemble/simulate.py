@@ -26,6 +26,7 @@ from polhode.assemble.stepper import Course, course
 from polhode.assemble.watch import JOINTS, Watch
 from polhode.assemble.way import DEFAULT, TOLERANCE, USUAL, Way, way_of
 from polhode.assemble.work import IN_MEMORY, MAX_BYTES, MAX_STEPS, Limits, check_samples, check_steps, limits_of
+from polhode.dynamics.single import forms
 from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.bound import BOUND
@@ -46,7 +47,7 @@ from polhode.result import (
     error_estimate,
     grade,
 )
-from polhode.scalar import Array, as_array
+from polhode.scalar import Array, a_list, as_array, flag, real_number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -165,7 +166,11 @@ def simulate(
         found = repr(progress)[:60]
         raise InputError(message("simulate, progress", "not a function", found, "a function of (part, time)"))
     _check_kept(keep)
+    if method is not None and not isinstance(method, str):
+        _method(method)  # refuses it
+    verify, move_start = flag("simulate, verify", verify), flag("simulate, move_start", move_start)
     if form is not None:
+        forms[form]
         _check_form(step, method, events, sensitivities)
         method = "rk4"
     if method in SUNDIALS:
@@ -201,7 +206,7 @@ def fitting(model: Model, way: Way, method: str | None, sensitivities: Sequence[
     known = BOUND[way.keeping]
     if method is not None and method not in known:
         raise InputError(message(where, f"{way.keeping!r} is a matter of its method", repr(method), " or ".join(known)))
-    return method or next(iter(known))
+    return next(iter(known)) if method is None else method
 
 
 def _check_form(step: Any, method: Any, events: Sequence[Event], sensitivities: Sequence[str]) -> None:
@@ -220,10 +225,7 @@ def _names(option: str, given: Any) -> list[str] | None:
     """Names that were given as a list of texts; or an error."""
     if given is None:
         return None
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        fix = f"Write {option}=[{given!r}]." if isinstance(given, str) else ""
-        raise InputError(message(f"simulate, {option}", "not a list", repr(given)[:60], "a list of names", fix))
-    names = list(given)
+    names = a_list(f"simulate, {option}", given, f"a list of names, as {option}=['q']")
     for name in names:
         if not isinstance(name, str):
             raise InputError(message(f"simulate, {option}", "not a name", repr(name)[:60], "text"))
@@ -507,7 +509,8 @@ def settings_of(
     if duration is None:
         duration = start.duration if start and start.duration is not None else DURATION
     duration = _positive("duration", duration, "seconds above 0")
-    name = method or (start.method if start else None) or "dop853"
+    name = method if method is not None else start.method if start else None
+    name = "dop853" if name is None else name
     chosen = _method(name)
     if step is not None:
         step = _positive("step", step, "seconds above 0, or None for steps under control of the tolerance")
@@ -563,13 +566,11 @@ def is_whole(value: Any) -> bool:
 
 def _method(name: str) -> Method:
     """The method of a name; for a peer's solver one that stands in for it where it is not asked."""
-    return method_named("dop853" if name in SUNDIALS else name)
+    return method_named("dop853" if isinstance(name, str) and name in SUNDIALS else name)
 
 
 def _positive(name: str, value: Any, expected: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < float(value) < math.inf:
-        raise InputError(message(f"simulate, {name}", "out of range", repr(value), expected))
-    return float(value)
+    return real_number(f"simulate, {name}", value, expected, 0.0)
 
 
 def _times(samples: Any, duration: float) -> np.ndarray:

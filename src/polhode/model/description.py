@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from polhode.errors import InputError, ModelError, check_name, message
-from polhode.model.numbers import Number, Parameter, assign, number, numbers
+from polhode.model.numbers import Number, Parameter, assign, number, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD, check_names, parent_first
 from polhode.scalar import shown
@@ -156,7 +156,8 @@ class Constraint:
 
 def _frozen(value: Any) -> Any:
     """Lists and arrays become tuples."""
-    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)) else value
+    single = isinstance(value, (str, Mapping)) or getattr(value, "ndim", 1) == 0
+    return tuple(value) if isinstance(value, Iterable) and not single else value
 
 
 def _is_numeric(value: Any) -> bool:
@@ -179,9 +180,9 @@ class Start:
         for name in ("q", "v"):
             value = getattr(self, name)
             if value is not None:
-                size = len(value) if isinstance(value, Sized) else 1
+                size = len(value) if isinstance(value, Sized) and getattr(value, "ndim", 1) != 0 else 1
                 assign(self, **{name: numbers("start", name, value, size)})
-        if self.duration is not None and not 0 < number("start", "duration", self.duration) < math.inf:
+        if self.duration is not None and not 0 < plain(number("start", "duration", self.duration)) < math.inf:
             raise ModelError(message("start, duration", "not positive", repr(self.duration), "seconds above 0"))
 
 

@@ -1,9 +1,10 @@
 """Generic scalars: functions of them, small vectors of them, and the way to and from arrays."""
 
 from polhode.scalar.arguments import (
+    a_list as a_list,
     a_path as a_path,
+    flag as flag,
     is_real as is_real,
-    listed as listed,
     one_of as one_of,
     real_number as real_number,
     shown as shown,

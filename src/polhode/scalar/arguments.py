@@ -36,9 +36,9 @@ def real_number(where: str, value: Any, expected: str, above: float = -math.inf,
     return found
 
 
-def listed(where: str, value: Any, expected: str) -> list:
+def a_list(where: str, value: Any, expected: str) -> list:
     """The entries of a list, a tuple, an array or any other sequence but a text; or an InputError."""
-    is_flat = isinstance(value, np.ndarray) and value.ndim == 0
+    is_flat = getattr(value, "ndim", 1) == 0
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable) or is_flat:
         raise InputError(message(where, "not a list", shown(value), expected))
     return list(value)
@@ -49,6 +49,13 @@ def one_of(where: str, value: Any, known: Iterable[str], what: str) -> str:
     if not isinstance(value, str) or value not in known:
         raise InputError(message(where, what, shown(value), " or ".join(map(repr, known))))
     return value
+
+
+def flag(where: str, value: Any) -> bool:
+    """A truth value, or an InputError."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(message(where, "neither true nor false", shown(value), "True or False"))
+    return bool(value)
 
 
 def a_path(where: str, value: Any) -> Path:

@@ -2,14 +2,13 @@
 
 import inspect
 from collections.abc import Callable
-from contextlib import suppress
 from functools import wraps
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.scalar.arguments import is_real
+from polhode.scalar.arguments import is_real, shown
 from polhode.scalar.vector import Vec
 
 Array = Any
@@ -116,8 +115,10 @@ def as_array(where: str, value: Array, shape: tuple[int, ...], finite: bool = Tr
     if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
         array = array.astype(float)
     if array.dtype.kind == "O" and all(map(is_real, array.flat)):  # fractions, decimals, whole numbers of many digits
-        with suppress(OverflowError):
+        try:
             array = array.astype(float)
+        except OverflowError:
+            raise InputError(message(where, "not a finite number", shown(value), "finite numbers")) from None
     numbers = array.dtype.kind in "fc" or (
         array.dtype.kind == "O" and all(hasattr(x, "__truediv__") and hasattr(x, "__mul__") for x in array.flat)
     )

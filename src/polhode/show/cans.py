@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.model import Model
-from polhode.scalar import a_path, listed
+from polhode.scalar import a_list, a_path, one_of
 from polhode.show.cans_arrows import Look
 from polhode.show.cans_chain import Chain, chain_of, checked
 from polhode.show.cans_geometry import Array, View
@@ -146,10 +146,11 @@ def draw_cans(
 
 
 def _check(chain: Chain, frames: str | None, theme: str, width: float | None, panels: bool, classical: bool) -> None:
-    for name, value, known in (("frames", frames or "all", FRAMES), ("theme", theme, tuple(THEMES))):
-        if value not in known:
-            expected = " or ".join(map(repr, known))
-            raise InputError(message(f"draw_cans, argument {name}", "no such choice", repr(value), expected))
+    for name, value, known in (
+        ("frames", "all" if frames is None else frames, FRAMES),
+        ("theme", theme, tuple(THEMES)),
+    ):
+        one_of(f"draw_cans, argument {name}", value, known, "no such choice")
     if width is not None and not (isinstance(width, (int, float)) and NARROWEST <= width <= WIDEST):
         expected = f"{NARROWEST:g} … {WIDEST:g} mm"
         raise InputError(message("draw_cans, argument width", "no width to print at", repr(width), expected))
@@ -169,7 +170,7 @@ def _names(chain: Chain, names: Any) -> dict[str, str]:
         unknown = [name for name in names if name not in old]
         found, new = (repr(unknown[0]), dict(names)) if unknown else ("", dict(names))
     else:
-        given = [names] if isinstance(names, str) else listed("draw_cans, argument names", names, "a list of texts")
+        given = [names] if isinstance(names, str) else a_list("draw_cans, argument names", names, "a list of texts")
         found, new = ("", dict(zip(old, given, strict=True))) if len(given) == len(old) else (repr(names), {})
     if found or not all(isinstance(name, str) and name.strip() for name in new.values()):
         expected = f"{len(old)} texts, or new names by old ones: {', '.join(old)}"

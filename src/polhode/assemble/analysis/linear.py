@@ -24,7 +24,7 @@ from polhode.assemble.starting import start_of
 from polhode.errors import InputError, ModelError, message
 from polhode.model import Model, check_model
 from polhode.result.labels import dof_names
-from polhode.scalar import listed
+from polhode.scalar import a_list
 
 STEADY = 1e-8
 """What may be left of v̇ + G v in a steady motion, relative to the accelerations per radian, metre and their rates."""
@@ -320,7 +320,7 @@ def _outputs(
     rows, told = [np.zeros((0, 2 * balance.n))], []
     if isinstance(outputs, str) or callable(outputs):
         outputs = [outputs]
-    for given in listed(f"{where}, outputs", outputs, names.NAMES):
+    for given in a_list(f"{where}, outputs", outputs, names.NAMES):
         if isinstance(given, str) and given in every:
             rows.append(np.eye(2 * balance.n)[[every.index(given)]])
             told.append(str(given))

@@ -11,7 +11,7 @@ from polhode.assemble.analysis.balance import Balance
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.model import Model
 from polhode.result.labels import coordinate_names, dof_names, quaternion_slices
-from polhode.scalar import Vec, jacobian, listed
+from polhode.scalar import Vec, a_list, jacobian
 
 NAMES = "a list of names"
 """What is expected where several names may be given."""
@@ -98,8 +98,8 @@ def dof_indices(where: str, model: Model, names: Sequence[str] | str | None) -> 
     if names is None:
         return [*range(len(dofs))]
     found: list[int] = []
-    for name in [names] if isinstance(names, str) else listed(where, names, NAMES):
-        own = [i for i, dof in enumerate(dofs) if dof == name or dof.startswith(f"{name}.")]
+    for name in [names] if isinstance(names, str) else a_list(where, names, NAMES):
+        own = [i for i, dof in enumerate(dofs) if dof == str(name) or dof.startswith(f"{name}.")]
         if not own:
             raise unknown(where, name, [*dofs, *(joint.name for joint in model.joints)])
         found += [i for i in own if i not in found]
@@ -116,7 +116,7 @@ def wanted(
             if isinstance(value, (str, bool)) or not np.isscalar(value) or not np.isfinite(value):
                 raise InputError(message(f"{where}, '{known.name}'", "not a number", repr(value), "a finite number"))
         return [(known, float(value)) for known, value in pairs]
-    several = [constant] if isinstance(constant, str) or callable(constant) else listed(where, constant, NAMES)
+    several = [constant] if isinstance(constant, str) or callable(constant) else a_list(where, constant, NAMES)
     chosen = [observable(where, model, given) for given in several]
     return [(known, known.value(q, v)) for known in chosen]
 

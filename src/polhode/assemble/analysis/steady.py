@@ -15,6 +15,7 @@ from polhode.assemble.starting import start_of
 from polhode.errors import InputError, ModelError, message
 from polhode.model import Model, check_model
 from polhode.result.labels import dof_names
+from polhode.scalar import flag, real_number
 
 TOLERANCE = 1e-10
 """Of accelerations, relative to their change per radian and metre: about the error of the coordinates found."""
@@ -69,6 +70,8 @@ def equilibrium(
     stability  whether `stability` is told, from the eigenvalues of small motions
     """
     check_model("equilibrium", model)
+    stable, stability = flag("equilibrium, stable", stable), flag("equilibrium, stability", stability)
+    tolerance = real_number("equilibrium, tolerance", tolerance, "a number above 0", 0.0)
     where, rest = "equilibrium", np.zeros(model.nv)
     problem, q, _ = _problem(where, model, q, rest, tau, inputs, constant, moves=False)
     found = None if stable else problem.newton(problem.begin(q, rest), tolerance)
@@ -104,6 +107,8 @@ def steady_motion(
     """
     where = "steady_motion"
     check_model(where, model)
+    stability = flag(f"{where}, stability", stability)
+    tolerance = real_number(f"{where}, tolerance", tolerance, "a number above 0", 0.0)
     problem, q, v = _problem(where, model, q, v, tau, inputs, constant)
     held = problem.held or problem.as_fast(q, v)
     if not held:  # no part of v runs along a symmetry

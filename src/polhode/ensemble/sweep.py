@@ -147,12 +147,13 @@ class Sweep:
         """All runs that are missing; then the Dataset."""
         if self.out is None:
             return self._in_memory()
-        if self.resume:
-            store = Store.resume(self.out, self.fleet)
-        else:
-            store = Store.create(self.out, self.fleet, self._size(), self.force)
+        store: Store | None = None
         try:
-            pending = store.pending()
+            if self.resume:
+                store = Store.resume(self.out, self.fleet)
+            else:
+                store = Store.create(self.out, self.fleet, self._size(), self.force)
+            pending = store.pending(self.threads)
             for number in set(range(store.chunks)) - set(pending):
                 self._count(store.receipt(number, check=False) or {}, "before")
             if self.client is not None:
@@ -164,7 +165,8 @@ class Sweep:
         except OSError as fault:
             raise written(f"sweep, out '{self.out}'", fault, self.out) from fault
         finally:
-            store.release()
+            if store is not None:
+                store.release()
             if self.client is not None and not self._borrowed:
                 self.client.close()
         return store.dataset()

@@ -39,6 +39,10 @@ FAILED = 3
 @click.option("--precision", default="double", show_default=True, help="double; or single, on a GPU.")
 @click.option("--scheduler", default=None, metavar="tcp://…", help="A Dask scheduler; its workers see the folder.")
 @click.option("--chunk", type=int, default=None, help="Runs computed and written together.  [default: about 0.5 s]")
+@click.option("--max-runs", type=float, default=1e9, show_default=True, help="Refuse a study of more runs.")
+@click.option("--max-steps", type=float, default=1e12, show_default=True, help="… of more equal steps in all.")
+@click.option("--max-bytes", type=float, default=1e12, show_default=True, help="… that keeps more.")
+@click.option("--max-memory", type=float, default=2e9, show_default=True, help="… that holds more bytes at a time.")
 @click.option("--resume", is_flag=True, help="Go on with a study that was cut off, or whose files are damaged.")
 @click.option("--force", is_flag=True, help="Discard the study that is there.")
 @click.option("--verify", is_flag=True, help="Only compare every file of the study with its digest.")
@@ -63,6 +67,7 @@ def sweep(source: str | None, **asked: Any) -> None:
     study = load_study(source, runs=asked["runs"], seed=asked["seed"])
     begin = time.monotonic()
     names = ("threads", "device", "precision", "scheduler", "chunk", "resume", "force")
+    names += ("max_runs", "max_steps", "max_bytes", "max_memory")
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("always", PolhodeWarning)

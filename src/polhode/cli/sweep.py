@@ -66,7 +66,7 @@ def sweep(source: str | None, **asked: Any) -> None:
     source, folder = _places(source, asked)
     study = load_study(source, runs=asked["runs"], seed=asked["seed"])
     begin = time.monotonic()
-    names = ("threads", "device", "precision", "scheduler", "chunk", "resume", "force")
+    names: tuple[str, ...] = ("threads", "device", "precision", "scheduler", "chunk", "resume", "force")
     names += ("max_runs", "max_steps", "max_bytes", "max_memory")
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())

@@ -141,12 +141,12 @@ def killed_late(tmp_path, environment, moment, *report):
     out = tmp_path / "out"
     args = ["run", "heavy-top", "--step", "1e-3", "--method", "rk4", "--duration", "0.05", "--csv", *report, "--quiet"]
     command = [sys.executable, "-c", KILLER, MOMENTS[moment], *args, "--out", str(out)]
-    options = {"env": environment, "capture_output": True, "text": True, "timeout": 120, "check": False}
-    first = subprocess.run(command, **options)
+    options = {"env": environment, "capture_output": True, "text": True, "timeout": 120}
+    first = subprocess.run(command, check=False, **options)
     assert first.returncode == -signal.SIGKILL, first.stderr
     before = (out / "run.nc").read_bytes() if (out / "run.nc").exists() else b""
     assert bool(before) == (moment != "run.nc not yet named")
-    told = subprocess.run([*COMMAND, "--resume", "--out", str(out), "--quiet"], **options)
+    told = subprocess.run([*COMMAND, "--resume", "--out", str(out), "--quiet"], check=False, **options)
     assert told.returncode == 0, told.stderr
     names = {"run.nc", "run.csv", *([] if report else ["report.html"])}
     assert {path.name for path in out.iterdir()} == names

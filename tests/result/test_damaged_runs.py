@@ -137,8 +137,8 @@ def test_a_signed_checkpoint_of_wrong_kinds_is_told(unfinished):
             if (key == "state" and isinstance(value, dict)) or (key, value) == ("chunks", []):
                 continue  # no state of a run, which is for the run to say; and a run without samples
             unfinished.write_bytes(signed({**content, key: value}))
-            with pytest.raises(ph.PolhodeError):
-                Store.resume(unfinished.parents[1], IDENTITY)[0].chunks().__next__()
+            with pytest.raises(ph.PolhodeError), Store.resume(unfinished.parents[1], IDENTITY)[0] as store:
+                next(store.chunks())
     for value in STATES:
         unfinished.write_bytes(signed({**content, "state": {"q": value}}))
         with pytest.raises(ph.PolhodeError, match="not a state"):

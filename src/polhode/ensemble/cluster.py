@@ -63,7 +63,7 @@ def client_of(scheduler: Any) -> Any:
 
 
 def _greeted(address: str) -> None:
-    """Raise a ConnectionError unless what listens at a plain address greets as Dask does: a frame of a few hundred bytes.
+    """Raise a ConnectionError unless what listens at a plain address greets as Dask does, in some hundred bytes.
 
     Dask itself takes what any server sends for the length of a message, and waits for it or asks for as much memory.
     """

@@ -14,7 +14,7 @@ from typing import Any
 
 from polhode.errors import PolhodeError
 
-PIECE = 2**20
+PIECE = 2**18
 """Bytes that are read at a time."""
 
 LARGEST = 64 * 2**20

@@ -9,7 +9,10 @@ import sys
 import time
 
 import pytest
+from click.testing import CliRunner
 
+import polhode as ph
+from polhode.cli import main
 from polhode.result import load
 
 KILLS = 20 if os.environ.get("POLHODE_LONG") else 3
@@ -100,3 +103,107 @@ def test_ctrl_c_ends_a_run_with_what_there_is(tmp_path, environment):
     assert whole.attrs["status"] == "finished"
     assert whole.identical(finish(args, tmp_path / "whole", environment))
     assert whole.isel(time=slice(0, run.sizes["time"]))["q"].identical(run["q"])
+
+
+MOMENTS = {
+    "run.nc not yet named": "aside._publish",
+    "run.nc there, before its report and table": "files.csv",
+    "within the table": "files._columns",
+    "all there, its checkpoint not yet gone": "store.Store.remove",
+    "its checkpoint gone": "store.Store._drop_chunks",
+    "its chunks gone": "lock.Lock.release",
+}
+KILLER = """
+import os, signal, sys
+import polhode.result, polhode.result.aside, polhode.result.files, polhode.result.store, polhode.result.lock
+from importlib import import_module
+module, _, name = sys.argv.pop(1).partition(".")
+place, *_ = owner = [import_module("polhode.result." + module)]
+*path, last = name.split(".")
+for part in path:
+    place = getattr(place, part)
+real, folder = getattr(place, last), sys.argv[sys.argv.index("--out") + 1]
+def killed(*args, **options):
+    if last != "_drop_chunks" or os.path.exists(folder + "/run.nc"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*args, **options)
+if last != "_publish":
+    setattr(place, last, killed)
+    setattr(polhode.result, last, killed)
+else:
+    setattr(place, last, lambda part, path, force: killed() if path.name == "run.nc" else real(part, path, force))
+from polhode.cli import main
+main()
+"""
+
+
+def killed_late(tmp_path, environment, moment, *report):
+    out = tmp_path / "out"
+    args = ["run", "heavy-top", "--step", "1e-3", "--method", "rk4", "--duration", "0.05", "--csv", *report, "--quiet"]
+    command = [sys.executable, "-c", KILLER, MOMENTS[moment], *args, "--out", str(out)]
+    options = {"env": environment, "capture_output": True, "text": True, "timeout": 120}
+    first = subprocess.run(command, check=False, **options)
+    assert first.returncode == -signal.SIGKILL, first.stderr
+    before = (out / "run.nc").read_bytes() if (out / "run.nc").exists() else b""
+    assert bool(before) == (moment != "run.nc not yet named")
+    told = subprocess.run([*COMMAND, "--resume", "--out", str(out), "--quiet"], check=False, **options)
+    assert told.returncode == 0, told.stderr
+    names = {"run.nc", "run.csv", *([] if report else ["report.html"])}
+    assert {path.name for path in out.iterdir()} == names
+    assert not before or (out / "run.nc").read_bytes() == before  # it was not made again
+    assert (out / "run.csv").read_text().count("\n") == load(out / "run.nc").sizes["time"] + 2
+
+
+@pytest.mark.parametrize("moment", ["run.nc not yet named", "within the table", "its chunks gone"])
+def test_a_run_killed_after_its_end_makes_only_the_rest(tmp_path, environment, moment):
+    killed_late(tmp_path, environment, moment, "--no-report")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_run_killed_at_any_moment_after_its_end_makes_only_the_rest(tmp_path, environment, moment):
+    killed_late(tmp_path, environment, moment)
+
+
+def test_the_last_folder_of_a_complete_run_is_tidied(tmp_path):
+    ph.record(tmp_path, ph.load("heavy-top"), duration=0.05).close()
+    (tmp_path / ".polhode-run").mkdir()
+    found = CliRunner().invoke(main, ["run", "--resume", "--out", str(tmp_path)], catch_exceptions=False)
+    assert found.exit_code == 0
+    assert "complete" in found.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_a_recorded_run_killed_after_its_end_is_not_computed_again(tmp_path, monkeypatch):
+    top, asked = ph.load("heavy-top"), {"step": 1e-3, "method": "rk4", "duration": 0.05}
+
+    def killed(*_):
+        raise OSError("killed")
+
+    with pytest.raises(OSError, match="killed"):
+        ph.record(tmp_path, top, **asked, then=killed)
+    (tmp_path / "run.nc.77-0123abcd.part").write_text("half")
+    before, rest = (tmp_path / "run.nc").read_bytes(), []
+    monkeypatch.setattr("polhode.assemble.recording.Recording.follow", killed)
+    ph.record(tmp_path, top, **asked, resume=True, then=rest.append).close()
+    assert len(rest) == 1
+    assert (tmp_path / "run.nc").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_kept_options_of_wrong_kinds_are_told(tmp_path):
+    top, asked = ph.load("heavy-top"), {"step": 1e-3, "method": "rk4", "duration": 0.05}
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    ph.record(tmp_path, top, **asked, progress=interrupt, note="{}").close()
+    for text in ('{"duration": "long"}', '{"sets": 5}', '{"csv": "no"}', '{"samples": 1.5}', '{"source": [1]}'):
+        (tmp_path / ".polhode-run" / "note.txt").write_text(text)
+        found = CliRunner().invoke(main, ["run", "--resume", "--out", str(tmp_path)], catch_exceptions=False)
+        assert found.exit_code == 2
+        assert "the options kept" in found.stderr
+    for text in ("[1", "5", "[" * 100_000):
+        (tmp_path / ".polhode-run" / "note.txt").write_text(text)
+        found = CliRunner().invoke(main, ["run", "--resume", "--out", str(tmp_path)], catch_exceptions=False)
+        assert found.exit_code == 2

@@ -6,8 +6,10 @@ record("out", model, duration=1e5, step=1e-3, method="rk4", resume=True)    # af
 Memory holds one chunk of samples, however long the run is.
 """
 
+import hashlib
 import json
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode import __version__
 from polhode.assemble import rows
 from polhode.assemble.drive import Ending, Event, Position, Samples
 from polhode.assemble.graphs import identity_text
@@ -23,11 +26,13 @@ from polhode.assemble.peers import SUNDIALS
 from polhode.assemble.simulate import Run, fitting, joined, settings_of, tighter
 from polhode.assemble.way import DEFAULT, TOLERANCE, way_of
 from polhode.assemble.work import MAX_BYTES_ON_DISK, MAX_STEPS, bytes_of_sample, limits_of
-from polhode.errors import InputError, message
+from polhode.errors import InputError, PolhodeError, PolhodeWarning, message
 from polhode.model import Model
 from polhode.result import Store, assemble, error_of_parts, load, refuse_existing
-from polhode.result.aside import aside
+from polhode.result.aside import aside, clear_parts
+from polhode.result.signed import Damaged, is_count, read_bounded
 from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER
+from polhode.result.trailer import NOBODY, read_end
 from polhode.scalar import Array
 
 if TYPE_CHECKING:
@@ -36,7 +41,7 @@ if TYPE_CHECKING:
 RUN = "run.nc"
 """The name of the result in its folder."""
 
-NOTE = "note.txt"
+NOTE, LONGEST_NOTE = "note.txt", 2**20
 
 CHECKPOINT = 60.0
 """Seconds of work between checkpoints."""
@@ -77,6 +82,7 @@ def record(
     note: str = "",
     max_steps: float = MAX_STEPS,
     max_bytes: float = MAX_BYTES_ON_DISK,
+    then: Callable[["xr.Dataset"], None] | None = None,
 ) -> "xr.Dataset":
     """Follow the motion of a model into a folder, in bounded memory; arguments as in `simulate`, and:
 
@@ -85,6 +91,8 @@ def record(
     resume      go on with a run that was cut off; model, method, options and version must be the same
     force       replace a run that is there
     note        a text kept beside the checkpoint, for who resumes; see `note_of`
+    max_steps, max_bytes  as in `simulate`; bytes are those on disk
+    then        makes what else belongs to the run; where it is killed, a resumed run is not computed again
     ->          the Dataset in `run.nc`, read when it is used; Ctrl-C leaves what there is, and the checkpoint
     """
     way = way_of("record", engine, rank_tolerance, constraints, baumgarte)
@@ -95,14 +103,19 @@ def record(
             message("record, method", "SUNDIALS keeps no checkpoints", repr(method), "a method of ours", fix)
         )
     limits = limits_of("record", max_steps, max_bytes)
-    asked = step, method, tolerance, samples, every, norm, None, move_start, limits, tau, way.rank_tolerance
-    settings = settings_of(model, q, v, duration, *asked)
+    options = step, method, tolerance, samples, every, norm, None, move_start, limits, tau, way.rank_tolerance
+    settings = settings_of(model, q, v, duration, *options)
     settings = replace(settings, way=way)
     if not 0 < checkpoint < float("inf"):
         raise InputError(message("record, checkpoint", "out of range", repr(checkpoint), "seconds above 0"))
     run, path = Run(settings, tau, tuple(events)), Path(directory) / RUN
-    store, state = _opened(path, identity(run), resume, force)
+    asked = identity(run)
+    own = _digest(asked, verify)
+    if resume and _is_written(path, own):
+        return _rest(path, then)
+    store, state = _opened(path, asked, resume, force)
     with store:
+        clear_parts(path)
         recording = Recording(run, store, checkpoint)
         if state:
             recording.restore(state)
@@ -111,11 +124,46 @@ def record(
                 sink.write(note.encode())
         recording.follow(progress)
         error = recording.second_run() if verify and run.drive.ending.status != "interrupted" else None
-        recording.write(path, error, model_text, force=force or resume)
-        if run.drive.ending.status != "interrupted":
-            (store.folder / NOTE).unlink(missing_ok=True)
-            store.remove()
-    return load(path, lazy=True)
+        done = run.drive.ending.status != "interrupted"
+        recording.write(path, error, model_text, force or resume, own if done else NOBODY)
+        found = _loaded(path)
+        if then:
+            then(found)
+        if done:
+            store.remove(NOTE)
+    return found
+
+
+def _digest(asked: dict[str, Any], verify: bool) -> str:
+    """What run it is, in short: kept at the end of its file."""
+    text = json.dumps({**asked, "verify": verify, "polhode": __version__}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_written(path: Path, own: str) -> bool:
+    """Whether a run is in its file, whole, and only the rest of it was cut off."""
+    try:
+        return (path.parent / FOLDER).is_dir() and read_end(path) == own
+    except Damaged:
+        return False
+
+
+def _rest(path: Path, then: Callable[["xr.Dataset"], None] | None) -> "xr.Dataset":
+    """The run in its file, after what else belongs to it was made and what is left of its store is gone."""
+    with Store.leftover(path.parent) as store:
+        clear_parts(path)
+        found = _loaded(path)
+        if then:
+            then(found)
+        store.remove(NOTE)
+    return found
+
+
+def _loaded(path: Path) -> "xr.Dataset":
+    """The run in a file that was just written, or just compared."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PolhodeWarning)
+        return load(path, lazy=True, verify=False)
 
 
 def _opened(path: Path, asked: dict[str, Any], resume: bool, force: bool) -> tuple[Store, dict[str, Any] | None]:
@@ -185,8 +233,16 @@ class Recording:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Go on from a state, if it is one of this run."""
         drive = self.run.drive
+        try:
+            self._check(state)
+        except (KeyError, TypeError, ValueError, RecursionError, AttributeError) as fault:
+            fix = "The run cannot go on from it: start it again (--force)."
+            found = f"{type(fault).__name__}: {fault}"[:80]
+            raise PolhodeError(
+                message("record, checkpoint", "not a state of this run", found, "its own", fix)
+            ) from None
         for field in fields(Position):
             setattr(drive.position, field.name, state.get(field.name))
         events = zip(state["event_times"].tolist(), json.loads(state["event_names"]), strict=True)
@@ -194,6 +250,32 @@ class Recording:
         drive.ending = Ending(**counted, events=list(events))
         self.ended = state["ended"]
         self._sure = (self.seen, self.state())
+
+    def _check(self, state: dict[str, Any]) -> None:
+        """Raise unless a state fits the run: compiled code trusts its shapes."""
+        run = self.run
+        model, segments = run.settings.model, run.drive.segments
+        sizes = {"q": model.nq, "v": model.nv, "row": run.engine.width, "level": model.nv}
+        for name, size in sizes.items():
+            value = state.get(name)
+            if value is None and name in ("row", "level"):
+                continue
+            if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != (size,):
+                raise ValueError(name)
+        numbers = ("t", "until", "reset_at", "smallest", "largest")
+        most = {"sample": 2**53, "segment": len(segments), "idle": 2**31, "taken": 2**53, "refused": 2**53}
+        for name in numbers:
+            if not isinstance(state[name], float):
+                raise ValueError(name)
+        for name, bound in most.items():
+            if not is_count(state[name], 0, bound):
+                raise ValueError(name)
+        names, times = json.loads(state["event_names"]), state["event_times"]
+        if not isinstance(times, np.ndarray) or times.shape != (len(names),) or times.dtype != np.float64:
+            raise ValueError("event_times")
+        texts = (*names, state["status"], state["reason"])
+        if not all(isinstance(text, str) for text in texts) or not isinstance(state["ended"], bool):
+            raise ValueError("status")
 
     # the run
 
@@ -250,8 +332,8 @@ class Recording:
 
     # the result
 
-    def write(self, path: Path, error: float | None, model_text: str, force: bool) -> None:
-        """Assemble `run.nc` from the chunks, graded."""
+    def write(self, path: Path, error: float | None, model_text: str, force: bool, own: str) -> None:
+        """Assemble `run.nc` from the chunks, graded; own: the digest of what run it is."""
         run, store = self.run, self.store
         if not store.rows:  # interrupted before its first sample
             self._append_start()
@@ -259,7 +341,7 @@ class Recording:
         mark = run.mark((run.whole(chunk, ()) for chunk in store.chunks()), error, residuals)
         first = {name: values[:1] for name, values in next(store.chunks()).items()}
         template = run.described(first, mark, model_text)
-        assemble(store, template, path, run.whole, force)
+        assemble(store, template, path, run.whole, force, own)
 
     def _append_start(self) -> None:
         q, v = self.run.settings.q, self.run.settings.v
@@ -294,6 +376,24 @@ def unfinished(directory: str | Path) -> bool:
 def note_of(directory: str | Path) -> str:
     """The note of the unfinished run in a folder; "" where there is none."""
     try:
-        return (Path(directory) / FOLDER / NOTE).read_text(encoding="utf-8")
-    except (OSError, ValueError):
+        return read_bounded(Path(directory) / FOLDER / NOTE, LONGEST_NOTE).decode()
+    except (Damaged, ValueError):
         return ""
+
+
+def tidied(directory: str | Path) -> bool:
+    """Whether a folder holds a whole run, of whose store but an empty folder is left, which then goes."""
+    place = Path(directory)
+    try:
+        whole = (place / FOLDER).is_dir() and not any((place / FOLDER).iterdir())
+        if not whole or read_end(place / RUN) in (None, NOBODY):
+            return False
+    except Damaged:
+        return False
+    (place / FOLDER).rmdir()
+    return True
+
+
+def is_leftover(path: Path) -> bool:
+    """Whether a file or folder is what a killed run left, and nothing that counts."""
+    return path.name.endswith(".part") or (path.name == FOLDER and not (path / CHECKPOINT_NAME).exists())

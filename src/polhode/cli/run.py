@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +104,11 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
     if asked["resume"] and not asked["out"] and not named:
         folder = _only_unfinished(folder)
     if asked["resume"]:
+        from polhode.assemble.recording import tidied
+
+        if tidied(folder):
+            click.echo(f"polhode: the run in {folder} is complete: nothing was left to do", err=True)
+            return
         asked |= _as_it_began(context, folder)
     elif not named and asked["every"] is None:
         asked["samples"] = asked["samples"] or (SMOOTH if asked["step"] is None else None)
@@ -111,8 +117,12 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
     begin = time.monotonic()
     model, text = _model(asked)
     _check_folder(folder, asked)
-    dataset = _recorded(model, text, folder, asked)
-    files = _written(dataset, model, folder, asked)
+    files: dict[str, Path] = {}
+
+    def rest(dataset: "xr.Dataset") -> None:
+        files.update(_written(dataset, model, folder, asked))
+
+    dataset = _recorded(model, text, folder, asked, rest)
     bound = constrained(dataset)
     facts = _summary(dataset, asked, files, time.monotonic() - begin, bound)
     dataset.close()
@@ -137,7 +147,7 @@ def _model(asked: dict[str, Any]) -> tuple["Model", str]:
 
 def _check_folder(folder: Path, asked: dict[str, Any]) -> None:
     """Refuse to write where something is."""
-    from polhode.assemble.recording import unfinished
+    from polhode.assemble.recording import is_leftover, unfinished
 
     if asked["resume"] or asked["force"]:
         return
@@ -145,13 +155,15 @@ def _check_folder(folder: Path, asked: dict[str, Any]) -> None:
     if unfinished(folder):
         fix = "Continue it (--resume), or discard it (--force)."
         raise InputError(message(where, "holds an unfinished run", "a checkpoint", "a new folder", fix))
-    if folder.is_dir() and any(folder.iterdir()):
+    if folder.is_dir() and not all(map(is_leftover, folder.iterdir())):
         fix = "Give another folder (--out), or replace the results in it (--force)."
         raise InputError(message(where, "already there", "a folder with files", "a new folder", fix))
 
 
-def _recorded(model: "Model", text: str, folder: Path, asked: dict[str, Any]) -> "xr.Dataset":
-    """The run itself, with its progress."""
+def _recorded(
+    model: "Model", text: str, folder: Path, asked: dict[str, Any], rest: Callable[["xr.Dataset"], None]
+) -> "xr.Dataset":
+    """The run itself, with its progress; then the rest of its files, before its checkpoint goes."""
     from polhode.assemble.recording import record, unfinished
     from polhode.formats.overrides import assignments
 
@@ -180,7 +192,8 @@ def _recorded(model: "Model", text: str, folder: Path, asked: dict[str, Any]) ->
     note = json.dumps({name: asked[name] for name in KEPT})
     try:
         with run_progress(model.name, duration, asked["quiet"]) as progress:
-            return record(folder, model, tau=tau, model_text=text, progress=progress, note=note, **options)
+            options |= {"model_text": text, "note": note, "then": rest}
+            return record(folder, model, tau=tau, progress=progress, **options)
     except KeyboardInterrupt:  # while the result was being written, or checked
         if unfinished(folder):
             click.echo(f"polhode: nothing is lost: polhode run --resume --out {folder}", err=True)
@@ -190,15 +203,19 @@ def _recorded(model: "Model", text: str, folder: Path, asked: dict[str, Any]) ->
 def _written(dataset: "xr.Dataset", model: "Model", folder: Path, asked: dict[str, Any]) -> dict[str, Path]:
     """The files of a run, the report and the table among them."""
     from polhode.result import csv
+    from polhode.result.aside import clear_parts
     from polhode.show.report import write_report
 
     files = {"run": folder / NAMES["run"]}
+    clear_parts(*(folder / name for name in NAMES.values()))
     for name in ("report", "csv"):
         path = folder / NAMES[name]
         if not asked[name]:
             path.unlink(missing_ok=True)  # of an older run
             continue
         files[name] = path
+        if asked["resume"] and path.exists() and path.stat().st_mtime_ns >= files["run"].stat().st_mtime_ns:
+            continue  # made of this very file, before the run was cut off
         if name == "csv":
             csv(dataset, path, force=True)
         else:
@@ -290,6 +307,28 @@ def _as_it_began(context: click.Context, folder: Path) -> dict[str, Any]:
 
     try:
         saved = json.loads(note_of(folder))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}  # the store tells what is missing
-    return {name: saved[name] for name in KEPT if name in saved and context.get_parameter_source(name) != GIVEN}
+    parameters = {parameter.name: parameter for parameter in context.command.params}
+    found = {name: saved[name] for name in KEPT if isinstance(saved, dict) and name in saved}
+    for name, value in found.items():
+        if not _fits(parameters[name], value):
+            fix = "Say how the run began: its model and its options, or start it again (--force)."
+            where = f"run, --resume, the options kept in '{folder}'"
+            raise InputError(message(where, "damaged", f"{name}: {value!r}"[:80], "what was written", fix))
+    return {name: value for name, value in found.items() if context.get_parameter_source(name) != GIVEN}
+
+
+def _fits(parameter: click.Parameter, value: Any) -> bool:
+    """Whether a kept option is of the kind that the command line gives."""
+    if value is None:
+        return True
+    if getattr(parameter, "multiple", False):
+        return isinstance(value, list) and all(isinstance(x, str) for x in value)
+    if getattr(parameter, "is_flag", False):
+        return isinstance(value, bool)
+    if isinstance(parameter.type, Numbers):
+        return isinstance(value, list) and all(type(x) in (int, float) for x in value)
+    if isinstance(parameter.type, Seconds) or parameter.type is click.FLOAT:
+        return type(value) in (int, float)
+    return type(value) is int if parameter.type is click.INT else isinstance(value, str)

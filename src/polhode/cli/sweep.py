@@ -39,8 +39,13 @@ FAILED = 3
 @click.option("--precision", default="double", show_default=True, help="double; or single, on a GPU.")
 @click.option("--scheduler", default=None, metavar="tcp://…", help="A Dask scheduler; its workers see the folder.")
 @click.option("--chunk", type=int, default=None, help="Runs computed and written together.  [default: about 0.5 s]")
+@click.option("--max-runs", type=float, default=1e9, show_default=True, help="Refuse a study of more runs.")
+@click.option("--max-steps", type=float, default=1e12, show_default=True, help="… of more equal steps in all.")
+@click.option("--max-bytes", type=float, default=1e12, show_default=True, help="… that keeps more.")
+@click.option("--max-memory", type=float, default=2e9, show_default=True, help="… that holds more bytes at a time.")
 @click.option("--resume", is_flag=True, help="Go on with a study that was cut off, or whose files are damaged.")
 @click.option("--force", is_flag=True, help="Discard the study that is there.")
+@click.option("--verify", is_flag=True, help="Only compare every file of the study with its digest.")
 @click.option("--report/--no-report", default=True, help="Write summary.nc and report.html.  [default: yes]")
 @click.option("--log", type=click.Path(path_type=Path), default=None, help="Write progress into this file too.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
@@ -49,16 +54,20 @@ def sweep(source: str | None, **asked: Any) -> None:
     """Run a model many times, its numbers drawn anew for each run, as STUDY.yaml says.
 
     Writes every run into study.zarr, sums them up in summary.nc and draws report.html. A study that was killed goes on
-    with --resume, and ends in the same bits. Exit code: 0; 2 for wrong input; 3 if no run came to its end; 130 after
-    Ctrl-C.
+    with --resume, and ends in the same bits; --resume also mends what was damaged, and --verify only looks. Exit code:
+    0; 2 for wrong input, and for damage; 3 if no run came to its end; 130 after Ctrl-C.
     """
     from polhode.ensemble.study_file import load_study
     from polhode.ensemble.sweep import sweep as run_study
 
+    if asked["verify"]:
+        _verify(source, asked)
+        return
     source, folder = _places(source, asked)
     study = load_study(source, runs=asked["runs"], seed=asked["seed"])
     begin = time.monotonic()
-    names = ("threads", "device", "precision", "scheduler", "chunk", "resume", "force")
+    names: tuple[str, ...] = ("threads", "device", "precision", "scheduler", "chunk", "resume", "force")
+    names += ("max_runs", "max_steps", "max_bytes", "max_memory")
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("always", PolhodeWarning)
@@ -76,6 +85,26 @@ def sweep(source: str | None, **asked: Any) -> None:
         click.get_current_context().exit(FAILED)
 
 
+def _verify(source: str | None, asked: dict[str, Any]) -> None:
+    """Compare every file with what was signed for, and say what is damaged."""
+    from polhode.ensemble.examine import examined
+    from polhode.ensemble.store import damage_error
+
+    folder = asked["out"] or (Path(f"{Path(source).stem}-sweep") if source else None)
+    if folder is None or asked["resume"] or asked["force"]:
+        found = "no folder" if folder is None else "--verify with --resume or --force"
+        fix = "Look at a study: polhode sweep --verify --out FOLDER; then mend it: polhode sweep --resume --out FOLDER"
+        raise InputError(message("sweep, --verify", "which study, and no more", found, "a folder alone", fix))
+    seen = examined(folder)
+    facts = {"runs": seen.runs, "runs_done": seen.done, "files": seen.files, "bytes": seen.bytes}
+    if asked["as_json"]:
+        click.echo(json.dumps(facts | {"damage": [one._asdict() for one in seen.damage]}, indent=1))
+    if seen.damage:
+        raise damage_error(f"sweep, --verify '{folder}'", folder, seen.damage)
+    if not asked["as_json"] and not asked["quiet"]:
+        click.echo(f"whole: {seen.done:,} runs, {seen.files:,} files, {seen.bytes / 1e6:,.1f} MB")
+
+
 def _places(source: str | None, asked: dict[str, Any]) -> tuple[str, Path]:
     """The study file and the folder; a resumed study knows its file."""
     from polhode.ensemble.store import begun
@@ -86,7 +115,10 @@ def _places(source: str | None, asked: dict[str, Any]) -> tuple[str, Path]:
             fix = "Name it: polhode sweep study.yaml; or go on with one: polhode sweep --resume --out FOLDER"
             raise InputError(message("sweep", "no study", "nothing", "a study file", fix))
         attrs = begun(folder)
-        source = str(attrs["source"])
+        source = attrs["source"]
+        if not source:
+            fix = "Go on with it there: ph.sweep(study, out=…, resume=True)."
+            raise InputError(message(f"sweep, out '{folder}'", "begun in Python", "no file", "a study file", fix))
         asked["runs"] = attrs["runs"] if asked["runs"] is None else asked["runs"]
         asked["seed"] = attrs["seed"] if asked["seed"] is None else asked["seed"]
     return source, folder or Path(f"{Path(source).stem}-sweep")
@@ -143,13 +175,21 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
     found = summary(dataset)
     written = {"study": folder / NAMES["study"]}
     if asked["report"]:
+        from polhode.ensemble.seal import RESULTS, sign_results
+        from polhode.result.aside import aside, clear_parts
+        from polhode.result.files import write_netcdf
         from polhode.show.study import write_study_report
 
+        paths = {name: folder / NAMES[name] for name in ("summary", "report")}
+        (folder / RESULTS).unlink(missing_ok=True)  # what it says is no longer so
+        clear_parts(*paths.values())
         kept = found.copy()
         kept.attrs = {key: x if isinstance(x, (str, int, float)) else json.dumps(x) for key, x in found.attrs.items()}
-        kept.to_netcdf(folder / NAMES["summary"], engine="h5netcdf")
-        written["summary"] = folder / NAMES["summary"]
-        written["report"] = write_study_report(found, folder / NAMES["report"])
+        with aside(paths["summary"], force=True) as sink:
+            write_netcdf(kept, sink)
+        write_study_report(found, paths["report"])
+        sign_results(folder, str(found.attrs["identity"]), [path.name for path in paths.values()])
+        written |= paths
     attrs = found.attrs
     measures = {name: [found[f"{name}_mean"].item(), found[f"{name}_error"].item()] for name in attrs["measures"]}
     facts |= {

@@ -4,6 +4,8 @@ A task is idempotent: where the receipt of its chunk fits the files, it hands th
 its unfinished chunk; runs that always fail are found by halving, and set aside with the reason.
 """
 
+import socket
+import threading
 import time
 from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +14,16 @@ from typing import Any
 from polhode.ensemble.fleet import Fleet
 from polhode.ensemble.store import Store
 from polhode.ensemble.study import Study
-from polhode.errors import InputError, PolhodeError, message
+from polhode.errors import InputError, PolhodeError, escaped, message
 
 RETRIES = 2
 """Of a task, before its runs are looked at one by one."""
 
-PATIENCE = "10s"
-"""For a scheduler to answer."""
+PATIENCE = 5.0
+"""Seconds for a scheduler to answer."""
+
+GREETING = 65536
+"""Bytes of a greeting of Dask, at most."""
 
 AHEAD = 4
 """Tasks for each worker that are handed out at a time."""
@@ -37,12 +42,51 @@ def client_of(scheduler: Any) -> Any:
         return scheduler
     if not isinstance(scheduler, str):
         raise InputError(message("sweep, scheduler", "not a scheduler", repr(scheduler)[:60], "a Client, or tcp://…"))
-    try:
-        return Client(scheduler, timeout=PATIENCE)
-    except (OSError, ValueError, TimeoutError) as fault:
-        fix = "Start one with: dask scheduler; and workers with: dask worker ADDRESS"
-        found = f"{scheduler}: {fault}"
-        raise InputError(message("sweep, scheduler", "cannot be reached", found, "tcp://host:8786", fix)) from None
+    found: list[Any] = []
+
+    def connect() -> None:
+        try:
+            _greeted(scheduler)
+            found.append(Client(scheduler, timeout=f"{PATIENCE}s"))
+        except Exception as fault:
+            found.append(fault)
+
+    thread = threading.Thread(target=connect, daemon=True)  # whoever never answers keeps nobody waiting
+    thread.start()
+    thread.join(2 * PATIENCE)
+    answer = found[0] if found else TimeoutError(f"no answer within {2 * PATIENCE:g} s")
+    if not isinstance(answer, BaseException):
+        return answer
+    fix = "Start one with: dask scheduler; and workers with: dask worker ADDRESS"
+    told = escaped(f"{scheduler}: {answer}"[:200])
+    raise InputError(message("sweep, scheduler", "cannot be reached", told, "tcp://host:8786", fix))
+
+
+def _greeted(address: str) -> None:
+    """Raise a ConnectionError unless what listens at a plain address greets as Dask does, in some hundred bytes.
+
+    Dask itself takes what any server sends for the length of a message, and waits for it or asks for as much memory.
+    """
+    kind, split, rest = address.partition("://")
+    if split and kind != "tcp":
+        return
+    host, _, port = (rest if split else address).rpartition(":")
+    if not port.isdecimal() or not host:
+        return
+    with socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE) as line:
+        line.settimeout(PATIENCE / 2)
+        heard = b""
+        try:
+            while len(heard) < 8 + GREETING and (piece := line.recv(4096)):
+                heard += piece
+                if len(heard) >= 8 and len(heard) >= 8 + int.from_bytes(heard[:8], "little"):
+                    break
+        except TimeoutError:
+            pass
+    if len(heard) < 8 or int.from_bytes(heard[:8], "little") > GREETING or b"compression" not in heard:
+        raise ConnectionError(
+            "something answers there, but it is not a Dask scheduler" if heard else "no greeting came"
+        )
 
 
 _made: dict[str, Fleet] = {}

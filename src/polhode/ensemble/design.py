@@ -20,6 +20,9 @@ DESIGNS = ("random", "latin", "sobol")
 WORDS = 4
 """Numbers that one count of Philox gives."""
 
+MOST_POINTS = 2**30
+"""Sobol's points, as SciPy has them."""
+
 DEEPEST = 21201
 """Axes that Sobol's points have at most."""
 
@@ -41,8 +44,12 @@ class Design:
         """Check."""
         if self.kind not in DESIGNS:
             raise InputError(message("sweep, design", "no such design", repr(self.kind), ", ".join(DESIGNS)))
-        if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
-            raise InputError(message("sweep, seed", "not a seed", repr(self.seed), "a whole number, 0 or above"))
+        if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or not 0 <= self.seed < 2**63:
+            found = repr(self.seed)[:60]
+            raise InputError(message("sweep, seed", "not a seed", found, "a whole number, from 0 to 2^63 − 1"))
+        if self.kind == "sobol" and self.runs > MOST_POINTS:
+            found = f"{self.runs:,} runs"
+            raise InputError(message("sweep, design", "too many runs for Sobol's points", found, "at most 2^30"))
         if self.kind == "sobol" and self.axes > DEEPEST:
             found = f"{self.axes} axes"
             raise InputError(message("sweep, design", "too many axes for Sobol's points", found, f"at most {DEEPEST}"))

@@ -63,6 +63,8 @@ class Uniform:
     def __post_init__(self) -> None:
         """Check."""
         _numbers("uniform", self.low, self.high)
+        if not math.isfinite(self.high - self.low):
+            raise _fault("uniform", "too wide", f"{self.low:g} to {self.high:g}", "a difference that is finite")
         if not self.low < self.high:
             raise _fault("uniform", "empty", f"{self.low:g} to {self.high:g}", "the lower bound first")
 
@@ -109,7 +111,10 @@ class Rotations:
             _numbers("rotations", self.spread)
             if self.spread <= 0:
                 raise _fault("rotations", "no spread", f"{self.spread:g}", "radians above 0, or none: uniform")
-        if len(self.mean) != 4 or abs(math.sqrt(sum(x * x for x in self.mean)) - 1) > UNIT_TOLERANCE:
+        if not isinstance(self.mean, (tuple, list, np.ndarray)) or len(self.mean) != 4:
+            raise _fault("rotations", "not a quaternion", repr(self.mean)[:60], "a mean (w, x, y, z)")
+        _numbers("rotations", *self.mean)
+        if not abs(math.hypot(*self.mean) - 1) <= UNIT_TOLERANCE:
             raise _fault("rotations", "not a unit quaternion", repr(self.mean), "a mean (w, x, y, z) of length 1")
 
     def values(self, u: np.ndarray) -> np.ndarray:
@@ -203,14 +208,18 @@ KINDS = "ph.Normal, Uniform, LogUniform, Rotations, Listed, Grid, or a frozen di
 
 def _numbers(name: str, *values: Any) -> None:
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
-            raise _fault(name, "not a number", repr(value), "finite numbers")
+        try:
+            finite = not isinstance(value, bool) and isinstance(value, (int, float, np.number)) and math.isfinite(value)
+        except (OverflowError, TypeError):  # whole numbers above all floats; complex ones
+            finite = False
+        if not finite:
+            raise _fault(name, "not a number", repr(value)[:60], "finite numbers")
 
 
 def _rows(name: str, values: Sequence[Any]) -> tuple[tuple[float, ...], ...]:
     try:
         array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise _fault(name, "not numbers", repr(values)[:60], "numbers, or rows of as many each") from None
     if array.ndim not in (1, 2) or not array.size or not np.all(np.isfinite(array)):
         raise _fault(name, "not a set of numbers", repr(values)[:60], "at least one, all finite")

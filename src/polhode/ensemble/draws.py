@@ -32,6 +32,9 @@ class Draws:
         found, seen = [], dict[str, str]()
         for key, given in self.study.samples.items():
             names = [name.strip() for name in key.split(",")]
+            if "t" in names:
+                fix = "In expressions t is the time; give it another name."
+                raise InputError(message("sweep, parameter 't'", "the name of the time", repr(key), "another", fix))
             shared = len(names) > 1 and given.width == len(names) > 1
             slots = [self.targets.columns(name, 1 if shared else given.width) for name in names]
             for column in (c for slot in slots for c in slot):
@@ -71,7 +74,8 @@ class Draws:
                 drawn = np.array(given.rows)[places[:, grid]]
                 grid += 1
             else:
-                drawn = given.values(np.ascontiguousarray(uniforms[:, axis : axis + given.uniforms]))
+                with np.errstate(all="ignore"):  # what is not finite is told of each run
+                    drawn = given.values(np.ascontiguousarray(uniforms[:, axis : axis + given.uniforms]))
                 drawn = drawn.reshape(last - first, given.width)
                 axis += given.uniforms
             shared = len(slots) > 1 and given.width == len(slots) > 1

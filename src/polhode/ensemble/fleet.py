@@ -24,6 +24,7 @@ from polhode.assemble.lanes import (
 from polhode.assemble.simulate import settings_of
 from polhode.ensemble.draws import Draws
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
+from polhode.ensemble.names import check_study_names
 from polhode.ensemble.rules import Rules
 from polhode.ensemble.study import Study, is_text, told
 from polhode.ensemble.targets import FORCE, START, Targets, impossible
@@ -65,6 +66,7 @@ class Fleet:
     def __init__(self, study: Study) -> None:
         """Check everything that can be wrong before anything is computed."""
         self.study, self.model = study, study.model
+        check_study_names(study)
         self.targets = Targets(study.model)
         self._settings = settings_of(
             study.model, study.q, study.v, study.duration, study.step, study.method, study.tolerance,
@@ -87,7 +89,7 @@ class Fleet:
         settings = self._settings
         if settings.step is not None:
             steps = round(settings.duration / settings.step)
-            every = settings.every or max(1, -(-steps // 100))
+            every = min(settings.every or max(1, -(-steps // 100)), max(steps, 1))
             return equal_steps(settings.duration, settings.step, every)
         times = settings.times if settings.times is not None else np.linspace(0, settings.duration, 101)
         return controlled_steps(times.tolist(), settings.tolerance)

@@ -31,7 +31,16 @@ class Measure:
     def __post_init__(self) -> None:
         """Check."""
         if self.kind not in KINDS:
-            raise InputError(message("sweep, measure", "no such kind", repr(self.kind), ", ".join(KINDS)))
+            raise InputError(message("sweep, measure", "no such kind", repr(self.kind)[:60], ", ".join(KINDS)))
+        for name in ("target", "band"):
+            value = getattr(self, name)
+            if value is None and name == "band":
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+                found = repr(value)[:60]
+                raise InputError(message(f"sweep, measure '{self.kind}', {name}", "not a number", found, "finite"))
+        if not isinstance(self.of, str):
+            raise InputError(message("sweep, measure", "of no name", repr(self.of)[:60], "as 'q.hinge'"))
         if (self.kind == "settle") != (self.band is not None) or (self.band is not None and not self.band > 0):
             raise InputError(
                 message(f"sweep, measure '{self.kind}'", "its band", repr(self.band), "above 0, for settle")

@@ -52,7 +52,14 @@ class Rules:
         for name, rule in (tau or {}).items():
             if name not in rules:
                 raise InputError(message("sweep, tau", "no such velocity", repr(name), ", ".join(names)))
-            rules[name] = self.function(f"tau '{name}'", rule) if isinstance(rule, str) else float(rule)
+            if isinstance(rule, str):
+                rules[name] = self.function(f"tau '{name}'", rule)
+                continue
+            try:
+                rules[name] = float(rule)
+            except (TypeError, ValueError, OverflowError):
+                found = repr(rule)[:60]
+                raise InputError(message(f"sweep, tau '{name}'", "not a force", found, "a number or text")) from None
 
         def law(t: Scalar, q: Vec, v: Vec, own: Mapping[str, Scalar]) -> list[Scalar]:
             found = []
@@ -84,3 +91,7 @@ def evaluated(where: str, text: str, names: Mapping[str, Any]) -> Any:
         return evaluate_on(text, names)
     except Fault as fault:
         raise InputError(message(where, fault.what, fault.found, fault.expected, fault.fix)) from None
+    except ZeroDivisionError:
+        raise InputError(message(where, "a division by zero", repr(text), "a number")) from None
+    except (ValueError, OverflowError):
+        raise InputError(message(where, "an expression without a value", repr(text), "a finite number")) from None

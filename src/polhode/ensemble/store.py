@@ -1,7 +1,8 @@
 """The runs of a study on disk: a Zarr group that xarray opens, and a receipt for every chunk that is whole.
 
     DIR/study.zarr            arrays over (run, time, …), in shards of one chunk of runs; the study and versions inside
-    DIR/receipts/000012.json  written when all files of the chunk are: their sizes and checksums, and why runs failed
+    DIR/seal.json             the seal of what all chunks share; see `seal`
+    DIR/receipts/000012.json  written when all files of the chunk are: their digests, and why runs failed
     DIR/lock                  held by the one process that may write
 
 A chunk without a receipt that fits its files is not there, whatever lies on the disk: it is computed again.
@@ -9,52 +10,76 @@ A chunk without a receipt that fits its files is not there, whatever lies on the
 
 import json
 import os
-import secrets
-from collections.abc import Iterator, Mapping
+import shutil
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode import __version__
 from polhode.ensemble.fleet import STATUS, Fleet, Stretch
-from polhode.ensemble.measures import VERDICTS
-from polhode.errors import InputError, PolhodeError, message
+from polhode.ensemble.layout import fill, needed
+from polhode.ensemble.seal import (
+    BEGUN,
+    FORMAT,
+    GROUP,
+    LOCK,
+    MOST_RUNS,
+    REASON,
+    RECEIPTS,
+    REPORT,
+    RESULTS,
+    SEAL,
+    SUMMARY,
+    Damage,
+    Seal,
+    checked_attributes,
+    chunk_damage,
+    make_seal,
+    read_receipt,
+    read_receipts,
+    read_seal,
+    receipt_path,
+    results_damage,
+    shared_damage,
+    write_json,
+    write_seal,
+    written_chunks,
+)
+from polhode.errors import InputError, PolhodeError, PolhodeWarning, escaped, message
+from polhode.kernel.stealing import in_threads
+from polhode.result.aside import FULL
 from polhode.result.lock import Lock
+from polhode.result.signed import Damaged, digest_of, is_count, is_digest, read_json
 
 if TYPE_CHECKING:
     import xarray as xr
-    import zarr
 
-GROUP, BEGUN, RECEIPTS, LOCK = "study.zarr", "study.zarr.partial", "receipts", "lock"
+FEW = 5
+"""Damaged files that a message names."""
 
-PIECE = 2**22
-"""Bytes of the inner chunks of a shard, about: what a reader of a few runs must read."""
-
-SHARDED = 2**18
-"""Bytes of one chunk of runs from which an array is sharded; a smaller one is one piece."""
-
-
-def needed() -> Any:
-    """The Zarr package, or an error that says how to get it."""
-    try:
-        import zarr
-    except ImportError:
-        fix = "Install it with: pip install 'polhode[ensemble]'."
-        raise InputError(message("sweep, out", "no store", "no package zarr", "zarr 3", fix)) from None
-    return zarr
+EAGER = 2**30
+"""Bytes of a study up to which a reader compares all of them when it opens it: about 0.6 s."""
 
 
 class Store:
     """The store of one study: what is there, and what is missing."""
 
     def __init__(self, folder: str | Path) -> None:
-        """Use `create`, `resume` or `open_study`."""
-        self.folder = Path(folder)
-        self.group: zarr.Group = needed().open_group(str(self.folder / GROUP), mode="r+")
-        self.attrs: dict[str, Any] = dict(self.group.attrs)
-        self.runs, self.chunk = int(self.attrs["runs"]), int(self.attrs["chunk"])
-        self.names: list[str] = list(self.attrs["arrays"])
+        """Use `create`, `resume` or `open_study`; an InputError where what all chunks share is damaged."""
+        self.folder, where = Path(folder), f"study '{folder}'"
+        try:
+            self.seal = read_seal(self.folder)
+        except Damaged as fault:
+            raise damage_error(where, self.folder, [Damage(SEAL, str(fault))]) from None
+        if found := list(shared_damage(self.folder, self.seal)):
+            raise damage_error(where, self.folder, found)
+        try:
+            self.attrs = checked_attributes(self.folder, self.seal)
+        except Damaged as fault:
+            raise damage_error(where, self.folder, [Damage(f"{GROUP}/zarr.json", str(fault))]) from None
+        self.names = list(self.seal.axes)
         self.lock: Lock | None = None
         self._arrays: dict[str, Any] = {}
 
@@ -63,24 +88,20 @@ class Store:
     @classmethod
     def create(cls, folder: str | Path, fleet: Fleet, chunk: int, force: bool = False) -> "Store":
         """A new store, locked; `force` discards what is there."""
-        zarr, place = needed(), Path(folder)
-        where = f"sweep, out '{folder}'"
+        needed()
+        place, where = Path(folder), f"sweep, out '{folder}'"
         if _is_used(place) and not force:
             study = (place / GROUP).exists()
             fix = "Go on with it (--resume), give another folder (--out), or discard what is there (--force)."
             found = "a study" if study else "a folder with files"
             raise InputError(message(where, "already there", found, "a new folder", fix))
+        lock = _locked(where, place)
         try:
-            place.mkdir(parents=True, exist_ok=True)
-            lock = Lock(place / LOCK)
-        except OSError as fault:
-            raise InputError(message(where, "cannot be made", fault.strerror or str(fault), "a folder")) from None
-        try:
-            if (place / GROUP).exists() and not _is_ours(place / GROUP):
+            if (place / GROUP).exists() and not _is_ours(place):
                 raise InputError(message(where, "not a study of ours", GROUP, "a study, or a new folder"))
             _clear(place)
-            _fill(zarr.open_group(str(place / BEGUN), mode="w", zarr_format=3), fleet, chunk)
-            (place / RECEIPTS).mkdir(exist_ok=True)
+            seal = _begin(place, fleet, chunk)
+            write_seal(place, seal)
             (place / BEGUN).rename(place / GROUP)  # there as a whole, or not at all
             store = cls(place)
         except BaseException:
@@ -91,18 +112,21 @@ class Store:
 
     @classmethod
     def resume(cls, folder: str | Path, fleet: Fleet) -> "Store":
-        """The store of a study that was cut off, locked; an InputError where it is of another study."""
+        """The store of a study that was cut off, locked and mended; an InputError where it is of another study."""
+        needed()
         place, where = Path(folder), f"sweep, out '{folder}'"
-        if not _is_ours(place / GROUP):
-            fix = "It ended before it began, or it is another folder: leave --resume out."
-            raise InputError(message(where, "nothing to resume", "no study", "a study that was cut off", fix))
-        lock = Lock(place / LOCK)
+        facts = begun(place)
+        lock = _locked(where, place)
         try:
+            _compare(where, place, facts, fleet)
+            for left in (
+                *place.glob("*.json.partial"),
+                *(place / GROUP).rglob("*.partial"),
+                *(place / RECEIPTS).glob("*.partial"),
+            ):
+                left.unlink(missing_ok=True)  # of a writer that was killed
+            _mend(place, fleet, facts["chunk"])
             store = cls(place)
-            _compare(where, json.loads(store.attrs["study"]), fleet)
-            (place / RECEIPTS).mkdir(exist_ok=True)
-            for left in (place / GROUP).rglob("*.partial"):  # of a writer that was killed
-                left.unlink(missing_ok=True)
         except BaseException:
             lock.release()
             raise
@@ -118,202 +142,261 @@ class Store:
     # chunks
 
     @property
+    def runs(self) -> int:
+        """How many there are, done or not."""
+        return self.seal.runs
+
+    @property
+    def chunk(self) -> int:
+        """Runs of a chunk."""
+        return self.seal.chunk
+
+    @property
     def chunks(self) -> int:
         """How many there are, written or not."""
-        return -(-self.runs // self.chunk)
+        return self.seal.chunks
 
     def bounds(self, number: int) -> tuple[int, int]:
         """The first run of a chunk, and the first after it."""
-        return number * self.chunk, min((number + 1) * self.chunk, self.runs)
+        return self.seal.bounds(number)
 
-    def pending(self) -> list[int]:
+    def pending(self, threads: int = 1) -> list[int]:
         """The chunks that are missing, or are not what their receipt says."""
-        return [number for number in range(self.chunks) if self.receipt(number) is None]
+        there = written_chunks(self.folder, self.seal)
+        fit: set[int] = set()
+
+        def look(number: int) -> None:
+            if self.receipt(number) is not None:
+                fit.add(number)
+
+        in_threads(look, there, threads)
+        return [number for number in range(self.chunks) if number not in fit]
 
     def write(self, number: int, stretch: Stretch, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Write a chunk, then its receipt, and hand that back; facts: what else it should say."""
         first, last = self.bounds(number)
         assert (stretch.first, stretch.last) == (first, last)
-        self._path(number).unlink(missing_ok=True)  # what it says is no longer so
+        receipt_path(self.folder, number).unlink(missing_ok=True)  # what it says is no longer so
+        files = {}
         for name in self.names:
             self.array(name)[first:last] = stretch.arrays[name]
+            place = self.seal.chunk_place(name, number)
+            files[name] = list(digest_of(place, self.folder / GROUP / self.seal.key(name, number)))
         status = stretch.arrays["status"]
         receipt = {
-            "identity": self.attrs["identity"], "chunk": number, "first": first, "last": last,
+            "format": FORMAT, "identity": self.seal.identity, "chunk": number, "first": first, "last": last,
             "status": {name: int(np.sum(status == code)) for name, code in STATUS.items()},
-            "reasons": {str(run): why for run, why in stretch.reasons.items()},
-            "files": {name: _sum(self._file(name, number)) for name in self.names}, **facts,
+            "reasons": {str(run): escaped(why)[:REASON] for run, why in stretch.reasons.items()},
+            "files": files, **facts,
         }  # fmt: skip
-        aside = self._path(number).with_suffix(f".{secrets.token_hex(8)}.partial")
-        try:
-            aside.write_text(json.dumps(receipt), encoding="utf-8")
-            os.replace(aside, self._path(number))
-        except BaseException:
-            aside.unlink(missing_ok=True)
-            raise
+        write_json(receipt_path(self.folder, number), receipt)
         return receipt
 
     def receipt(self, number: int, check: bool = True) -> dict[str, Any] | None:
         """The receipt of a chunk; None where there is none, or (with `check`) where its files are not as it says."""
         try:
-            found = json.loads(self._path(number).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            found = read_receipt(self.folder, self.seal, number)
+        except Damaged:
             return None
-        if not isinstance(found, dict) or found.get("identity") != self.attrs["identity"]:
-            return None
-        if check and any(_sum(self._file(name, number)) != found["files"].get(name) for name in self.names):
+        if check and next(chunk_damage(self.folder, self.seal, number, found), None):
             return None
         return found
-
-    def receipts(self) -> Iterator[dict[str, Any]]:
-        """All that there are, their files unread."""
-        for number in range(self.chunks):
-            if found := self.receipt(number, check=False):
-                yield found
 
     def array(self, name: str) -> Any:
         """An array of the group."""
         if name not in self._arrays:
-            place = str(self.folder / GROUP)
-            whole = {"write_empty_chunks": True}  # without a look at every number, whether it is the empty one
-            self._arrays[name] = needed().open_array(place, path=name, mode="r+", config=whole)
+            zarr = needed()
+            # every chunk becomes a file, those of fill values too, without a look at every number
+            with zarr.config.set({"array.write_empty_chunks": True}):
+                self._arrays[name] = zarr.open_array(str(self.folder / GROUP), path=name, mode="r+")
         return self._arrays[name]
-
-    def _path(self, number: int) -> Path:
-        return self.folder / RECEIPTS / f"{number:06d}.json"
-
-    def _file(self, name: str, number: int) -> Path:
-        """The one file of a chunk of an array."""
-        axes = self.array(name).ndim
-        return (self.folder / GROUP / name / "c").joinpath(str(number), *["0"] * (axes - 1))
 
     # reading
 
-    def dataset(self) -> "xr.Dataset":
-        """All of it, read when asked for; with what is known of runs that were not run."""
+    def dataset(self, verify: bool | None = False, gaps: bool = False) -> "xr.Dataset":
+        """All of it, read when asked for, its bytes compared then or now; with what is known of runs that failed."""
+        needed()
         import xarray as xr
 
-        found = xr.open_dataset(str(self.folder / GROUP), engine="zarr", consolidated=False, chunks=None)
-        done = list(self.receipts())
-        reasons = {run: why for receipt in done for run, why in receipt["reasons"].items()}
-        finished = sum(receipt["last"] - receipt["first"] for receipt in done)
-        return found.assign_attrs(runs_done=finished, reasons=json.dumps(reasons))
+        from polhode.ensemble.reader import SealedStore
+
+        where = f"study '{self.folder}'"
+        receipts, bad = read_receipts(self.folder, self.seal, bool(verify or gaps))
+        size = sum(size for receipt in receipts.values() for size, _ in receipt["files"].values())
+        if verify is None and not bad and size <= EAGER:
+            receipts, bad = read_receipts(self.folder, self.seal, verify=True)
+        if bad and not gaps:
+            raise damage_error(where, self.folder, bad)
+        store = SealedStore(self.folder.resolve(), self.seal, receipts)
+        try:
+            found = xr.open_dataset(store, engine="zarr", consolidated=False, chunks=None, zarr_format=3)
+        except PolhodeError:
+            raise
+        except Exception as fault:  # of a hostile study, Zarr reports nearly any kind of error
+            told = escaped(f"{type(fault).__name__}: {fault}"[:200])
+            raise InputError(message(where, "cannot be opened", told, "a study of `polhode sweep`")) from fault
+        reasons = {run: why for receipt in receipts.values() for run, why in receipt["reasons"].items()}
+        done = sum(receipt["last"] - receipt["first"] for receipt in receipts.values())
+        if done < self.runs:
+            fix = f"Compute them: polhode sweep --resume --out '{self.folder}'"
+            lost = f", {len(bad)} files are damaged: {listed(bad)}" if bad else ""
+            expected = f"{self.runs:,}; the others are NaN, their status is pending"
+            told = message(where, "not all runs are there", f"{done:,} runs{lost}", expected, fix)
+            warnings.warn(told, PolhodeWarning, stacklevel=3)
+        return found.assign_attrs(runs_done=done, reasons=json.dumps(reasons))
 
 
 def begun(folder: str | Path) -> dict[str, Any]:
-    """What a study on disk says of itself; an InputError where there is none."""
+    """What a study on disk says of itself: identity, runs, chunk, seed, source; an InputError where it says nothing.
+
+    The seal says it, and so do the attributes of the group: one of them may be damaged.
+    """
+    place, where = Path(folder), f"sweep, out '{folder}'"
+    if not (place / GROUP).is_dir():
+        fix = "It ended before it began, or it is another folder: leave --resume out."
+        raise InputError(message(where, "nothing to resume", "no study", "a study that was cut off", fix))
     try:
-        return json.loads((Path(folder) / GROUP / "zarr.json").read_text(encoding="utf-8"))["attributes"]
-    except (OSError, ValueError, KeyError):
-        where = f"sweep, out '{folder}'"
-        raise InputError(message(where, "nothing to resume", "no study", "a study that was cut off")) from None
+        seal = read_seal(place)
+    except Damaged as fault:
+        first = fault
+    else:
+        return {name: getattr(seal, name) for name in ("identity", "runs", "chunk", "seed", "source")}
+    try:
+        attrs = read_json(place / GROUP / "zarr.json").get("attributes")
+    except Damaged:
+        attrs = None
+    names = ("identity", "runs", "chunk", "seed", "source")
+    found: dict[str, Any] = {name: attrs.get(name) for name in names} if isinstance(attrs, dict) else {}
+    whole = is_digest(found.get("identity")) and is_count(found.get("runs"), 1, MOST_RUNS)
+    whole = whole and is_count(found["chunk"], 1, found["runs"]) and is_count(found["seed"])
+    if not whole or not isinstance(found["source"], str):
+        fix = "Begin it again: the study file, and --force."
+        told = f"{SEAL} ({first}), and {GROUP}/zarr.json"
+        raise InputError(message(where, "cannot be mended", told, "one of them, whole", fix))
+    return found
 
 
-def open_study(folder: str | Path) -> "xr.Dataset":
-    """A study on disk as a Dataset over (run, time, …), read when asked for."""
+def open_study(folder: str | Path, *, verify: bool | None = None, gaps: bool = False) -> "xr.Dataset":
+    """A study on disk as a Dataset over (run, time, …), read when asked for.
+
+    Metadata, coordinates and receipts are compared with their digests, and all files with their sizes, before this
+    returns; all bytes too where they are fewer than 1 GiB, else those of a file when they are first read. What is
+    damaged is an InputError; runs that are not there yet are NaN, their status is pending, and a warning says so.
+
+    verify  True: compare all bytes now, however many; False: only when they are read
+    gaps    open a damaged study all the same: chunks that are damaged count as not there; compares all bytes
+    """
     place = Path(folder)
-    if not _is_ours(place / GROUP):
+    if not (place / GROUP).is_dir():
         raise InputError(message(f"open_study '{folder}'", "not a study", f"no {GROUP}", "a folder of `polhode sweep`"))
-    return Store(place).dataset()
+    store = Store(place)
+    for one in results_damage(place, store.seal.identity):
+        fix = f"Make it again: polhode sweep --resume --out '{folder}'"
+        told = message(f"study '{folder}', {one.path}", "damaged", one.fault, "the file that was made of the runs", fix)
+        warnings.warn(told, PolhodeWarning, stacklevel=2)
+    return store.dataset(verify, gaps)
 
 
-def _fill(group: Any, fleet: Fleet, chunk: int) -> None:
-    """The arrays of a new store, empty, and all that says what it is."""
-    from zarr.codecs import Crc32cCodec
-
-    runs = fleet.study.runs
-    for name, array in fleet.arrays.items():
-        whole = (chunk, *array.sizes)
-        size = int(np.prod(whole)) * np.dtype(array.kind).itemsize
-        inner, shards = whole, None
-        if size > SHARDED and array.sizes:
-            wanted = max(1, size // PIECE)
-            pieces = next((k for k in range(wanted, min(4 * wanted, chunk) + 1) if chunk % k == 0), 1)
-            inner, shards = (chunk // pieces, *array.sizes), whole
-        fill: Any = np.nan if array.kind == "f8" else 0
-        made = group.create_array(
-            name, shape=(runs, *array.sizes), chunks=inner, shards=shards, dtype=array.kind, fill_value=fill,
-            compressors=[Crc32cCodec()], dimension_names=("run", *array.axes),
-        )  # fmt: skip
-        made.attrs.update({key: x for key, x in (("units", array.unit), ("long_name", array.note)) if x})
-        if name in ("status", "verdict"):
-            codes = STATUS if name == "status" else VERDICTS
-            made.attrs["flag_values"] = list(codes.values())
-            made.attrs["flag_meanings"] = " ".join(key.replace(" ", "_") for key in codes)
-        if name == "event":
-            made.attrs["stops"] = list(fleet.study.stop)
-    for name, values in fleet.coordinates.items():
-        if len(values) and any(name in array.axes for array in fleet.arrays.values()):
-            texts = name != "time"
-            data = np.array(values, dtype=object if texts else float)
-            kept = group.create_array(name, shape=data.shape, dtype=str if texts else float, dimension_names=(name,))
-            kept[:] = data
-            if name == "time":
-                kept.attrs["units"] = "s"
-    group.attrs.update(facts(fleet) | {"chunk": chunk, "arrays": list(fleet.arrays)})
+def damage_error(where: str, folder: Path, found: list[Damage]) -> InputError:
+    """The error for files that are not what was written."""
+    count = "a file" if len(found) == 1 else f"{len(found):,} files"
+    fix = f"Compute again what was lost: polhode sweep --resume --out '{folder}'"
+    return InputError(message(where, "damaged", f"{count}: {listed(found)}", "what its receipts tell of", fix))
 
 
-def facts(fleet: Fleet) -> dict[str, Any]:
-    """What made a study: its description and text, the model's, the versions."""
-    import zarr
+def listed(found: list[Damage]) -> str:
+    """The first few of what is damaged."""
+    return "; ".join(map(str, found[:FEW])) + ("; …" if len(found) > FEW else "")
 
+
+def _locked(where: str, place: Path) -> Lock:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        (place / RECEIPTS).mkdir(exist_ok=True)
+        return Lock(place / LOCK)
+    except OSError as fault:
+        raise InputError(message(where, "cannot be made", fault.strerror or str(fault), "a folder")) from None
+
+
+def _begin(place: Path, fleet: Fleet, chunk: int) -> Seal:
+    """A new group beside the place of the study's, and its seal."""
+    shutil.rmtree(place / BEGUN, ignore_errors=True)
+    fill(needed().open_group(str(place / BEGUN), mode="w", zarr_format=3), fleet, chunk)
     study = fleet.study
-    versions = {"polhode": __version__, "numpy": np.__version__, "zarr": zarr.__version__}
-    return {
-        "title": study.name, "model_name": study.model.name, "runs": study.runs, "seed": study.seed,
-        "study": json.dumps(study.description), "study_text": study.text, "source": study.source,
-        "model_text": study.model_text,
-        "identity": study.identity, "versions": json.dumps(versions), "measures": list(study.measures),
-        "outputs": list(study.outputs),
-    }  # fmt: skip
+    axes = {name: 1 + len(array.axes) for name, array in fleet.arrays.items()}
+    known = {"identity": study.identity, "runs": study.runs, "chunk": chunk, "seed": int(study.seed)}
+    return make_seal(place / BEGUN, known | {"source": study.source, "axes": axes})
 
 
-def _sum(path: Path) -> list[int]:
-    """Size and checksum (CRC-32C, which Zarr brings) of a file; none of them where it cannot be read."""
-    from google_crc32c import value
-
+def _mend(place: Path, fleet: Fleet, chunk: int) -> None:
+    """Make again what all chunks share, where it is not as it was sealed."""
     try:
-        content = path.read_bytes()
-    except OSError:
-        return []
-    return [len(content), value(content)]
+        seal: Seal | None = read_seal(place)
+    except Damaged:
+        seal = None
+    if seal is not None and not any(shared_damage(place, seal)):
+        return
+    made = _begin(place, fleet, chunk)
+    for key in made.files:
+        (place / GROUP / key).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(place / BEGUN / key, place / GROUP / key)
+    write_seal(place, made)
+    shutil.rmtree(place / BEGUN, ignore_errors=True)
 
 
-def _is_ours(group: Path) -> bool:
+def _is_ours(place: Path) -> bool:
+    """Whether a folder holds a study, damaged or not."""
+    if (place / SEAL).is_file():
+        return True
     try:
-        found = json.loads((group / "zarr.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return "identity" in read_json(place / GROUP / "zarr.json").get("attributes", {})
+    except (Damaged, TypeError):
         return False
-    return "identity" in found.get("attributes", {})
 
 
 def _is_used(place: Path) -> bool:
     """Whether a folder holds anything that counts."""
-    there = list(place.iterdir()) if place.is_dir() else []
-    empty = (place / RECEIPTS).is_dir() and not any((place / RECEIPTS).iterdir())
-    return any(x.name not in (LOCK, BEGUN, *([RECEIPTS] if empty else [])) for x in there)
+    there = {x.name for x in place.iterdir()} if place.is_dir() else set()
+    if GROUP not in there and not any((place / RECEIPTS).glob("*.json")):  # of a study killed before it began
+        there -= {RECEIPTS, SEAL, *(name for name in there if name.endswith(".json.partial"))}
+    return bool(there - {LOCK, BEGUN})
 
 
 def _clear(place: Path) -> None:
     """Remove a study that is to be replaced: its receipts first, so that what is left never looks whole."""
-    import shutil
-
     for name in (RECEIPTS, BEGUN, GROUP):
         if (place / name).exists():
             shutil.rmtree(place / name)
+    for name in (SEAL, RESULTS, SUMMARY, REPORT):
+        (place / name).unlink(missing_ok=True)
+    (place / RECEIPTS).mkdir()
 
 
-def _compare(where: str, there: Mapping[str, Any], fleet: Fleet) -> None:
+def _compare(where: str, place: Path, facts: Mapping[str, Any], fleet: Fleet) -> None:
     """Refuse to go on with another study."""
+    if facts["identity"] == fleet.study.identity:
+        return
+    fix = "Give the study it was begun with, another folder (--out), or discard it (--force)."
+    try:
+        there = json.loads(read_json(place / GROUP / "zarr.json")["attributes"]["study"])
+    except (Damaged, KeyError, TypeError, ValueError, RecursionError):
+        there = None
     here = json.loads(json.dumps(fleet.study.description, default=str))
-    for name in here:
+    for name in here if isinstance(there, dict) else ():
         if here[name] != there.get(name):
-            fix = "Give the study it was begun with, another folder (--out), or discard it (--force)."
             found, expected = (f"{name}: {str(x)[:80]}" for x in (here[name], there.get(name)))
             raise InputError(message(where, "of another study", found, expected, fix))
+    found, expected = (f"identity {x[:12]}…" for x in (fleet.study.identity, facts["identity"]))
+    what = "of another study, or of another version of polhode"
+    raise InputError(message(where, what, found, expected, fix))
 
 
 def written(where: str, fault: OSError, folder: Path) -> PolhodeError:
     """The error for a store that could not be written: what is there stays."""
-    fix = f"Nothing that was written is lost. Make room, then: polhode sweep --resume --out {folder}"
-    return PolhodeError(message(where, "cannot be written", fault.strerror or str(fault), "room on the disk", fix))
+    again = f"then: polhode sweep --resume --out '{folder}'"
+    reason = f"{fault.strerror or fault}{f' ({fault.filename})' if fault.filename else ''}"
+    if fault.errno in FULL:
+        fix = f"Nothing that was written is lost. Make room, {again}"
+        return PolhodeError(message(where, "the disk is full", reason, "room on the disk", fix))
+    fix = f"Nothing that was written is lost. Mend the cause, {again}"
+    return PolhodeError(message(where, "the study broke off", reason, "files that can be read and written", fix))

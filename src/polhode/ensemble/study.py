@@ -109,11 +109,17 @@ def study(model: Model, samples: Mapping[str, Any], *, runs: int | None = None, 
     if not isinstance(samples, Mapping) or not samples:
         found = repr(samples)[:60]
         raise InputError(message("sweep, samples", "nothing to vary", found, "distributions by name"))
+    for name in samples:
+        if not isinstance(name, str):
+            raise InputError(message("sweep, samples", "not a name", repr(name)[:60], "text, as 'bodies.arm.mass'"))
     given = {name: distribution(f"sweep, parameter '{name}'", value) for name, value in samples.items()}
     options = {name: value for name, value in options.items() if value is not None}
     if isinstance(options.get("keep"), str):
         options["keep"] = (options["keep"],)
-    options["keep"] = tuple(options.get("keep", ("q", "v")))
+    keep = options.get("keep", ("q", "v"))
+    if not isinstance(keep, (list, tuple)) or not all(isinstance(name, str) for name in keep):
+        raise InputError(message("sweep, keep", "not names", repr(keep)[:60], "names, as ['q', 'v.hinge']"))
+    options["keep"] = tuple(keep)
     return Study(options.pop("name", model.name), model, given, _runs(runs, given), **options)
 
 

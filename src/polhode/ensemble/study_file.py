@@ -14,6 +14,7 @@ measures:
   highest: {max: q.hinge}
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +38,9 @@ RULES = ("derived", "outputs")
 KEYS = (*WORDS, *NUMBERS, *RULES, "parameters", "start", "input", "stop", "measures", "keep")
 
 WHOLE = ("runs", "seed", "every", "times")
+
+MOST_POINTS = 1_000_000
+"""Points of a grid that are written as from, to and count."""
 
 
 def load_study(path: str | Path, **other: Any) -> Study:
@@ -137,6 +141,8 @@ class _Reader:
                 raise self.fault(path, fault.what, fault.found, fault.expected, fault.fix) from None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.fault(path, "not a number", repr(value)[:60], "a number")
+        if not math.isfinite(value):
+            raise self.fault(path, "not finite", repr(value), "a finite number")
         if path[-1] in WHOLE:
             if value != int(value):
                 raise self.fault(path, "not a whole number", repr(value), "a whole number")
@@ -192,8 +198,11 @@ class _Reader:
         if set(value) != {"from", "to", "count"}:
             raise self.fault(path, "not a grid", ", ".join(map(str, value)), "from, to and count; or a list")
         first, last, count = (self._number((*path, key)) for key in ("from", "to", "count"))
-        if count < 1 or count != int(count):
-            raise self.fault((*path, "count"), "not a number of points", repr(count), "1 or more")
+        if not 1 <= count <= MOST_POINTS or count != int(count):
+            expected = f"a whole number, 1 to {MOST_POINTS:,}"
+            raise self.fault((*path, "count"), "not a number of points", repr(count), expected)
+        if not math.isfinite(last - first):
+            raise self.fault(path, "too wide", f"{first:g} to {last:g}", "a difference that is finite")
         return Grid(tuple(np.linspace(first, last, int(count)).tolist()))
 
     def rotations(self, path: Path_, value: Any) -> Rotations:
@@ -214,6 +223,8 @@ class _Reader:
         if not isinstance(value, dict) or not {"when"} <= set(value) <= {"when", "direction"}:
             raise self.fault(path, "not a stop", repr(value)[:60], "an expression, or when and direction")
         direction = self._number((*path, "direction")) if "direction" in value else 0
+        if direction not in (-1, 0, 1):
+            raise self.fault((*path, "direction"), "no such direction", repr(direction), "1, -1 or 0")
         return Stop(self._rule((*path, "when")), int(direction))
 
     def _measure(self, path: Path_) -> Measure:

@@ -15,6 +15,7 @@ from polhode.ensemble.devices import Device, device_named
 from polhode.ensemble.fleet import STATUS, Fleet, Stretch
 from polhode.ensemble.store import Store, written
 from polhode.ensemble.study import Study, study as make_study
+from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, Limits, work_of
 from polhode.errors import InputError, PolhodeWarning, message
 from polhode.kernel.stealing import in_threads
 from polhode.model import Model
@@ -25,17 +26,16 @@ if TYPE_CHECKING:
 SECONDS = {"here": 0.5, "cluster": 2.0}
 """That one chunk of runs should take."""
 
-BYTES = 64 * 2**20
-"""Of the arrays of one chunk, at most."""
-
 ON_GPU = 16
 """So many times as many bytes on a GPU."""
 
 PROBE = 5e-3
 """Seconds that a few runs are tried for, to tell what one costs."""
 
-FEWEST, MOST = 64, 65536
-"""Runs of a chunk."""
+FEWEST = 64
+"""Runs of a chunk, unless they are large."""
+
+MOST_THREADS = 1024
 
 
 class News(NamedTuple):
@@ -67,6 +67,10 @@ def sweep(
     scheduler: Any = None,
     chunk: int | None = None,
     progress: Progress | bool | None = None,
+    max_runs: float = Limits.max_runs,
+    max_steps: float = Limits.max_steps,
+    max_bytes: float = Limits.max_bytes,
+    max_memory: float = Limits.max_memory,
     **options: Any,
 ) -> "xr.Dataset":
     """Run a model many times, its numbers drawn anew for each run: a Dataset over (run, time, …).
@@ -82,6 +86,8 @@ def sweep(
     scheduler  a dask.distributed Client, or the address of a scheduler; needs `out`, which all workers see
     chunk      runs that are computed and written together
     progress   a function of `News`, called now and then; True: lines on stderr
+    max_…      what a study may make at most: runs, equal steps in all, bytes kept, bytes of memory; counted, and
+               refused where it is more, before anything is computed
     options    those of `Study`: runs, seed, design, derived, duration, step, method, tolerance, every, times, tau,
                outputs, stop, measures, keep, …
     """
@@ -91,7 +97,9 @@ def sweep(
         study = model
     else:
         study = make_study(model, samples or {}, **options)
-    return Sweep(study, out, resume, force, threads, device, precision, scheduler, chunk, _told(progress)).run()
+    limits = Limits(max_runs, max_steps, max_bytes, max_memory)
+    asked = (out, resume, force, threads, device, precision, scheduler, chunk, _told(progress), limits)
+    return Sweep(study, *asked).run()
 
 
 def _told(progress: Any) -> Progress | None:
@@ -107,13 +115,16 @@ class Sweep:
 
     def __init__(
         self, study: Study, out: Any, resume: bool, force: bool, threads: int | None, device: str, precision: str,
-        scheduler: Any, chunk: int | None, progress: Progress | None,
+        scheduler: Any, chunk: int | None, progress: Progress | None, limits: Limits,
     ) -> None:  # fmt: skip
         """Check what was asked for, before anything is computed."""
         self.study, self.out, self.progress = study, Path(out) if out is not None else None, progress
         self.resume, self.force = resume, force
         self.threads = thread_count("sweep", threads if threads is not None else os.cpu_count() or 1)
+        if self.threads > MOST_THREADS:
+            raise InputError(message("sweep, threads", "too many", f"{self.threads:,}", f"at most {MOST_THREADS}"))
         self._contradictions(scheduler, device, chunk)
+        limits.check(work_of(study, None if chunk is None else int(chunk), self.threads, self.out is None))
         self.fleet = study.fleet()
         self.client = None
         self.device: Device | None = None
@@ -147,12 +158,13 @@ class Sweep:
         """All runs that are missing; then the Dataset."""
         if self.out is None:
             return self._in_memory()
-        if self.resume:
-            store = Store.resume(self.out, self.fleet)
-        else:
-            store = Store.create(self.out, self.fleet, self._size(), self.force)
+        store: Store | None = None
         try:
-            pending = store.pending()
+            if self.resume:
+                store = Store.resume(self.out, self.fleet)
+            else:
+                store = Store.create(self.out, self.fleet, self._size(), self.force)
+            pending = store.pending(self.threads)
             for number in set(range(store.chunks)) - set(pending):
                 self._count(store.receipt(number, check=False) or {}, "before")
             if self.client is not None:
@@ -164,7 +176,8 @@ class Sweep:
         except OSError as fault:
             raise written(f"sweep, out '{self.out}'", fault, self.out) from fault
         finally:
-            store.release()
+            if store is not None:
+                store.release()
             if self.client is not None and not self._borrowed:
                 self.client.close()
         return store.dataset()
@@ -173,15 +186,18 @@ class Sweep:
         """Runs of a chunk."""
         if self.chunk is not None:
             return min(int(self.chunk), self.study.runs)
+        lanes, samples = self.fleet.lanes, len(self.fleet.timing.times)
         bytes_ = sum(8 * int(np.prod(array.sizes)) for array in self.fleet.arrays.values())
+        held = 8 * samples * (lanes.nq + lanes.nv + len(lanes.outputs))  # of one run under way, kept or not
         seconds = SECONDS["cluster" if self.client is not None else "here"]
         if self.device is not None and self.device.batch:
-            count = min(self.device.batch, ON_GPU * BYTES / bytes_)
+            count = min(self.device.batch, ON_GPU * CHUNK_BYTES / bytes_)
         else:
-            count = min(seconds / max(_cost(self.fleet), 1e-9), MOST, BYTES / bytes_)
+            count = min(seconds / max(_cost(self.fleet), 1e-9), MOST_TOGETHER, CHUNK_BYTES / bytes_)
             if self.client is None:
                 count = min(count, self.study.runs / (4 * self.threads))
-        return int(min(max(FEWEST * round(count / FEWEST), FEWEST), self.study.runs))
+        most = self.study.runs if self.device is not None and self.device.batch else max(1, CHUNK_BYTES // held)
+        return int(min(max(FEWEST * round(count / FEWEST), FEWEST), most, self.study.runs))
 
     def _here(self, store: Store, pending: Sequence[int]) -> None:
         """Chunks by threads of this process; with few of them, the runs of each by several."""

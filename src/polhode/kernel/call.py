@@ -37,6 +37,29 @@ CONTEXT = (
 )  # fmt: skip
 """The context: addresses of objects and functions, eight bytes each."""
 
+
+class Context(bytes):
+    """A built-in's `self`: addresses, as CPython keeps the data of any bytes object.
+
+    Addresses mean nothing in another process. Pickled it is its owner, whose method of the same name the built-in
+    stands for: so a built-in is pickled as that method of the owner, as data, and is compiled again where it is used.
+    """
+
+    owner: Any
+
+    def __reduce__(self) -> tuple:
+        if self.owner is None:
+            raise TypeError("a compiled kernel cannot be pickled: it is code of this process")
+        return itself, (self.owner,)
+
+    __reduce_ex__ = lambda self, protocol: self.__reduce__()  # noqa: E731
+
+
+def itself(owner: Any) -> Any:
+    """The owner of a built-in, as it was pickled."""
+    return owner
+
+
 OUT = sys.intern("out")
 """The one keyword that the built-in knows; a keyword written in a call is the very same object."""
 
@@ -332,7 +355,8 @@ def builtin(name: str, entry: int, facts: dict[str, Any], fallback: Callable, re
     known = {**_addresses(), "fallback": id(fallback), "record": id(record)}
     lengths = [n for shape in facts["outputs"] for n in (*shape, 0, 0, 0)[:3]]
     values = [*(known[field] for field in CONTEXT), *lengths]
-    context = struct.pack(f"<{len(values)}q", *values)
+    context = Context(struct.pack(f"<{len(values)}q", *values))
+    context.owner = getattr(fallback, "__self__", None)
     definition = _Definition(name.encode(), entry, METH_FASTCALL_KEYWORDS, b"")
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]

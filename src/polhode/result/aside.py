@@ -1,8 +1,10 @@
 """Files written aside, then renamed: a reader finds the old file or the new one, never half of one."""
 
 import contextlib
+import errno
 import io
 import os
+import re
 import secrets
 import signal
 import threading
@@ -158,6 +160,16 @@ def aside(path: str | Path, force: bool = False) -> Iterator[Sink]:
         raise
 
 
+def clear_parts(*paths: Path) -> None:
+    """Remove what killed writers of some files left beside them; the caller knows that no other writer is at work."""
+    for path in paths:
+        mine = re.compile(re.escape(path.name) + r"\.[0-9]+-[0-9a-f]{8}\.part")
+        for name in os.listdir(path.parent) if path.parent.is_dir() else ():
+            if mine.fullmatch(name):
+                with contextlib.suppress(OSError):
+                    (path.parent / name).unlink()
+
+
 @contextlib.contextmanager
 def _patient(sink: Sink) -> Iterator[None]:
     """Hold Ctrl-C back until `check`, or the end: within HDF5 it would be swallowed, and a write with it."""
@@ -203,7 +215,18 @@ def _publish(part: Path, path: Path, force: bool) -> None:
             part.unlink()
 
 
+FULL = {errno.ENOSPC, errno.EDQUOT}
+"""What a system says where there is no more room."""
+
+
 def _unwritable(path: Path, fault: OSError) -> PolhodeError:
-    reason = fault.strerror or str(fault)
-    fix = "Free some space or choose another place; nothing was left there, and an older file is as it was."
-    return PolhodeError(message(f"writing '{path}'", "could not be written", reason, "a place with room", fix))
+    reason, left = fault.strerror or str(fault), "nothing was left there, and an older file is as it was."
+    if fault.errno in FULL:
+        what, expected, fix = (
+            "the disk is full",
+            "a place with room",
+            f"Free some space or choose another place; {left}",
+        )
+    else:
+        what, expected, fix = "could not be written", "a place that may be written", f"Choose another place; {left}"
+    return PolhodeError(message(f"writing '{path}'", what, reason, expected, fix))

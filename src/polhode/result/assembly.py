@@ -12,6 +12,7 @@ from polhode.result.aside import Sink, aside
 from polhode.result.dataset import xarray
 from polhode.result.files import write_netcdf
 from polhode.result.store import Store
+from polhode.result.trailer import MARK, NOBODY, NOTE, seal_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -24,24 +25,31 @@ Derive = Callable[[dict[str, np.ndarray]], Mapping[str, Any]]
 
 
 def assemble(
-    store: Store, template: "xr.Dataset", path: str | Path, derive: Derive | None = None, force: bool = False
+    store: Store,
+    template: "xr.Dataset",
+    path: str | Path,
+    derive: Derive | None = None,
+    force: bool = False,
+    run: str = NOBODY,
 ) -> Path:
     """Write the run in a store as netCDF, aside and then renamed.
 
     template  a Dataset of this run with any number of samples: its variables, coordinates, attributes
     derive    makes the variables that the chunks do not hold, as poses from q; None: all are there
+    run       the digest of what run it is, for who resumes it; see `trailer`
     """
     xarray()
     over_time = [str(name) for name, variable in template.variables.items() if "time" in variable.dims]
     with aside(path, force) as sink:
         blocks = {name: _block(template[name], store.rows) for name in over_time}
-        write_netcdf(template.isel(time=slice(0, 0)), sink, blocks, unlimited_dims=["time"])
+        write_netcdf(template.isel(time=slice(0, 0)).assign_attrs({MARK: NOTE}), sink, blocks, unlimited_dims=["time"])
         sink.check()
         with import_module("h5netcdf").File(sink, "r+") as file:
             file.resize_dimension("time", store.rows)
             start = 0
             for chunk in store.chunks():
                 start = _fill(file, sink, over_time, derive(chunk) if derive else chunk, start)
+        seal_file(sink, run)
     return Path(path)
 
 

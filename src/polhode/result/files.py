@@ -2,21 +2,33 @@
 
 import itertools
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.errors import InputError, message
+from polhode.errors import InputError, PolhodeWarning, escaped, fault_of_name, message
 from polhode.result.aside import Sink, aside
-from polhode.result.dataset import MIXED, xarray
+from polhode.result.dataset import MIXED, STATUSES, VARIABLES, xarray
+from polhode.result.signed import Damaged
+from polhode.result.trailer import MARK, NOTE, read_end, seal_file
 
 if TYPE_CHECKING:
     import xarray as xr
 
 HDF5, CLASSIC = b"\x89HDF\r\n\x1a\n", b"CDF"
 """The first bytes of netCDF-4 files, which are HDF5, and of older netCDF files."""
+
+LARGE = 2**32
+"""Bytes up to which a file that is read lazily is compared with its digest when it is opened: some 3 s."""
+
+SPREAD, ROOM = 16, 2**26
+"""How much larger than its file a run may be in memory, and bytes that any may have: ours are not compressed."""
+
+LONGEST = 2**26
+"""Characters of an attribute."""
 
 ROWS = 4096
 """Rows of a CSV file made at a time."""
@@ -26,7 +38,8 @@ def save(run: "xr.Dataset", path: str | Path, force: bool = False) -> Path:
     """Write a run as netCDF-4, aside and then renamed; an existing file is refused unless `force`."""
     xarray()
     with aside(path, force) as sink:
-        write_netcdf(run, sink)
+        write_netcdf(run.assign_attrs({MARK: NOTE}), sink)
+        seal_file(sink)
     return Path(path)
 
 
@@ -46,6 +59,7 @@ def write_netcdf(
         encoding[name] = {"_FillValue": None} if plain[name].dtype.kind == "f" else {}
         if blocks and name in blocks:
             encoding[name]["chunksizes"] = blocks[str(name)]
+            encoding[name]["fletcher32"] = True  # of each block, for readers of a part of a large file
     try:
         plain.to_netcdf(sink, engine="h5netcdf", encoding=encoding, **options)
     except (ValueError, TypeError) as fault:
@@ -53,30 +67,97 @@ def write_netcdf(
         raise InputError(message("save", "netCDF cannot hold this", str(fault), "plain data", fix)) from fault
 
 
-def load(path: str | Path, lazy: bool = False) -> "xr.Dataset":
+def load(path: str | Path, lazy: bool = False, verify: bool | None = None) -> "xr.Dataset":
     """Read a run that was saved here.
 
-    lazy  leave the arrays in the file until they are used: for runs larger than memory
+    lazy    leave the arrays in the file until they are used: for runs larger than memory
+    verify  compare all bytes with the digest at the end of the file; None: unless it is read lazily and above 4 GiB
     """
     path = Path(path)
     _check_first_bytes(path)
-    xr, where = xarray(), f"load, '{path}'"
-    reader = xr.open_dataset if lazy else xr.load_dataset
+    xr, where, size = xarray(), f"load, '{path}'", path.stat().st_size
+    verify = (not lazy or size <= LARGE) if verify is None else verify
     try:
-        run = reader(path, engine="h5netcdf", mask_and_scale=False, decode_times=False, decode_timedelta=False)
+        end = read_end(path, verify)
+    except Damaged as fault:
+        raise _damaged(where, str(fault)) from None
+    try:
+        run = xr.open_dataset(path, engine="h5netcdf", mask_and_scale=False, decode_times=False, decode_timedelta=False)
     except Exception as fault:  # HDF5 reports damage as nearly any kind of error
-        fix = "Was it cut off while being copied? Fetch it again, or repeat the run."
-        found = str(fault).splitlines()[0] if str(fault) else type(fault).__name__
-        raise InputError(message(where, "damaged", found, "a whole netCDF-4 file", fix)) from fault
-    missing = [name for name in ("polhode_version", "model_name", "status") if name not in run.attrs]
-    if missing:
+        raise _damaged(where, str(fault).splitlines()[0] if str(fault) else type(fault).__name__) from fault
+    try:
+        _check_kind(where, run)
+        if end is None and MARK in run.attrs:
+            raise _damaged(where, "its end is missing")
+        _check_content(where, run, size)
+        if not lazy:
+            run.load()
+    except InputError:
         run.close()
-        fix = "Was it made by another program? xarray.open_dataset reads any netCDF file."
-        found = f"no attribute {', '.join(missing)}"
-        raise InputError(message(where, "not a run of polhode", found, "a file that polhode saved", fix))
+        raise
+    except Exception as fault:
+        run.close()
+        raise _damaged(where, str(fault).splitlines()[0] if str(fault) else type(fault).__name__) from fault
+    if not lazy:
+        run.close()
+    if end is None or not verify:
+        found = "no digest: an older version wrote it" if end is None else f"{size / 2**30:.1f} GiB, verify=True does"
+        warnings.warn(message(where, "not compared with what was written", found, "a digest"), PolhodeWarning, 2)
+    run.attrs.pop(MARK, None)
     for variable in run.variables.values():
         variable.encoding = {}
     return run
+
+
+def _damaged(where: str, found: str) -> InputError:
+    fix = "Was it cut off while being copied? Fetch it again, or repeat the run."
+    return InputError(message(where, "damaged", escaped(found[:200]), "a whole netCDF-4 file", fix))
+
+
+def _check_kind(where: str, run: "xr.Dataset") -> None:
+    missing = [name for name in ("polhode_version", "model_name", "status") if name not in run.attrs]
+    if missing:
+        fix = "Was it made by another program? xarray.open_dataset reads any netCDF file."
+        found = f"no attribute {', '.join(missing)}"
+        raise InputError(message(where, "not a run of polhode", found, "a file that polhode saved", fix))
+
+
+def _check_content(where: str, run: "xr.Dataset", size: int) -> None:
+    """Refuse names, kinds, axes and sizes that no run of ours has: a file is input like any other."""
+
+    def refuse(what: str, found: object) -> InputError:
+        return InputError(message(where, what, escaped(str(found)[:80]), "a file as polhode saves it"))
+
+    bytes_ = sum(math.prod(x.shape) * max(x.dtype.itemsize, 1) for x in run.variables.values())
+    if bytes_ > SPREAD * size + ROOM:
+        raise refuse("larger than its file can be", f"{bytes_:.3g} bytes in a file of {size:.3g}")
+    for name, variable in run.variables.items():
+        if what := _fault_of(str(name), variable, name in run.coords):
+            raise refuse(what, f"{name}: {variable.dtype} over {', '.join(map(str, variable.dims))}")
+    for attrs in (run.attrs, *(x.attrs for x in run.variables.values())):
+        for name, value in attrs.items():
+            if not isinstance(value, (str, int, float, np.number, np.ndarray)) or len(str(name)) > 200:
+                raise refuse("an attribute that is neither text nor number", f"{name}: {type(value).__name__}")
+            if isinstance(value, str) and len(value) > LONGEST:
+                raise refuse("an attribute is too long", f"{name}: {len(value)} characters")
+    if fault := fault_of_name(run.attrs["model_name"]):
+        raise refuse(f"the name of its model {fault}", run.attrs["model_name"])
+    if run.attrs["status"] not in STATUSES:
+        raise refuse("ended in no way that a run can", run.attrs["status"])
+
+
+def _fault_of(name: str, variable: Any, labels: bool) -> str:
+    """What no variable of a run has; "" for one that could be."""
+    kind = variable.dtype.kind
+    if fault := fault_of_name(name):
+        return f"the name of a variable {fault}"
+    if kind not in "biufUSO" or (kind == "O" and not all(isinstance(x, str) for x in variable.values.flat)):
+        return "a variable that is neither numbers nor text"
+    if name in VARIABLES and (variable.dims != VARIABLES[name].dims or kind not in "biuf"):
+        return "a variable with other axes"
+    if labels and kind in "UO" and not all(str(x).isprintable() and len(str(x)) <= 1000 for x in variable.values.flat):
+        return "a label that cannot be printed"
+    return ""
 
 
 def csv(run: "xr.Dataset", path: str | Path, force: bool = False) -> Path:

@@ -5,11 +5,14 @@ text in the file is for the message. Where the system has no such lock, the text
 """
 
 import contextlib
+import errno
 import json
 import os
+import stat
 from pathlib import Path
 
 from polhode.errors import InputError, message
+from polhode.result.signed import Damaged, read_json
 
 try:
     import fcntl
@@ -24,7 +27,7 @@ class Lock:
         """Take the lock, or raise an InputError that names its holder."""
         self.path, self.handle = path, -1
         while self.handle < 0:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            handle = _opened(path)
             try:
                 self._take(handle)
             except BaseException:
@@ -58,6 +61,22 @@ class Lock:
             raise _held(self.path) from None
 
 
+def _opened(path: Path) -> int:
+    """The lock file, made if it is missing; never what a link in its place points at, which would be written to."""
+    try:
+        handle = os.open(
+            path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666
+        )
+    except OSError as fault:
+        if fault.errno != errno.ELOOP:
+            raise
+        raise InputError(message(f"lock '{path}'", "a link", "not a file of its own", "a lock file")) from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise InputError(message(f"lock '{path}'", "not a plain file", "a pipe or a device", "a lock file"))
+    return handle
+
+
 def _is_same(handle: int, path: Path) -> bool:
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(handle), path.stat())
@@ -66,10 +85,9 @@ def _is_same(handle: int, path: Path) -> bool:
 
 def _holder(path: Path) -> dict:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return read_json(path, 4096)
+    except Damaged:
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _is_alive(path: Path) -> bool:

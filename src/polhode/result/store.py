@@ -14,6 +14,7 @@ import hashlib
 import io
 import json
 import platform
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.result.aside import aside, sync_folder
 from polhode.result.lock import Lock
+from polhode.result.signed import Damaged, is_count, is_digest, read_signed, signed
 from polhode.scalar import Array
 
 FORMAT = 1
@@ -101,11 +103,21 @@ class Store:
             store._layout = saved["layout"]
             for number in range(len(store._chunks)):
                 store._bytes(number)
+            state = {name: _decoded(value) for name, value in saved["state"].items()}
             store._drop_chunks(len(store._chunks))
         except BaseException:
             lock.release()
             raise
-        return store, {name: _decoded(value) for name, value in saved["state"].items()}
+        return store, state
+
+    @classmethod
+    def leftover(cls, directory: str | Path) -> "Store":
+        """What is left of the store of a run that is assembled, only to be removed."""
+        folder = Path(directory) / FOLDER
+        try:
+            return cls(folder, {}, Lock(folder / "lock"))
+        except OSError as fault:
+            raise _failed(folder, "cannot be locked", fault) from fault
 
     @property
     def rows(self) -> int:
@@ -132,11 +144,10 @@ class Store:
             "chunks": self._chunks,
             "layout": self._layout,
         }
-        text = json.dumps({**content, "sha256": _digest(content)})
         try:
             sync_folder(self.folder)  # the names of the chunks come before the checkpoint that counts them
             with aside(self.folder / CHECKPOINT, force=True) as sink:
-                sink.write(text.encode())
+                sink.write(signed(content))
             sync_folder(self.folder)
         except OSError as fault:
             raise _failed(self.folder, "cannot be written", fault) from fault
@@ -144,8 +155,28 @@ class Store:
     def chunks(self) -> Iterator[dict[str, np.ndarray]]:
         """The chunks in order, each checked and read when it is asked for."""
         for number in range(len(self._chunks)):
-            with np.load(io.BytesIO(self._bytes(number)), allow_pickle=False) as file:
-                yield {name: file[name] for name in file.files}
+            yield self._arrays(number)
+
+    def _arrays(self, number: int) -> dict[str, np.ndarray]:
+        """The arrays of a chunk, if they are of the kinds and shapes that the checkpoint tells of."""
+        data, rows = self._bytes(number), self._chunks[number].rows
+        what = "no arrays of this run"
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                packed = [
+                    x for x in archive.infolist() if x.compress_type != zipfile.ZIP_STORED or x.file_size > len(data)
+                ]
+            if not packed:
+                with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                    found = {name: file[name] for name in file.files}
+                layout = {name: [x.dtype.str, list(x.shape[1:])] for name, x in found.items()}
+                if layout == self._layout and all(len(x) == rows for x in found.values()):
+                    return found
+        except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as fault:
+            what = str(fault)[:80]
+        fix = "The run cannot go on from here: start it again (--force)."
+        where = f"run store, '{self._path(number)}'"
+        raise PolhodeError(message(where, "not a chunk of this run", what, f"{rows} samples of each array", fix))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All samples, as whole arrays in memory."""
@@ -156,11 +187,13 @@ class Store:
         """Let another process have the store; what is in it stays."""
         self._lock.release()
 
-    def remove(self) -> None:
-        """Delete the store, once the run is assembled elsewhere."""
+    def remove(self, *last: str) -> None:
+        """Delete the store, once the run is assembled elsewhere; last: other files in its folder."""
         _clear(self.folder, CHECKPOINT)  # first, so that what is left never looks whole
         self._drop_chunks(0)
         self._lock.release()
+        for name in last:
+            _clear(self.folder, name)
         with contextlib.suppress(OSError):  # another run began there
             self.folder.rmdir()
 
@@ -238,27 +271,32 @@ def _compare(folder: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> 
 
 
 def _read_checkpoint(path: Path) -> dict[str, Any]:
+    """The content of a checkpoint: whole, and of the kinds that it must be of."""
     fix = "The run cannot go on from it: start it again (--force)."
     where = f"run store, '{path}'"
     try:
-        content = json.loads(path.read_bytes())
-        digest = content.pop("sha256")
-    except OSError as fault:
-        raise PolhodeError(
-            message(where, "cannot be read", fault.strerror or str(fault), "a checkpoint", fix)
-        ) from fault
-    except (ValueError, KeyError, AttributeError, TypeError) as fault:
-        raise PolhodeError(message(where, "damaged", str(fault), "the JSON of a checkpoint", fix)) from fault
-    if digest != _digest(content):
-        raise PolhodeError(message(where, "damaged: its checksum is wrong", "changed content", "what was written", fix))
-    if content.get("format") != FORMAT:
-        found = f"format {content.get('format')}"
+        content = read_signed(path)
+    except Damaged as fault:
+        raise PolhodeError(message(where, f"damaged: {fault}", "changed content", "what was written", fix)) from None
+    if content.get("format") != FORMAT or isinstance(content["format"], bool):
+        found = f"format {str(content.get('format'))[:20]}"
         raise InputError(message(where, "of another version of polhode", found, f"format {FORMAT}", fix))
+    kinds = all(isinstance(content.get(name), dict) for name in ("identity", "state", "layout"))
+    chunks, layout = content.get("chunks"), content.get("layout") or {}
+    kinds = (
+        kinds
+        and isinstance(chunks, list)
+        and all(isinstance(x, list) and len(x) == 2 and is_count(x[0], 1) and is_digest(x[1]) for x in chunks)
+    )
+    if not kinds or not all(_is_layout(x) for x in layout.values()):
+        raise PolhodeError(message(where, "not a checkpoint", "wrong kinds of values", "what was written", fix))
     return content
 
 
-def _digest(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+def _is_layout(entry: Any) -> bool:
+    """Whether an entry of a layout is a kind of number and a shape."""
+    plain = isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str) and isinstance(entry[1], list)
+    return plain and entry[0][1:2] in tuple("biuf") and all(is_count(n) for n in entry[1])
 
 
 def _encoded(name: str, value: Any) -> Any:
@@ -281,12 +319,21 @@ def _encoded(name: str, value: Any) -> Any:
 
 
 def _decoded(value: Any) -> Any:
+    """A value of a checkpoint, as `_encoded` wrote it."""
     if not isinstance(value, dict):
         return value
-    if "float" in value:
-        return float.fromhex(value["float"])
-    entries = [float.fromhex(x) for x in value["floats"]] if "floats" in value else value["integers"]
-    return np.array(entries, dtype=value["dtype"]).reshape(value["shape"])
+    try:
+        if "float" in value:
+            return float.fromhex(value["float"])
+        entries = [float.fromhex(x) for x in value["floats"]] if "floats" in value else value["integers"]
+        kind = np.dtype(value["dtype"])
+        if kind.kind not in "iuf" or not all(isinstance(x, (int, float)) for x in entries):
+            raise ValueError("not numbers")
+        return np.array(entries, dtype=kind).reshape(value["shape"])
+    except (ValueError, TypeError, KeyError, OverflowError, AttributeError) as fault:
+        fix = "The run cannot go on from it: start it again (--force)."
+        found = f"{type(fault).__name__}: {fault}"[:80]
+        raise PolhodeError(message("run store, checkpoint", "not a state", found, "what was written", fix)) from None
 
 
 def _clear(folder: Path, name: str) -> None:

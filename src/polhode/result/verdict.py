@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from polhode.errors import InputError, message
+
 GOOD, LOOSE, FAILED, NOTE = "good", "loose", "failed", "note"
 """The verdicts, from best to worst; a note says something and judges nothing."""
 
@@ -67,10 +69,20 @@ class Grade:
         """The grade in the attributes of a Dataset; None where there is none."""
         if not attributes.get("grade"):
             return None
-        checks = json.loads(attributes["grade"])
-        for check in checks:
-            check |= {name: None if check[name] is None else float(check[name]) for name in NUMBERS}
-        return cls(attributes["verdict"], tuple(Check(**check) for check in checks), attributes["grade_basis"])
+        try:
+            checks = json.loads(attributes["grade"])
+            for check in checks:
+                check |= {name: None if check[name] is None else float(check[name]) for name in NUMBERS}
+                texts = [check[name] for name in ("name", "unit", "verdict")]
+                if not all(isinstance(text, str) for text in texts) or texts[-1] not in (GOOD, LOOSE, FAILED, NOTE):
+                    raise ValueError("not a check")
+            made = tuple(Check(**check) for check in checks)
+            return cls(str(attributes["verdict"]), made, str(attributes["grade_basis"]))
+        except (ValueError, KeyError, TypeError, RecursionError) as fault:
+            found = f"{type(fault).__name__}: {fault}"[:80]
+            raise InputError(
+                message("grade of a run", "cannot be read", found, "the checks that a run keeps")
+            ) from None
 
 
 def overall(checks: Sequence[Check]) -> str:

@@ -32,7 +32,7 @@ def real_number(where: str, value: Any, expected: str, above: float = -math.inf,
     except (OverflowError, ValueError):
         found = math.nan
     if not (above < found <= most and math.isfinite(found)):
-        raise InputError(message(where, "not such a number", shown(value), expected))
+        raise InputError(message(where, "out of range", shown(value), expected))
     return found
 
 

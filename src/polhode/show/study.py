@@ -74,8 +74,12 @@ def _header(summary: "Dataset", title: str) -> str:
     low, high = (100 * max(float(attrs[name]), 0.0) for name in ("failure_low", "failure_high"))
     low = low if low > 1e-9 else 0.0  # what rounding leaves
     failed = f"{100 * float(attrs['failure_fraction']):.3g} % failed (95 %: {low:.3g} to {high:.3g} %)"
-    facts = (f"model <b>{escape(str(attrs.get('model_name', '')))}</b>", f"<b>{int(attrs['runs_done']):,}</b> runs",
-             failed, f"seed {escape(str(attrs.get('seed', '')))}")  # fmt: skip
+    done, runs = int(attrs["runs_done"]), int(attrs.get("runs", attrs["runs_done"]))
+    count = (
+        f"<b>{done:,}</b> runs" if done >= runs else f"<b>{done:,}</b> of {runs:,} runs; {runs - done:,} are missing"
+    )
+    facts = (f"model <b>{escape(str(attrs.get('model_name', '')))}</b>", count, failed,
+             f"seed {escape(str(attrs.get('seed', '')))}")  # fmt: skip
     items = "".join(f"<li>{fact}</li>" for fact in facts)
     return f'<header><p class="kicker">Study</p><h1>{escape(title)}</h1><ul class="facts">{items}</ul></header>'
 

@@ -1,0 +1,79 @@
+"""The arrays of a study on disk: their shapes, shards and codecs, and all that says what made them."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from polhode import __version__
+from polhode.ensemble.fleet import STATUS, Fleet
+from polhode.ensemble.measures import VERDICTS
+from polhode.ensemble.seal import FORMAT
+from polhode.errors import InputError, message
+
+PIECE = 2**22
+"""Bytes of the inner chunks of a shard, about: what a reader of a few runs must read."""
+
+SHARDED = 2**18
+"""Bytes of one chunk of runs from which an array is sharded; a smaller one is one piece."""
+
+
+def needed() -> Any:
+    """The Zarr package, or an error that says how to get it."""
+    try:
+        import zarr
+    except ImportError:
+        fix = "Install it with: pip install 'polhode[ensemble]'."
+        raise InputError(message("sweep, out", "no store", "no package zarr", "zarr 3", fix)) from None
+    return zarr
+
+
+def fill(group: Any, fleet: Fleet, chunk: int) -> None:
+    """The arrays of a new store, empty, and all that says what it is."""
+    from zarr.codecs import Crc32cCodec
+
+    runs = fleet.study.runs
+    for name, array in fleet.arrays.items():
+        whole = (chunk, *array.sizes)
+        size = int(np.prod(whole)) * np.dtype(array.kind).itemsize
+        inner, shards = whole, None
+        if size > SHARDED and array.sizes:
+            wanted = max(1, size // PIECE)
+            pieces = next((k for k in range(wanted, min(4 * wanted, chunk) + 1) if chunk % k == 0), 1)
+            inner, shards = (chunk // pieces, *array.sizes), whole
+        fill: Any = np.nan if array.kind == "f8" else 0
+        made = group.create_array(
+            name, shape=(runs, *array.sizes), chunks=inner, shards=shards, dtype=array.kind, fill_value=fill,
+            compressors=[Crc32cCodec()], dimension_names=("run", *array.axes),
+        )  # fmt: skip
+        made.attrs.update({key: x for key, x in (("units", array.unit), ("long_name", array.note)) if x})
+        if name in ("status", "verdict"):
+            codes = STATUS if name == "status" else VERDICTS
+            made.attrs["flag_values"] = list(codes.values())
+            made.attrs["flag_meanings"] = " ".join(key.replace(" ", "_") for key in codes)
+        if name == "event":
+            made.attrs["stops"] = list(fleet.study.stop)
+    for name, values in fleet.coordinates.items():
+        if len(values) and any(name in array.axes for array in fleet.arrays.values()):
+            texts = name != "time"
+            data = np.array(values, dtype=object if texts else float)
+            kept = group.create_array(name, shape=data.shape, dtype=str if texts else float, dimension_names=(name,))
+            kept[:] = data
+            if name == "time":
+                kept.attrs["units"] = "s"
+    group.attrs.update(facts(fleet) | {"format": FORMAT, "chunk": chunk, "arrays": list(fleet.arrays)})
+
+
+def facts(fleet: Fleet) -> dict[str, Any]:
+    """What made a study: its description and text, the model's, the versions."""
+    import zarr
+
+    study = fleet.study
+    versions = {"polhode": __version__, "numpy": np.__version__, "zarr": zarr.__version__}
+    return {
+        "title": study.name, "model_name": study.model.name, "runs": study.runs, "seed": study.seed,
+        "study": json.dumps(study.description), "study_text": study.text, "source": study.source,
+        "model_text": study.model_text,
+        "identity": study.identity, "versions": json.dumps(versions), "measures": list(study.measures),
+        "outputs": list(study.outputs),
+    }  # fmt: skip

@@ -1,0 +1,162 @@
+"""How much work a study is, counted before anything is computed, and what is too much unless its user allows it."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from polhode.ensemble.seal import MOST_RUNS
+from polhode.errors import InputError, message
+
+if TYPE_CHECKING:
+    from polhode.ensemble.study import Study
+
+DURATION = 10.0
+"""Seconds of a run that says nothing of its time, as in `simulate`."""
+
+SAMPLES = 101
+"""Samples of a run that says nothing of them."""
+
+MOST_STEPS = 2**53
+"""Equal steps of one run, whatever its user allows: beyond, times are no longer told apart."""
+
+CHUNK_BYTES = 64 * 2**20
+"""Of the arrays of one chunk of runs, about."""
+
+MOST_TOGETHER = 65536
+"""Runs of a chunk, unless its user says otherwise."""
+
+
+class Work(NamedTuple):
+    """What a study will make.
+
+    steps    of one run; NaN where they are under control
+    samples  of one run
+    bytes    that are kept of all runs
+    memory   bytes that are held at a time, about
+    """
+
+    runs: float
+    steps: float
+    samples: float
+    bytes: float
+    memory: float
+
+    def __str__(self) -> str:
+        steps = "steps under control" if math.isnan(self.steps) else f"{_count(self.runs * self.steps)} steps in all"
+        return (
+            f"{_count(self.runs)} runs, {steps}, {_count(self.samples)} samples of each run, "
+            f"{_count(self.bytes)} bytes kept, {_count(self.memory)} bytes of memory"
+        )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a study may make at most; all of them can be raised.
+
+    max_runs    runs
+    max_steps   equal steps of all runs together
+    max_bytes   bytes that are kept, in memory or on disk
+    max_memory  bytes that are held at a time: samples of the runs under way, and all results where there is no folder
+    """
+
+    max_runs: float = 1e9
+    max_steps: float = 1e12
+    max_bytes: float = 1e12
+    max_memory: float = 2e9
+
+    def __post_init__(self) -> None:
+        """Check."""
+        for name in ("max_runs", "max_steps", "max_bytes", "max_memory"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0:
+                raise InputError(message(f"sweep, {name}", "not a limit", repr(value)[:60], "a number above 0"))
+
+    def check(self, work: Work) -> None:
+        """Refuse more work than is allowed, and say what would allow it."""
+        asked = {
+            "max_runs": work.runs,
+            "max_steps": 0.0 if math.isnan(work.steps) else work.runs * work.steps,
+            "max_bytes": work.bytes,
+            "max_memory": work.memory,
+        }
+        over = {name: count for name, count in asked.items() if count > getattr(self, name)}
+        if not over:
+            return
+        allowed = ", ".join(f"{name} {getattr(self, name):.3g}" for name in over)
+        python = ", ".join(f"{name}={_enough(count)}" for name, count in over.items())
+        options = " ".join(f"--{name.replace('_', '-')} {_enough(count)}" for name, count in over.items())
+        fix = f"Ask for less, or allow it: {python} ({options})."
+        raise InputError(message("sweep", "more work than is allowed", str(work), f"at most {allowed}", fix))
+
+
+def work_of(study: "Study", chunk: int | None, threads: int, kept_here: bool) -> Work:
+    """The work of a study, counted from its numbers alone; what is wrong with those is told elsewhere.
+
+    chunk      runs of a chunk; None: as many as seems best
+    kept_here  whether all results stay in memory
+    """
+    model, runs = study.model, float(study.runs)
+    if study.runs > MOST_RUNS:
+        raise InputError(
+            message("sweep, runs", "more than any study has", _count(runs), f"at most 2^40, {MOST_RUNS:.3g}")
+        )
+    start = model.start.duration if model.start else None
+    duration = _positive(study.duration if study.duration is not None else start if start is not None else DURATION)
+    steps = duration / _positive(study.step) if study.step is not None else math.nan
+    if steps > MOST_STEPS:
+        found = f"{duration:g} s in steps of {study.step!r} s: {_count(steps)} steps"
+        raise InputError(message("sweep, step", "too small", found, f"at most 2^53 steps, {MOST_STEPS:.3g}"))
+    samples = _samples(study, steps)
+    held = model.nq + model.nv + len(study.outputs) + 2
+    kept = _kept(study) + len(study.outputs)
+    numbers = sum(getattr(x, "width", 1) * (1 + key.count(",")) for key, x in study.samples.items())
+    each = 8 * (samples * kept + model.nq + model.nv + len(study.measures) + len(study.derived) + numbers + 6)
+    one = 8 * samples * held
+    together = float(chunk or max(1.0, min(CHUNK_BYTES // one, MOST_TOGETHER)))
+    together = min(together, runs)
+    at_work = min(threads, math.ceil(runs / together))
+    memory = 2 * at_work * together * one + (2 * runs * each if kept_here else 0.0)
+    if study.design == "latin":
+        memory += 16 * runs * numbers
+    return Work(runs, steps, samples, runs * each, memory)
+
+
+def _samples(study: "Study", steps: float) -> float:
+    """Samples of one run."""
+    every, times = study.every, study.times
+    if math.isnan(steps):
+        if times is None:
+            return SAMPLES
+        return float(len(times)) if hasattr(times, "__len__") else max(_positive(times), 2.0)
+    if every is None:
+        return min(steps, SAMPLES) + 1
+    return math.floor(steps / max(_positive(every), 1.0)) + 2.0
+
+
+def _kept(study: "Study") -> float:
+    """Numbers of a sample's state that are kept, at most."""
+    model, keep = study.model, study.keep
+    return float(("q" in keep) * model.nq + ("v" in keep) * model.nv + sum("." in str(name) for name in keep))
+
+
+def _positive(value: Any) -> float:
+    """A number above 0; 1 for what is none."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 1.0
+    return found if 0 < found < math.inf else 1.0
+
+
+def _count(x: float) -> str:
+    return f"{x:,.0f}" if x < 1e7 else f"{x:.3g}"
+
+
+def _enough(x: float) -> str:
+    """A round number that is not below."""
+    if not math.isfinite(x):
+        return "inf"
+    size = 10.0 ** math.floor(math.log10(x))
+    return f"{math.ceil(x / size) * size:.0e}".replace("e+", "e")

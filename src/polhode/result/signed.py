@@ -1,0 +1,149 @@
+"""Files that can be checked: digests of bytes, bound to the place where they belong, and JSON with its own digest.
+
+Everything here is read as untrusted input: only plain files, only up to a size, only plain data. A digest tells damage
+from what was written, whatever did it; it is no proof against somebody who writes a new one.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from polhode.errors import PolhodeError
+
+PIECE = 2**18
+"""Bytes that are read at a time."""
+
+LARGEST = 64 * 2**20
+"""Bytes of a JSON file, at most, unless its reader knows better."""
+
+DIGEST = "sha256"
+"""The digest, and its key in a signed file."""
+
+
+class Damaged(PolhodeError):
+    """A file is not what was written; what is wrong with it, in half a sentence."""
+
+
+def open_plain(path: Path) -> int:
+    """The descriptor of a plain file, open to be read; Damaged where there is none: a pipe would wait for ever."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError:
+        raise Damaged("missing") from None
+    except OSError as fault:
+        raise Damaged(f"cannot be read: {fault.strerror or fault}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise Damaged("not a plain file")
+    return handle
+
+
+def pieces(path: Path, size: int | None = None, first: int = 0, last: int | None = None) -> Iterator[bytes]:
+    """The bytes of a plain file from `first` to `last`, some at a time; Damaged if the file is not of this size."""
+    handle = open_plain(path)
+    try:
+        there = os.fstat(handle).st_size
+        if size is not None and there != size:
+            raise Damaged(f"{there} bytes, not {size}")
+        left = (there if last is None else last) - first
+        if first:
+            os.lseek(handle, first, os.SEEK_SET)
+        while left > 0:
+            piece = os.read(handle, min(PIECE, left))
+            if not piece:
+                raise Damaged("cut off while it was read")
+            left -= len(piece)
+            yield piece
+    except OSError as fault:
+        raise Damaged(f"cannot be read: {fault.strerror or fault}") from None
+    finally:
+        os.close(handle)
+
+
+def digest_of(place: str, path: Path, size: int | None = None) -> tuple[int, str]:
+    """Size and digest of a file, bound to its place: the same bytes elsewhere have another one."""
+    found, count = hashlib.sha256(f"{place}\n".encode()), 0
+    for piece in pieces(path, size):
+        found.update(piece)
+        count += len(piece)
+    return count, found.hexdigest()
+
+
+def digest(place: str, content: bytes) -> str:
+    """The same digest, of bytes."""
+    found = hashlib.sha256(f"{place}\n".encode())
+    found.update(content)
+    return found.hexdigest()
+
+
+def check_file(place: str, path: Path, expected: tuple[int, str]) -> None:
+    """Damaged, unless a file is just what was signed for."""
+    if digest_of(place, path, expected[0])[1] != expected[1]:
+        raise Damaged("its checksum is wrong")
+
+
+def read_bounded(path: Path, most: int = LARGEST) -> bytes:
+    """All bytes of a plain file that is not larger than `most`."""
+    handle = open_plain(path)
+    try:
+        if os.fstat(handle).st_size > most:
+            raise Damaged(f"{os.fstat(handle).st_size} bytes, more than {most}")
+        parts: list[bytes] = []
+        while piece := os.read(handle, PIECE):
+            parts.append(piece)
+        return b"".join(parts)
+    except OSError as fault:
+        raise Damaged(f"cannot be read: {fault.strerror or fault}") from None
+    finally:
+        os.close(handle)
+
+
+def read_json(path: Path, most: int = LARGEST) -> dict[str, Any]:
+    """The JSON object in a file; Damaged where there is none."""
+    try:
+        found = json.loads(read_bounded(path, most))
+    except (ValueError, RecursionError) as fault:
+        raise Damaged(f"not JSON: {str(fault)[:80]}") from None
+    if not isinstance(found, dict):
+        raise Damaged("no JSON object")
+    return found
+
+
+def signed(content: Mapping[str, Any]) -> bytes:
+    """JSON of some content, with the digest of the rest."""
+    return json.dumps({**content, DIGEST: _own_digest(content)}).encode()
+
+
+def read_signed(path: Path, most: int = LARGEST) -> dict[str, Any]:
+    """The content of a signed file; Damaged unless it is what was written."""
+    found = read_json(path, most)
+    own = found.pop(DIGEST, None)
+    try:
+        if own != _own_digest(found):
+            raise Damaged("its checksum is wrong")
+    except RecursionError:
+        raise Damaged("nested too deeply") from None
+    return found
+
+
+def _own_digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def is_count(value: Any, least: int = 0, most: int = 2**53) -> bool:
+    """Whether a value of a JSON file is a whole number within bounds."""
+    return type(value) is int and least <= value <= most
+
+
+def is_digest(value: Any) -> bool:
+    """Whether a value of a JSON file is a digest."""
+    return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")
+
+
+def is_entry(value: Any) -> bool:
+    """Whether a value of a JSON file is the size and digest of a file."""
+    return isinstance(value, list) and len(value) == 2 and is_count(value[0]) and is_digest(value[1])

@@ -16,7 +16,7 @@ import numpy as np
 from polhode.dynamics import kinematics
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.model import JOINTS, Model, Parameter, Tree, make_tree
-from polhode.model.description import named_parameters
+from polhode.model.description import LIMITS, named_parameters
 from polhode.quaternion import normalise
 from polhode.result import labels
 from polhode.scalar import Vec, a_list
@@ -147,7 +147,7 @@ class _Known:
         for root, names in self.of.items():
             if path == root or path in names:
                 return self._forces(path) if root == FORCES else names if path == root else [path]
-        if path in self.numbers and not self._enters(path):
+        if (path in self.numbers and not self._enters(path)) or str(path).rpartition(".")[2] in LIMITS:
             fix = "Limits of joints, and axes of joints that have none, change nothing."
             raise InputError(message(self.where, "the motion does not depend on it", repr(path), "another path", fix))
         found = [x for x in self.numbers if (x == path or x.startswith(f"{path}.")) and self._enters(x)]

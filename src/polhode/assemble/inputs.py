@@ -17,7 +17,7 @@ from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
 from polhode.model import Force, ForceFunction, Model, Tree
-from polhode.scalar import Array, Dual, Scalar, Vec, as_array, real_number, shown, where
+from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, where
 
 DIFFERENCE = 6e-6
 """Of a central difference, relative: the cube root of the rounding of a double."""
@@ -88,8 +88,9 @@ class Sampled:
         if not callable(self.function):
             found = repr(self.function)[:60]
             raise InputError(message("Sampled", "not a function", found, "a function of (t, q, v)"))
-        period = real_number("Sampled, period", self.period, "seconds above 0", 0.0)
-        object.__setattr__(self, "period", period)
+        if not is_real(self.period) or not 0 < self.period < np.inf or self.period > 1e300:
+            raise InputError(message("Sampled", "not a period", shown(self.period), "seconds above 0"))
+        object.__setattr__(self, "period", float(self.period))
 
 
 def law_of(model: Model, tree: Tree, tau: Any, zero: np.ndarray) -> tuple[Law | None, str]:

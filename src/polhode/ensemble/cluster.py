@@ -47,7 +47,7 @@ def client_of(scheduler: Any) -> Any:
     def connect() -> None:
         try:
             _greeted(scheduler)
-            found.append(Client(scheduler, timeout=f"{PATIENCE}s"))
+            found.append(Client(scheduler, timeout=f"{PATIENCE}s", set_as_default=False))
         except Exception as fault:
             found.append(fault)
 

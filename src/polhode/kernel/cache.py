@@ -107,7 +107,7 @@ def load(name: str) -> Entry | None:
             if not stat.S_ISREG(found.st_mode) or not _is_own(found) or found.st_size > LIMIT:
                 return None
             with os.fdopen(handle, "rb", closefd=False) as file:
-                entry = _unpacked(name, file.read(LIMIT + 1))
+                entry = _unpacked(name, file.read(found.st_size))
             if entry:
                 os.utime(handle)  # used now
         except OSError:

@@ -165,7 +165,9 @@ def test_ctrl_c_in_the_progress_returns_what_there_is(options):
     assert np.allclose(run["q"].values[:, 0], run["time"])
 
 
-@pytest.mark.parametrize("options", [{"step": 1e-7, "method": "rk4", "samples": 2, "max_steps": 1e16}, {"samples": 2, "max_steps": 1e16}])
+@pytest.mark.parametrize(
+    "options", [{"step": 1e-7, "method": "rk4", "samples": 2, "max_steps": 1e16}, {"samples": 2, "max_steps": 1e16}]
+)
 def test_ctrl_c_while_compiled_code_runs_returns_the_state_there(options):
     """A row of many steps gives its user a chance before it ends."""
     ph.simulate(PENDULUM, [1.0], duration=1e-6, **options)  # compiled and kept

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polhode.show.canvas import ASCENT, DESCENT, Run, text_width
+from polhode.show.canvas import Run, text_heights, text_width
 
 Array = np.ndarray
 
@@ -36,7 +36,7 @@ class Label:
     @property
     def half(self) -> Array:
         """Half its width and half its height."""
-        return np.array([text_width(self.runs, self.size), (ASCENT + DESCENT) * self.size]) / 2
+        return np.array([text_width(self.runs, self.size), sum(text_heights(self.runs)) * self.size]) / 2
 
 
 @dataclass(frozen=True)

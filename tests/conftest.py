@@ -29,8 +29,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # one folder a session, shared by a
     os.environ["POLHODE_TEST_SESSION"] = session
 session = os.environ["POLHODE_TEST_SESSION"]
 
-KERNELS = os.path.join(session, "kernels")
-os.environ["POLHODE_CACHE"] = KERNELS  # compiled once; tests of the compiler and the cache have settings of their own
+os.environ["POLHODE_CACHE"] = os.path.join(
+    session, "kernels"
+)  # compiled once; tests of the compiler and the cache have settings of their own
 os.environ["MPLCONFIGDIR"] = os.path.join(session, "matplotlib")  # nobody's own settings; a home may be missing
 os.environ["PATH"] += os.pathsep + str(tools.COMPILER)  # what stands for a gcc that is missing
 
@@ -38,12 +39,12 @@ _setattr = pytest.MonkeyPatch.setattr
 
 
 def _changed(self, target, *args, **options):
-    """A test that changes the program itself neither finds kernels of the unchanged one nor leaves its own."""
+    """A test that changes the program neither finds kernels of the unchanged one nor leaves its own to others."""
     where = (
         target if isinstance(target, str) else getattr(target, "__module__", None) or getattr(target, "__name__", "")
     )
-    if str(where).startswith("polhode") and os.environ.get("POLHODE_CACHE") == KERNELS:
-        self.setenv("POLHODE_CACHE", "")
+    if str(where).startswith("polhode") and os.environ["POLHODE_CACHE"].startswith(session):
+        self.setenv("POLHODE_CACHE", tempfile.mkdtemp(prefix="changed-", dir=session))
     return _setattr(self, target, *args, **options)
 
 

@@ -36,14 +36,6 @@ CUTS = {2, 7, 30}
 """Blocks after which a run is cut off."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _cache(tmp_path_factory):
-    """Kernels are compiled once for all these runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POLHODE_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 class Cut(Exception):
     """A run that was cut off."""
 

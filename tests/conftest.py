@@ -55,8 +55,10 @@ LEFT_OUT = "BROWSER=none: needs a browser"
 
 def pytest_collection_modifyitems(items):
     """Any order, where POLHODE_ORDER is a seed; without what needs a browser, where none is wanted."""
-    if seed := os.environ.get("POLHODE_ORDER"):
-        random.Random(seed).shuffle(items)
+    if seed := os.environ.get("POLHODE_ORDER"):  # files in any order, and the tests of each
+        dice = random.Random(seed)
+        files = {item.path: dice.random() for item in items}
+        items.sort(key=lambda item: (files[item.path], dice.random()))
     if tools.left_out():
         for item in items:
             if "browser" in item.fixturenames:

@@ -5,7 +5,7 @@ import pytest
 import tools
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
     path = tools.browser()
     if path is None:

@@ -7,7 +7,6 @@
 
 PYTHON ?= python3
 BIN = .venv/bin
-
 PYTEST = $(BIN)/pytest -n auto --dist worksteal
 
 .PHONY: run test test-all quick tools check equations screenshot clean
@@ -17,6 +16,12 @@ run: .venv/installed
 
 test: tools check
 	$(PYTEST)
+
+QUICK = tests/laws $(addprefix tests/kernel/test_, llvm.py call.py trace.py) \
+  $(addprefix tests/shape/test_, model.py yaml.py info.py docs.py equations.py)
+
+quick: .venv/tested
+	POLHODE_EXAMPLES=5 $(PYTEST) -q $(QUICK)
 
 test-all: test
 	POLHODE_EXAMPLES=400 $(PYTEST) tests/laws

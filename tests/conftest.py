@@ -32,7 +32,7 @@ session = os.environ["POLHODE_TEST_SESSION"]
 os.environ["POLHODE_CACHE"] = os.path.join(
     session, "kernels"
 )  # compiled once; tests of the compiler and the cache have settings of their own
-os.environ["MPLCONFIGDIR"] = os.path.join(session, "matplotlib")  # nobody's own settings; a home may be missing
+os.environ["MPLCONFIGDIR"] = str(tools.HOME / "matplotlib")  # nobody's own settings; a home may be missing
 os.environ["PATH"] += os.pathsep + str(tools.COMPILER)  # what stands for a gcc that is missing
 
 _setattr = pytest.MonkeyPatch.setattr

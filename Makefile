@@ -1,22 +1,36 @@
-# Two commands do everything on a machine with python3 and make:
+# Two commands do everything on a machine with python3, make and git:
 #   make run     install into .venv, run the main job, say where its report is
 #   make test    install what the tests need, check format, lint, types and imports, run all tests
+# and two more:
+#   make quick      within a minute, for the change at hand: a few examples of each law, kernels, the shape of the code
+#   make test-all   all tests, more examples, and the campaigns that take long
 
 PYTHON ?= python3
 BIN = .venv/bin
+PYTEST = $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: run test test-all check equations screenshot clean
+.PHONY: run test test-all quick tools check equations screenshot clean
 
 run: .venv/installed
 	$(BIN)/polhode run --out out/t-handle --force
 
-test: .venv/tested check
-	$(BIN)/pytest -n auto --dist worksteal
+test: tools check
+	$(PYTEST)
+
+QUICK = tests/laws $(addprefix tests/kernel/test_, llvm.py call.py trace.py) \
+  $(addprefix tests/shape/test_, model.py yaml.py info.py docs.py equations.py)
+
+quick: .venv/tested
+	POLHODE_EXAMPLES=5 $(PYTEST) -q $(QUICK)
 
 test-all: test
-	POLHODE_EXAMPLES=400 $(BIN)/pytest -n auto --dist worksteal tests/laws
-	$(BIN)/pytest -n auto --dist worksteal -m long
+	POLHODE_EXAMPLES=400 $(PYTEST) tests/laws
+	$(PYTEST) -m long
 	POLHODE_LONG=1 $(BIN)/pytest tests/cli/test_killed.py tests/result/test_store.py
+
+# a browser and a C compiler, found or fetched
+tools: .venv/tested
+	@$(BIN)/python tests/tools.py
 
 check: .venv/tested
 	$(BIN)/ruff format --check .
@@ -27,7 +41,7 @@ check: .venv/tested
 equations: .venv/tested
 	$(BIN)/python tests/index.py
 
-screenshot: .venv/tested run
+screenshot: tools run
 	$(BIN)/python docs/screenshot.py out/t-handle/report.html docs/report.png
 
 .venv/made:

@@ -1,6 +1,7 @@
 """Contact sheets: `python docs/gallery.py` draws every kind of picture there is into docs/gallery.png.
 
-`python docs/gallery.py --examples` runs all examples and puts their figures on docs/examples.png.
+`python docs/gallery.py --examples` runs all examples and puts their figures on docs/examples.png;
+`python docs/gallery.py --cans` draws docs/cans-*.svg.
 """
 
 import math
@@ -132,6 +133,22 @@ PICTURES: dict[str, Callable[[], Any]] = {
 """Every kind of picture, by its caption."""
 
 
+ANGLES = ("psi", "theta", "phi")
+BICYCLE = {"φ": "psi", "θ": "phi", "ψ": "theta_B", "steer": "delta", "front-axle": "theta_F", "rear-axle": "theta_R"}
+CANS: dict[str, tuple[str, dict[str, Any]]] = {
+    "313": ("313", {"lost": False}),
+    "313-classical": ("313", {"classical": True, "lost": False}),
+    "313-sequence": ("313", {"panels": True}),
+    "313-rates": ("313", {"at": [28 * DEGREES, 40 * DEGREES, 35 * DEGREES], "rates": [1.0, 0.8, 1.2]}),
+    "321-dark": ("321", {"theme": "dark", "names": ANGLES}),
+    "321-lock": ("321", {"at": [25 * DEGREES, 90 * DEGREES, 0.0], "rates": True, "names": ANGLES}),
+    "bicycle": ("bicycle", {"sequence": "312", "width": 120, "names": BICYCLE}),
+    "manipulator": ("manipulator", {}),
+    "telescope": ("rprr", {}),
+}
+"""Drawings that are kept as SVG, by their names."""
+
+
 def picture(found: Any) -> Image.Image:
     """A figure, a drawing or a picture as pixels."""
     if isinstance(found, Image.Image):
@@ -182,7 +199,11 @@ def examples() -> dict[str, Image.Image]:
 
 
 def main(*args: str) -> None:
-    """Write a sheet."""
+    """Write a sheet, or the drawings."""
+    if "--cans" in args:
+        for name, (what, options) in CANS.items():
+            (DOCS / f"cans-{name}.svg").write_text(ph.draw_cans(what, **options).svg, encoding="utf-8")
+        return
     wanted = "--examples" in args
     page = sheet(examples() if wanted else {caption: picture(make()) for caption, make in PICTURES.items()})
     path = DOCS / ("examples.png" if wanted else "gallery.png")

@@ -1,13 +1,13 @@
 """The picture of a report in the README: `python docs/screenshot.py REPORT.html PICTURE.png`."""
 
 import io
-import os
-import shutil
 import sys
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+import tools
 
 WIDTH, HEIGHT = 1280, 1480
 MOMENT = 0.42
@@ -16,9 +16,10 @@ MOMENT = 0.42
 
 def screenshot(page_file: Path) -> bytes:
     """The top of a page as PNG."""
-    browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+    path = tools.browser()
+    if path is None:
+        sys.exit(tools.NO_BROWSER)
+    with tools.launched(path) as browser:
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         page.goto(page_file.resolve().as_uri())
         page.wait_for_selector("html[data-ready=yes]")

@@ -1,9 +1,16 @@
-"""Settings for every test."""
+"""Settings for every test: the same on every machine."""
 
+import atexit
 import os
+import random
+import shutil
 import signal
+import tempfile
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+import tools
 
 settings.register_profile(
     "polhode",
@@ -14,6 +21,52 @@ settings.register_profile(
 )
 settings.load_profile("polhode")
 
-os.environ["POLHODE_CACHE"] = ""  # tests compile what they test; the cache has tests of its own
-
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background, which ignores it
+
+if "PYTEST_XDIST_WORKER" not in os.environ:  # one folder a session, shared by all its processes
+    session = tempfile.mkdtemp(prefix="polhode-tests-")  # of the user alone
+    atexit.register(shutil.rmtree, session, ignore_errors=True)
+    os.environ["POLHODE_TEST_SESSION"] = session
+session = os.environ["POLHODE_TEST_SESSION"]
+
+os.environ["POLHODE_CACHE"] = os.path.join(
+    session, "kernels"
+)  # compiled once; tests of the compiler and the cache have settings of their own
+os.environ["MPLCONFIGDIR"] = str(tools.HOME / "matplotlib")  # nobody's own settings; a home may be missing
+os.environ["PATH"] += os.pathsep + str(tools.COMPILER)  # what stands for a gcc that is missing
+
+_setattr = pytest.MonkeyPatch.setattr
+
+
+def _changed(self, target, *args, **options):
+    """A test that changes the program neither finds kernels of the unchanged one nor leaves its own to others."""
+    where = (
+        target if isinstance(target, str) else getattr(target, "__module__", None) or getattr(target, "__name__", "")
+    )
+    if str(where).startswith("polhode") and os.environ["POLHODE_CACHE"].startswith(session):
+        self.setenv("POLHODE_CACHE", tempfile.mkdtemp(prefix="changed-", dir=session))
+    return _setattr(self, target, *args, **options)
+
+
+pytest.MonkeyPatch.setattr = _changed
+
+LEFT_OUT = "BROWSER=none: needs a browser"
+
+
+def pytest_collection_modifyitems(items):
+    """Any order, where POLHODE_ORDER is a seed; without what needs a browser, where none is wanted."""
+    if seed := os.environ.get("POLHODE_ORDER"):  # files in any order, and the tests of each
+        dice = random.Random(seed)
+        files = {item.path: dice.random() for item in items}
+        items.sort(key=lambda item: (files[item.path], dice.random()))
+    if tools.left_out():
+        for item in items:
+            if "browser" in item.fixturenames:
+                item.add_marker(pytest.mark.skip(reason=LEFT_OUT))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How many tests were left out for want of a browser."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if count := sum(LEFT_OUT in str(report.longrepr) for report in skipped):
+        terminalreporter.write_line(f"{count} tests that need a browser were left out (BROWSER=none)")

@@ -3,6 +3,7 @@
 It has what `polhode.assemble.cuda` uses, and like CuPy it refuses to become an array of NumPy by itself.
 """
 
+import atexit
 import ctypes
 import subprocess
 import tempfile
@@ -16,6 +17,7 @@ import numpy as np
 from emulated import GCC, SHIM
 
 _folder = tempfile.TemporaryDirectory(prefix="polhode-fake-cupy-")
+atexit.register(_folder.cleanup)
 _numbers = count()
 
 launches = []

@@ -20,11 +20,11 @@ BALL = ph.Model(
 BOUNCE = ph.Event("bounce", lambda t, q, v: q[0], direction=-1, reset=lambda t, q, v: (q, -0.9 * v))
 TOP = ph.load("heavy-top")
 RUNS = {
-    "equal steps": (TOP, {"step": 1e-3, "method": "rk4", "every": 1}),
+    "equal steps": (TOP, {"step": 1e-3, "method": "rk4", "duration": 0.5, "every": 1}),
     "a last, shorter step": (TOP, {"step": 3e-3, "method": "rkmk4", "duration": 0.1, "every": 2}),
     "with memory": (TOP, {"step": 1e-3, "method": "generalized-alpha", "duration": 0.2, "every": 3}),
-    "controlled": (TOP, {"duration": 0.5}),
-    "sampled": (BALL, {"tau": ph.Sampled(lambda t, q, v: 9.0 - v, 0.05)}),
+    "controlled": (TOP, {"duration": 0.5, "samples": 401}),
+    "sampled": (BALL, {"tau": ph.Sampled(lambda t, q, v: 9.0 - v, 0.05), "samples": 401}),
     "sampled, equal steps": (BALL, {"tau": ph.Sampled(lambda t, q, v: 9.0 - v, 0.05), "step": 5e-3, "method": "rk4"}),
     "bouncing": (BALL, {"events": [BOUNCE], "samples": 101}),
     "bouncing, equal steps": (BALL, {"events": [BOUNCE], "step": 1e-2, "method": "rk4"}),
@@ -34,14 +34,6 @@ RUNS = {
 
 CUTS = {2, 7, 30}
 """Blocks after which a run is cut off."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _cache(tmp_path_factory):
-    """Kernels are compiled once for all these runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POLHODE_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 class Cut(Exception):

@@ -19,14 +19,6 @@ QUICK = ["--duration", "0.1", "--no-report"]
 """For tests that ask for no page."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _cache(tmp_path_factory):
-    """Kernels are compiled once for all these runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POLHODE_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 @pytest.fixture(autouse=True)
 def _here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

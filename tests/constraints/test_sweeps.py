@@ -34,7 +34,6 @@ def way(request, monkeypatch):
     """Makes every model take the one way or the other."""
     monkeypatch.setattr(closed, "SWEEP", request.param)
     monkeypatch.setattr(closed, "SWEPT", request.param)
-    monkeypatch.setenv("POLHODE_CACHE", "")
     return request.param
 
 

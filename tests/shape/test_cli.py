@@ -1,6 +1,7 @@
 """The command line as a user meets it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -125,3 +126,26 @@ def test_info_of_a_wrong_name_is_told():
     assert found.exit_code == 2
     assert "quadruped" in found.output
     assert "Traceback" not in found.output
+
+
+NARROW = {
+    "compare": ["compare", "--duration", "0.5", "--form", "sherif-29", "--form", "schwab-meijaard-19"],
+    "info": ["info", "arm-7"],
+    "modes": ["modes", "pendulum"],
+    "help": ["run", "--help"],
+    "mistake": ["info", "quadruppd"],
+}
+
+
+@pytest.mark.parametrize("command", NARROW)
+def test_a_narrow_terminal_loses_nothing(command, tmp_path, monkeypatch):
+    """Every letter that a wide page has stands on a terminal of 40 columns too."""
+    monkeypatch.chdir(tmp_path)
+    letters = []
+    for settings in ({}, {"FORCE_COLOR": "1", "COLUMNS": "40", "TERM": "xterm"}):  # FORCE_COLOR: taken for a terminal
+        for name, value in settings.items():
+            monkeypatch.setenv(name, value)
+        found = run(*NARROW[command], *(["--overwrite"] if command == "compare" else []))
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", found.stdout or found.stderr)
+        letters.append(sorted(letter for letter in plain if letter.isalnum()))
+    assert letters[0] == letters[1]

@@ -1,14 +1,20 @@
 """Cans in series: the geometry the drawing is built from, and the drawing itself."""
 
+import os
+import shutil
+import unicodedata
 import xml.etree.ElementTree as ET
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from matplotlib import get_data_path
 from matplotlib.path import Path as Outline
 
 import polhode as ph
+import tools
 from polhode import euler
 from polhode.cli import main
 from polhode.show.cans import draw_cans
@@ -23,8 +29,10 @@ from polhode.show.cans_stages import stage_drawing
 from polhode.show.labels import AIR, overlap
 from polhode.show.pen import SIZE, SMALL
 from polhode.show.theme import THEMES, contrast, styles
+from polhode.show.typeface import letter
 
 ALL = [*euler.SEQUENCES, *(f"extrinsic-{name}" for name in euler.SEQUENCES)]
+SVG = "{http://www.w3.org/2000/svg}"
 VIEW = View.of(-50, 25)
 ROUNDING = 1e-12
 SLACK = 0.03
@@ -318,9 +326,15 @@ PICTURES = {
 }
 
 
+@cache
+def drawn(name):
+    """One of these pictures, drawn once."""
+    return draw_cans(name.split()[0], **PICTURES.get(name, {}))
+
+
 @pytest.mark.parametrize("name", PICTURES)
 def test_names_never_touch_and_never_leave_the_page(name):
-    picture = draw_cans(name.split()[0], **PICTURES[name])
+    picture = drawn(name)
     wide, high = picture.size
     boxes = np.array([box for _, box in picture.names])
     assert len(boxes) >= 4
@@ -333,12 +347,12 @@ def test_names_never_touch_and_never_leave_the_page(name):
 
 @pytest.mark.parametrize("name", ["313", "bicycle"])
 def test_names_can_be_read_in_a_column_of_8_cm(name):
-    picture = draw_cans(name, sequence="312" if name == "bicycle" else None)
+    picture = drawn(name)
     assert picture.size[0] == pytest.approx(80)
     root = ET.fromstring(picture.svg)
     assert root.get("width") == "80mm"
     scale = 80 / float(root.get("viewBox").split()[2])
-    sizes = {float(text.get("font-size")) * scale for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    sizes = {float(text.get("font-size")) * scale for text in root.iter(f"{SVG}text")}
     assert min(sizes) >= SMALLEST_PRINT
     assert np.allclose(sorted(sizes), np.array([SMALL, SIZE]) * 25.4 / 72, atol=1e-3)
 
@@ -382,21 +396,23 @@ def test_the_svg_is_made_to_be_edited():
     ids = [element.get("id") for element in root.iter() if element.get("id")]
     assert len(ids) == len(set(ids))
     assert {"can-1-a", "can-3-b", "rod-2", "frame-0", "arrow-2", "names", "lost-1", "plate-1"} <= set(ids)
-    texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
     assert {"φ", "θ", "ψ", "x", "ξ", "ζ′", "z′", "ωφ", "lost direction"} <= set(texts)
-    sheet = root.find("{http://www.w3.org/2000/svg}style").text
-    for element in root.iter("{http://www.w3.org/2000/svg}path"):
+    sheet = root.find(f"{SVG}style").text
+    for element in root.iter(f"{SVG}path"):
         assert f".{element.get('class')} {{" in sheet
 
 
-BOXES = """() => [...document.querySelectorAll('text')].map(t => {
-    const b = t.getBBox(), size = parseFloat(t.getAttribute('font-size')), y = parseFloat(t.getAttribute('y'));
-    return [t.textContent, b.x, y - 0.74 * size, b.x + b.width, y + 0.24 * size]; })"""
+BOXES = """() => [...document.querySelectorAll('text.words')].map(t => {
+    const b = t.previousElementSibling.getBBox(), x = t.getStartPositionOfChar(0).x;
+    return [t.textContent, b.x, b.y, b.x + b.width, b.y + b.height, x, x + t.getComputedTextLength()]; })"""
+"""Of every name: its letters as they are drawn, and the ends of the text that goes with them."""
 
 
 @pytest.mark.parametrize("name", ["313", "manipulator", "313 panels", "bicycle"])
 def test_a_browser_opens_it_and_sets_the_names_where_they_were_planned(name, browser, tmp_path):
-    picture = draw_cans(name.split()[0], tmp_path / "cans.svg", **PICTURES.get(name, {}))
+    picture = drawn(name)
+    (tmp_path / "cans.svg").write_text(picture.svg, encoding="utf-8")
     errors, requests = [], []
     page = browser.new_page()
     page.on("console", lambda message: message.type == "error" and errors.append(message.text))
@@ -407,14 +423,65 @@ def test_a_browser_opens_it_and_sets_the_names_where_they_were_planned(name, bro
     page.close()
     assert errors == []
     assert len(requests) == 1
-    planned = [(text, box * 72 / 25.4 + AIR * np.array([-1, -1, 1, 1])) for text, box in picture.names]
+    planned = [(text, box * 72 / 25.4) for text, box in picture.names]
     names = [(text, np.array(box)) for text, *box in found if not text.startswith("(")]
     assert [text for text, _ in names] == [text for text, _ in planned]
     for (_, a), (_, b) in combinations(names, 2):
-        assert overlap(a, b) == 0
-    for (_, box), (_, room) in zip(names, planned, strict=True):  # italics lean over by less than the air between
-        assert np.all(box[:2] >= room[:2])
-        assert np.all(box[2:] <= room[2:])
+        assert overlap(a[:4], b[:4]) == 0
+    for (_, box), (_, room) in zip(names, planned, strict=True):
+        larger = room + AIR * np.array([-1, -1, 1, 1])  # italics lean over by less than the air between
+        assert np.all(box[:2] >= larger[:2])
+        assert np.all(box[2:4] <= larger[2:])
+        assert np.allclose(box[4:], room[[0, 2]], atol=0.02)  # as wide, whatever the font
+
+
+@pytest.mark.parametrize("font", ["DejaVuSansMono-Bold", "cmb10", None])
+def test_it_looks_the_same_whatever_fonts_a_machine_has(font, browser, tmp_path):
+    picture = draw_cans("313", rates=True, values=True, names=("Łokieć", "колено_2", "θ_B"))
+    (tmp_path / "cans.svg").write_text(picture.svg, encoding="utf-8")
+    (tmp_path / "fonts").mkdir()
+    if font:
+        shutil.copy(f"{get_data_path()}/fonts/ttf/{font}.ttf", tmp_path / "fonts")
+    (tmp_path / "fonts.conf").write_text(
+        f"<fontconfig><dir>{tmp_path}/fonts</dir><cachedir>{tmp_path}/cache</cachedir></fontconfig>"
+    )
+    environment = {**os.environ, "FONTCONFIG_FILE": str(tmp_path / "fonts.conf")}
+    other = browser.browser_type.launch(executable_path=tools.browser(), args=tools.ARGUMENTS, env=environment)
+    shots = []
+    for each in (browser, other):
+        page = each.new_page(viewport={"width": 600, "height": 600})
+        page.goto((tmp_path / "cans.svg").as_uri())
+        shots.append(page.screenshot())
+        page.close()
+    other.close()
+    assert shots[0] == shots[1]
+
+
+@pytest.mark.parametrize("name", ["関節", "كوع", "x関節2", "a\u0301b", "🤖"])
+def test_letters_that_the_typeface_lacks_are_left_to_the_viewer_in_their_planned_width(name):
+    picture = draw_cans("321", names=(name, "θ", "ψ"))
+    texts = {"".join(text.itertext()): text for text in ET.fromstring(picture.svg).iter(f"{SVG}text")}
+    boxes = {text: (box[2] - box[0]) * 72 / 25.4 for text, box in picture.names}
+    assert float(texts[name].get("textLength")) == pytest.approx(boxes[name], abs=0.01)
+    lacked = "".join(character for character in name if letter(character) is None)
+    assert lacked
+    assert lacked in texts
+    assert texts[lacked].get("class") != "words" or lacked == name
+
+
+def test_every_letter_of_the_typeface_is_a_closed_outline_near_its_line():
+    for code in (*range(0x20, 0x17F), *range(0x391, 0x3CA), *range(0x410, 0x450)):
+        for face in ({}, {"italic": True}, {"italic": True, "bold": True}):
+            found = letter(chr(code), **face)
+            if found is None or not found.outline:
+                assert not chr(code).isalnum() or code in (0x149,) or unicodedata.category(chr(code)) == "Cn", hex(code)
+                continue
+            assert found.outline[0][0] == "M"
+            assert [name for name, _ in found.outline].count("M") == [name for name, _ in found.outline].count("Z")
+            points = np.array([point for _, some in found.outline for point in some])
+            assert points.min() > -0.4
+            assert points[:, 0].max() < found.advance + 0.25
+            assert points[:, 1].max() < 1.1
 
 
 @pytest.mark.parametrize(("suffix", "head"), [(".pdf", b"%PDF"), (".png", b"\x89PNG"), (".svg", b"<?xml")])
@@ -427,7 +494,7 @@ def test_it_is_written_whole_in_every_kind(suffix, head, tmp_path):
 
 
 def test_the_same_call_gives_the_same_file():
-    assert draw_cans("232").svg == draw_cans("232").svg
+    assert draw_cans("232").svg == drawn("232").svg
 
 
 # wrong input

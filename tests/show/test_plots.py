@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from functools import cache
 from itertools import combinations
 
@@ -18,7 +19,7 @@ import polhode as ph
 from polhode.errors import InputError
 from polhode.result import save
 from polhode.show.cans_geometry import View
-from polhode.show.figure import COLOURS, save_figure
+from polhode.show.figure import COLOURS, new_figure, save_figure
 from polhode.show.plot import comparison, machine, rolling, source, stability
 from polhode.show.plot.attitude import angle_curves, continuous
 from polhode.show.plot.ellipsoid import Ellipsoid
@@ -419,17 +420,31 @@ def test_vector_pictures_open_in_a_browser_with_their_text(browser, tmp_path):
     for kind in ("poinsot", "angles"):
         page.goto((tmp_path / f"{kind}.svg").as_uri())
         assert page.evaluate("document.documentElement.tagName") == "svg"
-        assert page.evaluate("document.querySelectorAll('text').length") > 3
+        assert page.evaluate("document.querySelectorAll('text').length") == 0  # outlines, and their words beside them
+        assert page.evaluate("document.querySelectorAll('g[id^=text] title').length") > 3
         assert page.evaluate("document.documentElement.getBoundingClientRect().width") > 300
     assert not faults
     assert all(url.startswith("file:") for url in asked)
     assert len(asked) == 2
 
 
-def test_a_figure_is_the_same_file_each_time(tmp_path):
+@pytest.mark.parametrize("kind", ["pdf", "svg"])
+def test_a_figure_is_the_same_file_each_time(kind, tmp_path):
     for name in ("a", "b"):
-        save_figure(ph.plot.energies(top()), tmp_path / f"{name}.pdf", "test")
-    assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
+        save_figure(ph.plot.energies(top()), tmp_path / f"{name}.{kind}", "test")
+    assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+
+
+def test_words_of_a_figure_mean_nothing_to_the_page(tmp_path):
+    figure, axes = new_figure(3, 2)
+    words = ["--><script>alert(1)</script><!--", "a & b", "two\nlines"]
+    for k, text in enumerate(words):
+        axes.text(0, k / 3, text, parse_math=False)
+    save_figure(figure, tmp_path / "a.svg", "test")
+    root = ET.parse(tmp_path / "a.svg").getroot()
+    titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
+    assert {"a & b", "- -><script>alert(1)</script><!- -", "two", "lines"} <= set(titles)
 
 
 def test_of_a_very_long_run_evenly_spread_samples_are_read(tmp_path, monkeypatch):

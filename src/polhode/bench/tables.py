@@ -33,12 +33,11 @@ def print_report(report: Report) -> None:
 
 
 def wide_console() -> Any:
-    """Where tables are printed: the terminal, or lines that are long enough for them."""
+    """Where tables are printed, in lines that are long enough: a narrow terminal breaks them, and loses nothing."""
     from rich.console import Console
 
     console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = WIDTH
+    console.width = max(WIDTH, console.width if console.is_terminal else 0)
     return console
 
 

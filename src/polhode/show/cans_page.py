@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polhode.show.cans_geometry import Array
-from polhode.show.canvas import ASCENT, DESCENT, MM, Group, Page, Run, Shape, Text
+from polhode.show.canvas import MM, Group, Page, Run, Shape, Text, text_heights
 from polhode.show.drawing import Drawing
 from polhode.show.labels import Placed, place
 from polhode.show.pen import INSIDE, SMALL, Pen
@@ -192,7 +192,7 @@ def _cell_groups(cell: _Cell, corner: Array, size: Array, prefix: str) -> tuple[
     if names:
         found.append(Group(f"{prefix}names", (*leaders, *map(_text, names))))
     if cell.panel.caption:
-        at = (float(corner[0] + size[0] / 2), float(corner[1] + size[1] - DESCENT * SMALL))
+        at = (float(corner[0] + size[0] / 2), float(corner[1] + size[1] - text_heights(cell.panel.caption)[1] * SMALL))
         found.append(Group(f"{prefix}caption", (Text(cell.panel.caption, *at, SMALL, "caption", "middle"),)))
     return found, names
 
@@ -204,12 +204,9 @@ def _leaders(names: list[Placed]) -> Iterator[tuple[Array, Array]]:
 
 
 def _text(name: Placed) -> Text:
-    """A name as text; it is tied to the side by which it hangs on its spot, whatever typeface a viewer has."""
-    label, (left, top, right, _) = name.label, name.box
-    away = name.middle[0] - name.spot[0]
-    anchor = "start" if away > label.half[0] else "end" if away < -label.half[0] else "middle"
-    x = {"start": left, "middle": (left + right) / 2, "end": right}[anchor]
-    return Text(label.runs, float(x), float(top + ASCENT * label.size), label.size, label.style, anchor)
+    """A name as text."""
+    label, (left, top, _, _) = name.label, name.box
+    return Text(label.runs, float(left), float(top + text_heights(label.runs)[0] * label.size), label.size, label.style)
 
 
 def extent_of(drawings: Sequence[Drawing]) -> Array:

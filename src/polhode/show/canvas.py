@@ -1,34 +1,27 @@
 """A page of shapes and texts, in points (1/72 inch) from its upper left corner, and its form as SVG.
 
-The SVG is meant to be edited by hand: one style sheet of classes, groups with ids, texts as texts, two decimals.
+The SVG is meant to be edited by hand: one style sheet of classes, groups with ids, two decimals. Letters are outlines
+of the typeface that comes with the package, since a viewer's fonts have other widths; with each goes its text, unseen,
+to be searched, copied and read aloud. Only letters that the typeface lacks are left to the viewer, in their planned
+width.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 
 from polhode import __version__
 from polhode.show.tree import safe
+from polhode.show.typeface import advance, letter, reach
 
 MM = 72 / 25.4
 """Points in a millimetre."""
 
-FONTS = ("STIX Two Text", "STIXGeneral", "Times New Roman", "Nimbus Roman", "Liberation Serif", "Times")
-"""Typefaces of one width and look, the first that a viewer has."""
-
 SCRIPT, LOWERED, RAISED = 0.72, 0.2, -0.36
 """Size of an index, and how far below or above the line it stands, in sizes of its text."""
 ASCENT, DESCENT = 0.74, 0.24
-"""Above and below the line, in sizes."""
-
-WIDTHS = {
-    0.25: " ,.·", 0.29: "|'/\\il′", 0.335: "()-:;`fjtι", 0.4: "!I[]s°", 0.46: "cerzéεζξ",
-    0.505: "{}λ$*0123456789?J_govxyχντγ#aο", 0.56: "δθβρυσ\"κSbdhknpquüñπ", 0.59: "μηα^~ϑ", 0.67: "PΓΣBEFLTZ",
-    0.695: "φϕ+<=>−≈ψ", 0.75: "ACDNRUVXYwΔΛωΞ", 0.81: "GHKOQΘΠΨΩ", 0.86: "Φm&", 1.0: "@M%W…",
-}  # fmt: skip
-"""Widths of letters in sizes: the widest of upright, italic and bold in the faces above."""
-_WIDTH = {letter: width for width, letters in WIDTHS.items() for letter in letters}
-WIDEST = 1.05
+"""Above and below the line at least, in sizes."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +34,24 @@ class Run:
     script: int = 0
 
     @property
+    def shown(self) -> str:
+        """The text as it is drawn: what is not printable is shown as its code."""
+        return safe(self.text)
+
+    @property
+    def size(self) -> float:
+        """Size of its letters, in sizes of the whole text."""
+        return SCRIPT if self.script else 1.0
+
+    @property
+    def level(self) -> float:
+        """How far below the line it stands, in sizes of the whole text."""
+        return {0: 0.0, -1: LOWERED, 1: RAISED}[self.script]
+
+    @property
     def width(self) -> float:
         """In sizes of the whole text."""
-        width = sum(_WIDTH.get(letter, WIDEST) for letter in self.text)
-        return width * (SCRIPT if self.script else 1.0)
+        return self.size * sum(advance(character, self.italic, self.bold) for character in self.shown)
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class Style:
 
 
 Command = tuple[str, tuple[float, ...]]
-"""M x y, L x y, C x1 y1 x2 y2 x y, or Z."""
+"""M x y, L x y, Q x1 y1 x y, C x1 y1 x2 y2 x y, or Z."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,19 @@ class Text:
     size: float
     style: str
     anchor: str = "start"
+
+    @property
+    def left(self) -> float:
+        """Where its first letter stands."""
+        return self.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor] * text_width(self.runs, self.size)
+
+    def letters(self) -> Iterator[tuple[Run, str, float]]:
+        """Each letter with its run and its place on the line."""
+        x = self.left
+        for run in self.runs:
+            for character in run.shown:
+                yield run, character, x
+                x += self.size * run.size * advance(character, run.italic, run.bold)
 
 
 @dataclass(frozen=True)
@@ -104,8 +124,18 @@ class Page:
 
 
 def text_width(runs: Iterable[Run], size: float) -> float:
-    """How wide a text is at most, in points."""
+    """How wide a text is, in points."""
     return size * sum(run.width for run in runs)
+
+
+def text_heights(runs: Iterable[Run]) -> tuple[float, float]:
+    """How far a text reaches above and below its line, in sizes."""
+    above, below = ASCENT, DESCENT
+    for run in runs:
+        for character in run.shown:
+            low, high = reach(character, run.italic, run.bold)
+            above, below = max(above, run.size * high - run.level), max(below, run.level - run.size * low)
+    return above, below
 
 
 def svg(page: Page) -> str:
@@ -129,11 +159,9 @@ def svg(page: Page) -> str:
 
 
 def _sheet(styles: Mapping[str, Style]) -> list[str]:
-    faces = ", ".join(f'"{face}"' for face in FONTS)
     lines = [
-        f"text {{ font-family: {faces}, serif; }}",
         "path { stroke-linecap: round; stroke-linejoin: round; }",
-        ".var { font-style: italic; }  .vec { font-style: italic; font-weight: bold; }  .up { font-style: normal; }",
+        "text { font-family: serif; }  .words { fill: none; }",
     ]
     for name, style in styles.items():
         parts = [f"fill: {style.fill or 'none'}"]
@@ -153,7 +181,7 @@ def _group(group: Group, margin: str) -> list[str]:
         if isinstance(item, Group):
             lines += _group(item, margin + " ")
         elif isinstance(item, Text):
-            lines.append(f"{margin} {_text_element(item)}")
+            lines += [f"{margin} {line}" for line in _text_lines(item)]
         else:
             lines.append(f'{margin} <path class="{item.style}" d="{_path(item.path)}"/>')
     return [*lines, f"{margin}</g>"]
@@ -161,30 +189,65 @@ def _group(group: Group, margin: str) -> list[str]:
 
 def _path(path: Sequence[Command]) -> str:
     parts, last = [], ""
-    for letter, numbers in path:
+    for name, numbers in path:
         shown = " ".join(map(_number, numbers))
-        parts.append(shown if letter == last == "L" else letter + shown)
-        last = letter
+        parts.append(shown if name == last == "L" else name + shown)
+        last = name
     return " ".join(parts)
 
 
-def _text_element(text: Text) -> str:
-    anchor = "" if text.anchor == "start" else f' text-anchor="{text.anchor}"'
-    place = f'x="{_number(text.x)}" y="{_number(text.y)}" font-size="{_number(text.size)}"{anchor}'
-    if len(text.runs) == 1 and not text.runs[0].script:
-        return f'<text class="{text.style} {_face(text.runs[0])}" {place}>{_text(text.runs[0].text)}</text>'
-    parts, level = [], 0.0
-    for run in text.runs:
-        wanted = {0: 0.0, -1: LOWERED, 1: RAISED}[run.script] * text.size
-        shift = f' dy="{_number(wanted - level)}"' if abs(wanted - level) > 1e-9 else ""
-        size = f' font-size="{_number(text.size * SCRIPT)}"' if run.script else ""
-        parts.append(f'<tspan class="{_face(run)}"{shift}{size}>{_text(run.text)}</tspan>')
-        level = wanted
-    return f'<text class="{text.style}" {place}>{"".join(parts)}</text>'
+def outline(text: Text) -> Iterator[Command]:
+    """The letters of a text as commands, without those that the typeface lacks."""
+    for run, character, x in text.letters():
+        found, size = letter(character, run.italic, run.bold), text.size * run.size
+        for name, points in found.outline if found else ():
+            yield (
+                name,
+                tuple(z for px, py in points for z in (x + size * px, text.y + text.size * run.level - size * py)),
+            )
 
 
-def _face(run: Run) -> str:
-    return ("vec" if run.bold else "var") if run.italic else "up"
+def lacking(text: Text) -> Iterator[Text]:
+    """Stretches of a text that the typeface lacks, each with its place."""
+    for known, stretch in groupby(text.letters(), key=lambda item: letter(item[1]) is not None):
+        if not known:
+            found = list(stretch)
+            run, x = found[0][0], found[0][2]
+            runs = (Run("".join(character for _, character, _ in found)),)
+            yield Text(runs, x, text.y + text.size * run.level, text.size * run.size, text.style)
+
+
+def _text_lines(text: Text) -> Iterator[str]:
+    """A text as its outline, and as text that is not seen."""
+    yield f'<path class="{text.style}" d="{_letters(outline(text))}"/>'
+    yield from (_text_element(part, text.style) for part in lacking(text))
+    yield _text_element(text, "words")
+
+
+def _text_element(text: Text, style: str) -> str:
+    """Any viewer sets it in its planned width, whatever its fonts."""
+    place = f'x="{_number(text.left)}" y="{_number(text.y)}" font-size="{_number(text.size)}"'
+    length = f'textLength="{_number(text_width(text.runs, text.size))}" lengthAdjust="spacingAndGlyphs"'
+    return f'<text class="{style}" {place} {length}>{escape("".join(run.shown for run in text.runs))}</text>'
+
+
+def _letters(path: Iterable[Command]) -> str:
+    """A path of many short steps: each from where the one before ended, both in whole hundredths."""
+    parts, at, start = [], (0, 0), (0, 0)
+    for name, numbers in path:
+        points = [(round(100 * x), round(100 * y)) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
+        steps = [_step(x - at[0]) + _step(y - at[1]) for x, y in points]
+        parts.append(name.lower() + "".join(steps).lstrip())
+        at = points[-1] if points else start
+        start = at if name == "M" else start
+    return "".join(parts)
+
+
+def _step(hundredths: int) -> str:
+    """A number after a space or its sign, as short as it can be."""
+    whole, rest = divmod(abs(hundredths), 100)
+    shown = f"{whole or ''}" + (f".{rest:02d}".rstrip("0") if rest else "") or "0"
+    return ("-" if hundredths < 0 else " ") + shown
 
 
 def _text(text: str) -> str:

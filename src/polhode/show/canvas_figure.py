@@ -4,14 +4,14 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from polhode import __version__
-from polhode.show.canvas import LOWERED, RAISED, SCRIPT, Group, Page, Run, Shape, Text
+from polhode.show.canvas import Group, Page, Shape, Text, text_width
 from polhode.show.figure import styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FACES = ["STIXGeneral", "DejaVu Serif"]
-"""Both come with matplotlib."""
+"""Both come with matplotlib; the first is the typeface of the SVG."""
 DOTS = 400
 """Dots per inch of a PNG."""
 
@@ -63,7 +63,7 @@ def _add_shape(axes: Any, page: Page, shape: Shape) -> None:
     codes, points = [], []
     for letter, numbers in shape.path:
         pairs = list(zip(numbers[::2], numbers[1::2], strict=True)) or [(0.0, 0.0)]
-        code = {"M": Path.MOVETO, "L": Path.LINETO, "C": Path.CURVE4, "Z": Path.CLOSEPOLY}[letter]
+        code = {"M": Path.MOVETO, "L": Path.LINETO, "Q": Path.CURVE3, "C": Path.CURVE4, "Z": Path.CLOSEPOLY}[letter]
         points += pairs
         codes += [code] * len(pairs)
     style = page.styles[shape.style.split()[-1]]
@@ -83,21 +83,11 @@ def _add_shape(axes: Any, page: Page, shape: Shape) -> None:
 
 def _add_text(axes: Any, page: Page, text: Text) -> None:
     from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
 
-    def font(run: Run) -> FontProperties:
-        size = text.size * (SCRIPT if run.script else 1.0)
+    x, colour = text.left, page.styles[text.style.split()[-1]].fill
+    for run in text.runs:
         style, weight = "italic" if run.italic else "normal", "bold" if run.bold else "normal"
-        return FontProperties(family=FACES, style=style, weight=weight, size=size)  # type: ignore[arg-type]
-
-    fonts = [font(run) for run in text.runs]
-    widths = [
-        text_to_path.get_text_width_height_descent(run.text, prop, ismath=False)[0]
-        for run, prop in zip(text.runs, fonts, strict=True)
-    ]
-    x = text.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[text.anchor] * sum(widths)
-    colour = page.styles[text.style.split()[-1]].fill
-    for run, prop, width in zip(text.runs, fonts, widths, strict=True):
-        y = text.y + {0: 0.0, -1: LOWERED, 1: RAISED}[run.script] * text.size
-        axes.text(x, y, run.text, fontproperties=prop, color=colour, va="baseline", parse_math=False)
-        x += width
+        font = FontProperties(family=FACES, style=style, weight=weight, size=text.size * run.size)  # type: ignore[arg-type]
+        y = text.y + text.size * run.level
+        axes.text(x, y, run.shown, fontproperties=font, color=colour, va="baseline", parse_math=False)
+        x += text_width((run,), text.size)

@@ -12,6 +12,9 @@ from polhode.show.figure import COLOURS, new_figure, styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WIDTH = 110
+"""Columns of the table; a narrower terminal breaks its lines, and loses nothing."""
+
 
 @styled
 def compare_figure(comparison: Comparison) -> "Figure":
@@ -76,8 +79,7 @@ def print_comparison(comparison: Comparison) -> None:
         numbers += [_short(x, 2) for x in (row.error, row.error_projected)]
         table.add_row(row.form, *numbers, str(row.operations) if not row.note else row.note)
     console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = 110
+    console.width = max(WIDTH, console.width if console.is_terminal else 0)
     inertia = body.inertia
     moments = np.diag(inertia) if np.count_nonzero(inertia - np.diag(np.diag(inertia))) == 0 else inertia.ravel()
     console.print(f"Body with inertia {_vector(moments)} kg m², started with ω = {_vector(body.omega)} rad/s", end="")

@@ -1,5 +1,6 @@
 """One style for every figure, and the way a figure is written: with its provenance, never half."""
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -15,7 +16,9 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#0
 """Okabe and Ito's colours, told apart with any colour vision."""
 
 STYLE = {
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib
     "font.size": 9,
+    "mathtext.fontset": "dejavusans",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -23,7 +26,8 @@ STYLE = {
     "grid.color": "#e4e4e4",
     "grid.linewidth": 0.6,
     "legend.frameon": False,
-    "svg.fonttype": "none",
+    "svg.fonttype": "path",  # letters as outlines: a viewer's fonts have other widths
+    "svg.hashsalt": "polhode",  # the same file each time
     "figure.dpi": 110,
     "savefig.dpi": 160,
 }
@@ -70,8 +74,18 @@ def save_figure(figure: "Figure", path: Path, made_by: str, force: bool = False)
     text = {"Title": made_by, key: f"polhode {__version__}", **extra}
     aside = path.with_name(f".{path.name}.part{path.suffix}")
     figure.savefig(aside, metadata=text)
+    if path.suffix == ".svg":
+        aside.write_text(_told(aside.read_text(encoding="utf-8")), encoding="utf-8")
     aside.replace(path)
     return path
+
+
+def _told(svg: str) -> str:
+    """A figure whose texts are outlines, each with its words as a title: to be searched and read aloud.
+
+    matplotlib has them in comments, with all that means something to XML escaped.
+    """
+    return re.sub(r"<!-- (.*?) -->\s*(<g\b[^>]*>)", r"\2<title>\1</title>", svg)
 
 
 def check_figure_path(path: Path, force: bool = False) -> None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from polhode.show.canvas import ASCENT, DESCENT, Run, text_width
+from polhode.show.canvas import Run, text_heights, text_width
 
 Array = np.ndarray
 
@@ -33,10 +34,10 @@ class Label:
     spots: Array
     ways: Array
 
-    @property
+    @cached_property
     def half(self) -> Array:
         """Half its width and half its height."""
-        return np.array([text_width(self.runs, self.size), (ASCENT + DESCENT) * self.size]) / 2
+        return np.array([text_width(self.runs, self.size), sum(text_heights(self.runs)) * self.size]) / 2
 
 
 @dataclass(frozen=True)
@@ -91,34 +92,29 @@ def place(labels: Sequence[Label], points: Array, weights: Array) -> list[Placed
 
 def _candidates(label: Label) -> tuple[Array, Array, Array]:
     """Boxes (n, 4), what each costs by itself, and its spot."""
-    boxes, costs, spots = [], [], []
-    for k, (spot, way) in enumerate(zip(label.spots, label.ways, strict=True)):
-        for turn in TURNS:
-            c, s = np.cos(turn), np.sin(turn)
-            d = np.array([c * way[0] - s * way[1], s * way[0] + c * way[1]])
-            for far in FAR:
-                middle = spot + d * (far + _support(label.half, d))
-                boxes.append(np.concatenate([middle - label.half, middle + label.half]))
-                costs.append(0.55 * far + 2.2 * abs(turn) ** 1.5 + 0.8 * k + (4.0 if far > LEADER else 0.0))
-                spots.append(spot)
-    return np.array(boxes), np.array(costs), np.array(spots)
+    c, s, (x, y) = np.cos(TURNS), np.sin(TURNS), label.ways.T[..., None]
+    d = np.stack([c * x - s * y, s * x + c * y], -1)[:, :, None]  # spots, turns, 1, 2
+    far = np.array(FAR)
+    middles = label.spots[:, None, None] + d * (far + _support(label.half, d))[..., None]
+    costs = (0.55 * far + 4.0 * (far > LEADER)) + (2.2 * abs(TURNS) ** 1.5)[:, None]
+    costs = costs + 0.8 * np.arange(len(label.spots))[:, None, None]
+    boxes = np.concatenate([middles - label.half, middles + label.half], -1).reshape(-1, 4)
+    return boxes, costs.ravel(), np.repeat(label.spots, costs[0].size, axis=0)
 
 
-def _support(half: Array, d: Array) -> float:
-    """From the middle of a box to its edge along d."""
-    return float(min(h / abs(x) for h, x in zip(half, d, strict=True) if abs(x) > 1e-9))
+def _support(half: Array, d: Array) -> Array:
+    """From the middle of a box to its edge along each d."""
+    with np.errstate(divide="ignore"):
+        return np.where(abs(d) > 1e-9, half / abs(d), np.inf).min(-1)
 
 
 def _covered(boxes: Array, points: Array, weights: Array) -> Array:
     """The weight of all points that each box covers."""
     low, high = boxes[:, :2].min(0) - AIR, boxes[:, 2:].max(0) + AIR
     near = ((points > low) & (points < high)).all(1)
-    points, weights = points[near], weights[near]
-    found = np.zeros(len(boxes))
-    for k, (left, top, right, bottom) in enumerate(boxes + np.array([-AIR, -AIR / 2, AIR, AIR / 2])):
-        inside = (points[:, 0] > left) & (points[:, 0] < right) & (points[:, 1] > top) & (points[:, 1] < bottom)
-        found[k] = weights[inside].sum()
-    return found
+    (x, y), weights = points[near].T, weights[near]
+    left, top, right, bottom = (boxes + np.array([-AIR, -AIR / 2, AIR, AIR / 2])).T[..., None]
+    return np.where((x > left) & (x < right) & (y > top) & (y < bottom), weights, 0.0).sum(1)
 
 
 def _touched(tried: Sequence[tuple[Array, Array, Array]], chosen: Sequence[int], i: int) -> Array:

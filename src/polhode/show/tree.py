@@ -210,10 +210,9 @@ def print_info(model: Model, notes: Sequence[str] = (), full: bool = False, cons
     say(f"{safe(model.name)}: {bodies}, {joints}, nq {model.nq}, nv {model.nv}", "bold")
     say(f"{total_mass(model):.6g} kg, gravity {vector(model.gravity)} m/s²")
     console.print()
-    fit: dict[str, Any] = {"no_wrap": True, "overflow": "ellipsis"} if console.is_terminal else {"soft_wrap": True}
     for row in tree_rows(model, full):
         parts = ((row.margin, "dim"), (safe(row.body), "bold" if row.joint else ""), _joint_text(row.joint))
-        console.print(Text.assemble(*parts), highlight=False, **fit)
+        console.print(Text.assemble(*parts), highlight=False, soft_wrap=True)
     console.print()
     for table in (_joint_table(model, full), _body_table(model, full)) if model.bodies else ():
         console.print(table)

@@ -96,7 +96,7 @@ CALLS: dict[str, tuple[Any, dict[str, Any]]] = {
                                "tolerance": 1e-6, "every": None, "events": (), "norm": "state", "form": None,
                                "engine": "fundamental", "rank_tolerance": 1e-10, "constraints": "project",
                                "baumgarte": None, "move_start": False, "verify": False, "sensitivities": (),
-                               "keep": None, "progress": None, **SHORT}),
+                               "keep": None, **SHORT}),
     "simulate top": (ph.simulate, {"model": TOP, "q": None, "v": None, "tau": None, "method": "dopri54", **SHORT}),
     "simulate loop": (ph.simulate, {"model": FOUR_BAR, "q": None, "v": None, "constraints": "project",
                                     "engine": "multipliers", "move_start": True, **SHORT}),

@@ -142,6 +142,8 @@ class _Known:
 
     def below(self, path: str) -> list[str]:
         """The numbers that a path names."""
+        if not isinstance(path, str):
+            raise UnknownNameError(message(self.where, "no such number", repr(path)[:60], "a path"))
         if path in self.parameters:
             return [path]
         for root, names in self.of.items():

@@ -5,7 +5,7 @@
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message
 from polhode.kernel.emit_c import c_source, identifier
 from polhode.model import Model, check_model, make_tree
-from polhode.scalar import Array, Vec
+from polhode.scalar import Array, Vec, a_list
 
 ORIGIN = (0.0, 0.0, 0.0)
 """The point of a body that Jacobians are asked for, unless another is named."""
@@ -101,11 +101,7 @@ class System:
         if not isinstance(target, str) or target not in TARGETS:
             raise CompileError(message("compile", "no such target", repr(target), " or ".join(map(repr, TARGETS))))
         way = replace(way_of("compile", engine, rank_tolerance), baumgarte=baumgarte)
-        if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
-            fix = f"Write parameters=[{parameters!r}]." if isinstance(parameters, str) else ""
-            found = repr(parameters)[:60]
-            raise InputError(message("compile, parameters", "not a list", found, "a list of paths", fix))
-        parameters = tuple(parameters)
+        parameters = tuple(a_list("compile, parameters", parameters, "a list of paths, as parameters=['gravity']"))
         self.model, self.target, self.parameters = model, target, parameters
         self.engine, self.rank_tolerance, self.baumgarte = engine, float(rank_tolerance), baumgarte
         self.fast, self.threads = bool(fast), thread_count("compile", threads)

@@ -147,6 +147,8 @@ class Constraint:
             name = function if isinstance(name, str) and not name else name
         check_name("constraint", "constraint", name)
         assign(self, name=name, type=type, data={key: _frozen(value) for key, value in given.items()})
+        for key in self.numeric:
+            _check_size(f"constraint '{name}'", key, self.data[key])
 
     @property
     def numeric(self) -> list[str]:
@@ -158,6 +160,15 @@ def _frozen(value: Any) -> Any:
     """Lists and arrays become tuples."""
     single = isinstance(value, (str, Mapping)) or getattr(value, "ndim", 1) == 0
     return tuple(value) if isinstance(value, Iterable) and not single else value
+
+
+def _check_size(where: str, key: str, value: Any) -> None:
+    """Refuse numbers that cannot be computed with: a machine's own, so not infinite bounds of anything."""
+    for x in value if isinstance(value, tuple) else (value,):
+        if isinstance(x, tuple):
+            _check_size(where, key, x)
+        else:
+            number(where, key, x)
 
 
 def _is_numeric(value: Any) -> bool:
@@ -237,7 +248,8 @@ class Model:
         """The bodies, joints, forces or constraints that were given, if they are that."""
         given, kinds, where = getattr(self, name), RECORDS[name], f"model '{self.name}', {name}"
         expected, one = " or ".join(kind.__name__ for kind in kinds), {"bodies": "body"}.get(name, name[:-1])
-        if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
+        single = isinstance(given, (str, bytes, Mapping)) or getattr(given, "ndim", 1) == 0
+        if not isinstance(given, Iterable) or single:
             fix = f"Leave {name} out where there are none." if given is None else ""
             raise ModelError(message(where, "not a list", shown(given), f"a list of {expected}", fix))
         records = tuple(given)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from polhode.assemble.analysis.balance import Balance
-from polhode.errors import InputError, UnknownNameError, message
+from polhode.errors import InputError, PolhodeError, UnknownNameError, message, told
 from polhode.model import Model
 from polhode.result.labels import coordinate_names, dof_names, quaternion_slices
-from polhode.scalar import Vec, a_list, jacobian
+from polhode.scalar import Vec, a_list, jacobian, real_number, shown
 
 NAMES = "a list of names"
 """What is expected where several names may be given."""
@@ -32,8 +32,20 @@ class Observable:
     def value(self, q: np.ndarray, v: np.ndarray) -> float:
         """Its value."""
         if self.function is not None:
-            return float(_one(self, self.function(Vec(q.tolist()), Vec(v.tolist()))))
+            return float(self._asked(Vec(q.tolist()), Vec(v.tolist())))
         return float(v[self.velocity] if self.velocity is not None else q[self.coordinate])
+
+    def _asked(self, q: Vec, v: Vec) -> Any:
+        """What the user's function gives."""
+        assert self.function is not None
+        try:
+            found = self.function(q, v)
+        except PolhodeError:
+            raise
+        except Exception as error:
+            expected = "one number of (q, v)"
+            raise InputError(message(f"function '{self.name}'", "failed", told(error), expected)) from error
+        return _one(self, found)
 
     def put(self, model: Model, q: np.ndarray, v: np.ndarray, value: float) -> None:
         """Give a velocity, or a coordinate that stands alone, this value in the arrays of a state."""
@@ -47,7 +59,7 @@ class Observable:
         """Its derivatives along the tangent directions (n,) and along v (n,)."""
         none, nq = np.zeros(balance.n), len(q)
         if self.function is not None:
-            call = lambda x: Vec([_one(self, self.function(Vec(x[:nq]), Vec(x[nq:])))])  # noqa: E731
+            call = lambda x: Vec([self._asked(Vec(x[:nq]), Vec(x[nq:]))])  # noqa: E731
             _, (row,) = jacobian(call, Vec([*q.tolist(), *v.tolist()]))
             return np.array(row[:nq], dtype=float) @ balance.tangents(q), np.array(row[nq:], dtype=float)
         if self.velocity is not None:
@@ -60,7 +72,9 @@ def _one(known: Observable, value: Any) -> Any:
     if isinstance(value, (tuple, list, np.ndarray)) and np.ndim(value):
         if len(value) != 1:
             raise InputError(message(f"function '{known.name}'", "not one number", f"{len(value)} numbers", "one"))
-        return value[0]
+        value = value[0]
+    if not hasattr(value, "__mul__") or isinstance(value, (str, bytes, tuple, list)):
+        raise InputError(message(f"function '{known.name}'", "not one number", shown(value), "one number of (q, v)"))
     return value
 
 
@@ -128,7 +142,9 @@ def forces(where: str, model: Model, tau: Any) -> np.ndarray:
         return found
     if isinstance(tau, Mapping):
         for name, value in tau.items():
-            found[dof_indices(f"{where}, tau", model, name)] = value
+            found[dof_indices(f"{where}, tau", model, name)] = real_number(
+                f"{where}, tau of {shown(name)}", value, "a force"
+            )
     else:
         try:
             array = np.array(tau, dtype=float)

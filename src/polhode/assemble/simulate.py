@@ -547,7 +547,7 @@ def _check_work(
     count = samples if is_whole(samples) else 0
     breaks = _quotient(duration, tau.period) if isinstance(tau, Sampled) else 0.0
     check_steps("simulate, tau, period", breaks, limits)
-    kept = steps / every if every else float(count) if count < 1e300 else math.inf
+    kept = steps / every if every else float(min(max(count, 0), 10**300))
     check_samples("simulate, samples", kept, model, limits, breaks)
 
 

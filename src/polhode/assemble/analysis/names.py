@@ -148,7 +148,7 @@ def forces(where: str, model: Model, tau: Any) -> np.ndarray:
     else:
         try:
             array = np.array(tau, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(message(f"{where}, tau", "not numbers", repr(tau)[:60], f"({model.nv},)")) from None
         if array.shape != (model.nv,):
             raise InputError(message(f"{where}, tau", "wrong shape", str(array.shape), f"({model.nv},)"))

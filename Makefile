@@ -17,7 +17,7 @@ run: .venv/installed
 test: tools check
 	$(PYTEST)
 
-QUICK = tests/laws $(addprefix tests/kernel/test_, llvm.py call.py trace.py) \
+QUICK = tests/laws $(addprefix tests/kernel/test_, call.py trace.py staged.py) \
   $(addprefix tests/shape/test_, model.py yaml.py info.py docs.py equations.py)
 
 quick: .venv/tested

@@ -163,11 +163,11 @@ def _frozen(value: Any) -> Any:
 
 
 def _check_size(where: str, key: str, value: Any) -> None:
-    """Refuse numbers that cannot be computed with: a machine's own, so not infinite bounds of anything."""
+    """Refuse numbers too large to be computed with; what else is wrong is told where the kind is known."""
     for x in value if isinstance(value, tuple) else (value,):
         if isinstance(x, tuple):
             _check_size(where, key, x)
-        else:
+        elif not isinstance(x, float) or math.isfinite(x):
             number(where, key, x)
 
 

@@ -10,6 +10,7 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
+import daily
 import tools
 
 settings.register_profile(
@@ -53,8 +54,11 @@ pytest.MonkeyPatch.setattr = _changed
 LEFT_OUT = "BROWSER=none: needs a browser"
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items):
     """Any order, where POLHODE_ORDER is a seed; without what needs a browser, where none is wanted."""
+    for place in daily.campaigns([item.nodeid for item in items]):
+        items[place].add_marker(pytest.mark.long)
     if seed := os.environ.get("POLHODE_ORDER"):  # files in any order, and the tests of each
         dice = random.Random(seed)
         files = {item.path: dice.random() for item in items}

@@ -74,7 +74,7 @@ def kill_at_random(args, out, environment):
     return chunks(out)
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [pytest.param(x, marks=[pytest.mark.long] * (x != "equal steps")) for x in RUNS])
 def test_a_run_killed_again_and_again_is_the_run_that_was_not(tmp_path, name, environment):
     args, out = RUNS[name], tmp_path / "killed"
     whole = finish(args, tmp_path / "whole", environment)
@@ -154,9 +154,8 @@ def killed_late(tmp_path, environment, moment, *report):
     assert (out / "run.csv").read_text().count("\n") == load(out / "run.nc").sizes["time"] + 2
 
 
-@pytest.mark.parametrize("moment", ["run.nc not yet named", "within the table", "its chunks gone"])
-def test_a_run_killed_after_its_end_makes_only_the_rest(tmp_path, environment, moment):
-    killed_late(tmp_path, environment, moment, "--no-report")
+def test_a_run_killed_after_its_end_makes_only_the_rest(tmp_path, environment):
+    killed_late(tmp_path, environment, "within the table", "--no-report")
 
 
 @pytest.mark.long

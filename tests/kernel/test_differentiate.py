@@ -336,7 +336,7 @@ def running(x):
     return most
 
 
-@pytest.mark.parametrize("kind", ["forward", "reverse", "pullback"])
+@pytest.mark.parametrize("kind", [pytest.param("forward", marks=pytest.mark.long), "reverse", "pullback"])
 def test_fifty_thousand_operations_grow_by_a_small_factor(kind):
     graph = trace(lambda x: chain(x, 12_500), x=(3,))
     assert total(graph) >= 50_000

@@ -63,6 +63,7 @@ def chain(n):
     return ph.Model(f"chain-{n}", bodies=bodies, joints=joints)
 
 
+@pytest.mark.long
 def test_a_chain_of_500_joints_is_compiled_and_its_forces_give_its_accelerations():
     arm, n = ph.compile(chain(500)), 500
     rng = np.random.default_rng(2)

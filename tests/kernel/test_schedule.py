@@ -116,6 +116,7 @@ def test_many_results_come_out_in_their_places(sizes, width):
     assert np.array_equal(build(graph, width)(x[3], y[3])[0], expected[3])
 
 
+@pytest.mark.long
 def test_a_graph_of_a_hundred_thousand_operations_compiles_and_is_right():
     def long(x):
         values = [*x]

@@ -183,6 +183,7 @@ def test_a_machine_too_large_for_a_peer_is_named(monkeypatch):
     assert "Pinocchio, chain-2: its data would take 8 GB" in installed_peers(machine("chain-2"))[1]
 
 
+@pytest.mark.long
 def test_motions_are_raced_twice_against_each_peer(others):
     found = [(row.model, row.timed, row.peer, row.call) for row in others.simulations]
     stepped = [("MuJoCo", "rollout"), ("MuJoCo", "mj_step(nstep)")]
@@ -208,12 +209,14 @@ def test_right_hand_sides_by_hand_are_our_dynamics(made):
     np.testing.assert_allclose(made(model)(0.0, np.concatenate([q, v])), ours, rtol=0, atol=1e-13 * np.max(abs(ours)))
 
 
+@pytest.mark.long
 def test_pendulums_take_turns_with_sympy(others):
     """SymPy's accelerations were compared with ours on the way."""
     assert [(p.who, p.links) for p in others.pendulums] == [("polhode", 2), ("polhode", 3), ("SymPy", 5)]
     assert all(0 < p.least <= p.median and p.samples == 1 for p in others.pendulums)
 
 
+@pytest.mark.long
 def test_threads_share_a_batch(others):
     if machine_facts()["cores"] == 1:
         assert others.left_out == ("two threads: 1 core",)
@@ -234,6 +237,7 @@ def test_page_shows_everything(report, others, tmp_path, capsys):
         assert word in text
 
 
+@pytest.mark.long
 def test_a_page_without_races_can_be_drawn(others, tmp_path):
     save_report(replace(others, simulations=(), pendulums=(), threads=()), tmp_path)
 
@@ -282,6 +286,7 @@ def _slow(order):
     return {"order": order, "sleep": sleep}
 
 
+@pytest.mark.long
 def test_loops_are_raced_at_equal_accuracy(others):
     found = [(row.title, row.step, row.timed) for row in others.loops]
     assert found == [(c.title, step, timed) for c in SHORT for step in c.steps for timed in ("engine", "simulate")]
@@ -292,6 +297,7 @@ def test_loops_are_raced_at_equal_accuracy(others):
     assert "Closed loops at equal accuracy" in report_markdown(others)
 
 
+@pytest.mark.long
 def test_exudyn_has_the_same_machine(others):
     """Halving the step of a method of second order takes its error against ours to a quarter."""
     coarse, fine = [row.their_error for row in others.loops if row.model == "n-four-bar-2" and row.timed == "engine"]

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from typing import Any
 
 import click
@@ -17,7 +18,7 @@ from polhode.cli.modes import modes
 from polhode.cli.plot import plot
 from polhode.cli.run import BAD_INPUT, INTERRUPTED, run
 from polhode.cli.sweep import sweep
-from polhode.errors import PolhodeError
+from polhode.errors import PolhodeError, PolhodeWarning
 
 
 class Group(click.Group):
@@ -26,7 +27,9 @@ class Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _noted  # type: ignore[assignment]
+                return super().invoke(ctx)
         except PolhodeError as error:
             click.echo(f"polhode: {error}", err=True)
             sys.exit(BAD_INPUT)
@@ -45,6 +48,14 @@ class Group(click.Group):
                 sys.stdout.flush()
                 os._exit(INTERRUPTED)
             sys.exit(INTERRUPTED)
+
+
+def _noted(warning: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    """A warning of ours as a note, without the line of code that gave it; others as Python shows them."""
+    if issubclass(category, PolhodeWarning):
+        click.echo(f"note: {warning}", err=True)
+    else:
+        click.echo(warnings.formatwarning(warning, category, filename, lineno, line), err=True)
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -1,0 +1,47 @@
+"""Which variants of long families of tests run every day; `make test-all` runs every one of them.
+
+A family is a test with many parameters of one kind: methods, joints, machines, pictures. One variant in so many is
+enough to see that a change broke it; all of them are a campaign.
+"""
+
+FAMILIES = {
+    "cli/test_record.py::test_a_run_cut_off_at_any_block_goes_on_to_the_bit": 3,
+    "constraints/test_engines.py::test_engines_agree_in_accelerations_and_in_the_force_of_all_constraints": 3,
+    "constraints/test_loops.py::test_a_run_of_the_cut_machine_is_that_of_the_tree": 3,
+    "constraints/test_loops.py::test_accelerations_are_those_of_the_tree": 3,
+    "constraints/test_loops.py::test_projected_velocities_are_the_nearest_of_the_tree": 3,
+    "constraints/test_loops.py::test_the_force_of_the_constraint_is_what_the_motion_needs": 3,
+    "constraints/test_rank.py::test_a_motion_does_not_depend_on_units": 2,
+    "constraints/test_reactions.py::test_reactions_have_the_power_of_their_multipliers": 3,
+    "constraints/test_reference.py::test_A02_passes_its_singular_configuration": 2,
+    "constraints/test_sweeps.py::test_both_ways_give_one_motion": 3,
+    "kernel/test_emit_c.py::test_the_physics_of_every_joint_computes_what_evaluate_says": 3,
+    "kernel/test_emit_cuda.py::test_the_physics_of_every_joint_computes_what_evaluate_says": 4,
+    "kernel/test_llvm.py::test_every_quantity_of_a_compiled_system_is_that_of_the_oracle": 3,
+    "kernel/test_rolled.py::test_loops_compute_what_written_out_operations_do": 3,
+    "order/test_methods.py::test_a_method_has_its_order_on_a_free_body": 3,
+    "order/test_methods.py::test_a_method_has_its_order_on_an_arm_with_every_kind_of_joint": 3,
+    "order/test_methods.py::test_the_motion_within_a_step_has_the_order_of_the_method": 3,
+    "peers/test_robots.py::test_every_public_robot_agrees": 6,
+    "show/test_animation.py::test_a_page_moves_offline_with_everything_switched_on": 3,
+    "show/test_cans.py::test_every_arrow_turns_right_handed_about_its_axis": 3,
+    "show/test_cans.py::test_names_never_touch_and_never_leave_the_page": 3,
+    "show/test_cans.py::test_parts_are_painted_over_what_they_stand_in_front_of": 3,
+    "show/test_report.py::test_the_page_of_a_run_draws_every_plot": 2,
+    "simulation/test_forms_of_machines.py::test_machines_by_a_form_converge_to_the_run_of_the_tree_at_order_four": 3,
+    "simulation/test_methods.py::test_compiled_steps_are_those_on_plain_floats": 3,
+    "simulation/test_sensitivity.py::test_sensitivities_are_the_derivatives_that_complex_steps_find": 3,
+    "simulation/test_sensitivity.py::test_the_way_back_gives_what_the_way_forward_gives": 3,
+}
+"""A family, and one variant in how many runs every day."""
+
+
+def campaigns(names):
+    """The places, in a list of names of tests, of variants that only `make test-all` runs."""
+    seen = dict.fromkeys(FAMILIES, 0)
+    for place, name in enumerate(names):
+        family = name.removeprefix("tests/").partition("[")[0]
+        if family in FAMILIES:
+            if seen[family] % FAMILIES[family]:
+                yield place
+            seen[family] += 1

@@ -26,7 +26,7 @@ quick: .venv/tested
 test-all: test
 	POLHODE_EXAMPLES=400 $(PYTEST) tests/laws
 	$(PYTEST) -m long
-	POLHODE_LONG=1 $(BIN)/pytest tests/cli/test_killed.py tests/result/test_store.py
+	POLHODE_LONG=1 $(BIN)/pytest -m "long or not long" tests/cli/test_killed.py tests/result/test_store.py
 
 # a browser and a C compiler, found or fetched
 tools: .venv/tested

@@ -15,7 +15,7 @@ import tools
 
 settings.register_profile(
     "polhode",
-    max_examples=int(os.environ.get("POLHODE_EXAMPLES", "60")),  # `make test-all` asks for more
+    max_examples=int(os.environ.get("POLHODE_EXAMPLES", "30")),  # `make test-all` asks for more
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=bool(os.environ.get("CI")),  # there the same examples every time; elsewhere new ones

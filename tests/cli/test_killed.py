@@ -74,7 +74,8 @@ def kill_at_random(args, out, environment):
     return chunks(out)
 
 
-@pytest.mark.parametrize("name", [pytest.param(x, marks=[pytest.mark.long] * (x != "equal steps")) for x in RUNS])
+@pytest.mark.long
+@pytest.mark.parametrize("name", RUNS)
 def test_a_run_killed_again_and_again_is_the_run_that_was_not(tmp_path, name, environment):
     args, out = RUNS[name], tmp_path / "killed"
     whole = finish(args, tmp_path / "whole", environment)

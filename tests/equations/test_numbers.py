@@ -65,6 +65,7 @@ def test_formulas_of_random_trees_are_the_kernels(types, seed):
         assert_close(eq.evaluate(quantity, *at), value)
 
 
+@pytest.mark.long
 @settings(max_examples=6)
 @given(
     st.lists(st.sampled_from(["revolute", "screw", "universal", "free", "planar"]), min_size=1, max_size=5),

@@ -409,6 +409,7 @@ def test_answer_is_linear_and_complex_steps_pass_through(problem, dQ, db):
     assert_close(slope_Q + slope_b, motion(M, dQ, A, db)[0], condition(problem))
 
 
+@pytest.mark.long
 def test_symbols_give_the_closed_formula():
     """n = 2, m = 1: a = M⁻¹(Q + Aᵀ(A M⁻¹Aᵀ)⁻¹(b − A M⁻¹Q))."""
     names = sympy.symbols("m0 m1 m2 Q0 Q1 A0 A1 b", real=True)

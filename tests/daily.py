@@ -7,7 +7,7 @@ enough to see that a change broke it; all of them are a campaign.
 FAMILIES = {
     "cli/test_record.py::test_a_recorded_run_is_the_run_in_memory": 3,
     "cli/test_record.py::test_a_run_cut_off_at_any_block_goes_on_to_the_bit": 3,
-    "constraints/test_assembling.py::test_an_axis_of_six_digits_is_told_and_assembles_with_the_tolerance_that_is_named": 2,
+    "constraints/test_assembling.py::test_an_axis_of_six_digits_assembles_with_the_tolerance_that_is_named": 2,
     "constraints/test_engines.py::test_engines_agree_in_accelerations_and_in_the_force_of_all_constraints": 3,
     "constraints/test_flight.py::test_states_go_there_and_back": 3,
     "constraints/test_loops.py::test_a_run_of_the_cut_machine_is_that_of_the_tree": 3,

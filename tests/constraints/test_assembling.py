@@ -22,7 +22,7 @@ def tilted(part, joint=True):
 
 @pytest.mark.parametrize("joint", [True, False], ids=["in the tree", "in the loop"])
 @pytest.mark.parametrize("part", [1e-6, 1e-5])
-def test_an_axis_of_six_digits_is_told_and_assembles_with_the_tolerance_that_is_named(part, joint):
+def test_an_axis_of_six_digits_assembles_with_the_tolerance_that_is_named(part, joint):
     model = tilted(part, joint)
     with pytest.raises(ph.InputError, match=r"contradict each other|cannot be met") as told:
         ph.consistent_start(model)

@@ -54,7 +54,7 @@ def escaped(text: str) -> str:
     Every character that is not printable (line breaks, control and bidirectional characters, surrogates), every
     backslash and whatever begins or ends a comment or a trigraph in C becomes its code point, as in <U+000A>.
     """
-    text = "".join(c if c.isprintable() and c != "\\" else f"<U+{ord(c):04X}>" for c in text)
+    text = _named(text).replace("\\", "<U+005C>")
     for pair in ("*/", "/*", "??"):
         while pair in text:
             text = text.replace(pair, f"{pair[0]}<U+{ord(pair[1]):04X}>")
@@ -100,9 +100,9 @@ def message(where: str, what: str, found: str, expected: str, fix: str = "") -> 
     fix       the likely remedy
     """
     lines = [f"{where}: {what}.", f"  found {found}; expected {expected}."]
-    return _shown("\n".join([*lines, f"  {fix}"] if fix else lines))
+    return _named("\n".join([*lines, f"  {fix}"] if fix else lines), keep="\n")  # nothing that a terminal obeys
 
 
-def _shown(text: str) -> str:
-    """A message with nothing in it that a terminal would obey; lines stay lines."""
-    return "".join(c if c.isprintable() or c == "\n" else f"<U+{ord(c):04X}>" for c in text)
+def _named(text: str, keep: str = "") -> str:
+    """A text with characters that cannot be printed, but for those to keep, as their code points."""
+    return "".join(c if c.isprintable() or c in keep else f"<U+{ord(c):04X}>" for c in text)

@@ -5,6 +5,7 @@ import numpy as np
 from polhode.dynamics import inertia, kinematics
 from polhode.errors import ModelError, message
 from polhode.model import Model, Tree, plain
+from polhode.model.recent import once_each
 from polhode.scalar import Vec
 
 SINGULAR = 1e-13
@@ -36,6 +37,7 @@ def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
             raise ModelError(message(place, "the mass matrix is singular", "nothing that resists it", "inertia", fix))
 
 
+@once_each
 def _is_solid(model: Model) -> bool:
     """Whether every body resists every motion, so that no mass matrix can be singular."""
     for body in model.bodies:

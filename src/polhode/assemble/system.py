@@ -349,17 +349,18 @@ class System:
         try:
             direct = self._direct.get(key)
         except TypeError:  # no name at all
-            direct = None
+            self.model.body(key[1])  # refuses it
+            raise
         return self._checked(key, quantity, options, given) if direct is None else direct(*given.values(), **options)
 
     def _checked(self, key: Key, quantity: Quantity, options: dict, given: dict[str, Array]) -> Any:
         """The result of a quantity, from arguments of any kind."""
-        for body in key[1:]:
-            self.model.body(body)  # refuses unknown names
         if options.keys() <= {"out"} and not self.parameters:
             quick = self._target.quickly(key, given, options.get("out"), self.threads)
             if quick is not None:
                 return quick
+        for body in key[1:]:
+            self.model.body(body)  # refuses unknown names
         options.setdefault("threads", self.threads)
         call = checked_call(self.model, self.parameters, key[0], given, options, self._target.array)
         result = self._target.evaluate(key, quantity, call)

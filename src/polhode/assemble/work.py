@@ -6,10 +6,9 @@ A typing error in a step or a number of samples would otherwise work for years, 
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from polhode.errors import InputError, message
 from polhode.model import Model
+from polhode.scalar import is_real, shown
 
 MAX_STEPS = 1e9
 """Steps of a run, unless `max_steps` says otherwise: minutes for one body, hours for a machine."""
@@ -37,10 +36,14 @@ IN_MEMORY = Limits()
 
 def limits_of(where: str, max_steps: Any, max_bytes: Any) -> Limits:
     """The limits that were asked for, or an InputError."""
-    for name, value in (("max_steps", max_steps), ("max_bytes", max_bytes)):
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0:
-            raise InputError(message(f"{where}, {name}", "not a limit", repr(value)[:60], "a number above 0"))
-    return Limits(float(max_steps), float(max_bytes))
+    return Limits(a_limit(f"{where}, max_steps", max_steps), a_limit(f"{where}, max_bytes", max_bytes))
+
+
+def a_limit(where: str, value: Any) -> float:
+    """A number above 0, perhaps infinite; or an InputError."""
+    if not is_real(value) or not value > 0:
+        raise InputError(message(where, "not a limit", shown(value), "a number above 0"))
+    return float(min(value, math.inf))
 
 
 def bytes_of_sample(model: Model) -> int:
@@ -51,7 +54,7 @@ def bytes_of_sample(model: Model) -> int:
 def check_steps(where: str, steps: float, limits: Limits) -> None:
     """Refuse a run of more steps than the limit."""
     if not steps <= limits.steps:
-        fix = f"Take longer steps, or allow more: max_steps={_round(steps)}."
+        fix = f"Take longer steps, or allow more: max_steps={enough(steps)}."
         raise InputError(message(where, "too many steps", f"{steps:.4g} steps", f"at most {limits.steps:.4g}", fix))
 
 
@@ -63,18 +66,18 @@ def check_samples(where: str, samples: float, model: Model, limits: Limits, brea
     total = samples * bytes_of_sample(model) + breaks * BYTES_OF_BREAK
     if not total <= limits.bytes:
         found = f"{samples:.4g} samples" + (f" and {breaks:.4g} calls of a controller" if breaks else "")
-        fix = f"Keep fewer samples, or allow more: max_bytes={_round(total)}."
+        fix = f"Keep fewer samples, or allow more: max_bytes={enough(total)}."
         raise InputError(
             message(where, "too much to keep", f"{found}, {_size(total)}", f"at most {_size(limits.bytes)}", fix)
         )
 
 
-def _round(value: float) -> str:
-    """A number above a value, of two digits."""
+def enough(value: float) -> str:
+    """A number not below a value, of two digits: what a limit would have to be."""
     if not math.isfinite(value):
         return "inf"
     digits = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return f"{math.ceil(value / digits) * digits:.2g}"
+    return f"{math.ceil(value / digits) * digits:.2g}".replace("e+0", "e").replace("e+", "e")
 
 
 def _size(value: float) -> str:

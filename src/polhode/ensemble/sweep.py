@@ -15,7 +15,7 @@ from polhode.ensemble.devices import Device, device_named
 from polhode.ensemble.fleet import STATUS, Fleet, Stretch
 from polhode.ensemble.store import Store, written
 from polhode.ensemble.study import Study, study as make_study
-from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, Limits, work_of
+from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, StudyLimits, work_of
 from polhode.errors import InputError, PolhodeWarning, message
 from polhode.kernel.stealing import in_threads
 from polhode.model import Model
@@ -67,10 +67,10 @@ def sweep(
     scheduler: Any = None,
     chunk: int | None = None,
     progress: Progress | bool | None = None,
-    max_runs: float = Limits.max_runs,
-    max_steps: float = Limits.max_steps,
-    max_bytes: float = Limits.max_bytes,
-    max_memory: float = Limits.max_memory,
+    max_runs: float = StudyLimits.max_runs,
+    max_steps: float = StudyLimits.max_steps,
+    max_bytes: float = StudyLimits.max_bytes,
+    max_memory: float = StudyLimits.max_memory,
     **options: Any,
 ) -> "xr.Dataset":
     """Run a model many times, its numbers drawn anew for each run: a Dataset over (run, time, …).
@@ -97,7 +97,7 @@ def sweep(
         study = model
     else:
         study = make_study(model, samples or {}, **options)
-    limits = Limits(max_runs, max_steps, max_bytes, max_memory)
+    limits = StudyLimits(max_runs, max_steps, max_bytes, max_memory)
     asked = (out, resume, force, threads, device, precision, scheduler, chunk, _told(progress), limits)
     return Sweep(study, *asked).run()
 
@@ -115,7 +115,7 @@ class Sweep:
 
     def __init__(
         self, study: Study, out: Any, resume: bool, force: bool, threads: int | None, device: str, precision: str,
-        scheduler: Any, chunk: int | None, progress: Progress | None, limits: Limits,
+        scheduler: Any, chunk: int | None, progress: Progress | None, limits: StudyLimits,
     ) -> None:  # fmt: skip
         """Check what was asked for, before anything is computed."""
         self.study, self.out, self.progress = study, Path(out) if out is not None else None, progress

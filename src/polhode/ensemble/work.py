@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from polhode.assemble.work import a_limit, enough
 from polhode.ensemble.seal import MOST_RUNS
 from polhode.errors import InputError, message
 
@@ -52,7 +51,7 @@ class Work(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Limits:
+class StudyLimits:
     """What a study may make at most; all of them can be raised.
 
     max_runs    runs
@@ -69,9 +68,7 @@ class Limits:
     def __post_init__(self) -> None:
         """Check."""
         for name in ("max_runs", "max_steps", "max_bytes", "max_memory"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0:
-                raise InputError(message(f"sweep, {name}", "not a limit", repr(value)[:60], "a number above 0"))
+            a_limit(f"sweep, {name}", getattr(self, name))
 
     def check(self, work: Work) -> None:
         """Refuse more work than is allowed, and say what would allow it."""
@@ -85,8 +82,8 @@ class Limits:
         if not over:
             return
         allowed = ", ".join(f"{name} {getattr(self, name):.3g}" for name in over)
-        python = ", ".join(f"{name}={_enough(count)}" for name, count in over.items())
-        options = " ".join(f"--{name.replace('_', '-')} {_enough(count)}" for name, count in over.items())
+        python = ", ".join(f"{name}={enough(count)}" for name, count in over.items())
+        options = " ".join(f"--{name.replace('_', '-')} {enough(count)}" for name, count in over.items())
         fix = f"Ask for less, or allow it: {python} ({options})."
         raise InputError(message("sweep", "more work than is allowed", str(work), f"at most {allowed}", fix))
 
@@ -152,11 +149,3 @@ def _positive(value: Any) -> float:
 
 def _count(x: float) -> str:
     return f"{x:,.0f}" if x < 1e7 else f"{x:.3g}"
-
-
-def _enough(x: float) -> str:
-    """A round number that is not below."""
-    if not math.isfinite(x):
-        return "inf"
-    size = 10.0 ** math.floor(math.log10(x))
-    return f"{math.ceil(x / size) * size:.0e}".replace("e+", "e")

@@ -5,7 +5,7 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
@@ -14,7 +14,7 @@ from polhode.errors import InputError, ModelError, check_name, message
 from polhode.model.numbers import Number, Parameter, assign, number, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD, check_names, parent_first
-from polhode.scalar import shown
+from polhode.scalar import is_list, shown
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -158,8 +158,7 @@ class Constraint:
 
 def _frozen(value: Any) -> Any:
     """Lists and arrays become tuples."""
-    single = isinstance(value, (str, Mapping)) or getattr(value, "ndim", 1) == 0
-    return tuple(value) if isinstance(value, Iterable) and not single else value
+    return tuple(value) if is_list(value) else value
 
 
 def _check_size(where: str, key: str, value: Any) -> None:
@@ -248,8 +247,7 @@ class Model:
         """The bodies, joints, forces or constraints that were given, if they are that."""
         given, kinds, where = getattr(self, name), RECORDS[name], f"model '{self.name}', {name}"
         expected, one = " or ".join(kind.__name__ for kind in kinds), {"bodies": "body"}.get(name, name[:-1])
-        single = isinstance(given, (str, bytes, Mapping)) or getattr(given, "ndim", 1) == 0
-        if not isinstance(given, Iterable) or single:
+        if not is_list(given):
             fix = f"Leave {name} out where there are none." if given is None else ""
             raise ModelError(message(where, "not a list", shown(given), f"a list of {expected}", fix))
         records = tuple(given)

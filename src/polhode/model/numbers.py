@@ -1,14 +1,13 @@
 """Numbers of a model: plain, or with a name; checked where they enter."""
 
 import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from polhode.errors import ModelError, check_name, message
-from polhode.scalar import shown
+from polhode.scalar import is_list, shown
 
 
 @dataclass(frozen=True)
@@ -65,9 +64,7 @@ def numbers(where: str, name: str, value: Any, size: int) -> tuple:
     """A tuple of numbers of this size."""
     if isinstance(value, np.ma.MaskedArray):
         raise ModelError(message(f"{where}, {name}", "a masked array", "values that are hidden", f"{size} numbers"))
-    flat = isinstance(value, np.ndarray) and not value.ndim
-    is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)) and not flat
-    entries = tuple(value) if is_list else ()
+    entries = tuple(value) if is_list(value) else ()
     if len(entries) != size:
         raise ModelError(message(f"{where}, {name}", "wrong size", shown(value), f"{size} numbers"))
     return tuple([number(where, name, x) for x in entries])

@@ -4,6 +4,7 @@ from polhode.scalar.arguments import (
     a_list as a_list,
     a_path as a_path,
     flag as flag,
+    is_list as is_list,
     is_real as is_real,
     one_of as one_of,
     real_number as real_number,

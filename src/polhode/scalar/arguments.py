@@ -36,10 +36,15 @@ def real_number(where: str, value: Any, expected: str, above: float = -math.inf,
     return found
 
 
+def is_list(value: Any) -> bool:
+    """Whether it has entries to go through: any iterable but a text, a mapping, an array without axes."""
+    single = isinstance(value, (str, bytes, Mapping)) or getattr(value, "ndim", 1) == 0
+    return isinstance(value, Iterable) and not single
+
+
 def a_list(where: str, value: Any, expected: str) -> list:
     """The entries of a list, a tuple, an array or any other sequence but a text; or an InputError."""
-    is_flat = getattr(value, "ndim", 1) == 0
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable) or is_flat:
+    if not is_list(value):
         raise InputError(message(where, "not a list", shown(value), expected))
     return list(value)
 

@@ -8,11 +8,11 @@ import json
 import numpy as np
 from gpu import arm
 
-from polhode.assemble.engine import Engine, Plan
 from polhode.integrate.methods import METHODS
 from polhode.kernel import evaluate, trace
 from polhode.kernel.emit_cuda import cuda_source
 from polhode.kernel.schedule import fused
+from polhode.simulation.compiled_run import CompiledRun, RunSpec
 
 BLOCK = 128
 
@@ -21,7 +21,7 @@ def main() -> None:
     """Compare three steps with `evaluate`, then time hundreds."""
     import cupy as cp
 
-    engine = Engine(Plan(arm(), METHODS["rk4"], True, zero=(0.0,) * 7))
+    engine = CompiledRun(RunSpec(arm(), METHODS["rk4"], True, zero=(0.0,) * 7))
     shapes = {"row": (engine.width,), "count": (), "h": (), "origin": ()}
     row_after = engine._row()
     graph = fused(trace(lambda **given: row_after(*given.values()), **shapes))

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from gpu import arm
 
-from polhode.assemble.engine import Plan
-from polhode.assemble.lanes import Formation, Lanes, equal_steps
-from polhode.ensemble.gpu import GpuLanes
+from polhode.ensemble.gpu import GpuBatchRun
 from polhode.integrate.methods import METHODS
+from polhode.simulation.batch_run import BatchRun, BatchSpec, equal_steps
+from polhode.simulation.compiled_run import RunSpec
 
 STEP, EVERY, TURNS = 1e-3, 100, 4
 MASS = "bodies.flange.mass"
@@ -31,7 +31,7 @@ MJX_RUNS, MJX_STEPS = (8192, 65536, 262144), 20
 """Batches of MJX, of which the best counts, and steps of each."""
 
 
-def given(lanes: Lanes, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def given(lanes: BatchRun, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Starts and masses."""
     rng = np.random.default_rng(1)
     q, v = rng.uniform(-np.pi, np.pi, (n, 7)), rng.normal(scale=0.3, size=(n, 7))
@@ -51,7 +51,7 @@ def least(run: Callable[[], Any], turns: int = TURNS) -> float:
     return min(times)
 
 
-def own(found: dict[str, Any], lanes: Lanes, runs: int, steps: int) -> None:
+def own(found: dict[str, Any], lanes: BatchRun, runs: int, steps: int) -> None:
     """Our own runs, checked and timed."""
     few = given(lanes, 64)
     short = equal_steps(100 * STEP, STEP, 50)
@@ -65,7 +65,7 @@ def own(found: dict[str, Any], lanes: Lanes, runs: int, steps: int) -> None:
         lanes.run(*given(lanes, 1024), timing)
         found["processor, one core, steps/s"] = 1024 * steps / (time.perf_counter() - begin)
     for precision in ("double", "single"):
-        device = GpuLanes(lanes, precision)
+        device = GpuBatchRun(lanes, precision)
         first = device.run(*few, short)
         found["device"] = device.name.partition(",")[0]
         if expected is not None:
@@ -76,7 +76,7 @@ def own(found: dict[str, Any], lanes: Lanes, runs: int, steps: int) -> None:
         many = given(lanes, runs)
         block = [None]
 
-        def run(device: GpuLanes = device, many: Any = many, timing: Any = timing, block: list = block) -> None:
+        def run(device: GpuBatchRun = device, many: Any = many, timing: Any = timing, block: list = block) -> None:
             block[0] = device.run(*many, timing)
 
         seconds = least(run)
@@ -152,7 +152,7 @@ def given_states(n: int) -> tuple[np.ndarray, np.ndarray]:
 def main(runs: int = 524_288, steps: int = 5000) -> None:
     """Everything, as JSON."""
     model = arm()
-    lanes = Lanes(Formation(Plan(model, METHODS["rk4"], True, zero=tuple(model.zero)), (MASS,)))
+    lanes = BatchRun(BatchSpec(RunSpec(model, METHODS["rk4"], True, zero=tuple(model.zero)), (MASS,)))
     found: dict[str, Any] = {"model": "arm-7", "method": "rk4", "runs": runs, "steps": steps}
     for part in (lambda: own(found, lanes, runs, steps), lambda: theirs(found), lambda: whole(found, runs, steps)):
         begin = time.perf_counter()

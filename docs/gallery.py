@@ -19,7 +19,7 @@ from matplotlib import get_data_path
 from PIL import Image, ImageDraw, ImageFont
 
 import polhode as ph
-from polhode.assemble.compare import compare
+from polhode.papers.compare import compare
 from polhode.show.compare import compare_figure
 from polhode.show.film import Film, Shown
 from polhode.show.motion import Arrays

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
-from polhode.assemble.single import SingleBody, motion
 from polhode.quaternion import angle_between, normalise, rotate
 from polhode.show.figure import COLOURS, new_figure, save_figure
+from polhode.system.single_body import SingleBody, motion
 
 J = np.array([1.0, 2.0, 3.0])  # kg m²
 omega = np.array([0.02, 2.0, 0.01])  # rad/s: almost about the middle axis

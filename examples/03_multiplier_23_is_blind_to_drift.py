@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
-from polhode.assemble.single import SingleBody, motion
 from polhode.quaternion import angle_between, normalise, rate
 from polhode.show.figure import COLOURS, new_figure, save_figure
+from polhode.system.single_body import SingleBody, motion
 
 J, omega, duration = np.array([1.0, 2.0, 3.0]), np.array([0.3, 2.0, 0.4]), 20.0  # kg m², rad/s, s
 steps = [0.2, 0.1, 0.05, 0.02]  # s

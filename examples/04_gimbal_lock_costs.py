@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
-from polhode.assemble.single import SingleBody, motion
 from polhode.quaternion import angle_between, from_axis_angle, normalise
 from polhode.show.figure import COLOURS, new_figure, save_figure
+from polhode.system.single_body import SingleBody, motion
 
 J, omega, h = np.array([1.0, 2.0, 3.0]), (0.0, 1.0, 0.2), 0.005  # kg m², rad/s at the closest point, s
 distances = np.array([0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003])  # rad

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
-from polhode.assemble.single import SingleBody, motion, variables
 from polhode.integrate.method import VectorStep, fixed_step
 from polhode.quaternion import angle_between, norm, normalise
 from polhode.scalar import split
 from polhode.show.figure import COLOURS, new_figure, save_figure
+from polhode.system.single_body import SingleBody, motion, variables
 
 J, omega, duration = np.array([1.0, 2.0, 3.0]), np.array([0.3, 2.0, 0.4]), 20.0  # kg m², rad/s, s
 steps = [0.2, 0.1, 0.05, 0.025]  # s

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import polhode as ph
-from polhode.assemble.equations.mathematics import bracketed, latex
+from polhode.equations_of_motion.mathematics import bracketed, latex
 from polhode.show.figure import COLOURS, new_figure, save_figure
 
 model = ph.load("double-pendulum")

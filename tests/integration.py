@@ -3,9 +3,9 @@
 import numpy as np
 
 import polhode as ph
-from polhode.assemble.machine import machine
 from polhode.model import make_tree
 from polhode.scalar import Vec, cos, sin
+from polhode.simulation.machine import machine
 
 
 def unit(*p):

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 import polhode as ph
 from analysis.cases import G, disk, four_bar, furthest, governor, rolling, top
-from polhode.assemble.analysis.balance import balance_of
-from polhode.assemble.analysis.symmetry import symmetries
+from polhode.analysis.equations_at_state import balance_of
+from polhode.analysis.symmetry import symmetries
 from polhode.cli import main
 
 

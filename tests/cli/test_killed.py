@@ -116,7 +116,7 @@ MOMENTS = {
 }
 KILLER = """
 import os, signal, sys
-import polhode.result, polhode.result.aside, polhode.result.files, polhode.result.store, polhode.result.lock
+import polhode.result, polhode.result.atomic_file, polhode.result.files, polhode.result.store, polhode.result.lock
 from importlib import import_module
 module, _, name = sys.argv.pop(1).partition(".")
 place, *_ = owner = [import_module("polhode.result." + module)]
@@ -184,7 +184,7 @@ def test_a_recorded_run_killed_after_its_end_is_not_computed_again(tmp_path, mon
         ph.record(tmp_path, top, **asked, then=killed)
     (tmp_path / "run.nc.77-0123abcd.part").write_text("half")
     before, rest = (tmp_path / "run.nc").read_bytes(), []
-    monkeypatch.setattr("polhode.assemble.recording.Recording.follow", killed)
+    monkeypatch.setattr("polhode.simulation.recording.Recording.follow", killed)
     ph.record(tmp_path, top, **asked, resume=True, then=rest.append).close()
     assert len(rest) == 1
     assert (tmp_path / "run.nc").read_bytes() == before

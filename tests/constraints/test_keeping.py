@@ -75,7 +75,7 @@ def test_without_anything_a_run_drifts_and_with_baumgarte_it_stays():
 @pytest.mark.parametrize("damping", [(3.0, 3.0), (2.0, 6.0)])
 def test_baumgarte_violations_obey_their_equation(damping):
     """φ̈ + 2α φ̇ + β² φ = 0, from the System's own rows: A v̇ − b = φ̈."""
-    from polhode.assemble.system import System
+    from polhode.system.system import System
 
     alpha, beta = damping
     model = ph.load("slider-crank-3d")

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 import polhode as ph
 from close import assert_close
 from machines import machines
-from polhode.assemble import closed
 from polhode.dynamics.sweeps import Sweep
 from polhode.model import make_tree
 from polhode.scalar import Vec
@@ -32,8 +31,8 @@ def test_sweeps_are_factors_of_the_mass_matrix(machine):
 @pytest.fixture(params=[0, 10**9], ids=["sweeps", "matrix"])
 def way(request, monkeypatch):
     """Makes every model take the one way or the other."""
-    monkeypatch.setattr(closed, "SWEEP", request.param)
-    monkeypatch.setattr(closed, "SWEPT", request.param)
+    monkeypatch.setattr(constrained_dynamics, "SWEEP", request.param)
+    monkeypatch.setattr(constrained_dynamics, "SWEPT", request.param)
     return request.param
 
 

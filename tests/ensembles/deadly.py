@@ -4,8 +4,8 @@ import os
 import time
 
 from ensembles.cases import small
-from polhode.ensemble.fleet import Fleet
 from polhode.ensemble.study import Study
+from polhode.ensemble.study_runner import StudyRunner
 
 DEADLY, FAULTY = (33,), (33, 150)
 """Runs that end their process; runs that raise."""
@@ -16,7 +16,7 @@ class Deadly(Study):
         return DeadlyFleet(self)
 
 
-class DeadlyFleet(Fleet):
+class DeadlyFleet(StudyRunner):
     def run(self, first, last, threads=1, lanes=None, skip=None):
         if any(first <= k < last and k not in (skip or {}) for k in DEADLY):
             os._exit(1)
@@ -28,7 +28,7 @@ class Faulty(Study):
         return FaultyFleet(self)
 
 
-class FaultyFleet(Fleet):
+class FaultyFleet(StudyRunner):
     def run(self, first, last, threads=1, lanes=None, skip=None):
         if any(first <= k < last and k not in (skip or {}) for k in FAULTY):
             raise ArithmeticError("poison")
@@ -40,7 +40,7 @@ class Slow(Study):
         return SlowFleet(self)
 
 
-class SlowFleet(Fleet):
+class SlowFleet(StudyRunner):
     def run(self, first, last, threads=1, lanes=None, skip=None):
         time.sleep(0.15)
         return super().run(first, last, threads, lanes, skip)

@@ -4,8 +4,8 @@ import json
 
 import polhode as ph
 from ensembles.cases import RUNS
-from polhode.ensemble.fleet import STATUS
 from polhode.ensemble.store import RECEIPTS
+from polhode.ensemble.study_runner import STATUS
 
 
 def everyone_once(folder, runs=RUNS):

@@ -18,7 +18,7 @@ import polhode as ph
 from ensembles.cases import RUNS, same, small
 from ensembles.deadly import DEADLY, FAULTY, Deadly, Faulty, Slow, of_kind
 from ensembles.receipts import everyone_once
-from polhode.ensemble.fleet import STATUS
+from polhode.ensemble.study_runner import STATUS
 
 CHUNK = 20
 pytestmark = pytest.mark.filterwarnings("ignore")

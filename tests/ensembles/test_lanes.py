@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.assemble import rows
-from polhode.assemble.engine import Plan
-from polhode.assemble.lanes import KINETIC, POTENTIAL, Formation, Lanes, controlled_steps, equal_steps
 from polhode.formats.overrides import overridden
 from polhode.integrate.methods import method_named
 from polhode.kernel.stealing import in_threads
+from polhode.simulation import step_state
+from polhode.simulation.batch_run import KINETIC, POTENTIAL, BatchRun, BatchSpec, controlled_steps, equal_steps
+from polhode.simulation.compiled_run import RunSpec
 
 N = 13
 """One row of eight lanes, and five runs alone."""
@@ -28,8 +28,8 @@ def starts():
 
 
 def lanes_of(model, method="rk4", fixed=True, crossings=(), tau=None, numbers=MASSES, **more):
-    return Lanes(
-        Formation(Plan(model, method_named(method), fixed, tau, crossings, zero=tuple(model.zero)), numbers, **more)
+    return BatchRun(
+        BatchSpec(RunSpec(model, method_named(method), fixed, tau, crossings, zero=tuple(model.zero)), numbers, **more)
     )
 
 
@@ -80,26 +80,26 @@ def test_a_lane_that_fails_leaves_its_neighbours_alone(model, lanes, starts, fix
     q, v, p = (x.copy() for x in starts)
     v[3], p[9] = np.nan, [0.0, 0.0]  # not a number from the start; 0/0 in the first step
     bad = lanes.run(q, v, p, timing)
-    assert bad.status[3] == rows.NOT_FINITE
-    assert bad.status[9] in ((rows.NOT_FINITE,) if fixed else (rows.NOT_FINITE, rows.TOO_SMALL))
+    assert bad.status[3] == step_state.NOT_FINITE
+    assert bad.status[9] in ((step_state.NOT_FINITE,) if fixed else (step_state.NOT_FINITE, step_state.TOO_SMALL))
     assert np.isnan(bad.q[[3, 9], 1:]).all()
     others = np.delete(np.arange(N), [3, 9])
     assert np.array_equal(bad.q[others], good.q[others])
-    assert (bad.status[others] == rows.GOING).all()
+    assert (bad.status[others] == step_state.GOING).all()
 
 
 @pytest.mark.parametrize(("method", "fixed"), [("rk4", True), ("bs32", False)])
 def test_events_end_runs_where_simulate_finds_them(model, starts, method, fixed):
     crossings = (
-        rows.Crossing(lambda t, q, v, own: q[1] - 0.5, 1, "up"),
-        rows.Crossing(lambda t, q, v: q[0], -1, "down"),
+        step_state.Crossing(lambda t, q, v, own: q[1] - 0.5, 1, "up"),
+        step_state.Crossing(lambda t, q, v: q[0], -1, "down"),
     )
     many = lanes_of(model, method, fixed, crossings)
     timing = equal_steps(1.0, 1e-3, 70)
     timing = timing if fixed else controlled_steps(timing.times, 1e-7)
     found = many.run(*starts, timing)
-    assert 0 < np.sum(found.status == rows.EVENT) < N
-    for k in np.flatnonzero(found.status == rows.EVENT)[:2]:
+    assert 0 < np.sum(found.status == step_state.EVENT) < N
+    for k in np.flatnonzero(found.status == step_state.EVENT)[:2]:
         own = overridden(model, [f"{path}={float(x)!r}" for path, x in zip(MASSES, starts[2][k], strict=True)])
         events = [
             ph.Event("up", lambda t, q, v: q[1] - 0.5, direction=1, terminal=True),

@@ -12,8 +12,8 @@ import zarr
 import polhode as ph
 from ensembles.cases import OPTIONS, RUNS, same, samples, small
 from ensembles.receipts import everyone_once
-from polhode.ensemble.fleet import STATUS
 from polhode.ensemble.store import GROUP, RECEIPTS, Store
+from polhode.ensemble.study_runner import STATUS
 
 CHUNK = 32
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 import polhode as ph
 from ensembles.cases import OPTIONS, RUNS, same, samples, small
-from polhode.ensemble.fleet import STATUS
+from polhode.ensemble.study_runner import STATUS
 from polhode.formats.overrides import overridden
 
 
@@ -229,7 +229,7 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_told_before_anything_is_computed(model, name, monkeypatch, tmp_path):
-    monkeypatch.setattr("polhode.assemble.lanes.Lanes.run", lambda *args: pytest.fail("computed"))
+    monkeypatch.setattr("polhode.simulation.batch_run.BatchRun.run", lambda *args: pytest.fail("computed"))
     monkeypatch.chdir(tmp_path)
     other, told = BAD[name]
     asked = {"samples": samples(), **OPTIONS, **other}

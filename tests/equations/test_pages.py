@@ -12,10 +12,10 @@ import sympy
 from click.testing import CliRunner
 
 import polhode as ph
-from polhode.assemble.equations.abbreviate import abbreviated
-from polhode.assemble.equations.letters import escaped, symbol_latex
-from polhode.assemble.equations.mathematics import bracketed, broken, latex, visible, with_factor
 from polhode.cli import main
+from polhode.equations_of_motion.abbreviate import abbreviated
+from polhode.equations_of_motion.letters import escaped, symbol_latex
+from polhode.equations_of_motion.mathematics import bracketed, broken, latex, visible, with_factor
 
 ROOT = Path(__file__).resolve().parents[2]
 ODD = r"50%_load\input{x}$^~#&{}<>|é中θ"
@@ -230,7 +230,7 @@ def test_odd_names_are_typeset(tmp_path, odd):
 
 @needs_latex
 def test_what_latex_refuses_is_shown(tmp_path):
-    from polhode.assemble.equations.pdf import write_pdf
+    from polhode.equations_of_motion.pdf import write_pdf
 
     with pytest.raises(ph.PolhodeError, match="Undefined control sequence"):
         write_pdf(r"\documentclass{article}\begin{document}\nonsense\end{document}", tmp_path / "page.pdf")

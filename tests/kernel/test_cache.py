@@ -22,7 +22,7 @@ def place(tmp_path, monkeypatch):
 def gravity(monkeypatch=None, model=None, **options):
     """One quantity of a fresh System; tracing is forbidden if a monkeypatch is given."""
     if monkeypatch:
-        monkeypatch.setattr("polhode.assemble.graphs.trace", None)
+        monkeypatch.setattr("polhode.system.algorithms.trace", None)
     return ph.compile(model or random_model(["revolute"] * 2, 1), target="cpu", **options).gravity([0.1, 0.2])
 
 

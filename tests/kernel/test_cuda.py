@@ -15,8 +15,8 @@ import fake_cupy
 import polhode as ph
 from close import assert_close
 from machines import random_model, random_q
-from polhode.assemble import cuda
 from polhode.bench.machines import machine
+from polhode.system import cuda
 
 MODEL = random_model(["free", "revolute", "universal"], 3)
 BODY = MODEL.bodies[-1].name

@@ -8,11 +8,11 @@ import pytest
 
 import polhode.kernel.build as building
 from machines import random_model, random_q
-from polhode.assemble import rolled
 from polhode.dynamics import forward
 from polhode.kernel import trace
 from polhode.kernel.build import build
 from polhode.model import make_tree
+from polhode.system import loops
 
 OLDEST = {"x86_64": "x86-64", "AMD64": "x86-64"}
 """The processor that every later one of an architecture can stand for."""
@@ -28,7 +28,7 @@ def old(monkeypatch):
     monkeypatch.setattr(building, "_machine", lambda: machine)
 
 
-@pytest.mark.parametrize("physics", [forward.forward_dynamics, rolled.forward_dynamics])
+@pytest.mark.parametrize("physics", [forward.forward_dynamics, loops.forward_dynamics])
 @pytest.mark.parametrize("width", [1, 2])
 def test_an_old_processor_computes_the_same_bits(physics, width, request):
     model = random_model(["free", "revolute", "spherical", "prismatic"], 3)

@@ -6,12 +6,12 @@ import pytest
 import polhode as ph
 from close import assert_close
 from machines import ALL, random_model, random_q
-from polhode.assemble import rolled
 from polhode.dynamics import forward, inertia, inverse
 from polhode.kernel import evaluate, trace
 from polhode.kernel.build import build
 from polhode.kernel.schedule import fused
 from polhode.model import make_tree, regrouped
+from polhode.system import loops
 
 KINDS = {"arm": ["revolute"] * 5, "all": ALL, "mixed": ["free", "spherical", "revolute", "prismatic", "spherical"]}
 
@@ -27,9 +27,9 @@ def traced(function, tree, count):
 @pytest.mark.parametrize(
     ("in_loops", "written_out", "count"),
     [
-        (rolled.inverse_dynamics, inverse.inverse_dynamics, 2),
-        (rolled.forward_dynamics, forward.forward_dynamics, 2),
-        (rolled.mass_matrix, inertia.mass_matrix, 0),
+        (loops.inverse_dynamics, inverse.inverse_dynamics, 2),
+        (loops.forward_dynamics, forward.forward_dynamics, 2),
+        (loops.mass_matrix, inertia.mass_matrix, 0),
     ],
 )
 def test_loops_compute_what_written_out_operations_do(kinds, reduced, in_loops, written_out, count):
@@ -43,7 +43,7 @@ def test_loops_compute_what_written_out_operations_do(kinds, reduced, in_loops, 
 
 def test_the_bits_of_a_large_machine_do_not_depend_on_the_lanes():
     model = random_model(KINDS["mixed"], 4)
-    graph = fused(traced(rolled.forward_dynamics, regrouped(make_tree(model)), 2))
+    graph = fused(traced(loops.forward_dynamics, regrouped(make_tree(model)), 2))
     rng = np.random.default_rng(1)
     q, v, w = random_q(model, rng, (11,)), rng.normal(size=(11, model.nv)), rng.normal(size=(11, model.nv))
     one, *others = (build(graph, width)(q, v, w)[0] for width in (1, 2, 4, 8))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.assemble import engine
 from polhode.integrate.explicit import looped, runge_kutta
 from polhode.integrate.tableaus import BS32, DOP853, RK4
 from polhode.kernel import evaluate, trace
@@ -35,6 +34,6 @@ def test_a_loop_over_stages_is_the_rule(tableau):
 def test_a_large_machine_runs_the_same_way_in_loops(monkeypatch):
     model, options = ph.load("chain-6"), {"duration": 0.2, "tolerance": 1e-9, "samples": 4}
     written = ph.simulate(model, **options)
-    monkeypatch.setattr(engine, "WRITTEN", 0)
+    monkeypatch.setattr(compiled_run, "WRITTEN", 0)
     in_loops = ph.simulate(model, **options, events=[ph.Event("never", lambda t, q, v: t - 10.0)])
     assert np.max(abs(in_loops["q"].values - written["q"].values)) < 1e-9

@@ -11,8 +11,8 @@ import plain
 from close import assert_close, complex_step
 from indexing import equation
 from polhode import spatial
-from polhode.dynamics import chain
 from polhode.errors import InputError
+from polhode.papers import chain
 from polhode.scalar import Vec
 from strategies import directions, vectors
 

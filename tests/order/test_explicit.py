@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.assemble import NORMS, SingleBody, motion, reference
 from polhode.integrate.adaptive import dop853
 from polhode.integrate.explicit import rk4
 from polhode.scalar import Vec, vec
+from polhode.system.single_body import NORMS, SingleBody, motion, reference
 
 BODY = SingleBody.make((1.0, 2.0, 3.0), (0.3, 2.0, 0.4), (0.5, 0.5, 0.5, 0.5))
 

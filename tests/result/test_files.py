@@ -12,7 +12,7 @@ import pytest
 
 import polhode as ph
 from polhode.result import Extra, Facts, Trajectory, csv, dataset, load, save
-from polhode.result.aside import Sink, aside
+from polhode.result.atomic_file import Sink, aside
 
 BRICK = (0.1, 0.2, 0.25)
 AWKWARD = np.array([-0.0, 5e-324, np.nan, np.inf, -np.inf, 0.1, 1 / 3])

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import polhode as ph
-from polhode.assemble.watch import FORCES, JOINTS, MISSED, STRENGTH
+from polhode.check.constraint_monitor import FORCES, JOINTS, MISSED, STRENGTH
 from polhode.model.conditions import KINDS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/constraints.md"

@@ -7,7 +7,7 @@ import pytest
 
 import polhode as ph
 from integration import ARM_START, TOP, arm
-from polhode.assemble.simulate import simulate
+from polhode.simulation.simulate import simulate
 from simulation.cases import CART, PENDULUM, SLIDER
 
 ARM = arm()

@@ -9,7 +9,7 @@ import pytest
 import polhode as ph
 from close import assert_close
 from integration import ARM_START, arm
-from polhode.assemble import engine as engine_module
+from polhode.simulation import compiled_run as engine_module
 from simulation.cases import PENDULUM, SLIDER
 
 ATTRIBUTES = {

@@ -5,7 +5,7 @@ import pytest
 
 import polhode as ph
 from close import assert_close
-from polhode.assemble.single import SingleBody, motion
+from polhode.system.single_body import SingleBody, motion
 
 TOP = ph.load("heavy-top")
 RUNS = {"duration": 0.1, "step": 1e-3, "every": 20}

@@ -7,10 +7,10 @@ import pytest
 
 import polhode as ph
 from close import assert_close
-from polhode.assemble import simulate as module
-from polhode.assemble.formed_tree import FormedTree, _place
 from polhode.kernel import evaluate, trace
 from polhode.scalar import Vec
+from polhode.simulation import simulate as module
+from polhode.simulation.tree_run_by_form import TreeRunByForm, _place
 
 ROD = {"mass": 1.2, "inertia": (0.1, 0.12, 0.03), "center": (0.02, 0.01, -0.5)}
 OTHER = ("state", "angles", "angle state")
@@ -176,7 +176,7 @@ def test_forces_are_refused():
 @pytest.mark.parametrize("norm", ["none", "p", "state"])
 def test_the_norm_policy_is_that_of_every_body(norm):
     """Of a state off the sphere: p alone leaves ṗ; the whole state keeps the angular velocity of the attitude."""
-    machine = FormedTree(ARM, "sherif-29", norm, *map(np.array, ([1.0, 0, 0, 0, 0.3], SPEEDS)))
+    machine = TreeRunByForm(ARM, "sherif-29", norm, *map(np.array, ([1.0, 0, 0, 0, 0.3], SPEEDS)))
     x = np.random.default_rng(2).normal(size=28)
     before, after = (y.reshape(2, 14) for y in (x, np.array(machine.projected(Vec(x.tolist())))))
     places = [[_place(part, Vec(y[k])) for k, part in enumerate(machine.parts)] for y in (before, after)]
@@ -205,7 +205,7 @@ def test_a_joint_holds_in_accelerations_off_the_sphere(form):
     """ṙ = 0 along the motion, by differences of r, at a p of length 1.3 with p·ṗ ≠ 0."""
     hinge = ph.Joint("hinge", "revolute", "world", "rod", axis=(0.6, 0.8, 0))
     model = ph.Model("pendulum", bodies=[ph.Body("rod", **ROD)], joints=[hinge])
-    machine = FormedTree(model, form, "none", np.array([0.4]), np.array([2.0]))
+    machine = TreeRunByForm(model, form, "none", np.array([0.4]), np.array([2.0]))
     x = machine.start()
     x[3:7] *= 1.3
     x[10:14] += 0.7 * x[3:7]

@@ -9,18 +9,17 @@ import pytest
 import polhode as ph
 from close import assert_close
 from machines import random_model, random_q
-from polhode.assemble import rolled, stepper
-from polhode.assemble.adjoint import Adjoint
-from polhode.assemble.directions import directions
-from polhode.assemble.machine import machine
-from polhode.assemble.sensitivity import Tangents
-from polhode.assemble.simulate import Run, settings_of
 from polhode.dynamics import kinematics
 from polhode.integrate.methods import METHODS
 from polhode.model import make_tree
 from polhode.quaternion import normalise
 from polhode.result import load, save
 from polhode.scalar import Vec
+from polhode.simulation.derivative_directions import directions
+from polhode.simulation.gradient import Adjoint
+from polhode.simulation.machine import machine
+from polhode.simulation.sensitivity import Tangents
+from polhode.simulation.simulate import Run, settings_of
 
 GROWTH = 1e2
 """How far these motions spread small differences, at most."""
@@ -318,7 +317,7 @@ def test_blocks_of_steps_leave_no_trace(how, monkeypatch):
         ph.simulate(model, **kwargs, sensitivities=["gravity", "start.v"]),
         ph.gradient(model, lambda q, v: v[0], ["gravity", "start.v"], lambda t, q, v: v[1], **kwargs),
     )
-    (run, back), _ = ask(), monkeypatch.setattr(stepper, "MOST", 3)
+    (run, back), _ = ask(), monkeypatch.setattr(replayed_steps, "MOST", 3)
     again, back_again = ask()
     np.testing.assert_array_equal(again.sensitivity_v.values, run.sensitivity_v.values)
     assert not np.any(np.isnan(run.sensitivity_v.values))
@@ -424,7 +423,7 @@ def test_large_machines_go_forward_in_loops_and_back_written_out(monkeypatch):
         ph.simulate(model, **kwargs, sensitivities=["bodies.b1.mass", "start.v"]),
         ph.gradient(model, lambda q, v: v[0], ["bodies.b1.mass", "start.v"], **kwargs),
     )
-    (run, back), _ = ask(), monkeypatch.setattr(rolled, "UNROLLED", 0)
+    (run, back), _ = ask(), monkeypatch.setattr(loops, "UNROLLED", 0)
     again, back_again = ask()
     assert_close(again.sensitivity_v.values, run.sensitivity_v.values, GROWTH)
     assert_close(list(back_again.derivatives.values()), list(back.derivatives.values()), GROWTH)

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import polhode as ph
-from polhode.assemble import drive, rows
-from polhode.assemble.simulate import Run, settings_of
 from polhode.integrate.methods import METHODS
+from polhode.simulation.simulate import Run, settings_of
 from simulation.cases import PENDULUM, SLIDER, final, states
 
 START = [1.0], [0.5]
@@ -115,6 +114,6 @@ def test_samples_leave_no_trace_in_a_motion_of_controlled_steps(name):
 @pytest.mark.parametrize("options", [{"step": 0.01, "method": "rk4"}, {"method": "dop853"}])
 def test_blocks_of_rows_leave_no_trace(options, monkeypatch):
     whole = swing(1.0, samples=11, **options)
-    monkeypatch.setattr(drive, "MOST_ROWS", 3)
-    monkeypatch.setattr(rows, "at_once", lambda nv, runs=1: 4)
+    monkeypatch.setattr(run_loop, "MOST_ROWS", 3)
+    monkeypatch.setattr(step_state, "at_once", lambda nv, runs=1: 4)
     assert np.array_equal(states(swing(1.0, samples=11, **options)), states(whole))

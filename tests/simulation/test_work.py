@@ -55,10 +55,9 @@ def test_a_pace_that_never_arrives_is_told_early(rate):
 
 
 def test_rows_that_are_handed_back_early_change_no_bit(monkeypatch):
-    from polhode.assemble import rows
 
     whole = ph.simulate(TOP, duration=1.0, samples=5)
-    monkeypatch.setattr(rows, "at_once", lambda nv, runs=1: 3)
+    monkeypatch.setattr(step_state, "at_once", lambda nv, runs=1: 3)
     parts = ph.simulate(TOP, duration=1.0, samples=5)
     assert np.array_equal(whole["q"], parts["q"])
     assert whole.attrs["steps_taken"] == parts.attrs["steps_taken"]

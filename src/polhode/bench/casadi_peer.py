@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.assemble import System
 from polhode.bench.peers import Arrays
 from polhode.bench.quantities import QUANTITIES
 from polhode.bench.timing import Contestant
 from polhode.kernel import Graph, replay
 from polhode.model import Model
 from polhode.scalar import Vec, flat
+from polhode.system.system import System
 
 ca = import_module("casadi")
 FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from polhode.assemble.engine import Plan
-from polhode.assemble.lanes import Formation, Lanes, equal_steps
 from polhode.bench.machines import machine, random_states
 from polhode.bench.timing import Contestant, Timing, race
 from polhode.errors import PolhodeError, message
 from polhode.integrate.methods import method_named
+from polhode.simulation.batch_run import BatchRun, BatchSpec, equal_steps
+from polhode.simulation.compiled_run import RunSpec
 
 STEP, EVERY = 1e-3, 100
 """Of every run: seconds; steps between samples."""
@@ -57,7 +57,7 @@ class Field:
     def names(self) -> dict[str, Any]:
         """All that a contestant's text needs."""
         model = machine(self.name)
-        lanes = Lanes(Formation(Plan(model, method_named("rk4"), True, zero=tuple(model.zero))))
+        lanes = BatchRun(BatchSpec(RunSpec(model, method_named("rk4"), True, zero=tuple(model.zero))))
         q, v, _ = random_states(model, self.runs)
         timing = equal_steps(self.steps * STEP, STEP, EVERY)
         return {

@@ -11,10 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from polhode.assemble import compile
 from polhode.bench.machines import machine, random_states
 from polhode.bench.quantities import QUANTITIES
 from polhode.errors import PolhodeError
+from polhode.system.system import compile
 
 REPEATS = 3
 """How often a process is started for one of these times; the least counts."""

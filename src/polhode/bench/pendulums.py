@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from polhode.assemble import compile
 from polhode.bench import first_call
 from polhode.bench.machines import machine, random_states
 from polhode.errors import PolhodeError, message
+from polhode.system.system import compile
 
 LINKS = (10, 20, 50)
 SYMPY_LINKS = 5

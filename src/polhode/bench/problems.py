@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode import exact
-from polhode.assemble import compile
-from polhode.assemble.analysis import linearize
-from polhode.assemble.simulate import simulate
+from polhode.analysis import linearize
 from polhode.bench.published import published
 from polhode.errors import PolhodeWarning
 from polhode.formats.bicycle import bicycle
 from polhode.formats.load import load
 from polhode.model import WORLD, Body, Joint, Model
 from polhode.quaternion import rotate
+from polhode.simulation.simulate import simulate
+from polhode.system.system import compile
 
 TREE, CLOSED = 1e-13, 1e-12
 """Tolerances of the runs, of trees and of machines under constraints."""

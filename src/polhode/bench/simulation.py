@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from polhode.assemble import rows
-from polhode.assemble.engine import Engine, Plan
-from polhode.assemble.simulate import simulate
 from polhode.bench import scipy_peer
 from polhode.bench.machines import machine, random_states
 from polhode.bench.timing import Contestant, Timing, race
@@ -20,6 +17,9 @@ from polhode.errors import PolhodeError, message
 from polhode.formats.load import load
 from polhode.integrate.methods import method_named
 from polhode.model import Model
+from polhode.simulation import step_state
+from polhode.simulation.compiled_run import CompiledRun, RunSpec
+from polhode.simulation.simulate import simulate
 
 
 @dataclass(frozen=True)
@@ -133,15 +133,15 @@ def start_of(case: Case) -> Start:
 
 def engine_run(case: Case, start: Start) -> Contestant:
     """The compiled run: a table of two rows, of which the second is filled."""
-    plan = Plan(start.model, method_named(case.method), case.step is not None, zero=start.model.zero)
-    engine = Engine(plan)
+    plan = RunSpec(start.model, method_named(case.method), case.step is not None, zero=start.model.zero)
+    engine = CompiledRun(plan)
     settings: list[Any]
     if case.step is not None:
         h, settings = case.step, [round(case.duration / case.step), case.step, 0.0]
     else:
         assert case.tolerance is not None
         h = engine.first_step(0.0, start.q, start.v, case.tolerance, None)
-        settings = [case.duration, case.tolerance, case.duration, rows.LONGEST]
+        settings = [case.duration, case.tolerance, case.duration, step_state.LONGEST]
     table = np.empty((2, engine.width))
     table[0] = engine.start(0.0, start.q, start.v, h)
     names = {"engine": engine, "table": table, "settings": settings}

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from polhode.assemble import System, compile
 from polhode.bench.ensembles import ensemble_times
 from polhode.bench.first_call import cold_and_cached
 from polhode.bench.loops import growth_times, loop_times
@@ -27,6 +26,7 @@ from polhode.bench.simulation import simulation_times
 from polhode.bench.threads import thread_times
 from polhode.bench.timing import Contestant, race
 from polhode.errors import PolhodeError, UnknownNameError, message
+from polhode.system.system import System, compile
 
 QUICK: dict[str, Any] = {"models": ("arm-7", "chain-7"), "seconds": 0.2}
 """Arguments of a short run."""

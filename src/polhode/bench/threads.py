@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polhode.assemble import compile
 from polhode.bench.machines import machine, random_states
 from polhode.bench.timing import Contestant, Timing, race
 from polhode.errors import PolhodeError, message
+from polhode.system.system import compile
 
 MODEL, METHOD, THREADS = "arm-7", "forward_dynamics", 2
 

@@ -57,9 +57,9 @@ def compare(
     as_json: bool,
 ) -> None:
     """All published formulations on one motion: accelerations, multipliers, errors, costs."""
-    from polhode.assemble import SingleBody, compare as run
-    from polhode.assemble.compare import START
     from polhode.dynamics.single import forms
+    from polhode.papers.compare import START, compare as run
+    from polhode.system.single_body import SingleBody
 
     moments = [inertia[0:3], inertia[3:6], inertia[6:9]] if len(inertia) == 9 else inertia
     loads = {"torque": torque, "space_torque": space_torque, "force": force, "point": point}

@@ -104,7 +104,7 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
     if asked["resume"] and not asked["out"] and not named:
         folder = _only_unfinished(folder)
     if asked["resume"]:
-        from polhode.assemble.recording import tidied
+        from polhode.simulation.recording import tidied
 
         if tidied(folder):
             click.echo(f"polhode: the run in {folder} is complete: nothing was left to do", err=True)
@@ -147,7 +147,7 @@ def _model(asked: dict[str, Any]) -> tuple["Model", str]:
 
 def _check_folder(folder: Path, asked: dict[str, Any]) -> None:
     """Refuse to write where something is."""
-    from polhode.assemble.recording import is_leftover, unfinished
+    from polhode.simulation.recording import is_leftover, unfinished
 
     if asked["resume"] or asked["force"]:
         return
@@ -164,8 +164,8 @@ def _recorded(
     model: "Model", text: str, folder: Path, asked: dict[str, Any], rest: Callable[["xr.Dataset"], None]
 ) -> "xr.Dataset":
     """The run itself, with its progress; then the rest of its files, before its checkpoint goes."""
-    from polhode.assemble.recording import record, unfinished
     from polhode.formats.overrides import assignments
+    from polhode.simulation.recording import record, unfinished
 
     names = (
         "duration",
@@ -203,7 +203,7 @@ def _recorded(
 def _written(dataset: "xr.Dataset", model: "Model", folder: Path, asked: dict[str, Any]) -> dict[str, Path]:
     """The files of a run, the report and the table among them."""
     from polhode.result import csv
-    from polhode.result.aside import clear_parts
+    from polhode.result.atomic_file import clear_parts
     from polhode.show.report import write_report
 
     files = {"run": folder / NAMES["run"]}
@@ -292,7 +292,7 @@ def _ending(status: str) -> str:
 
 def _only_unfinished(default: Path) -> Path:
     """The one folder here that holds an unfinished run."""
-    from polhode.assemble.recording import unfinished
+    from polhode.simulation.recording import unfinished
 
     found = sorted(folder for folder in Path().glob("*-run") if unfinished(folder))
     if len(found) > 1:
@@ -303,7 +303,7 @@ def _only_unfinished(default: Path) -> Path:
 
 def _as_it_began(context: click.Context, folder: Path) -> dict[str, Any]:
     """The options with which the unfinished run in a folder began, where none are given now."""
-    from polhode.assemble.recording import note_of
+    from polhode.simulation.recording import note_of
 
     try:
         saved = json.loads(note_of(folder))

@@ -176,7 +176,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
     written = {"study": folder / NAMES["study"]}
     if asked["report"]:
         from polhode.ensemble.seal import RESULTS, sign_results
-        from polhode.result.aside import aside, clear_parts
+        from polhode.result.atomic_file import aside, clear_parts
         from polhode.result.files import write_netcdf
         from polhode.show.study import write_study_report
 

@@ -11,9 +11,9 @@ from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from polhode.ensemble.fleet import Fleet
 from polhode.ensemble.store import Store
 from polhode.ensemble.study import Study
+from polhode.ensemble.study_runner import StudyRunner
 from polhode.errors import InputError, PolhodeError, escaped, message
 
 RETRIES = 2
@@ -89,11 +89,11 @@ def _greeted(address: str) -> None:
         )
 
 
-_made: dict[str, Fleet] = {}
+_made: dict[str, StudyRunner] = {}
 """The fleet of the last study, by its identity: a worker compiles a study once."""
 
 
-def _fleet(study: Study) -> Fleet:
+def _fleet(study: Study) -> StudyRunner:
     key = f"{type(study).__qualname__} {study.identity}"
     if key not in _made:
         _made.clear()

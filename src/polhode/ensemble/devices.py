@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from polhode.ensemble.fleet import Fleet
+from polhode.ensemble.study_runner import StudyRunner
 from polhode.errors import CompileError, InputError, message
 
 DEVICES, PRECISIONS = ("cpu", "cuda", "auto"), ("double", "single")
@@ -24,7 +24,7 @@ class Device:
     note: str = ""
 
 
-def device_named(name: str, precision: str, fleet: Fleet) -> Device:
+def device_named(name: str, precision: str, fleet: StudyRunner) -> Device:
     """The device of a name, or an error that says why there is none; "auto" takes what there is."""
     if name not in DEVICES:
         raise InputError(message("sweep, device", "no such device", repr(name), ", ".join(DEVICES)))
@@ -35,10 +35,10 @@ def device_named(name: str, precision: str, fleet: Fleet) -> Device:
         raise InputError(message("sweep, precision", "contradictory options", "single on the cpu", "double", fix))
     if name == "cpu":
         return Device("cpu")
-    from polhode.ensemble.gpu import GpuLanes
+    from polhode.ensemble.gpu import GpuBatchRun
 
     try:
-        lanes = GpuLanes(fleet.lanes, precision)
+        lanes = GpuBatchRun(fleet.lanes, precision)
     except CompileError as fault:
         if name == "cuda":
             raise

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from polhode.assemble import rows
-from polhode.assemble.cuda import REAL, CudaKernel, cupy
-from polhode.assemble.lanes import Block, Lanes, Timing
-from polhode.assemble.running import MOST_STEPS, Running
 from polhode.kernel.schedule import fused
+from polhode.simulation import step_state
+from polhode.simulation.batch_loop import MOST_STEPS, BatchLoop
+from polhode.simulation.batch_run import BatchRun, Block, Timing
+from polhode.system.cuda import REAL, CudaKernel, cupy
 
 SHARE = 0.4
 """Of the free memory of a device that one batch may take."""
@@ -24,10 +24,10 @@ LARGEST = 2**22
 KIND = {"double": "double", "single": "float"}
 
 
-class GpuLanes:
+class GpuBatchRun:
     """The lanes of a fleet, on a GPU."""
 
-    def __init__(self, lanes: Lanes, precision: str = "double") -> None:
+    def __init__(self, lanes: BatchRun, precision: str = "double") -> None:
         """Raises a CompileError where there is no GPU."""
         self.xp = cupy()
         self.lanes, self.real = lanes, KIND[precision]
@@ -65,7 +65,7 @@ class GpuLanes:
 class _Launch:
     """One batch of runs on the device."""
 
-    def __init__(self, gpu: GpuLanes, p: np.ndarray, timing: Timing, found: Block) -> None:
+    def __init__(self, gpu: GpuBatchRun, p: np.ndarray, timing: Timing, found: Block) -> None:
         self.gpu, self.lanes, self.xp, self.timing, self.found = gpu, gpu.lanes, gpu.xp, timing, found
         self.n, self.p, self.kind = len(p), p, REAL[gpu.real]
         lanes, samples = gpu.lanes, len(timing.times)
@@ -88,7 +88,7 @@ class _Launch:
 
     def run(self, q: np.ndarray, v: np.ndarray) -> None:
         lanes, timing = self.lanes, self.timing
-        runs = Running(lanes, self.p, timing, self.found)
+        runs = BatchLoop(lanes, self.p, timing, self.found)
         state = self.xp.empty((self.n, self.width), self.kind)
         q_there, v_there = self._sent(q), self._sent(v)
         state[:, : lanes.nq], state[:, lanes.nq :] = q_there, v_there
@@ -121,7 +121,7 @@ class _Launch:
             self._launch("row", [(self.tables[0], width), *self.given, *numbers], results)
             self.tables.reverse()
             status, t = (self._field(name, self.tables[0]).get() for name in ("status", "t"))
-            if not np.any((status == rows.GOING) & (t < self.kind.type(target))):
+            if not np.any((status == step_state.GOING) & (t < self.kind.type(target))):
                 return
 
     def _keep(self, sample: int, state: Any) -> None:
@@ -136,10 +136,10 @@ class _Launch:
             self._launch("observed", given, [(values, len(lanes.outputs))])
             self.seen[:, sample] = values
 
-    def _fetch(self, runs: Running) -> None:
+    def _fetch(self, runs: BatchLoop) -> None:
         lanes, timing, found = self.lanes, self.timing, self.found
         marks = self.marks.get()
-        there = marks == rows.GOING if lanes.fixed else marks >= timing.times.astype(self.kind)
+        there = marks == step_state.GOING if lanes.fixed else marks >= timing.times.astype(self.kind)
         there[:, 0] = True
         pairs = [(found.q, self.q), (found.v, self.v), *([(found.outputs, self.seen)] if lanes.outputs else [])]
         for array, samples in pairs:
@@ -151,6 +151,6 @@ class _Launch:
                 array[~there] = np.nan
         runs.table[:] = self.tables[0].get()
         if not lanes.fixed:
-            left = (lanes.engine.field(runs.table, "status") == rows.GOING) & ~there[:, -1]
-            lanes.engine.field(runs.table, "status")[left] = rows.TOO_SMALL
+            left = (lanes.engine.field(runs.table, "status") == step_state.GOING) & ~there[:, -1]
+            lanes.engine.field(runs.table, "status")[left] = step_state.TOO_SMALL
         runs.close()

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from polhode import __version__
-from polhode.ensemble.fleet import STATUS, Fleet
 from polhode.ensemble.measures import VERDICTS
 from polhode.ensemble.seal import FORMAT
+from polhode.ensemble.study_runner import STATUS, StudyRunner
 from polhode.errors import InputError, message
 
 PIECE = 2**22
@@ -28,7 +28,7 @@ def needed() -> Any:
     return zarr
 
 
-def fill(group: Any, fleet: Fleet, chunk: int) -> None:
+def fill(group: Any, fleet: StudyRunner, chunk: int) -> None:
     """The arrays of a new store, empty, and all that says what it is."""
     from zarr.codecs import Crc32cCodec
 
@@ -64,7 +64,7 @@ def fill(group: Any, fleet: Fleet, chunk: int) -> None:
     group.attrs.update(facts(fleet) | {"format": FORMAT, "chunk": chunk, "arrays": list(fleet.arrays)})
 
 
-def facts(fleet: Fleet) -> dict[str, Any]:
+def facts(fleet: StudyRunner) -> dict[str, Any]:
     """What made a study: its description and text, the model's, the versions."""
     import zarr
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.ensemble.fleet import STATUS, Fleet, Stretch
 from polhode.ensemble.measures import VERDICTS
+from polhode.ensemble.study_runner import STATUS, Stretch, StudyRunner
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def joined(fleet: Fleet, stretches: Sequence[Stretch]) -> "xr.Dataset":
+def joined(fleet: StudyRunner, stretches: Sequence[Stretch]) -> "xr.Dataset":
     """All stretches, in their order."""
     import xarray as xr
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polhode.assemble.inputs import PD
-from polhode.assemble.lanes import Named, takes_numbers
 from polhode.ensemble.study import Study, told
 from polhode.ensemble.targets import FORCE, GAINS, Targets, unknown
 from polhode.errors import InputError, message
 from polhode.formats.expression import Fault, evaluate_on, names_in
 from polhode.result import labels
 from polhode.scalar import Scalar, Vec
+from polhode.simulation.batch_run import Named, takes_numbers
+from polhode.simulation.inputs import PD
 
 
 @dataclass(frozen=True)

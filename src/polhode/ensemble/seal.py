@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from polhode.ensemble.fleet import STATUS
+from polhode.ensemble.study_runner import STATUS
 from polhode.result.signed import (
     Damaged,
     check_file,

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.ensemble.fleet import STATUS, Fleet, Stretch
 from polhode.ensemble.layout import fill, needed
 from polhode.ensemble.seal import (
     BEGUN,
@@ -47,9 +46,10 @@ from polhode.ensemble.seal import (
     write_seal,
     written_chunks,
 )
+from polhode.ensemble.study_runner import STATUS, Stretch, StudyRunner
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, escaped, message
 from polhode.kernel.stealing import in_threads
-from polhode.result.aside import FULL
+from polhode.result.atomic_file import FULL
 from polhode.result.lock import Lock
 from polhode.result.signed import Damaged, digest_of, is_count, is_digest, read_json
 
@@ -86,7 +86,7 @@ class Store:
     # beginning
 
     @classmethod
-    def create(cls, folder: str | Path, fleet: Fleet, chunk: int, force: bool = False) -> "Store":
+    def create(cls, folder: str | Path, fleet: StudyRunner, chunk: int, force: bool = False) -> "Store":
         """A new store, locked; `force` discards what is there."""
         needed()
         place, where = Path(folder), f"sweep, out '{folder}'"
@@ -111,7 +111,7 @@ class Store:
         return store
 
     @classmethod
-    def resume(cls, folder: str | Path, fleet: Fleet) -> "Store":
+    def resume(cls, folder: str | Path, fleet: StudyRunner) -> "Store":
         """The store of a study that was cut off, locked and mended; an InputError where it is of another study."""
         needed()
         place, where = Path(folder), f"sweep, out '{folder}'"
@@ -318,7 +318,7 @@ def _locked(where: str, place: Path) -> Lock:
         raise InputError(message(where, "cannot be made", fault.strerror or str(fault), "a folder")) from None
 
 
-def _begin(place: Path, fleet: Fleet, chunk: int) -> Seal:
+def _begin(place: Path, fleet: StudyRunner, chunk: int) -> Seal:
     """A new group beside the place of the study's, and its seal."""
     shutil.rmtree(place / BEGUN, ignore_errors=True)
     fill(needed().open_group(str(place / BEGUN), mode="w", zarr_format=3), fleet, chunk)
@@ -328,7 +328,7 @@ def _begin(place: Path, fleet: Fleet, chunk: int) -> Seal:
     return make_seal(place / BEGUN, known | {"source": study.source, "axes": axes})
 
 
-def _mend(place: Path, fleet: Fleet, chunk: int) -> None:
+def _mend(place: Path, fleet: StudyRunner, chunk: int) -> None:
     """Make again what all chunks share, where it is not as it was sealed."""
     try:
         seal: Seal | None = read_seal(place)
@@ -372,7 +372,7 @@ def _clear(place: Path) -> None:
     (place / RECEIPTS).mkdir()
 
 
-def _compare(where: str, place: Path, facts: Mapping[str, Any], fleet: Fleet) -> None:
+def _compare(where: str, place: Path, facts: Mapping[str, Any], fleet: StudyRunner) -> None:
     """Refuse to go on with another study."""
     if facts["identity"] == fleet.study.identity:
         return

@@ -90,9 +90,9 @@ class Study:
 
     def fleet(self) -> Any:
         """The study made ready to run; see `Fleet`."""
-        from polhode.ensemble.fleet import Fleet
+        from polhode.ensemble.study_runner import StudyRunner
 
-        return Fleet(self)
+        return StudyRunner(self)
 
     @property
     def identity(self) -> str:

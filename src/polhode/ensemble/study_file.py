@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from polhode.assemble.inputs import PD
 from polhode.ensemble.distributions import Distribution, Grid, Listed, LogUniform, Normal, Rotations, Uniform
 from polhode.ensemble.measures import KINDS, Measure
 from polhode.ensemble.study import Stop, Study, study
@@ -31,6 +30,7 @@ from polhode.formats.document import Document, Path_, read_document, read_text
 from polhode.formats.expression import Fault, evaluate
 from polhode.formats.library import text_of
 from polhode.formats.load import load
+from polhode.simulation.inputs import PD
 
 NUMBERS = ("runs", "seed", "duration", "step", "tolerance", "every", "times")
 WORDS = ("study", "model", "method", "design", "norm")

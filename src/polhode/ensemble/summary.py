@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from polhode.ensemble.fleet import STATUS
 from polhode.ensemble.store import open_study
+from polhode.ensemble.study_runner import STATUS
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from polhode.assemble.calls import thread_count
 from polhode.ensemble.devices import Device, device_named
-from polhode.ensemble.fleet import STATUS, Fleet, Stretch
 from polhode.ensemble.store import Store, written
 from polhode.ensemble.study import Study, study as make_study
+from polhode.ensemble.study_runner import STATUS, Stretch, StudyRunner
 from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, StudyLimits, work_of
 from polhode.errors import InputError, PolhodeWarning, message
 from polhode.kernel.stealing import in_threads
 from polhode.model import Model
+from polhode.system.calls import thread_count
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -248,7 +248,7 @@ class Sweep:
         return joined(self.fleet, [found[first] for first, _ in bounds])
 
 
-def careful(fleet: Fleet, first: int, last: int, threads: int = 1, device: Device | None = None) -> Stretch:
+def careful(fleet: StudyRunner, first: int, last: int, threads: int = 1, device: Device | None = None) -> Stretch:
     """A stretch of runs; those that cannot be run are found by halving, and set aside with the reason."""
     lanes = device.lanes if device else None
     try:
@@ -277,7 +277,7 @@ def _culprits(attempt: Callable[[int, int], Any], first: int, last: int, fault: 
     return found
 
 
-def _cost(fleet: Fleet) -> float:
+def _cost(fleet: StudyRunner) -> float:
     """Seconds of one run, about: a few runs for a short while."""
     n = min(FEWEST, fleet.study.runs)
     q, v, p = fleet.starts(0, n)

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from polhode.assemble.work import a_limit, enough
 from polhode.ensemble.seal import MOST_RUNS
 from polhode.errors import InputError, message
+from polhode.simulation.work_limits import a_limit, enough
 
 if TYPE_CHECKING:
     from polhode.ensemble.study import Study

@@ -10,7 +10,7 @@ from polhode.model.description import LIMITS, AnyForce, Constraint, Force, Model
 from polhode.model.joints import JOINTS, SIZES
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Joint
-from polhode.model.recent import once_each
+from polhode.model.per_model_cache import once_each
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, shown, sqrt, square, trace, vec

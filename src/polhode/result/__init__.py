@@ -1,7 +1,7 @@
 """Results: a motion as named arrays with units, its grade, its files, and the store of long runs."""
 
-from polhode.result.aside import refuse_existing as refuse_existing
 from polhode.result.assembly import assemble as assemble
+from polhode.result.atomic_file import refuse_existing as refuse_existing
 from polhode.result.checks import (
     Residual as Residual,
     Steps as Steps,

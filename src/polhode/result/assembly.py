@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.result.aside import Sink, aside
+from polhode.result.atomic_file import Sink, aside
 from polhode.result.dataset import xarray
 from polhode.result.files import write_netcdf
 from polhode.result.store import Store

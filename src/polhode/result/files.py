@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InputError, PolhodeWarning, escaped, fault_of_name, message
-from polhode.result.aside import Sink, aside
+from polhode.result.atomic_file import Sink, aside
 from polhode.result.dataset import MIXED, STATUSES, VARIABLES, xarray
 from polhode.result.signed import Damaged
 from polhode.result.trailer import MARK, NOTE, read_end, seal_file

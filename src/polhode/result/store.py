@@ -23,7 +23,7 @@ import numpy as np
 
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
-from polhode.result.aside import aside, sync_folder
+from polhode.result.atomic_file import aside, sync_folder
 from polhode.result.lock import Lock
 from polhode.result.signed import Damaged, is_count, is_digest, read_signed, signed
 from polhode.scalar import Array

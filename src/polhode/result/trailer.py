@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from polhode.result.aside import Sink
+from polhode.result.atomic_file import Sink
 from polhode.result.signed import PIECE, Damaged, open_plain
 
 MARK = "polhode_digest"

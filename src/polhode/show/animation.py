@@ -12,7 +12,7 @@ import numpy as np
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.model import Model
-from polhode.result.aside import aside
+from polhode.result.atomic_file import aside
 from polhode.show.film import Film, Shown
 from polhode.show.meshes import looks
 from polhode.show.motion import Arrays

@@ -114,7 +114,7 @@ def pair_at(turn: Turn, middle: Array, way: Array, scale: float) -> Pair:
     return Pair(turn, first, Cylinder(first.end + GAP * way, way, CAN, 1.0))
 
 
-def way_of(chain: Chain, k: int) -> Array:
+def constraint_policy_of(chain: Chain, k: int) -> Array:
     """Which way the second can of a motion stands: against the axis if what it carries lies there."""
     turn = chain.turns[k]
     carried = [t.offset for t in chain.turns if t.parent == k] + [t.reach for t in chain.tips if t.turn == k]
@@ -147,7 +147,7 @@ class _Work:
     def add(self, turn: Turn) -> None:
         """Place the next motion."""
         k, own, inner = len(self.pairs), turn.parent + 1, turn.kind == "prismatic"
-        way = way_of(self.chain, k)
+        way = constraint_policy_of(self.chain, k)
         pair = self._on_ground(turn, way) if turn.parent < 0 else self._on(self.pairs[turn.parent], turn, way)
         self.pairs.append(pair)
         self._part(f"can-{k + 1}-a", "can", own, Trimmed(pair.first))

@@ -12,7 +12,7 @@ from polhode.show.cans_layout import Assembly, Pair
 
 AZIMUTHS, ELEVATIONS = tuple(range(-80, 81, 8)), (18, 25, 32)
 """Views that are tried, degrees; those along a coordinate plane show less."""
-USUAL = -48
+DEFAULT_POLICY = -48
 """The azimuth that is taken if nothing speaks for another."""
 
 
@@ -43,7 +43,7 @@ def stage_cost(chain: Chain, view: View) -> float:
 def cost(assembly: Assembly, azimuth: float, elevation: float) -> float:
     """How bad a view is; a picture without any fault costs about 0."""
     view = View.of(azimuth, elevation)
-    found = 0.008 * abs(azimuth - USUAL) + 0.02 * abs(elevation - 25)
+    found = 0.008 * abs(azimuth - DEFAULT_POLICY) + 0.02 * abs(elevation - 25)
     found += 1.5 * max(0.0, 0.25 - abs(np.sin(2 * np.radians(azimuth)))) / 0.25
     points = np.concatenate([_faces(pair, view) for pair in assembly.pairs])
     found += 6.0 * float(np.mean(hidden(points, view, assembly.solids)))

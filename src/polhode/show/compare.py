@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polhode.assemble import Comparison
 from polhode.dynamics.single import forms
+from polhode.papers.compare import Comparison
 from polhode.show.figure import COLOURS, new_figure, styled
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import numpy as np
 from polhode import __version__
 from polhode.errors import InputError, message
 from polhode.model import Model
-from polhode.result.aside import aside
+from polhode.result.atomic_file import aside
 from polhode.show import sections
 from polhode.show.curves import plots, times
 from polhode.show.packing import Store, packed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polhode import __version__
-from polhode.result.aside import aside
+from polhode.result.atomic_file import aside
 from polhode.show.sections import number
 
 if TYPE_CHECKING:

@@ -260,7 +260,7 @@ def _constraint_rows(run: "Dataset", model: Any) -> dict[str, list[Row]]:
     bound = system.conditions
     if bound is None:
         return {}
-    from polhode.assemble.scales import ordered
+    from polhode.constrain.row_scales import ordered
 
     made = system.constraint_reactions(*state, t=instants("reactions", run))
     units = ["N" if kind == "length" else "N m" for c in ordered(bound.conditions) for kind in c.scales]
@@ -281,7 +281,7 @@ def _joint_rows(run: "Dataset", model: Any) -> dict[str, list[Row]]:
 
 def _system(run: "Dataset", model: Any) -> tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """The machine of a run, and its states and inputs."""
-    from polhode.assemble import compile as compiled
+    from polhode.system.system import compile as compiled
 
     q, v, tau = variable("reactions", run, "q"), variable("reactions", run, "v"), values(run, "tau")
     return compiled(model_of("reactions", run, model)), (q, v, np.zeros_like(v) if tau is None else tau)

@@ -1,0 +1,222 @@
+"""The equations of one model at an instant, with v̇ and λ given: what is missing, and how that changes with q and v.
+
+    M v̇ + bias − Aᵀλ − τ = 0,   A v̇ = b,   φ = 0,   r = 0,      r = A v (+ ∂φ/∂t)
+
+Differentiated with v̇ and λ frozen, so that no pseudo-inverse is ever differentiated.                  BEYOND §9
+"""
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.constrain.constrained_dynamics import constrained_dynamics
+from polhode.constrain.constraint_policy import TOLERANCE
+from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
+from polhode.errors import ModelError, message
+from polhode.kernel import replay, trace
+from polhode.model import Model, make_tree
+from polhode.scalar import Dual, Scalar, Vec
+
+KEPT = 16
+"""Models whose equations are kept."""
+
+SETTLED = 1e-13
+"""The residual of the constraints, in their natural sizes, at which projection ends."""
+
+ROUNDS = 30
+"""Projections that are tried."""
+
+
+class Missing(NamedTuple):
+    """What the equations miss: forces, accelerations along the rows, φ, r; and the rows A. On scalars, or in arrays."""
+
+    force: Any
+    along: Any
+    phi: Any
+    r: Any
+    A: Any
+
+
+class Instant(NamedTuple):
+    """A state with all that acts, in arrays.
+
+    M, A       (n, n), (k, n)
+    phi, r     (h,), (k,)      what the constraints miss; the rates of φ come first in r and A
+    vd, lam    (n,), (k,)      the constrained acceleration and multipliers
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    t: float
+    M: np.ndarray
+    A: np.ndarray
+    phi: np.ndarray
+    r: np.ndarray
+    vd: np.ndarray
+    lam: np.ndarray
+
+
+class Slopes(NamedTuple):
+    """Derivatives along the tangent directions of q, then along v: each (rows, 2n); v̇ and λ are held."""
+
+    force: np.ndarray
+    along: np.ndarray
+    phi: np.ndarray
+    r: np.ndarray
+
+
+class Free:
+    """What rows leave free, in the metric of the mass matrix: M = K Kᵀ, rows A K⁻ᵀ by their natural sizes.   BEYOND §5
+
+    Where M alone is singular, M + AᵀwA of all rows takes its place.
+    """
+
+    def __init__(
+        self, M: np.ndarray, A: np.ndarray, sizes: np.ndarray, tolerance: float, chosen: slice = slice(None)
+    ) -> None:
+        self.A, self.sizes, self.w = A[chosen], sizes[chosen], np.zeros(len(A))
+        try:
+            self.K = np.linalg.cholesky(M)
+        except np.linalg.LinAlgError:
+            own = np.where(np.diag(M) > 1e-12 * np.max(np.diag(M)), np.diag(M), np.max(np.diag(M)))
+            self.w = 1 / np.maximum(np.sum(A * A / own, axis=1), 1e-300)
+            self.K = np.linalg.cholesky(M + A.T @ (self.w[:, None] * A))
+        self.w = self.w[chosen]
+        B = np.linalg.solve(self.K, self.A.T).T / self.sizes[:, None]
+        self.U, self.s, self.Vt = np.linalg.svd(B, full_matrices=True)
+        self.rank = int(np.sum(self.s > tolerance))
+
+    def nearest(self, f: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """a, λ of M a = f + Aᵀλ, A a = b; one column each or several."""
+        U, s, V = self.U[:, : self.rank], self.s[: self.rank], self.Vt[: self.rank]
+        y = np.linalg.solve(self.K, f + self.A.T @ (b.T * self.w).T)
+        z = (U.T @ (b.T / self.sizes).T).T / s
+        eta = z.T - V @ y
+        y = y + V.T @ eta
+        lam = (U @ (eta.T / s).T).T / self.sizes
+        return np.linalg.solve(self.K.T, y), lam.T
+
+    @property
+    def basis(self) -> np.ndarray:
+        """(n, n − rank)  directions d with A d = 0, orthonormal in the metric."""
+        return np.linalg.solve(self.K.T, self.Vt[self.rank :].T)
+
+
+class Balance:
+    """The equations of one model, for any state."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.tree, self._closed = model, make_tree(model), constrained_dynamics(model)
+        self.n, self.k = model.nv, len(self._closed.names) if self._closed else 0
+        self.held = self._closed.holonomic if self._closed else 0
+        """Rows of positions: the first ones."""
+        self.sizes = np.array(self._closed.sizes if self._closed else (), dtype=float)
+        self.names = self._closed.names if self._closed else []
+        self.symmetries: dict[bytes, list] = {}
+        """What `symmetry.py` found, by the forces that act."""
+        shapes = {"q": (model.nq,), "v": (self.n,), "vd": (self.n,), "lam": (self.k,), "t": ()}
+        self._graph = trace(self._missing, **shapes) if self._closed else None  # conditions differentiate themselves
+
+    def _missing(self, q: Vec, v: Vec, vd: Vec, lam: Vec, t: Scalar) -> Missing:
+        acting = forces.acting(self.tree, t, q, v)
+        needed = inverse.inverse_dynamics(self.tree, q, v, vd, wrenches=acting.wrenches) - acting.generalized
+        if self._closed is None:
+            return Missing(needed, Vec(), Vec(), Vec(), Vec())
+        rows = constraints.rows(self.tree, list(self._closed.conditions), t, q, v)
+        return Missing(needed - lam @ rows.A, rows.A @ vd - rows.b, rows.phi, rows.r, rows.A)
+
+    def missing(self, q: np.ndarray, v: np.ndarray, vd: np.ndarray, lam: np.ndarray, t: float) -> Missing:
+        """What the equations miss (without τ), as arrays."""
+        found = self._evaluated(t, *(Vec(x) for x in (q, v, vd, lam)))
+        force, along, phi, r, A = (np.array(part, dtype=float) for part in found)
+        return Missing(force, along, phi, r, A.reshape(self.k, self.n))
+
+    def _evaluated(self, t: float, q: Vec, v: Vec, vd: Vec, lam: Vec) -> Missing:
+        given: dict[str, Any] = {"q": q, "v": v, "vd": vd, "lam": lam, "t": float(t)}
+        with np.errstate(all="ignore"):
+            return replay(self._graph, **given) if self._graph else self._missing(**given)
+
+    def slopes(self, q: np.ndarray, v: np.ndarray, vd: np.ndarray, lam: np.ndarray, t: float) -> Slopes:
+        """How what is missing changes with q and v."""
+        n = self.n
+        along_q = np.hstack([self.tangents(q), np.zeros((len(q), n))])
+        along_v = np.hstack([np.zeros((n, n)), np.eye(n)])
+        duals = Vec(map(Dual, q, along_q)), Vec(map(Dual, v, along_v))  # numbers of NumPy: 0/0 is NaN
+        found = self._evaluated(t, *duals, Vec(vd), Vec(lam))
+        return Slopes(*(np.array([_slope(x, 2 * n) for x in part]).reshape(-1, 2 * n) for part in found[:4]))
+
+    def tangents(self, q: np.ndarray) -> np.ndarray:
+        """(nq, n)  q̇ of the unit velocities."""
+        units = [Vec(unit) for unit in np.eye(self.n).tolist()]
+        columns = [kinematics.rate(self.tree, Vec(q.tolist()), unit) for unit in units]
+        return np.array(columns, dtype=float).reshape(self.n, len(q)).T
+
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        """(n, n)"""
+        return np.array(inertia.mass_matrix(self.tree, Vec(q.tolist())), dtype=float).reshape(self.n, self.n)
+
+    def free(self, M: np.ndarray, A: np.ndarray, phi: np.ndarray, chosen: slice = slice(None)) -> Free:
+        """What some of the rows leave free, where the constraints miss φ."""
+        tolerance = float(self._closed.tolerance(Vec(phi))) if self._closed else TOLERANCE
+        try:
+            return Free(M, A, self.sizes, tolerance, chosen)
+        except np.linalg.LinAlgError:
+            where, fix = f"model '{self.model.name}'", "Give its bodies mass and inertia, or its joints armature."
+            found = "a direction that nothing resists" if np.all(np.isfinite(M)) else "numbers that are not finite"
+            raise ModelError(message(where, "the mass matrix is singular", found, "inertia", fix)) from None
+
+    def at(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float = 0.0) -> Instant:
+        """Everything at a state: accelerations and multipliers too."""
+        rest, none = np.zeros(self.n), np.zeros(self.k)
+        M, found = self.mass_matrix(q), self.missing(q, v, rest, none, t)
+        vd, lam = self.free(M, found.A, found.phi).nearest(tau - found.force, -found.along)
+        return Instant(q, v, tau, t, M, found.A, found.phi, found.r, vd, lam)
+
+    def ad(self, v: np.ndarray) -> np.ndarray:
+        """ad_v[d, b] = Σ_a c[a, b, d] v[a]: ω̃ for each quaternion, else 0.                          BEYOND §2"""
+        found = np.zeros((self.n, self.n))
+        for e in self.tree.elements:
+            if e.kind == "ball":
+                found[np.ix_(e.v, e.v)] = skew(v[list(e.v)])
+        return found
+
+    def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """q ⊕ step."""
+        return np.array(kinematics.integrate(self.tree, Vec(q.tolist()), Vec(step.tolist())), dtype=float)
+
+    def settled(self, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> tuple[np.ndarray, np.ndarray, float]:
+        """The state brought to where the constraints hold, and what is still missing.                 BEYOND §7"""
+        rest, none, left = np.zeros(self.n), np.zeros(self.k), 0.0
+        for _ in range(ROUNDS if self.k else 0):
+            M, found = self.mass_matrix(q), self.missing(q, v, rest, none, t)
+            left = float(np.max(abs(np.append(found.phi, found.r)) / np.append(self.sizes[: self.held], self.sizes)))
+            if not left > SETTLED:
+                break
+            step, _ = self.free(M, found.A, found.phi, slice(self.held)).nearest(rest, -found.phi)
+            change, _ = self.free(M, found.A, found.phi).nearest(rest, -found.r)
+            q, v = self.moved(q, step), v + change
+        return q, v, left
+
+
+_balances: "OrderedDict[int, Balance]" = OrderedDict()
+
+
+def balance_of(model: Model) -> Balance:
+    """The equations of a model: kept, since tracing conditions takes longer than evaluating them."""
+    found = _balances.pop(id(model), None)  # the model is held by its equations: its id stays its own
+    found = found if found is not None else Balance(model)
+    _balances[id(model)] = found
+    while len(_balances) > KEPT:
+        _balances.popitem(last=False)
+    return found
+
+
+def skew(x: np.ndarray) -> np.ndarray:
+    """x̃: x̃ y = x × y."""
+    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+
+
+def _slope(x: Any, directions: int) -> np.ndarray:
+    return np.broadcast_to(x.slope, (directions,)) if isinstance(x, Dual) else np.zeros(directions)

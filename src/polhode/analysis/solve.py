@@ -1,0 +1,331 @@
+"""Newton for states that stay, and the way downhill to a stable rest.
+
+    M v̇ + bias − Aᵀλ − τ = 0,   φ = 0,   r = 0,    v = Σ c ζ(q),   v̇ = −G v,   G = Σ c G
+
+in the unknowns q, c, λ and, if asked, some of τ; steps are measured by the mass matrix.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from polhode.analysis import symmetry
+from polhode.analysis.equations_at_state import Balance
+from polhode.analysis.names import Observable
+from polhode.analysis.symmetry import Symmetry
+from polhode.dynamics import energy, kinematics
+from polhode.scalar import Vec
+
+ROUNDING = 1e-14
+"""The tolerance at which nothing can be gained any more."""
+
+STEPS, FLOWS = 100, 500
+"""Steps of Newton, and of the way downhill, that are tried."""
+
+HALVINGS = 8
+"""How often a Newton step is halved."""
+
+SINGULAR = 1e-13
+"""Singular values of the slopes, relative to the largest, below which there is nothing to be gained."""
+
+LONGEST = 0.3
+"""The longest step, rad or m."""
+
+NEAR = 0.3
+"""How far from a start, rad or m, an unstable rest may be that is told without looking for a stable one."""
+
+PATIENCE = 0.05
+"""Seconds: a change of velocity counts as much as the way it makes in this time. Short, so that places stay."""
+
+HOPE = 60
+"""Steps downhill without gain, after which there is no end to it."""
+
+LITTLE = 0.01
+"""The part of the kinetic energy that must run along symmetries, for a start to be near a steady motion."""
+
+KICK, KICKS = 1e-2, 10
+"""How far a machine is pushed off an unstable rest, rad or m, and how often."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Values of the unknowns, and what the equations miss there."""
+
+    q: np.ndarray
+    c: np.ndarray
+    lam: np.ndarray
+    tau: np.ndarray
+    v: np.ndarray
+    G: np.ndarray
+    K: np.ndarray
+    M: np.ndarray
+    force: np.ndarray
+    rows: np.ndarray
+    steps: int = 0
+    slope: float = 0.0
+    """The largest change of an acceleration per radian or metre, at the trial before."""
+
+    @property
+    def missed(self) -> np.ndarray:
+        """All that is missing: forces in the metric, constraints by their sizes, what is held."""
+        return np.append(np.linalg.solve(self.K, self.force), self.rows)
+
+    @property
+    def left(self) -> np.ndarray:
+        """(n,)  the accelerations that are left."""
+        return np.linalg.solve(self.K.T, np.linalg.solve(self.K, self.force))
+
+    @property
+    def residual(self) -> float:
+        """The largest of them."""
+        return float(np.max(abs(self.left)))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Find q, c, λ and some of τ."""
+
+    balance: Balance
+    symmetries: tuple[Symmetry, ...]
+    tau: np.ndarray
+    inputs: tuple[int, ...]
+    held: tuple[tuple[Observable, float], ...] = ()
+
+    def begin(self, q: np.ndarray, v: np.ndarray) -> Trial:
+        """The trial at a state: of v what runs along the symmetries, as far as the constraints admit it."""
+        c = symmetry.along(self.balance, [*self.symmetries], q, v).rates
+        trial = self.trial(q, c, np.zeros(self.balance.k), self.tau)
+        now, weights = self.balance.at(q, trial.v, self.tau), self.weights(trial)
+        free = _null(now.A / self.balance.sizes[:, None] @ self.fields(q) / weights)
+        c = free @ (free.T @ (weights * c)) / weights
+        return self.trial(q, c, now.lam, self.tau)
+
+    def as_fast(self, q: np.ndarray, v: np.ndarray) -> tuple[tuple[Observable, float], ...]:
+        """The kinetic energy of what runs along the symmetries, kept where nothing else is: else rest is nearest."""
+        tree, x = self.balance.tree, self.begin(q, v)
+        T, whole = (float(energy.energy(tree, Vec(q.tolist()), Vec(u.tolist())).kinetic) for u in (x.v, v))
+        function = lambda q, v: energy.energy(tree, q, v).kinetic / T  # noqa: E731
+        return ((Observable("kinetic energy", function=function), 1.0),) if LITTLE * whole < T else ()
+
+    def trial(self, q: np.ndarray, c: np.ndarray, lam: np.ndarray, tau: np.ndarray, **kept: Any) -> Trial:
+        """What the equations miss."""
+        balance, n = self.balance, self.balance.n
+        v = self.fields(q) @ c
+        G = sum((x * s.generator for x, s in zip(c, self.symmetries, strict=True)), np.zeros((n, n)))
+        M, missing = balance.mass_matrix(q), balance.missing(q, v, -G @ v, lam, 0.0)
+        K = balance.free(M, missing.A, missing.phi).K
+        phi, r = missing.phi / balance.sizes[: balance.held], missing.r / balance.sizes
+        held = np.array([known.value(q, v) - value for known, value in self.held])
+        rows = np.concatenate([phi, r, held])
+        return Trial(q, c, lam, tau, v, G, K, M, missing.force - tau, rows, **kept)
+
+    def slopes(self, x: Trial) -> np.ndarray:
+        """How all that is missing changes with Kᵀδ, the rates c by their weights, λ by natural sizes, τ of the inputs.
+
+        ∂v = (ad_v − G) δ + Σ ζ δc,   ∂v̇ = −G ∂v − Σ G v δc
+        """
+        balance, n, Z = self.balance, self.balance.n, self.fields(x.q)
+        slopes = balance.slopes(x.q, x.v, -x.G @ x.v, x.lam, 0.0)
+        turned = np.array([s.generator @ x.v for s in self.symmetries]).reshape(-1, n).T
+        delta = np.hstack([np.eye(n), np.zeros((n, len(x.c)))])
+        on_v = np.hstack([balance.ad(x.v) - x.G, Z])
+        on_vd = -x.G @ on_v - np.hstack([np.zeros((n, n)), turned])
+        held = [known.slopes(balance, x.q, x.v) for known, _ in self.held]
+        on = np.vstack([delta, on_v])
+        force = slopes.force @ on + x.M @ on_vd
+        below = np.vstack(
+            [
+                slopes.phi @ on / balance.sizes[: balance.held, None],
+                slopes.r @ on / balance.sizes[:, None],
+                np.array([np.concatenate(pair) @ on for pair in held]).reshape(-1, on.shape[1]),
+            ]
+        )
+        pushing = np.hstack([-slopes.r[:, n:].T / balance.sizes, -np.eye(n)[:, list(self.inputs)]])
+        found = np.block([[force, pushing], [below, np.zeros((len(below), pushing.shape[1]))]])
+        found[:n] = np.linalg.solve(x.K, found[:n])
+        found[:, :n] = np.linalg.solve(x.K, found[:, :n].T).T
+        found[:, n : n + len(x.c)] /= self.weights(x)
+        idle = _idle(x.K.T @ Z @ _null(slopes.phi[:, :n] @ Z))  # what does not matter stays where it is
+        found[:, :n] -= (found[:, :n] @ idle) @ idle.T
+        return found
+
+    def fields(self, q: np.ndarray) -> np.ndarray:
+        """(n, s)  the fields of the symmetries."""
+        return symmetry.fields(self.balance, [*self.symmetries], q)
+
+    def weights(self, x: Trial) -> np.ndarray:
+        """What a change of each rate c counts against a change of place, in the metric."""
+        return PATIENCE * np.maximum(np.linalg.norm(x.K.T @ self.fields(x.q), axis=0), 1e-300)
+
+    def stepped(self, x: Trial, step: np.ndarray, slope: float) -> Trial:
+        """The trial a step further, shown if it is long."""
+        n, s, k = self.balance.n, len(x.c), self.balance.k
+        delta, part = self._moved(x, step), self._part(x, step)
+        c, lam, tau = (
+            x.c + part * step[n : n + s] / self.weights(x),
+            x.lam + part * step[n + s : n + s + k] / self.balance.sizes,
+            x.tau,
+        )
+        if self.inputs:
+            tau = tau.copy()
+            tau[list(self.inputs)] += part * step[n + s + k :]
+        return self.trial(self.balance.moved(x.q, delta), c, lam, tau, steps=x.steps + 1, slope=slope)
+
+    def _part(self, x: Trial, step: np.ndarray) -> float:
+        """How much of a step is gone."""
+        return min(1.0, LONGEST / max(float(np.max(abs(np.linalg.solve(x.K.T, step[: self.balance.n])))), 1e-300))
+
+    def _moved(self, x: Trial, step: np.ndarray) -> np.ndarray:
+        """The change of place, along the velocities."""
+        return self._part(x, step) * np.linalg.solve(x.K.T, step[: self.balance.n])
+
+    def newton(self, x: Trial, tolerance: float) -> Trial:
+        """Shortest Newton steps, while the step after each is shorter; else damped ones. Ends where nothing is gained.
+
+        Comparing steps instead of residuals, stiff springs do not hold it back.                  Deuflhard §4.4
+        """
+        damping, x, n = 1e-4, replace(x, slope=0.0), self.balance.n
+        weight = np.ones(len(x.missed))  # forces as the ways they make
+        for k in range(0 if self.is_solved(x, ROUNDING) else STEPS):
+            J, missed = self.slopes(x), x.missed
+            if not (np.all(np.isfinite(missed)) and np.all(np.isfinite(J))):
+                break
+            if k == 0:
+                weight[:n] = 1 / max(1.0, float(np.linalg.norm(J[:n, : n + len(x.c)], 2)))
+            parts, slope = np.linalg.svd(weight[:, None] * J, full_matrices=False), _slope(J, x)
+            x = replace(x, slope=slope)
+            better = self._shorter(x, parts, weight, slope)
+            if better is None:
+                better, damping = self._damped(x, parts, weight, slope, damping)
+            if better is None:
+                break
+            gained = np.linalg.norm(weight * better.missed) < 0.5 * np.linalg.norm(weight * missed)
+            x = better
+            if self.is_solved(x, tolerance if not gained else ROUNDING):
+                break
+        return x
+
+    def _shorter(self, x: Trial, parts: tuple, weight: np.ndarray, slope: float) -> Trial | None:
+        """A Newton step, or a part of it, after which the next with the same slopes would be shorter."""
+        step = _solved(parts, weight * x.missed)
+        for halvings in range(HALVINGS):
+            part = 0.5**halvings
+            following = self.stepped(x, part * step, slope)
+            after = _solved(parts, weight * following.missed)
+            if np.linalg.norm(after) <= (1 - part / 4) * np.linalg.norm(step):
+                return following
+        return None
+
+    def _damped(
+        self, x: Trial, parts: tuple, weight: np.ndarray, slope: float, damping: float
+    ) -> tuple[Trial | None, float]:
+        """A step with Levenberg's damping that makes the residual smaller, and the damping for the next."""
+        while damping < 1e8:
+            following = self.stepped(x, _solved(parts, weight * x.missed, damping), slope)
+            if np.linalg.norm(weight * following.missed) < np.linalg.norm(weight * x.missed):
+                return following, max(0.1 * damping, 1e-8)
+            damping *= 10
+        return None, damping
+
+    def downhill(self, x: Trial, tolerance: float) -> Trial:
+        """A rest downhill; from an unstable one it is pushed off, along its steepest way."""
+        for _ in range(KICKS):
+            x = self._flat(x, tolerance)
+            Q, curvature = _curvatures(self.balance, self.slopes(x), self.balance.n)
+            if not (self.is_solved(x, tolerance) and _falls(curvature)):
+                break
+            way = np.linalg.solve(x.K.T, Q[:, 0])
+            kicked = self.balance.moved(x.q, KICK * way / np.max(abs(way)))
+            x = self.trial(kicked, x.c, x.lam, x.tau, steps=x.steps)
+        return x
+
+    def _flat(self, x: Trial, tolerance: float) -> Trial:
+        """Down the potential, or along forces that have none, until it is flat, as far as steps can be trusted.
+
+        (|H| + b M) δ = τ − bias + Aᵀλ with a brake b; |H| has the curvatures of H without their signs
+        """
+        n, brake, best, since = self.balance.n, np.inf, np.inf, 0
+        for _ in range(FLOWS):
+            best, since = (x.residual, 0) if x.residual < 0.99 * best else (best, since + 1)
+            if since > HOPE:  # it falls for ever
+                break
+            J, missed = self.slopes(x), x.missed
+            if not (np.all(np.isfinite(J)) and np.all(np.isfinite(missed))) or self.is_solved(x, ROUNDING):
+                break
+            if brake == np.inf:
+                brake = float(np.linalg.norm(missed[:n])) / LONGEST
+            Q, curvature = _curvatures(self.balance, J, n)
+            upward = Q * np.where(curvature < 0, -2 * curvature, 0.0) @ Q.T
+            braked = J.copy()
+            braked[:n, :n] += upward + brake * np.eye(n)
+            step = -np.linalg.lstsq(braked, missed, rcond=1e-12)[0]
+            following = self.stepped(x, step, _slope(J, x))
+            y = x.K.T @ self._moved(x, step)
+            hoped = -(missed[:n] @ y + y @ J[:n, :n] @ y / 2)
+            gained = -(missed[:n] @ y + np.linalg.solve(x.K, following.force) @ y) / 2
+            if self.is_solved(x, tolerance) and not following.residual < x.residual:
+                break
+            if gained > 0 or self.is_solved(following, tolerance):
+                x, ratio = following, gained / hoped if hoped > 0 else 0.0
+                brake *= 0.2 if ratio > 0.75 else 1.0 if ratio > 0.25 else 2.0
+            else:
+                brake = 4 * max(brake, 1e-6 * _slope(J, x))
+        return x
+
+    def is_solved(self, x: Trial, tolerance: float) -> bool:
+        """Whether the accelerations vanish, and the constraints hold."""
+        rows = float(np.max(abs(x.rows), initial=0.0))
+        return x.residual <= tolerance * (1 + x.slope) and rows <= tolerance
+
+    def is_near(self, x: Trial, q: np.ndarray, tolerance: float) -> bool:
+        """Whether a rest was found near a start, or a stable one."""
+        if not self.is_solved(x, tolerance):
+            return False
+        tree = self.balance.tree
+        way = np.array(kinematics.difference(tree, Vec(q.tolist()), Vec(x.q.tolist())), dtype=float)
+        return bool(np.max(abs(way)) <= NEAR) or not _falls(
+            _curvatures(self.balance, self.slopes(x), self.balance.n)[1]
+        )
+
+
+def _slope(J: np.ndarray, x: Trial) -> float:
+    """The largest change of an acceleration per radian or metre."""
+    n = len(x.M)
+    return float(np.max(abs(np.linalg.solve(x.K.T, J[:n, :n]) @ x.K.T)))
+
+
+def _solved(parts: tuple, missed: np.ndarray, damping: float = 0.0) -> np.ndarray:
+    """The shortest step that makes up for what is missing, from the singular value decomposition of the slopes."""
+    U, s, Vt = parts
+    kept = s > SINGULAR * s[0] if s[0] > 0 else s > 0
+    gain = np.where(kept, s / np.where(kept, s * s + (damping * s[0]) ** 2, 1.0), 0.0)
+    return -Vt.T @ (gain * (U.T @ missed))
+
+
+def _null(A: np.ndarray) -> np.ndarray:
+    """Orthonormal columns x with A x = 0."""
+    _, s, Vt = np.linalg.svd(A)
+    return Vt[int(np.sum(s > 1e-9 * max(1.0, float(np.max(s, initial=0.0))))) :].T
+
+
+def _idle(moves: np.ndarray) -> np.ndarray:
+    """Orthonormal columns that span moves."""
+    basis, s, _ = np.linalg.svd(moves, full_matrices=False)
+    return basis[:, s > 1e-9 * np.max(s, initial=0.0)]
+
+
+def _falls(curvature: np.ndarray) -> bool:
+    """Whether the potential falls somewhere; rounding does not count."""
+    return bool(curvature.size) and bool(curvature[0] < -1e-9 * np.max(abs(curvature)))
+
+
+def _curvatures(balance: Balance, J: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Directions (n, m) that the constraints leave free, in the metric, and the potential's curvature along each."""
+    free = np.eye(n)
+    if balance.held:
+        _, s, Vt = np.linalg.svd(J[n : n + balance.held, :n])
+        free = Vt[int(np.sum(s > 1e-10)) :].T
+    H = free.T @ J[:n, :n] @ free
+    values, vectors = np.linalg.eigh((H + H.T) / 2)
+    return free @ vectors, values

@@ -1,0 +1,159 @@
+"""What constraints do over the samples of a run: what they miss, their forces, their rank, and how near they are to
+losing it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from polhode.check.diagnosis import PRESENT, missed
+from polhode.dynamics import kinematics
+from polhode.model import make_tree
+from polhode.result.labels import force_units
+from polhode.scalar import Vec
+from polhode.system.system import System
+
+MISSED = ("constraint_residual", "constraint_rate")
+FORCES = ("multiplier", "reaction_force", "reaction_torque")
+STRENGTH = ("determined", "rank", "degrees_of_freedom", "smallest_singular_value")
+JOINTS = ("joint_force", "joint_torque")
+"""Variables of a run under constraints, by what is computed for them; those of joints only where they are asked for."""
+
+BLOCK = 2**25
+"""Bytes of the matrices of samples that are looked at together."""
+
+
+class Strength(NamedTuple):
+    """Of each sample: singular values of the rows in their sizes (n, m); rank (n); whether λ is determined (n, k)."""
+
+    singular: np.ndarray
+    rank: np.ndarray
+    determined: np.ndarray
+
+
+class ConstraintMonitor:
+    """Looks at samples of a motion under constraints."""
+
+    def __init__(self, system: System) -> None:
+        self.system, self.generic = system, 0
+        """The largest rank that was seen."""
+
+    def __call__(
+        self, arrays: Mapping[str, np.ndarray], tau: np.ndarray, wanted: Sequence[str]
+    ) -> dict[str, np.ndarray]:
+        """Those of the variables above that are wanted, by their names in a Dataset."""
+        system, found = self.system, dict[str, np.ndarray]()
+        time, q, v = (arrays[name] for name in ("time", "q", "v"))
+        if system.conditions and set(MISSED) & {*wanted}:
+            seen = missed(system, time, q, v)
+            found |= {"constraint_residual": seen.positions, "constraint_rate": seen.rates}
+        if system.conditions and set(FORCES) & {*wanted}:
+            forces = system.constraint_reactions(q, v, tau, t=time)
+            found["multiplier"] = forces.multipliers
+            if system.connection_names:
+                found |= {"reaction_force": forces.force, "reaction_torque": forces.torque}
+        if system.conditions and set(STRENGTH) & {*wanted}:
+            found |= self._strength(time, q, v)
+        if set(JOINTS) & {*wanted}:
+            loads = system.joint_reactions(q, v, tau, t=time)
+            found |= {"joint_force": loads.force, "joint_torque": loads.torque}
+        return {name: values for name, values in found.items() if name in wanted}
+
+    def _strength(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+        found = strength(self.system, time, q, v)
+        self.generic = max(self.generic, int(np.max(found.rank, initial=0)))
+        weakest = found.singular[:, self.generic - 1] if self.generic else np.zeros(len(time))
+        return {
+            "determined": found.determined,
+            "rank": found.rank,
+            "degrees_of_freedom": self.system.nv - found.rank,
+            "smallest_singular_value": weakest,
+        }
+
+    @property
+    def labels(self) -> dict[str, list[str]]:
+        """Names along the dimensions of the variables."""
+        return {"constraint": self.system.constraint_names, "connection": self.system.connection_names}
+
+    @property
+    def multiplier_units(self) -> list[str]:
+        """The unit of each row's multiplier: its power with the rate of the row is in watts."""
+        model, found = self.system.model, list[str]()
+        joints = iter(force_units(model))
+        units = {joint.name: [next(joints) for _ in range(joint.nv)] for joint in model.joints}
+        kinds = {constraint.name: constraint for constraint in model.constraints}
+        for name in self.system.constraint_names:
+            constraint = next(kinds[head] for head in _heads(name) if head in kinds)
+            if "joint" in constraint.data:
+                found += units[constraint.data["joint"]]
+            elif constraint.type in ("function", "point-on-curve"):
+                found.append("J per unit of the function")
+            else:
+                found.append("N m" if name.removeprefix(constraint.name)[1:].startswith("turn") else "N")
+        return found
+
+    @property
+    def idle(self) -> list[str]:
+        """Rows that hold by themselves: zero at every configuration that was tried."""
+        system, rng = self.system, np.random.default_rng(0)
+        tree, zero = make_tree(system.model), np.zeros(system.nv)
+        steps = [Vec(rng.normal(size=system.nv).tolist()) for _ in range(3)]
+        q = np.array([kinematics.integrate(tree, Vec(system.model.zero), step) for step in steps], dtype=float)
+        A = system.constraint_rows(q, zero).A
+        still = ~np.any(abs(A) > 1e-12, axis=(0, 2))
+        return [name for name, yes in zip(system.constraint_names, still, strict=True) if yes]
+
+
+def _heads(name: str) -> Iterator[str]:
+    """Everything before a dot of a name, the longest first."""
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+def strength(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Strength:
+    """Singular values, rank and determined rows at samples; where a sample is not finite, NaN, 0 and none."""
+    n, k, nv = len(time), len(system.constraint_names), system.nv
+    found = Strength(np.full((n, min(k, nv)), np.nan), np.zeros(n, dtype=int), np.zeros((n, k), dtype=bool))
+    size = max(BLOCK // (8 * (nv * nv + 2 * k * nv + k * k)), 1)
+    for at in range(0, n, size):
+        part = slice(at, at + size)
+        for whole, values in zip(found, _strength(system, time[part], q[part], v[part]), strict=True):
+            whole[part] = values
+    return found
+
+
+def _strength(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Strength:
+    bound = system.conditions
+    assert bound is not None
+    sizes, nv = np.array(bound.scales.sizes), system.nv
+    A, M = system.constraint_rows(q, v, t=time).A, system.mass_matrix(q)
+    positions = system.constraint_residuals(q, v, t=time).positions
+    n, k = A.shape[:2]
+    good = np.all(np.isfinite(A), axis=(1, 2)) & np.all(np.isfinite(M), axis=(1, 2))
+    singular, determined = np.full((n, min(k, nv)), np.nan), np.zeros((n, k), dtype=bool)
+    if not np.any(good):
+        return Strength(singular, np.zeros(n, dtype=int), determined)
+    if bound.scales.light:
+        M = M + np.swapaxes(A / sizes[:, None] ** 2, 1, 2) @ A
+    kept = np.any(A[good] != 0, axis=(0, 2))
+    B = np.linalg.solve(np.linalg.cholesky(M[good]), np.swapaxes(A[good][:, kept], 1, 2)) / sizes[kept]
+    values = np.zeros((int(good.sum()), min(k, nv)))
+    short = np.linalg.svd(B, compute_uv=False)
+    values[:, : short.shape[1]] = short
+    tolerance = np.broadcast_to(bound.tolerance(Vec(positions[good].T)), len(values))
+    rank = np.sum(values > tolerance[:, None], axis=1)
+    free = np.zeros((len(values), int(kept.sum())), dtype=bool)
+    free[rank == kept.sum()] = True
+    (lost,) = np.nonzero(rank < kept.sum())
+    if len(lost):
+        V = np.linalg.svd(B[lost])[2]  # its rows from the rank on: left null vectors of the conditions
+        null = np.where(np.arange(V.shape[1])[None, :, None] >= rank[lost, None, None], V, 0.0)
+        free[lost] = np.linalg.norm(null, axis=1) <= PRESENT
+    singular[good] = values
+    all_rows = np.zeros((len(values), k), dtype=bool)
+    all_rows[:, kept] = free
+    determined[good] = all_rows
+    ranks = np.zeros(n, dtype=int)
+    ranks[good] = rank
+    return Strength(singular, ranks, determined)

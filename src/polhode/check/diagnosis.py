@@ -1,0 +1,265 @@
+"""What constraints do at a state: rank, freedoms, and which rows are redundant, contradictory or nearly dependent.
+
+Redundancy belongs to a set of rows: every row in a left null vector of A is named, not only the one that a
+pivoting would leave out. Its multiplier is not determined; those of the other rows are.        BEYOND §5
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from polhode.check.given_start import start_of
+from polhode.constrain.constraint_policy import DEFAULT, MOST, TOLERANCE, constraint_policy_of
+from polhode.model import Model, check_model
+from polhode.scalar import Array, real_number
+from polhode.system.system import System
+
+NEARLY = 1e-5
+"""What is left of a row, relative to its size, below which it is called nearly dependent."""
+
+CONSISTENT = 1e-6
+"""The residual, in lengths of the machine or radians (per second), up to which a row counts as fulfilled."""
+
+PRESENT = 1e-7
+"""A part of a null vector, or of a contradiction, that counts."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The constraints of a model at a state. Rows have names such as "loop.x".
+
+    rows             all rows, those of positions first
+    rank             how many of them are independent
+    velocities       of the tree
+    freedoms         velocities − rank: directions in which the machine can move
+    configurations   freedoms of the positions alone: more than `freedoms` where wheels roll
+    idle             rows that hold by themselves: zero at this state
+    redundant        rows that others imply, together with those others: their multipliers are not determined
+    determined       rows whose multipliers are
+    nearly           rows that are nearly dependent on the others, with what is left of each, relative to its size
+    weakest          smallest singular value of the independent rows, divided by their sizes: 0 where rank is lost
+    contradictory    rows that cannot be met together, with what each misses
+    violated         residuals that are not zero; a rate has "rate of " before its name
+    tolerance        what is left of a row, relative to its size, below which it counts as dependent
+    """
+
+    model: str
+    rows: tuple[str, ...]
+    rank: int
+    velocities: int
+    freedoms: int
+    configurations: int
+    idle: tuple[str, ...]
+    redundant: tuple[str, ...]
+    determined: tuple[str, ...]
+    nearly: dict[str, float]
+    weakest: float
+    contradictory: dict[str, float]
+    violated: dict[str, float]
+    tolerance: float
+
+    def __str__(self) -> str:
+        freedoms = f"{self.freedoms} degree{'s' if self.freedoms != 1 else ''} of freedom"
+        if self.configurations != self.freedoms:
+            freedoms += f" ({self.configurations} of positions)"
+        lines = [f"{self.model}: {len(self.rows)} rows, rank {self.rank}, {self.velocities} velocities: {freedoms}"]
+        told = {
+            "hold by themselves": ", ".join(self.idle),
+            "redundant, their forces not determined one by one": ", ".join(self.redundant),
+            "nearly dependent": _told(self.nearly),
+            "contradict each other": _told(self.contradictory),
+            "violated": _told(self.violated),
+        }
+        lines += [f"  {what}: {names}" for what, names in told.items() if names]
+        end = f"  smallest singular value {self.weakest:.3g}; rank at tolerance {self.tolerance:.3g}, relative to rows"
+        return "\n".join([*lines, end])
+
+
+def _told(values: dict[str, float]) -> str:
+    return ", ".join(f"{name} ({value:.3g})" for name, value in values.items())
+
+
+def diagnose(
+    model: Model,
+    q: Array | None = None,
+    v: Array | None = None,
+    t: float = 0.0,
+    rank_tolerance: float = TOLERANCE,
+) -> Diagnosis:
+    """What the constraints of a model do at a state.
+
+    q, v            the model's start unless given; else zero angles, identity quaternions, at rest
+    rank_tolerance  what is left of a row, relative to its size, below which it counts as dependent
+    """
+    check_model("diagnose", model)
+    constraint_policy_of("diagnose", DEFAULT, rank_tolerance)
+    t = real_number("diagnose, t", t, "seconds")
+    q, v = start_of(model, q, v, "diagnose")
+    return examined(System(model, rank_tolerance=rank_tolerance), q, v, t)
+
+
+class Factors(NamedTuple):
+    """The rows, each divided by its size, in the metric of the mass matrix; their singular vectors."""
+
+    B: np.ndarray
+    U: np.ndarray
+    singular: np.ndarray
+    rank: int
+
+    @property
+    def null(self) -> np.ndarray:
+        """Left null vectors, as columns."""
+        return self.U[:, self.rank :]
+
+
+def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Diagnosis:
+    """The diagnosis of a compiled model."""
+    found, names = system.constraint_residuals(q, v, t=t), system.constraint_names
+    A = system.constraint_rows(q, v, t=t).A
+    held = len(found.positions)
+    bound = system.conditions
+    assert bound is not None
+    tolerance = float(bound.tolerance(found.positions.tolist()))
+    sizes = np.array(bound.scales.sizes)
+    K = _factor(system, q, A, sizes)
+    whole, positions = (factors(rows, K, size, tolerance) for rows, size in ((A, sizes), (A[:held], sizes[:held])))
+    idle = np.linalg.norm(whole.B, axis=1) <= tolerance
+    shared = np.linalg.norm(whole.null, axis=1) > PRESENT
+    pivots = left_over(whole.B)
+    missed = residuals(system, q, v, t)
+    return Diagnosis(
+        model=system.model.name,
+        rows=tuple(names),
+        rank=whole.rank,
+        velocities=system.nv,
+        freedoms=system.nv - whole.rank,
+        configurations=system.nv - positions.rank,
+        idle=_named(names, idle),
+        redundant=_named(names, shared & ~idle),
+        determined=_named(names, ~shared),
+        nearly={name: float(x) for name, x in zip(names, pivots, strict=True) if tolerance < x < NEARLY},
+        weakest=float(whole.singular[whole.rank - 1]) if whole.rank else 0.0,
+        contradictory=contradictions(system, q, v, t),
+        violated={name: x for name, (x, scale) in missed.items() if not abs(x) <= allowed(system) * scale},
+        tolerance=tolerance,
+    )
+
+
+def _named(names: list[str], chosen: np.ndarray) -> tuple[str, ...]:
+    return tuple(name for name, yes in zip(names, chosen, strict=True) if yes)
+
+
+def _factor(system: System, q: np.ndarray, A: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """K of M = K Kᵀ; of M + AᵀWA where M alone is singular."""
+    M = system.mass_matrix(q)
+    bound = system.conditions
+    assert bound is not None
+    return np.linalg.cholesky(M + (A.T / sizes**2) @ A if bound.scales.light else M)
+
+
+def factors(A: np.ndarray, K: np.ndarray, sizes: np.ndarray, tolerance: float) -> Factors:
+    """The rows A K⁻ᵀ divided by their sizes, and their rank."""
+    B = np.linalg.solve(K, A.T).T / sizes[:, None]
+    U, singular, _ = np.linalg.svd(B)
+    return Factors(B, U, singular, int(np.sum(singular > tolerance)))
+
+
+def left_over(B: np.ndarray) -> np.ndarray:
+    """What each row has left when those that have more were taken from it."""
+    left, found = B.copy(), np.zeros(len(B))
+    waiting = list(range(len(B)))
+    while waiting:
+        i = max(waiting, key=lambda i: float(np.linalg.norm(left[i])))
+        waiting.remove(i)
+        found[i] = np.linalg.norm(left[i])
+        if found[i] > 0:
+            u = left[i] / found[i]
+            left[waiting] -= np.outer(left[waiting] @ u, u)
+    return found
+
+
+def residuals(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> dict[str, tuple[float, float]]:
+    """What every row misses, and what that is to be compared with: positions by name, rates as "rate of " them."""
+    bound = system.conditions
+    assert bound is not None
+    (positions, rates), names = system.constraint_residuals(q, v, t=t), system.constraint_names
+    units = np.array(bound.scales.units)
+    speeds = units + abs(system.constraint_rows(q, v, t=t).A) @ abs(v)
+    held = len(positions)
+    found = {name: (float(x), float(u)) for name, x, u in zip(names, positions, units, strict=False)}
+    for i, name in enumerate(names):
+        found[f"rate of {name}" if i < held else name] = float(rates[i]), float(speeds[i])
+    return found
+
+
+@dataclass(frozen=True)
+class Missed:
+    """What the rows of constraints miss over the samples of a run: φ and r (n, k); φ of rows of velocities is NaN."""
+
+    positions: np.ndarray
+    rates: np.ndarray
+    relative: np.ndarray
+    """Everything in lengths of the machine, or radians (per second)."""
+
+
+def missed(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
+    """What constraints miss at samples of a run."""
+    bound = system.conditions
+    assert bound is not None
+    positions, rates = system.constraint_residuals(q, v, t=time)
+    units, held = np.array(bound.scales.units), positions.shape[-1]
+    full = np.full_like(rates, np.nan)
+    full[:, :held] = positions
+    relative = np.concatenate([positions / units[:held], rates / units], axis=1)
+    return Missed(full, rates, relative)
+
+
+AGREEMENT = 10.0
+"""Rows that count as dependent up to the rank tolerance may contradict each other up to so many times that."""
+
+
+def allowed(system: System) -> float:
+    """What rows may miss at a start, in lengths of the machine or radians (per second)."""
+    return max(CONSISTENT, AGREEMENT * system.rank_tolerance)
+
+
+def advice(part: float) -> str:
+    """What to do about rows that miss each other by this part of their size: few digits, or another machine."""
+    if not 0 < part < MOST:
+        return ""
+    tolerance = max(10.0 ** np.ceil(np.log10(part)), 10 * TOLERANCE)
+    return f"Data of few digits? rank_tolerance={tolerance:.0e} takes rows as dependent that agree up to {part:.1g}."
+
+
+def contradictions(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> dict[str, float]:
+    """Rows that cannot be met together, near this state, with what each of them misses at best."""
+    return contradiction(system, q, v, t)[0]
+
+
+def contradiction(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> tuple[dict[str, float], float]:
+    """Rows that cannot be met together, with what each misses at best; and the largest miss, relative to its row.
+
+    u·A = 0 and u·φ ≠ 0 (or u·r, or u·b): no step (velocity, acceleration) meets the rows of u
+    """
+    bound = system.conditions
+    assert bound is not None
+    (positions, rates), names = system.constraint_residuals(q, v, t=t), system.constraint_names
+    A, b = system.constraint_rows(q, v, t=t)
+    if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
+        return {}, 0.0
+    sizes, units = np.array(bound.scales.sizes), np.array(bound.scales.units)
+    held = len(positions)
+    K = _factor(system, q, A, sizes)
+    near = max(float(bound.tolerance(positions.tolist())), allowed(system))
+    speed = np.linalg.norm(v @ K)
+    scales = (units[:held], units + abs(A) @ abs(v), units + abs(b) + np.linalg.norm(A, axis=1) * speed**2)
+    for values, scale, rows in ((positions, scales[0], held), (rates, scales[1], len(A)), (b, scales[2], len(A))):
+        if not rows:
+            continue
+        null = factors(A[:rows], K, sizes[:rows], near).null
+        missed = (null @ (null.T @ (values / sizes[:rows]))) * sizes[:rows]
+        part = float(np.max(abs(missed) / scale, initial=0.0))
+        if part > allowed(system):
+            return {names[i]: float(missed[i]) for i in np.flatnonzero(abs(missed) > PRESENT * scale)}, part
+    return {}, 0.0

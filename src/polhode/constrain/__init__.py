@@ -1,0 +1,1 @@
+"""Machines under constraints: rows, constrained dynamics, reactions; on generic scalars."""

@@ -1,0 +1,157 @@
+"""An engine in absolute coordinates: bodies with Euler parameters, all joints as constraints, as the papers have it.
+
+    a = (ẍ, p̈) of each body:  M a = Q + Aᵀλ,  A a = b                                              BEYOND §4
+
+M holds 4LᵀJL, singular along p; the row of the unit norm, p·p̈ = −ṗ·ṗ, makes p̈ unique.
+
+One system of accelerations and multipliers answers for joints, constraints and norms together. What the joints do
+(springs, dampers, armature, inputs) and conditions on their coordinates enter through v = P V.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from polhode.dynamics import absolute, constraints, forces, inertia, inverse
+from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.constraints import Condition
+from polhode.dynamics.kinematics import frames
+from polhode.kernel.augmented import by_multipliers, unit_scale
+from polhode.kernel.nearest import Given, Nearest
+from polhode.kernel.trace import is_zero
+from polhode.model import Model, Tree
+from polhode.model.absolute import flown
+from polhode.quaternion import L
+from polhode.scalar import Scalar, Vec, sqrt, square, where
+
+FIRST = 2.0**20
+"""Rows of joints and norms count for so much more than others: of rows that depend on each other a constraint is left
+out, not a joint."""
+
+RANK = 1e-10
+"""What is left of a row of a joint, relative to its size, that counts as nothing."""
+
+OF_COORDINATES = ("mimic", "gear", "prescribed", "function")
+"""Constraints on the coordinates of joints; all others are between bodies."""
+
+
+class Rows(NamedTuple):
+    """A V̇ = b, A (k, 6N)"""
+
+    A: list[Vec]
+    b: list[Scalar]
+
+
+class Absolute(NamedTuple):
+    """What the engine knows of a model."""
+
+    types: dict[str, str]
+    """Of the joints by name."""
+    of_coordinates: frozenset[str]
+    """The constraints on coordinates, by name."""
+
+    @classmethod
+    def of(cls, model: Model) -> "Absolute":
+        """The joints and constraints of a model."""
+        named = frozenset(c.name for c in model.constraints if c.type in OF_COORDINATES)
+        return cls({joint.name: joint.type for joint in model.joints}, named)
+
+    def forward(self, x: Arguments) -> Vec:
+        """v̇ of a tree alone."""
+        return self.accelerate(x, (), (), RANK).a
+
+    def accelerate(
+        self, x: Arguments, conditions: Sequence[Condition], pull: Sequence[Scalar], tolerance: Scalar
+    ) -> Nearest:
+        """v̇ of the arguments of a call, and the multipliers of conditions, in their order.
+
+        conditions  those of positions first
+        pull        what is taken from the b of each row
+        """
+        tree, free = x.tree, flown(x.tree)
+        at = frames(tree, x.q)
+        now, P, still = absolute.bodies(tree, x.q, x.v), absolute.rates(tree, at), absolute.turning(tree, at, x.v)
+        joints = constraints.rows(free, absolute.joints(tree, self.types), x.t, now.Q, now.V)
+        own = self._rows(x, free, conditions, now, P, still)
+        M, f = _moved(x, free, now, P, still)
+        turns = [L(Vec(now.Q[7 * k + 3 : 7 * k + 7])) for k in range(free.nv // 6)]
+        spread = lambda rows: [_in_parameters(row, turns) for row in rows]  # noqa: E731
+        norms = _norms(now, len(turns))
+        A = Vec([*spread(joints.A), *norms.A, *spread(own.A)])
+        b = Vec([*joints.b, *norms.b, *(value - p for value, p in zip(own.b, pull, strict=True))])
+        M = Vec(spread(Vec(spread(M)).T))
+        d = unit_scale(M)
+        held = len(joints.b) + len(norms.b)
+        sizes = [_length(row, d) / (FIRST if i < held else 1.0) for i, row in enumerate(A)]
+        (found,) = by_multipliers(Given(M, A, sizes, tolerance), [(_in_parameters(f, turns), b)])
+        Vd = [y for k, turn in enumerate(turns) for y in (*found.a[7 * k : 7 * k + 3], *(2 * (turn @ _p(found.a, k))))]
+        return Nearest(
+            P @ (Vec(Vd) - still),
+            Vec(found.multipliers[held:]),
+            found.rank - float(held),
+            Vec(found.dependent[held:]),
+            Vec(found.missing[held:]),
+        )
+
+    def _rows(
+        self, x: Arguments, free: Tree, conditions: Sequence[Condition], now: absolute.Bodies, P: Vec, still: Vec
+    ) -> Rows:
+        """The rows of conditions, in their order."""
+        A, b = [], []
+        for c in conditions:
+            if c.name in self.of_coordinates:
+                found = constraints.rows(x.tree, [c], x.t, x.q, x.v)
+                over = [row @ P for row in found.A]
+                A += over
+                b += [value + row @ still for value, row in zip(found.b, over, strict=True)]
+            else:
+                found = constraints.rows(free, [c], x.t, now.Q, now.V)
+                A += found.A
+                b += found.b
+        return Rows(A, b)
+
+
+def _moved(x: Arguments, free: Tree, now: absolute.Bodies, P: Vec, still: Vec) -> tuple[Vec, Vec]:
+    """The mass matrix of the bodies and the forces on them, without those of constraints; 6 numbers a body."""
+    tree = x.tree
+    acting = forces.acting(tree, x.t, x.q, x.v, x.wrench)
+    wrenches = {free.of_body[tree.elements[i].body or ""]: wrench for i, wrench in acting.wrenches.items()}
+    rest = Vec([0.0] * free.nv)
+    M = inertia.mass_matrix(free, now.Q)
+    f = P.T @ (x.tau + acting.generalized) - inverse.inverse_dynamics(free, now.Q, now.V, rest, wrenches=wrenches)
+    armature: list[Scalar] = [0.0] * tree.nv
+    for e in tree.elements:
+        for a, value in zip(e.v, e.armature, strict=True):
+            armature[a] = value
+    if all(map(is_zero, armature)):
+        return M, f
+    extra = P.T @ Vec([value * row for value, row in zip(armature, P, strict=True)])
+    return M + extra, f + extra @ still
+
+
+def _in_parameters(row: Vec, turns: list[Vec]) -> Vec:
+    """A row on (ẋ, ω) of each body as one on (ẋ, ṗ), ω = 2Lṗ; the same serves accelerations, since L̇ṗ = 0."""
+    found: list[Scalar] = []
+    for k, turn in enumerate(turns):
+        found += [*row[6 * k : 6 * k + 3], *(2 * (Vec(row[6 * k + 3 : 6 * k + 6]) @ turn))]
+    return Vec(found)
+
+
+def _norms(now: absolute.Bodies, count: int) -> Rows:
+    """p·p̈ = −ṗ·ṗ = −ω·ω/4 of every body.                                                    Udwadia (11)"""
+    A, b = [], []
+    for k in range(count):
+        row: list[Scalar] = [0.0] * (7 * count)
+        row[7 * k + 3 : 7 * k + 7] = now.Q[7 * k + 3 : 7 * k + 7]
+        A.append(Vec(row))
+        b.append(-square(Vec(now.V[6 * k + 3 : 6 * k + 6])) / 4)
+    return Rows(A, b)
+
+
+def _p(a: Vec, k: int) -> Vec:
+    return Vec(a[7 * k + 3 : 7 * k + 7])
+
+
+def _length(row: Vec, d: Sequence[Scalar]) -> Scalar:
+    """The length of a row in units of its own: in absolute coordinates nothing in it cancels.        BEYOND §5"""
+    size = sqrt(square(Vec([x * s for x, s in zip(row, d, strict=True)])))
+    return where(size > 0, size, 1.0)

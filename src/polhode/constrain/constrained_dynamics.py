@@ -1,0 +1,395 @@
+"""Machines under constraints: the fundamental equation of constrained motion as the engine, or another one.
+
+    minimise (v̇ − a₀)ᵀ M (v̇ − a₀)  subject to  A v̇ = b                     Udwadia (12), (45)
+
+Conditions of any rank: dependent rows are found, relative to the natural size of each row, and left out.
+The same minimum, on positions and on velocities, brings a state back to where the conditions hold.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from polhode.constrain.absolute_coordinates import Absolute
+from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, MOST, ConstraintPolicy
+from polhode.constrain.function_constraints import row_names
+from polhode.constrain.row_scales import Scales, ordered, scales
+from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
+from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.constraints import Condition
+from polhode.dynamics.sweeps import Sweep
+from polhode.integrate.method import Bound
+from polhode.kernel.augmented import by_multipliers
+from polhode.kernel.nearest import (
+    UNROLLED,
+    Given,
+    Nearest,
+    Sweeps,
+    admissible,
+    admissible_swept,
+    nearest_each,
+    nearest_swept,
+)
+from polhode.kernel.null_space import by_null_space
+from polhode.kernel.record import Shared
+from polhode.kernel.trace import is_zero
+from polhode.model import Model, Tree, make_tree
+from polhode.model.conditions import check_constraint
+from polhode.model.per_model_cache import once_each
+from polhode.model.tree import ORIGIN
+from polhode.quaternion import conjugate, product
+from polhode.scalar import Scalar, Vec, identity, iterate, jacobian, maximum, minimum, where
+
+OFF = 10.0
+"""Off the conditions, dependent rows are left with about their violation: up to OFF times that, at most MOST."""
+
+CORRECTIONS = 2
+"""Steps of the projection of positions: each squares the violation."""
+
+CONTRADICTION = 1e-6
+"""What dependent rows may miss of each other in velocities, relative to the speed of the machine."""
+
+NOWHERE = 1e200
+"""A velocity beyond all bounds: no motion meets the conditions."""
+
+MATRIX, SWEPT, SWEEP = 12, 120, 60
+"""About the operations of an entry of the mass matrix; of an articulated body; of a body in a sweep over them."""
+
+
+class Reactions(NamedTuple):
+    """What constraints do: multipliers λ (..., k) by row, their force Aᵀλ (..., nv), rank, dependent rows (..., k)."""
+
+    multipliers: Any
+    generalized: Any
+    rank: Any
+    dependent: Any
+
+
+class Residuals(NamedTuple):
+    """What constraints miss: φ (..., k) of positions, r (..., k) of all rates."""
+
+    positions: Any
+    rates: Any
+
+
+class ConditionRows(NamedTuple):
+    """What constraints ask of accelerations: A v̇ = b, A (..., k, nv), b (..., k)."""
+
+    A: Any
+    b: Any
+
+
+class Projected(NamedTuple):
+    """A state brought back to where the constraints hold."""
+
+    q: Any
+    v: Any
+
+
+class Back(NamedTuple):
+    """The least change that brings a state back, what dependent rows still miss, and the tolerance of their rank."""
+
+    change: Vec
+    missing: Vec
+    tolerance: Scalar
+
+
+@dataclass(frozen=True)
+class ConstrainedDynamics:
+    """The conditions of a model, and what their rows are compared with."""
+
+    conditions: tuple[Condition, ...]
+    scales: Scales
+    way: ConstraintPolicy
+    absolute: Absolute
+
+    @property
+    def sizes(self) -> tuple[float, ...]:
+        """The natural size of every row."""
+        return self.scales.sizes
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The rows by name, as in "loop.x"."""
+        return [f"{c.name}.{row}" for c in ordered(self.conditions) for row in c.rows]
+
+    @cached_property
+    def holonomic(self) -> int:
+        """How many rows are of positions."""
+        return sum(len(c.rows) for c in self.conditions if c.holonomic)
+
+    def rows(self, x: Arguments) -> constraints.Rows:
+        """φ, r, A and b of the arguments of a call."""
+        found = constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
+        return found._replace(b=found.b - self._pull(found)) if self.way.baumgarte else found
+
+    def _pull(self, rows: constraints.Rows) -> Vec:
+        """What Baumgarte's stabilisation takes from b."""
+        if self.way.baumgarte is None:
+            return Vec([0.0] * len(rows.b))
+        alpha, beta = self.way.baumgarte
+        pull = [2 * alpha * r + beta**2 * phi for r, phi in zip(rows.r, rows.phi, strict=False)]
+        return Vec([*pull, *(alpha * r for r in rows.r[self.holonomic :])])
+
+    def needed(self, x: Arguments, vd: Vec) -> Vec:
+        """M v̇ + bias for an acceleration."""
+        acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+        return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
+
+    def accelerate(self, x: Arguments) -> tuple[Nearest, constraints.Rows]:
+        """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
+        rows = self.rows(x)
+        tolerance = self.tolerance(rows.phi)
+        if self.way.engine == "absolute":
+            return self.absolute.accelerate(x, ordered(self.conditions), self._pull(rows), tolerance), rows
+        force = x.tau - self.needed(x, Vec([0.0] * x.tree.nv))
+        return self.constrained(x.tree, x.q, [(force, rows.b)], rows.A, tolerance)[0], rows
+
+    def forward(self, x: Arguments) -> Vec:
+        """v̇ alone."""
+        return self.accelerate(x)[0].a
+
+    def forward_slopes(self, x: Arguments) -> tuple[Vec, Vec, Vec]:
+        """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, at the rank that is found here.                           BEYOND §9
+
+        With v̇ and λ held:  M δv̇ − Aᵀδλ = δτ − δ(M v̇ + bias − Aᵀλ),  A δv̇ = −δ(A v̇ − b)
+        """
+        tree, n = x.tree, x.tree.nv
+        found, rows = self.accelerate(x)
+
+        def missing(z: Vec) -> Vec:
+            moved = x._replace(q=x.q + kinematics.rate(tree, x.q, Vec(z[:n])), v=Vec(z[n:]))
+            there = self.rows(moved)
+            left = self.needed(moved, found.a) - found.multipliers @ there.A
+            return Vec((*left, *(there.A @ found.a - there.b)))
+
+        _, slopes = jacobian(missing, Vec((*[0.0 * x.q[0]] * n, *x.v)))
+        columns = slopes.T
+        sides = [(-Vec(column[:n]), -Vec(column[n:])) for column in columns]
+        sides += [(unit, Vec([0.0] * len(rows.b))) for unit in identity(n)]
+        turned = [side.a for side in self.constrained(tree, x.q, sides, rows.A, self.tolerance(rows.phi))]
+        return Vec(turned[:n]).T, Vec(turned[n : 2 * n]).T, Vec(turned[2 * n :]).T
+
+    def reactions(self, x: Arguments) -> Reactions:
+        """Multipliers and the force they make."""
+        found, rows = self.accelerate(x)
+        return Reactions(found.multipliers, found.multipliers @ rows.A, found.rank, found.dependent)
+
+    def bound(self, tree: Tree, given: Callable[[Scalar, Vec, Vec], Vec]) -> Bound:
+        """What methods that solve for multipliers see of the conditions; given: τ of (t, q, v)."""
+        still = Vec([0.0] * tree.nv)
+
+        def pushed(t: Scalar, q: Vec, lam: Vec) -> Vec:
+            return lam @ self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t)).A
+
+        def missing(t: Scalar, q: Vec, v: Vec, vd: Vec) -> Vec:
+            return self.needed(Arguments(tree, q, v, t=t), vd) - given(t, q, v)
+
+        def dependent(t: Scalar, q: Vec, v: Vec) -> Vec:
+            return self.accelerate(Arguments(tree, q, v, tau=still, t=t))[0].dependent
+
+        return Bound(self.holonomic, lambda t, q, v: self.residuals(tree, t, q, v), missing, pushed, dependent)
+
+    def residuals(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
+        """φ of the positions and r of all rates."""
+        found = list(self.conditions)
+        return constraints.positions(tree, found, t, q), constraints.speeds(tree, found, t, q, v)
+
+    def projected(
+        self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int = CORRECTIONS, strict: bool = False
+    ) -> tuple[Vec, Vec]:
+        """The state brought back, by the least change in the metric of the mass matrix.           BEYOND §7
+
+        δ = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺φ,  q ← q ⊕ δ;   v ← v − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺r
+
+        strict  where dependent rows contradict each other, velocities become NOWHERE
+        """
+        held, nothing = self.holonomic, Vec([0.0] * tree.nv)
+        is_large = held * tree.nv > UNROLLED
+        shared = self._back(tree, t, q, v) if is_large and held == len(self.names) else None
+
+        def corrected(q: Vec) -> tuple[Vec, Any]:
+            if shared:
+                return kinematics.integrate(tree, q, shared(q, self.residuals(tree, t, q, v)[0]).change), True
+            rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t))
+            sides, A = [(nothing, -rows.phi)], Vec(rows.A[:held])
+            change = self.nearest(tree, q, sides, A, self.tolerance(rows.phi))[0].a
+            return kinematics.integrate(tree, q, change), True
+
+        if not is_large:  # written out, so that there is a way back for adjoints
+            for _ in range(corrections if held else 0):
+                q, _ = corrected(q)
+        else:
+            q = iterate(corrected, q, corrections)
+        if shared:
+            change, missing, tolerance = shared(q, self.residuals(tree, t, q, v)[1])
+        else:
+            rows = self.rows(Arguments(tree, q, v, t=t))
+            tolerance = self.tolerance(rows.phi)
+            change, missing = self.nearest(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0][::4]
+        new = v + change
+        if not strict:
+            return q, new
+        slow = max(unit / size for unit, size in zip(self.scales.units, self.scales.sizes, strict=True))
+        part, twice = CONTRADICTION + OFF * tolerance, new @ inverse.inverse_dynamics(tree, q, nothing, new, ORIGIN)
+        missed, bound = missing @ missing, part * part * (twice + (1e-3 * slow) ** 2)
+        return q, where(missed > bound, Vec([NOWHERE] * tree.nv), new)
+
+    def _back(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> Callable[[Vec, Vec], Back]:
+        """−M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺ of (q, what rows miss): one routine for positions and velocities, of the same rows."""
+        now = self.rows(Arguments(tree, q, v, t=t))
+        kept = _kept(now.A, now.phi, now.r)
+
+        def back(t: Vec, q: Vec, b: Vec) -> Vec:
+            rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t[0]))
+            whole: list[Scalar] = [0.0] * len(now.r)
+            for i, value in zip(kept, b, strict=True):
+                whole[i] = -value
+            tolerance, nothing = self.tolerance(rows.phi), Vec([0.0] * tree.nv)
+            found = self.nearest(tree, q, [(nothing, Vec(whole))], rows.A, tolerance)[0]
+            return Vec((*found.a, *(found.missing[i] for i in kept), tolerance))
+
+        routine, n = Shared("back", back), tree.nv
+
+        def asked(q: Vec, missed: Vec) -> Back:
+            *found, tolerance = routine(Vec([t]), q, Vec([missed[i] for i in kept]))
+            return Back(Vec(found[:n]), Vec(found[n:]), tolerance)
+
+        return asked
+
+    def tangent(self, tree: Tree, t: Scalar, q: Vec, v: Vec, changes: list[Vec]) -> list[Vec]:
+        """The parts of small changes of (q, v) that a projection leaves: those along the conditions.
+
+        changes  nq + nv numbers each
+        """
+        nq = tree.nq
+        rows = self.rows(Arguments(tree, q, v, t=t))
+        steps = [_step(tree, q, Vec(change[:nq])) for change in changes]
+        speeds = [Vec(change[nq:]) for change in changes]
+        kept = _kept(rows.A, rows.b)
+        held, tolerance = [i for i in kept if i < self.holonomic], self.tolerance(rows.phi)
+        if len(held) == len(kept):
+            found = self._admissible(tree, q, kept, rows.A, [*steps, *speeds], tolerance)
+        else:
+            found = self._admissible(tree, q, held, rows.A, steps, tolerance)
+            found += self._admissible(tree, q, kept, rows.A, speeds, tolerance)
+        pairs = zip(found[: len(changes)], found[len(changes) :], strict=True)
+        return [Vec((*kinematics.rate(tree, q, step), *speed)) for step, speed in pairs]
+
+    def _admissible(
+        self, tree: Tree, q: Vec, kept: list[int], rows: Vec, vectors: list[Vec], tolerance: Scalar
+    ) -> list[Vec]:
+        if not kept:
+            return vectors
+        A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
+        if self._swept(tree, len(kept)):
+            return admissible_swept(_sweeps(tree, q), A, vectors, sizes, tolerance)
+        return admissible(Given(self._metric(tree, q, A, sizes), A, sizes, tolerance), vectors)
+
+    def tolerance(self, phi: Vec) -> Scalar:
+        """What is left of a dependent row, relative to its size, with this violation of the conditions.  BEYOND §5"""
+        off: Scalar = 0.0
+        for value, unit in zip(phi, self.scales.units, strict=False):
+            off = maximum(off, abs(value) * (OFF / unit))
+        return maximum(minimum(off, MOST), self.way.rank_tolerance) if phi else self.way.rank_tolerance
+
+    def constrained(
+        self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
+    ) -> list[Nearest]:
+        """a, λ with M a = f + Aᵀλ, A a = b of some forces f and values b, by the engine that was chosen."""
+        if self.way.engine in (DEFAULT, "absolute"):
+            return self.nearest(tree, q, sides, rows, tolerance)
+        kept = _kept(rows, *(b for _, b in sides))
+        A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
+        fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
+        way = by_multipliers if self.way.engine == "multipliers" else by_null_space
+        found = way(Given(inertia.mass_matrix(tree, q), A, sizes, tolerance), fewer)
+        return [self._spread(x, kept, len(rows)) for x in found]
+
+    def nearest(self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar) -> list[Nearest]:
+        """The constrained vectors of some forces f and values b of the first rows; rows of zeros take no part."""
+        kept = _kept(rows, *(b for _, b in sides))
+        A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
+        fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
+        if self._swept(tree, len(kept)):
+            K = _sweeps(tree, q)
+            found = [nearest_swept(K, f, A, b, sizes, tolerance) for f, b in fewer]
+        else:
+            found = nearest_each(Given(self._metric(tree, q, A, sizes), A, sizes, tolerance), fewer)
+        if self.scales.light:
+            found = [_own(x, b, sizes) for x, (_, b) in zip(found, fewer, strict=True)]
+        return [self._spread(x, kept, len(rows)) for x in found]
+
+    def _metric(self, tree: Tree, q: Vec, A: Vec, sizes: list[float]) -> Vec:
+        """M, or M + AᵀWA where M alone is singular: the same minimum, since A a is given.         BEYOND §5"""
+        M = inertia.mass_matrix(tree, q)
+        if not self.scales.light or not A:
+            return M
+        weighted = Vec([row / (s * s) for row, s in zip(A, sizes, strict=True)])
+        return M + A.T @ weighted
+
+    def _swept(self, tree: Tree, k: int) -> bool:
+        """Whether sweeps over the tree take fewer operations than its mass matrix: on long branches with few loops."""
+        depths = [len(path) for path in inertia.carriers(tree)]
+        matrix = sum(MATRIX * d + d * d for d in depths) + 2 * k * sum(depths)
+        return not self.scales.light and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
+
+    def _spread(self, found: Nearest, kept: list[int], k: int) -> Nearest:
+        """The answer of some rows as that of all: the others are dependent, and miss nothing."""
+        place = {i: p for p, i in enumerate(kept)}
+
+        def spread(values: Vec, other: float) -> Vec:
+            return Vec([values[place[i]] if i in place else other for i in range(k)])
+
+        lam, dependent, missing = found.multipliers, found.dependent, found.missing
+        return found._replace(
+            multipliers=spread(lam, 0.0), dependent=spread(dependent, 1.0), missing=spread(missing, 0.0)
+        )
+
+
+def _kept(A: Vec, *sides: Vec) -> list[int]:
+    """The rows that are not zero for every state, or that some b is not zero for."""
+    return [i for i, row in enumerate(A) if not (all(map(is_zero, row)) and all(is_zero(b[i]) for b in sides))]
+
+
+def _sweeps(tree: Tree, q: Vec) -> Sweeps:
+    sweep = Sweep(tree, q)
+    return Sweeps(sweep.over, sweep.under, sweep.times)
+
+
+def _own(found: Nearest, b: Vec, sizes: list[float]) -> Nearest:
+    """With the multipliers of M in the place of those of M + AᵀWA: (M + AᵀWA) a = f + Aᵀλ + AᵀWb."""
+    lam = [x - value / (size * size) for x, value, size in zip(found.multipliers, b, sizes, strict=True)]
+    return found._replace(multipliers=Vec(lam))
+
+
+def _step(tree: Tree, q: Vec, change: Vec) -> Vec:
+    """A small change of q along the velocities: 2 vec(p*∘δp) of a quaternion."""
+    found: list[Scalar] = [0.0] * tree.nv
+    for e in tree.elements:
+        values = Vec([change[k] for k in e.q])
+        if e.kind == "ball":
+            values = 2 * Vec(product(conjugate(Vec([q[k] for k in e.q])), values)[1:])
+        for k, value in zip(e.v, values, strict=True):
+            found[k] = value
+    return Vec(found)
+
+
+def constrained_dynamics(model: Model, way: ConstraintPolicy = DEFAULT_POLICY) -> ConstrainedDynamics | None:
+    """The conditions of a model; None if it has none."""
+    return ConstrainedDynamics(*_conditions(model), way, Absolute.of(model)) if model.constraints else None
+
+
+@once_each
+def _conditions(model: Model) -> tuple[tuple[Condition, ...], Scales]:
+    for constraint in model.constraints:
+        check_constraint(model, constraint)
+    found = tuple(
+        c
+        for constraint in model.constraints
+        for c in constraints.conditions(
+            constraint, row_names(model, constraint) if constraint.type == "function" else ()
+        )
+    )
+    return found, scales(model, make_tree(model), found)

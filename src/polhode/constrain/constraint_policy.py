@@ -1,0 +1,83 @@
+"""How constraints are met and kept: the record that goes through compile, simulate and record, and its check."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InputError, message
+from polhode.scalar import is_real, one_of
+
+TOLERANCE = 1e-10
+"""What is left of a row, relative to its size, below which it counts as dependent on the others; unless given."""
+
+ENGINES = {
+    "fundamental": "the fundamental equation of constrained motion; Udwadia (12), (45)",
+    "multipliers": "one system of accelerations and multipliers, dependent rows left out; BEYOND §4",
+    "null-space": "accelerations along a basis of what the conditions leave free; BEYOND §5",
+    "absolute": "bodies with Euler parameters, joints and unit norms as constraints; BEYOND §4",
+}
+"""The ways to accelerations under constraints."""
+
+DEFAULT = "fundamental"
+
+KEEPING = ("project", "baumgarte", "ggl", "index-3", "none")
+"""What keeps a run where its constraints hold."""
+
+BAUMGARTE = (5.0, 5.0)
+"""α and β of Baumgarte's stabilisation, 1/s, unless given: violations fade in a fifth of a second."""
+
+LEAST = 1e-14
+"""The least tolerance that doubles can tell from rounding."""
+
+MOST = 1e-3
+"""The largest tolerance."""
+
+
+@dataclass(frozen=True)
+class ConstraintPolicy:
+    """How constraints are met."""
+
+    engine: str = DEFAULT
+    """A name of ENGINES."""
+    rank_tolerance: float = TOLERANCE
+    keeping: str = "project"
+    """How a run stays where they hold: a name of KEEPING."""
+    baumgarte: tuple[float, float] | None = None
+    """α, β of φ̈ + 2α φ̇ + β² φ = 0, in the place of φ̈ = 0; of conditions of velocities ṙ + α r = 0."""
+
+    def __str__(self) -> str:
+        return f"{self.engine} {self.rank_tolerance!r} {self.keeping} {self.baumgarte}"
+
+
+DEFAULT_POLICY = ConstraintPolicy()
+
+
+def constraint_policy_of(
+    where: str, engine: Any, rank_tolerance: Any, constraints: Any = KEEPING[0], baumgarte: Any = None
+) -> ConstraintPolicy:
+    """How constraints are met and kept, as asked for; or an error: no such engine, a tolerance that is none."""
+    one_of(f"{where}, engine", engine, ENGINES, "no such engine")
+    if not is_real(rank_tolerance) or not LEAST <= rank_tolerance <= MOST:
+        expected = f"{LEAST:g} to {MOST:g}, relative to the size of a row"
+        raise InputError(message(f"{where}, rank_tolerance", "out of range", repr(rank_tolerance), expected))
+    one_of(f"{where}, constraints", constraints, KEEPING, "no such policy")
+    if constraints != "baumgarte" and baumgarte is not None:
+        found = f"constraints={constraints!r}"
+        raise InputError(message(f"{where}, baumgarte", "has no effect", found, "constraints='baumgarte'"))
+    pull = None
+    if constraints == "baumgarte":
+        pull = _pair(f"{where}, baumgarte", BAUMGARTE if baumgarte is None else baumgarte)
+    return ConstraintPolicy(engine, float(rank_tolerance), constraints, pull)
+
+
+def _pair(where: str, value: Any) -> tuple[float, float]:
+    """α, β ≥ 0, or an error."""
+    expected = "(alpha, beta), 1/s, not below 0"
+    try:
+        alpha, beta = map(float, value)
+    except (TypeError, ValueError):
+        raise InputError(message(where, "not two numbers", repr(value), expected)) from None
+    if not (0 <= alpha < np.inf and 0 <= beta < np.inf):
+        raise InputError(message(where, "out of range", repr(value), expected))
+    return alpha, beta

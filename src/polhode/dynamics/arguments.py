@@ -1,0 +1,23 @@
+"""The arguments of the physics: a tree, its state, and what acts on it."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from polhode.model import Tree
+from polhode.scalar import Vec, vec
+
+
+class Arguments(NamedTuple):
+    """The arguments of one call, on scalars."""
+
+    tree: Tree
+    q: Vec = vec()
+    v: Vec = vec()
+    vd: Vec = vec()
+    tau: Vec = vec()
+    q1: Vec = vec()
+    point: Vec = vec()
+    t: Any = 0.0
+    wrench: Mapping[str, tuple[Vec, Vec]] = {}
+    rolled: bool = False
+    """Whether the passes over the tree become loops of the compiled code: for large trees."""

@@ -1,0 +1,287 @@
+"""A study made ready: the numbers of every run, and the runs themselves, some at a time.
+
+Any stretch of runs can be asked for, in any order, by anyone: run i has the same numbers and the same bits.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.ensemble.draws import Draws
+from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
+from polhode.ensemble.names import check_study_names
+from polhode.ensemble.rules import Rules
+from polhode.ensemble.study import Study, is_text, told
+from polhode.ensemble.targets import FORCE, START, Targets, impossible
+from polhode.errors import InputError, PolhodeError, message
+from polhode.integrate.methods import method_named
+from polhode.result import conserved
+from polhode.scalar import Vec
+from polhode.simulation import step_state
+from polhode.simulation.batch_run import (
+    KINETIC,
+    POTENTIAL,
+    BatchRun,
+    BatchSpec,
+    Block,
+    Timing,
+    controlled_steps,
+    equal_steps,
+)
+from polhode.simulation.compiled_run import RunSpec
+from polhode.simulation.simulate import settings_of
+
+STATUS = {
+    "pending": 0, "finished": 1, "stopped": 2, "not finite": 3, "step too small": 4, "refused": 5, "quarantined": 6,
+}  # fmt: skip
+"""How a run ended. Refused: its numbers are none that a machine could have. Quarantined: it could not be run."""
+
+_ENDED = {step_state.GOING: 1, step_state.EVENT: 2, step_state.NOT_FINITE: 3, step_state.TOO_SMALL: 4}
+
+
+class Array(NamedTuple):
+    """An array of a store: its axes, `run` first, their lengths after it, its kind, its unit."""
+
+    axes: tuple[str, ...]
+    sizes: tuple[int, ...]
+    kind: str
+    unit: str = ""
+    note: str = ""
+
+
+class Stretch(NamedTuple):
+    """Runs that follow one another: their arrays by name, and the reasons of those that were not run, by run."""
+
+    first: int
+    last: int
+    arrays: dict[str, np.ndarray]
+    reasons: dict[int, str]
+
+
+class StudyRunner:
+    """A study, checked and ready to run."""
+
+    def __init__(self, study: Study) -> None:
+        """Check everything that can be wrong before anything is computed."""
+        self.study, self.model = study, study.model
+        check_study_names(study)
+        self.targets = Targets(study.model)
+        self._settings = settings_of(
+            study.model, study.q, study.v, study.duration, study.step, study.method, study.tolerance,
+            study.times, study.every, study.norm,
+        )  # fmt: skip
+        self.draws = Draws(study, self.targets)
+        self.columns, self.values = self.draws.columns, self.draws.values
+        self.rules = Rules(study, self.targets, self.columns)
+        self.rules.check_names()
+        self.timing = self._timing()
+        self.lanes = BatchRun(self._formation())
+        self._kept = {part: self._kept_of(part) for part in START}
+        self._check_measures()
+        self.values(0, 1)
+        self._try_outputs()
+
+    # what is run
+
+    def _timing(self) -> Timing:
+        settings = self._settings
+        if settings.step is not None:
+            steps = round(settings.duration / settings.step)
+            every = min(settings.every or max(1, -(-steps // 100)), max(steps, 1))
+            return equal_steps(settings.duration, settings.step, every)
+        times = settings.times if settings.times is not None else np.linspace(0, settings.duration, 101)
+        return controlled_steps(times.tolist(), settings.tolerance)
+
+    def _formation(self) -> BatchSpec:
+        study, settings = self.study, self._settings
+        numbers = tuple(c for c in self.columns if c in self.targets.numbers)
+        free = [c for c in self.columns if self.targets.is_free(c) or c.startswith(f"{FORCE}.")]
+        tau = self.rules.forces()
+        watched: dict[str, Any] = {
+            name: self.rules.function(f"stop '{name}'", x.when) for name, x in study.stop.items()
+        }
+        crossings = tuple(step_state.Crossing(watched[name], stop.direction, name) for name, stop in study.stop.items())
+        outputs: dict[str, Any] = {}
+        for name, rule in study.outputs.items():
+            outputs[name] = self.rules.function(f"output '{name}'", rule)
+        if self._conserves:
+            outputs |= {"kinetic_energy": KINETIC, "potential_energy": POTENTIAL}
+        start = settings.q, settings.v
+        plan = RunSpec(
+            self.model, method_named(settings.method), settings.step is not None, tau, crossings, settings.norm,
+            tuple(self.model.zero), start,
+        )  # fmt: skip
+        texts = [told(x) for x in (study.tau, *study.outputs.values(), *study.stop.values())]
+        rules = (study.tau, *study.outputs.values(), *study.stop.values())
+        # a kernel is kept on disk only where texts say all: what a function reads may change under it
+        identity = repr((self.columns, texts)) if all(map(is_text, rules)) else ""
+        return BatchSpec(plan, numbers, tuple(free), outputs, identity)
+
+    @cached_property
+    def _conserves(self) -> bool:
+        """Whether the energy of a run should stay: nothing acts on the model, and no damping is drawn."""
+        driven = [j.name for j in self.model.joints] if self.study.tau is not None else []
+        dampers = any(c.endswith(".damping") or c.startswith(f"{FORCE}.") for c in self.columns)
+        return conserved(self.model, driven).energy and not dampers
+
+    def _try_outputs(self) -> None:
+        """Ask every output once, at the start, so that a mistake is told before the runs."""
+        q, v, p = (Vec(x[0].tolist()) for x in self.starts(0, 1))
+        own = dict(zip(self.lanes.names, p, strict=True))
+        for name, rule in self.study.outputs.items():
+            where = f"sweep, output '{name}'"
+            try:
+                found = float(self.rules.function(f"output '{name}'", rule)(0.0, q, v, own))
+            except PolhodeError:
+                raise
+            except Exception as error:
+                raise InputError(
+                    message(where, "failed at the start", f"{type(error).__name__}: {error}", "a number")
+                ) from error
+            if not np.isfinite(found):
+                raise InputError(message(where, "not finite at the start", str(found), "a number"))
+
+    # what is kept
+
+    def _kept_of(self, part: str) -> list[int]:
+        """The places of q or of v that are kept."""
+        names = self.targets.starts[part]
+        if part in self.study.keep:
+            return list(range(len(names)))
+        known = [f"{p}.{x}" for p, own in self.targets.starts.items() for x in own]
+        for name in self.study.keep:
+            if name not in (*START, *known):
+                expected = "q, v, " + ", ".join(known[:6])
+                raise InputError(message("sweep, keep", "no such part of the state", repr(name), expected))
+        return [k for k, name in enumerate(names) if f"{part}.{name}" in self.study.keep]
+
+    def _check_measures(self) -> None:
+        for name, measure in self.study.measures.items():
+            known = [f"{p}.{x}" for p, own in self.targets.starts.items() for x in own] + list(self.study.outputs)
+            if measure.of not in known:
+                raise InputError(
+                    message(f"sweep, measure '{name}'", "of nothing known", repr(measure.of), ", ".join(known[:8]))
+                )
+
+    @cached_property
+    def arrays(self) -> dict[str, Array]:
+        """Every array of a store, by name."""
+        names, time = self.targets.starts, len(self.timing.times)
+        found = {"sample": Array(("parameter",), (len(self.columns),), "f8", "", "the numbers of each run")}
+        for part, axis in (("q", "coordinate"), ("v", "dof")):
+            if self._kept[part]:
+                found[part] = Array(("time", axis), (time, len(self._kept[part])), "f8")
+            whole = len(self._kept[part]) == len(names[part])
+            found[f"{part}_end"] = Array(
+                (axis if whole else f"{axis}_end",), (len(names[part]),), "f8", "", "where each run ended"
+            )
+        for name in self.study.outputs:
+            found[name] = Array(("time",), (time,), "f8")
+        for name in self.study.measures:
+            found[name] = Array((), (), "f8")
+        found["status"] = Array((), (), "i1", "", "how each run ended")
+        found["verdict"] = Array((), (), "i1", "", "how good each run is")
+        found["end_time"] = Array((), (), "f8", "s", "the time that each run reached")
+        found["steps"] = Array((), (), "f8", "1", "steps taken")
+        if self.study.stop:
+            found["event"] = Array((), (), "i1", "", "which of the stops ended the run; -1: none")
+        if self._conserves:
+            found["energy_drift"] = Array((), (), "f8", "1", "of the energy's scale")
+        return found
+
+    @cached_property
+    def coordinates(self) -> dict[str, Any]:
+        """The coordinates of the arrays' axes, but for `run`."""
+        names = self.targets.starts
+        return {
+            "time": self.timing.times, "parameter": list(self.columns),
+            "coordinate": [names["q"][k] for k in self._kept["q"]], "dof": [names["v"][k] for k in self._kept["v"]],
+            "coordinate_end": names["q"], "dof_end": names["v"],
+        }  # fmt: skip
+
+    # running
+
+    def run(
+        self, first: int, last: int, threads: int = 1, lanes: Any = None, skip: Mapping[int, str] | None = None
+    ) -> Stretch:
+        """Runs first … last − 1.
+
+        lanes  who follows them: `Lanes` of this processor unless given
+        skip   runs that are not to be run, and why, by their number
+        """
+        values = self.values(first, last)
+        refused = impossible(self.model, self.columns, values)
+        aside = {k - first: why for k, why in (skip or {}).items() if first <= k < last}
+        taken = values.copy()
+        taken[sorted({**refused, **aside})] = self._harmless
+        for k in np.flatnonzero(self.lanes.violated(*self._given(taken))).tolist():
+            refused[k] = "the start violates the constraints"
+        bad = sorted({**refused, **aside})
+        taken[bad] = self._harmless
+        block = (lanes or self.lanes).run(*self._given(taken), self.timing, threads)
+        found = self._arrays(block, values)
+        found["status"][bad], found["verdict"][bad] = STATUS["refused"], VERDICTS["failed"]
+        found["status"][sorted(aside)] = STATUS["quarantined"]
+        for name, array in self.arrays.items():
+            if array.kind == "f8" and name != "sample" and bad:
+                found[name] = found[name].copy()
+                found[name][bad] = np.nan
+        return Stretch(first, last, found, {first + k: why for k, why in {**refused, **aside}.items()})
+
+    @cached_property
+    def _harmless(self) -> np.ndarray:
+        """Numbers that any run can be made with: the model's own."""
+        q, v = self._settings.q, self._settings.v
+        names = self.targets.starts
+        own = {**self.targets.numbers}
+        own |= {f"start.q.{x}": q[k] for k, x in enumerate(names["q"])}
+        own |= {f"start.v.{x}": v[k] for k, x in enumerate(names["v"])}
+        return np.array([own.get(column, 0.0) for column in self.columns])
+
+    def starts(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, v and the kernel's own numbers of runs first … last − 1; those no machine could have are the model's."""
+        values = self.values(first, last).copy()
+        values[list(impossible(self.model, self.columns, values))] = self._harmless
+        return self._given(values)
+
+    def _given(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q (n, nq) and v (n, nv) at the start, and the kernel's own numbers p (n, P)."""
+        n, names = len(values), self.targets.starts
+        start = {"q": np.tile(self._settings.q, (n, 1)), "v": np.tile(self._settings.v, (n, 1))}
+        p = np.tile(self.lanes.defaults, (n, 1))
+        places = {name: k for k, name in enumerate(self.lanes.names)}
+        for k, column in enumerate(self.columns):
+            part = next((part for part, root in START.items() if column.startswith(f"{root}.")), None)
+            if part:
+                name = column.removeprefix(f"{START[part]}.")
+                start[part][:, names[part].index(name)] = values[:, k]
+            else:
+                p[:, places[self.lanes.place(column)]] = values[:, k]
+        return start["q"], start["v"], p
+
+    def _arrays(self, block: Block, values: np.ndarray) -> dict[str, np.ndarray]:
+        study, names = self.study, self.targets.starts
+        found: dict[str, np.ndarray] = {"sample": values, "q_end": block.q_end, "v_end": block.v_end}
+        for part, states in (("q", block.q), ("v", block.v)):
+            if self._kept[part]:
+                whole = len(self._kept[part]) == states.shape[2]
+                found[part] = states if whole else states[:, :, self._kept[part]]
+        series = {name: block.outputs[:, :, k] for k, name in enumerate(self.lanes.outputs)}
+        found |= {name: series[name] for name in study.outputs}
+        for part, states in (("q", block.q), ("v", block.v)):
+            series |= {f"{part}.{name}": states[:, :, k] for k, name in enumerate(names[part])}
+        found |= named(study.measures, series, self.timing.times)
+        status = np.zeros(len(values), dtype=np.int8)
+        for code, ended in _ENDED.items():
+            status[block.status == code] = ended
+        found["status"], found["end_time"], found["steps"] = status, block.end, block.taken
+        if study.stop:
+            found["event"] = block.event.astype(np.int8)
+        drift = None
+        if self._conserves:
+            found["energy_drift"] = drift = energy_drift(series["kinetic_energy"], series["potential_energy"])
+        tolerance = None if self.lanes.fixed else self._settings.tolerance
+        found["verdict"] = verdicts(drift, status <= STATUS["stopped"], block.taken, tolerance)
+        return found

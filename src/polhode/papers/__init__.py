@@ -1,0 +1,1 @@
+"""What exists for the papers alone: the chain of Zoric, all forms side by side."""

@@ -1,0 +1,1 @@
+"""Runs: options in, Dataset out; one run, many side by side, their derivatives."""

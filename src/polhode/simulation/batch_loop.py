@@ -1,0 +1,226 @@
+"""Runs side by side on their way: sampled, ended where they fail or where an event lies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from polhode.errors import InputError, message
+from polhode.kernel.batch import Bound
+from polhode.kernel.stealing import go_on
+from polhode.simulation import step_state
+from polhode.simulation.run_loop import LOOKS
+
+if TYPE_CHECKING:
+    from polhode.simulation.batch_run import BatchRun
+
+HALVINGS = 60
+"""Of a step, until an event in it has its place to the last bit."""
+
+MOST_STEPS = 10_000_000
+"""Steps that are tried within one sample, before a run counts as stuck."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """When runs are sampled, and how they step.
+
+    counts     (S,)  steps between samples, for equal steps of size h
+    times      (S + 1,)  of the samples, the first 0
+    tolerance  of steps under control
+    """
+
+    times: np.ndarray
+    counts: np.ndarray
+    h: float
+    tolerance: float
+
+    @property
+    def end(self) -> float:
+        """Of every run."""
+        return float(self.times[-1])
+
+    def beginning(self, steps: float = 100.0) -> "Timing":
+        """The first so many steps, or with steps under control so many thousandths of the time."""
+        if self.h:
+            count = min(steps, float(np.sum(self.counts)))
+            return replace(self, times=np.array([0.0, count * self.h]), counts=np.array([count]))
+        return replace(self, times=np.array([0.0, self.end * min(1.0, steps / 1000)]), counts=np.ones(1))
+
+
+class Block(NamedTuple):
+    """Runs side by side, sampled: n runs, S + 1 samples; NaN after the end of a run.
+
+    status  (n,)  as in `rows`
+    end     (n,)  the time each run reached;  q_end, v_end the state there
+    event   (n,)  the number of the event that ended it, −1: none
+    taken   (n,)  steps
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    outputs: np.ndarray
+    status: np.ndarray
+    end: np.ndarray
+    q_end: np.ndarray
+    v_end: np.ndarray
+    event: np.ndarray
+    taken: np.ndarray
+
+
+class BatchLoop:
+    """Some runs on their way: two tables of rows, one computed from the other in turn."""
+
+    def __init__(self, lanes: "BatchRun", p: np.ndarray, timing: Timing, found: Block) -> None:
+        self.lanes, self.timing, self.found, engine = lanes, timing, found, lanes.engine
+        self.n = n = len(found.q)
+        self.given = [np.ascontiguousarray(p)] if lanes.names else []
+        self.tables = [np.empty((n, engine.width)) for _ in range(2)]
+        self.now = 0
+        self.settings = [np.zeros(()) for _ in range(3 if lanes.fixed else 4)]
+        self.state = [] if lanes.fixed else [np.empty((n, lanes.nq + lanes.nv))]
+
+    @cached_property
+    def steps(self) -> list[Bound]:
+        """From one table to the other, and back."""
+        row, given = self.lanes.kernels["row"], [*self.given, *self.settings]
+        return [Bound(row, self.n, [self.tables[k], *given], [self.tables[1 - k], *self.state]) for k in range(2)]
+
+    @cached_property
+    def observe(self) -> tuple[list[np.ndarray], Bound]:
+        """Room for time, q, v and outputs; and what fills the last from the others."""
+        lanes, n = self.lanes, self.n
+        room = [np.zeros(()), *(np.empty((n, size)) for size in (lanes.nq, lanes.nv, len(lanes.outputs)))]
+        return room, Bound(lanes.kernels["observed"], n, [*room[:3], *self.given], [room[3]])
+
+    @property
+    def table(self) -> np.ndarray:
+        """The rows as they are now."""
+        return self.tables[self.now]
+
+    def start(self, q: np.ndarray, v: np.ndarray) -> None:
+        """The first rows, and the first sample."""
+        lanes, timing = self.lanes, self.timing
+        q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
+        h = np.array(timing.h if lanes.fixed else min(timing.end, self.longest))
+        Bound(lanes.kernels["first"], self.n, [q, v, *self.given, h, np.array(timing.tolerance)], [self.table])()
+        self._keep(0, q, v, np.ones(self.n, dtype=bool))
+
+    @property
+    def longest(self) -> float:
+        """No step under control is longer, lest events are stepped over."""
+        return self.timing.end / LOOKS if self.lanes.formation.plan.crossings else step_state.LONGEST
+
+    def advance(self, sample: int) -> bool:
+        """On to the next sample; False when no run is left."""
+        timing, lanes, field = self.timing, self.lanes, self.lanes.engine.field
+        if lanes.fixed:
+            left_over, self.settings[1][...] = int(timing.counts[sample]), timing.h
+            while left_over:
+                few = min(left_over, lanes.at_once)
+                self.settings[0][...] = few
+                self._step()
+                left_over -= few
+            there = field(self.table, "status") == step_state.GOING
+            q, v = field(self.table, "q"), field(self.table, "v")
+        else:
+            target = float(timing.times[sample + 1])
+            for place, value in zip(self.settings, (target, timing.tolerance, timing.end, self.longest), strict=True):
+                place[...] = value
+            for _ in range(-(-MOST_STEPS // lanes.at_once)):
+                self._step()
+                left = (field(self.table, "status") == step_state.GOING) & (field(self.table, "t") < target)
+                if not left.any():
+                    break
+            else:
+                field(self.table, "status")[left] = step_state.TOO_SMALL
+            there = field(self.table, "t") >= target
+            q, v = self.state[0][:, : lanes.nq], self.state[0][:, lanes.nq :]
+        self._keep(sample + 1, q, v, there)
+        return bool(there.any())
+
+    def _step(self) -> None:
+        go_on()
+        self.steps[self.now]()
+        self.now = 1 - self.now
+
+    def _keep(self, sample: int, q: np.ndarray, v: np.ndarray, there: np.ndarray) -> None:
+        lanes, found, t = self.lanes, self.found, self.timing.times[sample]
+        everyone = bool(there.all())
+        if lanes.outputs:
+            (at, own_q, own_v, values), look = self.observe
+            at[...], own_q[:], own_v[:] = t, q, v
+            look()
+            found.outputs[there if not everyone else slice(None), sample] = values if everyone else values[there]
+        if everyone:
+            found.q[:, sample], found.v[:, sample] = q, v
+        else:
+            found.q[there, sample], found.v[there, sample] = q[there], v[there]
+
+    def close(self) -> None:
+        """How each run ended; no sample lies after its end."""
+        field, table, found, timing = self.lanes.engine.field, self.table, self.found, self.timing
+        found.status[:], found.taken[:] = field(table, "status"), field(table, "taken")
+        end = found.taken * timing.h if self.lanes.fixed else field(table, "t")
+        found.end[:] = np.where(found.status == step_state.GOING, timing.end, end)
+        found.q_end[:], found.v_end[:] = field(table, "q"), field(table, "v")
+        at = np.flatnonzero(found.status == step_state.EVENT)
+        if len(at):
+            found.event[at], found.end[at], found.q_end[at], found.v_end[at] = self._events(at)
+            after = np.zeros((self.n, len(timing.times)), dtype=bool)
+            after[at] = timing.times > found.end[at, None]
+            for array in (found.q, found.v, found.outputs):
+                array[after] = np.nan
+
+    def _events(self, at: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Which event ended each of these runs, and its time and state: the last step, halved again and again."""
+        lanes, n = self.lanes, len(at)
+        table = np.ascontiguousarray(self.table[at])
+        g_before, g = (lanes.engine.field(table, name) for name in ("g_before", "g"))
+        theta = np.ones(n)
+        width = 1 + lanes.nq + lanes.nv + len(lanes.engine.plan.crossings)
+        found = np.empty((n, width))
+        given = [np.ascontiguousarray(x[at]) for x in self.given]
+        look = Bound(lanes.kernels["inside"], n, [table, *given, theta, np.array(self.timing.h)], [found])
+        best, which = np.full(n, 2.0), np.full(n, -1)
+        for k, crossing in enumerate(lanes.engine.plan.crossings):
+            low, high = np.zeros(n), np.ones(n)
+            for _ in range(HALVINGS):
+                theta[:] = (low + high) / 2
+                look()
+                passed = _passed(crossing.direction, g_before[:, k], found[:, 1 + lanes.nq + lanes.nv + k])
+                high, low = np.where(passed, theta, high), np.where(passed, low, theta)
+            first = _passed(crossing.direction, g_before[:, k], g[:, k]) & (high < best)
+            best, which = np.where(first, high, best), np.where(first, k, which)
+        theta[:] = best
+        look()
+        return which, found[:, 0].copy(), found[:, 1 : 1 + lanes.nq].copy(), found[:, 1 + lanes.nq :][:, : lanes.nv]
+
+
+def _passed(direction: int, old: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Whether a function changed its sign the way it is watched for, as in `step_state.crossed`."""
+    up, down = (old < 0) & (new >= 0), (old > 0) & (new <= 0)
+    return (up if direction >= 0 else np.zeros_like(up)) | (down if direction <= 0 else np.zeros_like(down))
+
+
+def equal_steps(duration: float, h: float, every: int) -> Timing:
+    """Samples after every so many equal steps, and at the end."""
+    steps = round(duration / h)
+    if not steps or abs(duration / h - steps) > 1e-9 * max(steps, 1):
+        near = max(steps, 1) * h
+        fix = f"Take {near:.12g} s, or a step of {duration / max(steps, 1):.12g} s."
+        raise InputError(
+            message("sweep, duration", "not a whole number of steps", f"{duration:g} s", f"n × {h:g} s", fix)
+        )
+    numbers = [*np.arange(0, steps, every).tolist(), steps]
+    times = np.array(numbers) * h
+    times[-1] = duration
+    return Timing(times, np.diff(numbers).astype(float), h, 0.0)
+
+
+def controlled_steps(times: Sequence[float], tolerance: float) -> Timing:
+    """Samples at times, the first of them 0, with steps under control of a tolerance."""
+    given = np.array(times, dtype=float)
+    return Timing(given, np.ones(len(given) - 1), 0.0, tolerance)

@@ -1,0 +1,456 @@
+"""The functions of one run, compiled: a row from the row before, and the state within a step.
+
+What cannot be traced (a user's function that branches on values) runs in Python, by the same functions.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from polhode.check.diagnosis import Missed, contradictions, missed
+from polhode.constrain.absolute_coordinates import Absolute
+from polhode.constrain.constrained_dynamics import constrained_dynamics
+from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
+from polhode.dynamics.arguments import Arguments
+from polhode.errors import InputError, PolhodeError, PolhodeWarning, message, told
+from polhode.integrate.adaptive import initial_step
+from polhode.integrate.bound import BOUND
+from polhode.integrate.method import Method
+from polhode.kernel import Symbol, trace
+from polhode.kernel.build import Kernel, kernel_for
+from polhode.kernel.cache import key as cache_key
+from polhode.kernel.chain import chained
+from polhode.kernel.record import Shared
+from polhode.kernel.schedule import fused
+from polhode.model import Model, Tree, make_tree, regrouped
+from polhode.scalar import Vec, flat
+from polhode.simulation import step_state
+from polhode.simulation.inputs import law_of, named_inputs, ours, traceable
+from polhode.simulation.machine import Input, machine
+from polhode.system.algorithms import FACTORED, identity_text
+from polhode.system.loops import is_large
+from polhode.system.mass_matrix_check import check_mass_matrix
+from polhode.system.quantities import forward_by_factors, forward_dynamics
+from polhode.system.system import System
+
+SHORT = 1e-6
+"""A first step, s, where none can be told."""
+
+UNBOUNDED = 1e50
+"""A state with a larger number has run away by itself: no input is to blame."""
+
+AHEAD = 1e-9
+"""How far ahead, relative to the time, a constraint is looked at where a run cannot go on."""
+
+WRITTEN = 50
+"""Numbers of a state up to which the stages of a step are written out, each with sums of its own."""
+
+INLINE = 250
+"""Operations of an acceleration that are written out at each stage of a step; a larger one is one routine for all."""
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """What is to be run: a model under inputs, by a method, watching for crossings."""
+
+    model: Model
+    method: Method
+    fixed: bool
+    """Equal steps, or steps under control of their error."""
+    tau: Any = None
+    crossings: tuple[step_state.Crossing, ...] = ()
+    norm: str = "state"
+    """What keeps quaternions at unit length: "state", or "none"; Lie-group methods need neither."""
+    zero: tuple[float, ...] = ()
+    """The coordinates at zero."""
+    start: tuple[np.ndarray, np.ndarray] | None = None
+    """q and v at the start, where the user's functions are tried."""
+    held: bool = False
+    """Whether forces are held from one break of the run to the next."""
+    way: ConstraintPolicy = DEFAULT_POLICY
+    """How constraints are met."""
+
+
+class CompiledRun:
+    """A plan, ready to run."""
+
+    def __init__(self, plan: RunSpec, warn: bool = True) -> None:
+        self.plan, self.model = plan, plan.model
+        self.tree, self.closed = make_tree(plan.model), constrained_dynamics(plan.model, plan.way)
+        self.law, self.law_text = law_of(plan.model, self.tree, plan.tau, np.array(plan.zero))
+        self.inputs = named_inputs(plan.model, plan.tau, self.law)
+        if self.closed and self.closed.scales.light and plan.way.keeping == "ggl":
+            fix = "Give every body mass and inertia, or take constraints='project'."
+            found = f"model '{plan.model.name}', whose mass matrix is singular"
+            raise InputError(message("simulate, constraints", "'ggl' needs M⁻¹", found, "a regular one", fix))
+        if not self.closed:
+            check_mass_matrix("simulate", plan.model, self.tree)
+        self._looped = True
+        self.raised = ""
+        """What a user's function raised during the run, and where."""
+        self._try()
+        self.in_python = self._reasons()
+        if self.in_python and self.closed and plan.way.keeping in BOUND:
+            fix = "Write it on generic scalars (polhode.sin, polhode.where, …), or take constraints='project'."
+            where = f"simulate, constraints {plan.way.keeping!r}"
+            raise InputError(message(where, "needs compiled inputs", self.in_python[0], "none in Python", fix))
+        for reason in self.in_python if warn else ():
+            warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=4)
+
+    def _try(self) -> None:
+        """Ask the user's functions once, at the start, so that a mistake is told before the run."""
+        q, v = self.plan.start or (np.array(self.plan.zero), np.zeros(self.model.nv))
+        state = 0.0, Vec(q.tolist()), Vec(v.tolist())
+        asked: list[tuple[str, Callable[[], Any], int]] = [(f, partial(g, *state), 1) for f, g in self.inputs]
+        asked += [(f"event '{c.name}'", partial(c.function, *state), 0) for c in self.plan.crossings]
+        for name, function, axes in asked:
+            where = f"simulate, {name}"
+            try:
+                found = np.array(function(), dtype=float)
+            except PolhodeError:
+                raise
+            except Exception as error:
+                raise InputError(message(where, "failed at the start", told(error), "finite numbers")) from error
+            if found.ndim != axes:
+                raise InputError(message(where, "wrong result", f"shape {found.shape}", "one number"))
+            if not np.all(np.isfinite(found)):
+                raise InputError(message(where, "not finite at the start", str(found.tolist())[:80], "finite numbers"))
+
+    def _reasons(self) -> list[str]:
+        """Why the run cannot be compiled."""
+        crossings = [(f"event '{c.name}'", c.function) for c in self.plan.crossings]
+        found = [traceable(self.model, function, what) for what, function in (*self.inputs, *crossings)]
+        return [reason for reason in found if reason]
+
+    # on generic scalars
+
+    def setup(self, level: Vec | None = None) -> step_state.Setup:
+        """Method, machine and crossings; level: forces held over a period."""
+        plan = self.plan
+        law: Input | None = self.law
+        if plan.held:
+            law = lambda t, q, v: level or Vec()  # noqa: E731
+        forward = self._forward if self.closed or not self.in_python else forward_dynamics
+        made = machine(self.tree, law, forward)
+        made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > WRITTEN)
+        if plan.norm == "none":
+            made = made._replace(normalized=lambda q: q)
+        if not self.closed:
+            return step_state.Setup(plan.method, made, plan.crossings)
+        if plan.way.keeping == "project":
+            made = made._replace(tangent=self._tangent)
+            return step_state.Setup(plan.method, made, plan.crossings, self._project)
+        if plan.way.keeping in BOUND:
+            nothing = Vec([0.0] * self.model.nv)
+            given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
+            made = made._replace(bound=self.closed.bound(self.tree, given))
+        return step_state.Setup(plan.method, made, plan.crossings)
+
+    def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
+        """The same plan for a tree with symbols among its numbers, and perhaps another law, to be traced.
+
+        rolled  False: no loops over the elements, however many there are
+        """
+        way, _, operations = self._way
+        whole = self.model.forces or self.closed or self.plan.way.engine == "absolute"
+        reduced = tree if whole else regrouped(tree)
+        if not rolled and not self.closed and is_large(reduced):
+            way = forward_dynamics
+        law = law or law_of(self.model, tree, self.plan.tau, np.array(self.plan.zero))[0]
+        other = copy(self)
+        vars(other).update(tree=tree, law=law, _way=(way, reduced, operations), _looped=False)
+        for name in ("_shared", "_projection"):
+            vars(other).pop(name, None)
+        return other
+
+    @cached_property
+    def _way(self) -> tuple[Callable[[Arguments], Vec], Tree, int]:
+        """The cheapest way to the acceleration, the tree it works on, and its operations."""
+        if self.closed:
+            return self.closed.forward, self.tree, 10**9
+        if self.plan.way.engine == "absolute":
+            return Absolute.of(self.model).forward, self.tree, 10**9
+        tree = self.tree if self.model.forces else regrouped(self.tree)
+        if is_large(tree) and not self.model.forces:
+            return (lambda x: forward_dynamics(x._replace(rolled=True))), tree, 10**9
+        nq, nv = (self.model.nq,), (self.model.nv,)
+
+        def cost(way: Callable[[Arguments], Vec]) -> int:
+            graph = trace(lambda t, q, v, tau: way(Arguments(tree, q, v, tau=tau, t=t)), t=(), q=nq, v=nv, tau=nv)
+            return fused(graph).operations.total()
+
+        ways = (forward_dynamics, forward_by_factors) if self.model.nv <= FACTORED else (forward_dynamics,)
+        counts = {way: cost(way) for way in ways}
+        best = min(counts, key=counts.__getitem__)
+        return best, tree, counts[best]
+
+    def _forward(self, x: Arguments) -> Vec:
+        """v̇ of the arguments of a call."""
+        if not _is_traced(x.q, x.v):
+            return self._on_floats(x) if self.closed else forward_dynamics(x._replace(tree=self.tree))
+        way, tree, operations = self._way
+        if operations <= INLINE:
+            return way(x._replace(tree=tree))
+        return self._shared(Vec([x.t]), x.q, x.v, x.tau)
+
+    @cached_property
+    def _shared(self) -> Shared:
+        way, tree, _ = self._way
+        return Shared("acceleration", lambda t, q, v, tau: way(Arguments(tree, q, v, tau=tau, t=t[0])))
+
+    @cached_property
+    def system(self) -> System:
+        """The same model as a System, for what is asked of it besides the run."""
+        way = self.plan.way
+        return System(self.model, engine=way.engine, rank_tolerance=way.rank_tolerance, baumgarte=way.baumgarte)
+
+    def _on_floats(self, x: Arguments) -> Vec:
+        """v̇ under constraints of plain numbers: conditions are derived from a graph, so a kernel is asked."""
+        return Vec(self.system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
+
+    def _project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
+        """The state brought back to where the constraints hold."""
+        if not _is_traced(q, v):
+            found = self.system.project([*q], [*v], t=t)
+            return Vec(found.q.tolist()), Vec(found.v.tolist())
+        both = self._projection(Vec([t]), q, v)
+        return Vec(both[: len(q)]), Vec(both[len(q) :])
+
+    def _tangent(self, t: Any, q: Vec, v: Vec, changes: list[Vec]) -> list[Vec]:
+        """The parts of small changes of the state along the constraints; on floats they stay whole."""
+        if not _is_traced(q, v):
+            return changes
+        found = self._along(Vec([t]), q, v, Vec([x for change in changes for x in change]))
+        size = len(q) + len(v)
+        return [Vec(found[k * size : (k + 1) * size]) for k in range(len(changes))]
+
+    @cached_property
+    def _along(self) -> Shared:
+        closed, tree = self.closed, self.tree
+        assert closed is not None
+
+        def along(t: Vec, q: Vec, v: Vec, changes: Vec) -> Vec:
+            size = len(q) + len(v)
+            parts = [Vec(changes[k : k + size]) for k in range(0, len(changes), size)]
+            return Vec(flat(closed.tangent(tree, t[0], q, v, parts)))
+
+        return Shared("tangent", along)
+
+    @cached_property
+    def _projection(self) -> Shared:
+        closed, tree = self.closed, self.tree
+        assert closed is not None
+        return Shared("project", lambda t, q, v: Vec(flat(closed.projected(tree, t[0], q, v, strict=True))))
+
+    # compiled
+
+    def start(self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None) -> np.ndarray:
+        """The first row of a run from a state."""
+        make = step_state.fixed_start if self.plan.fixed else step_state.adaptive_start
+        given = Vec(level.tolist()) if level is not None else None
+        plain = not self.plan.crossings and not self.plan.method.start  # then nothing is computed
+        first = make(self._unused if plain else self.setup(given), t, Vec(q.tolist()), Vec(v.tolist()), h)
+        return np.array(flat(first), dtype=float)
+
+    def first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
+        """A first step for steps under control."""
+        given = Vec(level.tolist()) if level is not None else None
+        setup = self.setup(given)
+        try:
+            h = float(initial_step(setup.method, setup.machine, t, Vec(q.tolist()), Vec(v.tolist()), tolerance))
+        except ArithmeticError:  # 1/0 of floats, where arrays and compiled code have infinities
+            h = 0.0
+        return h if 0 < h < np.inf else SHORT
+
+    def ahead(
+        self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None
+    ) -> tuple[float, Vec, Vec]:
+        """The state a moment later, by one step of Euler's, on plain floats."""
+        given = Vec(level.tolist()) if level is not None else None
+        machine, at, speed = self.setup(given).machine, Vec(q.tolist()), Vec(v.tolist())
+        if not h:
+            return t, at, speed
+        return t + h, machine.retract(at, h * speed), speed + h * machine.acceleration(t, at, speed)
+
+    def blame(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float], level: np.ndarray | None) -> str:
+        """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""
+        if not np.max(abs(np.concatenate([q, v])), initial=0.0) < UNBOUNDED:
+            return ""
+        if self.closed and (found := self._contradictions(t, q, v, sizes)):
+            return found
+        for h in (0.0, *sizes):
+            try:
+                state = self.ahead(t, q, v, h, level)
+            except Exception:
+                return ""
+            for name, function in self.inputs:
+                try:
+                    values = np.array(function(*state), dtype=float)
+                except Exception as error:
+                    return f"{name} {told(error)}"
+                if not np.all(np.isfinite(values)):
+                    return f"{name} is not finite: {str(values.tolist())[:80]} at t = {state[0]:.9g}"
+        return ""
+
+    def missed(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
+        """What constraints miss at samples of a run."""
+        return missed(self.system, time, q, v)
+
+    def _contradictions(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float]) -> str:
+        """Which constraints contradict each other at a state or just ahead of it; "" if none."""
+        for h in (0.0, *sizes, AHEAD * max(abs(t), 1.0)):
+            A, b = self.system.constraint_rows(q, v, t=t + h)
+            broken = ~np.all(np.isfinite(np.column_stack([A, b])), axis=1)
+            if np.any(broken):
+                listed = ", ".join(f"'{n}'" for n, yes in zip(self.system.constraint_names, broken, strict=True) if yes)
+                return f"constraint {listed} has no finite derivative at t = {t + h:.9g}"
+            if found := contradictions(self.system, q, v, t + h):
+                names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
+                return f"constraints contradict each other: {names}"
+        return ""
+
+    def forces(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+        """The generalised forces of the inputs at samples (n, nv); None where there is no law."""
+        law = self.law
+        if law is None:
+            return None
+        if self._law_kernel is not None:
+            (found,) = self._law_kernel(*(np.ascontiguousarray(x) for x in (time, q, v)))
+            return np.array(np.broadcast_to(found, (len(time), self.model.nv)))
+        found = np.full((len(time), self.model.nv), np.nan)
+        for k, (t, q_k, v_k) in enumerate(zip(time.tolist(), q.tolist(), v.tolist(), strict=True)):
+            with suppress(Exception):  # where a run failed by its input
+                found[k] = law(t, Vec(q_k), Vec(v_k))
+        return found
+
+    @cached_property
+    def _law_kernel(self) -> Kernel | None:
+        law, nq, nv = self.law, (self.model.nq,), (self.model.nv,)
+        if not self.model.nv or law is None or traceable(self.model, law, "tau"):
+            return None
+        return kernel_for("", lambda: trace(law, t=(), q=nq, v=nv), f"{self.model.name}: inputs", 1)
+
+    @cached_property
+    def like(self) -> Any:
+        """A row, for its shape."""
+        make = step_state.fixed_start if self.plan.fixed else step_state.adaptive_start
+        q, v = Vec(self.plan.zero), Vec([0.0] * self.model.nv)
+        return make(self.setup(v), 0.0, q, v, 1.0)
+
+    @cached_property
+    def _unused(self) -> step_state.Setup:
+        return self.setup(Vec([0.0] * self.model.nv))
+
+    @cached_property
+    def width(self) -> int:
+        """How many numbers a row has."""
+        return len(flat(self.like))
+
+    @cached_property
+    def _places(self) -> dict[str, int | slice]:
+        """Where in a row its fields lie."""
+        found: dict[str, int | slice] = {}
+        at = 0
+        for name, value in self.like._asdict().items():
+            size = len(flat(value))
+            found[name] = slice(at, at + size) if isinstance(value, tuple) else at
+            at += size
+        return found
+
+    def field(self, table: np.ndarray, name: str) -> np.ndarray:
+        """A field of rows, by name: (n,), or (n, size)."""
+        return table[..., self._places[name]]
+
+    def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None) -> np.ndarray | None:
+        """Fill table[1:], each row from the one before; with controlled steps also the samples (n, nq + nv).
+
+        settings  fixed: count, h, origin;  controlled: target, tolerance, end, longest;  each a number or (n,)
+        """
+        samples = None if self.plan.fixed else np.empty((len(table) - 1, self.model.nq + self.model.nv))
+        extra = [level] if self.plan.held else []
+        if self.in_python:
+            self._run_in_python(table, settings, extra, samples)
+            return samples
+        others = [np.asarray(x, dtype=float, order="C") for x in (*settings, *extra)]
+        chained(self._kernel, table, others, [] if samples is None else [samples])
+        return samples
+
+    def _run_in_python(
+        self, table: np.ndarray, settings: Sequence[Any], extra: list[Any], samples: np.ndarray | None
+    ) -> None:
+        row = self._row(*(Vec(level.tolist()) for level in extra))
+        for i in range(len(table) - 1):
+            now = [x if np.ndim(x) == 0 else x[i] for x in settings]
+            given = [int(now[0]), *map(float, now[1:])] if self.plan.fixed else list(map(float, now))
+            try:
+                found = row(Vec(table[i].tolist()), *given)
+            except (Exception, KeyboardInterrupt) as error:
+                stopped = isinstance(error, KeyboardInterrupt)
+                if not stopped and not isinstance(error, ArithmeticError) and ours(error):
+                    raise
+                self.raised = "" if stopped or ours(error) else f"a function {told(error)}"
+                table[i + 1 :] = table[i]
+                self.field(table[i + 1 :], "status")[:] = step_state.STOPPED if stopped else step_state.NOT_FINITE
+                return
+            table[i + 1], state = (found, None) if self.plan.fixed else found
+            if samples is not None:
+                samples[i] = state
+
+    def _row(self, level: Vec | None = None) -> Callable[..., Any]:
+        if self.plan.fixed:
+            return partial(step_state.fixed_row, self.setup(level), self.like)
+        return partial(step_state.adaptive_row, self.setup(level), self.like, limit=step_state.at_once(self.model.nv))
+
+    def inside(self, row: np.ndarray, theta: float, settings: Sequence[float], level: np.ndarray | None) -> np.ndarray:
+        """t, q, v and the crossings' functions within the last step.  settings: h, origin for fixed steps"""
+        if not self.in_python:
+            extra = [level] if self.plan.held else []
+            return self._inside_kernel(row, theta, *settings, *extra)[0]
+        given = Vec(level.tolist()) if level is not None else None
+        return np.array(self._find(given)(Vec(row.tolist()), float(theta), *settings))
+
+    def _find(self, level: Vec | None = None) -> Callable[..., Vec]:
+        find = step_state.fixed_inside if self.plan.fixed else step_state.adaptive_inside
+        return partial(find, self.setup(level), self.like)
+
+    @cached_property
+    def _inside_kernel(self) -> Kernel:
+        names = ("theta", "h", "origin") if self.plan.fixed else ("theta",)
+        return self._compiled(names, self._find, "within a step", "")
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        names = ("count", "h", "origin") if self.plan.fixed else ("target", "tolerance", "end", "longest")
+        return self._compiled(names, self._row, self.plan.method.name, self._key)
+
+    def _compiled(self, names: Sequence[str], make: Callable[..., Callable], title: str, key: str) -> Kernel:
+        """The kernel of a function of a row and of numbers of these names."""
+        shapes: dict[str, tuple[int, ...]] = {"row": (self.width,), **dict.fromkeys(names, ())}
+        if self.plan.held:
+            shapes["level"] = (self.model.nv,)
+
+        def function(row: Vec, level: Vec | None = None, **settings: Any) -> Any:
+            return make(level)(row, *(settings[name] for name in names))
+
+        return kernel_for(key, lambda: trace(function, **shapes), f"{self.model.name}: {title}", 1)
+
+    @property
+    def _key(self) -> str:
+        """What makes the kernel the same again; "": functions, which no text tells."""
+        model, plan = identity_text(self.model), self.plan
+        if not model or plan.crossings or not (self.law_text or plan.held):
+            return ""
+        inputs = "held" if plan.held else self.law_text
+        way = str(plan.way) if self.closed or plan.way.engine == "absolute" else ""
+        return cache_key(model, plan.method.name, str(plan.fixed), plan.norm, inputs, way, "run")
+
+
+def _is_traced(q: Vec, v: Vec) -> bool:
+    """Whether any of these is a symbol."""
+    return any(isinstance(value, Symbol) for value in (*q, *v))

@@ -1,0 +1,119 @@
+"""Tree → Machine: what the methods of integration see of a tree."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from polhode.dynamics import energy, forces, inertia, inverse, kinematics
+from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.kinematics import AT_REST, WORLD_FRAME, Frame, Twist
+from polhode.integrate.method import Machine
+from polhode.model import Spring, Tree
+from polhode.model.tree import GROUND, ORIGIN
+from polhode.quaternion import normalise
+from polhode.scalar import Scalar, Vec, cross, dot
+from polhode.spatial import Placement, moved
+from polhode.system.quantities import forward_dynamics
+
+Input = Callable[[Scalar, Vec, Vec], Vec]
+"""Generalised forces of (t, q, v)"""
+
+
+def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments], Vec] = forward_dynamics) -> Machine:
+    """The machine of a tree under generalised forces tau(t, q, v).
+
+    forward  v̇ of the arguments of a call
+    """
+    nothing = Vec([0.0] * tree.nv)
+    storing, acting = _storing(tree), _not_storing(tree)
+
+    def given(t: Scalar, q: Vec, v: Vec) -> Vec:
+        return Vec(tau(t, q, v)) if tau else nothing
+
+    def factored(q: Vec, p: Vec) -> Vec:
+        L, D = inertia.factor(tree, inertia.mass_matrix(tree, q))
+        return inertia.solve_factored(tree, L, D, p)
+
+    def total(q: Vec, v: Vec) -> Scalar:
+        kinetic, potential = energy.energy(tree, q, v)
+        return kinetic + potential
+
+    return Machine(
+        nq=tree.nq,
+        nv=tree.nv,
+        rotations=tuple(e.v for e in tree.elements if e.kind == "ball"),  # type: ignore[misc]
+        acceleration=lambda t, q, v: forward(Arguments(tree, q, v, tau=given(t, q, v), t=t)),
+        rate=lambda q, v: kinematics.rate(tree, q, v),
+        retract=lambda q, d: kinematics.integrate(tree, q, d),
+        normalized=lambda q: _normalized(tree, q),
+        momentum=lambda q, v: inverse.inverse_dynamics(tree, q, nothing, v, gravity=ORIGIN),
+        velocity=factored,
+        gradient=lambda q, v: kinetic_gradient(tree, q, v) + _generalized(storing, 0.0, q, nothing, tree.gravity),
+        energy=total,
+        forces=lambda t, q, v: given(t, q, v) + _generalized(acting, t, q, v, ORIGIN),
+    )
+
+
+def _normalized(tree: Tree, q: Vec) -> Vec:
+    found = list(q)
+    for e in tree.elements:
+        if e.kind == "ball":
+            for k, value in zip(e.q, normalise(Vec([q[k] for k in e.q])), strict=True):
+                found[k] = value
+    return Vec(found)
+
+
+def _storing(tree: Tree) -> Tree:
+    """The tree with those of its forces that have a potential (gravity apart)."""
+    springs = [(f, {**numbers, "damping": 0.0}) for f, numbers in tree.forces if isinstance(f, Spring)]
+    return replace(tree, forces=tuple(springs))
+
+
+def _not_storing(tree: Tree) -> Tree:
+    """The tree with those of its forces that have no potential."""
+    elements = tuple(replace(e, stiffness=0.0 * e.stiffness) for e in tree.elements)
+    acting = [(f, {**n, "stiffness": 0.0} if isinstance(f, Spring) else n) for f, n in tree.forces]
+    return replace(tree, elements=elements, forces=tuple(acting))
+
+
+def _generalized(tree: Tree, t: Scalar, q: Vec, v: Vec, gravity: Vec) -> Vec:
+    """The tree's forces and gravity, dual to v."""
+    found = forces.acting(tree, t, q, v)
+    rest = Vec([0.0] * tree.nv)
+    if not found.wrenches and gravity is ORIGIN:
+        return found.generalized
+    return found.generalized - inverse.inverse_dynamics(tree, q, rest, rest, gravity, found.wrenches)
+
+
+def kinetic_gradient(tree: Tree, q: Vec, v: Vec) -> Vec:
+    """X T: how the kinetic energy grows along each unit motion, the components of v held fixed.
+
+        X_g T = P·(Ω × l + u × w) + H·(Ω × w),  (u, Ω) the velocity of the parent at the origin of g
+
+    P, H are the momenta of all that g moves, (l, w) its unit motion: a turn of the subtree leaves alone what
+    the subtree does relative to itself, and changes only how it meets the parent's motion.
+    """
+    at = kinematics.frames(tree, q)
+    moving = kinematics.velocities(tree, at, v)
+    carried = _momenta(tree, at, moving)
+    found: list[Scalar] = [0.0] * tree.nv
+    for g, (i, w, l, o) in enumerate(kinematics.unit_motions(tree, at)):
+        parent = tree.elements[i].parent
+        (u, Omega), frame = (moving[parent], at[parent]) if parent != GROUND else (AT_REST, WORLD_FRAME)
+        u = u + cross(Omega, o - frame.o)
+        P, H = carried[i].linear, carried[i].angular - cross(o, carried[i].linear)
+        found[g] = dot(P, cross(Omega, l) + cross(u, w)) + dot(H, cross(Omega, w))
+    return Vec(found)
+
+
+def _momenta(tree: Tree, at: list[Frame], moving: list[Twist]) -> list[Twist]:
+    """For each element the momenta of all it carries, about the world's origin."""
+    found: list[Twist] = []
+    for e, frame, (u, Omega) in zip(tree.elements, at, moving, strict=True):
+        body = moved(Placement(frame.R, frame.o), e.inertia)
+        P, H = inertia.impulse(body, Twist(u - cross(Omega, frame.o), Omega))
+        found.append(Twist(P, H))
+    for i in reversed(range(len(found))):
+        p = tree.elements[i].parent
+        if p != GROUND:
+            found[p] = Twist(found[p].linear + found[i].linear, found[p].angular + found[i].angular)
+    return found

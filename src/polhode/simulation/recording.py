@@ -1,0 +1,399 @@
+"""Long runs: samples go to disk in chunks; from its checkpoints a killed run goes on, to the last bit.
+
+record("out", model, duration=1e5, step=1e-3, method="rk4")                 # out/run.nc
+record("out", model, duration=1e5, step=1e-3, method="rk4", resume=True)    # after kill -9
+
+Memory holds one chunk of samples, however long the run is.
+"""
+
+import hashlib
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode import __version__
+from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
+from polhode.errors import InputError, PolhodeError, PolhodeWarning, message
+from polhode.model import Model
+from polhode.result import Store, assemble, error_of_parts, load, refuse_existing
+from polhode.result.atomic_file import aside, clear_parts
+from polhode.result.signed import Damaged, is_count, read_bounded
+from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER
+from polhode.result.trailer import NOBODY, read_end
+from polhode.scalar import Array
+from polhode.simulation import step_state
+from polhode.simulation.inputs import Sampled
+from polhode.simulation.run_loop import Ending, Event, Position, Samples
+from polhode.simulation.simulate import Run, fitting, joined, settings_of, tighter
+from polhode.simulation.sundials_run import SUNDIALS
+from polhode.simulation.work_limits import MAX_BYTES_ON_DISK, MAX_STEPS, bytes_of_sample, limits_of
+from polhode.system.algorithms import identity_text
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+RUN = "run.nc"
+"""The name of the result in its folder."""
+
+NOTE, LONGEST_NOTE = "note.txt", 2**20
+
+CHECKPOINT = 60.0
+"""Seconds of work between checkpoints."""
+
+CHUNK = 2**24
+"""Bytes of a chunk with everything that is observed of its samples, about."""
+
+Progress = Callable[[float, float, int], None]
+"""Called with the part of the run that is done, the time reached, and the steps taken."""
+
+
+def record(
+    directory: str | Path,
+    model: Model,
+    q: Array | None = None,
+    v: Array | None = None,
+    duration: float | None = None,
+    tau: Any = None,
+    step: float | None = None,
+    method: str | None = None,
+    tolerance: float = 1e-9,
+    *,
+    samples: int | Array | None = None,
+    every: int | None = None,
+    events: Sequence[Event] = (),
+    norm: str = "state",
+    engine: str = DEFAULT,
+    rank_tolerance: float = TOLERANCE,
+    constraints: str = "project",
+    baumgarte: Sequence[float] | None = None,
+    move_start: bool = False,
+    verify: bool = False,
+    progress: Progress | None = None,
+    model_text: str = "",
+    checkpoint: float = CHECKPOINT,
+    resume: bool = False,
+    force: bool = False,
+    note: str = "",
+    max_steps: float = MAX_STEPS,
+    max_bytes: float = MAX_BYTES_ON_DISK,
+    then: Callable[["xr.Dataset"], None] | None = None,
+) -> "xr.Dataset":
+    """Follow the motion of a model into a folder, in bounded memory; arguments as in `simulate`, and:
+
+    directory   where `run.nc` is to be; made if it is missing
+    checkpoint  seconds of work between checkpoints
+    resume      go on with a run that was cut off; model, method, options and version must be the same
+    force       replace a run that is there
+    note        a text kept beside the checkpoint, for who resumes; see `note_of`
+    max_steps, max_bytes  as in `simulate`; bytes are those on disk
+    then        makes what else belongs to the run; where it is killed, a resumed run is not computed again
+    ->          the Dataset in `run.nc`, read when it is used; Ctrl-C leaves what there is, and the checkpoint
+    """
+    way = constraint_policy_of("record", engine, rank_tolerance, constraints, baumgarte)
+    method = fitting(model, way, method)
+    if method in SUNDIALS:
+        fix = "Take ph.simulate, or a method of ph.methods."
+        raise InputError(
+            message("record, method", "SUNDIALS keeps no checkpoints", repr(method), "a method of ours", fix)
+        )
+    limits = limits_of("record", max_steps, max_bytes)
+    options = step, method, tolerance, samples, every, norm, None, move_start, limits, tau, way.rank_tolerance
+    settings = settings_of(model, q, v, duration, *options)
+    settings = replace(settings, way=way)
+    if not 0 < checkpoint < float("inf"):
+        raise InputError(message("record, checkpoint", "out of range", repr(checkpoint), "seconds above 0"))
+    run, path = Run(settings, tau, tuple(events)), Path(directory) / RUN
+    asked = identity(run)
+    own = _digest(asked, verify)
+    if resume and _is_written(path, own):
+        return _rest(path, then)
+    store, state = _opened(path, asked, resume, force)
+    with store:
+        clear_parts(path)
+        recording = Recording(run, store, checkpoint)
+        if state:
+            recording.restore(state)
+        elif note:
+            with aside(store.folder / NOTE, force=True) as sink:
+                sink.write(note.encode())
+        recording.follow(progress)
+        error = recording.second_run() if verify and run.drive.ending.status != "interrupted" else None
+        done = run.drive.ending.status != "interrupted"
+        recording.write(path, error, model_text, force or resume, own if done else NOBODY)
+        found = _loaded(path)
+        if then:
+            then(found)
+        if done:
+            store.remove(NOTE)
+    return found
+
+
+def _digest(asked: dict[str, Any], verify: bool) -> str:
+    """What run it is, in short: kept at the end of its file."""
+    text = json.dumps({**asked, "verify": verify, "polhode": __version__}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_written(path: Path, own: str) -> bool:
+    """Whether a run is in its file, whole, and only the rest of it was cut off."""
+    try:
+        return (path.parent / FOLDER).is_dir() and read_end(path) == own
+    except Damaged:
+        return False
+
+
+def _rest(path: Path, then: Callable[["xr.Dataset"], None] | None) -> "xr.Dataset":
+    """The run in its file, after what else belongs to it was made and what is left of its store is gone."""
+    with Store.leftover(path.parent) as store:
+        clear_parts(path)
+        found = _loaded(path)
+        if then:
+            then(found)
+        store.remove(NOTE)
+    return found
+
+
+def _loaded(path: Path) -> "xr.Dataset":
+    """The run in a file that was just written, or just compared."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PolhodeWarning)
+        return load(path, lazy=True, verify=False)
+
+
+def _opened(path: Path, asked: dict[str, Any], resume: bool, force: bool) -> tuple[Store, dict[str, Any] | None]:
+    """The store of a new run, or of one to go on with, and where that stands."""
+    if resume:
+        return Store.resume(path.parent, asked)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        found = fault.strerror or str(fault)
+        where = f"record, '{path.parent}'"
+        raise InputError(message(where, "cannot be made", found, "a folder that may be written")) from None
+    refuse_existing(path, force)
+    return Store.create(path.parent, asked, force), None
+
+
+def identity(run: Run) -> dict[str, Any]:
+    """What makes a run the same again; functions are told by their names only."""
+    settings, plan = run.settings, run.engine.plan
+    model = settings.model
+    return {
+        "model": identity_text(model) or f"{model}\n{model.numbers()}",
+        "start q": settings.q.tolist(),
+        "start v": settings.v.tolist(),
+        "duration": settings.duration,
+        "method": settings.method,
+        "step": settings.step,
+        "tolerance": None if run.fixed else settings.tolerance,
+        "norm": settings.norm,
+        "way": str(settings.way),
+        "samples": None if settings.times is None else settings.times.tolist(),
+        "every": settings.every,
+        "inputs": run.engine.law_text or _name(plan.tau),
+        "events": [[event.name, event.direction, event.terminal, _name(event.function)] for event in run.events],
+    }
+
+
+def _name(function: Any) -> str:
+    inner = f" of {_name(function.function)}, period {function.period}" if isinstance(function, Sampled) else ""
+    return getattr(function, "__name__", type(function).__name__) + inner
+
+
+class Recording:
+    """One run on its way to disk."""
+
+    def __init__(self, run: Run, store: Store, checkpoint: float) -> None:
+        self.run, self.store, self.checkpoint = run, store, checkpoint
+        self.seen, self.ended = store.rows, False
+        self.pending: list[tuple[int, Samples]] = []  # with the number of samples up to the end of each
+        self._sure = (self.seen, self.state())
+        model = run.settings.model
+        self.chunk = int(np.clip(CHUNK // bytes_of_sample(model), 256, 2**16))
+
+    # the state of a run, and back
+
+    def state(self) -> dict[str, Any]:
+        """All that is needed to go on from here."""
+        at, ending = vars(self.run.drive.position), vars(self.run.drive.ending)
+        known = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in at.items()}
+        counted = {name: value for name, value in ending.items() if name != "events"}
+        return {
+            **{name: value for name, value in known.items() if value is not None},
+            **counted,
+            "event_times": np.array([moment for moment, _ in ending["events"]], dtype=float),
+            "event_names": json.dumps([name for _, name in ending["events"]]),
+            "ended": self.ended,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state, if it is one of this run."""
+        drive = self.run.drive
+        try:
+            self._check(state)
+        except (KeyError, TypeError, ValueError, RecursionError, AttributeError) as fault:
+            fix = "The run cannot go on from it: start it again (--force)."
+            found = f"{type(fault).__name__}: {fault}"[:80]
+            raise PolhodeError(
+                message("record, checkpoint", "not a state of this run", found, "its own", fix)
+            ) from None
+        for field in fields(Position):
+            setattr(drive.position, field.name, state.get(field.name))
+        events = zip(state["event_times"].tolist(), json.loads(state["event_names"]), strict=True)
+        counted = {field.name: state[field.name] for field in fields(Ending) if field.name != "events"}
+        drive.ending = Ending(**counted, events=list(events))
+        self.ended = state["ended"]
+        self._sure = (self.seen, self.state())
+
+    def _check(self, state: dict[str, Any]) -> None:
+        """Raise unless a state fits the run: compiled code trusts its shapes."""
+        run = self.run
+        model, segments = run.settings.model, run.drive.segments
+        sizes = {"q": model.nq, "v": model.nv, "row": run.engine.width, "level": model.nv}
+        for name, size in sizes.items():
+            value = state.get(name)
+            if value is None and name in ("row", "level"):
+                continue
+            if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != (size,):
+                raise ValueError(name)
+        numbers = ("t", "until", "reset_at", "smallest", "largest")
+        most = {"sample": 2**53, "segment": len(segments), "idle": 2**31, "taken": 2**53, "refused": 2**53}
+        for name in numbers:
+            if not isinstance(state[name], float):
+                raise ValueError(name)
+        for name, bound in most.items():
+            if not is_count(state[name], 0, bound):
+                raise ValueError(name)
+        names, times = json.loads(state["event_names"]), state["event_times"]
+        if not isinstance(times, np.ndarray) or times.shape != (len(names),) or times.dtype != np.float64:
+            raise ValueError("event_times")
+        texts = (*names, state["status"], state["reason"])
+        if not all(isinstance(text, str) for text in texts) or not isinstance(state["ended"], bool):
+            raise ValueError("status")
+
+    # the run
+
+    def follow(self, progress: Progress | None = None) -> None:
+        """Run to the end, or to Ctrl-C, with checkpoints."""
+        if self.ended:
+            return
+        if not self.store.rows:
+            self.save()
+        try:
+            self._follow(progress)
+            self.ended = True
+            self._sure = (self.seen, self.state())
+        except KeyboardInterrupt:
+            ending = self.run.drive.ending
+            ending.status, ending.reason = "interrupted", f"by its user, at t = {self.run.drive.position.t:.6g}"
+        self.save()
+        self._flush(self.seen)
+
+    def _follow(self, progress: Progress | None) -> None:
+        drive, last = self.run.drive, time.monotonic()
+        for block in drive:
+            self.pending.append((self.seen + len(block.time), block))
+            self.seen += len(block.time)
+            if self._can_go_on():
+                self._sure = (self.seen, self.state())
+            if self.seen - self.store.rows >= self.chunk:
+                self._flush(self._sure[0])
+            if time.monotonic() - last >= self.checkpoint:
+                self.save()
+                last = time.monotonic()
+            if progress:
+                progress(drive.position.t / self.run.settings.duration, drive.position.t, drive.ending.taken)
+
+    def _can_go_on(self) -> bool:
+        """Whether the position follows the last sample, with no event half dealt with."""
+        row, engine = self.run.drive.position.row, self.run.engine
+        return row is not None and float(engine.field(row, "status")) == step_state.GOING
+
+    def save(self) -> None:
+        """A checkpoint at the last position that is sure."""
+        self._flush(self._sure[0])
+        self.store.checkpoint(self._sure[1])
+
+    def _flush(self, until: int) -> None:
+        """Write what is pending up to a number of samples as a chunk.
+
+        Ctrl-C may come between any two lines: the store itself tells what is in it.
+        """
+        done = [block for end, block in self.pending if self.store.rows < end <= until]
+        if done:
+            self.store.append(joined(done))
+        self.pending = [(end, block) for end, block in self.pending if end > self.store.rows]
+
+    # the result
+
+    def write(self, path: Path, error: float | None, model_text: str, force: bool, own: str) -> None:
+        """Assemble `run.nc` from the chunks, graded; own: the digest of what run it is."""
+        run, store = self.run, self.store
+        if not store.rows:  # interrupted before its first sample
+            self._append_start()
+        residuals = run.residuals(store.chunks())
+        mark = run.mark((run.whole(chunk, ()) for chunk in store.chunks()), error, residuals)
+        first = {name: values[:1] for name, values in next(store.chunks()).items()}
+        template = run.described(first, mark, model_text)
+        assemble(store, template, path, run.whole, force, own)
+
+    def _append_start(self) -> None:
+        q, v = self.run.settings.q, self.run.settings.v
+        self.store.append(joined([Samples(np.zeros(1), q[None], v[None], np.full(1, np.nan))]))
+
+    def second_run(self) -> float:
+        """The error, by a run with a hundredth of the tolerance or half the step."""
+        second = Run(tighter(self.run.settings), self.run.tau, self.run.events)
+        return error_of_parts(self.run.settings.model, _side_by_side(self.store.chunks(), iter(second.drive)))
+
+
+def _side_by_side(chunks: Iterator[dict], blocks: Iterator[Samples]) -> Iterator[tuple[dict, dict]]:
+    """Samples of two runs at the same times, as far as both go."""
+    kept: list[Samples] = []
+    for chunk in chunks:
+        need = len(chunk["time"])
+        while sum(len(block.time) for block in kept) < need and (block := next(blocks, None)):
+            kept.append(block)
+        if not kept:
+            return
+        other = joined(kept)
+        n = min(need, len(other["time"]))
+        yield {name: chunk[name][:n] for name in ("q", "v")}, {name: other[name][:n] for name in ("q", "v")}
+        kept = [Samples(*(other[name][n:] for name in ("time", "q", "v", "step_size")))]
+
+
+def unfinished(directory: str | Path) -> bool:
+    """Whether a folder holds a run that may be resumed."""
+    return (Path(directory) / FOLDER / CHECKPOINT_NAME).is_file()
+
+
+def note_of(directory: str | Path) -> str:
+    """The note of the unfinished run in a folder; "" where there is none."""
+    try:
+        return read_bounded(Path(directory) / FOLDER / NOTE, LONGEST_NOTE).decode()
+    except (Damaged, ValueError):
+        return ""
+
+
+def tidied(directory: str | Path) -> bool:
+    """Whether a folder holds a whole run, of whose store but an empty folder is left, which then goes."""
+    place = Path(directory)
+    try:
+        whole = (place / FOLDER).is_dir() and not any((place / FOLDER).iterdir())
+        if not whole or read_end(place / RUN) in (None, NOBODY):
+            return False
+    except Damaged:
+        return False
+    (place / FOLDER).rmdir()
+    return True
+
+
+def is_leftover(path: Path) -> bool:
+    """Whether a file or folder is what a killed run left, and nothing that counts."""
+    return path.name.endswith(".part") or (path.name == FOLDER and not (path / CHECKPOINT_NAME).exists())

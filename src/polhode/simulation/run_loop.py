@@ -1,0 +1,466 @@
+"""A run from its start to its end: rows in blocks, samples, events and faults.
+
+Compiled code fills blocks of rows; between blocks Python looks at the clock, at events and at its user.
+"""
+
+import math
+import time
+from collections.abc import Generator, Iterator
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.errors import InputError, message, told
+from polhode.scalar import UNIT_TOLERANCE
+from polhode.simulation import step_state
+from polhode.simulation.compiled_run import CompiledRun
+from polhode.simulation.inputs import Sampled
+from polhode.simulation.run_records import (
+    Ending as Ending,
+    Event as Event,
+    Position as Position,
+    Samples as Samples,
+    Segment as Segment,
+    listed as listed,
+)
+
+BLOCK_SECONDS = 0.2
+"""How long compiled code may run before the clock, and the user, are looked at."""
+
+MOST_ROWS = 4096
+"""Rows of one block."""
+
+HALVINGS = 60
+"""Of a step, to find an event in it."""
+
+PACE = 100_000
+"""Steps by which it is judged how many a run will take."""
+
+MOST_EVENTS = 1_000_000
+"""Events that a run may pass before it ends: each is kept."""
+
+LOOKS = 1000
+"""With events no controlled step is longer than this part of the run: two zeros within one step are not seen."""
+
+IDLE = 10
+"""Resets in a row while no time passes, beyond the number of events, after which a run ends."""
+
+TINY = 1e-300
+"""Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
+
+
+class Turn(NamedTuple):
+    """An event that changes the motion: its number, where it lies, its function there and before, and its step."""
+
+    k: int
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    g: float
+    side: float
+    begin: float
+    h: float
+
+
+NONE = np.zeros(0)
+
+
+class RunLoop:
+    """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
+
+    def __init__(
+        self,
+        engine: CompiledRun,
+        segments: list[Segment],
+        tolerance: float,
+        events: tuple[Event, ...],
+        max_steps: float = math.inf,
+    ) -> None:
+        self.max_steps = max_steps
+        self.engine, self.segments, self.tolerance, self.events = engine, segments, tolerance, events
+        self.ending = Ending()
+        self.position = Position(0.0, np.zeros(0), np.zeros(0))
+        self._rate = 0.0  # rows a second
+        self._most = step_state.at_once(engine.model.nv)  # equal steps of one row; as many as the clock allows
+        self._longest = segments[-1].end / LOOKS if events else step_state.LONGEST
+        self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
+        self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
+        self._next = 0.0  # the step that the last segment would have tried
+
+    def __iter__(self) -> Iterator[Samples]:
+        """Blocks of samples from the position on; a new run begins with its start."""
+        at = self.position
+        if not at.sample and not at.segment and at.row is None:
+            if self.engine.plan.held:
+                self._ask(self.segments[0])
+            yield self.start()
+        if not self.engine.model.nv:
+            yield from self._still()
+            return
+        while at.segment < len(self.segments) and self.ending.status == "finished":
+            segment = self.segments[at.segment]
+            if at.row is None:
+                if at.segment and segment.asks and self.engine.plan.held:
+                    self._ask(segment)
+                    if self.ending.status != "finished":
+                        yield from self._last(np.nan)
+                        return
+                at.row = self._new_row(segment, at.t, at.q, at.v, self._next)
+            yield from self._equal(segment) if self.engine.plan.fixed else self._controlled(segment)
+            if self.ending.status == "finished":
+                if not self.engine.plan.fixed:
+                    self._next = float(self.engine.field(at.row, "h"))
+                at.segment, at.row, at.t = at.segment + 1, None, segment.end
+
+    def start(self) -> Samples:
+        """The first sample."""
+        at = self.position
+        return self._samples(np.array([at.t]), at.q[None], at.v[None], np.array([np.nan]))
+
+    def _still(self) -> Iterator[Samples]:
+        """A machine without a joint that moves."""
+        at = self.position
+        for segment in self.segments[at.segment :]:
+            times = segment.samples[:]
+            n, at.t, at.segment = len(times), segment.end, at.segment + 1
+            yield from self._given(times, np.tile(at.q, (n, 1)), np.tile(at.v, (n, 1)), np.full(n, np.nan))
+
+    def _ask(self, segment: Segment) -> None:
+        """Ask for the forces that are held from now on: a sampled controller, or a table."""
+        at, tau, nv = self.position, self.engine.plan.tau, self.engine.model.nv
+        function: Any = tau.function if isinstance(tau, Sampled) else self.engine.law
+        name = f"controller '{getattr(function, '__name__', type(function).__name__)}'"
+        found, wrong, cause = np.zeros(nv), "", None
+        try:
+            found = np.array(function(segment.begin, at.q.copy(), at.v.copy()), dtype=float)
+            if found.shape != (nv,) or not np.all(np.isfinite(found)):
+                wrong = f"gave {str(found.tolist())[:80]}, not {nv} finite numbers"
+        except Exception as error:
+            wrong, cause = told(error), error
+        if not wrong:
+            at.level = found
+        elif not at.segment:
+            where, expected = f"simulate, {name} at t = 0", f"{nv} finite numbers"
+            raise InputError(message(where, "wrong result", wrong, expected)) from cause
+        else:
+            self._failed(f"{name} {wrong}")
+
+    def _new_row(self, segment: Segment, t: float, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> np.ndarray:
+        """The first row of a run from a state; what was counted goes on.  h: the step to try, 0 if not known"""
+        engine, level = self.engine, self.position.level
+        if engine.plan.fixed:
+            return engine.start(t, q, v, segment.h, level)
+        h = h or engine.first_step(t, q, v, self.tolerance, level)
+        row = engine.start(t, q, v, min(h, segment.end - t, self._longest), level)
+        for name in ("taken", "refused", "smallest", "largest"):
+            if getattr(self.ending, name) not in (np.inf,):
+                engine.field(row[None], name)[:] = getattr(self.ending, name)
+        return row
+
+    # blocks of rows
+
+    def _block(self, left: int) -> int:
+        """How many rows to ask for: as many as the clock allows."""
+        return max(1, min(left, MOST_ROWS, int(self._rate * BLOCK_SECONDS)))
+
+    def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
+        begin = time.perf_counter()
+        found = self.engine.run(table, settings, self.position.level)
+        self._rate = (len(table) - 1) / max(time.perf_counter() - begin, 1e-6)
+        return found
+
+    def _controlled(self, segment: Segment) -> Iterator[Samples]:
+        """Steps under control of their error, samples by shorter steps."""
+        at, engine, nq = self.position, self.engine, self.engine.model.nq
+        done = (
+            0 if at.t == segment.begin else int(np.searchsorted(segment.samples, self._last_sample(segment), "right"))
+        )
+        while done < len(segment.samples) or at.t < segment.end:
+            targets = segment.samples[done : done + self._block(len(segment.samples) - done)]
+            targets = targets if len(targets) else np.array([segment.end])
+            table = np.empty((len(targets) + 1, engine.width))
+            table[0] = at.row
+            states = self._run(table, [targets, self.tolerance, segment.end, self._longest])
+            assert states is not None
+            t, status = engine.field(table, "t")[1:], engine.field(table, "status")[1:]
+            short = np.flatnonzero((status != step_state.GOING) | (t < targets))
+            good = int(short[0]) if len(short) else len(targets)
+            at.row = table[min(good + 1, len(targets))].copy()
+            self._note()
+            if good < len(targets) and status[good] == step_state.GOING:  # the row was handed back early
+                self._rate = 0.0  # one row at a time: those after it would be computed for nothing
+            kept = min(good, len(segment.samples) - done)
+            yield from self._given(
+                targets[:kept], states[:kept, :nq], states[:kept, nq:], engine.field(table, "h0")[1:]
+            )
+            done += kept
+            if good < len(targets) and status[good] == step_state.EVENT:
+                before = self.position.sample
+                yield from self._at_events(segment, segment.samples[done:])
+                done += self.position.sample - before
+            elif good < len(targets) and status[good] != step_state.GOING:
+                yield from self._fault(segment, float(status[good]))
+            self._check_work()
+            if self.ending.status != "finished":
+                return
+
+    def _check_work(self) -> None:
+        """End a run that has taken more steps, or passed more events, than it may; or will, at its present pace."""
+        ending, at = self.ending, self.position
+        count = ending.taken + ending.refused
+        if at.t >= self.segments[-1].end:
+            return
+        if ending.status == "finished" and count > self.max_steps:
+            self._failed(f"{count} steps were tried; max_steps={self.max_steps:g} allows no more")
+        since, begun = self._pace
+        if ending.status == "finished" and count - since >= PACE and not self.engine.plan.fixed:
+            left = self.segments[-1].end - at.t
+            wanted = (count - since) * left / max(at.t - begun, 1e-300)
+            if count + wanted > self.max_steps:
+                more = f"{count + wanted:.2g} steps at the pace of the last {PACE}"
+                self._failed(f"the run would take {more}; max_steps={self.max_steps:g} allows no more")
+            self._pace = count, at.t
+        if ending.status == "finished" and len(ending.events) > MOST_EVENTS:
+            self._failed(f"more than {MOST_EVENTS} events")
+
+    def _taken(self) -> float:
+        """Equal steps of this segment so far."""
+        assert self.position.row is not None
+        return float(self.engine.field(self.position.row, "taken"))
+
+    def _last_sample(self, segment: Segment) -> float:
+        """The time up to which samples of a segment were given away before it was interrupted."""
+        given = self.position.sample - sum(len(s.samples) for s in self.segments[: self.position.segment])
+        return float(segment.samples[given - 1]) if given > 0 else segment.begin
+
+    def _equal(self, segment: Segment) -> Iterator[Samples]:
+        """Equal steps, samples at the end of some of them."""
+        at, engine = self.position, self.engine
+        assert at.row is not None
+        while (taken := self._taken()) < segment.counts[-1]:
+            first = int(np.searchsorted(segment.counts, taken, "right"))
+            goals = segment.counts[first : first + self._block(len(segment.counts) - first)]
+            if partial := goals[0] - taken > self._most:
+                goals = np.array([taken + self._most])
+            table = np.empty((len(goals) + 1, engine.width))
+            table[0] = at.row
+            self._run(table, [np.diff(goals, prepend=taken), segment.h, segment.begin])
+            if partial:
+                self._most = max(1, int(self._most * min(BLOCK_SECONDS * self._rate, 10.0)))
+            status = engine.field(table, "status")[1:]
+            short = np.flatnonzero(status != step_state.GOING)
+            good = int(short[0]) if len(short) else len(goals)
+            at.row = table[min(good + 1, len(goals))].copy()
+            self._note(segment)
+            kept = 0 if partial else min(good, len(segment.samples) - first)
+            q, v = engine.field(table, "q")[1 : kept + 1], engine.field(table, "v")[1 : kept + 1]
+            yield from self._given(segment.samples[first : first + kept], q, v, np.full(kept, segment.h))
+            if good < len(goals) and status[good] == step_state.EVENT:
+                yield from self._at_events(segment, NONE)
+                here = segment.samples[first + good : first + good + 1]
+                if self._taken() == goals[good] and not partial and self.ending.status == "finished":
+                    yield from self._given(here, at.q[None], at.v[None], np.array([segment.h]))
+            elif good < len(goals):
+                yield from self._fault(segment, float(status[good]))
+            self._check_work()
+            if self.ending.status != "finished":
+                return
+
+    def _given(self, times: np.ndarray, q: np.ndarray, v: np.ndarray, sizes: np.ndarray) -> Iterator[Samples]:
+        if len(times):
+            self.position.sample += len(times)
+            yield self._samples(times, q, v, sizes[: len(times)])
+
+    def _samples(self, times: np.ndarray, q: np.ndarray, v: np.ndarray, sizes: np.ndarray) -> Samples:
+        level = self.position.level
+        held = None if level is None else np.tile(level, (len(times), 1))
+        self.position.until = float(times[-1])
+        return Samples(np.array(times), q.copy(), v.copy(), np.array(sizes), held)
+
+    def _note(self, segment: Segment | None = None) -> None:
+        """Read time, state and counts off the row."""
+        at, engine, ending = self.position, self.engine, self.ending
+        assert at.row is not None
+        at.q, at.v = engine.field(at.row, "q").copy(), engine.field(at.row, "v").copy()
+        if segment:
+            taken = int(engine.field(at.row, "taken"))
+            at.t = _grid(segment, taken)
+            ending.taken = taken + self._earlier[at.segment]
+            ending.smallest, ending.largest = min(ending.smallest, segment.h), max(ending.largest, segment.h)
+            return
+        at.t = float(engine.field(at.row, "t"))
+        ending.taken, ending.refused = (int(engine.field(at.row, name)) for name in ("taken", "refused"))
+        ending.smallest, ending.largest = (float(engine.field(at.row, name)) for name in ("smallest", "largest"))
+
+    # events
+
+    def _inside(self, step: Segment, row: np.ndarray, theta: float) -> np.ndarray:
+        """t, q, v and the functions of the events within the last step of a row."""
+        settings = (step.h, step.begin) if self.engine.plan.fixed else ()
+        return self.engine.inside(row, theta, settings, self.position.level)
+
+    def _at_events(self, segment: Segment, pending: np.ndarray) -> Iterator[Samples]:
+        """All events of the last step, one after the other, and the samples before one that changes the motion."""
+        at = self.position
+        assert at.row is not None
+        turn = yield from self._passed(segment, at.row, pending)
+        if turn is None:
+            self.engine.field(at.row[None], "status")[:] = step_state.GOING
+        elif self.engine.plan.fixed:
+            yield from self._back_to_grid(segment, turn)
+        elif self._turned(turn):
+            at.row = self._leaving(self._new_row(segment, at.t, at.q, at.v), turn)
+        if turn is not None and self.ending.status != "finished":
+            yield from self._last(turn.t - turn.begin)
+
+    def _passed(self, step: Segment, row: np.ndarray, pending: np.ndarray) -> Generator[Samples, None, Turn | None]:
+        """Note the events of a step up to the first that changes the motion, and give the samples before that."""
+        nq, nv = self.engine.model.nq, self.engine.model.nv
+        begin, end = (float(self._inside(step, row, theta)[0]) for theta in (0.0, 1.0))
+        for theta, k in sorted(self._crossings(step, row)):
+            event, found = self.events[k], self._inside(step, row, theta)
+            t, q, v = float(found[0]), found[1 : 1 + nq], found[1 + nq : 1 + nq + nv]
+            self.ending.events.append((t, event.name))
+            if not event.terminal and not event.reset:
+                continue
+            for sample in pending[(pending > begin) & (pending < t)]:
+                state = self._inside(step, row, (sample - begin) / (end - begin))[1 : 1 + nq + nv]
+                yield from self._given(np.array([sample]), state[None, :nq], state[None, nq:], np.array([end - begin]))
+            side = float(self.engine.field(row, "g_before")[k])
+            return Turn(k, t, q, v, float(found[1 + nq + nv + k]), side, begin, end - begin)
+        return None
+
+    def _crossings(self, step: Segment, row: np.ndarray) -> Iterator[tuple[float, int]]:
+        """Where in the last step which functions cross zero, by halving it."""
+        first = 1 + self.engine.model.nq + self.engine.model.nv
+        g0, g1 = self.engine.field(row, "g_before"), self.engine.field(row, "g")
+        for k, event in enumerate(self.events):
+            crossing = (step_state.Crossing(event.function, event.direction),)
+            if not step_state.crossed(crossing, g0[k : k + 1].tolist(), g1[k : k + 1].tolist()):
+                continue
+            low, high = 0.0, 1.0
+            for _ in range(HALVINGS):
+                middle = (low + high) / 2
+                g = self._inside(step, row, middle)[first + k]
+                low, high = (middle, high) if (g < 0) == (g0[k] < 0) and g != 0 else (low, middle)
+            yield high, k
+
+    def _turned(self, turn: Turn) -> bool:
+        """Put the machine where an event puts it; whether the run goes on."""
+        at, event = self.position, self.events[turn.k]
+        at.t, at.q, at.v = turn.t, turn.q, turn.v
+        if event.terminal:
+            self.ending.status, self.ending.reason = "stopped", f"event '{event.name}' at t = {turn.t:.6g}"
+            return False
+        assert event.reset
+        at.idle = 0 if turn.t > at.reset_at + step_state.SMALLEST * max(turn.t, 1e-6) else at.idle + 1
+        at.reset_at = turn.t
+        if at.idle > IDLE + len(self.events):
+            fix = "bring the machine to rest there, or make the event terminal"
+            self._failed(f"event '{event.name}' resets the motion again and again while no time passes ({fix})")
+            return False
+        if self._slope(turn) * turn.side > 0:  # touched, or lost in rounding: it leaves by itself
+            return True
+        try:
+            q, v = (np.array(x, dtype=float) for x in event.reset(turn.t, turn.q.copy(), turn.v.copy()))
+            wrong = self._wrong(q, v)
+        except Exception as error:
+            wrong = told(error)
+        if wrong:
+            self._failed(f"reset of event '{event.name}' {wrong}")
+            return False
+        at.q, at.v = q, v
+        return True
+
+    def _wrong(self, q: np.ndarray, v: np.ndarray) -> str:
+        """What is wrong with a state that a reset gave."""
+        at = self.position
+        if q.shape != at.q.shape or v.shape != at.v.shape:
+            return f"gave shapes {q.shape}, {v.shape}, not {at.q.shape}, {at.v.shape}"
+        if not np.all(np.isfinite([*q, *v])):
+            return f"gave {str([*q.tolist(), *v.tolist()])[:80]}, not finite numbers"
+        sizes = [np.linalg.norm(q[list(e.q)]) for e in self.engine.tree.elements if e.kind == "ball"]
+        off = max((abs(size - 1) for size in sizes), default=0.0)
+        return f"gave a quaternion {off:.3g} off the unit sphere" if off > UNIT_TOLERANCE else ""
+
+    def _back_to_grid(self, segment: Segment, turn: Turn | None) -> Iterator[Samples]:
+        """Equal steps: after a reset a shorter one back to their grid, or up to the next reset."""
+        at, engine = self.position, self.engine
+        taken = self._taken()
+        end, row = _grid(segment, taken), None
+        while turn is not None:
+            if not self._turned(turn):
+                return
+            h = end - at.t
+            if h <= 1e-12 * segment.h:
+                row = self._leaving(engine.start(end, at.q, at.v, segment.h, at.level), turn)
+                break
+            table, step = np.empty((2, engine.width)), Segment(at.t, end, h, NONE, np.ones(1))
+            table[0] = self._leaving(engine.start(at.t, at.q, at.v, h, at.level), turn)
+            engine.run(table, [1.0, h, at.t], at.level)
+            at.q, at.v = engine.field(table[1], "q").copy(), engine.field(table[1], "v").copy()
+            status, turn = float(engine.field(table[1], "status")), None
+            if status == step_state.EVENT:
+                turn = yield from self._passed(step, table[1], NONE)
+            elif status != step_state.GOING:
+                yield from self._fault(step, status)
+                return
+        at.row = row if row is not None else engine.start(end, at.q, at.v, segment.h, at.level)
+        engine.field(at.row[None], "taken")[:] = taken
+        self._note(segment)
+
+    def _leaving(self, row: np.ndarray, turn: Turn) -> np.ndarray:
+        """A row that starts where an event lies, with the side that its function goes to."""
+        g = self.engine.field(row[None], "g")[0]
+        if abs(g[turn.k]) <= abs(turn.g):  # else the reset moved the machine away
+            g[turn.k] = TINY * np.sign(self._slope(turn))
+        return row
+
+    def _slope(self, turn: Turn) -> float:
+        """How the function of an event grows from the position on."""
+        at, function = self.position, self.events[turn.k].function
+        here, later = (self.engine.ahead(at.t, at.q, at.v, h, at.level) for h in (0.0, 1e-4 * turn.h))
+        return float(function(*later)) - float(function(*here))
+
+    # faults
+
+    def _fault(self, step: Segment, status: float) -> Iterator[Samples]:
+        """End the run by what a row says."""
+        at, engine = self.position, self.engine
+        assert at.row is not None
+        if status == step_state.STOPPED:
+            engine.field(at.row[None], "status")[:] = step_state.GOING
+            raise KeyboardInterrupt
+        sizes = [step.h / 2, step.h]
+        if not engine.plan.fixed:
+            h, longest = (max(float(engine.field(at.row, name)), 1e-300) for name in ("h", "h0"))
+            sizes = np.geomspace(h, max(h, longest), 40).tolist()
+        blame = engine.raised or engine.blame(at.t, at.q, at.v, sizes, at.level)
+        smallest = f"the step became too small ({step_state.SMALLEST:g} of the time): the motion cannot be followed on"
+        finite = "the state is no longer finite, or beyond all bounds"
+        self._failed(blame or (smallest if status == step_state.TOO_SMALL else finite))
+        yield from self._last(sizes[-1])
+
+    def _failed(self, why: str) -> None:
+        self.ending.status, self.ending.reason = "failed", f"at t = {self.position.t:.9g}: {why}"
+
+    def reached(self) -> Iterator[Samples]:
+        """The state where a run was interrupted, if it lies beyond the last sample."""
+        at, engine = self.position, self.engine
+        if at.row is not None and float(engine.field(at.row, "status")) == step_state.GOING:
+            self._note(self.segments[at.segment] if engine.plan.fixed else None)
+            yield from self._last(
+                self.segments[at.segment].h if engine.plan.fixed else float(engine.field(at.row, "h0"))
+            )
+
+    def _last(self, size: float) -> Iterator[Samples]:
+        """The state in which a run ended before its time, if it lies beyond the last sample."""
+        at = self.position
+        if at.t > self.position.until:
+            yield self._samples(np.array([at.t]), at.q[None], at.v[None], np.array([size]))
+
+
+def _grid(segment: Segment, taken: float) -> float:
+    """The time after a number of equal steps."""
+    return segment.end if taken == segment.counts[-1] else segment.begin + taken * segment.h

@@ -1,0 +1,1 @@
+"""`System`: the quantities of a model as calls on arrays."""

@@ -1,0 +1,47 @@
+"""Whether a mass matrix can be inverted: refused by the name of the joint that nothing resists."""
+
+import numpy as np
+
+from polhode.dynamics import inertia, kinematics
+from polhode.errors import ModelError, message
+from polhode.model import Model, Tree, plain
+from polhode.model.per_model_cache import once_each
+from polhode.scalar import Vec
+
+SINGULAR = 1e-13
+"""An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
+
+TRIES = 2
+"""Random configurations that are looked at: a matrix that is singular in general is so in each."""
+
+
+def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
+    """Refuse a model whose mass matrix is singular in general, and name the joint.  where: the call that inverts it"""
+    if not model.nv or _is_solid(model):
+        return
+    rng = np.random.default_rng(0)
+    for _ in range(TRIES):
+        zero, step = Vec(model.zero), Vec(rng.normal(size=model.nv).tolist())
+        q = kinematics.integrate(tree, zero, step)
+        M = np.array(inertia.mass_matrix(tree, q), dtype=float).reshape(model.nv, model.nv)
+        if not np.all(np.isfinite(M)):
+            fix = "Look for a number that is much too large: model.numbers() lists them all."
+            raise ModelError(message(f"{where}, model '{model.name}'", "no mass matrix", "inf or NaN", "numbers", fix))
+        size = np.diag(M).copy()
+        size[size <= SINGULAR * np.max(size, initial=0.0)] = np.max(size, initial=0.0) or 1.0
+        values, vectors = np.linalg.eigh(M / np.sqrt(np.outer(size, size)))
+        if values[0] <= SINGULAR:
+            dof = int(np.argmax(abs(vectors[:, 0])))
+            joint = next(e.joint for e in tree.elements if dof in e.v)
+            place, fix = f"{where}, joint '{joint}'", "Give the bodies it moves mass, or the joint armature."
+            raise ModelError(message(place, "the mass matrix is singular", "nothing that resists it", "inertia", fix))
+
+
+@once_each
+def _is_solid(model: Model) -> bool:
+    """Whether every body resists every motion, so that no mass matrix can be singular."""
+    for body in model.bodies:
+        mass, moments = float(plain(body.mass)), np.linalg.eigvalsh(body.inertia_matrix())
+        if not (mass > 0 and float(np.min(moments)) > SINGULAR * mass):
+            return False
+    return True

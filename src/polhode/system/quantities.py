@@ -1,0 +1,44 @@
+"""Quantities that more than one call needs, as functions of `Arguments` on generic scalars."""
+
+from polhode.dynamics import forces, forward, inertia, inverse
+from polhode.dynamics.arguments import Arguments
+from polhode.scalar import Vec
+from polhode.system import loops
+
+
+def needed(x: Arguments, vd: Vec) -> Vec:
+    """M v̇ + bias for an acceleration."""
+    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+    if x.rolled and not acting.wrenches:
+        return loops.inverse_dynamics(x.tree, x.q, x.v, vd) - acting.generalized
+    return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
+
+
+def gravity(x: Arguments) -> Vec:
+    """What gravity alone needs."""
+    rest = Vec([0.0] * x.tree.nv)
+    return (loops if x.rolled else inverse).inverse_dynamics(x.tree, x.q, rest, rest)
+
+
+def mass_matrix(x: Arguments) -> Vec:
+    """The metric tensor."""
+    return (loops if x.rolled else inertia).mass_matrix(x.tree, x.q)
+
+
+def inverse_dynamics(x: Arguments) -> Vec:
+    """M v̇ + bias for the acceleration of the call."""
+    return needed(x, x.vd)
+
+
+def forward_by_factors(x: Arguments) -> Vec:
+    """v̇ from the factors of the mass matrix: L, D of M = Lᵀ D L, and the bias."""
+    L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))
+    return inertia.solve_factored(x.tree, L, D, x.tau - needed(x, Vec([0.0] * x.tree.nv)))
+
+
+def forward_dynamics(x: Arguments) -> Vec:
+    """v̇ by articulated bodies."""
+    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+    if x.rolled and not acting.wrenches:
+        return loops.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized)
+    return forward.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized, acting.wrenches)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 import polhode as ph
 from close import assert_close
 from machines import machines
+from polhode.constrain import constrained_dynamics
 from polhode.dynamics.sweeps import Sweep
 from polhode.model import make_tree
 from polhode.scalar import Vec

@@ -9,6 +9,7 @@ from polhode.integrate.tableaus import BS32, DOP853, RK4
 from polhode.kernel import evaluate, trace
 from polhode.kernel.build import build
 from polhode.scalar import Vec, sin
+from polhode.simulation import compiled_run
 
 
 def rhs(t, x):

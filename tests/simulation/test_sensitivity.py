@@ -15,11 +15,13 @@ from polhode.model import make_tree
 from polhode.quaternion import normalise
 from polhode.result import load, save
 from polhode.scalar import Vec
+from polhode.simulation import replayed_steps
 from polhode.simulation.derivative_directions import directions
 from polhode.simulation.gradient import Adjoint
 from polhode.simulation.machine import machine
 from polhode.simulation.sensitivity import Tangents
 from polhode.simulation.simulate import Run, settings_of
+from polhode.system import loops
 
 GROWTH = 1e2
 """How far these motions spread small differences, at most."""

@@ -6,6 +6,7 @@ from hypothesis import given, strategies as st
 
 import polhode as ph
 from polhode.integrate.methods import METHODS
+from polhode.simulation import run_loop, step_state
 from polhode.simulation.simulate import Run, settings_of
 from simulation.cases import PENDULUM, SLIDER, final, states
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.simulation import step_state
 
 TOP = ph.load("heavy-top")
 

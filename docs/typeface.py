@@ -1,8 +1,8 @@
 """The letters of drawings: `python docs/typeface.py` takes them from matplotlib's copy of the STIX fonts.
 
 It writes src/polhode/show/vector/assets/typeface.txt, one letter a line: face, code, advance, outline in thousandths of
-the size, y upwards, each command from where the one before ended. The font's licence (OFL 1.1) stands beside it, and asks
-for another name.
+the size, y upwards, each command from where the one before ended. The font's licence (OFL 1.1) stands beside it, and
+asks for another name.
 """
 
 from pathlib import Path

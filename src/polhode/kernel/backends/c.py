@@ -1,6 +1,6 @@
 """Graph → C99: one function of one state, to be read, compiled anywhere and called by anything.
 
-`TEXT` says how each operation is written; CUDA C (`emit_cuda.py`) is written by the same table.
+`TEXT` says how each operation is written; CUDA C (`cuda.py`) is written by the same table.
 """
 
 import re

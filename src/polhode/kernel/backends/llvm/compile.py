@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import CompileError, escaped, message
+from polhode.kernel.backends.llvm.cpython_call import builtin, entry_text, fits
+from polhode.kernel.backends.llvm.module import header, module_text
 from polhode.kernel.cache import Entry, key as cache_key, load, save
-from polhode.kernel.call import builtin, entry_text, fits
-from polhode.kernel.emit_llvm import header, module_text
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
 from polhode.kernel.schedule import fused

@@ -15,7 +15,7 @@ from machines import ALL, random_model, random_q
 from polhode import scalar
 from polhode.dynamics import covariant, forward, inertia, inverse
 from polhode.kernel import evaluate, trace
-from polhode.kernel.emit_cuda import cuda_source
+from polhode.kernel.backends.cuda import cuda_source
 from polhode.kernel.schedule import fused
 from polhode.model import make_tree
 from polhode.scalar import Vec

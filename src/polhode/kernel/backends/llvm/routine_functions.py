@@ -6,8 +6,8 @@ them, what they hold is kept. Only indices that come from cells may differ from 
 
 from collections.abc import Mapping, Sequence
 
-from polhode.kernel import emit_parts
-from polhode.kernel.emit_body import Body, constant
+from polhode.kernel.backends.llvm import parts
+from polhode.kernel.backends.llvm.body import Body, constant
 from polhode.kernel.routine import Block, Cell, For, Index, Lookup, Routine, Statement, Switch, Variable, While
 
 STACK = 2**16
@@ -212,7 +212,7 @@ class RoutineText:
         values = {
             k: self._table(cell) if cell.array in tables else self.load(cell) for k, cell in enumerate(block.loads)
         }
-        emit_parts.compute(self.body, graph, values)
+        parts.compute(self.body, graph, values)
         places = [self._address(cell) for cell in block.stores]
         for place, k in zip(places, (k for port in graph.outputs for k in port.nodes), strict=True):
             self._store(place, values[k])

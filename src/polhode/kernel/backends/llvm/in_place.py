@@ -1,4 +1,7 @@
-"""A kernel on arrays that stay in place: bound once, called again and again, other Python threads running meanwhile."""
+"""Kernels on arrays that stay in place: bound once and called again and again, or each row from the row before it.
+
+Other Python threads run meanwhile.
+"""
 
 import ctypes
 import math
@@ -6,13 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from polhode.kernel.build import Kernel
+from polhode.kernel.backends.llvm.compile import Kernel
 
 _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-"""A ufunc's loop; ctypes lets other Python threads run meanwhile."""
+"""A ufunc's loop; ctypes releases the interpreter's lock meanwhile."""
 
 
-class Bound:
+class BoundKernel:
     """A kernel, its arguments and its results: a call computes all rows."""
 
     def __init__(self, kernel: Kernel, n: int, arguments: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
@@ -42,3 +45,19 @@ class Bound:
         """Fill the results from what the arguments hold now."""
         count = ctypes.byref(self._count)
         self._loop(self._pointers, count, self._strides, count)
+
+
+def chained(
+    kernel: Kernel, rows: np.ndarray, others: Sequence[np.ndarray], results: Sequence[np.ndarray] = (), apart: int = 1
+) -> None:
+    """Fill rows[1:], each from the row before it: rows[i + 1], … = kernel(rows[i], *others[i]).
+
+    kernel   of one lane; its first argument and its first result are a row
+    rows     (n + 1, m)  C-contiguous doubles; the first is given
+    others   the further arguments: one row each (*shape), the same for all, or n rows (n, *shape)
+    results  (n, *shape) for each further result
+    apart    so many chains side by side: rows (n + apart, m), row i + apart from row i; no fewer than lanes
+    """
+    n = len(rows) - apart
+    assert kernel.facts["width"] <= apart
+    BoundKernel(kernel, n, [rows[:n], *others], [rows[apart:], *results])()

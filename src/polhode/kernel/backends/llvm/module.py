@@ -7,8 +7,8 @@ transposed in registers. All lane widths do the same operations, so they round a
 from collections.abc import Mapping
 
 from polhode.errors import escaped
-from polhode.kernel import emit_parts, emit_routine
-from polhode.kernel.emit_body import LIBRARY, Body
+from polhode.kernel.backends.llvm import parts, routine_functions
+from polhode.kernel.backends.llvm.body import LIBRARY, Body
 from polhode.kernel.graph import Graph
 from polhode.kernel.routine import Routine, routines
 
@@ -19,10 +19,10 @@ def kernel_text(
     """The function that takes `width` states: pointers and row strides in bytes, arguments then results."""
     body = Body(width, names, name, fast)
     ports = [*graph.inputs, *graph.outputs]
-    if emit_parts.is_one_call(graph):
-        emit_parts.one_call(body, graph)
-    elif emit_parts.is_large(graph):
-        emit_parts.kernel(body, graph)
+    if parts.is_one_call(graph):
+        parts.one_call(body, graph)
+    elif parts.is_large(graph):
+        parts.kernel(body, graph)
     else:
         _compute_rows(body, graph)
     given = ", ".join(f"ptr noalias %p{i}, i64 %s{i}" for i in range(len(ports)))
@@ -45,7 +45,7 @@ def _compute_rows(body: Body, graph: Graph) -> None:
     for i, port in enumerate(graph.inputs):
         for k, value in zip(port.nodes, body.load(port, f"%p{i}", f"%s{i}"), strict=True):
             values[k] = value
-    emit_parts.compute(body, graph, values)
+    parts.compute(body, graph, values)
     for i, port in enumerate(graph.outputs, len(graph.inputs)):
         body.store(port, f"%p{i}", f"%s{i}", [values[k] for k in port.nodes])
 
@@ -144,13 +144,13 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
     declarations.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     declarations.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
-    declarations += [line for w in widths if names for line in emit_routine.declarations(w)]
+    declarations += [line for w in widths if names for line in routine_functions.declarations(w)]
     kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast) for w in widths]
     for routine, title in names.items():
         for body in [Body(w, names, f"{title}_{w}", fast) for w in widths]:
-            text = emit_routine.routine_text(routine, names, body)
+            text = routine_functions.routine_text(routine, names, body)
             kernels += [*body.functions, text]
-    kernels += [emit_routine.table_text(routine, names[routine]) for routine in names]
+    kernels += [routine_functions.table_text(routine, names[routine]) for routine in names]
     kernels += [huge_text(w) for w in widths if any(f"@huge_{w}(" in text for text in kernels)]
     driver = driver_text(graph, name, f"{name}_1", f"{name}_{width}", width)
     never = '!0 = !{!"branch_weights", i32 1, i32 100000}\n'

@@ -16,7 +16,7 @@ from machines import ALL, random_model, random_q
 from polhode import scalar
 from polhode.dynamics import covariant, energy, forward, inertia, inverse
 from polhode.kernel import OPERATIONS, evaluate, trace
-from polhode.kernel.emit_c import TEXT, c_source, constant, identifier
+from polhode.kernel.backends.c import TEXT, c_source, constant, identifier
 from polhode.kernel.schedule import fused
 from polhode.model import make_tree
 from polhode.scalar import Vec

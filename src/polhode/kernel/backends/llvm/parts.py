@@ -6,7 +6,7 @@ memory holds one number per lane.
 
 from collections.abc import Callable
 
-from polhode.kernel.emit_body import Body
+from polhode.kernel.backends.llvm.body import Body
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.schedule import Division, divided, weight
 

@@ -32,7 +32,7 @@ _NAMES = {
         "UnknownNameError",
     ],
     "polhode.show.animation": ["animate"],
-    "polhode.show.cans": ["draw_cans"],
+    "polhode.show.cans.draw": ["draw_cans"],
     "polhode.scalar": [
         "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",
     ],

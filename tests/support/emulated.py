@@ -6,7 +6,7 @@ from math import nan
 
 import numpy as np
 
-from polhode.kernel.emit_cuda import cuda_source
+from polhode.kernel.backends.cuda import cuda_source
 
 GCC = ["gcc", "-std=c99", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"]
 DTYPE = {"double": np.float64, "float": np.float32}

@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, did_you_mean, message
 from polhode.model import Model
-from polhode.show.curves import labels, times, values
+from polhode.show.run_values import labels, times, values
 
 if TYPE_CHECKING:
     from xarray import Dataset

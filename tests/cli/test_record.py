@@ -9,7 +9,7 @@ import pytest
 import polhode as ph
 from polhode.result import Store
 from polhode.simulation import recording
-from polhode.simulation.lazy_range import Grid
+from polhode.simulation.lazy_range import LazyRange
 
 BALL = ph.Model(
     "ball",
@@ -191,7 +191,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path):
 
 
 def test_a_grid_is_the_array_it_stands_for():
-    grid = Grid(range(3, 50, 7), 0.1, (5.0,))
+    grid = LazyRange(range(3, 50, 7), 0.1, (5.0,))
     array = np.array([*(np.arange(3, 50, 7) * 0.1), 5.0])
     assert len(grid) == len(array)
     for part in (slice(None), slice(2, 4), slice(5, 99), slice(-1, None), slice(8, 8), slice(7, 8), slice(0, 0)):

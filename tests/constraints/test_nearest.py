@@ -6,7 +6,7 @@ import pytest
 import polhode as ph
 from close import assert_close
 from polhode.kernel import evaluate, nearest as ways, trace
-from polhode.kernel.build import build
+from polhode.kernel.backends.llvm.compile import build
 from polhode.kernel.nearest import Given, admissible, nearest, nearest_each
 from polhode.kernel.sparse import order_of
 from polhode.scalar import Vec

@@ -8,7 +8,7 @@ from close import assert_close
 from constraints.test_nearest import on_symbols
 from polhode.kernel import augmented, evaluate, trace
 from polhode.kernel.augmented import by_multipliers
-from polhode.kernel.build import build
+from polhode.kernel.backends.llvm.compile import build
 from polhode.kernel.nearest import Given
 from polhode.kernel.null_space import by_null_space
 from polhode.scalar import Vec

@@ -12,12 +12,12 @@ import polhode as ph
 from polhode import quaternion
 from polhode.errors import InputError, PolhodeError
 from polhode.show import animation
-from polhode.show.film import SERIES, Film, Shown, rgb
-from polhode.show.motion import Arrays, Motion
-from polhode.show.overlay import between, cans
-from polhode.show.raster import Camera, Canvas
-from polhode.show.scene import scene
-from polhode.show.solids import mesh
+from polhode.show.scene.film import SERIES, Film, Shown, rgb
+from polhode.show.scene.motion import Arrays, Motion
+from polhode.show.scene.overlay import between, cans
+from polhode.show.scene.raster import Camera, Canvas
+from polhode.show.scene.scene import scene
+from polhode.show.scene.solids import mesh
 from show.motions import linkage, swinging, top, tumbling
 
 ROUNDING = 1e-12

@@ -18,14 +18,14 @@ from matplotlib.image import imread
 import polhode as ph
 from polhode.errors import InputError
 from polhode.result import save
-from polhode.show.cans_geometry import View
 from polhode.show.figure import COLOURS, new_figure, save_figure
 from polhode.show.plot import comparison, machine, rolling, source, stability
 from polhode.show.plot.attitude import angle_curves, continuous
 from polhode.show.plot.ellipsoid import Ellipsoid
 from polhode.show.plot.kinds import KINDS, draw, fitting
 from polhode.show.plot.source import model_of
-from polhode.show.turning import turning
+from polhode.show.scene.turning import turning
+from polhode.show.vector.geometry import View
 from show.motions import by_form, free_body, linkage, swinging, top, tumbling
 
 ROUNDING = 1e-12

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.kernel.batch import Bound
-from polhode.kernel.stealing import go_on
+from polhode.kernel.backends.llvm.in_place import BoundKernel
+from polhode.kernel.work_stealing import go_on
 from polhode.simulation import step_state
 from polhode.simulation.run_loop import LOOKS
 
@@ -83,17 +83,19 @@ class BatchLoop:
         self.state = [] if batch.fixed else [np.empty((n, batch.nq + batch.nv))]
 
     @cached_property
-    def steps(self) -> list[Bound]:
+    def steps(self) -> list[BoundKernel]:
         """From one table to the other, and back."""
         advance, given = self.batch.kernels["advance"], [*self.given, *self.settings]
-        return [Bound(advance, self.n, [self.tables[k], *given], [self.tables[1 - k], *self.state]) for k in range(2)]
+        return [
+            BoundKernel(advance, self.n, [self.tables[k], *given], [self.tables[1 - k], *self.state]) for k in range(2)
+        ]
 
     @cached_property
-    def observe(self) -> tuple[list[np.ndarray], Bound]:
+    def observe(self) -> tuple[list[np.ndarray], BoundKernel]:
         """Room for time, q, v and outputs; and what fills the last from the others."""
         batch, n = self.batch, self.n
         room = [np.zeros(()), *(np.empty((n, size)) for size in (batch.nq, batch.nv, len(batch.outputs)))]
-        return room, Bound(batch.kernels["observed"], n, [*room[:3], *self.given], [room[3]])
+        return room, BoundKernel(batch.kernels["observed"], n, [*room[:3], *self.given], [room[3]])
 
     @property
     def table(self) -> np.ndarray:
@@ -105,7 +107,7 @@ class BatchLoop:
         batch, timing = self.batch, self.timing
         q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
         h = np.array(timing.h if batch.fixed else min(timing.end, self.longest))
-        Bound(batch.kernels["first"], self.n, [q, v, *self.given, h, np.array(timing.tolerance)], [self.table])()
+        BoundKernel(batch.kernels["first"], self.n, [q, v, *self.given, h, np.array(timing.tolerance)], [self.table])()
         self._keep(0, q, v, np.ones(self.n, dtype=bool))
 
     @property
@@ -183,7 +185,7 @@ class BatchLoop:
         width = 1 + batch.nq + batch.nv + len(batch.compiled.spec.crossings)
         found = np.empty((n, width))
         given = [np.ascontiguousarray(x[at]) for x in self.given]
-        look = Bound(batch.kernels["inside"], n, [table, *given, theta, np.array(self.timing.h)], [found])
+        look = BoundKernel(batch.kernels["inside"], n, [table, *given, theta, np.array(self.timing.h)], [found])
         best, which = np.full(n, 2.0), np.full(n, -1)
         for k, crossing in enumerate(batch.compiled.spec.crossings):
             low, high = np.zeros(n), np.ones(n)

@@ -18,11 +18,11 @@ from polhode.dynamics import energy
 from polhode.errors import InputError, message
 from polhode.integrate.adaptive import initial_step
 from polhode.kernel import trace
-from polhode.kernel.batch import Bound
-from polhode.kernel.build import Kernel, kernel_for
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.in_place import BoundKernel
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.graph import Graph
-from polhode.kernel.stealing import in_threads
+from polhode.kernel.work_stealing import in_threads
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, flat, minimum, where
 from polhode.simulation import step_state
@@ -243,7 +243,7 @@ class BatchRun:
             return np.zeros(n, dtype=bool)
         there = np.empty((n, self.nq + self.nv))
         given = [np.ascontiguousarray(x) for x in (q, v, *([p] if self.names else []))]
-        Bound(self.kernel("nearest"), n, given, [there])()
+        BoundKernel(self.kernel("nearest"), n, given, [there])()
         here = np.concatenate([q, v], axis=1)
         with np.errstate(all="ignore"):
             return ~(abs(there - here).max(axis=1) <= OFF * (1 + abs(here).max(axis=1)))

@@ -23,9 +23,9 @@ from polhode.integrate.adaptive import initial_step
 from polhode.integrate.bound import BOUND
 from polhode.integrate.method import Method
 from polhode.kernel import Symbol, trace
-from polhode.kernel.build import Kernel, kernel_for
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
-from polhode.kernel.chain import chained
 from polhode.kernel.record import Shared
 from polhode.kernel.schedule import fused
 from polhode.model import Model, Tree, make_tree, regrouped

@@ -17,8 +17,8 @@ import numpy as np
 from polhode.errors import CompileError, InputError, IntegrationError, message
 from polhode.integrate.method import Machine
 from polhode.kernel import Graph, evaluate, jacobian, pullback, replay, trace
-from polhode.kernel.build import Kernel, kernel_for
-from polhode.kernel.chain import chained
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Model
 from polhode.scalar import Array, Scalar, Vec
 from polhode.simulation.derivative_directions import Directions, directions

@@ -9,9 +9,9 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.kernel import trace
-from polhode.kernel.build import Kernel, kernel_for
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
-from polhode.kernel.chain import chained
 from polhode.scalar import Scalar, Vec, minimum, shaped
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.kernel import Graph, evaluate, pushforward, replay, trace
-from polhode.kernel.build import Kernel, kernel_for, lanes
-from polhode.kernel.chain import chained
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes
+from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Tree
 from polhode.quaternion import conjugate, product
 from polhode.result import labels

@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from polhode.constrain.constraint_policy import (
     constraint_policy_of,
 )
 from polhode.dynamics.single import forms
-from polhode.errors import InputError, message
+from polhode.errors import InputError, did_you_mean, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.bound import BOUND
 from polhode.integrate.method import Method
@@ -250,8 +249,7 @@ def _check_kept(keep: Sequence[str] | None) -> None:
     """Refuse a name that no variable has, before the run."""
     for name in keep or ():
         if name not in VARIABLES:
-            near = get_close_matches(str(name), VARIABLES, 1, 0.5)
-            fix = f"Did you mean '{near[0]}'?" if near else ""
+            fix = did_you_mean(name, VARIABLES)
             raise InputError(message("simulate, keep", "no such variable", repr(name), ", ".join(VARIABLES), fix))
 
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from polhode.errors import message
 from polhode.result.symmetry import Conserved, conserved
-from polhode.show import curves
-from polhode.show.curves import labels, values
 from polhode.show.figure import COLOURS, new_figure, styled
+from polhode.show.page import curves
 from polhode.show.plot.paper import (
     HIGH,
     INK,
@@ -24,6 +23,7 @@ from polhode.show.plot.paper import (
     over_time,
 )
 from polhode.show.plot.source import Unfit, instants, model_or_none, opened, variable, where_of
+from polhode.show.run_values import labels, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

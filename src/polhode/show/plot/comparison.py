@@ -7,10 +7,10 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.quaternion import angle_between
-from polhode.show.curves import labels, times
 from polhode.show.figure import new_figure, styled
 from polhode.show.plot.paper import DASHES, HIGH, WIDE, draw_curves, escaped, legend, logarithmic, look, over_time
 from polhode.show.plot.source import Unfit, chosen, instants, opened, variable, where_of
+from polhode.show.run_values import labels, times
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

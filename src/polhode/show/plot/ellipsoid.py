@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.show.cans_geometry import View
 from polhode.show.plot.paper import INK, QUIET
+from polhode.show.vector.geometry import View
 
 SURFACE = 1e-6
 """Depth, in sizes of the ellipsoid, up to which a point of its surface is not hidden by it."""

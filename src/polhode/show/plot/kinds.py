@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from polhode.errors import UnknownNameError, message
+from polhode.errors import UnknownNameError, did_you_mean, message
 from polhode.show.plot import attitude, balance, machine, rolling
 from polhode.show.plot.source import Unfit, opened
 
@@ -42,10 +42,7 @@ OPTIONS = {
 def draw(kind: str, run: "Run", **options: Any) -> "Figure":
     """One kind of plot by its name; options that it does not take are left out."""
     if kind not in KINDS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(kind, KINDS, 1, 0.4)
-        fix = f"Did you mean '{near[0]}'?" if near else ""
+        fix = did_you_mean(kind, KINDS)
         raise UnknownNameError(message("plot", "no such kind", repr(kind), ", ".join([*KINDS, "compare"]), fix))
     given = {key: value for key, value in options.items() if value is not None and kind in OPTIONS[key]}
     return KINDS[kind](run, **given)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import message
-from polhode.show.curves import labels, values
 from polhode.show.figure import COLOURS, new_figure, styled
 from polhode.show.packing import thinned
 from polhode.show.plot.paper import (
@@ -26,6 +25,7 @@ from polhode.show.plot.paper import (
     title,
 )  # fmt: skip
 from polhode.show.plot.source import Unfit, chosen, instants, model_of, opened, variable, where_of
+from polhode.show.run_values import labels, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

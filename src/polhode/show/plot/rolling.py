@@ -12,12 +12,12 @@ import numpy as np
 
 from polhode import quaternion
 from polhode.errors import InputError, message
-from polhode.show.cans_geometry import View
 from polhode.show.figure import COLOURS, new_figure, styled
 from polhode.show.plot.ellipsoid import Ellipsoid, Page
 from polhode.show.plot.paper import FAINT, INK, QUIET, headed
 from polhode.show.plot.source import Unfit, instants, model_of, opened, where_of
-from polhode.show.turning import Turning, distinct, family, level_curves, plane, turning
+from polhode.show.scene.turning import Turning, distinct, family, level_curves, plane, turning
+from polhode.show.vector.geometry import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

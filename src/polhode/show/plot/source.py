@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, message
+from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, did_you_mean, message
 from polhode.model import Model
-from polhode.show.curves import labels, times, values
+from polhode.show.run_values import labels, times, values
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -68,10 +68,7 @@ def chosen(kind: str, run: "Dataset", dim: str, names: Sequence[str] | str | Non
     wanted = [names] if isinstance(names, str) else known if names is None else list(names)
     for name in wanted:
         if name not in known:
-            from difflib import get_close_matches
-
-            near = get_close_matches(str(name), known, 1, 0.4)
-            fix = f"Did you mean '{near[0]}'?" if near else ""
+            fix = did_you_mean(name, known)
             raise UnknownNameError(message(where_of(kind, run), f"no such {dim}", repr(name), ", ".join(known), fix))
     return [known.index(name) for name in wanted]
 

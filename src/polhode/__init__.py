@@ -8,6 +8,8 @@ The names below are the public ones; each is loaded when it is first used.
 from importlib import import_module
 from typing import Any
 
+from polhode.moved import install as _find_moved_modules
+
 __version__ = "0.1.0"
 
 _MODULES = {
@@ -74,3 +76,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+_find_moved_modules()

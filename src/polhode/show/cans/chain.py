@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from polhode import euler
-from polhode.dynamics.kinematics import WORLD_FRAME, Frame, frames
+from polhode.dynamics.kinematics import frames
 from polhode.errors import InputError, ModelError, message
 from polhode.model import Element, Model, Tree, make_tree, plain
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
 from polhode.show.vector.geometry import Array
+from polhode.spatial import WORLD_FRAME, Frame
 
 ANGLES = ("φ", "θ", "ψ")
 """The first, second and third angle of a sequence."""

@@ -1,6 +1,6 @@
 """The equation index: every published equation, the function that is it, the test that checks it.
 
-python tests/index.py          writes docs/equations.md from the marks on the tests
+python tests/support/index.py          writes docs/equations.md from the marks on the tests
 """
 
 import csv
@@ -13,7 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-TESTS = Path(__file__).resolve().parent
+SUPPORT = Path(__file__).resolve().parent
+TESTS = SUPPORT.parent
 PAGE = TESTS.parent / "docs" / "equations.md"
 COUNTS = {"Sherif": 84, "Udwadia": 45, "Schwab-Meijaard": 46, "Schwab": 25, "Zoric": 129}
 
@@ -100,7 +101,7 @@ def render() -> str:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(TESTS))
+    sys.path[:0] = [str(TESTS), str(TESTS / "campaigns"), str(SUPPORT)]
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(render(), encoding="utf-8")
     print(f"wrote {PAGE.relative_to(TESTS.parent)}: {len(checks())} checks")

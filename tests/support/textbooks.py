@@ -8,7 +8,7 @@ import sympy
 
 import polhode as ph
 
-DATA = Path(__file__).resolve().parent / "data" / "textbook_equations.csv"
+DATA = Path(__file__).resolve().parents[1] / "data" / "textbook_equations.csv"
 
 
 def textbook(machine):

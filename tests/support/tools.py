@@ -1,4 +1,4 @@
-"""What the tests need beside Python packages, found or fetched: `python tests/tools.py`, a part of `make test`.
+"""What the tests need beside Python packages, found or fetched: `python tests/support/tools.py`, a part of `make test`.
 
 A browser draws the pages and a C compiler takes the exported C. Each is looked for on this machine first; what is
 missing is fetched by means that need no password. What was found stands in the environment's folder (.venv/browser,

@@ -13,12 +13,11 @@ from polhode.model.per_model_cache import once_each
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, shown, sqrt, square, trace, vec
-from polhode.spatial import Inertia, Placement
+from polhode.spatial import ORIGIN as ORIGIN, Inertia, Placement
 
 GROUND = -1
 """The index of the world as a parent."""
 
-ORIGIN = vec(0.0, 0.0, 0.0)
 UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 AXES = {"x": vec(1.0, 0.0, 0.0), "y": vec(0.0, 1.0, 0.0), "z": vec(0.0, 0.0, 1.0)}
 

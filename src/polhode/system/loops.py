@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from polhode.dynamics import forward, inverse
-from polhode.dynamics.kinematics import Twist, unit_twists
+from polhode.dynamics.kinematics import unit_twists
 from polhode.kernel.record import Memory, Recorder
 from polhode.kernel.routine import Index
 from polhode.model import Element, Tree
 from polhode.model.tree import ORIGIN
 from polhode.scalar import Vec, flat, identity, shaped
-from polhode.spatial import Inertia, Placement
+from polhode.spatial import Inertia, Placement, Twist
 
 OPERATIONS = {"revolute": 260, "prismatic": 200, "screw": 300, "ball": 700, "fixed": 0}
 """About how many operations an element of a kind adds to forward dynamics when all are written out."""

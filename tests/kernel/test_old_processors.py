@@ -6,11 +6,11 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-import polhode.kernel.build as building
+import polhode.kernel.backends.llvm.compile as building
 from machines import random_model, random_q
 from polhode.dynamics import forward, loops
 from polhode.kernel import trace
-from polhode.kernel.build import build
+from polhode.kernel.backends.llvm.compile import build
 from polhode.model import make_tree
 
 OLDEST = {"x86_64": "x86-64", "AMD64": "x86-64"}

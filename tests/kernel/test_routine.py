@@ -7,7 +7,7 @@ from close import assert_close
 from emulated import Emulated
 from polhode.errors import CompileError
 from polhode.kernel import evaluate, jacobian, pullback, replay, trace
-from polhode.kernel.build import build
+from polhode.kernel.backends.llvm.compile import build
 from polhode.kernel.record import Recorder
 from polhode.kernel.schedule import fused
 from polhode.linalg.elimination import solution

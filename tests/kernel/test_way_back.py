@@ -6,8 +6,8 @@ import pytest
 from close import assert_close
 from polhode.errors import CompileError
 from polhode.kernel import evaluate, jacobian, pullback, pushforward, trace
-from polhode.kernel.build import build, lanes
-from polhode.kernel.chain import chained
+from polhode.kernel.backends.llvm.compile import build, lanes
+from polhode.kernel.backends.llvm.in_place import chained
 from polhode.scalar import SharedFunction, Vec, cos, iterate, sin, sqrt, where
 
 

@@ -7,7 +7,7 @@ import polhode as ph
 from close import assert_close
 from linalg.test_constrained import on_symbols
 from polhode.kernel import evaluate, trace
-from polhode.kernel.build import build
+from polhode.kernel.backends.llvm.compile import build
 from polhode.linalg import augmented
 from polhode.linalg.augmented import by_multipliers
 from polhode.linalg.constrained import ConstrainedProblem

@@ -6,7 +6,7 @@ import pytest
 import polhode as ph
 from close import assert_close
 from polhode.kernel import evaluate, trace
-from polhode.kernel.build import build
+from polhode.kernel.backends.llvm.compile import build
 from polhode.linalg import constrained as ways
 from polhode.linalg.constrained import ConstrainedProblem, admissible, constrained, constrained_each
 from polhode.linalg.sparse import order_of

@@ -434,7 +434,7 @@ def test_forward_work_grows_with_the_parameters_and_the_way_back_does_not():
     """Operations of one step: all derivatives by one way back, against as many directions forward."""
     model = ph.load("arm-7")
     settings = settings_of(model, None, None, 1.0, 0.01, "rk4", 1e-9, None, None, "state")
-    course = Run(settings, None, ()).course("test")
+    course = Run(settings, None, ()).replayed("test")
 
     def work(paths):
         along = directions(model, settings.q, None, paths, "test")

@@ -178,7 +178,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
         from polhode.ensemble.seal import RESULTS, sign_results
         from polhode.result.atomic_file import aside, clear_parts
         from polhode.result.files import write_netcdf
-        from polhode.show.study import write_study_report
+        from polhode.show.page.study import write_study_report
 
         paths = {name: folder / NAMES[name] for name in ("summary", "report")}
         (folder / RESULTS).unlink(missing_ok=True)  # what it says is no longer so

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from polhode.dynamics.kinematics import AT_REST, WORLD_FRAME, Frame, Twist, frames, rate, velocities
+from polhode.dynamics.kinematics import frames, rate, velocities
 from polhode.errors import CompileError, PolhodeError, message, told
 from polhode.model import Constraint, Tree
 from polhode.model.tree import GROUND, ORIGIN, UPRIGHT
@@ -32,6 +32,7 @@ from polhode.scalar import (
     vec,
     where,
 )
+from polhode.spatial import AT_REST, WORLD_FRAME, Frame, Twist
 
 DOWN = -0.9
 """The z of a unit vector below which the shortest turn to it is ill-defined."""

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 from polhode.dynamics.forces import stretch
 from polhode.dynamics.inertia import impulse
-from polhode.dynamics.kinematics import Twist, frames, velocities
+from polhode.dynamics.kinematics import frames, velocities
 from polhode.model import Spring, Tree
 from polhode.scalar import Scalar, Vec, cross, dot
-from polhode.spatial import Inertia, Placement, moved
+from polhode.spatial import Inertia, Placement, Twist, moved
 
 
 class Energy(NamedTuple):

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from polhode.dynamics.inverse import Carried, Wrenches, ground, handed, outward
-from polhode.dynamics.kinematics import Twist, unit_twists
+from polhode.dynamics.kinematics import unit_twists
 from polhode.model import Tree
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, diagonal, dot, identity, inverse3, outer, trace, vec
-from polhode.spatial import Inertia, Placement, congruence, symmetric
+from polhode.spatial import Inertia, Placement, Twist, congruence, symmetric
 
 UNITS = identity(3)
 

@@ -4,11 +4,11 @@ The composite of an element is everything its motion carries: m, h, Σ about its
 """
 
 from polhode.dynamics.inverse import joint_force
-from polhode.dynamics.kinematics import Twist, placement, unit_twists
+from polhode.dynamics.kinematics import placement, unit_twists
 from polhode.model import Tree
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, cross, identity, trace
-from polhode.spatial import Inertia, Placement, joined, moved
+from polhode.spatial import Inertia, Placement, Twist, joined, moved
 
 
 def composites(tree: Tree, at: list[Placement]) -> list[Inertia]:

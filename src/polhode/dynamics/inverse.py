@@ -8,11 +8,11 @@ moment h × a + axial(K Σ).
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from polhode.dynamics.kinematics import Twist, joint_velocity, placement
+from polhode.dynamics.kinematics import joint_velocity, placement
 from polhode.model import Element, Tree
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.scalar import Scalar, Vec, cross, diagonal, dot, vec
-from polhode.spatial import Inertia, Placement
+from polhode.spatial import Inertia, Placement, Twist
 
 Wrenches = Mapping[int, tuple[Vec, Vec]]
 """Force and couple on elements, in their own axes, at their own origins."""

@@ -10,21 +10,7 @@ from polhode.model import Element, Tree
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import conjugate, exp, log, product, rotation_matrix_homogeneous
 from polhode.scalar import Scalar, Vec, cos, cross, identity, sin, where
-from polhode.spatial import Placement
-
-
-class Frame(NamedTuple):
-    """An element's frame in the world: components turn by R (this → world), the origin lies at o."""
-
-    R: Vec
-    o: Vec
-
-
-class Twist(NamedTuple):
-    """Velocity of a frame's origin and angular velocity (or their rates)."""
-
-    linear: Vec
-    angular: Vec
+from polhode.spatial import AT_REST, WORLD_FRAME, Frame, Placement, Twist
 
 
 class UnitMotion(NamedTuple):
@@ -34,10 +20,6 @@ class UnitMotion(NamedTuple):
     w: Vec
     l: Vec
     o: Vec
-
-
-WORLD_FRAME = Frame(identity(3), ORIGIN)
-AT_REST = Twist(ORIGIN, ORIGIN)
 
 
 def placement(e: Element, q: Vec) -> Placement:

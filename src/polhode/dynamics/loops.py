@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from polhode.dynamics import forward, inverse
-from polhode.dynamics.kinematics import Twist, unit_twists
+from polhode.dynamics.kinematics import unit_twists
 from polhode.model import Element, Tree
 from polhode.model.tree import ORIGIN
 from polhode.scalar import Loops, Vec, flat, identity, loops_for, shaped
-from polhode.spatial import Inertia, Placement
+from polhode.spatial import Inertia, Placement, Twist
 
 OPERATIONS = {"revolute": 260, "prismatic": 200, "screw": 300, "ball": 700, "fixed": 0}
 """About how many operations an element of a kind adds to forward dynamics when all are written out."""

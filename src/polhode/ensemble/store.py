@@ -48,7 +48,7 @@ from polhode.ensemble.seal import (
 )
 from polhode.ensemble.study_runner import STATUS, Stretch, StudyRunner
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, escaped, message
-from polhode.kernel.stealing import in_threads
+from polhode.kernel.work_stealing import in_threads
 from polhode.result.atomic_file import FULL
 from polhode.result.lock import Lock
 from polhode.result.signed import Damaged, digest_of, is_count, is_digest, read_json

@@ -17,20 +17,17 @@ from typing import Any, NoReturn
 import numpy as np
 
 from polhode.errors import CompileError, message
-from polhode.kernel.evaluate import MEANING
 from polhode.kernel.graph import (
-    COMMUTATIVE,
-    OPERATIONS,
     RULE_CONSTANTS,
     RULE_OPERATIONS,
     SNAPPED,
-    STRUCTURED,
     Graph,
     Node,
     Port,
     labels,
     rules_for,
 )
+from polhode.kernel.operations import COMMUTATIVE, MEANING, OPERATIONS, STRUCTURED
 from polhode.scalar import Vec, split
 from polhode.scalar.functions import NUMBERS
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
-from polhode.errors import UnknownNameError, message
+from polhode.errors import UnknownNameError, did_you_mean, message
 from polhode.model.description import LIMITS, AnyForce, Constraint, Force, Model, Spring
 from polhode.model.joints import JOINTS, SIZES
 from polhode.model.numbers import Parameter
@@ -14,12 +13,11 @@ from polhode.model.per_model_cache import once_each
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, shown, sqrt, square, trace, vec
-from polhode.spatial import Inertia, Placement
+from polhode.spatial import ORIGIN as ORIGIN, Inertia, Placement
 
 GROUND = -1
 """The index of the world as a parent."""
 
-ORIGIN = vec(0.0, 0.0, 0.0)
 UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 AXES = {"x": vec(1.0, 0.0, 0.0), "y": vec(0.0, 1.0, 0.0), "z": vec(0.0, 0.0, 1.0)}
 
@@ -126,8 +124,7 @@ class Numbers:
 
 def unknown_number(model: Model, path: Any) -> UnknownNameError:
     """The error that says that a model has no number of this path, and which come near."""
-    near = get_close_matches(str(path), model.numbers(), 3, 0.5)
-    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists all paths."
+    fix = did_you_mean(path, model.numbers(), "model.numbers() lists all paths.", most=3)
     if str(path).rpartition(".")[2] in LIMITS:
         fix = "The limits of a joint are kept as data; no equation of motion reads them."
     return UnknownNameError(message(f"model '{model.name}'", "no such number", shown(path), "a path", fix))

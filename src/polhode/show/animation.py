@@ -13,20 +13,20 @@ from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.model import Model
 from polhode.result.atomic_file import aside
-from polhode.show.film import Film, Shown
-from polhode.show.meshes import looks
-from polhode.show.motion import Arrays
 from polhode.show.packing import Store
-from polhode.show.plot.source import instants, model_of, opened
-from polhode.show.report import document
-from polhode.show.scene import scene
-from polhode.show.sections import animation as animation_section, header
+from polhode.show.page.report import document
+from polhode.show.page.sections import animation as animation_section, header
+from polhode.show.plots.run_source import instants, model_of, opened
+from polhode.show.scene.film import Film, Shown
+from polhode.show.scene.meshes import looks
+from polhode.show.scene.motion import Arrays
+from polhode.show.scene.scene import scene
 
 if TYPE_CHECKING:
     from PIL.Image import Image
     from xarray import Dataset
 
-    from polhode.show.plot.source import Run
+    from polhode.show.plots.run_source import Run
 
 KINDS = (".html", ".mp4", ".gif")
 SECONDS, REAL = 6.0, (3.0, 10.0)

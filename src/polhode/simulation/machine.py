@@ -5,13 +5,12 @@ from dataclasses import replace
 
 from polhode.dynamics import energy, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.kinematics import AT_REST, WORLD_FRAME, Frame, Twist
 from polhode.integrate.method import Machine
 from polhode.model import Spring, Tree
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import normalise
 from polhode.scalar import Scalar, Vec, cross, dot
-from polhode.spatial import Placement, moved
+from polhode.spatial import AT_REST, WORLD_FRAME, Frame, Placement, Twist, moved
 from polhode.system.quantities import forward_dynamics
 
 Input = Callable[[Scalar, Vec, Vec], Vec]

@@ -17,7 +17,7 @@ _MODULES = {
     "euler": "polhode.euler",
     "exact": "polhode.exact",
     "fundamental": "polhode.dynamics.fundamental",
-    "plot": "polhode.show.plot",
+    "plot": "polhode.show.plots.kinds",
 }
 _NAMES = {
     "polhode.dynamics.single": ["Acceleration", "Form", "acceleration", "forms"],

@@ -55,7 +55,7 @@ def test_a_recorded_run_is_the_run_in_memory(tmp_path, name):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_cut_off_at_any_block_goes_on_to_the_bit(tmp_path, name, monkeypatch):
-    monkeypatch.setattr("polhode.simulation.run_loop.MOST_ROWS", 7)
+    monkeypatch.setattr("polhode.simulation.run_loop.MOST_STATES", 7)
     model, asked = RUNS[name]
     calls = 0
 
@@ -82,7 +82,7 @@ def test_a_second_run_is_compared_in_parts(tmp_path, monkeypatch):
 
 
 def test_ctrl_c_leaves_a_file_and_a_checkpoint(tmp_path, monkeypatch):
-    monkeypatch.setattr("polhode.simulation.run_loop.MOST_ROWS", 50)
+    monkeypatch.setattr("polhode.simulation.run_loop.MOST_STATES", 50)
 
     def interrupt(part, t, steps):
         if part > 0.3:
@@ -98,7 +98,7 @@ def test_ctrl_c_leaves_a_file_and_a_checkpoint(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("after", [False, True])
 def test_ctrl_c_within_the_writing_of_a_chunk_neither_loses_nor_doubles_it(tmp_path, monkeypatch, after):
-    monkeypatch.setattr("polhode.simulation.run_loop.MOST_ROWS", 50)
+    monkeypatch.setattr("polhode.simulation.run_loop.MOST_STATES", 50)
     append, calls = Store.append, 0
 
     def interrupted(store, arrays):

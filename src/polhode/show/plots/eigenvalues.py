@@ -7,7 +7,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.show.figure import COLOURS, new_figure, styled
-from polhode.show.plot.paper import INK, QUIET
+from polhode.show.plots.axes import INK, QUIET
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""Energies, momenta, and how far a run strays from what it should keep."""
+"""Drift: how far a run departs from what it should conserve."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -7,11 +7,10 @@ import numpy as np
 
 from polhode.errors import message
 from polhode.result.symmetry import Conserved, conserved
-from polhode.show.figure import COLOURS, new_figure, styled
+from polhode.show.figure import new_figure, styled
 from polhode.show.page import curves
-from polhode.show.plot.paper import (
+from polhode.show.plots.axes import (
     HIGH,
-    INK,
     QUIET,
     WIDE,
     draw_curves,
@@ -19,64 +18,27 @@ from polhode.show.plot.paper import (
     legend,
     logarithmic,
     look,
-    not_narrower,
     over_time,
 )
-from polhode.show.plot.source import Unfit, instants, model_or_none, opened, variable, where_of
+from polhode.show.plots.run_source import (
+    Run,
+    Unfit,
+    instants,
+    model_or_none,
+    opened,
+    where_of,
+)
 from polhode.show.run_values import labels, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from polhode.show.plot.source import Run
 
 ZERO = 1e-17
 """Below this a drift is none: it is not drawn."""
 
 
 @styled
-def energies(run: "Run") -> "Figure":
-    """Kinetic, potential and total energy over time, and the work done on the machine where there is some."""
-    run = opened(run)
-    kind = "energies"
-    T, V = variable(kind, run, "kinetic_energy"), variable(kind, run, "potential_energy")
-    time, work = instants(kind, run), values(run, "work")
-    drawn: list[tuple[str, np.ndarray, dict[str, Any]]] = [("kinetic", T, {"color": COLOURS[0]})]
-    if np.any(V):
-        drawn += [("potential", V, {"color": COLOURS[1]}), ("total", T + V, {"color": INK, "linewidth": 1.8})]
-    if work is not None and np.any(work):
-        drawn.append(("work done on it", work, {"color": COLOURS[2], "linestyle": "--"}))
-    figure, axes = new_figure(WIDE + 1.0, HIGH + 0.4)
-    draw_curves(axes, time, drawn)
-    over_time(axes, time, "energy", "J")
-    not_narrower(axes)
-    legend(axes)
-    return headed(figure, run, "Energies")
-
-
-@styled
-def momenta(run: "Run") -> "Figure":
-    """Linear momentum, and angular momentum about the world's origin, in world axes over time."""
-    run = opened(run)
-    kind = "momenta"
-    parts = [
-        ("linear", "p", "kg m/s", variable(kind, run, "linear_momentum")),
-        ("angular", "L", "kg m²/s", variable(kind, run, "angular_momentum")),
-    ]
-    parts = [part for part in parts if np.any(part[3])] or parts[1:]
-    time = instants(kind, run)
-    figure, grid = new_figure(WIDE + 1.0, HIGH * len(parts) + 0.4, nrows=len(parts), sharex=True, squeeze=False)
-    for axes, (name, symbol, unit, array) in zip(grid[:, 0], parts, strict=True):
-        drawn = [(f"${symbol}_{x}$", array[:, k], {"color": COLOURS[k]}) for k, x in enumerate("xyz")]
-        size = {"color": INK, "linestyle": "--", "linewidth": 1.0}
-        draw_curves(axes, time, [*drawn, (f"$|{symbol}|$", np.linalg.norm(array, axis=1), size)])
-        over_time(axes, time, f"{name} momentum", unit, last=axes is grid[-1, 0])
-        legend(axes)
-    return headed(figure, run, "Momenta, world axes")
-
-
-@styled
-def drift(run: "Run", model: Any = None) -> "Figure":
+def drift(run: Run, model: Any = None) -> "Figure":
     """How far a run strays from what it should keep, on a logarithmic axis.
 
     Energy and the conserved momenta in parts of their scales, quaternions' length, residuals of constraints.

@@ -1,4 +1,4 @@
-"""The attitude of a body over time: quaternions with continuous signs, Euler angles with their lock, ω."""
+"""Euler angles of a body over time, shaded near gimbal lock."""
 
 import math
 from typing import TYPE_CHECKING
@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polhode import euler
-from polhode.errors import InputError, message
+from polhode.errors import message
 from polhode.show.figure import COLOURS, new_figure, styled
-from polhode.show.plot.paper import HIGH, WIDE, bands, draw_curves, headed, legend, over_time
-from polhode.show.plot.source import Unfit, body_of, instants, opened, variable, where_of
+from polhode.show.plots.axes import WIDE, bands, draw_curves, headed, over_time
+from polhode.show.plots.run_source import (
+    Run,
+    Unfit,
+    body_of,
+    instants,
+    opened,
+    variable,
+    where_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
-
-    from polhode.show.plot.source import Run
 
 LOCK_COLOUR = "#d55e00"
 NEAR = 10.0
@@ -25,32 +31,8 @@ GREEK = {"313": ("φ", "θ", "ψ"), "321": ("ψ", "θ", "φ"), "123": ("φ", "θ
 
 
 @styled
-def quaternions(run: "Run", body: str | None = None) -> "Figure":
-    """The four components of a body's unit quaternion over time, with continuous signs: p and −p are one attitude."""
-    run = opened(run)
-    place, name = body_of("quaternions", run, body)
-    time, p = instants("quaternions", run), variable("quaternions", run, "quaternion")[:, place]
-    drawn = continuous(p)
-    figure, axes = new_figure(WIDE + 0.6, HIGH + 0.4)
-    colours = (COLOURS[6], *COLOURS[:3])
-    curves = [(f"${x}$", drawn[:, k], {"color": colours[k]}) for k, x in enumerate(("p_w", "p_x", "p_y", "p_z"))]
-    draw_curves(axes, time, curves)
-    over_time(axes, time, "unit quaternion, body → world", "1")
-    axes.set_ylim(-1.06, 1.06)
-    legend(axes)
-    return headed(figure, run, f"Attitude of '{name}'")
-
-
-def continuous(p: np.ndarray) -> np.ndarray:
-    """Unit quaternions (n, 4) with the signs for which each is nearest to the one before; the first as it is."""
-    dots = np.sum(p[1:] * p[:-1], axis=1)
-    signs = np.cumprod(np.concatenate([[1.0], np.where(dots < 0, -1.0, 1.0)]))
-    return p * signs[:, None]
-
-
-@styled
 def angles(
-    run: "Run", sequence: str = "313", body: str | None = None, degrees: bool = True, near: float = NEAR
+    run: Run, sequence: str = "313", body: str | None = None, degrees: bool = True, near: float = NEAR
 ) -> "Figure":
     """The three angles of a sequence over time, without jumps of a turn; shaded where they are near gimbal lock.
 
@@ -90,18 +72,3 @@ def angle_curves(run: "Dataset", sequence: str, place: int) -> tuple[np.ndarray,
         found[~locked, k] = np.unwrap(found[~locked, k])
         found[locked, k] = np.nan
     return time[good], found, distance
-
-
-@styled
-def rates(run: "Run", body: str | None = None, axes: str = "body") -> "Figure":
-    """The angular velocity of a body over time, in its own axes or (axes="world") in the world's."""
-    run = opened(run)
-    if axes not in ("body", "world"):
-        raise InputError(message("plot rates, argument axes", "no such choice", repr(axes), "'body' or 'world'"))
-    place, name = body_of("rates", run, body)
-    time, omega = instants("rates", run), variable("rates", run, f"omega_{axes}")[:, place]
-    figure, panel = new_figure(WIDE + 0.6, HIGH + 0.4)
-    draw_curves(panel, time, [(rf"$\omega_{x}$", omega[:, k], {"color": COLOURS[k]}) for k, x in enumerate("xyz")])
-    over_time(panel, time, f"angular velocity, {axes} axes", "rad/s")
-    legend(panel)
-    return headed(figure, run, f"Angular velocity of '{name}'")

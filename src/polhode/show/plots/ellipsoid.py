@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.show.plot.paper import INK, QUIET
+from polhode.show.plots.axes import INK, QUIET
 from polhode.show.vector.geometry import View
 
 SURFACE = 1e-6

@@ -3,19 +3,22 @@
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, did_you_mean, message
+from polhode.formats.load import load
+from polhode.formats.yaml import model_from_yaml
 from polhode.model import Model
+from polhode.result.files import load as read_run
 from polhode.show.run_values import labels, times, values
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-    Run = Dataset | str | Path
-
+Run: TypeAlias = "Dataset | str | Path"
+"""A run, or the path of its file or folder."""
 MOST_READ = 200_000
 """Samples that are read from a file: of longer runs every k-th."""
 
@@ -24,14 +27,12 @@ class Unfit(InputError):
     """This run has nothing for this kind of plot."""
 
 
-def opened(run: "Run") -> "Dataset":
+def opened(run: Run) -> "Dataset":
     """A run, or that of a file or folder; of a very long one evenly spread samples, the last among them."""
     if not isinstance(run, (str, Path)):
         return run
-    from polhode.result import load
-
     path = Path(run)
-    found = load(path / "run.nc" if path.is_dir() else path, lazy=True)
+    found = read_run(path / "run.nc" if path.is_dir() else path, lazy=True)
     count = found.sizes.get("time", 0)
     stride = max(1, -(-count // MOST_READ))
     return found.isel(time=slice((count - 1) % stride, None, stride)).load() if stride > 1 else found.load()
@@ -87,8 +88,6 @@ def model_of(kind: str, run: "Dataset", model: Any = None) -> Model:
     if isinstance(model, Model):
         return model
     if model is not None:
-        from polhode.formats.load import load
-
         return load(model)
     text = str(run.attrs.get("model_yaml") or "")
     if not text:
@@ -96,8 +95,6 @@ def model_of(kind: str, run: "Dataset", model: Any = None) -> Model:
             "Give it: model=…, on the command line --model FILE. Models with functions of Python are not kept in runs."
         )
         raise Unfit(message(where_of(kind, run), "its model is not in it", "no text of it", "a model", fix))
-    from polhode.formats.yaml import model_from_yaml
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PolhodeWarning)  # told when the model was made

@@ -1,6 +1,7 @@
 """Two or more runs side by side: a variable of each, and how far they are from the first."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,8 +9,8 @@ import numpy as np
 from polhode.errors import InputError, message
 from polhode.quaternion import angle_between
 from polhode.show.figure import new_figure, styled
-from polhode.show.plot.paper import DASHES, HIGH, WIDE, draw_curves, escaped, legend, logarithmic, look, over_time
-from polhode.show.plot.source import Unfit, chosen, instants, opened, variable, where_of
+from polhode.show.plots.axes import DASHES, HIGH, WIDE, draw_curves, escaped, legend, logarithmic, look, over_time
+from polhode.show.plots.run_source import Unfit, chosen, instants, opened, variable, where_of
 from polhode.show.run_values import labels, times
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _columns(run: "Dataset", name: str, names: Sequence[str] | str | None) -> li
     if not dims:
         return [(name.replace("_", " "), 0, str(run[name].attrs.get("units", "")))]
     parts = [labels(run, dim) for dim in dims]
-    all_names = [".".join(entry) for entry in _product(parts)]
+    all_names = [".".join(entry) for entry in product(*parts)]
     each = run.coords.get({"q": "coordinate_units", "v": "dof_units", "tau": "force_units"}.get(name, ""))
     unit = str(run[name].attrs.get("units", ""))
     units = [str(x) for x in each.values] if each is not None else [unit] * len(all_names)
@@ -117,12 +118,6 @@ def _columns(run: "Dataset", name: str, names: Sequence[str] | str | None) -> li
             )
         places = [all_names.index(x) for x in wanted]
     return [(all_names[k], k, units[k]) for k in places]
-
-
-def _product(parts: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    from itertools import product
-
-    return list(product(*parts))
 
 
 def differences(

@@ -18,6 +18,13 @@ class Placement(NamedTuple):
     r: Vec
 
 
+class Twist(NamedTuple):
+    """Velocity of a frame's origin and angular velocity (or their rates)."""
+
+    linear: Vec
+    angular: Vec
+
+
 class Inertia(NamedTuple):
     """A body's mass moments about the origin of its frame, in its axes."""
 

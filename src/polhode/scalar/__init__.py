@@ -40,6 +40,7 @@ from polhode.scalar.functions import (
 )
 from polhode.scalar.nested import flat as flat, shaped as shaped
 from polhode.scalar.structured import (
+    derivative_along as derivative_along,
     iterate as iterate,
     jacobian as jacobian,
 )

@@ -7,7 +7,7 @@ and is registered with `register_joint`; see docs/extending.md.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from polhode.quaternion import from_matrix
 from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, vec
@@ -185,14 +185,6 @@ def _twist(back: Vec, slope: Vec) -> Twist:
     return Twist(back @ Vec(slope[:3]), vec(W[2][1] - W[1][2], W[0][2] - W[2][0], W[1][0] - W[0][1]) / 2)
 
 
-class Step(NamedTuple):
-    """An element of a joint: its kind, and which direction is its axis."""
-
-    kind: ElementKind
-    axis: str = ""
-    """"axis" or "axis2" of the joint, "x", "y", "z" of the joint frame, "" for none."""
-
-
 class JointKind:
     """One kind of joint: its elements, the names of its coordinates and velocities, the data it takes.
 
@@ -203,7 +195,8 @@ class JointKind:
     """As written in `Joint.type` and in files."""
     noun: ClassVar[str] = ""
     """How errors call it: "a screw"; "a … joint" unless given."""
-    elements: ClassVar[tuple[Step, ...]]
+    elements: ClassVar[tuple[tuple[ElementKind, str], ...]]
+    """Each with its axis: "axis" or "axis2" of the joint, "x", "y", "z" of the joint frame, "" for none."""
     coordinates: ClassVar[tuple[str, ...]] = ()
     """The names of q, in order."""
     dofs: ClassVar[tuple[str, ...]] = ()
@@ -212,8 +205,8 @@ class JointKind:
     """The joint's own numbers with their units, as {"pitch": "m/rad"}; all must be given."""
 
     def __init__(self) -> None:
-        kinds = [step.kind for step in self.elements]
-        self.axes = tuple(dict.fromkeys(step.axis for step in self.elements if step.axis in ("axis", "axis2")))
+        kinds = [kind for kind, _ in self.elements]
+        self.axes = tuple(dict.fromkeys(axis for _, axis in self.elements if axis in ("axis", "axis2")))
         """Which of `axis`, `axis2` of a joint have a meaning."""
         self.has_quaternion = any(kind.quaternion for kind in kinds)
         self.zero = tuple(x for kind in kinds for x in kind.zero)

@@ -1,6 +1,6 @@
 """The cylindrical joint: an angle about an axis and a travel along it."""
 
-from polhode.model.joints.base import JointKind, Step
+from polhode.model.joints.base import JointKind
 from polhode.model.joints.prismatic import PRISMATIC
 from polhode.model.joints.revolute import REVOLUTE
 
@@ -9,5 +9,5 @@ class CylindricalJoint(JointKind):
     """A shaft in a bushing."""
 
     name = "cylindrical"
-    elements = (Step(REVOLUTE, "axis"), Step(PRISMATIC, "axis"))
+    elements = ((REVOLUTE, "axis"), (PRISMATIC, "axis"))
     coordinates, dofs = ("angle", "travel"), ("rate", "speed")

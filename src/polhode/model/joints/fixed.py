@@ -1,6 +1,6 @@
 """The fixed joint: its child does not move relative to the parent."""
 
-from polhode.model.joints.base import AT_REST, Element, ElementKind, JointKind, Step
+from polhode.model.joints.base import AT_REST, Element, ElementKind, JointKind
 from polhode.scalar import Vec
 from polhode.spatial import Placement, Twist
 
@@ -38,4 +38,4 @@ class FixedJoint(JointKind):
     """The child is part of its parent."""
 
     name = "fixed"
-    elements = (Step(FIXED),)
+    elements = ((FIXED, ""),)

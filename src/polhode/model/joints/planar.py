@@ -1,6 +1,6 @@
 """The planar joint: x, y and an angle in the joint frame's plane normal to z."""
 
-from polhode.model.joints.base import JointKind, Step
+from polhode.model.joints.base import JointKind
 from polhode.model.joints.prismatic import PRISMATIC
 from polhode.model.joints.revolute import REVOLUTE
 
@@ -9,5 +9,5 @@ class PlanarJoint(JointKind):
     """A puck on a table."""
 
     name = "planar"
-    elements = (Step(PRISMATIC, "x"), Step(PRISMATIC, "y"), Step(REVOLUTE, "z"))
+    elements = ((PRISMATIC, "x"), (PRISMATIC, "y"), (REVOLUTE, "z"))
     coordinates, dofs = ("x", "y", "angle"), ("speed_x", "speed_y", "rate")

@@ -1,11 +1,11 @@
 """The prismatic joint (slider): one travel along an axis."""
 
-from polhode.model.joints.base import ORIGIN, Element, ElementKind, JointKind, Step
+from polhode.model.joints.base import ORIGIN, Element, ElementKind, JointKind
 from polhode.scalar import Vec, diagonal, dot, vec
 from polhode.spatial import Inertia, Placement, Twist
 
 
-class Slide(ElementKind):
+class PrismaticElement(ElementKind):
     """A shift along the axis, m."""
 
     name = "prismatic"
@@ -37,12 +37,12 @@ class Slide(ElementKind):
         return Inertia(m, h, diagonal(ORIGIN)), Inertia(0.0, ORIGIN, S)
 
 
-PRISMATIC = Slide()
+PRISMATIC = PrismaticElement()
 
 
 class PrismaticJoint(JointKind):
     """A slider."""
 
     name = "prismatic"
-    elements = (Step(PRISMATIC, "axis"),)
+    elements = ((PRISMATIC, "axis"),)
     coordinates, dofs = ("travel",), ("speed",)

@@ -1,11 +1,11 @@
 """The revolute joint (hinge): one angle about an axis."""
 
-from polhode.model.joints.base import ORIGIN, Element, ElementKind, JointKind, Step
+from polhode.model.joints.base import ORIGIN, Element, ElementKind, JointKind
 from polhode.scalar import Vec, cos, dot, outer, sin, vec
 from polhode.spatial import Inertia, Placement, Twist
 
 
-class Turn(ElementKind):
+class RevoluteElement(ElementKind):
     """A turn about the axis by an angle."""
 
     name = "revolute"
@@ -43,12 +43,12 @@ def half_turn(e: Element, q: Vec) -> Vec:
     return Vec((cos(half), *(sin(half) * e.axis)))
 
 
-REVOLUTE = Turn()
+REVOLUTE = RevoluteElement()
 
 
 class RevoluteJoint(JointKind):
     """A hinge."""
 
     name = "revolute"
-    elements = (Step(REVOLUTE, "axis"),)
+    elements = ((REVOLUTE, "axis"),)
     coordinates, dofs = ("angle",), ("rate",)

@@ -2,13 +2,13 @@
 
 from typing import ClassVar
 
-from polhode.model.joints.base import Element, ElementKind, JointKind, Step
+from polhode.model.joints.base import Element, ElementKind, JointKind
 from polhode.model.joints.revolute import half_turn
 from polhode.scalar import Vec, cos, dot, sin, vec
 from polhode.spatial import Placement, Twist
 
 
-class Thread(ElementKind):
+class ScrewElement(ElementKind):
     """A turn about the axis with a travel along it."""
 
     name = "screw"
@@ -36,13 +36,13 @@ class Thread(ElementKind):
         return half_turn(e, q)
 
 
-SCREW = Thread()
+SCREW = ScrewElement()
 
 
 class ScrewJoint(JointKind):
     """A screw in a nut."""
 
     name, noun = "screw", "a screw"
-    elements = (Step(SCREW, "axis"),)
+    elements = ((SCREW, "axis"),)
     coordinates, dofs = ("angle",), ("rate",)
     numbers: ClassVar = {"pitch": "m/rad"}

@@ -1,12 +1,12 @@
 """The spherical joint (ball and socket): one unit quaternion, child → joint frame; v is ω in child axes."""
 
-from polhode.model.joints.base import ORIGIN, Element, ElementKind, JointKind, Step
+from polhode.model.joints.base import ORIGIN, Element, ElementKind, JointKind
 from polhode.quaternion import conjugate, exp, log, normalise, product, rotation_matrix_homogeneous
 from polhode.scalar import Vec, diagonal, identity, square, where
 from polhode.spatial import Inertia, Placement, Twist
 
 
-class Ball(ElementKind):
+class BallElement(ElementKind):
     """A turn by a unit quaternion p; its velocity is the angular velocity ω in the element's axes."""
 
     name = "ball"
@@ -73,7 +73,7 @@ class Ball(ElementKind):
         return ("1",) * 4, ("rad/s",) * 3, ("N m",) * 3
 
 
-BALL = Ball()
+BALL = BallElement()
 QUATERNION, OMEGA = ("w", "x", "y", "z"), ("omega_x", "omega_y", "omega_z")
 
 
@@ -81,5 +81,5 @@ class SphericalJoint(JointKind):
     """A ball in a socket."""
 
     name = "spherical"
-    elements = (Step(BALL),)
+    elements = ((BALL, ""),)
     coordinates, dofs = QUATERNION, OMEGA

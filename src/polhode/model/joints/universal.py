@@ -3,7 +3,7 @@
 import numpy as np
 
 from polhode.errors import ModelError, message
-from polhode.model.joints.base import JointKind, Step
+from polhode.model.joints.base import JointKind
 from polhode.model.joints.revolute import REVOLUTE
 from polhode.model.numbers import direction, plain
 
@@ -15,7 +15,7 @@ class UniversalJoint(JointKind):
     """Two hinges, one after the other."""
 
     name = "universal"
-    elements = (Step(REVOLUTE, "axis"), Step(REVOLUTE, "axis2"))
+    elements = ((REVOLUTE, "axis"), (REVOLUTE, "axis2"))
     coordinates, dofs = ("angle1", "angle2"), ("rate1", "rate2")
 
     def second_axis(self, where: str, axis: tuple, axis2: tuple | None) -> tuple:

@@ -30,7 +30,7 @@ test-all: test
 
 # a browser and a C compiler, found or fetched
 tools: .venv/tested
-	@$(BIN)/python tests/tools.py
+	@$(BIN)/python tests/support/tools.py
 
 check: .venv/tested
 	$(BIN)/ruff format --check .
@@ -39,7 +39,7 @@ check: .venv/tested
 	$(BIN)/lint-imports --no-logo
 
 equations: .venv/tested
-	$(BIN)/python tests/index.py
+	$(BIN)/python tests/support/index.py
 
 screenshot: tools run
 	$(BIN)/python docs/screenshot.py out/t-handle/report.html docs/report.png

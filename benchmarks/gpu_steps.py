@@ -10,7 +10,7 @@ from gpu import arm
 
 from polhode.integrate.methods import METHODS
 from polhode.kernel import evaluate, trace
-from polhode.kernel.emit_cuda import cuda_source
+from polhode.kernel.backends.cuda import cuda_source
 from polhode.kernel.schedule import fused
 from polhode.simulation.compiled_run import CompiledRun, RunSpec
 

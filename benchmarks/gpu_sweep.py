@@ -85,7 +85,7 @@ def own(found: dict[str, Any], lanes: BatchRun, runs: int, steps: int) -> None:
         alone = equal_steps(steps * STEP, STEP, steps)
         seconds = least(lambda device=device, many=many, alone=alone: device.run(*many, alone))
         found[f"{precision} steps/s, last states only"] = runs * steps / seconds
-        kernel = device.kernel("row")._functions
+        kernel = device.kernel("advance")._functions
         found[f"{precision} registers"] = [getattr(f, "num_regs", None) for f in kernel.values()]
 
 

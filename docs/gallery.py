@@ -20,11 +20,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 import polhode as ph
 from polhode.papers.compare import compare
-from polhode.show.compare import compare_figure
-from polhode.show.film import Film, Shown
-from polhode.show.motion import Arrays
-from polhode.show.plot.kinds import draw
-from polhode.show.scene import scene
+from polhode.show.forms_comparison import compare_figure
+from polhode.show.plots.kinds import draw
+from polhode.show.scene.film import Film, Shown
+from polhode.show.scene.motion import Arrays
+from polhode.show.scene.scene import scene
 
 DOCS = Path(__file__).parent
 CELL, CAPTION, GAP, COLUMNS = (520, 380), 34, 14, 5

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 import tools
 
 WIDTH, HEIGHT = 1280, 1480

@@ -1,8 +1,8 @@
 """The letters of drawings: `python docs/typeface.py` takes them from matplotlib's copy of the STIX fonts.
 
-It writes src/polhode/show/assets/typeface.txt, one letter a line: face, code, advance, outline in thousandths of the
-size, y upwards, each command from where the one before ended. The font's licence (OFL 1.1) stands beside it, and asks
-for another name.
+It writes src/polhode/show/vector/assets/typeface.txt, one letter a line: face, code, advance, outline in thousandths of
+the size, y upwards, each command from where the one before ended. The font's licence (OFL 1.1) stands beside it, and
+asks for another name.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from fontTools.pens.basePen import BasePen
 from fontTools.ttLib import TTFont
 from matplotlib import get_data_path
 
-ASSETS = Path(__file__).resolve().parents[1] / "src" / "polhode" / "show" / "assets"
+ASSETS = Path(__file__).resolve().parents[1] / "src" / "polhode" / "show" / "vector" / "assets"
 FONTS = Path(get_data_path()) / "fonts" / "ttf"
 SYMBOLS = [range(0x20, 0x7F), range(0x391, 0x3D7), (0xB0, 0xB7, 0x2032, 0x2033, 0x2034, 0x2212)]
 WORDS = [

@@ -8,6 +8,8 @@ The names below are the public ones; each is loaded when it is first used.
 from importlib import import_module
 from typing import Any
 
+from polhode.moved import install as _find_moved_modules
+
 __version__ = "0.1.0"
 
 _MODULES = {
@@ -15,7 +17,7 @@ _MODULES = {
     "euler": "polhode.euler",
     "exact": "polhode.exact",
     "fundamental": "polhode.dynamics.fundamental",
-    "plot": "polhode.show.plot",
+    "plot": "polhode.show.plots.kinds",
 }
 _NAMES = {
     "polhode.dynamics.single": ["Acceleration", "Form", "acceleration", "forms"],
@@ -30,7 +32,7 @@ _NAMES = {
         "UnknownNameError",
     ],
     "polhode.show.animation": ["animate"],
-    "polhode.show.cans": ["draw_cans"],
+    "polhode.show.cans.draw": ["draw_cans"],
     "polhode.scalar": [
         "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",
     ],
@@ -74,3 +76,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+_find_moved_modules()

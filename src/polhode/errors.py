@@ -1,5 +1,6 @@
 """The errors of this package: each message says where, what was found, what was expected, what to do."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from traceback import extract_tb
 
@@ -46,6 +47,9 @@ def told(error: BaseException) -> str:
 
 NAME_LENGTH = 200
 """Characters that a name may have at most."""
+
+NEAR = 0.5
+"""Similarity (`difflib`, 0 to 1) from which a name is suggested for another: short names with one wrong letter are."""
 
 
 def escaped(text: str) -> str:
@@ -101,6 +105,26 @@ def message(where: str, what: str, found: str, expected: str, fix: str = "") -> 
     """
     lines = [f"{where}: {what}.", f"  found {found}; expected {expected}."]
     return _named("\n".join([*lines, f"  {fix}"] if fix else lines), keep="\n")  # nothing that a terminal obeys
+
+
+def did_you_mean(
+    name: object, known: Iterable[str], otherwise: str = "", *, most: int = 1, shown: Callable[[str], str] = str
+) -> str:
+    """A question with the known names nearest to an unknown one: "Did you mean 'hinge' or 'hinges'?".
+
+    otherwise  the text where no name is near
+    most       names in the question at most
+    shown      how a known name is written in it
+
+    Names that differ in upper and lower case alone come before those that are similar.
+    """
+    if not isinstance(name, str):
+        return otherwise
+    from difflib import get_close_matches  # not loaded unless a name is wrong
+
+    known = list(known)
+    near = [other for other in known if other.lower() == name.lower()] or get_close_matches(name, known, most, NEAR)
+    return f"Did you mean {' or '.join(repr(shown(other)) for other in near[:most])}?" if near else otherwise
 
 
 def _named(text: str, keep: str = "") -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.scalar import Array, Scalar, Vec, as_array, identity, on_arrays, outer, trace
+from polhode.scalar import Array, Scalar, Vec, as_array, identity, on_arrays, outer, trace, vec
 
 TRIANGLE_TOLERANCE = 1e-9
 """The largest principal moment may exceed the sum of the others by this part of itself."""
@@ -18,11 +18,23 @@ class Placement(NamedTuple):
     r: Vec
 
 
+class Frame(NamedTuple):
+    """A frame in the world: components turn by R (this → world), the origin lies at o."""
+
+    R: Vec
+    o: Vec
+
+
 class Twist(NamedTuple):
     """Velocity of a frame's origin and angular velocity (or their rates)."""
 
     linear: Vec
     angular: Vec
+
+
+ORIGIN = vec(0.0, 0.0, 0.0)
+WORLD_FRAME = Frame(identity(3), ORIGIN)
+AT_REST = Twist(ORIGIN, ORIGIN)
 
 
 class Inertia(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 
 import polhode as ph
 from hostile.names import PRINTABLE, REFUSED, machine
-from polhode.show.report import report_page
+from polhode.show.page.report import report_page
 
 BODY, HINGE = ph.Body("b", 1.0, (0.1, 0.2, 0.25), (0, 0, -0.5)), ph.Joint("j", "revolute", "world", "b", axis=(0, 1, 0))
 MODEL = ph.Model("m", bodies=[BODY], joints=[HINGE])

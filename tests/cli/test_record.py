@@ -9,7 +9,7 @@ import pytest
 import polhode as ph
 from polhode.result import Store
 from polhode.simulation import recording
-from polhode.simulation.lazy_range import Grid
+from polhode.simulation.lazy_range import LazyRange
 
 BALL = ph.Model(
     "ball",
@@ -55,7 +55,7 @@ def test_a_recorded_run_is_the_run_in_memory(tmp_path, name):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_cut_off_at_any_block_goes_on_to_the_bit(tmp_path, name, monkeypatch):
-    monkeypatch.setattr("polhode.simulation.run_loop.MOST_ROWS", 7)
+    monkeypatch.setattr("polhode.simulation.run_loop.MOST_STATES", 7)
     model, asked = RUNS[name]
     calls = 0
 
@@ -82,7 +82,7 @@ def test_a_second_run_is_compared_in_parts(tmp_path, monkeypatch):
 
 
 def test_ctrl_c_leaves_a_file_and_a_checkpoint(tmp_path, monkeypatch):
-    monkeypatch.setattr("polhode.simulation.run_loop.MOST_ROWS", 50)
+    monkeypatch.setattr("polhode.simulation.run_loop.MOST_STATES", 50)
 
     def interrupt(part, t, steps):
         if part > 0.3:
@@ -98,7 +98,7 @@ def test_ctrl_c_leaves_a_file_and_a_checkpoint(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("after", [False, True])
 def test_ctrl_c_within_the_writing_of_a_chunk_neither_loses_nor_doubles_it(tmp_path, monkeypatch, after):
-    monkeypatch.setattr("polhode.simulation.run_loop.MOST_ROWS", 50)
+    monkeypatch.setattr("polhode.simulation.run_loop.MOST_STATES", 50)
     append, calls = Store.append, 0
 
     def interrupted(store, arrays):
@@ -191,7 +191,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path):
 
 
 def test_a_grid_is_the_array_it_stands_for():
-    grid = Grid(range(3, 50, 7), 0.1, (5.0,))
+    grid = LazyRange(range(3, 50, 7), 0.1, (5.0,))
     array = np.array([*(np.arange(3, 50, 7) * 0.1), 5.0])
     assert len(grid) == len(array)
     for part in (slice(None), slice(2, 4), slice(5, 99), slice(-1, None), slice(8, 8), slice(7, 8), slice(0, 0)):

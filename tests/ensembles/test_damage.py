@@ -206,7 +206,7 @@ def test_a_missing_chunk_is_an_error_and_a_missing_receipt_a_stated_gap(copy):
         short = summary(copy)
     assert short.attrs["runs_done"] == 16
     assert json.loads(short.attrs["status"])["pending"] == 8
-    from polhode.show.study import study_page
+    from polhode.show.page.study import study_page
 
     assert "16</b> of 24 runs; 8 are missing" in study_page(short)
 

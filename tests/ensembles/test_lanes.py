@@ -6,7 +6,7 @@ import pytest
 import polhode as ph
 from polhode.formats.overrides import overridden
 from polhode.integrate.methods import method_named
-from polhode.kernel.stealing import in_threads
+from polhode.kernel.work_stealing import in_threads
 from polhode.simulation import step_state
 from polhode.simulation.batch_run import KINETIC, POTENTIAL, BatchRun, BatchSpec, controlled_steps, equal_steps
 from polhode.simulation.compiled_run import RunSpec
@@ -119,10 +119,10 @@ def test_each_lane_controls_its_own_steps(model, starts):
     q, v, _ = starts
     timing = controlled_steps(np.linspace(0, 0.5, 6), 1e-9)
     found = many.run(q, 20 * v, np.zeros((N, 0)), timing)
-    assert len(set(found.taken.tolist())) > N // 2
+    assert len(set(found.accepted.tolist())) > N // 2
     for k in (2, 11):
         run = ph.simulate(model, q=q[k], v=20 * v[k], duration=0.5, method="bs32", tolerance=1e-9, samples=6)
-        assert int(run.attrs["steps_taken"]) == found.taken[k]
+        assert int(run.attrs["steps_taken"]) == found.accepted[k]
         assert np.allclose(run["q"], found.q[k], rtol=0, atol=1e-12)
 
 

@@ -7,7 +7,7 @@ import polhode as ph
 from ensembles.cases import small
 from polhode.ensemble import summary as summaries
 from polhode.ensemble.summary import summary, wilson
-from polhode.show.study import round_numbers, study_page
+from polhode.show.page.study import round_numbers, study_page
 
 
 @pytest.fixture(scope="module")

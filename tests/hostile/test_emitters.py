@@ -20,7 +20,7 @@ from hostile.names import HARMLESS, MARK, PRINTABLE, REFUSED, hostile
 from polhode.cli import main
 from polhode.errors import escaped, fault_of_name
 from polhode.formats.yaml import to_yaml
-from polhode.show.report import report_page
+from polhode.show.page.report import report_page
 
 MACHINES = [hostile(first) for first in (0, 10)]
 ids = ["0", "10"]

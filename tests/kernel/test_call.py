@@ -11,7 +11,7 @@ import pytest
 
 import polhode as ph
 from machines import random_model, random_q
-from polhode.kernel.call import usable
+from polhode.kernel.backends.llvm.cpython_call import usable
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def test_quantities_of_a_body_go_through_a_built_in_of_each(system):
 
 
 def test_an_interpreter_of_another_layout_does_without_built_ins(monkeypatch):
-    monkeypatch.setattr("polhode.kernel.call.usable", lambda: False)
+    monkeypatch.setattr("polhode.kernel.backends.llvm.cpython_call.usable", lambda: False)
     made = ph.compile(random_model(["revolute", "spherical", "prismatic"], 2))
     for name, args in arguments(made).items():
         first, second = (getattr(made, name)(*args) for _ in range(2))

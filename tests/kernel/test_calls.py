@@ -15,9 +15,9 @@ import polhode as ph
 from close import assert_close
 from machines import random_model, random_q
 from polhode.kernel import trace
-from polhode.kernel.build import build, lanes
-from polhode.kernel.emit_llvm import module_text
-from polhode.kernel.threads import SMALLEST, block_bounds
+from polhode.kernel.backends.llvm.compile import build, lanes
+from polhode.kernel.backends.llvm.module import module_text
+from polhode.kernel.backends.llvm.threads import SMALLEST, block_bounds
 
 MODEL = random_model(["revolute", "spherical", "prismatic"], 2)
 WIDTH = lanes()

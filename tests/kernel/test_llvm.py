@@ -13,7 +13,7 @@ from machines import ALL, random_model, random_q
 from polhode import scalar
 from polhode.dynamics import inverse
 from polhode.kernel import evaluate, trace
-from polhode.kernel.build import build, lanes
+from polhode.kernel.backends.llvm.compile import build, lanes
 from polhode.kernel.schedule import fused
 from polhode.model import make_tree
 from polhode.scalar import Vec

@@ -6,13 +6,12 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-import polhode.kernel.build as building
+import polhode.kernel.backends.llvm.compile as building
 from machines import random_model, random_q
-from polhode.dynamics import forward
+from polhode.dynamics import forward, loops
 from polhode.kernel import trace
-from polhode.kernel.build import build
+from polhode.kernel.backends.llvm.compile import build
 from polhode.model import make_tree
-from polhode.system import loops
 
 OLDEST = {"x86_64": "x86-64", "AMD64": "x86-64"}
 """The processor that every later one of an architecture can stand for."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.kernel.call import Context
+from polhode.kernel.backends.llvm.cpython_call import Context
 
 SECONDS = 60
 """After which a pool that does not answer has failed."""

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import Phase, given, settings, strategies as st
 
 from polhode import scalar
-from polhode.kernel import emit_parts, evaluate, trace
-from polhode.kernel.build import build, lanes
-from polhode.kernel.evaluate import MEANING
+from polhode.kernel import evaluate, trace
+from polhode.kernel.backends.llvm import parts
+from polhode.kernel.backends.llvm.compile import build, lanes
+from polhode.kernel.operations import MEANING
 from polhode.kernel.schedule import divided, fused
 from polhode.scalar import Vec, iterate, vec
 
@@ -51,8 +52,8 @@ def test_parts_compute_the_bits_of_the_whole(function, width, monkeypatch):
     x[5, 3] = 1e9  # a sine that the C library is asked for
     (whole,) = build(graph, width)(x)
     assert np.array_equal(whole, [build(graph, 1)(row)[0] for row in x])
-    monkeypatch.setattr(emit_parts, "MOST_OPERATIONS", 0)
-    monkeypatch.setattr(emit_parts, "divided", partial(divided, size=7))
+    monkeypatch.setattr(parts, "MOST_OPERATIONS", 0)
+    monkeypatch.setattr(parts, "divided", partial(divided, size=7))
     kernel = build(graph, width)
     assert "_part3(" in kernel.source
     assert np.array_equal(kernel(x)[0], whole)

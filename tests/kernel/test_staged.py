@@ -7,7 +7,7 @@ import polhode as ph
 from polhode.integrate.explicit import looped, runge_kutta
 from polhode.integrate.tableaus import BS32, DOP853, RK4
 from polhode.kernel import evaluate, trace
-from polhode.kernel.build import build
+from polhode.kernel.backends.llvm.compile import build
 from polhode.scalar import Vec, sin
 from polhode.simulation import compiled_run
 

@@ -15,7 +15,7 @@ from polhode.integrate.group import coadjoint, right, right_inverse, turned
 from polhode.integrate.implicit import implicit_midpoint, newton
 from polhode.integrate.methods import METHODS, method_named
 from polhode.integrate.structure import energy_momentum, variational
-from polhode.kernel.build import build
+from polhode.kernel.backends.llvm.compile import build
 from polhode.kernel.trace import trace
 from polhode.model import make_tree
 from polhode.quaternion import skew

@@ -204,7 +204,7 @@ def test_the_oracle_agrees_with_itself(case):
 # ── frames ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-@equation("Zoric 22, 23", of="dynamics.chain.selectors")
+@equation("Zoric 22, 23", of="papers.chain.selectors")
 @given(cases())
 def test_selectors_tell_sliding_from_turning(case):
     found = chain.selectors(case.chain)
@@ -212,7 +212,7 @@ def test_selectors_tell_sliding_from_turning(case):
     assert_close(found.prismatic, 1 - revolute(case))
 
 
-@equation("Zoric 24", of="dynamics.chain.in_frame")
+@equation("Zoric 24", of="papers.chain.in_frame")
 @given(cases(mounted=False), vectors())
 def test_components_are_the_same_in_all_frames_of_the_reference_configuration(case, x):
     n = len(case.q)
@@ -220,7 +220,7 @@ def test_components_are_the_same_in_all_frames_of_the_reference_configuration(ca
     assert_close(chain.in_frame(case.chain, 0 * case.q, x, 0, n), x)
 
 
-@equation("Zoric 25, 27, 32", of="dynamics.chain.in_frame")
+@equation("Zoric 25, 27, 32", of="papers.chain.in_frame")
 @given(cases(least=2), vectors(), st.data())
 def test_a_change_of_frame_turns_components(case, x, data):
     R = [np.eye(3), *pose(case, case.q).R]
@@ -229,13 +229,13 @@ def test_a_change_of_frame_turns_components(case, x, data):
         assert_close(chain.in_frame(case.chain, case.q, x, a, b), R[a].T @ R[b] @ x)
 
 
-@equation("Zoric 30", of="dynamics.chain.in_frame")
+@equation("Zoric 30", of="papers.chain.in_frame")
 @given(cases(mounted=False, kind=SLIDE), vectors())
 def test_a_slide_changes_no_components(case, x):
     assert_close(chain.in_frame(case.chain, case.q, x, len(case.q) - 1, len(case.q)), x)
 
 
-@equation("Zoric 26, 29, 31", of="dynamics.chain.joint_quaternions")
+@equation("Zoric 26, 29, 31", of="papers.chain.joint_quaternions")
 @given(cases())
 def test_joint_quaternions_turn_about_the_axis(case):
     found = chain.joint_quaternions(case.chain, case.q)
@@ -244,7 +244,7 @@ def test_joint_quaternions_turn_about_the_axis(case):
         assert_close(plain.matrix(p), about(case.e[k], revolute(case)[k] * case.q[k]))
 
 
-@equation("Zoric 28, 33, 34", of="dynamics.chain.relative_attitude")
+@equation("Zoric 28, 33, 34", of="papers.chain.relative_attitude")
 @given(cases(), st.data())
 def test_relative_attitudes_are_products_along_the_chain(case, data):
     n = len(case.q)
@@ -256,7 +256,7 @@ def test_relative_attitudes_are_products_along_the_chain(case, data):
     assert_close(chain.relative_attitude(case.chain, case.q, b, b), ONE)
 
 
-@equation("Zoric 33", of="dynamics.chain.attitudes")
+@equation("Zoric 33", of="papers.chain.attitudes")
 @given(cases())
 def test_attitudes_are_those_of_the_rotation_matrices(case):
     found = chain.attitudes(case.chain, case.q)
@@ -264,20 +264,20 @@ def test_attitudes_are_those_of_the_rotation_matrices(case):
     assert_close(np.array([plain.matrix(p) for p in found]), pose(case, case.q).R)
 
 
-@equation("Zoric 37, 52, 75, 116", of="dynamics.chain.joint_axes")
+@equation("Zoric 37, 52, 75, 116", of="papers.chain.joint_axes")
 @given(cases())
 def test_axes_in_space(case):
     assert_close(chain.joint_axes(case.chain, case.q), pose(case, case.q).z)
 
 
-@equation("Zoric 36", of="dynamics.chain.link_vectors")
+@equation("Zoric 36", of="papers.chain.link_vectors")
 @given(cases())
 def test_link_vectors_lead_from_joint_to_joint(case):
     expected = np.einsum("kxy,ky->kx", pose(case, case.q).R, case.d)
     assert_close(chain.link_vectors(case.chain, case.q), expected)
 
 
-@equation("Zoric 38", of="dynamics.chain.center_vectors")
+@equation("Zoric 38", of="papers.chain.center_vectors")
 @given(cases())
 def test_center_vectors_lead_from_the_end_of_the_link(case):
     P = pose(case, case.q)
@@ -285,7 +285,7 @@ def test_center_vectors_lead_from_the_end_of_the_link(case):
     assert_close(chain.center_vectors(case.chain, case.q), P.r - ends)
 
 
-@equation("Zoric 102, 103", of="dynamics.chain.axes_in_bodies")
+@equation("Zoric 102, 103", of="papers.chain.axes_in_bodies")
 @given(cases())
 def test_axes_in_the_frames_of_later_bodies(case):
     P = pose(case, case.q)
@@ -293,7 +293,7 @@ def test_axes_in_the_frames_of_later_bodies(case):
     assert_close(chain.axes_in_bodies(case.chain, case.q), expected)
 
 
-@equation("Zoric 102, 103", of="dynamics.chain.axes_in_bodies")
+@equation("Zoric 102, 103", of="papers.chain.axes_in_bodies")
 @given(cases(mounted=False), st.data())
 def test_an_axis_is_the_same_before_and_after_its_joint(case, data):
     i = data.draw(st.integers(1, len(case.q)))
@@ -306,21 +306,21 @@ def test_an_axis_is_the_same_before_and_after_its_joint(case, data):
 # ── derivatives of quaternions and of carried vectors ────────────────────────────────────────────────
 
 
-@equation("Zoric 41, 42, 44", of="dynamics.chain.joint_quaternion_derivatives")
+@equation("Zoric 41, 42, 44", of="papers.chain.joint_quaternion_derivatives")
 @given(cases())
 def test_derivatives_of_joint_quaternions(case):
     joints = lambda q: np.array([joint(case, k, q_k) for k, q_k in enumerate(q)])
     assert_close(chain.joint_quaternion_derivatives(case.chain, case.q), gradient(joints, case.q))
 
 
-@equation("Zoric 45", of="dynamics.chain.joint_quaternions")
+@equation("Zoric 45", of="papers.chain.joint_quaternions")
 @given(cases())
 def test_joint_quaternions_times_their_conjugates_are_one(case):
     for p in chain.joint_quaternions(case.chain, case.q):
         assert_close(plain.ham(p, plain.star(p)), ONE)
 
 
-@equation("Zoric 46-48", of="dynamics.chain.joint_conjugate_derivatives")
+@equation("Zoric 46-48", of="papers.chain.joint_conjugate_derivatives")
 @given(cases())
 def test_derivatives_of_conjugate_joint_quaternions(case):
     found = chain.joint_conjugate_derivatives(case.chain, case.q)
@@ -335,7 +335,7 @@ def attitude_gradient(case):
     return gradient(lambda q: np.array([composite(case, q, 0, k + 1) for k in range(len(q))]), case.q)
 
 
-@equation("Zoric 49, 50", of="dynamics.chain.attitude_derivatives_from_joints")
+@equation("Zoric 49, 50", of="papers.chain.attitude_derivatives_from_joints")
 @given(cases())
 def test_derivatives_of_attitudes_from_axes_in_their_frames(case):
     found = chain.attitude_derivatives_from_joints(case.chain, case.q)
@@ -346,46 +346,46 @@ def test_derivatives_of_attitudes_from_axes_in_their_frames(case):
     assert_close(turned, plain.pure(links))
 
 
-@equation("Zoric 51", of="dynamics.chain.attitude_conjugate_derivatives_from_joints")
+@equation("Zoric 51", of="papers.chain.attitude_conjugate_derivatives_from_joints")
 @given(cases())
 def test_derivatives_of_conjugate_attitudes_from_axes_in_their_frames(case):
     found = chain.attitude_conjugate_derivatives_from_joints(case.chain, case.q)
     assert_close(found, plain.star(attitude_gradient(case)))
 
 
-@equation("Zoric 53", of="dynamics.chain.attitude_derivatives")
+@equation("Zoric 53", of="papers.chain.attitude_derivatives")
 @given(cases())
 def test_derivatives_of_attitudes_from_axes_in_space(case):
     assert_close(chain.attitude_derivatives(case.chain, case.q), attitude_gradient(case))
 
 
-@equation("Zoric 54", of="dynamics.chain.attitude_conjugate_derivatives")
+@equation("Zoric 54", of="papers.chain.attitude_conjugate_derivatives")
 @given(cases())
 def test_derivatives_of_conjugate_attitudes_from_axes_in_space(case):
     assert_close(chain.attitude_conjugate_derivatives(case.chain, case.q), plain.star(attitude_gradient(case)))
 
 
-@equation("Zoric 49, 55, 56", of="dynamics.chain.link_derivatives")
+@equation("Zoric 49, 55, 56", of="papers.chain.link_derivatives")
 @given(cases())
 def test_derivatives_of_link_vectors(case):
     links = lambda q: np.einsum("kxy,ky->kx", pose(case, q).R, case.d)
     assert_close(chain.link_derivatives(case.chain, case.q), gradient(links, case.q))
 
 
-@equation("Zoric 57, 58", of="dynamics.chain.axis_derivatives")
+@equation("Zoric 57, 58", of="papers.chain.axis_derivatives")
 @given(cases())
 def test_derivatives_of_axes(case):
     assert_close(chain.axis_derivatives(case.chain, case.q), gradient(lambda q: pose(case, q).z, case.q))
 
 
-@equation("Zoric 59, 60", of="dynamics.chain.center_derivatives")
+@equation("Zoric 59, 60", of="papers.chain.center_derivatives")
 @given(cases())
 def test_derivatives_of_center_vectors(case):
     arms = lambda q: np.einsum("kxy,ky->kx", pose(case, q).R, case.c - case.d)
     assert_close(chain.center_derivatives(case.chain, case.q), gradient(arms, case.q))
 
 
-@equation("Zoric 55, 56, 88", of="dynamics.chain.carried_derivatives")
+@equation("Zoric 55, 56, 88", of="papers.chain.carried_derivatives")
 @given(cases())
 def test_derivatives_of_any_carried_vector(case):
     x = case.rho[:, 0]
@@ -396,7 +396,7 @@ def test_derivatives_of_any_carried_vector(case):
     assert_close(np.einsum("aix,a->ix", found, case.qdot), np.cross(omega, carried(case.q)))
 
 
-@equation("Zoric 118, 119", of="dynamics.chain.axis_derivatives_in_bodies")
+@equation("Zoric 118, 119", of="papers.chain.axis_derivatives_in_bodies")
 @given(cases(most=4))
 def test_derivatives_of_axes_in_later_frames(case):
     def axes(q):
@@ -409,13 +409,13 @@ def test_derivatives_of_axes_in_later_frames(case):
 # ── positions, velocities, accelerations ─────────────────────────────────────────────────────────────
 
 
-@equation("Zoric 35", of="dynamics.chain.positions")
+@equation("Zoric 35", of="papers.chain.positions")
 @given(cases())
 def test_positions_are_those_of_the_rotation_matrices(case):
     assert_close(chain.positions(case.chain, case.q), pose(case, case.q).r)
 
 
-@equation("Zoric 40, 61, 62, 64", of="dynamics.chain.quasi_basic_vectors")
+@equation("Zoric 40, 61, 62, 64", of="papers.chain.quasi_basic_vectors")
 @given(cases())
 def test_quasi_basic_vectors_are_derivatives_of_positions(case):
     found = chain.quasi_basic_vectors(case.chain, case.q)
@@ -432,13 +432,13 @@ def test_complex_numbers_pass_through():
     assert_close(chain.quasi_basic_vectors(made, q), steps)
 
 
-@equation("Zoric 39, 63, 86", of="dynamics.chain.velocities")
+@equation("Zoric 39, 63, 86", of="papers.chain.velocities")
 @given(cases())
 def test_velocities_are_rates_of_positions(case):
     assert_close(chain.velocities(case.chain, case.q, case.qdot), along(case, lambda q, _: pose(case, q).r))
 
 
-@equation("Zoric 67, 69-73, 76, 114", of="dynamics.chain.quasi_basic_derivatives")
+@equation("Zoric 67, 69-73, 76, 114", of="papers.chain.quasi_basic_derivatives")
 @given(cases(most=4))
 def test_second_derivatives_of_positions(case):
     found = chain.quasi_basic_derivatives(case.chain, case.q)
@@ -447,14 +447,14 @@ def test_second_derivatives_of_positions(case):
     assert_close(found, found.swapaxes(0, 1))
 
 
-@equation("Zoric 66", of="dynamics.chain.quasi_basic_rates")
+@equation("Zoric 66", of="papers.chain.quasi_basic_rates")
 @given(cases())
 def test_rates_of_quasi_basic_vectors(case):
     found = chain.quasi_basic_rates(case.chain, case.q, case.qdot)
     assert_close(found, along(case, lambda q, _: T_of(case, q)))
 
 
-@equation("Zoric 65, 68, 74", of="dynamics.chain.accelerations")
+@equation("Zoric 65, 68, 74", of="papers.chain.accelerations")
 @given(cases())
 def test_accelerations_are_rates_of_velocities(case):
     found = chain.accelerations(case.chain, case.q, case.qdot, case.qddot)
@@ -462,7 +462,7 @@ def test_accelerations_are_rates_of_velocities(case):
     assert_close(found, along(case, V))
 
 
-@equation("Zoric 78", of="dynamics.chain.angular_vectors")
+@equation("Zoric 78", of="papers.chain.angular_vectors")
 @given(cases())
 def test_angular_vectors_turn_the_bodies(case):
     R = pose(case, case.q).R
@@ -471,7 +471,7 @@ def test_angular_vectors_turn_the_bodies(case):
     assert_close(chain.angular_vectors(case.chain, case.q), expected)
 
 
-@equation("Zoric 77-79", of="dynamics.chain.angular_velocities")
+@equation("Zoric 77-79", of="papers.chain.angular_velocities")
 @given(cases())
 def test_angular_velocities_are_those_of_the_rotation_matrices(case):
     S = np.einsum("ixy,izy->ixz", along(case, lambda q, _: pose(case, q).R), pose(case, case.q).R)
@@ -479,7 +479,7 @@ def test_angular_velocities_are_those_of_the_rotation_matrices(case):
     assert_close(chain.angular_velocities(case.chain, case.q, case.qdot), expected)
 
 
-@equation("Zoric 81", of="dynamics.chain.point_velocities")
+@equation("Zoric 81", of="papers.chain.point_velocities")
 @given(cases())
 def test_velocities_of_body_points(case):
     found = chain.point_velocities(case.chain, case.q, case.qdot, case.rho[:, 1])
@@ -495,7 +495,7 @@ def energies(case):
     return np.einsum("ik,ikx,ikx->i", case.dm, V, V) / 2
 
 
-@equation("Zoric 80, 82", of="dynamics.chain.body_energies_of_points")
+@equation("Zoric 80, 82", of="papers.chain.body_energies_of_points")
 @given(cases(most=4))
 def test_energy_of_point_masses(case):
     found = chain.body_energies_of_points(case.chain, case.q, case.qdot, case.dm, case.rho)
@@ -505,7 +505,7 @@ def test_energy_of_point_masses(case):
     assert_close(one, case.dm[:, 0] * np.sum(V * V, axis=-1) / 2)
 
 
-@equation("Zoric 83", of="dynamics.chain.center_of_points")
+@equation("Zoric 83", of="papers.chain.center_of_points")
 @given(cases())
 def test_mass_centre_of_points(case):
     for dm, rho, c in zip(case.dm, case.rho, case.c, strict=True):
@@ -513,25 +513,25 @@ def test_mass_centre_of_points(case):
         assert_close(chain.center_of_points(dm, rho + c), c)
 
 
-@equation("Zoric 84", of="dynamics.chain.body_energies")
+@equation("Zoric 84", of="papers.chain.body_energies")
 @given(cases())
 def test_energy_of_a_body_is_that_of_its_points(case):
     assert_close(chain.body_energies(case.chain, case.q, case.qdot), energies(case))
 
 
-@equation("Zoric 85", of="dynamics.chain.kinetic_energy")
+@equation("Zoric 85", of="papers.chain.kinetic_energy")
 @given(cases())
 def test_energy_of_the_chain_is_that_of_its_points(case):
     assert_close(chain.kinetic_energy(case.chain, case.q, case.qdot), energies(case).sum())
 
 
-@equation("Zoric 90", of="dynamics.chain.kinetic_energy_of_metric")
+@equation("Zoric 90", of="papers.chain.kinetic_energy_of_metric")
 @given(cases())
 def test_energy_is_a_quadratic_form(case):
     assert_close(chain.kinetic_energy_of_metric(case.chain, case.q, case.qdot), energies(case).sum())
 
 
-@equation("Zoric 87", of="dynamics.chain.quasi_basic_products")
+@equation("Zoric 87", of="papers.chain.quasi_basic_products")
 @given(cases())
 def test_products_of_quasi_basic_vectors_give_squared_speeds(case):
     found = chain.quasi_basic_products(case.chain, case.q)
@@ -551,34 +551,34 @@ def about_centres(case):
     return lambda q: np.einsum("ixy,iky->ikx", pose(case, q).R, case.rho)
 
 
-@equation("Zoric 92, 99", of="dynamics.chain.metric_translational")
+@equation("Zoric 92, 99", of="papers.chain.metric_translational")
 @given(cases())
 def test_translational_metric_is_that_of_the_mass_centres(case):
     T = gradient(lambda q: pose(case, q).r, case.q)
     assert_close(chain.metric_translational(case.chain, case.q), np.einsum("i,aix,bix->ab", case.m, T, T))
 
 
-@equation("Zoric 95, 100", of="dynamics.chain.metric_rotational")
+@equation("Zoric 95, 100", of="papers.chain.metric_rotational")
 @given(cases())
 def test_rotational_metric_is_that_of_points_about_mass_centres(case):
     assert_close(chain.metric_rotational(case.chain, case.q), point_metric(case, about_centres(case)))
 
 
-@equation("Zoric 89, 93", of="dynamics.chain.metric_rotational_of_points")
+@equation("Zoric 89, 93", of="papers.chain.metric_rotational_of_points")
 @given(cases(most=4))
 def test_rotational_metric_by_definition(case):
     found = chain.metric_rotational_of_points(case.chain, case.q, case.dm, case.rho)
     assert_close(found, point_metric(case, about_centres(case)))
 
 
-@equation("Zoric 91", of="dynamics.chain.metric_of_points")
+@equation("Zoric 91", of="papers.chain.metric_of_points")
 @given(cases(most=4))
 def test_metric_by_definition(case):
     found = chain.metric_of_points(case.chain, case.q, case.dm, case.rho)
     assert_close(found, point_metric(case, lambda q: cloud(case, q)))
 
 
-@equation("Zoric 97, 98, 101", of="dynamics.chain.metric")
+@equation("Zoric 97, 98, 101", of="papers.chain.metric")
 @given(cases())
 def test_metric_is_that_of_all_points(case):
     found = chain.metric(case.chain, case.q)
@@ -587,14 +587,14 @@ def test_metric_is_that_of_all_points(case):
     assert np.linalg.eigvalsh(found)[0] > 0
 
 
-@equation("Zoric 94", of="dynamics.chain.inertia_of_points")
+@equation("Zoric 94", of="papers.chain.inertia_of_points")
 @given(directions(), directions(), vectors())
 def test_products_with_one_point_are_its_inertia(e_a, e_b, rho):
     found = e_a @ chain.inertia_of_points([1.0], [rho]) @ e_b
     assert_close(found, np.cross(e_a, rho) @ np.cross(e_b, rho))
 
 
-@equation("Zoric 96, 123", of="dynamics.chain.inertia_of_points")
+@equation("Zoric 96, 123", of="papers.chain.inertia_of_points")
 @given(cases(most=1))
 def test_inertia_of_point_masses(case):
     found = chain.inertia_of_points(case.dm[0], case.rho[0])
@@ -605,7 +605,7 @@ def test_inertia_of_point_masses(case):
     assert_close(found, sum(squares))
 
 
-@equation("Zoric 128", of="dynamics.chain.planar_inertia_of_points")
+@equation("Zoric 128", of="papers.chain.planar_inertia_of_points")
 @given(cases(most=1))
 def test_planar_inertia_of_point_masses(case):
     found = chain.planar_inertia_of_points(case.dm[0], case.rho[0])
@@ -625,14 +625,14 @@ def test_derivatives_of_the_translational_metric(case):
     assert_close(found, gradient(lambda q: a_tr(case, q), case.q))
 
 
-@equation("Zoric 117, 120", of="dynamics.chain.metric_rotational_derivatives")
+@equation("Zoric 117, 120", of="papers.chain.metric_rotational_derivatives")
 @given(cases(most=4))
 def test_derivatives_of_the_rotational_metric(case):
     found = chain.metric_rotational_derivatives(case.chain, case.q)
     assert_close(found, gradient(lambda q: a_rot(case, q), case.q))
 
 
-@equation("Zoric 107", of="dynamics.chain.metric_derivatives")
+@equation("Zoric 107", of="papers.chain.metric_derivatives")
 @given(cases(most=4))
 def test_derivatives_of_the_metric(case):
     found = chain.metric_derivatives(case.chain, case.q)
@@ -648,7 +648,7 @@ def loads(case):
     return np.array([1.0, -2.0, -9.0]), x[0], x[1], x[2]
 
 
-@equation("Zoric 104", of="dynamics.chain.gravity_force")
+@equation("Zoric 104", of="papers.chain.gravity_force")
 @given(cases())
 def test_generalised_force_of_gravity_is_its_work(case):
     g, *_ = loads(case)
@@ -656,7 +656,7 @@ def test_generalised_force_of_gravity_is_its_work(case):
     assert_close(chain.gravity_force(case.chain, case.q, g), gradient(work, case.q))
 
 
-@equation("Zoric 104", of="dynamics.chain.applied_force")
+@equation("Zoric 104", of="papers.chain.applied_force")
 @given(cases())
 def test_generalised_force_of_forces_is_their_work(case):
     _, force, point, _ = loads(case)
@@ -668,7 +668,7 @@ def test_generalised_force_of_forces_is_their_work(case):
     assert_close(chain.applied_force(case.chain, case.q, force, point), gradient(work, case.q))
 
 
-@equation("Zoric 104", of="dynamics.chain.couple_force")
+@equation("Zoric 104", of="papers.chain.couple_force")
 @given(cases())
 def test_generalised_force_of_couples_is_their_work(case):
     """A couple M is a pair of forces f at ±½ρ with ρ × f = M."""
@@ -681,7 +681,7 @@ def test_generalised_force_of_couples_is_their_work(case):
     assert_close(chain.couple_force(case.chain, case.q, couple), gradient(work, case.q))
 
 
-@equation("Zoric 104", of="dynamics.chain.generalized_force")
+@equation("Zoric 104", of="papers.chain.generalized_force")
 @given(cases())
 def test_newton_and_euler_find_the_same_joint_forces(case):
     """What a motion needs, less what gravity and loads give, is what the joints exert."""
@@ -691,14 +691,14 @@ def test_newton_and_euler_find_the_same_joint_forces(case):
     assert_close(found, unloaded(case))
 
 
-@equation("Zoric 104", of="dynamics.chain.lagrange_derivative")
+@equation("Zoric 104", of="papers.chain.lagrange_derivative")
 @given(cases(most=4))
 def test_lagranges_equations_agree_with_newton_and_euler(case):
     found = chain.lagrange_derivative(case.chain, case.q, case.qdot, case.qddot)
     assert_close(found, unloaded(case))
 
 
-@equation("Zoric 105, 106", of="dynamics.chain.momentum")
+@equation("Zoric 105, 106", of="papers.chain.momentum")
 @given(cases())
 def test_momenta_are_derivatives_of_the_energy(case):
     def energy(qdot):
@@ -708,7 +708,7 @@ def test_momenta_are_derivatives_of_the_energy(case):
     assert_close(chain.momentum(case.chain, case.q, case.qdot), gradient(energy, case.qdot))
 
 
-@equation("Zoric 107", of="dynamics.chain.momentum_rate")
+@equation("Zoric 107", of="papers.chain.momentum_rate")
 @given(cases(most=4))
 def test_rates_of_the_momenta(case):
     found = chain.momentum_rate(case.chain, case.q, case.qdot, case.qddot)
@@ -716,28 +716,28 @@ def test_rates_of_the_momenta(case):
     assert_close(found, expected)
 
 
-@equation("Zoric 108", of="dynamics.chain.energy_gradient")
+@equation("Zoric 108", of="papers.chain.energy_gradient")
 @given(cases(most=4))
 def test_derivatives_of_the_energy_by_the_coordinates(case):
     energy = lambda q: case.qdot @ (a_tr(case, q) + a_rot(case, q)) @ case.qdot / 2
     assert_close(chain.energy_gradient(case.chain, case.q, case.qdot), gradient(energy, case.q))
 
 
-@equation("Zoric 109", of="dynamics.chain.inverse_dynamics")
+@equation("Zoric 109", of="papers.chain.inverse_dynamics")
 @given(cases())
 def test_the_covariant_form_agrees_with_newton_and_euler(case):
     found = chain.inverse_dynamics(case.chain, case.q, case.qdot, case.qddot)
     assert_close(found, unloaded(case))
 
 
-@equation("Zoric 109", of="dynamics.chain.net_force")
+@equation("Zoric 109", of="papers.chain.net_force")
 @given(cases())
 def test_the_net_force_accelerates(case):
     found = chain.net_force(case.chain, case.q, case.qdot, unloaded(case))
     assert_close(found, (a_tr(case, case.q) + a_rot(case, case.q)) @ case.qddot)
 
 
-@equation("Zoric 109", of="dynamics.chain.forward_dynamics")
+@equation("Zoric 109", of="papers.chain.forward_dynamics")
 @given(cases())
 def test_forces_of_newton_and_euler_give_the_accelerations(case):
     found = chain.forward_dynamics(case.chain, case.q, case.qdot, unloaded(case))
@@ -745,7 +745,7 @@ def test_forces_of_newton_and_euler_give_the_accelerations(case):
     assert_close(found, case.qddot, condition=np.linalg.cond(a))
 
 
-@equation("Zoric 109", of="dynamics.chain.coriolis")
+@equation("Zoric 109", of="papers.chain.coriolis")
 @given(cases())
 def test_the_coriolis_matrix_keeps_the_energy(case):
     """C q̇ is the velocity part of Newton and Euler, and ȧ − 2C is skew."""
@@ -766,7 +766,7 @@ def Gamma_rot(case):
     return symbols(gradient(lambda q: a_rot(case, q), case.q))
 
 
-@equation("Zoric 110", of="dynamics.chain.christoffel_from_derivatives")
+@equation("Zoric 110", of="papers.chain.christoffel_from_derivatives")
 @given(cases(most=4))
 def test_christoffel_symbols_by_definition(case):
     found = chain.christoffel_from_derivatives(case.chain, case.q)
@@ -774,44 +774,44 @@ def test_christoffel_symbols_by_definition(case):
     assert_close(found, symbols(D))
 
 
-@equation("Zoric 112", of="dynamics.chain.christoffel_translational_from_derivatives")
+@equation("Zoric 112", of="papers.chain.christoffel_translational_from_derivatives")
 @given(cases(most=4))
 def test_translational_symbols_by_definition(case):
     assert_close(chain.christoffel_translational_from_derivatives(case.chain, case.q), Gamma_tr(case))
 
 
-@equation("Zoric 113", of="dynamics.chain.christoffel_rotational_from_derivatives")
+@equation("Zoric 113", of="papers.chain.christoffel_rotational_from_derivatives")
 @given(cases(most=4))
 def test_rotational_symbols_by_definition(case):
     assert_close(chain.christoffel_rotational_from_derivatives(case.chain, case.q), Gamma_rot(case))
 
 
-@equation("Zoric 115, 116", of="dynamics.chain.christoffel_translational")
+@equation("Zoric 115, 116", of="papers.chain.christoffel_translational")
 @given(cases(most=4))
 def test_translational_symbols_without_differentiation(case):
     assert_close(chain.christoffel_translational(case.chain, case.q), Gamma_tr(case))
 
 
-@equation("Zoric 121", of="dynamics.chain.christoffel_rotational_six_terms")
+@equation("Zoric 121", of="papers.chain.christoffel_rotational_six_terms")
 @given(cases(most=4))
 def test_rotational_symbols_with_six_terms(case):
     assert_close(chain.christoffel_rotational_six_terms(case.chain, case.q), Gamma_rot(case))
 
 
-@equation("Zoric 122", of="dynamics.chain.christoffel_rotational_three_terms")
+@equation("Zoric 122", of="papers.chain.christoffel_rotational_three_terms")
 @given(cases(most=4))
 def test_rotational_symbols_with_three_terms(case):
     assert_close(chain.christoffel_rotational_three_terms(case.chain, case.q), Gamma_rot(case))
 
 
-@equation("Zoric 124", of="dynamics.chain.christoffel_rotational_of_points")
+@equation("Zoric 124", of="papers.chain.christoffel_rotational_of_points")
 @given(cases(most=3))
 def test_rotational_symbols_of_point_masses(case):
     found = chain.christoffel_rotational_of_points(case.chain, case.q, case.dm, case.rho)
     assert_close(found, Gamma_rot(case))
 
 
-@equation("Zoric 124, 125", of="dynamics.chain.christoffel_integrand")
+@equation("Zoric 124, 125", of="papers.chain.christoffel_integrand")
 @given(directions(), directions(), directions(), vectors())
 def test_the_integrand_with_three_terms(a, b, g, rho):
     found = chain.christoffel_integrand(a, b, g, rho)
@@ -822,7 +822,7 @@ def test_the_integrand_with_three_terms(a, b, g, rho):
     assert_close(found + swapped, others)
 
 
-@equation("Zoric 126", of="dynamics.chain.christoffel_integrand_reduced")
+@equation("Zoric 126", of="papers.chain.christoffel_integrand_reduced")
 @given(directions(), directions(), directions(), vectors())
 def test_the_integrand_with_one_term(inf, sup, g, rho):
     found = chain.christoffel_integrand_reduced(inf, sup, g, rho)
@@ -830,7 +830,7 @@ def test_the_integrand_with_one_term(inf, sup, g, rho):
     assert_close(found, first + np.cross(inf, g) @ np.outer(rho, rho) @ sup)
 
 
-@equation("Zoric 127", of="dynamics.chain.christoffel_rotational")
+@equation("Zoric 127", of="papers.chain.christoffel_rotational")
 @given(cases(most=4))
 def test_rotational_symbols_with_one_term(case):
     found = chain.christoffel_rotational(case.chain, case.q)
@@ -840,7 +840,7 @@ def test_rotational_symbols_with_one_term(case):
             assert_close(found[a, b, max(a, b)], 0.0)
 
 
-@equation("Zoric 111, 129", of="dynamics.chain.christoffel")
+@equation("Zoric 111, 129", of="papers.chain.christoffel")
 @given(cases(most=5))
 def test_christoffel_symbols_are_the_sum_of_both_parts(case):
     found = chain.christoffel(case.chain, case.q)

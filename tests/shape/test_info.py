@@ -11,7 +11,7 @@ import polhode as ph
 from polhode.formats.library import names
 from polhode.formats.load import load_with_notes
 from polhode.model import plain
-from polhode.show.tree import info_dict, model_text, print_info
+from polhode.show.model_text import info_dict, model_text, print_info
 
 
 def printed(model, notes=(), width=80, full=False, terminal=False):

@@ -12,12 +12,13 @@ import polhode as ph
 from polhode import quaternion
 from polhode.errors import InputError, PolhodeError
 from polhode.show import animation
-from polhode.show.film import SERIES, Film, Shown, rgb
-from polhode.show.motion import Arrays, Motion
-from polhode.show.overlay import between, cans
-from polhode.show.raster import Camera, Canvas
-from polhode.show.scene import scene
-from polhode.show.solids import mesh
+from polhode.show.plots.run_source import model_of
+from polhode.show.scene.film import SERIES, Film, Shown, rgb
+from polhode.show.scene.motion import Arrays, Motion
+from polhode.show.scene.overlay import between, cans
+from polhode.show.scene.raster import Camera, Canvas
+from polhode.show.scene.scene import scene
+from polhode.show.scene.solids import mesh
 from show.motions import linkage, swinging, top, tumbling
 
 ROUNDING = 1e-12
@@ -25,7 +26,7 @@ ROUNDING = 1e-12
 
 def film(run, shown=None, size=(160, 120), **options):
     arrays = Arrays()
-    return Film(scene(run, ph.plot.source.model_of("test", run), arrays), arrays, shown or Shown(), size, **options)
+    return Film(scene(run, model_of("test", run), arrays), arrays, shown or Shown(), size, **options)
 
 
 # solids
@@ -83,7 +84,7 @@ def test_a_scene_moves_as_the_run_does():
     dense = tumbling()
     coarse = dense.isel(time=slice(None, None, 8))
     arrays = Arrays()
-    made = scene(coarse, ph.plot.source.model_of("test", dense), arrays)
+    made = scene(coarse, model_of("test", dense), arrays)
     moved = Motion.of(made, arrays)
     for k in (0, 4, 37, 203, 800):
         x, q = moved.at(float(dense["time"][k]))

@@ -17,19 +17,19 @@ import polhode as ph
 import tools
 from polhode import euler
 from polhode.cli import main
-from polhode.show.cans import draw_cans
-from polhode.show.cans_arrows import Look, Seen, arrow_curve, lost_layer
-from polhode.show.cans_chain import chain_of
-from polhode.show.cans_frames import frames_of
-from polhode.show.cans_geometry import View, visible_pieces
-from polhode.show.cans_layout import assemble
-from polhode.show.cans_names import angle_name
-from polhode.show.cans_scene import draw_scene, fills, loop_ends, mark_direction
-from polhode.show.cans_stages import stage_drawing
-from polhode.show.labels import AIR, overlap
-from polhode.show.pen import SIZE, SMALL
-from polhode.show.theme import THEMES, contrast, styles
-from polhode.show.typeface import letter
+from polhode.show.cans.arrows import Look, Seen, arrow_curve, lost_layer
+from polhode.show.cans.chain import chain_of
+from polhode.show.cans.draw import draw_cans
+from polhode.show.cans.frames import frames_of
+from polhode.show.cans.layout import assemble
+from polhode.show.cans.names import angle_name
+from polhode.show.cans.picture import draw_scene, fills, loop_ends, mark_direction
+from polhode.show.cans.stages import stage_drawing
+from polhode.show.cans.theme import THEMES, contrast, styles
+from polhode.show.vector.geometry import View, visible_pieces
+from polhode.show.vector.labels import AIR, overlap
+from polhode.show.vector.pen import SIZE, SMALL
+from polhode.show.vector.typeface import letter
 
 ALL = [*euler.SEQUENCES, *(f"extrinsic-{name}" for name in euler.SEQUENCES)]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -11,11 +11,11 @@ import polhode as ph
 from polhode.errors import InputError, PolhodeError
 from polhode.formats.load import load_with_notes
 from polhode.formats.visuals import visuals
-from polhode.show.film import Film, Shown
-from polhode.show.meshes import coarser, looks, with_normals
-from polhode.show.motion import Arrays
-from polhode.show.scene import scene
-from polhode.show.solids import given
+from polhode.show.scene.film import Film, Shown
+from polhode.show.scene.meshes import coarser, looks, with_normals
+from polhode.show.scene.motion import Arrays
+from polhode.show.scene.scene import scene
+from polhode.show.scene.solids import given
 
 URDF = """<robot name="arm">
   <link name="base">

@@ -10,9 +10,9 @@ import pytest
 import polhode as ph
 from polhode.result.dataset import Extra, Facts, Trajectory, dataset
 from polhode.show.packing import MOST_SAMPLES, Store, thinned
-from polhode.show.report import report_page, write_report
-from polhode.show.scene import MOST_FRAMES, frame_indices, solid, turns
-from polhode.show.turning import family, level_curves
+from polhode.show.page.report import report_page, write_report
+from polhode.show.scene.scene import MOST_FRAMES, frame_indices, solid, turns
+from polhode.show.scene.turning import family, level_curves
 from show.synthetic import bundled, run
 
 LIMIT = 2_000_000

@@ -9,7 +9,7 @@ import pytest
 import polhode as ph
 from close import assert_close
 from machines import random_model, random_q
-from polhode.dynamics import kinematics
+from polhode.dynamics import kinematics, loops
 from polhode.integrate.methods import METHODS
 from polhode.model import make_tree
 from polhode.quaternion import normalise
@@ -21,7 +21,6 @@ from polhode.simulation.gradient import Adjoint
 from polhode.simulation.machine import machine
 from polhode.simulation.sensitivity import Tangents
 from polhode.simulation.simulate import Run, settings_of
-from polhode.system import loops
 
 GROWTH = 1e2
 """How far these motions spread small differences, at most."""
@@ -435,7 +434,7 @@ def test_forward_work_grows_with_the_parameters_and_the_way_back_does_not():
     """Operations of one step: all derivatives by one way back, against as many directions forward."""
     model = ph.load("arm-7")
     settings = settings_of(model, None, None, 1.0, 0.01, "rk4", 1e-9, None, None, "state")
-    course = Run(settings, None, ()).course("test")
+    course = Run(settings, None, ()).replayed("test")
 
     def work(paths):
         along = directions(model, settings.q, None, paths, "test")

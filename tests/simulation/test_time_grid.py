@@ -115,6 +115,6 @@ def test_samples_leave_no_trace_in_a_motion_of_controlled_steps(name):
 @pytest.mark.parametrize("options", [{"step": 0.01, "method": "rk4"}, {"method": "dop853"}])
 def test_blocks_of_rows_leave_no_trace(options, monkeypatch):
     whole = swing(1.0, samples=11, **options)
-    monkeypatch.setattr(run_loop, "MOST_ROWS", 3)
+    monkeypatch.setattr(run_loop, "MOST_STATES", 3)
     monkeypatch.setattr(step_state, "at_once", lambda nv, runs=1: 4)
     assert np.array_equal(states(swing(1.0, samples=11, **options)), states(whole))

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from polhode.analysis.equations_at_state import Balance
-from polhode.errors import InputError, PolhodeError, UnknownNameError, message, told
+from polhode.errors import InputError, PolhodeError, UnknownNameError, did_you_mean, message, told
 from polhode.model import Model
 from polhode.result.labels import coordinate_names, dof_names, quaternion_slices
 from polhode.scalar import Vec, a_list, jacobian, real_number, shown
@@ -100,10 +99,8 @@ def observable(where: str, model: Model, given: Observed) -> Observable:
 def unknown(where: str, given: Any, known: Sequence[str]) -> UnknownNameError:
     """The error about a name that is not known."""
     known = [*dict.fromkeys(known)]
-    near = get_close_matches(str(given), known, 3, 0.5)
     shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return UnknownNameError(message(where, "no such name", repr(given), shown, fix))
+    return UnknownNameError(message(where, "no such name", repr(given), shown, did_you_mean(given, known, most=3)))
 
 
 def dof_indices(where: str, model: Model, names: Sequence[str] | str | None) -> list[int]:

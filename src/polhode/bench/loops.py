@@ -58,7 +58,7 @@ class Loop:
     model: str
     timed: str
     tolerance: float
-    taken: int
+    accepted: int
     error: float
     ours: Timing
     peer: str | None
@@ -99,7 +99,7 @@ def raced(case: LoopCase, seconds: float) -> Iterator[Loop]:
         compiled.names["settings"][1] = tolerance
         exec(compiled.text, dict(compiled.names))
         engine, row = compiled.names["engine"], compiled.names["table"][1]
-        return centers(model, engine.field(row, "q"), engine.field(row, "v")), int(engine.field(row, "taken"))
+        return centers(model, engine.field(row, "q"), engine.field(row, "v")), int(engine.field(row, "accepted"))
 
     best, _ = run(REFERENCE)
     ends = {tolerance: run(tolerance) for tolerance in TOLERANCES}

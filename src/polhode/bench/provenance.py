@@ -62,6 +62,6 @@ def _cpu_name() -> str:
 
 
 def _lanes() -> int:
-    from polhode.kernel.build import lanes
+    from polhode.kernel.backends.llvm.compile import lanes
 
     return lanes()

@@ -152,7 +152,7 @@ def _end(contestant: Contestant) -> tuple[np.ndarray, int]:
     """The state at the end of the compiled run, and how many steps it took."""
     engine, row = contestant.names["engine"], contestant.names["table"][1]
     q, v = engine.field(row, "q"), engine.field(row, "v")
-    return np.concatenate([q, v]), int(engine.field(row, "taken"))
+    return np.concatenate([q, v]), int(engine.field(row, "accepted"))
 
 
 def whole_call(case: Case, start: Start) -> Contestant:

@@ -1,7 +1,6 @@
 """Starts that fit the constraints: found, or refused by name."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from polhode.check.given_start import start_of
 from polhode.constrain.constrained_dynamics import Projected
 from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
 from polhode.dynamics.fundamental import solve
-from polhode.errors import InputError, message
+from polhode.errors import InputError, did_you_mean, message
 from polhode.model import Model, check_model
 from polhode.result.labels import dof_names
 from polhode.scalar import Array, real_number
@@ -98,8 +97,9 @@ def _free(where: str, model: Model, keep: Sequence[str]) -> tuple[np.ndarray, np
                     free[kind][own] = False
                 break
         else:
-            near = get_close_matches(str(name), [*dofs, *(joint.name for joint in model.joints)], 1, 0.4)
-            fix = f"Did you mean '{near[0]}'?" if near else f"Velocities are: {', '.join(dofs[:12])}."
+            fix = did_you_mean(
+                name, [*dofs, *(joint.name for joint in model.joints)], f"Velocities are: {', '.join(dofs[:12])}."
+            )
             raise InputError(message(where, "no such joint or velocity", repr(name), "a name", fix))
     return free["q"], free["v"]
 

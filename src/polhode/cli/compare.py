@@ -75,12 +75,12 @@ def compare(
     if as_json:
         click.echo(json.dumps({"polhode": __version__, **found.as_dict()}, indent=1))
     else:
-        from polhode.show.compare import print_comparison
+        from polhode.show.forms_comparison import print_comparison
 
         print_comparison(found)
     if picture:
-        from polhode.show.compare import compare_figure
         from polhode.show.figure import save_figure
+        from polhode.show.forms_comparison import compare_figure
 
         made_by = f"polhode compare: J {moments}, omega {omega}, {duration:g} s, RK4 step {step:g} s"
         save_figure(compare_figure(found), picture, made_by, overwrite)

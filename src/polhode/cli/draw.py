@@ -70,8 +70,8 @@ class Values(click.ParamType):
 @click.option("--overwrite", is_flag=True, help="Overwrite an existing picture.")
 def draw(what: str, base: str, mimic: str, packages: tuple[str, ...], out: Path | None, **asked: Any) -> None:
     """Draw WHAT as cans in series: a sequence of angles (313, extrinsic-321), a model file, or a bundled model."""
-    from polhode.show.cans import draw_cans
-    from polhode.show.cans_chain import means_sequence, usual_sequence
+    from polhode.show.cans.chain import means_sequence, usual_sequence
+    from polhode.show.cans.draw import draw_cans
 
     source: Any = what
     if not means_sequence(what):

@@ -16,7 +16,7 @@ from polhode.cli.options import loading
 def info(source: str, base: str, mimic: str, packages: tuple[str, ...], full: bool, as_json: bool) -> None:
     """A model file, or a bundled model: its tree, joints, masses, limits, and what was ignored."""
     from polhode.formats.load import load_with_notes
-    from polhode.show.tree import info_dict, print_info
+    from polhode.show.model_text import info_dict, print_info
 
     model, notes = load_with_notes(source, base=base, mimic=mimic, packages=packages)
     if as_json:

@@ -129,8 +129,7 @@ def _draw(
 ) -> None:
     """The stability diagram, and its ranges in words."""
     from polhode.show.figure import save_figure
-    from polhode.show.plot import eigenvalues
-    from polhode.show.plot.stability import checked, stable_ranges
+    from polhode.show.plots.eigenvalues import checked, eigenvalues, stable_ranges
 
     figure = eigenvalues(speeds, found, title=f"Stability: {model.name}")
     save_figure(figure, out, f"polhode modes {model.name}", force=overwrite)

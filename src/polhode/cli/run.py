@@ -204,7 +204,7 @@ def _written(dataset: "xr.Dataset", model: "Model", folder: Path, asked: dict[st
     """The files of a run, the report and the table among them."""
     from polhode.result import csv
     from polhode.result.atomic_file import clear_parts
-    from polhode.show.report import write_report
+    from polhode.show.page.report import write_report
 
     files = {"run": folder / NAMES["run"]}
     clear_parts(*(folder / name for name in NAMES.values()))

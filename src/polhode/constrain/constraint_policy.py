@@ -46,8 +46,13 @@ class ConstraintPolicy:
     baumgarte: tuple[float, float] | None = None
     """α, β of φ̈ + 2α φ̇ + β² φ = 0, in the place of φ̈ = 0; of conditions of velocities ṙ + α r = 0."""
 
-    def __str__(self) -> str:
+    @property
+    def identity(self) -> str:
+        """Text that tells two policies apart, for keys of the kernel cache and of recorded runs."""
         return f"{self.engine} {self.rank_tolerance!r} {self.keeping} {self.baumgarte}"
+
+    def __str__(self) -> str:
+        return self.identity
 
 
 DEFAULT_POLICY = ConstraintPolicy()

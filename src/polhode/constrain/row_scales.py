@@ -8,9 +8,9 @@ import numpy as np
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.constraints import Condition
 from polhode.model import WORLD, Model, Tree, plain
-from polhode.model.joints.base import ORIGIN
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
+from polhode.spatial import ORIGIN
 
 SAMPLES = 4
 """Configurations at which the natural sizes of rows are measured."""

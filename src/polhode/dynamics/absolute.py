@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from polhode.dynamics.constraints import LENGTHS, LOOPS, Condition, End, Scene, end
-from polhode.dynamics.kinematics import Frame, accelerations, frames, orientations, unit_motions, velocities
+from polhode.dynamics.kinematics import accelerations, frames, orientations, unit_motions, velocities
 from polhode.model import Element, Tree
 from polhode.model.joints.base import UPRIGHT
 from polhode.model.tree import GROUND
 from polhode.quaternion import product, skew
 from polhode.scalar import Scalar, Vec, cross, dot, length, square, vec, where
+from polhode.spatial import Frame
 
 KINDS = {"fixed": "weld"}
 """Joints of a tree whose name as a constraint is another."""

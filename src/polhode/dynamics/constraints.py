@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from polhode.dynamics.kinematics import WORLD_FRAME, Frame, frames, rate, velocities
+from polhode.dynamics.kinematics import frames, rate, velocities
 from polhode.errors import CompileError, PolhodeError, message, told
 from polhode.model import Constraint, Tree
-from polhode.model.joints.base import AT_REST, ORIGIN, UPRIGHT
+from polhode.model.joints.base import UPRIGHT
 from polhode.model.tree import GROUND
 from polhode.quaternion import rotation_matrix_homogeneous
 from polhode.scalar import (
@@ -33,7 +33,7 @@ from polhode.scalar import (
     vec,
     where,
 )
-from polhode.spatial import Twist
+from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Twist
 
 DOWN = -0.9
 """The z of a unit vector below which the shortest turn to it is ill-defined."""

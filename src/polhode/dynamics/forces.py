@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from polhode.dynamics.kinematics import WORLD_FRAME, Frame, frames, velocities
+from polhode.dynamics.kinematics import frames, velocities
 from polhode.errors import CompileError, message
 from polhode.model import Force, ForceFunction, Spring, Tree
-from polhode.model.joints.base import AT_REST, ORIGIN
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, cross, dot, maximum, sqrt, square
-from polhode.spatial import Twist
+from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Twist
 
 SHORTEST = 1e-150
 """A spring shorter than this has no direction: it pulls as if it were this long."""

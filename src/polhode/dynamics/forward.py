@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from polhode.dynamics.inverse import Carried, Wrenches, ground, handed, outward
 from polhode.dynamics.kinematics import unit_twists
-from polhode.model.joints.base import ORIGIN
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, diagonal, dot, identity, inverse3, outer, trace, vec
-from polhode.spatial import Inertia, Placement, Twist, congruence, symmetric
+from polhode.spatial import ORIGIN, Inertia, Placement, Twist, congruence, symmetric
 
 UNITS = identity(3)
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from polhode.dynamics.kinematics import joint_acceleration, joint_force, joint_velocity, placement
-from polhode.model.joints.base import ORIGIN, Element
+from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
 from polhode.scalar import Scalar, Vec, cross, diagonal, vec
-from polhode.spatial import Inertia, Placement, Twist
+from polhode.spatial import ORIGIN, Inertia, Placement, Twist
 
 Wrenches = Mapping[int, tuple[Vec, Vec]]
 """Force and couple on elements, in their own axes, at their own origins."""

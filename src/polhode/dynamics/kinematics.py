@@ -7,18 +7,11 @@ world's origin.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from polhode.model.joints.base import AT_REST, ORIGIN, Element
+from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import product
-from polhode.scalar import Scalar, Vec, cross, identity
-from polhode.spatial import Placement, Twist
-
-
-class Frame(NamedTuple):
-    """An element's frame in the world: components turn by R (this → world), the origin lies at o."""
-
-    R: Vec
-    o: Vec
+from polhode.scalar import Scalar, Vec, cross
+from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Placement, Twist
 
 
 class UnitMotion(NamedTuple):
@@ -28,9 +21,6 @@ class UnitMotion(NamedTuple):
     w: Vec
     l: Vec
     o: Vec
-
-
-WORLD_FRAME = Frame(identity(3), ORIGIN)
 
 
 def own(e: Element, x: Vec) -> Vec:

@@ -9,10 +9,9 @@ The innovations factors of Rodriguez, in the articulated bodies of `forward.py`;
 from polhode.dynamics.forward import Released, follow, joined, left_over, release, rigid, seen_from_parent
 from polhode.dynamics.inverse import handed, inverse_dynamics
 from polhode.dynamics.kinematics import placement, unit_twists
-from polhode.model.joints.base import ORIGIN
 from polhode.model.tree import GROUND, Tree
 from polhode.scalar import Scalar, Vec, sqrt
-from polhode.spatial import Twist
+from polhode.spatial import ORIGIN, Twist
 
 NOTHING = (ORIGIN, ORIGIN)
 

@@ -12,7 +12,7 @@ import numpy as np
 from polhode.kernel.schedule import fused
 from polhode.simulation import step_state
 from polhode.simulation.batch_loop import MOST_STEPS, BatchLoop
-from polhode.simulation.batch_run import BatchRun, Block, Timing
+from polhode.simulation.batch_run import BatchRun, BatchSamples, SampleTimes
 from polhode.system.cuda import REAL, CudaKernel, cupy
 
 SHARE = 0.4
@@ -42,22 +42,22 @@ class GpuBatchRun:
             self._kernels[part] = CudaKernel(fused(self.lanes.graph(part)), part, fast=False)
         return self._kernels[part]
 
-    def batch(self, timing: Timing) -> int:
+    def batch(self, timing: SampleTimes) -> int:
         """How many runs fit into the device's memory at a time."""
         lanes, size = self.lanes, REAL[self.real].itemsize
         state = lanes.nq + lanes.nv
         sampled = len(timing.times) * (state + 1 + len(lanes.outputs))
         free = self.xp.cuda.runtime.memGetInfo()[0]
-        return int(min(max(SHARE * free // (size * (2 * lanes.engine.width + 3 * state + sampled)), 64), LARGEST))
+        return int(min(max(SHARE * free // (size * (2 * lanes.compiled.width + 3 * state + sampled)), 64), LARGEST))
 
-    def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: Timing, threads: int = 1) -> Block:
+    def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: SampleTimes, threads: int = 1) -> BatchSamples:
         """As `Lanes.run`; one caller at a time has the device, others prepare and write meanwhile."""
         found = self.lanes.empty(len(q), timing, fill=False)
         most = self.batch(timing)
         with self._one:
             for first in range(0, len(q), most):
                 few = slice(first, first + most)
-                part = Block(*(array[few] for array in found))
+                part = BatchSamples(*(array[few] for array in found))
                 _Launch(self, p[few], timing, part).run(q[few], v[few])
         return found
 
@@ -65,12 +65,12 @@ class GpuBatchRun:
 class _Launch:
     """One batch of runs on the device."""
 
-    def __init__(self, gpu: GpuBatchRun, p: np.ndarray, timing: Timing, found: Block) -> None:
+    def __init__(self, gpu: GpuBatchRun, p: np.ndarray, timing: SampleTimes, found: BatchSamples) -> None:
         self.gpu, self.lanes, self.xp, self.timing, self.found = gpu, gpu.lanes, gpu.xp, timing, found
         self.n, self.p, self.kind = len(p), p, REAL[gpu.real]
         lanes, samples = gpu.lanes, len(timing.times)
         self.given = [(self._sent(p), len(lanes.names))] if lanes.names else []
-        self.tables = [self.xp.empty((self.n, lanes.engine.width), self.kind) for _ in range(2)]
+        self.tables = [self.xp.empty((self.n, lanes.compiled.width), self.kind) for _ in range(2)]
         self.width = lanes.nq + lanes.nv
         self.q, self.v = (self.xp.empty((self.n, samples, size), self.kind) for size in (lanes.nq, lanes.nv))
         self.marks = self.xp.empty((self.n, samples), self.kind)
@@ -93,14 +93,14 @@ class _Launch:
         q_there, v_there = self._sent(q), self._sent(v)
         state[:, : lanes.nq], state[:, lanes.nq :] = q_there, v_there
         first = self._number(timing.h if lanes.fixed else min(timing.end, runs.longest))
-        width = lanes.engine.width
+        width = lanes.compiled.width
         start = [(q_there, lanes.nq), (v_there, lanes.nv), *self.given, first, self._number(timing.tolerance)]
         self._launch("first", start, [(self.tables[0], width)])
         self._keep(0, state)
         for sample in range(len(timing.counts)):
             if lanes.fixed:
                 numbers = [self._number(x) for x in (timing.counts[sample], timing.h, 0.0)]
-                self._launch("row", [(self.tables[0], width), *self.given, *numbers], [(self.tables[1], width)])
+                self._launch("advance", [(self.tables[0], width), *self.given, *numbers], [(self.tables[1], width)])
                 self.tables.reverse()
                 table = self.tables[0]
                 state[:, : lanes.nq], state[:, lanes.nq :] = self._field("q", table), self._field("v", table)
@@ -110,15 +110,15 @@ class _Launch:
         self._fetch(runs)
 
     def _field(self, name: str, table: Any) -> Any:
-        return self.lanes.engine.field(table, name)
+        return self.lanes.compiled.field(table, name)
 
     def _controlled(self, sample: int, longest: float, state: Any) -> None:
-        timing, width = self.timing, self.lanes.engine.width
+        timing, width = self.timing, self.lanes.compiled.width
         target = float(timing.times[sample + 1])
         numbers = [self._number(x) for x in (target, timing.tolerance, timing.end, longest)]
         for _ in range(-(-MOST_STEPS // self.lanes.at_once)):
             results = [(self.tables[1], width), (state, self.width)]
-            self._launch("row", [(self.tables[0], width), *self.given, *numbers], results)
+            self._launch("advance", [(self.tables[0], width), *self.given, *numbers], results)
             self.tables.reverse()
             status, t = (self._field(name, self.tables[0]).get() for name in ("status", "t"))
             if not np.any((status == step_state.GOING) & (t < self.kind.type(target))):
@@ -151,6 +151,6 @@ class _Launch:
                 array[~there] = np.nan
         runs.table[:] = self.tables[0].get()
         if not lanes.fixed:
-            left = (lanes.engine.field(runs.table, "status") == step_state.GOING) & ~there[:, -1]
-            lanes.engine.field(runs.table, "status")[left] = step_state.TOO_SMALL
+            left = (lanes.compiled.field(runs.table, "status") == step_state.GOING) & ~there[:, -1]
+            lanes.compiled.field(runs.table, "status")[left] = step_state.TOO_SMALL
         runs.close()

@@ -25,7 +25,7 @@ import numpy as np
 from polhode.ensemble.distributions import Distribution, Grid, Listed, LogUniform, Normal, Rotations, Uniform
 from polhode.ensemble.measures import KINDS, Measure
 from polhode.ensemble.study import Stop, Study, study
-from polhode.errors import InputError, PolhodeError, message
+from polhode.errors import InputError, PolhodeError, did_you_mean, message
 from polhode.formats.document import Document, Path_, read_document, read_text
 from polhode.formats.expression import Fault, evaluate
 from polhode.formats.library import text_of
@@ -67,10 +67,7 @@ class _Reader:
             raise self.fault((), "not a study", type(self.data).__name__, "keys: study, model, parameters, …")
         for key in self.data:
             if key not in KEYS:
-                from difflib import get_close_matches
-
-                near = get_close_matches(str(key), KEYS, 1)
-                fix = f"Did you mean '{near[0]}'?" if near else ""
+                fix = did_you_mean(key, KEYS)
                 raise self.fault((key,), "an unknown key", repr(key), ", ".join(KEYS), fix)
         for key in ("model", "parameters"):
             if key not in self.data:

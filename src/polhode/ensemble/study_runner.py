@@ -24,9 +24,9 @@ from polhode.simulation.batch_run import (
     KINETIC,
     POTENTIAL,
     BatchRun,
+    BatchSamples,
     BatchSpec,
-    Block,
-    Timing,
+    SampleTimes,
     controlled_steps,
     equal_steps,
 )
@@ -85,7 +85,7 @@ class StudyRunner:
 
     # what is run
 
-    def _timing(self) -> Timing:
+    def _timing(self) -> SampleTimes:
         settings = self._settings
         if settings.step is not None:
             steps = round(settings.duration / settings.step)
@@ -261,7 +261,7 @@ class StudyRunner:
                 p[:, places[self.lanes.place(column)]] = values[:, k]
         return start["q"], start["v"], p
 
-    def _arrays(self, block: Block, values: np.ndarray) -> dict[str, np.ndarray]:
+    def _arrays(self, block: BatchSamples, values: np.ndarray) -> dict[str, np.ndarray]:
         study, names = self.study, self.targets.starts
         found: dict[str, np.ndarray] = {"sample": values, "q_end": block.q_end, "v_end": block.v_end}
         for part, states in (("q", block.q), ("v", block.v)):
@@ -276,12 +276,12 @@ class StudyRunner:
         status = np.zeros(len(values), dtype=np.int8)
         for code, ended in _ENDED.items():
             status[block.status == code] = ended
-        found["status"], found["end_time"], found["steps"] = status, block.end, block.taken
+        found["status"], found["end_time"], found["steps"] = status, block.end, block.accepted
         if study.stop:
             found["event"] = block.event.astype(np.int8)
         drift = None
         if self._conserves:
             found["energy_drift"] = drift = energy_drift(series["kinetic_energy"], series["potential_energy"])
         tolerance = None if self.lanes.fixed else self._settings.tolerance
-        found["verdict"] = verdicts(drift, status <= STATUS["stopped"], block.taken, tolerance)
+        found["verdict"] = verdicts(drift, status <= STATUS["stopped"], block.accepted, tolerance)
         return found

@@ -9,12 +9,11 @@ anything else that is a name      a number for expressions and functions
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 
 import numpy as np
 
-from polhode.errors import InputError, UnknownNameError, message
+from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.formats.expression import is_name
 from polhode.model import JOINTS, Model
 from polhode.model.description import named_parameters
@@ -95,8 +94,7 @@ class Targets:
 
 def unknown(targets: Targets, name: str) -> UnknownNameError:
     """The error for a name of a study that stands for nothing."""
-    near = get_close_matches(name, targets.known, 3, 0.5)
-    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists those of the model."
+    fix = did_you_mean(name, targets.known, "model.numbers() lists those of the model.", most=3)
     expected = "a path of the model, start.q.…, start.v.…, tau.…, or a name that an expression uses"
     return UnknownNameError(
         message(f"sweep, model '{targets.model.name}'", "no such number", repr(name), expected, fix)

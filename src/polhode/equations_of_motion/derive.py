@@ -15,9 +15,9 @@ from polhode.equations_of_motion.vocabulary import Vocabulary
 from polhode.equations_of_motion.writing import Writer
 from polhode.kernel import Graph, trace
 from polhode.model import Model, Tree, make_tree
-from polhode.model.joints.base import ORIGIN
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, dot
+from polhode.spatial import ORIGIN
 
 MOST = 2000
 """Terms of all components together up to which they are put into their shortest form."""

@@ -20,7 +20,7 @@ from polhode.equations_of_motion.polynomial import FUNCTIONS, RELATIONS, SHORTES
 from polhode.errors import InputError, message
 from polhode.kernel import Graph
 from polhode.kernel.graph import Node
-from polhode.kernel.replay import ON_SCALARS
+from polhode.kernel.operations import MEANING
 from polhode.model import make_tree
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
@@ -257,7 +257,7 @@ class _Reader:
         return FUNCTIONS[node.op](*x)
 
 
-ARITHMETIC = {op: ON_SCALARS[op] for op in ("add", "sub", "mul", "div", "neg", "fma")}
+ARITHMETIC = {op: MEANING[op] for op in ("add", "sub", "mul", "div", "neg", "fma")}
 
 
 def number(value: Any) -> Any:

@@ -1,7 +1,6 @@
 """The symbols of a model's equations: coordinates, velocities, and the numbers that are kept as letters."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import sympy
@@ -10,7 +9,7 @@ from polhode.equations_of_motion.coordinates import Coordinate, coordinates
 from polhode.equations_of_motion.drafts import Draft, drafts as drafted_names
 from polhode.equations_of_motion.formula import parsed
 from polhode.equations_of_motion.letters import symbol_latex
-from polhode.errors import InputError, UnknownNameError, message
+from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.model import Model
 from polhode.result.labels import coordinate_names
 
@@ -110,8 +109,7 @@ def _meant(
     if named:
         return named
     choices = [*known, *(() if exact else WORDS), *coordinate_names(model)]
-    near = get_close_matches(word, choices, 3, 0.5)
-    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists all paths."
+    fix = did_you_mean(word, choices, "model.numbers() lists all paths.", most=3)
     expected = "a path" if exact else f"a path, or one of {', '.join(WORDS)}"
     raise UnknownNameError(message(f"equations, model '{model.name}'", "no such number", repr(word), expected, fix))
 

@@ -7,10 +7,9 @@ parameters are those of Meijaard et al. (2007), Table 1: x forward, z down, orig
 
 import math
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from typing import Any
 
-from polhode.errors import UnknownNameError, message
+from polhode.errors import UnknownNameError, did_you_mean, message
 from polhode.model import WORLD, Body, Constraint, Joint, Model, Start
 
 
@@ -102,9 +101,7 @@ def _parameters(changed: dict[str, Any]) -> Bicycle:
     known = [field.name for field in fields(Bicycle)]
     for name in changed:
         if name not in known:
-            same = [other for other in known if other.lower() == name.lower()]
-            near = same or get_close_matches(name, known, 1, 0.5)
-            fix = f"Did you mean '{near[0]}'?" if near else ""
+            fix = did_you_mean(name, known)
             raise UnknownNameError(message("bicycle", "no such parameter", repr(name), ", ".join(known), fix))
     return replace(Bicycle(), **changed)
 

@@ -2,12 +2,11 @@
 
 import math
 import re
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from polhode.errors import InputError, UnknownNameError, message
+from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.model import WORLD, Body, Constraint, Joint, Model, Start
 
 MOST_LINKS = 100_000
@@ -44,8 +43,7 @@ def bundled(name: str) -> Model:
         series, length = member
         return SERIES[series][0](length)
     known = [*names(), "chain-7", "chain-50"]
-    near = get_close_matches(name.lower().replace("_", "-").replace(" ", "-"), known, 3, 0.5)
-    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    fix = did_you_mean(name.lower().replace("_", "-").replace(" ", "-"), known, most=3)
     raise UnknownNameError(message("load", "no bundled model of this name", repr(name), ", ".join(names()), fix))
 
 

@@ -3,11 +3,10 @@
 import re
 import warnings
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, message
+from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, did_you_mean, message
 from polhode.formats.library import bundled, is_bundled
 from polhode.model import Model
 from polhode.scalar import one_of
@@ -128,8 +127,7 @@ def _near_files(path: Path) -> str:
     files = {
         file.stem: file.name for file in path.parent.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()
     }
-    near = [files[stem] for stem in get_close_matches(path.stem, files, 3, 0.6)]
-    return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return did_you_mean(path.stem, files, most=3, shown=files.__getitem__)
 
 
 def root_kind(path: Path) -> str:

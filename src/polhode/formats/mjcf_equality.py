@@ -6,12 +6,11 @@ joint    a joint follows another by a polynomial: "mimic"; without another it st
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from polhode.errors import ModelError, message
+from polhode.errors import ModelError, did_you_mean, message
 from polhode.formats.mjspec import Parsed, as_vec, fresh, placement
 from polhode.formats.placement import Placement, moved, turned
 from polhode.formats.remarks import Remarks, located
@@ -49,8 +48,7 @@ def _known(key: str, name: str, known: Mapping[str, Any], expected: str) -> Any:
     """What a name stands for."""
     if name in known:
         return known[name]
-    near = get_close_matches(name, known, 1, 0.4)
-    raise ModelError(message(key, "unknown", repr(name), expected, f"Did you mean '{near[0]}'?" if near else ""))
+    raise ModelError(message(key, "unknown", repr(name), expected, did_you_mean(name, known)))
 
 
 def _following(name: str, equality: Any, starts: Mapping[str, float]) -> Constraint:

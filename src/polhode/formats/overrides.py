@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from typing import Any
 
-from polhode.errors import InputError, UnknownNameError, message
+from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.formats.expression import Fault, evaluate
 from polhode.model import Constraint, Model, Parameter, Start
 from polhode.model.conditions import check_data
@@ -39,7 +38,7 @@ def assignments(model: Model, texts: Iterable[str]) -> dict[str, tuple[float, ..
         if joint is None:
             known = [joint.name for joint in model.joints]
             raise UnknownNameError(
-                message("tau", "no such joint", repr(name), ", ".join(known[:12]), _near(name, known))
+                message("tau", "no such joint", repr(name), ", ".join(known[:12]), did_you_mean(name, known, most=3))
             )
         values = _values(text, right)
         if len(values) != joint.nv:
@@ -165,10 +164,5 @@ def _unknown(model: Model, path: str) -> UnknownNameError:
     known = [*starts, *parameters, *model.numbers(), *{path.rpartition(".")[0] for path in model.numbers()}]
     expected = f"a start ({', '.join(starts[:2])}), a parameter, or a path ({next(iter(model.numbers()))})"
     return UnknownNameError(
-        message(f"set, model '{model.name}'", "no such number", repr(path), expected, _near(path, known))
+        message(f"set, model '{model.name}'", "no such number", repr(path), expected, did_you_mean(path, known, most=3))
     )
-
-
-def _near(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, 3, 0.5)
-    return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""

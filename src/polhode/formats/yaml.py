@@ -14,7 +14,6 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from polhode import euler
-from polhode.errors import InputError, ModelError, PolhodeWarning, message
+from polhode.errors import InputError, ModelError, PolhodeWarning, did_you_mean, message
 from polhode.formats import schema
 from polhode.formats.document import Document, Path_, no_collection, read_document, read_text
 from polhode.formats.expression import Fault, is_name
@@ -119,9 +118,8 @@ def _fault(document: Document, fault: Mapping[str, Any]) -> tuple[int, str]:
         what, expected, fix = context["what"], context["expected"], context.get("fix", "")
         found = context.get("found", found)
     elif kind == "extra_forbidden":
-        near = get_close_matches(str(path[-1]), keys, 1, 0.5)
         what, found, expected = "an unknown key", f"'{path[-1]}'", f"one of {', '.join(keys)}"
-        fix = f"Did you mean '{near[0]}'?" if near else ""
+        fix = did_you_mean(path[-1], keys)
     elif kind == "missing":
         what, found, expected = "missing", "no such key", described or "a value"
     elif kind in ("too_short", "too_long"):

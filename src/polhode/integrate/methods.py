@@ -1,8 +1,6 @@
 """All methods by name."""
 
-from difflib import get_close_matches
-
-from polhode.errors import UnknownNameError, message
+from polhode.errors import UnknownNameError, did_you_mean, message
 from polhode.integrate.explicit import EXPLICIT
 from polhode.integrate.implicit import IMPLICIT
 from polhode.integrate.lie import LIE
@@ -20,6 +18,5 @@ def method_named(name: str) -> Method:
     """The method of a name, or an error that lists them."""
     if isinstance(name, str) and name in METHODS:
         return METHODS[name]
-    near = get_close_matches(name, METHODS, 2, 0.5) if isinstance(name, str) else []
-    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    fix = did_you_mean(name, METHODS, most=2)
     raise UnknownNameError(message("method", "no such method", repr(name), f"one of {', '.join(METHODS)}", fix))

@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.errors import ModelError, fault_of_name, message
+from polhode.errors import ModelError, did_you_mean, fault_of_name, message
 from polhode.model.description import Constraint, Model
 from polhode.model.numbers import numbers, plain
 from polhode.model.topology import WORLD
@@ -61,8 +60,7 @@ def check_data(constraint: Constraint) -> None:
     """Refuse a constraint whose kind is not known, or whose data do not say what it needs."""
     where, data = f"constraint '{constraint.name}'", constraint.data
     if not isinstance(constraint.type, str) or constraint.type not in KINDS:
-        near = get_close_matches(str(constraint.type), KINDS, 1, 0.5)
-        fix = f"Did you mean '{near[0]}'?" if near else ""
+        fix = did_you_mean(constraint.type, KINDS)
         raise ModelError(message(where, "no such type", repr(constraint.type), ", ".join(KINDS), fix))
     must, may = KINDS[constraint.type]
     for key in must:
@@ -70,8 +68,7 @@ def check_data(constraint: Constraint) -> None:
             raise ModelError(message(where, f"'{key}' is missing", ", ".join(data) or "nothing", f"'{key}'"))
     for key, value in data.items():
         if key not in must and key not in may:
-            near = get_close_matches(str(key), [*must, *may], 1, 0.6)
-            fix = f"Did you mean '{near[0]}'?" if near else ""
+            fix = did_you_mean(key, [*must, *may])
             raise ModelError(message(where, "no such key", repr(key), ", ".join((*must, *may)), fix))
         _check_value(where, key, value)
     if data.get("matrix") and data.get("holonomic", True):
@@ -129,8 +126,7 @@ def check_constraint(model: Model, constraint: Constraint) -> None:
     for keys, known, what in ((("body_a", "body_b"), bodies, "body"), (("joint", "source"), joints, "joint")):
         for key in keys:
             if key in data and data[key] not in known:
-                near = get_close_matches(str(data[key]), known, 1, 0.4)
-                fix = f"Did you mean '{near[0]}'?" if near else ""
+                fix = did_you_mean(data[key], known)
                 raise ModelError(message(f"{where}, {key}", f"no such {what}", repr(data[key]), f"a {what}", fix))
     if "body_b" in data and data["body_b"] == data.get("body_a", WORLD):
         raise ModelError(message(where, "both ends on one body", repr(data["body_b"]), "two bodies"))

@@ -7,10 +7,9 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import Any
 
-from polhode.errors import InputError, ModelError, check_name, message
+from polhode.errors import InputError, ModelError, check_name, did_you_mean, message
 from polhode.model.numbers import Number, Parameter, assign, number, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD, check_names, parent_first
@@ -264,8 +263,7 @@ class Model:
             ends += [force.body_a, force.body_b] if isinstance(force, Spring) else []
             for end in ends:
                 if not isinstance(end, str) or end not in known:
-                    near = get_close_matches(str(end), known, 1, 0.4)
-                    fix = f"Did you mean '{near[0]}'?" if near else ""
+                    fix = did_you_mean(end, known)
                     raise ModelError(message(f"force '{force.name}'", "unknown body", repr(end), "a body", fix))
 
     def _check_start(self) -> None:
@@ -323,8 +321,7 @@ def _named(records: Sequence, name: str, where: str, kind: str) -> Any:
     for record in records:
         if isinstance(name, str) and record.name == name:
             return record
-    near = get_close_matches(str(name), [record.name for record in records], 1, 0.4)
-    fix = f"Did you mean '{near[0]}'?" if near else ""
+    fix = did_you_mean(name, [record.name for record in records])
     raise ModelError(message(where, f"no such {kind}", repr(name), f"one of {len(records)} names", fix))
 
 

@@ -4,12 +4,11 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from polhode.errors import ModelError, PolhodeWarning, check_name, message
+from polhode.errors import ModelError, PolhodeWarning, check_name, did_you_mean, message
 from polhode.model.joints.base import JointKind
 from polhode.model.joints.registry import JOINTS
 from polhode.model.numbers import SMALLEST, Number, assign, direction, number, numbers, plain
@@ -140,8 +139,7 @@ class Joint:
         check_name("joint", "joint", self.name)
         where = f"joint '{self.name}'"
         if not isinstance(self.type, str) or self.type not in JOINTS:
-            near = get_close_matches(str(self.type), JOINTS, 1, 0.4)
-            fix = f"Did you mean '{near[0]}'?" if near else ""
+            fix = did_you_mean(self.type, JOINTS)
             raise ModelError(message(where, "unknown type", repr(self.type), ", ".join(JOINTS), fix))
         if isinstance(self.parent, str) and isinstance(self.child, str) and self.parent == self.child:
             raise ModelError(message(where, "parent and child are one body", f"'{self.child}'", "two bodies"))

@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from polhode.model.joints.base import ORIGIN, Element
+from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree, turning_parts
 from polhode.quaternion import conjugate, from_matrix, product
 from polhode.scalar import Vec, cross, dot, identity, length, square
-from polhode.spatial import Inertia, Placement, joined, moved
+from polhode.spatial import ORIGIN, Inertia, Placement, joined, moved
 
 ROUNDING = 4e-15
 """What is a smaller part than this of the numbers it was computed from is 0: rounding left it."""

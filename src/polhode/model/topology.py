@@ -2,9 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from difflib import get_close_matches
 
-from polhode.errors import ModelError, check_name, message
+from polhode.errors import ModelError, check_name, did_you_mean, message
 
 WORLD = "world"
 """The name of the ground."""
@@ -36,8 +35,7 @@ def parent_first(model: str, bodies: Sequence[str], joints: Sequence[tuple[str, 
     for name, parent, child in joints:
         for end, role in ((parent, "parent"), (child, "child")):
             if not isinstance(end, str) or end not in known:
-                near = get_close_matches(str(end), known, 1, 0.4)
-                fix = f"Did you mean '{near[0]}'?" if near else "Add the body, or mend the name."
+                fix = did_you_mean(end, known, "Add the body, or mend the name.")
                 raise ModelError(message(f"joint '{name}', {role}", "unknown body", repr(end), "a body", fix))
         if child == WORLD:
             raise ModelError(message(f"joint '{name}'", "the world as a child", f"'{WORLD}'", "a body"))

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
-from polhode.errors import UnknownNameError, message
+from polhode.errors import UnknownNameError, did_you_mean, message
 from polhode.model.description import LIMITS, AnyForce, Constraint, Force, Model, Spring
-from polhode.model.joints.base import NOTHING, ORIGIN, UPRIGHT, Element
+from polhode.model.joints.base import NOTHING, UPRIGHT, Element
 from polhode.model.joints.registry import JOINTS
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Joint
@@ -15,7 +14,7 @@ from polhode.model.per_model_cache import once_each
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, shown, sqrt, square, trace, vec
-from polhode.spatial import Inertia, Placement
+from polhode.spatial import ORIGIN, Inertia, Placement
 
 GROUND = -1
 """The index of the world as a parent."""
@@ -94,8 +93,7 @@ class Numbers:
 
 def unknown_number(model: Model, path: Any) -> UnknownNameError:
     """The error that says that a model has no number of this path, and which come near."""
-    near = get_close_matches(str(path), model.numbers(), 3, 0.5)
-    fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists all paths."
+    fix = did_you_mean(path, model.numbers(), "model.numbers() lists all paths.", most=3)
     if str(path).rpartition(".")[2] in LIMITS:
         fix = "The limits of a joint are kept as data; no equation of motion reads them."
     return UnknownNameError(message(f"model '{model.name}'", "no such number", shown(path), "a path", fix))

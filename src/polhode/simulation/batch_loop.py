@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.kernel.batch import Bound
-from polhode.kernel.stealing import go_on
+from polhode.kernel.backends.llvm.in_place import BoundKernel
+from polhode.kernel.work_stealing import go_on
 from polhode.simulation import step_state
 from polhode.simulation.run_loop import LOOKS
 
@@ -24,7 +24,7 @@ MOST_STEPS = 10_000_000
 
 
 @dataclass(frozen=True)
-class Timing:
+class SampleTimes:
     """When runs are sampled, and how they step.
 
     counts     (S,)  steps between samples, for equal steps of size h
@@ -42,7 +42,7 @@ class Timing:
         """Of every run."""
         return float(self.times[-1])
 
-    def beginning(self, steps: float = 100.0) -> "Timing":
+    def beginning(self, steps: float = 100.0) -> "SampleTimes":
         """The first so many steps, or with steps under control so many thousandths of the time."""
         if self.h:
             count = min(steps, float(np.sum(self.counts)))
@@ -50,13 +50,13 @@ class Timing:
         return replace(self, times=np.array([0.0, self.end * min(1.0, steps / 1000)]), counts=np.ones(1))
 
 
-class Block(NamedTuple):
+class BatchSamples(NamedTuple):
     """Runs side by side, sampled: n runs, S + 1 samples; NaN after the end of a run.
 
-    status  (n,)  as in `rows`
+    status  (n,)  as in `step_state`
     end     (n,)  the time each run reached;  q_end, v_end the state there
     event   (n,)  the number of the event that ended it, −1: none
-    taken   (n,)  steps
+    accepted  (n,)  steps
     """
 
     q: np.ndarray
@@ -67,59 +67,61 @@ class Block(NamedTuple):
     q_end: np.ndarray
     v_end: np.ndarray
     event: np.ndarray
-    taken: np.ndarray
+    accepted: np.ndarray
 
 
 class BatchLoop:
-    """Some runs on their way: two tables of rows, one computed from the other in turn."""
+    """Some runs on their way: two tables of step states, one computed from the other in turn."""
 
-    def __init__(self, lanes: "BatchRun", p: np.ndarray, timing: Timing, found: Block) -> None:
-        self.lanes, self.timing, self.found, engine = lanes, timing, found, lanes.engine
+    def __init__(self, batch: "BatchRun", p: np.ndarray, timing: SampleTimes, found: BatchSamples) -> None:
+        self.batch, self.timing, self.found, compiled = batch, timing, found, batch.compiled
         self.n = n = len(found.q)
-        self.given = [np.ascontiguousarray(p)] if lanes.names else []
-        self.tables = [np.empty((n, engine.width)) for _ in range(2)]
+        self.given = [np.ascontiguousarray(p)] if batch.names else []
+        self.tables = [np.empty((n, compiled.width)) for _ in range(2)]
         self.now = 0
-        self.settings = [np.zeros(()) for _ in range(3 if lanes.fixed else 4)]
-        self.state = [] if lanes.fixed else [np.empty((n, lanes.nq + lanes.nv))]
+        self.settings = [np.zeros(()) for _ in range(3 if batch.fixed else 4)]
+        self.state = [] if batch.fixed else [np.empty((n, batch.nq + batch.nv))]
 
     @cached_property
-    def steps(self) -> list[Bound]:
+    def steps(self) -> list[BoundKernel]:
         """From one table to the other, and back."""
-        row, given = self.lanes.kernels["row"], [*self.given, *self.settings]
-        return [Bound(row, self.n, [self.tables[k], *given], [self.tables[1 - k], *self.state]) for k in range(2)]
+        advance, given = self.batch.kernels["advance"], [*self.given, *self.settings]
+        return [
+            BoundKernel(advance, self.n, [self.tables[k], *given], [self.tables[1 - k], *self.state]) for k in range(2)
+        ]
 
     @cached_property
-    def observe(self) -> tuple[list[np.ndarray], Bound]:
+    def observe(self) -> tuple[list[np.ndarray], BoundKernel]:
         """Room for time, q, v and outputs; and what fills the last from the others."""
-        lanes, n = self.lanes, self.n
-        room = [np.zeros(()), *(np.empty((n, size)) for size in (lanes.nq, lanes.nv, len(lanes.outputs)))]
-        return room, Bound(lanes.kernels["observed"], n, [*room[:3], *self.given], [room[3]])
+        batch, n = self.batch, self.n
+        room = [np.zeros(()), *(np.empty((n, size)) for size in (batch.nq, batch.nv, len(batch.outputs)))]
+        return room, BoundKernel(batch.kernels["observed"], n, [*room[:3], *self.given], [room[3]])
 
     @property
     def table(self) -> np.ndarray:
-        """The rows as they are now."""
+        """The step states as they are now."""
         return self.tables[self.now]
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
-        """The first rows, and the first sample."""
-        lanes, timing = self.lanes, self.timing
+        """The first step states, and the first sample."""
+        batch, timing = self.batch, self.timing
         q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
-        h = np.array(timing.h if lanes.fixed else min(timing.end, self.longest))
-        Bound(lanes.kernels["first"], self.n, [q, v, *self.given, h, np.array(timing.tolerance)], [self.table])()
+        h = np.array(timing.h if batch.fixed else min(timing.end, self.longest))
+        BoundKernel(batch.kernels["first"], self.n, [q, v, *self.given, h, np.array(timing.tolerance)], [self.table])()
         self._keep(0, q, v, np.ones(self.n, dtype=bool))
 
     @property
     def longest(self) -> float:
         """No step under control is longer, lest events are stepped over."""
-        return self.timing.end / LOOKS if self.lanes.formation.plan.crossings else step_state.LONGEST
+        return self.timing.end / LOOKS if self.batch.spec.run.crossings else step_state.LONGEST
 
     def advance(self, sample: int) -> bool:
         """On to the next sample; False when no run is left."""
-        timing, lanes, field = self.timing, self.lanes, self.lanes.engine.field
-        if lanes.fixed:
+        timing, batch, field = self.timing, self.batch, self.batch.compiled.field
+        if batch.fixed:
             left_over, self.settings[1][...] = int(timing.counts[sample]), timing.h
             while left_over:
-                few = min(left_over, lanes.at_once)
+                few = min(left_over, batch.at_once)
                 self.settings[0][...] = few
                 self._step()
                 left_over -= few
@@ -129,7 +131,7 @@ class BatchLoop:
             target = float(timing.times[sample + 1])
             for place, value in zip(self.settings, (target, timing.tolerance, timing.end, self.longest), strict=True):
                 place[...] = value
-            for _ in range(-(-MOST_STEPS // lanes.at_once)):
+            for _ in range(-(-MOST_STEPS // batch.at_once)):
                 self._step()
                 left = (field(self.table, "status") == step_state.GOING) & (field(self.table, "t") < target)
                 if not left.any():
@@ -137,7 +139,7 @@ class BatchLoop:
             else:
                 field(self.table, "status")[left] = step_state.TOO_SMALL
             there = field(self.table, "t") >= target
-            q, v = self.state[0][:, : lanes.nq], self.state[0][:, lanes.nq :]
+            q, v = self.state[0][:, : batch.nq], self.state[0][:, batch.nq :]
         self._keep(sample + 1, q, v, there)
         return bool(there.any())
 
@@ -147,9 +149,9 @@ class BatchLoop:
         self.now = 1 - self.now
 
     def _keep(self, sample: int, q: np.ndarray, v: np.ndarray, there: np.ndarray) -> None:
-        lanes, found, t = self.lanes, self.found, self.timing.times[sample]
+        batch, found, t = self.batch, self.found, self.timing.times[sample]
         everyone = bool(there.all())
-        if lanes.outputs:
+        if batch.outputs:
             (at, own_q, own_v, values), look = self.observe
             at[...], own_q[:], own_v[:] = t, q, v
             look()
@@ -161,9 +163,9 @@ class BatchLoop:
 
     def close(self) -> None:
         """How each run ended; no sample lies after its end."""
-        field, table, found, timing = self.lanes.engine.field, self.table, self.found, self.timing
-        found.status[:], found.taken[:] = field(table, "status"), field(table, "taken")
-        end = found.taken * timing.h if self.lanes.fixed else field(table, "t")
+        field, table, found, timing = self.batch.compiled.field, self.table, self.found, self.timing
+        found.status[:], found.accepted[:] = field(table, "status"), field(table, "accepted")
+        end = found.accepted * timing.h if self.batch.fixed else field(table, "t")
         found.end[:] = np.where(found.status == step_state.GOING, timing.end, end)
         found.q_end[:], found.v_end[:] = field(table, "q"), field(table, "v")
         at = np.flatnonzero(found.status == step_state.EVENT)
@@ -176,27 +178,27 @@ class BatchLoop:
 
     def _events(self, at: np.ndarray) -> tuple[np.ndarray, ...]:
         """Which event ended each of these runs, and its time and state: the last step, halved again and again."""
-        lanes, n = self.lanes, len(at)
+        batch, n = self.batch, len(at)
         table = np.ascontiguousarray(self.table[at])
-        g_before, g = (lanes.engine.field(table, name) for name in ("g_before", "g"))
+        g_before, g = (batch.compiled.field(table, name) for name in ("g_before", "g"))
         theta = np.ones(n)
-        width = 1 + lanes.nq + lanes.nv + len(lanes.engine.plan.crossings)
+        width = 1 + batch.nq + batch.nv + len(batch.compiled.spec.crossings)
         found = np.empty((n, width))
         given = [np.ascontiguousarray(x[at]) for x in self.given]
-        look = Bound(lanes.kernels["inside"], n, [table, *given, theta, np.array(self.timing.h)], [found])
+        look = BoundKernel(batch.kernels["inside"], n, [table, *given, theta, np.array(self.timing.h)], [found])
         best, which = np.full(n, 2.0), np.full(n, -1)
-        for k, crossing in enumerate(lanes.engine.plan.crossings):
+        for k, crossing in enumerate(batch.compiled.spec.crossings):
             low, high = np.zeros(n), np.ones(n)
             for _ in range(HALVINGS):
                 theta[:] = (low + high) / 2
                 look()
-                passed = _passed(crossing.direction, g_before[:, k], found[:, 1 + lanes.nq + lanes.nv + k])
+                passed = _passed(crossing.direction, g_before[:, k], found[:, 1 + batch.nq + batch.nv + k])
                 high, low = np.where(passed, theta, high), np.where(passed, low, theta)
             first = _passed(crossing.direction, g_before[:, k], g[:, k]) & (high < best)
             best, which = np.where(first, high, best), np.where(first, k, which)
         theta[:] = best
         look()
-        return which, found[:, 0].copy(), found[:, 1 : 1 + lanes.nq].copy(), found[:, 1 + lanes.nq :][:, : lanes.nv]
+        return which, found[:, 0].copy(), found[:, 1 : 1 + batch.nq].copy(), found[:, 1 + batch.nq :][:, : batch.nv]
 
 
 def _passed(direction: int, old: np.ndarray, new: np.ndarray) -> np.ndarray:
@@ -205,7 +207,7 @@ def _passed(direction: int, old: np.ndarray, new: np.ndarray) -> np.ndarray:
     return (up if direction >= 0 else np.zeros_like(up)) | (down if direction <= 0 else np.zeros_like(down))
 
 
-def equal_steps(duration: float, h: float, every: int) -> Timing:
+def equal_steps(duration: float, h: float, every: int) -> SampleTimes:
     """Samples after every so many equal steps, and at the end."""
     steps = round(duration / h)
     if not steps or abs(duration / h - steps) > 1e-9 * max(steps, 1):
@@ -217,10 +219,10 @@ def equal_steps(duration: float, h: float, every: int) -> Timing:
     numbers = [*np.arange(0, steps, every).tolist(), steps]
     times = np.array(numbers) * h
     times[-1] = duration
-    return Timing(times, np.diff(numbers).astype(float), h, 0.0)
+    return SampleTimes(times, np.diff(numbers).astype(float), h, 0.0)
 
 
-def controlled_steps(times: Sequence[float], tolerance: float) -> Timing:
+def controlled_steps(times: Sequence[float], tolerance: float) -> SampleTimes:
     """Samples at times, the first of them 0, with steps under control of a tolerance."""
     given = np.array(times, dtype=float)
-    return Timing(given, np.ones(len(given) - 1), 0.0, tolerance)
+    return SampleTimes(given, np.ones(len(given) - 1), 0.0, tolerance)

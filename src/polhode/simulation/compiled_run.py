@@ -1,4 +1,4 @@
-"""The functions of one run, compiled: a row from the row before, and the state within a step.
+"""The functions of one run, compiled: a step state from the step state before, and the state within a step.
 
 What cannot be traced (a user's function that branches on values) runs in Python, by the same functions.
 """
@@ -18,23 +18,22 @@ from polhode.constrain.absolute_coordinates import Absolute
 from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.loops import is_large
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.bound import BOUND
 from polhode.integrate.method import Method
 from polhode.kernel import Symbol, trace
-from polhode.kernel.build import Kernel, kernel_for
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
-from polhode.kernel.chain import chained
-from polhode.kernel.record import Shared
 from polhode.kernel.schedule import fused
 from polhode.model import Model, Tree, make_tree, regrouped
-from polhode.scalar import Vec, flat
+from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
 from polhode.simulation.inputs import law_of, named_inputs, ours, traceable
 from polhode.simulation.machine import Input, machine
 from polhode.system.algorithms import FACTORED, identity_text
-from polhode.system.loops import is_large
 from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.quantities import forward_by_factors, forward_dynamics
 from polhode.system.system import System
@@ -73,42 +72,42 @@ class RunSpec:
     """q and v at the start, where the user's functions are tried."""
     held: bool = False
     """Whether forces are held from one break of the run to the next."""
-    way: ConstraintPolicy = DEFAULT_POLICY
+    policy: ConstraintPolicy = DEFAULT_POLICY
     """How constraints are met."""
 
 
 class CompiledRun:
-    """A plan, ready to run."""
+    """A RunSpec, checked and ready to run."""
 
-    def __init__(self, plan: RunSpec, warn: bool = True) -> None:
-        self.plan, self.model = plan, plan.model
-        self.tree, self.closed = make_tree(plan.model), constrained_dynamics(plan.model, plan.way)
-        self.law, self.law_text = law_of(plan.model, self.tree, plan.tau, np.array(plan.zero))
-        self.inputs = named_inputs(plan.model, plan.tau, self.law)
-        if self.closed and self.closed.scales.light and plan.way.keeping == "ggl":
+    def __init__(self, spec: RunSpec, warn: bool = True) -> None:
+        self.spec, self.model = spec, spec.model
+        self.tree, self.constrained = make_tree(spec.model), constrained_dynamics(spec.model, spec.policy)
+        self.law, self.law_text = law_of(spec.model, self.tree, spec.tau, np.array(spec.zero))
+        self.inputs = named_inputs(spec.model, spec.tau, self.law)
+        if self.constrained and self.constrained.scales.light and spec.policy.keeping == "ggl":
             fix = "Give every body mass and inertia, or take constraints='project'."
-            found = f"model '{plan.model.name}', whose mass matrix is singular"
+            found = f"model '{spec.model.name}', whose mass matrix is singular"
             raise InputError(message("simulate, constraints", "'ggl' needs M⁻¹", found, "a regular one", fix))
-        if not self.closed:
-            check_mass_matrix("simulate", plan.model, self.tree)
+        if not self.constrained:
+            check_mass_matrix("simulate", spec.model, self.tree)
         self._looped = True
         self.raised = ""
         """What a user's function raised during the run, and where."""
         self._try()
         self.in_python = self._reasons()
-        if self.in_python and self.closed and plan.way.keeping in BOUND:
+        if self.in_python and self.constrained and spec.policy.keeping in BOUND:
             fix = "Write it on generic scalars (polhode.sin, polhode.where, …), or take constraints='project'."
-            where = f"simulate, constraints {plan.way.keeping!r}"
+            where = f"simulate, constraints {spec.policy.keeping!r}"
             raise InputError(message(where, "needs compiled inputs", self.in_python[0], "none in Python", fix))
         for reason in self.in_python if warn else ():
             warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=4)
 
     def _try(self) -> None:
         """Ask the user's functions once, at the start, so that a mistake is told before the run."""
-        q, v = self.plan.start or (np.array(self.plan.zero), np.zeros(self.model.nv))
+        q, v = self.spec.start or (np.array(self.spec.zero), np.zeros(self.model.nv))
         state = 0.0, Vec(q.tolist()), Vec(v.tolist())
         asked: list[tuple[str, Callable[[], Any], int]] = [(f, partial(g, *state), 1) for f, g in self.inputs]
-        asked += [(f"event '{c.name}'", partial(c.function, *state), 0) for c in self.plan.crossings]
+        asked += [(f"event '{c.name}'", partial(c.function, *state), 0) for c in self.spec.crossings]
         for name, function, axes in asked:
             where = f"simulate, {name}"
             try:
@@ -124,7 +123,7 @@ class CompiledRun:
 
     def _reasons(self) -> list[str]:
         """Why the run cannot be compiled."""
-        crossings = [(f"event '{c.name}'", c.function) for c in self.plan.crossings]
+        crossings = [(f"event '{c.name}'", c.function) for c in self.spec.crossings]
         found = [traceable(self.model, function, what) for what, function in (*self.inputs, *crossings)]
         return [reason for reason in found if reason]
 
@@ -132,83 +131,85 @@ class CompiledRun:
 
     def setup(self, level: Vec | None = None) -> step_state.Setup:
         """Method, machine and crossings; level: forces held over a period."""
-        plan = self.plan
+        spec = self.spec
         law: Input | None = self.law
-        if plan.held:
+        if spec.held:
             law = lambda t, q, v: level or Vec()  # noqa: E731
-        forward = self._forward if self.closed or not self.in_python else forward_dynamics
+        forward = self._forward if self.constrained or not self.in_python else forward_dynamics
         made = machine(self.tree, law, forward)
         made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > WRITTEN)
-        if plan.norm == "none":
+        if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
-        if not self.closed:
-            return step_state.Setup(plan.method, made, plan.crossings)
-        if plan.way.keeping == "project":
+        if not self.constrained:
+            return step_state.Setup(spec.method, made, spec.crossings)
+        if spec.policy.keeping == "project":
             made = made._replace(tangent=self._tangent)
-            return step_state.Setup(plan.method, made, plan.crossings, self._project)
-        if plan.way.keeping in BOUND:
+            return step_state.Setup(spec.method, made, spec.crossings, self._project)
+        if spec.policy.keeping in BOUND:
             nothing = Vec([0.0] * self.model.nv)
             given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
-            made = made._replace(bound=self.closed.bound(self.tree, given))
-        return step_state.Setup(plan.method, made, plan.crossings)
+            made = made._replace(bound=self.constrained.bound(self.tree, given))
+        return step_state.Setup(spec.method, made, spec.crossings)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
-        """The same plan for a tree with symbols among its numbers, and perhaps another law, to be traced.
+        """The same spec for a tree with symbols among its numbers, and perhaps another law, to be traced.
 
         rolled  False: no loops over the elements, however many there are
         """
-        way, _, operations = self._way
-        whole = self.model.forces or self.closed or self.plan.way.engine == "absolute"
+        forward, _, operations = self._acceleration
+        whole = self.model.forces or self.constrained or self.spec.policy.engine == "absolute"
         reduced = tree if whole else regrouped(tree)
-        if not rolled and not self.closed and is_large(reduced):
-            way = forward_dynamics
-        law = law or law_of(self.model, tree, self.plan.tau, np.array(self.plan.zero))[0]
+        if not rolled and not self.constrained and is_large(reduced):
+            forward = forward_dynamics
+        law = law or law_of(self.model, tree, self.spec.tau, np.array(self.spec.zero))[0]
         other = copy(self)
-        vars(other).update(tree=tree, law=law, _way=(way, reduced, operations), _looped=False)
+        vars(other).update(tree=tree, law=law, _acceleration=(forward, reduced, operations), _looped=False)
         for name in ("_shared", "_projection"):
             vars(other).pop(name, None)
         return other
 
     @cached_property
-    def _way(self) -> tuple[Callable[[Arguments], Vec], Tree, int]:
-        """The cheapest way to the acceleration, the tree it works on, and its operations."""
-        if self.closed:
-            return self.closed.forward, self.tree, 10**9
-        if self.plan.way.engine == "absolute":
+    def _acceleration(self) -> tuple[Callable[[Arguments], Vec], Tree, int]:
+        """The cheapest algorithm of the acceleration, the tree it works on, and its operations."""
+        if self.constrained:
+            return self.constrained.forward, self.tree, 10**9
+        if self.spec.policy.engine == "absolute":
             return Absolute.of(self.model).forward, self.tree, 10**9
         tree = self.tree if self.model.forces else regrouped(self.tree)
         if is_large(tree) and not self.model.forces:
             return (lambda x: forward_dynamics(x._replace(rolled=True))), tree, 10**9
         nq, nv = (self.model.nq,), (self.model.nv,)
 
-        def cost(way: Callable[[Arguments], Vec]) -> int:
-            graph = trace(lambda t, q, v, tau: way(Arguments(tree, q, v, tau=tau, t=t)), t=(), q=nq, v=nv, tau=nv)
+        def cost(forward: Callable[[Arguments], Vec]) -> int:
+            graph = trace(lambda t, q, v, tau: forward(Arguments(tree, q, v, tau=tau, t=t)), t=(), q=nq, v=nv, tau=nv)
             return fused(graph).operations.total()
 
-        ways = (forward_dynamics, forward_by_factors) if self.model.nv <= FACTORED else (forward_dynamics,)
-        counts = {way: cost(way) for way in ways}
+        candidates = (forward_dynamics, forward_by_factors) if self.model.nv <= FACTORED else (forward_dynamics,)
+        counts = {forward: cost(forward) for forward in candidates}
         best = min(counts, key=counts.__getitem__)
         return best, tree, counts[best]
 
     def _forward(self, x: Arguments) -> Vec:
         """v̇ of the arguments of a call."""
         if not _is_traced(x.q, x.v):
-            return self._on_floats(x) if self.closed else forward_dynamics(x._replace(tree=self.tree))
-        way, tree, operations = self._way
+            return self._on_floats(x) if self.constrained else forward_dynamics(x._replace(tree=self.tree))
+        forward, tree, operations = self._acceleration
         if operations <= INLINE:
-            return way(x._replace(tree=tree))
+            return forward(x._replace(tree=tree))
         return self._shared(Vec([x.t]), x.q, x.v, x.tau)
 
     @cached_property
-    def _shared(self) -> Shared:
-        way, tree, _ = self._way
-        return Shared("acceleration", lambda t, q, v, tau: way(Arguments(tree, q, v, tau=tau, t=t[0])))
+    def _shared(self) -> SharedFunction:
+        forward, tree, _ = self._acceleration
+        return SharedFunction("acceleration", lambda t, q, v, tau: forward(Arguments(tree, q, v, tau=tau, t=t[0])))
 
     @cached_property
     def system(self) -> System:
         """The same model as a System, for what is asked of it besides the run."""
-        way = self.plan.way
-        return System(self.model, engine=way.engine, rank_tolerance=way.rank_tolerance, baumgarte=way.baumgarte)
+        policy = self.spec.policy
+        return System(
+            self.model, engine=policy.engine, rank_tolerance=policy.rank_tolerance, baumgarte=policy.baumgarte
+        )
 
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ under constraints of plain numbers: conditions are derived from a graph, so a kernel is asked."""
@@ -231,30 +232,32 @@ class CompiledRun:
         return [Vec(found[k * size : (k + 1) * size]) for k in range(len(changes))]
 
     @cached_property
-    def _along(self) -> Shared:
-        closed, tree = self.closed, self.tree
-        assert closed is not None
+    def _along(self) -> SharedFunction:
+        constrained, tree = self.constrained, self.tree
+        assert constrained is not None
 
         def along(t: Vec, q: Vec, v: Vec, changes: Vec) -> Vec:
             size = len(q) + len(v)
             parts = [Vec(changes[k : k + size]) for k in range(0, len(changes), size)]
-            return Vec(flat(closed.tangent(tree, t[0], q, v, parts)))
+            return Vec(flat(constrained.tangent(tree, t[0], q, v, parts)))
 
-        return Shared("tangent", along)
+        return SharedFunction("tangent", along)
 
     @cached_property
-    def _projection(self) -> Shared:
-        closed, tree = self.closed, self.tree
-        assert closed is not None
-        return Shared("project", lambda t, q, v: Vec(flat(closed.projected(tree, t[0], q, v, strict=True))))
+    def _projection(self) -> SharedFunction:
+        constrained, tree = self.constrained, self.tree
+        assert constrained is not None
+        return SharedFunction(
+            "project", lambda t, q, v: Vec(flat(constrained.projected(tree, t[0], q, v, strict=True)))
+        )
 
     # compiled
 
     def start(self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None) -> np.ndarray:
-        """The first row of a run from a state."""
-        make = step_state.fixed_start if self.plan.fixed else step_state.adaptive_start
+        """The first step state of a run from a state."""
+        make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
         given = Vec(level.tolist()) if level is not None else None
-        plain = not self.plan.crossings and not self.plan.method.start  # then nothing is computed
+        plain = not self.spec.crossings and not self.spec.method.start  # then nothing is computed
         first = make(self._unused if plain else self.setup(given), t, Vec(q.tolist()), Vec(v.tolist()), h)
         return np.array(flat(first), dtype=float)
 
@@ -282,7 +285,7 @@ class CompiledRun:
         """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""
         if not np.max(abs(np.concatenate([q, v])), initial=0.0) < UNBOUNDED:
             return ""
-        if self.closed and (found := self._contradictions(t, q, v, sizes)):
+        if self.constrained and (found := self._contradictions(t, q, v, sizes)):
             return found
         for h in (0.0, *sizes):
             try:
@@ -338,9 +341,9 @@ class CompiledRun:
 
     @cached_property
     def like(self) -> Any:
-        """A row, for its shape."""
-        make = step_state.fixed_start if self.plan.fixed else step_state.adaptive_start
-        q, v = Vec(self.plan.zero), Vec([0.0] * self.model.nv)
+        """A step state, for its shape."""
+        make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
+        q, v = Vec(self.spec.zero), Vec([0.0] * self.model.nv)
         return make(self.setup(v), 0.0, q, v, 1.0)
 
     @cached_property
@@ -349,12 +352,12 @@ class CompiledRun:
 
     @cached_property
     def width(self) -> int:
-        """How many numbers a row has."""
+        """How many numbers a step state has."""
         return len(flat(self.like))
 
     @cached_property
     def _places(self) -> dict[str, int | slice]:
-        """Where in a row its fields lie."""
+        """Where in a step state its fields lie."""
         found: dict[str, int | slice] = {}
         at = 0
         for name, value in self.like._asdict().items():
@@ -364,16 +367,16 @@ class CompiledRun:
         return found
 
     def field(self, table: np.ndarray, name: str) -> np.ndarray:
-        """A field of rows, by name: (n,), or (n, size)."""
+        """A field of step states, by name: (n,), or (n, size)."""
         return table[..., self._places[name]]
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None) -> np.ndarray | None:
-        """Fill table[1:], each row from the one before; with controlled steps also the samples (n, nq + nv).
+        """Fill table[1:], each step state from the one before; with controlled steps also the samples (n, nq + nv).
 
         settings  fixed: count, h, origin;  controlled: target, tolerance, end, longest;  each a number or (n,)
         """
-        samples = None if self.plan.fixed else np.empty((len(table) - 1, self.model.nq + self.model.nv))
-        extra = [level] if self.plan.held else []
+        samples = None if self.spec.fixed else np.empty((len(table) - 1, self.model.nq + self.model.nv))
+        extra = [level] if self.spec.held else []
         if self.in_python:
             self._run_in_python(table, settings, extra, samples)
             return samples
@@ -384,12 +387,12 @@ class CompiledRun:
     def _run_in_python(
         self, table: np.ndarray, settings: Sequence[Any], extra: list[Any], samples: np.ndarray | None
     ) -> None:
-        row = self._row(*(Vec(level.tolist()) for level in extra))
+        advance = self._advance(*(Vec(level.tolist()) for level in extra))
         for i in range(len(table) - 1):
             now = [x if np.ndim(x) == 0 else x[i] for x in settings]
-            given = [int(now[0]), *map(float, now[1:])] if self.plan.fixed else list(map(float, now))
+            given = [int(now[0]), *map(float, now[1:])] if self.spec.fixed else list(map(float, now))
             try:
-                found = row(Vec(table[i].tolist()), *given)
+                found = advance(Vec(table[i].tolist()), *given)
             except (Exception, KeyboardInterrupt) as error:
                 stopped = isinstance(error, KeyboardInterrupt)
                 if not stopped and not isinstance(error, ArithmeticError) and ours(error):
@@ -398,57 +401,61 @@ class CompiledRun:
                 table[i + 1 :] = table[i]
                 self.field(table[i + 1 :], "status")[:] = step_state.STOPPED if stopped else step_state.NOT_FINITE
                 return
-            table[i + 1], state = (found, None) if self.plan.fixed else found
+            table[i + 1], state = (found, None) if self.spec.fixed else found
             if samples is not None:
                 samples[i] = state
 
-    def _row(self, level: Vec | None = None) -> Callable[..., Any]:
-        if self.plan.fixed:
-            return partial(step_state.fixed_row, self.setup(level), self.like)
-        return partial(step_state.adaptive_row, self.setup(level), self.like, limit=step_state.at_once(self.model.nv))
+    def _advance(self, level: Vec | None = None) -> Callable[..., Any]:
+        if self.spec.fixed:
+            return partial(step_state.advance_fixed, self.setup(level), self.like)
+        return partial(
+            step_state.advance_adaptive, self.setup(level), self.like, limit=step_state.at_once(self.model.nv)
+        )
 
-    def inside(self, row: np.ndarray, theta: float, settings: Sequence[float], level: np.ndarray | None) -> np.ndarray:
+    def inside(
+        self, packed: np.ndarray, theta: float, settings: Sequence[float], level: np.ndarray | None
+    ) -> np.ndarray:
         """t, q, v and the crossings' functions within the last step.  settings: h, origin for fixed steps"""
         if not self.in_python:
-            extra = [level] if self.plan.held else []
-            return self._inside_kernel(row, theta, *settings, *extra)[0]
+            extra = [level] if self.spec.held else []
+            return self._inside_kernel(packed, theta, *settings, *extra)[0]
         given = Vec(level.tolist()) if level is not None else None
-        return np.array(self._find(given)(Vec(row.tolist()), float(theta), *settings))
+        return np.array(self._find(given)(Vec(packed.tolist()), float(theta), *settings))
 
     def _find(self, level: Vec | None = None) -> Callable[..., Vec]:
-        find = step_state.fixed_inside if self.plan.fixed else step_state.adaptive_inside
+        find = step_state.fixed_inside if self.spec.fixed else step_state.adaptive_inside
         return partial(find, self.setup(level), self.like)
 
     @cached_property
     def _inside_kernel(self) -> Kernel:
-        names = ("theta", "h", "origin") if self.plan.fixed else ("theta",)
+        names = ("theta", "h", "origin") if self.spec.fixed else ("theta",)
         return self._compiled(names, self._find, "within a step", "")
 
     @cached_property
     def _kernel(self) -> Kernel:
-        names = ("count", "h", "origin") if self.plan.fixed else ("target", "tolerance", "end", "longest")
-        return self._compiled(names, self._row, self.plan.method.name, self._key)
+        names = ("count", "h", "origin") if self.spec.fixed else ("target", "tolerance", "end", "longest")
+        return self._compiled(names, self._advance, self.spec.method.name, self._key)
 
     def _compiled(self, names: Sequence[str], make: Callable[..., Callable], title: str, key: str) -> Kernel:
-        """The kernel of a function of a row and of numbers of these names."""
-        shapes: dict[str, tuple[int, ...]] = {"row": (self.width,), **dict.fromkeys(names, ())}
-        if self.plan.held:
+        """The kernel of a function of a step state and of numbers of these names."""
+        shapes: dict[str, tuple[int, ...]] = {"packed": (self.width,), **dict.fromkeys(names, ())}
+        if self.spec.held:
             shapes["level"] = (self.model.nv,)
 
-        def function(row: Vec, level: Vec | None = None, **settings: Any) -> Any:
-            return make(level)(row, *(settings[name] for name in names))
+        def function(packed: Vec, level: Vec | None = None, **settings: Any) -> Any:
+            return make(level)(packed, *(settings[name] for name in names))
 
         return kernel_for(key, lambda: trace(function, **shapes), f"{self.model.name}: {title}", 1)
 
     @property
     def _key(self) -> str:
         """What makes the kernel the same again; "": functions, which no text tells."""
-        model, plan = identity_text(self.model), self.plan
-        if not model or plan.crossings or not (self.law_text or plan.held):
+        model, spec = identity_text(self.model), self.spec
+        if not model or spec.crossings or not (self.law_text or spec.held):
             return ""
-        inputs = "held" if plan.held else self.law_text
-        way = str(plan.way) if self.closed or plan.way.engine == "absolute" else ""
-        return cache_key(model, plan.method.name, str(plan.fixed), plan.norm, inputs, way, "run")
+        inputs = "held" if spec.held else self.law_text
+        policy = spec.policy.identity if self.constrained or spec.policy.engine == "absolute" else ""
+        return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run")
 
 
 def _is_traced(q: Vec, v: Vec) -> bool:

@@ -7,14 +7,13 @@ behind it ("start.q.hip") for one alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from polhode.dynamics import kinematics
-from polhode.errors import InputError, UnknownNameError, message
+from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.model import JOINTS, Model, Parameter, Tree, make_tree
 from polhode.model.description import LIMITS, named_parameters
 from polhode.quaternion import normalise
@@ -156,8 +155,7 @@ class _Known:
         if found:
             return found
         all_of = [*self.numbers, *self.parameters, *self.of, *(name for names in self.of.values() for name in names)]
-        near = get_close_matches(str(path), all_of, 3)
-        fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "model.numbers() lists those of the model."
+        fix = did_you_mean(path, all_of, "model.numbers() lists those of the model.", most=3)
         expected = "a path, as bodies.arm.mass or start.q"
         raise UnknownNameError(message(self.where, "no such number", repr(path), expected, fix))
 

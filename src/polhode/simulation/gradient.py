@@ -17,13 +17,13 @@ import numpy as np
 from polhode.errors import CompileError, InputError, IntegrationError, message
 from polhode.integrate.method import Machine
 from polhode.kernel import Graph, evaluate, jacobian, pullback, replay, trace
-from polhode.kernel.build import Kernel, kernel_for
-from polhode.kernel.chain import chained
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Model
 from polhode.scalar import Array, Scalar, Vec
 from polhode.simulation.derivative_directions import Directions, directions
-from polhode.simulation.replayed_steps import Course, Place, Stepper, Steps, kept_as
-from polhode.simulation.sensitivity import NOTHING, Rule, constant_forces, kept_on_constraints
+from polhode.simulation.replayed_steps import BlockStart, Replay, ReplayedRun, StepBlock, kept_as
+from polhode.simulation.sensitivity import NOTHING, StepMap, constant_forces, kept_on_constraints
 from polhode.simulation.simulate import Progress, Run, settings_of
 
 Objective = Callable[[Vec, Vec], Scalar]
@@ -71,21 +71,23 @@ def gradient(
     """
     settings = settings_of(model, q, v, duration, step, method, tolerance, None, None, norm)
     run = Run(settings, tau, ())
-    course = run.course(WHERE)
-    along = directions(model, settings.q, constant_forces(run.engine), parameters, WHERE)
-    along = kept_on_constraints(course, along)
-    return Adjoint(course, along, objective, running)(progress or (lambda part, t: None))
+    replayed = run.replayed(WHERE)
+    along = directions(model, settings.q, constant_forces(run.compiled), parameters, WHERE)
+    along = kept_on_constraints(replayed, along)
+    return Adjoint(replayed, along, objective, running)(progress or (lambda part, t: None))
 
 
 class Adjoint:
-    """The way back through the steps of a course."""
+    """The way back through the steps of a run."""
 
-    def __init__(self, course: Course, along: Directions, objective: Objective | None, running: Running | None) -> None:
-        self.course, self.along, self.running = course, along, running
-        self.rule = Rule(course, along, rolled=False)
+    def __init__(
+        self, replayed: ReplayedRun, along: Directions, objective: Objective | None, running: Running | None
+    ) -> None:
+        self.replayed, self.along, self.running = replayed, along, running
+        self.rule = StepMap(replayed, along, rolled=False)
         if objective is None and running is None:
             raise InputError(message(WHERE, "nothing to differentiate", "no objective", "objective or running"))
-        model = course.engine.model
+        model = replayed.compiled.model
         if not model.nv:
             raise InputError(message(WHERE, "nothing moves", f"model '{model.name}'", "a joint that moves"))
         sizes: dict[str, tuple[int, ...]] = {"q": (model.nq,), "v": (model.nv,)}
@@ -114,9 +116,13 @@ class Adjoint:
         except CompileError as error:
             if "no way back" not in str(error):
                 raise
-            engine, forwards = self.course.engine, "or sensitivities= of simulate, which go forward."
-            fix = f"Take fewer constraints, {forwards}" if engine.closed else f"Take an explicit method, {forwards}"
-            what = f"no way back through a step of '{engine.plan.method.name}'"
+            compiled, forwards = self.replayed.compiled, "or sensitivities= of simulate, which go forward."
+            fix = (
+                f"Take fewer constraints, {forwards}"
+                if compiled.constrained
+                else f"Take an explicit method, {forwards}"
+            )
+            what = f"no way back through a step of '{compiled.spec.method.name}'"
             raise CompileError(message(WHERE, what, "a loop", "steps without a loop", fix)) from None
 
         def adjoint(row: Vec, **given: Any) -> tuple[Vec, Scalar]:
@@ -129,25 +135,25 @@ class Adjoint:
     @cached_property
     def kernel(self) -> Kernel:
         """The compiled graph."""
-        engine = self.course.engine
-        title = f"{engine.model.name}: adjoint of {engine.plan.method.name}"
-        name = "" if self.running else kept_as(engine, "adjoint", *self.along.inputs)
+        compiled = self.replayed.compiled
+        title = f"{compiled.model.name}: adjoint of {compiled.spec.method.name}"
+        name = "" if self.running else kept_as(compiled, "adjoint", *self.along.inputs)
         return kernel_for(name, self.graph, title, 1)
 
     def __call__(self, progress: Progress = lambda part, t: None) -> Gradient:
         """The value and the derivatives."""
-        kernel, stepper = self.kernel, Stepper(self.course)
-        places, x, t = list[Place](), np.concatenate([self.course.q, self.course.v]), 0.0
-        end = self.course.segments[-1].end
+        kernel, stepper = self.kernel, Replay(self.replayed)
+        places, x, t = list[BlockStart](), np.concatenate([self.replayed.q, self.replayed.v]), 0.0
+        end = self.replayed.segments[-1].end
         for steps in stepper:
-            places.append(steps.place)
+            places.append(steps.start)
             x, t = steps.end, float(steps.t[-1] + steps.h[-1])
             progress(t / end / 2, t)
         if t < end * (1 - 1e-9):
             raise IntegrationError(f"{WHERE}: the motion could not be followed to its end, only to t = {t:.9g}")
         value, row = self._last(x)
-        for place in reversed(places):
-            steps = stepper.again(place)
+        for start in reversed(places):
+            steps = stepper.again(start)
             added, row = self._back(kernel, steps, row)
             value += added
             progress(1 - float(steps.t[0]) / end / 2, float(steps.t[0]))
@@ -160,12 +166,12 @@ class Adjoint:
         row = np.zeros(self.rule.n + len(self.along.inputs))
         if self.at_end is None:
             return 0.0, row
-        nq = self.course.engine.model.nq
+        nq = self.replayed.compiled.model.nq
         found = evaluate(self.at_end, q=x[:nq], v=x[nq:])
         row[: self.rule.n] = np.concatenate([found["d_result_d_q"], found["d_result_d_v"]])
         return float(found["result"]), row
 
-    def _back(self, kernel: Kernel, steps: Steps, row: np.ndarray) -> tuple[float, np.ndarray]:
+    def _back(self, kernel: Kernel, steps: StepBlock, row: np.ndarray) -> tuple[float, np.ndarray]:
         """The integral over steps, and the row where they begin."""
         table, integral = np.empty((len(steps.t) + 1, len(row))), np.empty(len(steps.t))
         table[0] = row

@@ -6,7 +6,7 @@ import numpy as np
 
 from polhode.dynamics import energy, kinematics
 from polhode.kernel import trace
-from polhode.kernel.build import kernel_for
+from polhode.kernel.backends.llvm.compile import kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import JOINTS, Model, make_tree
 from polhode.scalar import Vec

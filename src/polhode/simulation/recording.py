@@ -22,7 +22,7 @@ from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_p
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, message
 from polhode.model import Model
 from polhode.result import Store, assemble, error_of_parts, load, refuse_existing
-from polhode.result.atomic_file import aside, clear_parts
+from polhode.result.atomic_file import atomic_write, clear_parts
 from polhode.result.signed import Damaged, is_count, read_bounded
 from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER
 from polhode.result.trailer import NOBODY, read_end
@@ -120,11 +120,11 @@ def record(
         if state:
             recording.restore(state)
         elif note:
-            with aside(store.folder / NOTE, force=True) as sink:
+            with atomic_write(store.folder / NOTE, force=True) as sink:
                 sink.write(note.encode())
         recording.follow(progress)
-        error = recording.second_run() if verify and run.drive.ending.status != "interrupted" else None
-        done = run.drive.ending.status != "interrupted"
+        error = recording.second_run() if verify and run.loop.ending.status != "interrupted" else None
+        done = run.loop.ending.status != "interrupted"
         recording.write(path, error, model_text, force or resume, own if done else NOBODY)
         found = _loaded(path)
         if then:
@@ -182,7 +182,7 @@ def _opened(path: Path, asked: dict[str, Any], resume: bool, force: bool) -> tup
 
 def identity(run: Run) -> dict[str, Any]:
     """What makes a run the same again; functions are told by their names only."""
-    settings, plan = run.settings, run.engine.plan
+    settings, spec = run.settings, run.compiled.spec
     model = settings.model
     return {
         "model": identity_text(model) or f"{model}\n{model.numbers()}",
@@ -193,10 +193,10 @@ def identity(run: Run) -> dict[str, Any]:
         "step": settings.step,
         "tolerance": None if run.fixed else settings.tolerance,
         "norm": settings.norm,
-        "way": str(settings.way),
+        "constraints": settings.way.identity,
         "samples": None if settings.times is None else settings.times.tolist(),
         "every": settings.every,
-        "inputs": run.engine.law_text or _name(plan.tau),
+        "inputs": run.compiled.law_text or _name(spec.tau),
         "events": [[event.name, event.direction, event.terminal, _name(event.function)] for event in run.events],
     }
 
@@ -221,7 +221,7 @@ class Recording:
 
     def state(self) -> dict[str, Any]:
         """All that is needed to go on from here."""
-        at, ending = vars(self.run.drive.position), vars(self.run.drive.ending)
+        at, ending = vars(self.run.loop.position), vars(self.run.loop.ending)
         known = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in at.items()}
         counted = {name: value for name, value in ending.items() if name != "events"}
         return {
@@ -234,7 +234,7 @@ class Recording:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state, if it is one of this run."""
-        drive = self.run.drive
+        loop = self.run.loop
         try:
             self._check(state)
         except (KeyError, TypeError, ValueError, RecursionError, AttributeError) as fault:
@@ -244,26 +244,26 @@ class Recording:
                 message("record, checkpoint", "not a state of this run", found, "its own", fix)
             ) from None
         for field in fields(Position):
-            setattr(drive.position, field.name, state.get(field.name))
+            setattr(loop.position, field.name, state.get(field.name))
         events = zip(state["event_times"].tolist(), json.loads(state["event_names"]), strict=True)
         counted = {field.name: state[field.name] for field in fields(Ending) if field.name != "events"}
-        drive.ending = Ending(**counted, events=list(events))
+        loop.ending = Ending(**counted, events=list(events))
         self.ended = state["ended"]
         self._sure = (self.seen, self.state())
 
     def _check(self, state: dict[str, Any]) -> None:
         """Raise unless a state fits the run: compiled code trusts its shapes."""
         run = self.run
-        model, segments = run.settings.model, run.drive.segments
-        sizes = {"q": model.nq, "v": model.nv, "row": run.engine.width, "level": model.nv}
+        model, segments = run.settings.model, run.loop.segments
+        sizes = {"q": model.nq, "v": model.nv, "packed": run.compiled.width, "level": model.nv}
         for name, size in sizes.items():
             value = state.get(name)
-            if value is None and name in ("row", "level"):
+            if value is None and name in ("packed", "level"):
                 continue
             if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != (size,):
                 raise ValueError(name)
         numbers = ("t", "until", "reset_at", "smallest", "largest")
-        most = {"sample": 2**53, "segment": len(segments), "idle": 2**31, "taken": 2**53, "refused": 2**53}
+        most = {"sample": 2**53, "segment": len(segments), "idle": 2**31, "accepted": 2**53, "rejected": 2**53}
         for name in numbers:
             if not isinstance(state[name], float):
                 raise ValueError(name)
@@ -290,14 +290,14 @@ class Recording:
             self.ended = True
             self._sure = (self.seen, self.state())
         except KeyboardInterrupt:
-            ending = self.run.drive.ending
-            ending.status, ending.reason = "interrupted", f"by its user, at t = {self.run.drive.position.t:.6g}"
+            ending = self.run.loop.ending
+            ending.status, ending.reason = "interrupted", f"by its user, at t = {self.run.loop.position.t:.6g}"
         self.save()
         self._flush(self.seen)
 
     def _follow(self, progress: Progress | None) -> None:
-        drive, last = self.run.drive, time.monotonic()
-        for block in drive:
+        loop, last = self.run.loop, time.monotonic()
+        for block in loop:
             self.pending.append((self.seen + len(block.time), block))
             self.seen += len(block.time)
             if self._can_go_on():
@@ -308,12 +308,12 @@ class Recording:
                 self.save()
                 last = time.monotonic()
             if progress:
-                progress(drive.position.t / self.run.settings.duration, drive.position.t, drive.ending.taken)
+                progress(loop.position.t / self.run.settings.duration, loop.position.t, loop.ending.accepted)
 
     def _can_go_on(self) -> bool:
         """Whether the position follows the last sample, with no event half dealt with."""
-        row, engine = self.run.drive.position.row, self.run.engine
-        return row is not None and float(engine.field(row, "status")) == step_state.GOING
+        packed, engine = self.run.loop.position.packed, self.run.compiled
+        return packed is not None and float(engine.field(packed, "status")) == step_state.GOING
 
     def save(self) -> None:
         """A checkpoint at the last position that is sure."""
@@ -350,7 +350,7 @@ class Recording:
     def second_run(self) -> float:
         """The error, by a run with a hundredth of the tolerance or half the step."""
         second = Run(tighter(self.run.settings), self.run.tau, self.run.events)
-        return error_of_parts(self.run.settings.model, _side_by_side(self.store.chunks(), iter(second.drive)))
+        return error_of_parts(self.run.settings.model, _side_by_side(self.store.chunks(), iter(second.loop)))
 
 
 def _side_by_side(chunks: Iterator[dict], blocks: Iterator[Samples]) -> Iterator[tuple[dict, dict]]:

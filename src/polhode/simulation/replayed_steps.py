@@ -9,9 +9,9 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.kernel import trace
-from polhode.kernel.build import Kernel, kernel_for
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
-from polhode.kernel.chain import chained
 from polhode.scalar import Scalar, Vec, minimum, shaped
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
@@ -25,10 +25,10 @@ MOST = 4096
 """Steps of one block."""
 
 
-class Course(NamedTuple):
-    """A run that is to be differentiated: its engine (without events), its stretches, its start."""
+class ReplayedRun(NamedTuple):
+    """A run that is to be differentiated: its compiled form (without events), its segments, its start."""
 
-    engine: CompiledRun
+    compiled: CompiledRun
     segments: Sequence[Segment]
     q: np.ndarray
     v: np.ndarray
@@ -37,125 +37,127 @@ class Course(NamedTuple):
     """No step under control is longer."""
 
 
-def course(
-    engine: CompiledRun, segments: Sequence[Segment], q: np.ndarray, v: np.ndarray, tolerance: float,
+def replayed(
+    compiled: CompiledRun, segments: Sequence[Segment], q: np.ndarray, v: np.ndarray, tolerance: float,
     events: Sequence[Event], where: str,
-) -> Course:  # fmt: skip
-    """The course of a run, or an error that says why it has no derivative."""
+) -> ReplayedRun:  # fmt: skip
+    """The run to be replayed, or an error that says why it has no derivative."""
     for event in events:
         if event.reset:
             fix = "Leave the reset out, or end the run there (terminal=True)."
             raise InputError(message(where, "the motion jumps", f"a reset at event '{event.name}'", "none", fix))
     if events:
-        engine = CompiledRun(replace(engine.plan, crossings=()), warn=False)
-    sampled = ["tau, a Sampled controller, is a function in Python"] if isinstance(engine.plan.tau, Sampled) else []
-    for reason in (*sampled, *engine.in_python):
+        compiled = CompiledRun(replace(compiled.spec, crossings=()), warn=False)
+    sampled = ["tau, a Sampled controller, is a function in Python"] if isinstance(compiled.spec.tau, Sampled) else []
+    for reason in (*sampled, *compiled.in_python):
         fix = "Write it on generic scalars: polhode.sin, polhode.where, …"
         raise InputError(message(where, "no derivative of a function in Python", reason, "compiled inputs", fix))
-    return Course(engine, segments, q, v, tolerance, segments[-1].end / LOOKS if events else step_state.LONGEST)
+    return ReplayedRun(compiled, segments, q, v, tolerance, segments[-1].end / LOOKS if events else step_state.LONGEST)
 
 
-class Place(NamedTuple):
-    """Where steps begin: the segment they belong to, the row there, how many they are, the forces that are held."""
+class BlockStart(NamedTuple):
+    """Where a block of steps begins: its segment, the step state there, how many steps, the forces that are held."""
 
     segment: Segment
-    row: np.ndarray
+    packed: np.ndarray
     many: int
     level: np.ndarray | None
 
 
-class Steps(NamedTuple):
+class StepBlock(NamedTuple):
     """Steps that follow one another: times (n,), sizes (n,), states x = (q, v, memory) where they begin (n, …)."""
 
-    place: Place
+    start: BlockStart
     t: np.ndarray
     h: np.ndarray
     x: np.ndarray
     end: np.ndarray
     """The state after the last."""
-    row: np.ndarray
+    packed: np.ndarray
     whole: bool
     """Whether all of them could be taken."""
 
 
-class Stepper:
+class Replay:
     """A run again, step by step, in blocks; from where a block begins it can be run once more."""
 
-    def __init__(self, course: Course, most: int = 2**30) -> None:
-        self.course, self.engine, self.most = course, course.engine, max(1, min(most, MOST))
-        self.memory = self.engine.plan.fixed and self.engine.like.memory is not None
+    def __init__(self, replayed: ReplayedRun, most: int = 2**30) -> None:
+        self.replayed, self.compiled, self.most = replayed, replayed.compiled, max(1, min(most, MOST))
+        self.memory = self.compiled.spec.fixed and self.compiled.like.memory is not None
 
-    def __iter__(self) -> Iterator[Steps]:
+    def __iter__(self) -> Iterator[StepBlock]:
         """All steps of the run, or those before a fault."""
-        engine, x = self.engine, np.concatenate([self.course.q, self.course.v])
-        fixed, h, level = engine.plan.fixed, 0.0, None
-        for segment in self.course.segments:
-            if engine.plan.held and segment.asks:
+        compiled, x = self.compiled, np.concatenate([self.replayed.q, self.replayed.v])
+        fixed, h, level = compiled.spec.fixed, 0.0, None
+        for segment in self.replayed.segments:
+            if compiled.spec.held and segment.asks:
                 level = self._level(segment)
-            row = self._start(segment, x, h, level)
+            packed = self._start(segment, x, h, level)
             left, many = int(segment.counts[-1]) if fixed else self.most, self.most if fixed else FEW
             while left:
-                steps = self.again(Place(segment, row, min(left, many, self.most), level))
+                steps = self.again(BlockStart(segment, packed, min(left, many, self.most), level))
                 if len(steps.t):
                     yield steps
                 if not steps.whole:
                     return
-                x, row, many = steps.end, steps.row, 4 * many
+                x, packed, many = steps.end, steps.packed, 4 * many
                 if fixed:
                     left -= len(steps.t)
-                elif float(engine.field(row, "t")) >= segment.end:
+                elif float(compiled.field(packed, "t")) >= segment.end:
                     left = 0
-            h = 0.0 if fixed else float(engine.field(row, "h"))
+            h = 0.0 if fixed else float(compiled.field(packed, "h"))
 
     def _level(self, segment: Segment) -> np.ndarray:
         """The forces that are held from the begin of a segment on: those of a table, which ask for no state."""
-        assert self.engine.law
-        q, v = Vec(self.course.q.tolist()), Vec(self.course.v.tolist())
-        return np.array(self.engine.law(segment.begin, q, v), dtype=float)
+        assert self.compiled.law
+        q, v = Vec(self.replayed.q.tolist()), Vec(self.replayed.v.tolist())
+        return np.array(self.compiled.law(segment.begin, q, v), dtype=float)
 
     def _start(self, segment: Segment, x: np.ndarray, h: float, level: np.ndarray | None) -> np.ndarray:
-        """The row where a segment begins.  h: the step to try, 0 if not known"""
-        engine, nq, n = self.engine, self.engine.model.nq, self.engine.model.nq + self.engine.model.nv
+        """The step state where a segment begins.  h: the step to try, 0 if not known"""
+        compiled, nq, n = self.compiled, self.compiled.model.nq, self.compiled.model.nq + self.compiled.model.nv
         q, v = x[:nq], x[nq:n]
-        if engine.plan.fixed:
-            return engine.start(segment.begin, q, v, segment.h, level)
-        h = h or engine.first_step(segment.begin, q, v, self.course.tolerance, level)
-        return engine.start(segment.begin, q, v, min(h, segment.end - segment.begin, self.course.longest), level)
+        if compiled.spec.fixed:
+            return compiled.start(segment.begin, q, v, segment.h, level)
+        h = h or compiled.first_step(segment.begin, q, v, self.replayed.tolerance, level)
+        return compiled.start(segment.begin, q, v, min(h, segment.end - segment.begin, self.replayed.longest), level)
 
-    def again(self, place: Place) -> Steps:
-        """The steps from a place on."""
-        engine, segment = self.engine, place.segment
-        table = np.empty((place.many + 1, engine.width))
-        table[0] = place.row
-        field = lambda name: engine.field(table, name)  # noqa: E731
-        if engine.plan.fixed:
-            engine.run(table, [1.0, segment.h, segment.begin], place.level)
+    def again(self, start: BlockStart) -> StepBlock:
+        """The steps of one block, from its start."""
+        compiled, segment = self.compiled, start.segment
+        table = np.empty((start.many + 1, compiled.width))
+        table[0] = start.packed
+        field = lambda name: compiled.field(table, name)  # noqa: E731
+        if compiled.spec.fixed:
+            compiled.run(table, [1.0, segment.h, segment.begin], start.level)
             n = int(np.sum(field("status")[1:] == step_state.GOING))
-            t, h = segment.begin + field("taken") * segment.h, np.full(place.many, segment.h)
+            t, h = segment.begin + field("accepted") * segment.h, np.full(start.many, segment.h)
         else:
-            settings = [np.array(x) for x in (self.course.tolerance, segment.end, self.course.longest)]
-            chained(self._one_step, table, [*settings, *held(place.level)])
+            settings = [np.array(x) for x in (self.replayed.tolerance, segment.end, self.replayed.longest)]
+            chained(self._one_step, table, [*settings, *held(start.level)])
             t, h = field("t"), field("h0")[1:]
             n = int(np.sum(np.diff(t) > 0))
         whole = bool(np.all(field("status") == step_state.GOING))
         x = np.concatenate([field(name) for name in ("q", "v", *["memory"] * self.memory)], axis=1)
-        return Steps(place._replace(many=n), t[:n], h[:n], x[:n], x[n], table[n], whole)
+        return StepBlock(start._replace(many=n), t[:n], h[:n], x[:n], x[n], table[n], whole)
 
     @cached_property
     def _one_step(self) -> Kernel:
-        """The row after one accepted step; at the end the row stays."""
-        engine = self.engine
+        """The step state after one accepted step; at the end the step state stays."""
+        compiled = self.compiled
 
-        def one_step(row: Vec, tolerance: Scalar, end: Scalar, longest: Scalar, level: Vec | None = None) -> Vec:
-            t = shaped(engine.like, iter(row)).t
+        def one_step(packed: Vec, tolerance: Scalar, end: Scalar, longest: Scalar, level: Vec | None = None) -> Vec:
+            t = shaped(compiled.like, iter(packed)).t
             beyond = minimum(t + (4e-16 * abs(t) + 1e-300), end)
-            return step_state.adaptive_row(engine.setup(level), engine.like, row, beyond, tolerance, end, longest)[0]
+            return step_state.advance_adaptive(
+                compiled.setup(level), compiled.like, packed, beyond, tolerance, end, longest
+            )[0]
 
-        shapes: dict[str, tuple[int, ...]] = {"row": (engine.width,), "tolerance": (), "end": (), "longest": ()}
-        shapes |= {"level": (engine.model.nv,)} if engine.plan.held else {}
+        shapes: dict[str, tuple[int, ...]] = {"packed": (compiled.width,), "tolerance": (), "end": (), "longest": ()}
+        shapes |= {"level": (compiled.model.nv,)} if compiled.spec.held else {}
         make = lambda: trace(one_step, **shapes)  # noqa: E731
-        title = f"{engine.model.name}: one step of {engine.plan.method.name}"
-        return kernel_for(kept_as(engine, "one step"), make, title, 1)
+        title = f"{compiled.model.name}: one step of {compiled.spec.method.name}"
+        return kernel_for(kept_as(compiled, "one step"), make, title, 1)
 
 
 def held(level: np.ndarray | None) -> list[np.ndarray]:
@@ -163,6 +165,6 @@ def held(level: np.ndarray | None) -> list[np.ndarray]:
     return [] if level is None else [level]
 
 
-def kept_as(engine: CompiledRun, *more: str) -> str:
-    """The name that a kernel of an engine is kept under; "": it is not."""
-    return cache_key(engine._key, *more) if engine._key else ""
+def kept_as(compiled: CompiledRun, *more: str) -> str:
+    """The name that a kernel of a compiled run is kept under; "": it is not."""
+    return cache_key(compiled._key, *more) if compiled._key else ""

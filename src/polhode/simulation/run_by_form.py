@@ -13,9 +13,9 @@ from polhode.dynamics.single import acceleration, forms
 from polhode.errors import InputError, message
 from polhode.integrate.explicit import rk4
 from polhode.kernel import trace
-from polhode.kernel.build import kernel_for
+from polhode.kernel.backends.llvm.compile import kernel_for
+from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
-from polhode.kernel.chain import chained
 from polhode.model import Model, plain
 from polhode.quaternion import rate, rotate, rotation_matrix
 from polhode.result import Extra

@@ -1,6 +1,6 @@
-"""A run from its start to its end: rows in blocks, samples, events and faults.
+"""A run from its start to its end: step states in blocks, samples, events and faults.
 
-Compiled code fills blocks of rows; between blocks Python looks at the clock, at events and at its user.
+Compiled code fills blocks of step states; between blocks Python looks at the clock, at events and at its user.
 """
 
 import math
@@ -28,8 +28,8 @@ from polhode.simulation.run_records import (
 BLOCK_SECONDS = 0.2
 """How long compiled code may run before the clock, and the user, are looked at."""
 
-MOST_ROWS = 4096
-"""Rows of one block."""
+MOST_STATES = 4096
+"""Step states of one block."""
 
 HALVINGS = 60
 """Of a step, to find an event in it."""
@@ -44,13 +44,13 @@ LOOKS = 1000
 """With events no controlled step is longer than this part of the run: two zeros within one step are not seen."""
 
 IDLE = 10
-"""Resets in a row while no time passes, beyond the number of events, after which a run ends."""
+"""Resets in a step state while no time passes, beyond the number of events, after which a run ends."""
 
 TINY = 1e-300
 """Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
 
 
-class Turn(NamedTuple):
+class EventHit(NamedTuple):
     """An event that changes the motion: its number, where it lies, its function there and before, and its step."""
 
     k: int
@@ -71,18 +71,18 @@ class RunLoop:
 
     def __init__(
         self,
-        engine: CompiledRun,
+        compiled: CompiledRun,
         segments: list[Segment],
         tolerance: float,
         events: tuple[Event, ...],
         max_steps: float = math.inf,
     ) -> None:
         self.max_steps = max_steps
-        self.engine, self.segments, self.tolerance, self.events = engine, segments, tolerance, events
+        self.compiled, self.segments, self.tolerance, self.events = compiled, segments, tolerance, events
         self.ending = Ending()
         self.position = Position(0.0, np.zeros(0), np.zeros(0))
-        self._rate = 0.0  # rows a second
-        self._most = step_state.at_once(engine.model.nv)  # equal steps of one row; as many as the clock allows
+        self._rate = 0.0  # step states a second
+        self._most = step_state.at_once(compiled.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest = segments[-1].end / LOOKS if events else step_state.LONGEST
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
@@ -91,27 +91,27 @@ class RunLoop:
     def __iter__(self) -> Iterator[Samples]:
         """Blocks of samples from the position on; a new run begins with its start."""
         at = self.position
-        if not at.sample and not at.segment and at.row is None:
-            if self.engine.plan.held:
+        if not at.sample and not at.segment and at.packed is None:
+            if self.compiled.spec.held:
                 self._ask(self.segments[0])
             yield self.start()
-        if not self.engine.model.nv:
+        if not self.compiled.model.nv:
             yield from self._still()
             return
         while at.segment < len(self.segments) and self.ending.status == "finished":
             segment = self.segments[at.segment]
-            if at.row is None:
-                if at.segment and segment.asks and self.engine.plan.held:
+            if at.packed is None:
+                if at.segment and segment.asks and self.compiled.spec.held:
                     self._ask(segment)
                     if self.ending.status != "finished":
                         yield from self._last(np.nan)
                         return
-                at.row = self._new_row(segment, at.t, at.q, at.v, self._next)
-            yield from self._equal(segment) if self.engine.plan.fixed else self._controlled(segment)
+                at.packed = self._packed_start(segment, at.t, at.q, at.v, self._next)
+            yield from self._equal(segment) if self.compiled.spec.fixed else self._controlled(segment)
             if self.ending.status == "finished":
-                if not self.engine.plan.fixed:
-                    self._next = float(self.engine.field(at.row, "h"))
-                at.segment, at.row, at.t = at.segment + 1, None, segment.end
+                if not self.compiled.spec.fixed:
+                    self._next = float(self.compiled.field(at.packed, "h"))
+                at.segment, at.packed, at.t = at.segment + 1, None, segment.end
 
     def start(self) -> Samples:
         """The first sample."""
@@ -128,8 +128,8 @@ class RunLoop:
 
     def _ask(self, segment: Segment) -> None:
         """Ask for the forces that are held from now on: a sampled controller, or a table."""
-        at, tau, nv = self.position, self.engine.plan.tau, self.engine.model.nv
-        function: Any = tau.function if isinstance(tau, Sampled) else self.engine.law
+        at, tau, nv = self.position, self.compiled.spec.tau, self.compiled.model.nv
+        function: Any = tau.function if isinstance(tau, Sampled) else self.compiled.law
         name = f"controller '{getattr(function, '__name__', type(function).__name__)}'"
         found, wrong, cause = np.zeros(nv), "", None
         try:
@@ -146,53 +146,53 @@ class RunLoop:
         else:
             self._failed(f"{name} {wrong}")
 
-    def _new_row(self, segment: Segment, t: float, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> np.ndarray:
-        """The first row of a run from a state; what was counted goes on.  h: the step to try, 0 if not known"""
-        engine, level = self.engine, self.position.level
-        if engine.plan.fixed:
-            return engine.start(t, q, v, segment.h, level)
-        h = h or engine.first_step(t, q, v, self.tolerance, level)
-        row = engine.start(t, q, v, min(h, segment.end - t, self._longest), level)
-        for name in ("taken", "refused", "smallest", "largest"):
+    def _packed_start(self, segment: Segment, t: float, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> np.ndarray:
+        """The first step state of a run from a state; what was counted goes on.  h: the step to try, 0 if not known"""
+        compiled, level = self.compiled, self.position.level
+        if compiled.spec.fixed:
+            return compiled.start(t, q, v, segment.h, level)
+        h = h or compiled.first_step(t, q, v, self.tolerance, level)
+        packed = compiled.start(t, q, v, min(h, segment.end - t, self._longest), level)
+        for name in ("accepted", "rejected", "smallest", "largest"):
             if getattr(self.ending, name) not in (np.inf,):
-                engine.field(row[None], name)[:] = getattr(self.ending, name)
-        return row
+                compiled.field(packed[None], name)[:] = getattr(self.ending, name)
+        return packed
 
-    # blocks of rows
+    # blocks of step states
 
     def _block(self, left: int) -> int:
-        """How many rows to ask for: as many as the clock allows."""
-        return max(1, min(left, MOST_ROWS, int(self._rate * BLOCK_SECONDS)))
+        """Step states of the next block: as many as the clock allows."""
+        return max(1, min(left, MOST_STATES, int(self._rate * BLOCK_SECONDS)))
 
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
         begin = time.perf_counter()
-        found = self.engine.run(table, settings, self.position.level)
+        found = self.compiled.run(table, settings, self.position.level)
         self._rate = (len(table) - 1) / max(time.perf_counter() - begin, 1e-6)
         return found
 
     def _controlled(self, segment: Segment) -> Iterator[Samples]:
         """Steps under control of their error, samples by shorter steps."""
-        at, engine, nq = self.position, self.engine, self.engine.model.nq
+        at, compiled, nq = self.position, self.compiled, self.compiled.model.nq
         done = (
             0 if at.t == segment.begin else int(np.searchsorted(segment.samples, self._last_sample(segment), "right"))
         )
         while done < len(segment.samples) or at.t < segment.end:
             targets = segment.samples[done : done + self._block(len(segment.samples) - done)]
             targets = targets if len(targets) else np.array([segment.end])
-            table = np.empty((len(targets) + 1, engine.width))
-            table[0] = at.row
+            table = np.empty((len(targets) + 1, compiled.width))
+            table[0] = at.packed
             states = self._run(table, [targets, self.tolerance, segment.end, self._longest])
             assert states is not None
-            t, status = engine.field(table, "t")[1:], engine.field(table, "status")[1:]
+            t, status = compiled.field(table, "t")[1:], compiled.field(table, "status")[1:]
             short = np.flatnonzero((status != step_state.GOING) | (t < targets))
             good = int(short[0]) if len(short) else len(targets)
-            at.row = table[min(good + 1, len(targets))].copy()
+            at.packed = table[min(good + 1, len(targets))].copy()
             self._note()
-            if good < len(targets) and status[good] == step_state.GOING:  # the row was handed back early
-                self._rate = 0.0  # one row at a time: those after it would be computed for nothing
+            if good < len(targets) and status[good] == step_state.GOING:  # the step state was handed back early
+                self._rate = 0.0  # one step state at a time: those after it would be computed for nothing
             kept = min(good, len(segment.samples) - done)
             yield from self._given(
-                targets[:kept], states[:kept, :nq], states[:kept, nq:], engine.field(table, "h0")[1:]
+                targets[:kept], states[:kept, :nq], states[:kept, nq:], compiled.field(table, "h0")[1:]
             )
             done += kept
             if good < len(targets) and status[good] == step_state.EVENT:
@@ -208,13 +208,13 @@ class RunLoop:
     def _check_work(self) -> None:
         """End a run that has taken more steps, or passed more events, than it may; or will, at its present pace."""
         ending, at = self.ending, self.position
-        count = ending.taken + ending.refused
+        count = ending.accepted + ending.rejected
         if at.t >= self.segments[-1].end:
             return
         if ending.status == "finished" and count > self.max_steps:
             self._failed(f"{count} steps were tried; max_steps={self.max_steps:g} allows no more")
         since, begun = self._pace
-        if ending.status == "finished" and count - since >= PACE and not self.engine.plan.fixed:
+        if ending.status == "finished" and count - since >= PACE and not self.compiled.spec.fixed:
             left = self.segments[-1].end - at.t
             wanted = (count - since) * left / max(at.t - begun, 1e-300)
             if count + wanted > self.max_steps:
@@ -224,10 +224,10 @@ class RunLoop:
         if ending.status == "finished" and len(ending.events) > MOST_EVENTS:
             self._failed(f"more than {MOST_EVENTS} events")
 
-    def _taken(self) -> float:
+    def _accepted(self) -> float:
         """Equal steps of this segment so far."""
-        assert self.position.row is not None
-        return float(self.engine.field(self.position.row, "taken"))
+        assert self.position.packed is not None
+        return float(self.compiled.field(self.position.packed, "accepted"))
 
     def _last_sample(self, segment: Segment) -> float:
         """The time up to which samples of a segment were given away before it was interrupted."""
@@ -236,30 +236,30 @@ class RunLoop:
 
     def _equal(self, segment: Segment) -> Iterator[Samples]:
         """Equal steps, samples at the end of some of them."""
-        at, engine = self.position, self.engine
-        assert at.row is not None
-        while (taken := self._taken()) < segment.counts[-1]:
-            first = int(np.searchsorted(segment.counts, taken, "right"))
+        at, compiled = self.position, self.compiled
+        assert at.packed is not None
+        while (accepted := self._accepted()) < segment.counts[-1]:
+            first = int(np.searchsorted(segment.counts, accepted, "right"))
             goals = segment.counts[first : first + self._block(len(segment.counts) - first)]
-            if partial := goals[0] - taken > self._most:
-                goals = np.array([taken + self._most])
-            table = np.empty((len(goals) + 1, engine.width))
-            table[0] = at.row
-            self._run(table, [np.diff(goals, prepend=taken), segment.h, segment.begin])
+            if partial := goals[0] - accepted > self._most:
+                goals = np.array([accepted + self._most])
+            table = np.empty((len(goals) + 1, compiled.width))
+            table[0] = at.packed
+            self._run(table, [np.diff(goals, prepend=accepted), segment.h, segment.begin])
             if partial:
                 self._most = max(1, int(self._most * min(BLOCK_SECONDS * self._rate, 10.0)))
-            status = engine.field(table, "status")[1:]
+            status = compiled.field(table, "status")[1:]
             short = np.flatnonzero(status != step_state.GOING)
             good = int(short[0]) if len(short) else len(goals)
-            at.row = table[min(good + 1, len(goals))].copy()
+            at.packed = table[min(good + 1, len(goals))].copy()
             self._note(segment)
             kept = 0 if partial else min(good, len(segment.samples) - first)
-            q, v = engine.field(table, "q")[1 : kept + 1], engine.field(table, "v")[1 : kept + 1]
+            q, v = compiled.field(table, "q")[1 : kept + 1], compiled.field(table, "v")[1 : kept + 1]
             yield from self._given(segment.samples[first : first + kept], q, v, np.full(kept, segment.h))
             if good < len(goals) and status[good] == step_state.EVENT:
                 yield from self._at_events(segment, NONE)
                 here = segment.samples[first + good : first + good + 1]
-                if self._taken() == goals[good] and not partial and self.ending.status == "finished":
+                if self._accepted() == goals[good] and not partial and self.ending.status == "finished":
                     yield from self._given(here, at.q[None], at.v[None], np.array([segment.h]))
             elif good < len(goals):
                 yield from self._fault(segment, float(status[good]))
@@ -279,62 +279,64 @@ class RunLoop:
         return Samples(np.array(times), q.copy(), v.copy(), np.array(sizes), held)
 
     def _note(self, segment: Segment | None = None) -> None:
-        """Read time, state and counts off the row."""
-        at, engine, ending = self.position, self.engine, self.ending
-        assert at.row is not None
-        at.q, at.v = engine.field(at.row, "q").copy(), engine.field(at.row, "v").copy()
+        """Read time, state and counts off the step state."""
+        at, compiled, ending = self.position, self.compiled, self.ending
+        assert at.packed is not None
+        at.q, at.v = compiled.field(at.packed, "q").copy(), compiled.field(at.packed, "v").copy()
         if segment:
-            taken = int(engine.field(at.row, "taken"))
-            at.t = _grid(segment, taken)
-            ending.taken = taken + self._earlier[at.segment]
+            accepted = int(compiled.field(at.packed, "accepted"))
+            at.t = _grid(segment, accepted)
+            ending.accepted = accepted + self._earlier[at.segment]
             ending.smallest, ending.largest = min(ending.smallest, segment.h), max(ending.largest, segment.h)
             return
-        at.t = float(engine.field(at.row, "t"))
-        ending.taken, ending.refused = (int(engine.field(at.row, name)) for name in ("taken", "refused"))
-        ending.smallest, ending.largest = (float(engine.field(at.row, name)) for name in ("smallest", "largest"))
+        at.t = float(compiled.field(at.packed, "t"))
+        ending.accepted, ending.rejected = (int(compiled.field(at.packed, name)) for name in ("accepted", "rejected"))
+        ending.smallest, ending.largest = (float(compiled.field(at.packed, name)) for name in ("smallest", "largest"))
 
     # events
 
-    def _inside(self, step: Segment, row: np.ndarray, theta: float) -> np.ndarray:
-        """t, q, v and the functions of the events within the last step of a row."""
-        settings = (step.h, step.begin) if self.engine.plan.fixed else ()
-        return self.engine.inside(row, theta, settings, self.position.level)
+    def _inside(self, step: Segment, packed: np.ndarray, theta: float) -> np.ndarray:
+        """t, q, v and the functions of the events within the last step of a step state."""
+        settings = (step.h, step.begin) if self.compiled.spec.fixed else ()
+        return self.compiled.inside(packed, theta, settings, self.position.level)
 
     def _at_events(self, segment: Segment, pending: np.ndarray) -> Iterator[Samples]:
         """All events of the last step, one after the other, and the samples before one that changes the motion."""
         at = self.position
-        assert at.row is not None
-        turn = yield from self._passed(segment, at.row, pending)
-        if turn is None:
-            self.engine.field(at.row[None], "status")[:] = step_state.GOING
-        elif self.engine.plan.fixed:
-            yield from self._back_to_grid(segment, turn)
-        elif self._turned(turn):
-            at.row = self._leaving(self._new_row(segment, at.t, at.q, at.v), turn)
-        if turn is not None and self.ending.status != "finished":
-            yield from self._last(turn.t - turn.begin)
+        assert at.packed is not None
+        hit = yield from self._passed(segment, at.packed, pending)
+        if hit is None:
+            self.compiled.field(at.packed[None], "status")[:] = step_state.GOING
+        elif self.compiled.spec.fixed:
+            yield from self._back_to_grid(segment, hit)
+        elif self._applied(hit):
+            at.packed = self._leaving(self._packed_start(segment, at.t, at.q, at.v), hit)
+        if hit is not None and self.ending.status != "finished":
+            yield from self._last(hit.t - hit.begin)
 
-    def _passed(self, step: Segment, row: np.ndarray, pending: np.ndarray) -> Generator[Samples, None, Turn | None]:
+    def _passed(
+        self, step: Segment, packed: np.ndarray, pending: np.ndarray
+    ) -> Generator[Samples, None, EventHit | None]:
         """Note the events of a step up to the first that changes the motion, and give the samples before that."""
-        nq, nv = self.engine.model.nq, self.engine.model.nv
-        begin, end = (float(self._inside(step, row, theta)[0]) for theta in (0.0, 1.0))
-        for theta, k in sorted(self._crossings(step, row)):
-            event, found = self.events[k], self._inside(step, row, theta)
+        nq, nv = self.compiled.model.nq, self.compiled.model.nv
+        begin, end = (float(self._inside(step, packed, theta)[0]) for theta in (0.0, 1.0))
+        for theta, k in sorted(self._crossings(step, packed)):
+            event, found = self.events[k], self._inside(step, packed, theta)
             t, q, v = float(found[0]), found[1 : 1 + nq], found[1 + nq : 1 + nq + nv]
             self.ending.events.append((t, event.name))
             if not event.terminal and not event.reset:
                 continue
             for sample in pending[(pending > begin) & (pending < t)]:
-                state = self._inside(step, row, (sample - begin) / (end - begin))[1 : 1 + nq + nv]
+                state = self._inside(step, packed, (sample - begin) / (end - begin))[1 : 1 + nq + nv]
                 yield from self._given(np.array([sample]), state[None, :nq], state[None, nq:], np.array([end - begin]))
-            side = float(self.engine.field(row, "g_before")[k])
-            return Turn(k, t, q, v, float(found[1 + nq + nv + k]), side, begin, end - begin)
+            side = float(self.compiled.field(packed, "g_before")[k])
+            return EventHit(k, t, q, v, float(found[1 + nq + nv + k]), side, begin, end - begin)
         return None
 
-    def _crossings(self, step: Segment, row: np.ndarray) -> Iterator[tuple[float, int]]:
+    def _crossings(self, step: Segment, packed: np.ndarray) -> Iterator[tuple[float, int]]:
         """Where in the last step which functions cross zero, by halving it."""
-        first = 1 + self.engine.model.nq + self.engine.model.nv
-        g0, g1 = self.engine.field(row, "g_before"), self.engine.field(row, "g")
+        first = 1 + self.compiled.model.nq + self.compiled.model.nv
+        g0, g1 = self.compiled.field(packed, "g_before"), self.compiled.field(packed, "g")
         for k, event in enumerate(self.events):
             crossing = (step_state.Crossing(event.function, event.direction),)
             if not step_state.crossed(crossing, g0[k : k + 1].tolist(), g1[k : k + 1].tolist()):
@@ -342,28 +344,28 @@ class RunLoop:
             low, high = 0.0, 1.0
             for _ in range(HALVINGS):
                 middle = (low + high) / 2
-                g = self._inside(step, row, middle)[first + k]
+                g = self._inside(step, packed, middle)[first + k]
                 low, high = (middle, high) if (g < 0) == (g0[k] < 0) and g != 0 else (low, middle)
             yield high, k
 
-    def _turned(self, turn: Turn) -> bool:
+    def _applied(self, hit: EventHit) -> bool:
         """Put the machine where an event puts it; whether the run goes on."""
-        at, event = self.position, self.events[turn.k]
-        at.t, at.q, at.v = turn.t, turn.q, turn.v
+        at, event = self.position, self.events[hit.k]
+        at.t, at.q, at.v = hit.t, hit.q, hit.v
         if event.terminal:
-            self.ending.status, self.ending.reason = "stopped", f"event '{event.name}' at t = {turn.t:.6g}"
+            self.ending.status, self.ending.reason = "stopped", f"event '{event.name}' at t = {hit.t:.6g}"
             return False
         assert event.reset
-        at.idle = 0 if turn.t > at.reset_at + step_state.SMALLEST * max(turn.t, 1e-6) else at.idle + 1
-        at.reset_at = turn.t
+        at.idle = 0 if hit.t > at.reset_at + step_state.SMALLEST * max(hit.t, 1e-6) else at.idle + 1
+        at.reset_at = hit.t
         if at.idle > IDLE + len(self.events):
             fix = "bring the machine to rest there, or make the event terminal"
             self._failed(f"event '{event.name}' resets the motion again and again while no time passes ({fix})")
             return False
-        if self._slope(turn) * turn.side > 0:  # touched, or lost in rounding: it leaves by itself
+        if self._slope(hit) * hit.side > 0:  # touched, or lost in rounding: it leaves by itself
             return True
         try:
-            q, v = (np.array(x, dtype=float) for x in event.reset(turn.t, turn.q.copy(), turn.v.copy()))
+            q, v = (np.array(x, dtype=float) for x in event.reset(hit.t, hit.q.copy(), hit.v.copy()))
             wrong = self._wrong(q, v)
         except Exception as error:
             wrong = told(error)
@@ -380,63 +382,63 @@ class RunLoop:
             return f"gave shapes {q.shape}, {v.shape}, not {at.q.shape}, {at.v.shape}"
         if not np.all(np.isfinite([*q, *v])):
             return f"gave {str([*q.tolist(), *v.tolist()])[:80]}, not finite numbers"
-        sizes = [np.linalg.norm(q[list(e.q)]) for e in self.engine.tree.elements if e.kind.quaternion]
+        sizes = [np.linalg.norm(q[list(e.q)]) for e in self.compiled.tree.elements if e.kind.quaternion]
         off = max((abs(size - 1) for size in sizes), default=0.0)
         return f"gave a quaternion {off:.3g} off the unit sphere" if off > UNIT_TOLERANCE else ""
 
-    def _back_to_grid(self, segment: Segment, turn: Turn | None) -> Iterator[Samples]:
+    def _back_to_grid(self, segment: Segment, hit: EventHit | None) -> Iterator[Samples]:
         """Equal steps: after a reset a shorter one back to their grid, or up to the next reset."""
-        at, engine = self.position, self.engine
-        taken = self._taken()
-        end, row = _grid(segment, taken), None
-        while turn is not None:
-            if not self._turned(turn):
+        at, compiled = self.position, self.compiled
+        accepted = self._accepted()
+        end, packed = _grid(segment, accepted), None
+        while hit is not None:
+            if not self._applied(hit):
                 return
             h = end - at.t
             if h <= 1e-12 * segment.h:
-                row = self._leaving(engine.start(end, at.q, at.v, segment.h, at.level), turn)
+                packed = self._leaving(compiled.start(end, at.q, at.v, segment.h, at.level), hit)
                 break
-            table, step = np.empty((2, engine.width)), Segment(at.t, end, h, NONE, np.ones(1))
-            table[0] = self._leaving(engine.start(at.t, at.q, at.v, h, at.level), turn)
-            engine.run(table, [1.0, h, at.t], at.level)
-            at.q, at.v = engine.field(table[1], "q").copy(), engine.field(table[1], "v").copy()
-            status, turn = float(engine.field(table[1], "status")), None
+            table, step = np.empty((2, compiled.width)), Segment(at.t, end, h, NONE, np.ones(1))
+            table[0] = self._leaving(compiled.start(at.t, at.q, at.v, h, at.level), hit)
+            compiled.run(table, [1.0, h, at.t], at.level)
+            at.q, at.v = compiled.field(table[1], "q").copy(), compiled.field(table[1], "v").copy()
+            status, hit = float(compiled.field(table[1], "status")), None
             if status == step_state.EVENT:
-                turn = yield from self._passed(step, table[1], NONE)
+                hit = yield from self._passed(step, table[1], NONE)
             elif status != step_state.GOING:
                 yield from self._fault(step, status)
                 return
-        at.row = row if row is not None else engine.start(end, at.q, at.v, segment.h, at.level)
-        engine.field(at.row[None], "taken")[:] = taken
+        at.packed = packed if packed is not None else compiled.start(end, at.q, at.v, segment.h, at.level)
+        compiled.field(at.packed[None], "accepted")[:] = accepted
         self._note(segment)
 
-    def _leaving(self, row: np.ndarray, turn: Turn) -> np.ndarray:
-        """A row that starts where an event lies, with the side that its function goes to."""
-        g = self.engine.field(row[None], "g")[0]
-        if abs(g[turn.k]) <= abs(turn.g):  # else the reset moved the machine away
-            g[turn.k] = TINY * np.sign(self._slope(turn))
-        return row
+    def _leaving(self, packed: np.ndarray, hit: EventHit) -> np.ndarray:
+        """A step state that starts where an event lies, with the side that its function goes to."""
+        g = self.compiled.field(packed[None], "g")[0]
+        if abs(g[hit.k]) <= abs(hit.g):  # else the reset moved the machine away
+            g[hit.k] = TINY * np.sign(self._slope(hit))
+        return packed
 
-    def _slope(self, turn: Turn) -> float:
+    def _slope(self, hit: EventHit) -> float:
         """How the function of an event grows from the position on."""
-        at, function = self.position, self.events[turn.k].function
-        here, later = (self.engine.ahead(at.t, at.q, at.v, h, at.level) for h in (0.0, 1e-4 * turn.h))
+        at, function = self.position, self.events[hit.k].function
+        here, later = (self.compiled.ahead(at.t, at.q, at.v, h, at.level) for h in (0.0, 1e-4 * hit.h))
         return float(function(*later)) - float(function(*here))
 
     # faults
 
     def _fault(self, step: Segment, status: float) -> Iterator[Samples]:
-        """End the run by what a row says."""
-        at, engine = self.position, self.engine
-        assert at.row is not None
+        """End the run by what a step state says."""
+        at, compiled = self.position, self.compiled
+        assert at.packed is not None
         if status == step_state.STOPPED:
-            engine.field(at.row[None], "status")[:] = step_state.GOING
+            compiled.field(at.packed[None], "status")[:] = step_state.GOING
             raise KeyboardInterrupt
         sizes = [step.h / 2, step.h]
-        if not engine.plan.fixed:
-            h, longest = (max(float(engine.field(at.row, name)), 1e-300) for name in ("h", "h0"))
+        if not compiled.spec.fixed:
+            h, longest = (max(float(compiled.field(at.packed, name)), 1e-300) for name in ("h", "h0"))
             sizes = np.geomspace(h, max(h, longest), 40).tolist()
-        blame = engine.raised or engine.blame(at.t, at.q, at.v, sizes, at.level)
+        blame = compiled.raised or compiled.blame(at.t, at.q, at.v, sizes, at.level)
         smallest = f"the step became too small ({step_state.SMALLEST:g} of the time): the motion cannot be followed on"
         finite = "the state is no longer finite, or beyond all bounds"
         self._failed(blame or (smallest if status == step_state.TOO_SMALL else finite))
@@ -447,11 +449,11 @@ class RunLoop:
 
     def reached(self) -> Iterator[Samples]:
         """The state where a run was interrupted, if it lies beyond the last sample."""
-        at, engine = self.position, self.engine
-        if at.row is not None and float(engine.field(at.row, "status")) == step_state.GOING:
-            self._note(self.segments[at.segment] if engine.plan.fixed else None)
+        at, compiled = self.position, self.compiled
+        if at.packed is not None and float(compiled.field(at.packed, "status")) == step_state.GOING:
+            self._note(self.segments[at.segment] if compiled.spec.fixed else None)
             yield from self._last(
-                self.segments[at.segment].h if engine.plan.fixed else float(engine.field(at.row, "h0"))
+                self.segments[at.segment].h if compiled.spec.fixed else float(compiled.field(at.packed, "h0"))
             )
 
     def _last(self, size: float) -> Iterator[Samples]:
@@ -461,6 +463,6 @@ class RunLoop:
             yield self._samples(np.array([at.t]), at.q[None], at.v[None], np.array([size]))
 
 
-def _grid(segment: Segment, taken: float) -> float:
+def _grid(segment: Segment, accepted: float) -> float:
     """The time after a number of equal steps."""
-    return segment.end if taken == segment.counts[-1] else segment.begin + taken * segment.h
+    return segment.end if accepted == segment.counts[-1] else segment.begin + accepted * segment.h

@@ -54,8 +54,8 @@ class Ending:
 
     status: str = "finished"
     reason: str = ""
-    taken: int = 0
-    refused: int = 0
+    accepted: int = 0
+    rejected: int = 0
     smallest: float = np.inf
     largest: float = 0.0
     events: list[tuple[float, str]] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Position:
     t: float
     q: np.ndarray
     v: np.ndarray
-    row: np.ndarray | None = None
+    packed: np.ndarray | None = None
     """None: at the start of a segment."""
     sample: int = 0
     """The number of the last sample given away."""

@@ -15,15 +15,15 @@ import numpy as np
 
 from polhode.dynamics import kinematics
 from polhode.kernel import Graph, evaluate, pushforward, replay, trace
-from polhode.kernel.build import Kernel, kernel_for, lanes
-from polhode.kernel.chain import chained
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes
+from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Tree
 from polhode.result import labels
 from polhode.scalar import Scalar, Vec, split, stack
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.derivative_directions import Directions, directions, tangent_units
-from polhode.simulation.replayed_steps import Course, Stepper, Steps, held, kept_as
+from polhode.simulation.replayed_steps import Replay, ReplayedRun, StepBlock, held, kept_as
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,16 +35,16 @@ NEAR = 1e-9
 """A sample this near to the end of a step, relative to the step, is at its end."""
 
 
-class Rule:
-    """One step of a course as a function of (x, t, h, level, p) on generic scalars, the last two only where needed."""
+class StepMap:
+    """One step of a run as a function of (x, t, h, level, p) on generic scalars, the last two only where needed."""
 
-    def __init__(self, course: Course, along: Directions, rolled: bool = True) -> None:
-        self.engine, self.along, self.rolled = course.engine, along, rolled
-        self.forces = constant_forces(course.engine)
-        model = course.engine.model
+    def __init__(self, replayed: ReplayedRun, along: Directions, rolled: bool = True) -> None:
+        self.compiled, self.along, self.rolled = replayed.compiled, along, rolled
+        self.forces = constant_forces(replayed.compiled)
+        model = replayed.compiled.model
         self.n = model.nq + model.nv
         self.shapes: dict[str, tuple[int, ...]] = {"x": (self.n,), "t": (), "h": ()}
-        if course.engine.plan.held:
+        if replayed.compiled.spec.held:
             self.shapes["level"] = (model.nv,)
         if along.inputs:
             self.shapes["p"] = (len(along.inputs),)
@@ -58,28 +58,28 @@ class Rule:
         """Method and machine with these numbers for inputs."""
         forces = self.along.forces(self.forces or (), p)
         law = (lambda t, q, v: forces) if forces else None
-        return self.engine.on(self.along.tree(p), law, self.rolled).setup(level)
+        return self.compiled.on(self.along.tree(p), law, self.rolled).setup(level)
 
     def parts(self, x: Vec) -> tuple[Vec, ...]:
         """q, v, and memory if there is one."""
-        nq, n = self.engine.model.nq, self.n
+        nq, n = self.compiled.model.nq, self.n
         return (Vec(x[:nq]), Vec(x[nq:n]), *([Vec(x[n:])] if len(x) > n else []))
 
-    def given(self, steps: Steps) -> list[np.ndarray]:
+    def given(self, steps: StepBlock) -> list[np.ndarray]:
         """The last arguments of kernels, the same for all steps of a block."""
-        return [*held(steps.place.level), *([self.along.p] if "p" in self.shapes else [])]
+        return [*held(steps.start.level), *([self.along.p] if "p" in self.shapes else [])]
 
 
 NOTHING = Vec()
 
 
 class Tangents:
-    """The derivatives of a course's samples along directions."""
+    """The derivatives of a run's samples along directions."""
 
-    def __init__(self, course: Course, along: Directions) -> None:
-        self.course, self.along = course, along
-        self.rule = Rule(course, along)
-        memory = course.engine.like.memory if course.engine.plan.fixed else None
+    def __init__(self, replayed: ReplayedRun, along: Directions) -> None:
+        self.replayed, self.along = replayed, along
+        self.rule = StepMap(replayed, along)
+        memory = replayed.compiled.like.memory if replayed.compiled.spec.fixed else None
         self.n = self.rule.n + len(memory or ())
         self.rule.shapes["x"] = (self.n,)
 
@@ -104,9 +104,9 @@ class Tangents:
     @cached_property
     def kernel(self) -> Kernel:
         """The compiled graph: a lane for each direction."""
-        engine = self.course.engine
-        title = f"{engine.model.name}: tangent of {engine.plan.method.name}"
-        name = kept_as(engine, "tangent", *self.along.inputs)
+        compiled = self.replayed.compiled
+        title = f"{compiled.model.name}: tangent of {compiled.spec.method.name}"
+        name = kept_as(compiled, "tangent", *self.along.inputs)
         return kernel_for(name, self.graph, title, 1 if len(self.along.names) == 1 else None)
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
@@ -119,12 +119,12 @@ class Tangents:
         now[:directions, : self.rule.n] = self.along.start
         now[:directions, self.n :] = self.along.along
         found = np.full((len(times), directions, self.rule.n), np.nan)
-        done = int(np.searchsorted(times, self.course.segments[0].begin, "right"))
+        done = int(np.searchsorted(times, self.replayed.segments[0].begin, "right"))
         found[:done] = self.along.start
         segment = None
-        for steps in Stepper(self.course, BLOCK // (side * (size + self.n))):
-            if steps.place.segment is not segment:
-                segment = steps.place.segment
+        for steps in Replay(self.replayed, BLOCK // (side * (size + self.n))):
+            if steps.start.segment is not segment:
+                segment = steps.start.segment
                 now[:, self.rule.n : self.n] = self._memory(steps, now)
             table = self._pushed(steps, now)
             now, last = table[-1], int(np.searchsorted(times, steps.t[-1] + (1 + NEAR) * steps.h[-1], "right"))
@@ -134,7 +134,7 @@ class Tangents:
                 break
         return found
 
-    def _pushed(self, steps: Steps, now: np.ndarray) -> np.ndarray:
+    def _pushed(self, steps: StepBlock, now: np.ndarray) -> np.ndarray:
         """Rows (n + 1, side, size) where steps begin, and after the last."""
         side, size = now.shape
         table = np.empty((len(steps.t) + 1, side, size))
@@ -143,7 +143,7 @@ class Tangents:
         chained(self.kernel, table.reshape(-1, size), [*each, *self.rule.given(steps)], apart=side)
         return table
 
-    def _sampled(self, steps: Steps, table: np.ndarray, times: np.ndarray, found: np.ndarray) -> None:
+    def _sampled(self, steps: StepBlock, table: np.ndarray, times: np.ndarray, found: np.ndarray) -> None:
         """Derivatives at samples in these steps: within one by a shorter step from its begin."""
         _, directions, n = found.shape
         k = np.searchsorted(steps.t + (1 + NEAR) * steps.h, times)
@@ -154,9 +154,9 @@ class Tangents:
             rest = [array[:, None] for array in (steps.x[k], steps.t[k], t - steps.t[k])]
             found[inside] = self.kernel(table[k, :directions], *rest, *self.rule.given(steps))[0][..., :n]
 
-    def _memory(self, steps: Steps, now: np.ndarray) -> np.ndarray:
+    def _memory(self, steps: StepBlock, now: np.ndarray) -> np.ndarray:
         """The derivatives of what a method starts its steps with."""
-        method, n = self.course.engine.plan.method, self.rule.n
+        method, n = self.replayed.compiled.spec.method, self.rule.n
         if n == self.n:
             return np.zeros((len(now), 0))
 
@@ -172,27 +172,27 @@ class Tangents:
         return evaluate(pushforward(trace(start, **shapes), self.rule.changing), **given)["result_dot"]
 
 
-def kept_on_constraints(course: Course, along: Directions) -> Directions:
+def kept_on_constraints(replayed: ReplayedRun, along: Directions) -> Directions:
     """The same directions, with the start moved as constraints move: by the least change in the mass metric."""
-    engine, closed = course.engine, course.engine.closed
-    if closed is None or not along.inputs:
+    compiled, constrained = replayed.compiled, replayed.compiled.constrained
+    if constrained is None or not along.inputs:
         return along
 
     def start(x: Vec, p: Vec) -> Vec:
-        nq = engine.model.nq
-        q, v = closed.projected(along.tree(p), course.segments[0].begin, Vec(x[:nq]), Vec(x[nq:]), corrections=1)
+        nq = compiled.model.nq
+        q, v = constrained.projected(along.tree(p), replayed.segments[0].begin, Vec(x[:nq]), Vec(x[nq:]), corrections=1)
         return Vec((*q, *v))
 
-    x = np.concatenate([course.q, course.v])
+    x = np.concatenate([replayed.q, replayed.v])
     graph = pushforward(trace(start, x=x.shape, p=along.p.shape), ["p"])
     return replace(along, start=along.start + evaluate(graph, x=x, p=along.p, p_dot=along.along)["result_dot"])
 
 
-def constant_forces(engine: CompiledRun) -> list[float] | None:
-    """The constant forces of an engine (nv,); None if they are not constant."""
-    if engine.plan.tau is None:
-        return [0.0] * engine.model.nv
-    return list(engine.law(0.0, Vec(), Vec())) if engine.law and engine.law_text.startswith("constant") else None
+def constant_forces(compiled: CompiledRun) -> list[float] | None:
+    """The constant forces of a run (nv,); None if they are not constant."""
+    if compiled.spec.tau is None:
+        return [0.0] * compiled.model.nv
+    return list(compiled.law(0.0, Vec(), Vec())) if compiled.law and compiled.law_text.startswith("constant") else None
 
 
 def tangent_part(tree: Tree, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:
@@ -203,17 +203,17 @@ def tangent_part(tree: Tree, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:
 class Sensitivities:
     """What `simulate(…, sensitivities=paths)` adds to a run."""
 
-    def __init__(self, course: Course, paths: Sequence[str] | str) -> None:
-        level = constant_forces(course.engine)
-        self.course = course
-        along = directions(course.engine.model, course.q, level, paths, "simulate, sensitivities")
-        self.along = kept_on_constraints(course, along)
+    def __init__(self, replayed: ReplayedRun, paths: Sequence[str] | str) -> None:
+        level = constant_forces(replayed.compiled)
+        self.replayed = replayed
+        along = directions(replayed.compiled.model, replayed.q, level, paths, "simulate, sensitivities")
+        self.along = kept_on_constraints(replayed, along)
 
     def added(self, run: "xr.Dataset") -> "xr.Dataset":
         """The Dataset with sensitivity_q, sensitivity_v (time, dof, parameter)."""
-        model, nq = self.course.engine.model, self.course.engine.model.nq
-        found = Tangents(self.course, self.along)(run["time"].values)
-        q = tangent_part(self.course.engine.tree, run["q"].values[:, None], found[..., :nq])
+        model, nq = self.replayed.compiled.model, self.replayed.compiled.model.nq
+        found = Tangents(self.replayed, self.along)(run["time"].values)
+        q = tangent_part(self.replayed.compiled.tree, run["q"].values[:, None], found[..., :nq])
         dims = ("time", "dof", "parameter")
         meaning = {
             "sensitivity_q": ("change of the coordinates along the velocities, by a parameter", tangent_units(model)),

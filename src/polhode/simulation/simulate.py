@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from polhode.constrain.constraint_policy import (
     constraint_policy_of,
 )
 from polhode.dynamics.single import forms
-from polhode.errors import InputError, message
+from polhode.errors import InputError, did_you_mean, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.bound import BOUND
 from polhode.integrate.method import Method
@@ -46,7 +45,7 @@ from polhode.simulation.compiled_run import CompiledRun, RunSpec
 from polhode.simulation.inputs import Sampled, Table, breaks
 from polhode.simulation.lazy_range import LazyRange
 from polhode.simulation.observer import Observer
-from polhode.simulation.replayed_steps import Course, course
+from polhode.simulation.replayed_steps import ReplayedRun, replayed
 from polhode.simulation.run_by_form import RunByForm, is_single
 from polhode.simulation.run_loop import Event, RunLoop, Samples, Segment, listed
 from polhode.simulation.sensitivity import Sensitivities
@@ -196,7 +195,7 @@ def simulate(
     settings = settings_of(model, q, v, duration, *asked)
     settings = replace(settings, way=way)
     run = Run(settings, tau, events, keep=keep)
-    beside = Sensitivities(run.course("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
+    beside = Sensitivities(run.replayed("simulate, sensitivities"), sensitivities) if len(sensitivities) else None
     for _ in run.blocks(progress):
         pass
     error = _second_run(settings, tau, events, run) if verify else None
@@ -250,13 +249,12 @@ def _check_kept(keep: Sequence[str] | None) -> None:
     """Refuse a name that no variable has, before the run."""
     for name in keep or ():
         if name not in VARIABLES:
-            near = get_close_matches(str(name), VARIABLES, 1, 0.5)
-            fix = f"Did you mean '{near[0]}'?" if near else ""
+            fix = did_you_mean(name, VARIABLES)
             raise InputError(message("simulate, keep", "no such variable", repr(name), ", ".join(VARIABLES), fix))
 
 
 class Run:
-    """One run: its engine, its drive, and the samples so far."""
+    """One run: its engine, its loop, and the samples so far."""
 
     def __init__(
         self,
@@ -274,22 +272,22 @@ class Run:
         self.fixed = settings.step is not None
         crossings = tuple(Crossing(event.function, event.direction, event.name) for event in self.events)
         zero, start, held = model.zero, (settings.q, settings.v), is_held(settings, tau)
-        plan = RunSpec(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start, held, way)
-        self.engine = CompiledRun(plan, warn)
+        spec = RunSpec(model, chosen, self.fixed, tau, crossings, settings.norm, zero, start, held, way)
+        self.compiled = CompiledRun(spec, warn)
         self.segments = _segments(settings, tau)
-        self.drive = RunLoop(self.engine, self.segments, settings.tolerance, self.events, settings.limits.steps)
-        self.drive.position.q, self.drive.position.v = settings.q.copy(), settings.v.copy()
+        self.loop = RunLoop(self.compiled, self.segments, settings.tolerance, self.events, settings.limits.steps)
+        self.loop.position.q, self.loop.position.v = settings.q.copy(), settings.v.copy()
         self.kept: list[Samples] = []
-        self.peer = Peer(self.engine, settings.method, settings.tolerance) if settings.method in SUNDIALS else None
+        self.peer = Peer(self.compiled, settings.method, settings.tolerance) if settings.method in SUNDIALS else None
         self.formed: RunByForm | TreeRunByForm | None = None
         if settings.form:
             asked = model, settings.form, settings.norm, *start, tau
             self.formed = RunByForm(*asked) if is_single(model) else TreeRunByForm(*asked, way)
 
-    def course(self, where: str) -> Course:
+    def replayed(self, where: str) -> ReplayedRun:
         """What derivatives of the run need of it, or an error."""
         settings = self.settings
-        return course(self.engine, self.segments, settings.q, settings.v, settings.tolerance, self.events, where)
+        return replayed(self.compiled, self.segments, settings.q, settings.v, settings.tolerance, self.events, where)
 
     def blocks(self, progress: Progress | None = None) -> Any:
         """Run, block by block; Ctrl-C ends the run with what there is."""
@@ -297,32 +295,32 @@ class Run:
             for block in self._course():
                 self.kept.append(block)
                 if progress:
-                    progress(self.drive.position.t / self.settings.duration, self.drive.position.t)
+                    progress(self.loop.position.t / self.settings.duration, self.loop.position.t)
                 yield block
         except KeyboardInterrupt:
-            self.kept.extend(self.drive.reached())
-            self.drive.ending.status = "interrupted"
-            self.drive.ending.reason = f"by its user, at t = {self.drive.position.t:.6g}"
+            self.kept.extend(self.loop.reached())
+            self.loop.ending.status = "interrupted"
+            self.loop.ending.reason = f"by its user, at t = {self.loop.position.t:.6g}"
 
     def _course(self) -> Iterable[Samples]:
         """The blocks of the run: by a form, by a peer, or by its own engine."""
         if self.formed:
             return self._by_form(self.formed)
-        return self._by_peer(self.peer) if self.peer else self.drive
+        return self._by_peer(self.peer) if self.peer else self.loop
 
     def _by_peer(self, peer: Peer) -> Iterable[Samples]:
-        at = self.drive.position
-        for block in peer.blocks(self.segments, self.settings.q, self.settings.v, self.drive.ending):
+        at = self.loop.position
+        for block in peer.blocks(self.segments, self.settings.q, self.settings.v, self.loop.ending):
             at.t = float(block.time[-1])
             yield block
 
     def _by_form(self, formed: RunByForm | TreeRunByForm) -> Iterable[Samples]:
         """The blocks of a run by a form, up to where it leaves the numbers."""
-        at, ending, h = self.drive.position, self.drive.ending, float(self.settings.step or 0.0)
+        at, ending, h = self.loop.position, self.loop.ending, float(self.settings.step or 0.0)
         for block in formed.blocks(self.segments):
             good = int(np.sum(np.cumprod(np.all(abs(np.hstack([block.q, block.v])) < LARGEST, axis=1))))
             at.t = float(block.time[good - 1]) if good else at.t
-            ending.taken, ending.smallest = round(at.t / h), h
+            ending.accepted, ending.smallest = round(at.t / h), h
             if good:
                 yield Samples(*(part[:good] for part in block[:4]))
             if good < len(block.time):
@@ -331,7 +329,7 @@ class Run:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All samples so far, by name."""
-        return joined(self.kept or [self.drive.start()])
+        return joined(self.kept or [self.loop.start()])
 
     def result(self, error: float | None = None, model_text: str = "") -> "xr.Dataset":
         """The Dataset of the samples so far, graded."""
@@ -343,9 +341,9 @@ class Run:
 
     def residuals(self, parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, Residual]:
         """What constraints miss at most in each part of the samples, for the grade."""
-        if not self.engine.closed:
+        if not self.compiled.constrained:
             return {}
-        missed = [self.engine.missed(*(part[name] for name in ("time", "q", "v"))).relative for part in parts]
+        missed = [self.compiled.missed(*(part[name] for name in ("time", "q", "v"))).relative for part in parts]
         worst = np.array([np.max(abs(each), axis=0, initial=0.0) for each in missed])
         return {"constraints": Residual(worst, note="in lengths of the machine or radians, and per second")}
 
@@ -357,10 +355,10 @@ class Run:
         observed: dict[str, np.ndarray] | None = None,
     ) -> "xr.Dataset":
         """The Dataset of some samples of the run."""
-        model, events = self.settings.model, self.drive.ending.events
+        model, events = self.settings.model, self.loop.ending.events
         extra = self.formed.extras(arrays["q"], arrays["v"]) if self.formed else {}
         found = self.observed(arrays) if observed is None else observed
-        named = self._watch.labels if self.engine.closed else {}
+        named = self._watch.labels if self.compiled.constrained else {}
         if any(name in found for name in JOINTS) or any("joint" in x.dims for x in extra.values()):
             named["joint"] = [joint.name for joint in model.joints]
         trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, events)
@@ -381,8 +379,8 @@ class Run:
         residuals: Mapping[str, Residual] | None = None,
     ) -> Grade:
         """The grade of the run, from its samples in parts."""
-        settings, ending = self.settings, self.drive.ending
-        steps = Steps(ending.taken, ending.refused, ending.smallest, math.nan, ending.largest)
+        settings, ending = self.settings, self.loop.ending
+        steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
         return grade(
             parts, None if self.fixed else settings.tolerance, self.conserved(), steps, settings.model,
             residuals, error, status=ending.status, reason=ending.reason,
@@ -397,8 +395,8 @@ class Run:
 
     def facts(self, mark: Grade | None, model_text: str) -> Facts:
         """What made the run, and how it ended."""
-        settings, ending = self.settings, self.drive.ending
-        chosen = self.engine.plan.method
+        settings, ending = self.settings, self.loop.ending
+        chosen = self.compiled.spec.method
         on_group = chosen.name in ON_GROUP or settings.way.keeping in BOUND
         lie = chosen.family in ("Lie group", "structure-preserving") or on_group
         return Facts(
@@ -411,8 +409,8 @@ class Run:
             model_text=model_text,
             grade=mark,
             more={
-                "steps_taken": ending.taken,
-                "steps_refused": ending.refused,
+                "steps_taken": ending.accepted,
+                "steps_refused": ending.rejected,
                 "form": settings.form,
                 "model_yaml": kept_text(settings.model),
                 **self._way(),
@@ -431,7 +429,7 @@ class Run:
             "rank_tolerance": way.rank_tolerance,
             "constraint_policy": kept,
         }
-        return known if self.engine.closed else {}
+        return known if self.compiled.constrained else {}
 
     @cached_property
     def _observer(self) -> Observer:
@@ -439,12 +437,12 @@ class Run:
 
     @cached_property
     def _watch(self) -> ConstraintMonitor:
-        return ConstraintMonitor(self.engine.system)
+        return ConstraintMonitor(self.compiled.system)
 
     @cached_property
     def _told(self) -> dict[str, str]:
         """Rows of constraints that hold by themselves: what no sample tells."""
-        if not self.engine.closed:
+        if not self.compiled.constrained:
             return {}
         moved = {"start_moved": json.dumps(self.settings.moved)} if self.settings.moved else {}
         return {"idle_constraints": json.dumps(self._watch.idle), **moved}
@@ -453,12 +451,12 @@ class Run:
         """Poses, velocities, energies, momenta and inputs at samples."""
         found = self._observer(arrays["q"], arrays["v"])
         found["step_size"] = arrays["step_size"]
-        tau = self.engine.forces(*(arrays[name] for name in ("time", "q", "v")))
+        tau = self.compiled.forces(*(arrays[name] for name in ("time", "q", "v")))
         tau = arrays.get("tau") if tau is None else tau
         if tau is not None:
             found["tau"] = tau
         asked = self.wanted if wanted is None else wanted
-        wanted = asked if self.engine.closed else [name for name in asked if name in JOINTS]
+        wanted = asked if self.compiled.constrained else [name for name in asked if name in JOINTS]
         return found | self._watch(arrays, np.zeros_like(arrays["v"]) if tau is None else tau, wanted)
 
 

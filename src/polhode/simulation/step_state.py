@@ -1,6 +1,6 @@
-"""One run as rows of numbers, each from the one before: many steps, their control, and what happens on the way.
+"""The state of a run between steps, as one row of numbers, and how it advances: steps, their control, events, faults.
 
-Everything here is on generic scalars. Compiled, a row is one call; a whole run is a chain of them. On
+Everything here is on generic scalars. Compiled, a step state is one call; a whole run is a chain of them. On
 floats it is the same run in Python, for functions that cannot be traced.
 """
 
@@ -12,14 +12,14 @@ from polhode.integrate.method import Machine, Method, State
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
 
 GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED = 0.0, 1.0, 2.0, 3.0, 4.0
-"""The status of a row: it goes on; its step became too small; a number is none; an event lies in its last step;
+"""The status of a step state: it goes on; its step became too small; a number is none; an event lies in its last step;
 its user stopped it."""
 
 SMALLEST = 1e-14
 """A step, relative to the time, that no longer moves it."""
 
 LIMIT = 200_000
-"""Steps that are tried within one row, at most, before the caller is asked again."""
+"""Steps that are tried within one step state, at most, before the caller is asked again."""
 
 WORK = 500_000
 """Steps of a machine without joints that take about a tenth of a second, in the unit of `at_once`."""
@@ -60,10 +60,10 @@ class Setup(NamedTuple):
     """Brings the state (t, q, v) at the end of a step back to where constraints hold."""
 
 
-class Fixed(NamedTuple):
+class FixedStepState(NamedTuple):
     """A run with equal steps: how many were taken since the origin, and the state."""
 
-    taken: Scalar
+    accepted: Scalar
     status: Scalar
     q: Vec
     v: Vec
@@ -77,7 +77,7 @@ class Fixed(NamedTuple):
     memory_before: Vec | None
 
 
-class Adaptive(NamedTuple):
+class AdaptiveStepState(NamedTuple):
     """A run with controlled steps: time, state, the step to try next, and where the last step began."""
 
     t: Scalar
@@ -86,8 +86,8 @@ class Adaptive(NamedTuple):
     v: Vec
     h: Scalar
     grow: Scalar
-    taken: Scalar
-    refused: Scalar
+    accepted: Scalar
+    rejected: Scalar
     smallest: Scalar
     largest: Scalar
     g: Vec
@@ -97,17 +97,17 @@ class Adaptive(NamedTuple):
     before: State
 
 
-def fixed_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Fixed:
-    """The first row of a run with equal steps."""
+def fixed_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> FixedStepState:
+    """The first step state of a run with equal steps."""
     memory = setup.method.start(setup.machine, t, q, v, h) if setup.method.start else None
     watched, g = bool(setup.crossings), _values(setup, t, q, v)
-    return Fixed(0.0, GOING, q, v, memory, g, g, State(q, v) if watched else None, memory if watched else None)
+    return FixedStepState(0.0, GOING, q, v, memory, g, g, State(q, v) if watched else None, memory if watched else None)
 
 
-def adaptive_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Adaptive:
-    """The first row of a run with controlled steps; h is the step to try."""
+def adaptive_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> AdaptiveStepState:
+    """The first step state of a run with controlled steps; h is the step to try."""
     none, g = (0.0, 0.0, LONGEST, 0.0), _values(setup, t, q, v)
-    return Adaptive(t, GOING, q, v, h, GROW, *none, g, g, t, h, State(q, v))
+    return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, State(q, v))
 
 
 def _values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
@@ -133,48 +133,50 @@ def _finite(state: Vec) -> Any:
     return size < LARGEST
 
 
-def fixed_row(setup: Setup, like: Fixed, row: Vec, count: Any, h: Scalar, origin: Scalar) -> Vec:
-    """The row after `count` equal steps, or after those up to an event or a fault."""
+def advance_fixed(setup: Setup, like: FixedStepState, packed: Vec, count: Any, h: Scalar, origin: Scalar) -> Vec:
+    """The step state after `count` equal steps, or after those up to an event or a fault."""
     method, watched = setup.method, bool(setup.crossings)
 
     def step(state: Vec) -> tuple[Vec, Any]:
-        s: Fixed = shaped(like, iter(state))
+        s: FixedStepState = shaped(like, iter(state))
         carried = (s.memory,) if s.memory is not None else ()
-        end = method.step(setup.machine, origin + s.taken * h, s.q, s.v, h, *carried)
+        end = method.step(setup.machine, origin + s.accepted * h, s.q, s.v, h, *carried)
         if setup.project:
-            q, v = setup.project(origin + (s.taken + 1.0) * h, end.q, end.v)
+            q, v = setup.project(origin + (s.accepted + 1.0) * h, end.q, end.v)
             end = end._replace(q=q, v=v)
         good = _finite(Vec((*end.q, *end.v)))
-        g = _values(setup, origin + (s.taken + 1.0) * h, end.q, end.v)
+        g = _values(setup, origin + (s.accepted + 1.0) * h, end.q, end.v)
         status = where(good, where(crossed(setup.crossings, s.g, g), EVENT, GOING), NOT_FINITE)
         before = State(s.q, s.v) if watched else None
-        new = Fixed(s.taken + 1.0, status, end.q, end.v, end.memory, g, s.g, before, s.memory if watched else None)
+        new = FixedStepState(
+            s.accepted + 1.0, status, end.q, end.v, end.memory, g, s.g, before, s.memory if watched else None
+        )
         kept = where(good, Vec(flat(new)), Vec(flat(s._replace(status=status))))
         return kept, status == GOING
 
-    return iterate(step, row, where(shaped(like, iter(row)).status == GOING, count, 0 * count))
+    return iterate(step, packed, where(shaped(like, iter(packed)).status == GOING, count, 0 * count))
 
 
-def adaptive_row(
+def advance_adaptive(
     setup: Setup,
-    like: Adaptive,
-    row: Vec,
+    like: AdaptiveStepState,
+    packed: Vec,
     target: Scalar,
     tolerance: Scalar,
     end: Scalar,
     longest: Scalar,
     limit: int = LIMIT,
 ) -> tuple[Vec, Vec]:
-    """The row that reaches a time, or an event or a fault before it, and the state at that time by a shorter step.
+    """The step state at a time, or at an event or a fault before it; and (q, v) at that time, by a shorter step.
 
     end      of the run: no step goes beyond it
     longest  no step is longer
-    limit    steps tried, after which the row is handed back as it is
+    limit    steps tried, after which the step state is handed back as it is
     """
     method, machine = setup.method, setup.machine
 
     def step(state: Vec) -> tuple[Vec, Any]:
-        s: Adaptive = shaped(like, iter(state))
+        s: AdaptiveStepState = shaped(like, iter(state))
         last = s.t + s.h >= end
         h = where(last, end - s.t, s.h)
         tried = controlled(method, machine, s.t, s.q, s.v, h, tolerance, s.grow)
@@ -191,24 +193,24 @@ def adaptive_row(
         status = where(crossed(setup.crossings, s.g, g), EVENT, fault)
         one, none = where(yes, 1.0, 0.0), where(yes, 0.0, 1.0)
         following = minimum(where(yes, where(last, maximum(tried.h, s.h), tried.h), tried.h), longest)
-        new = Adaptive(
-            t, status, q, v, following, where(yes, GROW, 1.0), s.taken + one, s.refused + none,
+        new = AdaptiveStepState(
+            t, status, q, v, following, where(yes, GROW, 1.0), s.accepted + one, s.rejected + none,
             where(yes, minimum(s.smallest, h), s.smallest), where(yes, maximum(s.largest, h), s.largest), g,
             where(yes, s.g, s.g_before), where(yes, s.t, s.t0), where(yes, h, s.h0),
             State(where(yes, s.q, s.before.q), where(yes, s.v, s.before.v)),
         )  # fmt: skip
         return Vec(flat(new)), (t < target) & (status == GOING)
 
-    first: Adaptive = shaped(like, iter(row))
+    first: AdaptiveStepState = shaped(like, iter(packed))
     moving = (first.status == GOING) & (first.t < target)
-    found = iterate(step, row, where(moving, limit, 0))
-    s: Adaptive = shaped(like, iter(found))
+    found = iterate(step, packed, where(moving, limit, 0))
+    s: AdaptiveStepState = shaped(like, iter(found))
     there = s.t == target
     inner = _between(setup, s, target)
     return found, Vec((*where(there, s.q, inner.q), *where(there, s.v, inner.v)))
 
 
-def _between(setup: Setup, s: Adaptive, target: Scalar) -> State:
+def _between(setup: Setup, s: AdaptiveStepState, target: Scalar) -> State:
     """The state at a time within the last step, by a shorter step from where that began.
 
     It takes no more work than dense output, and is as exact as the steps are. Under constraints it goes from the nearer
@@ -223,17 +225,17 @@ def _between(setup: Setup, s: Adaptive, target: Scalar) -> State:
     return State(*setup.project(target, inner.q, inner.v))
 
 
-def fixed_inside(setup: Setup, like: Fixed, row: Vec, theta: Scalar, h: Scalar, origin: Scalar) -> Vec:
+def fixed_inside(setup: Setup, like: FixedStepState, packed: Vec, theta: Scalar, h: Scalar, origin: Scalar) -> Vec:
     """t, q, v and the crossings' functions within the last step, at its part θ."""
-    s: Fixed = shaped(like, iter(row))
+    s: FixedStepState = shaped(like, iter(packed))
     carried = (s.memory_before,) if s.memory_before is not None else ()
     assert s.before is not None
-    return _inside(setup, origin + (s.taken - 1.0) * h, s.before, h, theta, *carried)
+    return _inside(setup, origin + (s.accepted - 1.0) * h, s.before, h, theta, *carried)
 
 
-def adaptive_inside(setup: Setup, like: Adaptive, row: Vec, theta: Scalar) -> Vec:
+def adaptive_inside(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: Scalar) -> Vec:
     """t, q, v and the crossings' functions within the last step, at its part θ."""
-    s: Adaptive = shaped(like, iter(row))
+    s: AdaptiveStepState = shaped(like, iter(packed))
     return _inside(setup, s.t0, s.before, s.h0, theta)
 
 

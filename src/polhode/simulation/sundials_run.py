@@ -28,12 +28,12 @@ def check_peer(method: str, step: Any, events: Sequence[Any], sensitivities: Seq
 class Peer:
     """A run by one of SUNDIALS' solvers; quaternions are left alone, constraints are met in accelerations only."""
 
-    def __init__(self, engine: CompiledRun, method: str, tolerance: float) -> None:
-        self.engine, self.method, self.tolerance = engine, method, tolerance
-        if method == "ida" and engine.closed:
+    def __init__(self, compiled: CompiledRun, method: str, tolerance: float) -> None:
+        self.compiled, self.method, self.tolerance = compiled, method, tolerance
+        if method == "ida" and compiled.constrained:
             found = "a machine with constraints"
             raise InputError(message("simulate, method 'ida'", "not under constraints", found, "a tree", "Take cvode."))
-        self.system, self.nq = engine.system, engine.model.nq
+        self.system, self.nq = compiled.system, compiled.model.nq
 
     def blocks(self, segments: Sequence[Segment], q: np.ndarray, v: np.ndarray, ending: Ending) -> Iterator[Samples]:
         """The samples of the run; what stopped it goes into `ending`."""
@@ -44,14 +44,14 @@ class Peer:
         else:
             found = sundials.cvode(self._rhs, x, times, self.tolerance, self.method == "cvode-bdf")
         n = len(found.states)
-        ending.taken = found.evaluations  # its steps it does not tell
+        ending.accepted = found.evaluations  # its steps it does not tell
         if found.fault:
             ending.status = "failed"
             ending.reason = f"after t = {times[max(n - 1, 0)]:.9g}: {self.method}: {found.fault}"
         yield Samples(times[:n], found.states[:, : self.nq], found.states[:, self.nq :], np.full(n, np.nan))
 
     def _tau(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        law = self.engine.law
+        law = self.compiled.law
         return np.array(law(t, Vec(q.tolist()), Vec(v.tolist())), dtype=float) if law else np.zeros(len(v))
 
     def _rhs(self, t: float, x: np.ndarray) -> np.ndarray:

@@ -20,12 +20,11 @@ from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.single import Form, Loads, Problem, acceleration, forms
 from polhode.dynamics.single.terms import default_J0
 from polhode.errors import InputError, ModelError, message
-from polhode.kernel.nearest import Given, nearest
-from polhode.kernel.record import Shared
+from polhode.linalg.constrained import ConstrainedProblem, constrained
 from polhode.model import Model, make_tree, plain
 from polhode.quaternion import angular_velocity, rate, rotation_matrix, skew
 from polhode.result import Extra
-from polhode.scalar import Scalar, Vec, cross, dot, identity, inverse3, split, sqrt, square, stack
+from polhode.scalar import Scalar, SharedFunction, Vec, cross, dot, identity, inverse3, split, sqrt, square, stack
 from polhode.simulation.absolute_model import AbsoluteModel, absolute
 from polhode.simulation.run_by_form import WHERE, courses, steps_kernel
 from polhode.simulation.run_records import Samples, Segment
@@ -90,7 +89,7 @@ class TreeRunByForm:
         self.model, self.form, self.norm, self.q, self.v = model, forms[form], norm, q, v
         _check(model, self.form, tau)
         self.flight = _flight(model)
-        self.tree, self.closed = make_tree(self.flight.model), constrained_dynamics(self.flight.model, way)
+        self.tree, self.constrained = make_tree(self.flight.model), constrained_dynamics(self.flight.model, way)
         self.parts = [_part(body) for body in model.bodies]
         self.gravity = Vec(np.array(plain(model.gravity), dtype=float).tolist())
         norms = variables(self.form, self.parts[0].J, Loads()).norms
@@ -115,11 +114,11 @@ class TreeRunByForm:
 
     def _held(self, places: list[Place], turnings: list[Turning]) -> tuple[list[Vec], list[Vec]]:
         """c̈ and the torque n of every body, such that all joints hold."""
-        if not self.closed:
+        if not self.constrained:
             return [self.gravity] * len(places), [Vec([0.0] * 3)] * len(places)
         Q = Vec([x for at in places for x in (*at.origin, *at.unit)])
         V = Vec([x for at in places for x in (*at.velocity, *at.omega)])
-        rows = self.closed.rows(Arguments(self.tree, Q, V))
+        rows = self.constrained.rows(Arguments(self.tree, Q, V))
         A, b = _about_centers(rows, self.parts, places)
         n = 6 * len(places)
         M: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
@@ -130,8 +129,10 @@ class TreeRunByForm:
                 M[6 * k + i][6 * k + i] = part.mass
                 M[6 * k + 3 + i][6 * k + 3 : 6 * k + 6] = list(J[i])
             f += [*(part.mass * self.gravity), *(J @ turning.alpha)]
-        given = Given(Vec([Vec(row) for row in M]), A, self.closed.sizes, self.closed.tolerance(rows.phi))
-        found = nearest(given, Vec(f), b)
+        given = ConstrainedProblem(
+            Vec([Vec(row) for row in M]), A, self.constrained.sizes, self.constrained.tolerance(rows.phi)
+        )
+        found = constrained(given, Vec(f), b)
         forces = found.multipliers @ A
         starts = range(0, n, 6)
         return [Vec(found.a[k : k + 3]) for k in starts], [Vec(forces[k + 3 : k + 6]) for k in starts]
@@ -159,8 +160,8 @@ class TreeRunByForm:
 
     def blocks(self, segments: Sequence[Segment]) -> Iterator[Samples]:
         """The samples of the run, segment by segment; a run that leaves the numbers ends with NaN."""
-        shared = Shared("rates", self.rates)
-        way = self.closed.way if self.closed else None
+        shared = SharedFunction("rates", self.rates)
+        way = self.constrained.way if self.constrained else None
         known = (identity_text(self.model), self.form.name, self.norm, repr(way), "tree")
         x = self.start()
         kernel = steps_kernel(lambda t, x: shared(x), self.projected, len(x), known, self.model.name)
@@ -212,10 +213,10 @@ class TreeRunByForm:
     def _opened(self, states: np.ndarray) -> np.ndarray:
         """The largest residual of each joint."""
         worst = np.zeros((len(states), len(self.model.joints)))
-        if not self.closed:
+        if not self.constrained:
             return worst
         missed = abs(System(self.flight.model).constraint_residuals(*self._flown(states)).positions)
-        of_rows = [c.name for c in ordered(self.closed.conditions) if c.holonomic for _ in c.rows]
+        of_rows = [c.name for c in ordered(self.constrained.conditions) if c.holonomic for _ in c.rows]
         for k, joint in enumerate(self.model.joints):
             mine = [i for i, name in enumerate(of_rows) if name == f"joint {joint.name}"]
             worst[:, k] = np.max(missed[:, mine], axis=1, initial=0.0)

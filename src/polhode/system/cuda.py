@@ -14,9 +14,9 @@ import numpy as np
 
 from polhode.errors import CompileError, InputError, message
 from polhode.kernel import Graph
-from polhode.kernel.build import SYMBOL
-from polhode.kernel.emit_c import identifier
-from polhode.kernel.emit_cuda import cuda_source
+from polhode.kernel.backends.c import identifier
+from polhode.kernel.backends.cuda import cuda_source
+from polhode.kernel.backends.llvm.compile import SYMBOL
 from polhode.kernel.schedule import fused
 from polhode.model import Model
 from polhode.scalar import Array

@@ -33,7 +33,7 @@ from polhode.dynamics import covariant, energy, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message
-from polhode.kernel.emit_c import c_source, identifier
+from polhode.kernel.backends.c import c_source, identifier
 from polhode.model import Model, check_model, make_tree
 from polhode.scalar import Array, Vec, a_list
 from polhode.system.algorithms import Quantity

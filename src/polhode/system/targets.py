@@ -17,9 +17,9 @@ from polhode.dynamics import kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.kernel import evaluate
-from polhode.kernel.build import Kernel, kernel_for, lanes, single_call
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes, single_call
+from polhode.kernel.backends.llvm.threads import run_in_threads
 from polhode.kernel.cache import key as cache_key
-from polhode.kernel.threads import run_in_threads
 from polhode.model import Model, make_tree
 from polhode.scalar import Array, Dual, Vec, split, stack
 from polhode.system.algorithms import Graphs, Quantity, identity_text

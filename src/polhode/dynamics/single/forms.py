@@ -7,7 +7,6 @@ The multiplier stands on the left, "… + g p λ = Q_p", with the gradient g p o
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from polhode import euler
@@ -24,7 +23,7 @@ from polhode.dynamics.single.terms import (
     mass_matrix_udwadia,
     mass_matrix_udwadia_inverse,
 )
-from polhode.errors import InputError, UnknownNameError, message
+from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.quaternion import L, angular_velocity, second_rate
 from polhode.scalar import Scalar, Vec, cross, dot, inverse3, solve, square
 
@@ -298,8 +297,7 @@ class Forms(Mapping[str, Form]):
             fix = "Use sherif-23 (with its multiplier) or sherif-25 (with the constraint (33))."
             what = "form sherif-32 alone has no unique acceleration"
             raise InputError(message("forms", what, "a matrix of rank 3", "rank 4", fix))
-        near = get_close_matches(str(name), self._forms, 3, 0.4) if isinstance(name, str) else []
-        fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else "list(ph.forms) gives all names."
+        fix = did_you_mean(name, self._forms, "list(ph.forms) gives all names.", most=3)
         expected = f"one of {len(self._forms)} names such as 'sherif-29', 'udwadia-45', 'schwab-meijaard-42'"
         raise UnknownNameError(message("forms", "unknown form", repr(name), expected, fix))
 

@@ -11,12 +11,10 @@ from typing import ClassVar
 
 from polhode.quaternion import from_matrix
 from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, vec
-from polhode.spatial import Inertia, Placement, Twist
+from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist
 
-ORIGIN = vec(0.0, 0.0, 0.0)
 UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 NOTHING = Inertia(0.0, ORIGIN, diagonal(ORIGIN))
-AT_REST = Twist(ORIGIN, ORIGIN)
 
 
 @dataclass(frozen=True)

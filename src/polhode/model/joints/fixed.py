@@ -1,8 +1,8 @@
 """The fixed joint: its child does not move relative to the parent."""
 
-from polhode.model.joints.base import AT_REST, Element, ElementKind, JointKind
+from polhode.model.joints.base import Element, ElementKind, JointKind
 from polhode.scalar import Vec
-from polhode.spatial import Placement, Twist
+from polhode.spatial import AT_REST, Placement, Twist
 
 
 class FixedElement(ElementKind):

@@ -1,8 +1,8 @@
 """The prismatic joint (slider): one travel along an axis."""
 
-from polhode.model.joints.base import ORIGIN, Element, ElementKind, JointKind
+from polhode.model.joints.base import Element, ElementKind, JointKind
 from polhode.scalar import Vec, diagonal, dot, vec
-from polhode.spatial import Inertia, Placement, Twist
+from polhode.spatial import ORIGIN, Inertia, Placement, Twist
 
 
 class PrismaticElement(ElementKind):

@@ -1,8 +1,8 @@
 """The revolute joint (hinge): one angle about an axis."""
 
-from polhode.model.joints.base import ORIGIN, Element, ElementKind, JointKind
+from polhode.model.joints.base import Element, ElementKind, JointKind
 from polhode.scalar import Vec, cos, dot, outer, sin, vec
-from polhode.spatial import Inertia, Placement, Twist
+from polhode.spatial import ORIGIN, Inertia, Placement, Twist
 
 
 class RevoluteElement(ElementKind):

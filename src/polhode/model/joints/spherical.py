@@ -1,9 +1,9 @@
 """The spherical joint (ball and socket): one unit quaternion, child → joint frame; v is ω in child axes."""
 
-from polhode.model.joints.base import ORIGIN, Element, ElementKind, JointKind
+from polhode.model.joints.base import Element, ElementKind, JointKind
 from polhode.quaternion import conjugate, exp, log, normalise, product, rotation_matrix_homogeneous
 from polhode.scalar import Vec, diagonal, identity, square, where
-from polhode.spatial import Inertia, Placement, Twist
+from polhode.spatial import ORIGIN, Inertia, Placement, Twist
 
 
 class BallElement(ElementKind):

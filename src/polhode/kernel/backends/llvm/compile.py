@@ -1,0 +1,274 @@
+"""Source → callable: LLVM compiles a graph for this machine, NumPy broadcasts it over batches."""
+
+import ctypes
+import hashlib
+import json
+import struct
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import CompileError, escaped, message
+from polhode.kernel.backends.llvm.cpython_call import builtin, entry_text, fits
+from polhode.kernel.backends.llvm.module import header, module_text
+from polhode.kernel.cache import Entry, key as cache_key, load, save
+from polhode.kernel.graph import Graph
+from polhode.kernel.interrupt import interruptible
+from polhode.kernel.schedule import fused
+
+SYMBOL, ENTRY, SEAL = "kernel", "entry", "seal"
+"""The names of the compiled loop, of the built-in around it, and of the digest of its facts, in their object code."""
+
+TIME = "t"
+"""The last input of a kernel that has a built-in, which takes it as 0."""
+
+_numbers = count()
+
+UFUNC_FROM_SIGNATURE = 31
+"""The place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A compiled graph: call it with arrays in the order of its inputs, with any leading batch axes."""
+
+    facts: dict[str, Any]
+    """The shapes of its arguments and results, its lanes, how it was compiled: plain data."""
+    ufunc: Any
+    loop: int
+    """Address of the compiled loop, with the signature of a ufunc's."""
+    entry: int
+    """Address of the built-in's function; 0 where there is none."""
+    _graph: Callable[[], Graph] = field(repr=False, compare=False)
+    _kept: tuple = field(repr=False, compare=False)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it was compiled from, products fused; traced again where the kernel came from disk."""
+        return self._graph()
+
+    @property
+    def source(self) -> str:
+        """The generated LLVM text, under a comment that says what it is."""
+        graph = self.graph
+        return header(graph) + module_text(graph.anonymous(), SYMBOL, self.facts["width"], fast=self.facts["fast"])
+
+    def __call__(self, *arrays: Any) -> tuple:
+        """The results, in the order of the graph's outputs."""
+        found = self.ufunc(*arrays)
+        return found if isinstance(found, tuple) else (found,)
+
+
+_once = threading.RLock()
+"""Held while the compiler and the linker are made: a second linker would take its kernels along when it goes."""
+
+
+def _machine() -> Any:
+    """LLVM's target machine for this processor."""
+    with _once:
+        return _new_machine()
+
+
+def _jit() -> Any:
+    """The just-in-time linker of all kernels."""
+    with _once:
+        return _new_jit()
+
+
+@cache
+def _new_machine() -> Any:
+    try:
+        import llvmlite.binding as llvm
+    except ImportError:
+        fix = "Install it with: pip install 'polhode[cpu]'. Without it, target='python' computes the same, slowly."
+        raise CompileError(message("compile, target 'cpu'", "no compiler", "no llvmlite", "llvmlite", fix)) from None
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        reloc="pic",
+        codemodel="small",
+        jit=True,
+    )
+
+
+def lanes() -> int:
+    """How many states this processor takes at once: 8 with AVX-512, 4 with AVX2, else 2."""
+    _machine()
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 8
+    return 4 if features.get("avx2") and features.get("fma") else 2
+
+
+@cache
+def _new_jit() -> Any:
+    import llvmlite.binding as llvm
+
+    return llvm.create_lljit_compiler(_machine())
+
+
+def kernel_for(
+    name: str, make: Callable[[], Graph], title: str, width: int | None = None, fast: bool = False
+) -> Kernel:
+    """The kernel of this name: from the disk if it is there, else traced, compiled and kept.
+
+    name   a digest of all the graph depends on (`cache.key`); "" for a kernel that is not kept
+    make   gives the graph; not called where the kernel is found
+    title  what the comment above the generated text says it is; no part of what is compiled
+    fast   whether sums and products may be reassociated
+    """
+    width = lanes() if width is None else width
+    full = cache_key(name, _identity(), str(width), str(fast)) if name else ""
+
+    def scheduled() -> Graph:
+        graph = make()
+        return replace(fused(replace(graph, name=title)), notes=graph.notes)
+
+    entry = load(full) if full else None
+    if entry is not None and _is_complete(entry.facts, width, fast) and _is_object(entry.image):
+        try:
+            return _linked(entry, scheduled)
+        except RuntimeError:  # not object code of this machine, or of another kernel
+            pass
+    entry = _compiled(scheduled(), width, fast)
+    if full:
+        save(full, entry)
+    return _linked(entry, scheduled)
+
+
+def _is_complete(facts: dict[str, Any], width: int, fast: bool) -> bool:
+    """Whether facts from the disk are those that `_compiled` writes, each of its kind."""
+    shapes = [facts.get("inputs"), facts.get("outputs")]
+    if not all(isinstance(ports, list) and all(isinstance(shape, list) for shape in ports) for ports in shapes):
+        return False
+    lengths = [n for ports in shapes for shape in ports or () for n in shape]
+    whole = all(type(n) is int and 0 <= n < 2**31 for n in lengths)
+    entry = facts.get("entry")
+    own = type(entry) is bool and (not entry or fits(facts))
+    return whole and own and facts.get("width") == width and facts.get("fast") is fast
+
+
+def _is_object(image: bytes) -> bool:
+    """Whether an ELF file (of other formats the linker judges) has the tables its head tells of: LLVM trusts them."""
+    if image[:4] != b"\x7fELF":
+        return not sys.platform.startswith("linux")
+    if len(image) < 64:
+        return False
+    (at,) = struct.unpack_from("<Q", image, 40)
+    size, count, names = struct.unpack_from("<3H", image, 58)
+    if size != 64 or not names < count or at + size * count > len(image):
+        return False
+    sections = [struct.unpack_from("<IIQQQQ", image, at + size * k) for k in range(count)]
+    inside = all(kind in (0, 8) or offset + length <= len(image) for _, kind, _, _, offset, length in sections)
+    return inside and sections[names][1] == 3  # kinds: 0 none, 8 no data in the file, 3 text
+
+
+def build(graph: Graph, width: int | None = None, fast: bool = False) -> Kernel:
+    """The kernel of a graph, not kept: products fused, for `width` lanes (this processor's own unless given)."""
+    return kernel_for("", lambda: graph, graph.name, width, fast)
+
+
+@cache
+def _identity() -> str:
+    """The processor, the compiler and the interpreter that object code is for."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_default_triple())
+    return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))
+
+
+def _compiled(graph: Graph, width: int, fast: bool) -> Entry:
+    """Object code of a graph, and the facts that a caller needs of it."""
+    import llvmlite.binding as llvm
+
+    facts: dict[str, Any] = {
+        "width": width,
+        "fast": fast,
+        "inputs": [list(port.shape) for port in graph.inputs],
+        "outputs": [list(port.shape) for port in graph.outputs],
+    }
+    facts["entry"] = bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
+    text = module_text(graph.anonymous(), SYMBOL, width, fast=fast)
+    text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
+    if facts["entry"]:
+        text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
+    machine = _machine()
+
+    def image_of() -> bytes:
+        module = llvm.parse_assembly(text)
+        module.verify()
+        return machine.emit_object(module)
+
+    try:
+        image = interruptible(image_of)
+    except RuntimeError as error:
+        raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
+    return Entry(facts, image)
+
+
+def _digest(facts: dict[str, Any]) -> bytes:
+    """A digest of the facts of a kernel: object code carries that of its own."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
+
+
+def _linked(entry: Entry, graph: Callable[[], Graph]) -> Kernel:
+    """A callable of object code; every kernel is a library of its own in the just-in-time linker.
+
+    Raises a RuntimeError for what is not object code, or not that of these facts.
+    """
+    import llvmlite.binding as llvm
+
+    library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process()
+    library.export_symbol(SYMBOL).export_symbol(SEAL)
+    if entry.facts["entry"]:
+        library.export_symbol(ENTRY)
+    tracker = library.link(_jit(), f"kernel {next(_numbers)}")
+    if ctypes.string_at(tracker[SEAL], 32) != _digest(entry.facts):
+        raise RuntimeError("the facts are those of another kernel")
+    ufunc, kept = _ufunc(entry.facts, tracker[SYMBOL])
+    of_entry = tracker[ENTRY] if entry.facts["entry"] else 0
+    return Kernel(entry.facts, ufunc, tracker[SYMBOL], of_entry, graph, (tracker, *kept))
+
+
+def single_call(kernel: Kernel, name: str, fallback: Callable, record: type = tuple) -> Callable | None:
+    """A built-in that takes one state at little overhead and hands all else to `fallback`; None if not to be had.
+
+    record  the type of named tuples that several results come as
+    """
+    if not kernel.entry:
+        return None
+    return builtin(name, kernel.entry, kernel.facts, fallback, record, kernel)
+
+
+def _ufunc(facts: dict[str, Any], address: int) -> tuple[Any, tuple]:
+    """A NumPy gufunc around the compiled loop, and what must stay alive with it."""
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
+
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = ctypes.cast(pointer(_multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
+    n, total = len(facts["inputs"]), len(facts["inputs"]) + len(facts["outputs"])
+    make = ctypes.PYFUNCTYPE(
+        ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int] * 4,
+        ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p,
+    )(table[UFUNC_FROM_SIGNATURE])  # fmt: skip
+    functions, data = (ctypes.c_void_p * 1)(address), (ctypes.c_void_p * 1)(None)
+    types = (ctypes.c_char * total)(*[bytes([np.dtype(float).num])] * total)
+    cores = [f"({','.join(map(str, shape))})" for shape in (*facts["inputs"], *facts["outputs"])]
+    signature = f"{','.join(cores[:n])}->{','.join(cores[n:])}".encode()
+    title = SYMBOL.encode()
+    ufunc = make(functions, data, types, 1, n, total - n, -1, title, b"", 0, signature)
+    return ufunc, (functions, data, types, signature, title)

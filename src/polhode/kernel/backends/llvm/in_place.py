@@ -1,0 +1,63 @@
+"""Kernels on arrays that stay in place: bound once and called again and again, or each row from the row before it.
+
+Other Python threads run meanwhile.
+"""
+
+import ctypes
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from polhode.kernel.backends.llvm.compile import Kernel
+
+_LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+"""A ufunc's loop; ctypes releases the interpreter's lock meanwhile."""
+
+
+class BoundKernel:
+    """A kernel, its arguments and its results: a call computes all rows."""
+
+    def __init__(self, kernel: Kernel, n: int, arguments: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+        """Bind n states.
+
+        arguments  (n, *shape) each, or (*shape): the same for all; C-contiguous doubles
+        results    (n, *shape) each, apart from the arguments
+        """
+        shapes = [*kernel.facts["inputs"], *kernel.facts["outputs"]]
+        self._arrays = [*arguments, *results]
+        assert len(self._arrays) == len(shapes)
+        for array, shape in zip(self._arrays, shapes, strict=True):
+            assert array.dtype == np.float64
+            assert array.flags.c_contiguous
+            assert array.shape in (tuple(shape), (n, *shape))
+        steps = [
+            8 * math.prod(shape) if array.ndim > len(shape) else 0
+            for array, shape in zip(self._arrays, shapes, strict=True)
+        ]
+        self._kernel = kernel
+        self._pointers = (ctypes.c_void_p * len(steps))(*(array.ctypes.data for array in self._arrays))
+        self._strides = (ctypes.c_int64 * len(steps))(*steps)
+        self._count = ctypes.c_int64(n)
+        self._loop = _LOOP(kernel.loop)
+
+    def __call__(self) -> None:
+        """Fill the results from what the arguments hold now."""
+        count = ctypes.byref(self._count)
+        self._loop(self._pointers, count, self._strides, count)
+
+
+def chained(
+    kernel: Kernel, rows: np.ndarray, others: Sequence[np.ndarray], results: Sequence[np.ndarray] = (), apart: int = 1
+) -> None:
+    """Fill rows[1:], each from the row before it: rows[i + 1], … = kernel(rows[i], *others[i]).
+
+    kernel   of one lane; its first argument and its first result are a row
+    rows     (n + 1, m)  C-contiguous doubles; the first is given
+    others   the further arguments: one row each (*shape), the same for all, or n rows (n, *shape)
+    results  (n, *shape) for each further result
+    apart    so many chains side by side: rows (n + apart, m), row i + apart from row i; no fewer than lanes
+    """
+    n = len(rows) - apart
+    assert kernel.facts["width"] <= apart
+    BoundKernel(kernel, n, [rows[:n], *others], [rows[apart:], *results])()

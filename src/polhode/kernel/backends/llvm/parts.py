@@ -1,0 +1,235 @@
+"""A large graph → LLVM IR in parts: functions of a few hundred operations that share memory.
+
+LLVM needs more than proportional time for a long function, and is out of registers in it anyway. A slot of the
+memory holds one number per lane.
+"""
+
+from collections.abc import Callable
+
+from polhode.kernel.backends.llvm.body import Body
+from polhode.kernel.graph import Graph, Port
+from polhode.kernel.schedule import Division, divided, weight
+
+MOST_OPERATIONS = 1500
+MOST_RESULTS = 400
+"""A graph with more is compiled in parts."""
+
+STRIDE = 8
+"""Numbers of one row that one turn of a loop copies, for one state."""
+
+
+def is_large(graph: Graph) -> bool:
+    """Whether a graph is better compiled in parts."""
+    return weight(graph) > MOST_OPERATIONS or sum(len(port.nodes) for port in graph.outputs) > MOST_RESULTS
+
+
+def compute(body: Body, graph: Graph, values: dict[int, str]) -> None:
+    """All results of a graph from the values of its inputs; those of a large one by calls of its parts."""
+    if not is_large(graph):
+        body.compute(graph, values)
+        return
+    memory = _Memory(body, divided(graph))
+    for port in graph.inputs:
+        for k in port.nodes:
+            memory.store(k, values[k])
+    memory.run(graph)
+    for port in graph.outputs:
+        for k in port.nodes:
+            values[k] = memory.load(k)
+
+
+def kernel(body: Body, graph: Graph) -> None:
+    """The body of a kernel: rows to memory, the parts, memory to rows."""
+    memory = _Memory(body, divided(graph))
+    for i, port in enumerate(graph.inputs):
+        memory.fill(port, f"%p{i}", f"%s{i}")
+    memory.run(graph)
+    for i, port in enumerate(graph.outputs, len(graph.inputs)):
+        memory.empty(port, f"%p{i}", f"%s{i}")
+
+
+class _Memory:
+    """The slots of a divided graph, in a function under construction."""
+
+    def __init__(self, body: Body, division: Division, at: str = "") -> None:
+        self.body, self.division, self.align = body, division, 8 * body.width
+        self.at = at or f"%slots{len(body.scratch)}"
+        if not at:
+            body.scratch.append(f"  {self.at} = alloca [{max(division.slots, 1)} x {body.real}], align 64")
+
+    def _place(self, slot: int | str, base: str = "") -> str:
+        kind = self.body.real
+        return self.body.put(f"getelementptr {kind}, ptr {base or self.at}, i64 {slot}")
+
+    def load(self, k: int, truth: bool = False) -> str:
+        """The value of a node; a condition lies there as 1 or 0."""
+        body, place = self.body, self._place(self.division.slot[k])
+        value = body.put(f"load {body.real}, ptr {place}, align {self.align}")
+        return body.put(f"fcmp une {body.real} {value}, {body.real_constant(0.0)}") if truth else value
+
+    def store(self, k: int, value: str, truth: bool = False) -> None:
+        """Put the value of a node in its slot."""
+        body = self.body
+        if truth:
+            one, zero = body.real_constant(1.0), body.real_constant(0.0)
+            value = body.put(f"select {body.truth} {value}, {body.real} {one}, {body.real} {zero}")
+        place = self._place(self.division.slot[k])
+        body.lines.append(f"  store {body.real} {value}, ptr {place}, align {self.align}")
+
+    def run(self, graph: Graph) -> None:
+        """Call the parts, whose text joins the functions of the body; then put constants that are results."""
+        body = self.body
+        for part in self.division.parts:
+            name = f"{body.title}_part{len(body.functions)}"
+            body.functions.append(_part_text(body, graph, self.division, part, name))
+            body.lines.append(f"  call void @{name}(ptr {self.at})")
+        for k in sorted(self.division.slot):
+            if graph.nodes[k].op == "constant":
+                self.store(k, body.literal(graph.nodes[k].value), graph.nodes[k].is_condition)
+
+    def fill(self, port: Port, at: str, stride: str) -> None:
+        """Put the components of an argument in their slots, which follow one another."""
+        body, m, W = self.body, len(port.nodes), self.body.width
+        if not m:
+            return
+        first = self._place(self.division.slot[port.nodes[0]])
+        if W == 1:
+            body.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {first}, ptr {at}, i64 {8 * m}, i1 false)")
+            return
+        rows = [body.row(at, stride, lane, 0) for lane in range(W)]
+        ahead = body.put(f"mul i64 {stride}, {W}")
+
+        def block(k: str, size: int) -> None:
+            places = [body.put(f"getelementptr double, ptr {row}, i64 {k}") for row in rows]
+            self._prefetch(places, ahead, 0)
+            columns = body.transposed([body.load_row(place, size) for place in places])[:size]
+            base = self._place(k, first)
+            for j, column in enumerate(columns):
+                body.lines.append(f"  store {body.real} {column}, ptr {self._place(j, base)}, align {self.align}")
+
+        _blocks(body, m, W, block)
+
+    def _prefetch(self, places: list[str], ahead: str, write: int) -> None:
+        """Ask for the same places of the states that come next."""
+        for place in places:
+            following = self.body.put(f"getelementptr i8, ptr {place}, i64 {ahead}")
+            self.body.lines.append(f"  call void @llvm.prefetch.p0(ptr {following}, i32 {write}, i32 3, i32 1)")
+
+    def empty(self, port: Port, at: str, stride: str) -> None:
+        """Copy the components of a result from their slots, which a table tells, to the rows of its states."""
+        body, m, W = self.body, len(port.nodes), self.body.width
+        if not m:
+            return
+        slots = [self.division.slot[k] for k in port.nodes]
+        in_order = slots == list(range(slots[0], slots[0] + m))
+        table = f"@{body.title}_slots{len(body.functions)}"
+        if not in_order:
+            body.functions.append(f"{table} = internal constant [{m} x i32] [{', '.join(f'i32 {x}' for x in slots)}]")
+        rows = [body.row(at, stride, lane, 0) for lane in range(W)]
+        ahead = body.put(f"mul i64 {stride}, {W}")
+
+        def block(k: str, size: int) -> None:
+            columns = []
+            for j in range(size):
+                n = body.put(f"add i64 {k}, {j}")
+                if in_order:
+                    slot = body.put(f"add i64 {n}, {slots[0]}")
+                else:
+                    entry = body.put(f"load i32, ptr {body.put(f'getelementptr i32, ptr {table}, i64 {n}')}, align 4")
+                    slot = body.put(f"zext i32 {entry} to i64")
+                columns.append(body.put(f"load {body.real}, ptr {self._place(slot)}, align {self.align}"))
+            if W == 1:
+                start = body.put(f"getelementptr double, ptr {at}, i64 {k}")
+                for j, value in enumerate(columns):
+                    body.store_row(body.put(f"getelementptr double, ptr {start}, i64 {j}"), value, 1)
+                return
+            places = [body.put(f"getelementptr double, ptr {row}, i64 {k}") for row in rows]
+            self._prefetch(places, ahead, 1)
+            for place, value in zip(places, body.transposed(columns + [columns[-1]] * (W - size)), strict=True):
+                body.store_row(place, value, size)
+
+        _blocks(body, m, W if W > 1 else STRIDE, block)
+
+
+def _part_text(outer: Body, graph: Graph, division: Division, part: tuple[int, ...], name: str) -> str:
+    """The function of one part: it takes what it needs from the slots and leaves there what others need."""
+    body = Body(outer.width, outer.routines, name, outer.fast)
+    memory = _Memory(body, division, "%slots")
+    values: dict[int, str] = {}
+    for k in part:
+        node = graph.nodes[k]
+        for a in node.args:
+            if a not in values:
+                given = graph.nodes[a]
+                known = given.op == "constant"
+                values[a] = body.literal(given.value) if known else memory.load(a, given.is_condition)
+        values[k] = body.operation(node, [values[a] for a in node.args])
+        if k in division.slot:
+            memory.store(k, values[k], node.is_condition)
+    head = f"define internal void @{name}(ptr noalias %slots) noinline alignstack(64) {{"
+    return "\n".join([head, "entry:", *body.scratch, *body.lines, "  ret void", "}"])
+
+
+def _blocks(body: Body, count: int, size: int, block: Callable[[str, int], None]) -> None:
+    """A loop over whole blocks of components, and what is left: block(first component, how many)."""
+    whole = count - count % size
+    if whole:
+        before, name = body.block, body.name()
+        loop, after, following = f"loop{name[2:]}", f"done{name[2:]}", f"{name}.next"
+        body.lines.append(f"  br label %{loop}")
+        body.label(loop)
+        body.lines.append(f"  {name} = phi i64 [ 0, %{before} ], [ {following}, %{loop} ]")
+        block(name, size)
+        body.lines.append(f"  {following} = add i64 {name}, {size}")
+        more = body.put(f"icmp slt i64 {following}, {whole}")
+        body.lines.append(f"  br i1 {more}, label %{loop}, label %{after}")
+        body.label(after)
+    if count > whole:
+        block(str(whole), count - whole)
+
+
+HEAP = 2**18
+"""Bytes of slots above which memory is asked for instead of taken from the stack."""
+
+
+def is_one_call(graph: Graph) -> bool:
+    """Whether a graph is a routine and nothing else: its arguments are the inputs, its results the outputs."""
+    calls = [node for node in graph.nodes if node.op == "call"]
+    if len(calls) != 1 or any(node.args and node.op not in ("call", "part") for node in graph.nodes):
+        return False
+    given, inputs = list(calls[0].args), [k for port in graph.inputs for k in port.nodes]
+    whole = [k for port in graph.inputs if _uses(port, calls[0].args) for k in port.nodes]
+    constants = [k for k in given if graph.nodes[k].op == "constant"]
+    results = [k for port in graph.outputs for k in port.nodes]
+    ordered = given == whole + constants and len({*given}) == len(given) and len({*inputs}) == len(inputs)
+    return ordered and all(graph.nodes[k].op == "part" for k in results)
+
+
+def _uses(port: Port, given: tuple[int, ...]) -> bool:
+    return bool(port.nodes) and port.nodes[0] in given
+
+
+def one_call(body: Body, graph: Graph) -> None:
+    """The body of a kernel that only runs a routine: rows to its arguments, and its results to rows."""
+    call = next(node for node in graph.nodes if node.op == "call")
+    count = sum(n for _, n in call.value.outputs)
+    slot = {k: i for i, k in enumerate(call.args)}
+    slot |= {k: len(call.args) + node.value for k, node in enumerate(graph.nodes) if node.op == "part"}
+    division = Division((), slot, len(call.args) + count)
+    memory = _Memory(body, division)
+    large = division.slots * 8 * body.width > HEAP
+    if large:
+        room = -(-division.slots * 8 * body.width // 64) * 64
+        body.scratch[-1] = f"  {memory.at} = call ptr @aligned_alloc(i64 64, i64 {room})"
+    for i, port in enumerate(graph.inputs):
+        if _uses(port, call.args):
+            memory.fill(port, f"%p{i}", f"%s{i}")
+    for k in call.args:
+        if graph.nodes[k].op == "constant":
+            memory.store(k, body.literal(graph.nodes[k].value))
+    results = body.put(f"getelementptr {body.real}, ptr {memory.at}, i64 {len(call.args)}")
+    body.lines.append(f"  call void @{body.routines[call.value]}_{body.width}(ptr {memory.at}, ptr {results})")
+    for i, port in enumerate(graph.outputs, len(graph.inputs)):
+        memory.empty(port, f"%p{i}", f"%s{i}")
+    if large:
+        body.lines.append(f"  call void @free(ptr {memory.at})")

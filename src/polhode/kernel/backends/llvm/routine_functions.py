@@ -1,0 +1,290 @@
+"""Routine → LLVM IR: a function of memory in and memory out, for one state or for a row of lanes.
+
+Every cell of an array holds one number per lane. Lanes run together: where a `While` has ended for some of
+them, what they hold is kept. Only indices that come from cells may differ from lane to lane.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from polhode.kernel.backends.llvm import parts
+from polhode.kernel.backends.llvm.body import Body, constant
+from polhode.kernel.routine import Block, Cell, For, Index, Lookup, Routine, Statement, Switch, Variable, While
+
+STACK = 2**16
+"""Bytes of arrays that a routine takes from the stack; beyond it asks for memory."""
+
+Value = tuple[str, bool]
+"""A whole number: its name, and whether it differs from lane to lane."""
+
+
+def declarations(width: int) -> list[str]:
+    """What routines need of LLVM and of the C library, for a number of lanes."""
+    real, whole, suffix, wholes = (
+        ("double", "i64", "f64", "i64")
+        if width == 1
+        else (f"<{width} x double>", f"<{width} x i64>", f"v{width}f64", f"v{width}i64")
+    )
+    found = [f"declare {whole} @llvm.fptosi.sat.{wholes}.{suffix}({real})"]
+    if width > 1:
+        pointers, truth = f"<{width} x ptr>", f"<{width} x i1>"
+        at = f"{suffix}.v{width}p0"
+        found.append(f"declare {real} @llvm.masked.gather.{at}({pointers}, i32, {truth}, {real})")
+        found.append(f"declare void @llvm.masked.scatter.{at}({real}, {pointers}, i32, {truth})")
+    else:
+        found += ["declare ptr @aligned_alloc(i64, i64)", "declare void @free(ptr)"]
+        found.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        found.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    return found
+
+
+def table_text(routine: Routine, name: str) -> str:
+    """The tables of a routine, as constants."""
+    lines = [f"; tables of {routine!r}"]
+    for table, values in routine.tables.items():
+        numbers = ", ".join(f"double {constant(x)}" for x in values)
+        lines.append(f"@{name}_{table} = internal constant [{len(values)} x double] [{numbers}], align 64")
+    for table, wholes in routine.whole.items():
+        numbers = ", ".join(f"i64 {x}" for x in wholes)
+        lines.append(f"@{name}_{table} = internal constant [{len(wholes)} x i64] [{numbers}], align 64")
+    return "\n".join(lines)
+
+
+class RoutineText:
+    """The text of one routine under construction."""
+
+    def __init__(self, routine: Routine, name: str, body: Body) -> None:
+        self.routine, self.name, self.body = routine, name, body
+        self.W, self.real, self.bytes = body.width, body.real, 8 * body.width
+        self.variables: dict[str, str] = {}
+        self.active = ""  # the lanes that still run; "" for all
+        self.start: list[str] = []
+        self.heap: list[str] = []
+        self.labels = 0
+
+    def text(self) -> str:
+        """The whole function."""
+        self._memory()
+        self.do(self.routine.body)
+        body = self.body
+        head = (
+            f"define internal void @{self.name}_{self.W}(ptr noalias %in, ptr noalias %out) noinline alignstack(64) {{"
+        )
+        free = [f"  call void @free(ptr {array})" for array in self.heap]
+        return "\n".join([head, "entry:", *body.scratch, *self.start, *body.lines, *free, "  ret void", "}"])
+
+    def _memory(self) -> None:
+        """Names for the arrays: results lie in %out, arguments in %in, all else in memory of its own, at zero."""
+        routine, at = self.routine, {"in": 0, "out": 0}
+        given, wanted = dict(routine.inputs), dict(routine.outputs)
+        own = sum(n for name, n in routine.arrays.items() if name not in given and name not in wanted)
+        for side, ports in (("in", routine.inputs), ("out", routine.outputs)):
+            for name, n in ports:
+                target = f"%a_{name}" if side == "out" or name not in wanted else f"%from_{name}"
+                self.start.append(f"  {target} = getelementptr {self.real}, ptr %{side}, i64 {at[side]}")
+                at[side] += n
+        for name, n in routine.arrays.items():
+            size = n * self.bytes
+            if name in given and name in wanted:
+                self.start.append(
+                    f"  call void @llvm.memcpy.p0.p0.i64(ptr %a_{name}, ptr %from_{name}, i64 {size}, i1 false)"
+                )
+                continue
+            if name in given:
+                continue
+            if name not in wanted:
+                if own * self.bytes > STACK:
+                    room = -(-max(size, 64) // 64) * 64
+                    self.start.append(f"  %a_{name} = call ptr @aligned_alloc(i64 64, i64 {room})")
+                    self.heap.append(f"%a_{name}")
+                else:
+                    self.body.scratch.append(f"  %a_{name} = alloca [{max(n, 1)} x {self.real}], align 64")
+            if name != "kept":
+                self.start.append(f"  call void @llvm.memset.p0.i64(ptr %a_{name}, i8 0, i64 {size}, i1 false)")
+
+    # places
+
+    def index(self, index: Index) -> Value:
+        """The value of an index."""
+        put, total, varies = self.body.put, str(index.offset), False
+        for stride, term in index.terms:
+            value, lanes = self._term(term)
+            if lanes and not varies:
+                total, varies = self._all(total), True
+            elif varies and not lanes:
+                value = self._all(value)
+            kind, factor = (self.body.whole, self._constant(stride)) if varies else ("i64", str(stride))
+            if stride != 1:
+                value = put(f"mul {kind} {value}, {factor}")
+            total = value if total == "0" else put(f"add {kind} {total}, {value}")
+        return total, varies
+
+    def _constant(self, number: int) -> str:
+        return self.body.all_lanes(str(number), "i64")
+
+    def _all(self, value: str) -> str:
+        """One whole number in every lane."""
+        if not value.startswith("%"):
+            return self.body.all_lanes(value, "i64")
+        whole, put = self.body.whole, self.body.put
+        one = put(f"insertelement {whole} poison, i64 {value}, i32 0")
+        return put(f"shufflevector {whole} {one}, {whole} poison, <{self.W} x i32> zeroinitializer")
+
+    def _term(self, term: Variable | Lookup | Cell) -> Value:
+        put = self.body.put
+        if isinstance(term, Variable):
+            return self.variables[term.name], False
+        if isinstance(term, Lookup):
+            place = put(f"getelementptr i64, ptr @{self.name}_{term.table}, i64 {self.variables[term.variable]}")
+            return put(f"load i64, ptr {place}, align 8"), False
+        wholes = "i64" if self.W == 1 else f"v{self.W}i64"
+        number = self.load(term)
+        call = f"call {self.body.whole} @llvm.fptosi.sat.{wholes}.{self.body.suffix}({self.real} {number})"
+        return put(call), self.W > 1
+
+    def _address(self, cell: Cell) -> Value:
+        """Where a cell lies; for lanes that differ, a row of addresses."""
+        put, (index, varies) = self.body.put, self.index(cell.at)
+        if not varies:
+            return put(f"getelementptr {self.real}, ptr %a_{cell.array}, i64 {index}"), False
+        whole = self.body.whole
+        lanes = "<" + ", ".join(f"i64 {k}" for k in range(self.W)) + ">"
+        index = put(f"add {whole} {put(f'mul {whole} {index}, {self._constant(self.W)}')}, {lanes}")
+        return put(f"getelementptr double, ptr %a_{cell.array}, {whole} {index}"), True
+
+    def load(self, cell: Cell) -> str:
+        """The value of a cell."""
+        put = self.body.put
+        place, varies = self._address(cell)
+        if not varies:
+            return put(f"load {self.real}, ptr {place}, align {self.bytes}")
+        return self._gathered(place)
+
+    def _table(self, cell: Cell) -> str:
+        """An entry of a table: the same in every lane, unless the index differs."""
+        put, (index, varies) = self.body.put, self.index(cell.at)
+        table = f"ptr @{self.name}_{cell.array}"
+        if varies:
+            return self._gathered(put(f"getelementptr double, {table}, {self.body.whole} {index}"))
+        value = put(f"load double, ptr {put(f'getelementptr double, {table}, i64 {index}')}, align 8")
+        if self.W == 1:
+            return value
+        one = put(f"insertelement {self.real} poison, double {value}, i32 0")
+        return put(f"shufflevector {self.real} {one}, {self.real} poison, <{self.W} x i32> zeroinitializer")
+
+    def _gathered(self, places: str) -> str:
+        """The numbers at a row of addresses."""
+        every = f"{self.body.truth} {self.body.all_lanes('true', 'i1')}"
+        given = f"<{self.W} x ptr> {places}, i32 8, {every}, {self.real} zeroinitializer"
+        return self.body.put(f"call {self.real} @llvm.masked.gather.{self.body.suffix}.v{self.W}p0({given})")
+
+    def _store(self, address: Value, value: str) -> None:
+        place, varies = address
+        lines, truth = self.body.lines, self.body.truth
+        if varies:
+            mask = self.active or self.body.all_lanes("true", "i1")
+            at, pointers = f"{self.body.suffix}.v{self.W}p0", f"<{self.W} x ptr> {place}"
+            lines.append(
+                f"  call void @llvm.masked.scatter.{at}({self.real} {value}, {pointers}, i32 8, {truth} {mask})"
+            )
+            return
+        if self.active:
+            old = self.body.put(f"load {self.real}, ptr {place}, align {self.bytes}")
+            value = self.body.put(f"select {truth} {self.active}, {self.real} {value}, {self.real} {old}")
+        lines.append(f"  store {self.real} {value}, ptr {place}, align {self.bytes}")
+
+    # statements
+
+    def do(self, body: Sequence[Statement]) -> None:
+        """The text of statements, one after the other."""
+        for statement in body:
+            if isinstance(statement, Block):
+                self._block(statement)
+            elif isinstance(statement, For):
+                self._for(statement)
+            elif isinstance(statement, While):
+                self._while(statement)
+            else:
+                self._switch(statement)
+
+    def _block(self, block: Block) -> None:
+        self.body.sincos.clear()
+        tables, graph = self.routine.tables, block.graph
+        values = {
+            k: self._table(cell) if cell.array in tables else self.load(cell) for k, cell in enumerate(block.loads)
+        }
+        parts.compute(self.body, graph, values)
+        places = [self._address(cell) for cell in block.stores]
+        for place, k in zip(places, (k for port in graph.outputs for k in port.nodes), strict=True):
+            self._store(place, values[k])
+
+    def _new_labels(self, *names: str) -> list[str]:
+        self.labels += 1
+        return [f"{name}.{self.labels}" for name in names]
+
+    def _for(self, loop: For) -> None:
+        body, (head, inside, done) = self.body, self._new_labels("for", "each", "done")
+        (first, _), (last, _) = self.index(loop.first), self.index(loop.last)
+        start = body.put(f"sub i64 {last}, 1") if loop.down else first
+        variable = self.variables[loop.variable] = body.name()
+        before = body.block
+        body.lines.append(f"  br label %{head}")
+        body.label(head)
+        joint = len(body.lines)
+        body.lines.append("")  # where the variable comes from, known at the end
+        more = body.put(f"icmp {'sge' if loop.down else 'slt'} i64 {variable}, {first if loop.down else last}")
+        body.lines.append(f"  br i1 {more}, label %{inside}, label %{done}")
+        body.label(inside)
+        self.do(loop.body)
+        following = body.put(f"add i64 {variable}, {-1 if loop.down else 1}")
+        body.lines[joint] = f"  {variable} = phi i64 [ {start}, %{before} ], [ {following}, %{body.block} ]"
+        body.lines.append(f"  br label %{head}")
+        body.label(done)
+
+    def _while(self, loop: While) -> None:
+        body, W, truth = self.body, self.W, self.body.truth
+        head, inside, done = self._new_labels("while", "again", "ended")
+        limit, varies = self.index(loop.limit)
+        outer, before, count, active = self.active, body.block, body.name(), body.name()
+        everyone = outer or body.all_lanes("true", "i1")
+        body.lines.append(f"  br label %{head}")
+        body.label(head)
+        joint = len(body.lines)
+        body.lines += ["", ""]
+        if W == 1:
+            more = body.put(f"icmp slt i64 {count}, {limit}")
+            going = body.put(f"and i1 {more}, {active}")
+        else:
+            counts, limits = self._all(count), limit if varies else self._all(limit)
+            within = body.put(f"icmp slt {body.whole} {counts}, {limits}")
+            self.active = body.put(f"and {truth} {active}, {within}")
+            bits = body.put(f"bitcast {truth} {self.active} to i{W}")
+            going = body.put(f"icmp ne i{W} {bits}, 0")
+        body.lines.append(f"  br i1 {going}, label %{inside}, label %{done}")
+        body.label(inside)
+        self.do(loop.body)
+        go = body.put(f"fcmp une {self.real} {self.load(loop.go)}, {body.real_constant(0.0)}")
+        still = body.put(f"and {truth} {self.active}, {go}") if W > 1 else go
+        following = body.put(f"add i64 {count}, 1")
+        body.lines[joint] = f"  {count} = phi i64 [ 0, %{before} ], [ {following}, %{body.block} ]"
+        body.lines[joint + 1] = f"  {active} = phi {truth} [ {everyone}, %{before} ], [ {still}, %{body.block} ]"
+        body.lines.append(f"  br label %{head}")
+        body.label(done)
+        self.active = outer
+
+    def _switch(self, choice: Switch) -> None:
+        body = self.body
+        (done,) = self._new_labels("chosen")
+        value, _ = self._term(choice.of)
+        labels = [self._new_labels("case")[0] for _ in choice.cases]
+        cases = " ".join(f"i64 {n}, label %{at}" for (n, _), at in zip(choice.cases, labels, strict=True))
+        body.lines.append(f"  switch i64 {value}, label %{done} [ {cases} ]")
+        for (_, case), label in zip(choice.cases, labels, strict=True):
+            body.label(label)
+            self.do(case)
+            body.lines.append(f"  br label %{done}")
+        body.label(done)
+
+
+def routine_text(routine: Routine, names: Mapping[Routine, str], body: Body) -> str:
+    """The function `name_width` of a routine."""
+    return RoutineText(routine, names[routine], body).text()

@@ -1,0 +1,231 @@
+"""A study as one page: a single HTML file with fan charts, measures and failures, that opens anywhere, offline."""
+
+import json
+import math
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polhode import __version__
+from polhode.result.atomic_file import atomic_write
+from polhode.show.page.sections import number
+
+if TYPE_CHECKING:
+    from xarray import DataArray, Dataset
+
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 520, 290, 76, 48, 12, 20
+"""Of a chart, and its margins."""
+MOST = 24
+"""Charts of one kind."""
+FEW = 12
+"""Runs that are named for one reason."""
+STYLE = """
+.charts { display: grid; gap: 18px; grid-template-columns: repeat(auto-fill, minmax(360px, 1fr)); }
+.charts figure { margin: 0; padding: 14px 16px 10px; }
+.charts svg { width: 100%; height: auto; font: 15px var(--sans); }
+.charts .axis { stroke: var(--soft); fill: none; }
+.charts .grid { stroke: var(--line); fill: none; } .charts text { fill: var(--soft); }
+.charts .wide { fill: var(--accent); opacity: 0.18; } .charts .narrow { fill: var(--accent); opacity: 0.32; }
+.charts .middle { stroke: var(--accent); stroke-width: 2; fill: none; }
+.charts .mean { stroke: var(--main); stroke-width: 1.5; fill: none; stroke-dasharray: 5 4; }
+.charts .extreme { stroke: var(--soft); stroke-width: 0.8; fill: none; stroke-dasharray: 1.5 3; }
+pre { overflow: auto; padding: 14px 16px; font: 12.5px/1.5 var(--mono); }
+"""
+
+
+def write_study_report(summary: "Dataset", path: Path | str, *, force: bool = True) -> Path:
+    """Write the page of a study's summary and return where it is."""
+    place = Path(path)
+    with atomic_write(place, force) as sink:
+        sink.write(study_page(summary).encode())
+    return place
+
+
+def study_page(summary: "Dataset") -> str:
+    """The page as text."""
+    title = str(summary.attrs.get("title", "study"))
+    style = "".join(_asset(name) for name in ("page.css",)) + STYLE
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    body = [_header(summary, title), "<main>", _fans(summary), _measures(summary), _convergence(summary)]
+    body += [_failures(summary), _provenance(summary), "</main>"]
+    body.append(f"<footer>Made by Polhode {escape(__version__)}. This file is complete: it makes no request.</footer>")
+    return "\n".join(
+        [
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<link rel="icon" href="data:,">',
+            f"<title>{escape(title)} – Polhode</title>\n<style>{style}</style>\n</head>\n<body>",
+            *filter(None, body),
+            "</body>\n</html>\n",
+        ]
+    )
+
+
+def _asset(name: str) -> str:
+    return files("polhode.show.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _header(summary: "Dataset", title: str) -> str:
+    attrs = summary.attrs
+    low, high = (100 * max(float(attrs[name]), 0.0) for name in ("failure_low", "failure_high"))
+    low = low if low > 1e-9 else 0.0  # what rounding leaves
+    failed = f"{100 * float(attrs['failure_fraction']):.3g} % failed (95 %: {low:.3g} to {high:.3g} %)"
+    done, runs = int(attrs["runs_done"]), int(attrs.get("runs", attrs["runs_done"]))
+    count = (
+        f"<b>{done:,}</b> runs" if done >= runs else f"<b>{done:,}</b> of {runs:,} runs; {runs - done:,} are missing"
+    )
+    facts = (f"model <b>{escape(str(attrs.get('model_name', '')))}</b>", count, failed,
+             f"seed {escape(str(attrs.get('seed', '')))}")  # fmt: skip
+    items = "".join(f"<li>{fact}</li>" for fact in facts)
+    return f'<header><p class="kicker">Study</p><h1>{escape(title)}</h1><ul class="facts">{items}</ul></header>'
+
+
+def _fans(summary: "Dataset") -> str:
+    """A fan for every coordinate, velocity and output over time."""
+    found = []
+    for name in ("q", "v", *summary.attrs.get("outputs", [])):
+        if f"{name}_quantile" not in summary:
+            continue
+        whole = {what: summary[f"{name}_{what}"] for what in ("quantile", "mean", "low", "high")}
+        inner = [axis for axis in whole["mean"].dims if axis != "time"]
+        labels = [str(x) for x in summary[inner[0]].values] if inner else [""]
+        for k, label in enumerate(labels):
+            part = {what: x.isel({inner[0]: k}) if inner else x for what, x in whole.items()}
+            found.append(_figure(f"{name}, {label}" if label else name, _fan(summary["time"].values, part)))
+    if not found:
+        return ""
+    note = "Median, the middle half and the middle nine tenths of the runs; dashed: mean; dotted: extremes."
+    return _section("Over time", note, found)
+
+
+def _fan(time: np.ndarray, part: "dict[str, DataArray]") -> str:
+    quantiles, mean, low, high = (np.asarray(part[name].values) for name in ("quantile", "mean", "low", "high"))
+    levels = [float(x) for x in part["quantile"]["quantile"].values]
+    at = dict(zip(levels, quantiles, strict=True))
+    view = _View(time, np.concatenate([quantiles.ravel(), low, high]))
+    pairs = [(a, b) for a, b in zip(levels, reversed(levels), strict=True) if a < b]
+    bands = [view.band(at[a], at[b], "wide" if k == 0 else "narrow") for k, (a, b) in enumerate(pairs)]
+    middle = [view.line(at[0.5], "middle")] if 0.5 in at else []
+    lines = [view.line(low, "extreme"), view.line(high, "extreme"), view.line(mean, "mean")]
+    return view.svg([*bands, *lines, *middle], "time, s")
+
+
+def _convergence(summary: "Dataset") -> str:
+    found = []
+    for name in summary.attrs.get("measures", []):
+        mean, error = (np.asarray(summary[f"{name}_{x}"].values) for x in ("so_far", "so_far_error"))
+        runs = np.log10(summary["so_far"].values.astype(float))
+        good = np.isfinite(error) & np.isfinite(mean)
+        if good.sum() < 2:
+            continue
+        runs, mean, error = runs[good], mean[good], error[good]
+        view = _View(runs, np.concatenate([mean - 2 * error, mean + 2 * error]))
+        drawn = [view.band(mean - 2 * error, mean + 2 * error, "wide"), view.line(mean, "middle")]
+        found.append(_figure(f"mean of {name}", view.svg(drawn, "runs", powers=True)))
+    return _section("Convergence", "The mean of the first so many runs, and two standard errors.", found)
+
+
+def _measures(summary: "Dataset") -> str:
+    names = [*summary.attrs.get("measures", []), *(x for x in ("end_time", "energy_drift") if f"{x}_mean" in summary)]
+    if not names:
+        return ""
+    levels = [float(x) for x in summary["quantile"].values]
+    heads = ["", "runs", "mean", "± (95 %)", "deviation", "least", *(f"{100 * x:g} %" for x in levels), "most"]
+    rows = []
+    for name in names:
+        one = [summary[f"{name}_{x}"].item() for x in ("count", "mean", "error", "deviation", "low")]
+        one[2] = 1.96 * one[2]
+        values = [*one, *summary[f"{name}_quantile"].values.tolist(), summary[f"{name}_high"].item()]
+        texts = [f"{int(values[0]):,}", *map(number, values[1:])]
+        cells = "".join(f'<td class="number">{x}</td>' for x in texts)
+        rows.append(f"<tr><th>{escape(name)}</th>{cells}</tr>")
+    head = "".join(f'<th class="number">{escape(x)}</th>' for x in heads)
+    table = f'<div class="card quality" style="overflow:auto"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'  # noqa: E501
+    return f"<h2>Measures</h2>{table}"
+
+
+def _failures(summary: "Dataset") -> str:
+    counts = json.loads(summary.attrs["status"])
+    rows = "".join(f'<tr><th>{escape(k)}</th><td class="number">{v:,}</td></tr>' for k, v in counts.items())
+    groups: dict[str, list[str]] = {}
+    for run, why in json.loads(summary.attrs.get("reasons", "{}")).items():
+        groups.setdefault(why, []).append(run)
+    listed = "".join(
+        f'<tr><th>{escape(why)}<small class="note">run {escape(", ".join(runs[:FEW]))}'
+        f'{", …" if len(runs) > FEW else ""}</small></th><td class="number">{len(runs):,}</td></tr>'
+        for why, runs in list(groups.items())[:MOST]
+    )
+    more = f'<p class="note">and {len(groups) - MOST} more reasons</p>' if len(groups) > MOST else ""
+    table = f'<div class="card quality"><table><tbody>{rows}{listed}</tbody></table>{more}</div>'
+    return f"<h2>How runs ended</h2>{table}"
+
+
+def _provenance(summary: "Dataset") -> str:
+    text = str(summary.attrs.get("study_text") or "") or json.dumps(
+        json.loads(summary.attrs.get("study", "{}")), indent=1
+    )
+    return f'<h2>The study</h2><pre class="card">{escape(text)}</pre>'
+
+
+def _section(title: str, note: str, figures: list[str]) -> str:
+    if not figures:
+        return ""
+    cut = f" {len(figures) - MOST} more are not drawn." if len(figures) > MOST else ""
+    return f'<h2>{title}</h2><p class="note">{note}{cut}</p><div class="charts">{"".join(figures[:MOST])}</div>'
+
+
+def _figure(title: str, svg: str) -> str:
+    return f'<figure class="card"><h3>{escape(title)}</h3>{svg}</figure>'
+
+
+class _View:
+    """Numbers to places on a chart."""
+
+    def __init__(self, x: np.ndarray, y: np.ndarray) -> None:
+        good = y[np.isfinite(y)]
+        self.x, self.left, self.right = x, float(x[0]), float(x[-1])
+        self.low, self.high = (float(good.min()), float(good.max())) if len(good) else (0.0, 1.0)
+        if self.high - self.low < 1e-12 * max(abs(self.high), 1e-300):
+            self.low, self.high = self.low - 0.5, self.high + 0.5
+
+    def _point(self, x: float, y: float) -> str:
+        across = (x - self.left) / max(self.right - self.left, 1e-300)
+        up = (y - self.low) / (self.high - self.low)
+        return f"{LEFT + across * (WIDTH - LEFT - RIGHT):.1f},{HEIGHT - BOTTOM - up * (HEIGHT - BOTTOM - TOP):.1f}"
+
+    def _points(self, y: np.ndarray) -> list[str]:
+        pairs = zip(self.x.tolist(), y.tolist(), strict=True)
+        return [self._point(a, b) for a, b in pairs if math.isfinite(b)]
+
+    def line(self, y: np.ndarray, kind: str) -> str:
+        return f'<polyline class="{kind}" points="{" ".join(self._points(y))}"/>'
+
+    def band(self, low: np.ndarray, high: np.ndarray, kind: str) -> str:
+        return f'<polygon class="{kind}" points="{" ".join([*self._points(low), *reversed(self._points(high))])}"/>'
+
+    def svg(self, drawn: list[str], unit: str, powers: bool = False) -> str:
+        """The chart, with round numbers on its axes.  powers: of ten, on the axis across"""
+        box = f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>'
+        texts = [f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">{unit}</text>']
+        for y in round_numbers(self.low, self.high):
+            place = self._point(self.left, y).partition(",")[2]
+            texts.append(f'<path class="grid" d="M{LEFT} {place}H{WIDTH - RIGHT}"/>')
+            texts.append(f'<text x="{LEFT - 6}" y="{float(place) + 4:.1f}" text-anchor="end">{number(y)}</text>')
+        for x in round_numbers(self.left, self.right, whole=powers):
+            place = self._point(x, self.low).partition(",")[0]
+            shown = number(10.0**x) if powers else number(x)
+            texts.append(f'<text x="{place}" y="{HEIGHT - 26}" text-anchor="middle">{shown}</text>')
+        return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{box}{"".join(texts)}{"".join(drawn)}</svg>'
+
+
+def round_numbers(low: float, high: float, whole: bool = False, most: int = 6) -> list[float]:
+    """Up to so many multiples of 1, 2 or 5 times a power of ten between two numbers; whole: of whole numbers."""
+    least = 10.0 ** math.floor(math.log10((high - low) / most)) if high > low else 1.0
+    size = max(least, 1.0) if whole else least
+    step = next(x for x in (size, 2 * size, 5 * size, 10 * size) if (high - low) / x <= most)
+    first = math.ceil(low / step - 1e-9)
+    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]

@@ -1,0 +1,1 @@
+"""A machine as moving solids: shapes, poses at any instant, and the painter of films."""

@@ -1,0 +1,63 @@
+"""Which variants of long families of tests run every day; `make test-all` runs every one of them.
+
+A family is a test with many parameters of one kind: methods, joints, machines, pictures. One variant in so many is
+enough to see that a change broke it; all of them are a campaign.
+"""
+
+FAMILIES = {
+    "cli/test_record.py::test_a_recorded_run_is_the_run_in_memory": 3,
+    "cli/test_record.py::test_a_run_cut_off_at_any_block_goes_on_to_the_bit": 3,
+    "constraints/test_assembling.py::test_an_axis_of_six_digits_assembles_with_the_tolerance_that_is_named": 2,
+    "constraints/test_engines.py::test_engines_agree_in_accelerations_and_in_the_force_of_all_constraints": 3,
+    "constraints/test_flight.py::test_states_go_there_and_back": 3,
+    "constraints/test_loops.py::test_a_run_of_the_cut_machine_is_that_of_the_tree": 3,
+    "constraints/test_loops.py::test_accelerations_are_those_of_the_tree": 3,
+    "constraints/test_loops.py::test_projected_velocities_are_the_nearest_of_the_tree": 3,
+    "constraints/test_loops.py::test_the_force_of_the_constraint_is_what_the_motion_needs": 3,
+    "constraints/test_motion.py::test_energy_and_conditions_stay": 3,
+    "constraints/test_rank.py::test_a_body_without_inertia_moves_where_constraints_determine_it": 2,
+    "constraints/test_rank.py::test_a_constraint_said_twice_is_redundant_by_both_names": 3,
+    "constraints/test_rank.py::test_a_motion_does_not_depend_on_units": 2,
+    "constraints/test_reactions.py::test_reactions_have_the_power_of_their_multipliers": 3,
+    "constraints/test_reference.py::test_A02_passes_its_singular_configuration": 2,
+    "constraints/test_rows.py::test_A_is_the_derivative_of_phi_along_the_velocities": 3,
+    "constraints/test_sweeps.py::test_both_ways_give_one_motion": 3,
+    "ensembles/test_damage.py::test_signed_files_with_wrong_values_are_told": 3,
+    "equations/test_numbers.py::test_forms_of_one_body_give_its_acceleration_and_multiplier": 3,
+    "equations/test_numbers.py::test_formulas_of_bundled_machines_are_the_kernels": 3,
+    "kernel/test_c.py::test_the_physics_of_every_joint_computes_what_evaluate_says": 3,
+    "kernel/test_cuda_source.py::test_the_physics_of_every_joint_computes_what_evaluate_says": 4,
+    "kernel/test_llvm.py::test_every_quantity_of_a_compiled_system_is_that_of_the_oracle": 3,
+    "kernel/test_rolled.py::test_loops_compute_what_written_out_operations_do": 3,
+    "kernel/test_schedule.py::test_many_results_come_out_in_their_places": 3,
+    "kernel/test_schedule.py::test_parts_compute_the_bits_of_the_whole": 3,
+    "laws/test_reframe.py::test_new_frames_cost_no_operations": 3,
+    "order/test_methods.py::test_a_method_has_its_order_on_a_free_body": 3,
+    "order/test_methods.py::test_a_method_has_its_order_on_an_arm_with_every_kind_of_joint": 3,
+    "order/test_methods.py::test_the_motion_within_a_step_has_the_order_of_the_method": 3,
+    "peers/test_robots.py::test_every_public_robot_agrees": 6,
+    "peers/test_urdf.py::test_links_are_where_pinocchio_has_them": 5,
+    "reference/test_exact.py::test_heavy_top_is_right_at_and_near_the_vertical": 3,
+    "show/test_animation.py::test_a_page_moves_offline_with_everything_switched_on": 3,
+    "show/test_cans.py::test_every_arrow_turns_right_handed_about_its_axis": 3,
+    "show/test_cans.py::test_it_looks_the_same_whatever_fonts_a_machine_has": 3,
+    "show/test_cans.py::test_names_never_touch_and_never_leave_the_page": 3,
+    "show/test_cans.py::test_parts_are_painted_over_what_they_stand_in_front_of": 3,
+    "show/test_report.py::test_the_page_of_a_run_draws_every_plot": 2,
+    "simulation/test_forms_of_machines.py::test_machines_by_a_form_converge_to_the_run_of_the_tree_at_order_four": 3,
+    "simulation/test_methods.py::test_compiled_steps_are_those_on_plain_floats": 3,
+    "simulation/test_sensitivity.py::test_sensitivities_are_the_derivatives_that_complex_steps_find": 3,
+    "simulation/test_sensitivity.py::test_the_way_back_gives_what_the_way_forward_gives": 3,
+}
+"""A family, and one variant in how many runs every day."""
+
+
+def campaigns(names):
+    """The places, in a list of names of tests, of variants that only `make test-all` runs."""
+    seen = dict.fromkeys(FAMILIES, 0)
+    for place, name in enumerate(names):
+        family = name.removeprefix("tests/").partition("[")[0]
+        if family in FAMILIES:
+            if seen[family] % FAMILIES[family]:
+                yield place
+            seen[family] += 1

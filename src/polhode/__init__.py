@@ -42,7 +42,7 @@ _NAMES = {
     "polhode.analysis": ["Linear", "Mode", "Steady", "equilibrium", "linearize", "steady_motion"],
     "polhode.simulation.absolute_model": ["absolute"],
     "polhode.check.initial_state": ["Consistent", "consistent_start"],
-    "polhode.equations_of_motion": ["Equations", "equations"],
+    "polhode.equations_of_motion.equations": ["Equations", "equations"],
     "polhode.check.diagnosis": ["Diagnosis", "diagnose"],
     "polhode.simulation.gradient": ["gradient"],
     "polhode.simulation.run_records": ["Event"],

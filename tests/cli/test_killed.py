@@ -107,7 +107,7 @@ def test_ctrl_c_ends_a_run_with_what_there_is(tmp_path, environment):
 
 
 MOMENTS = {
-    "run.nc not yet named": "aside._publish",
+    "run.nc not yet named": "atomic_file._publish",
     "run.nc there, before its report and table": "files.csv",
     "within the table": "files._columns",
     "all there, its checkpoint not yet gone": "store.Store.remove",

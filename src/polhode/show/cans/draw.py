@@ -13,6 +13,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.model import Model
+from polhode.result.atomic_file import atomic_path
 from polhode.scalar import a_list, a_path, one_of
 from polhode.show.cans.arrows import Look
 from polhode.show.cans.chain import Chain, chain_of, checked
@@ -64,12 +65,10 @@ class Picture:
         """Write it as .svg, .pdf or .png; never half a file."""
         path = Path(path)
         check_figure_path(path, overwrite)
-        aside = path.with_name(f".{path.name}.part{path.suffix}")
         try:
-            self._write(aside)
-            aside.replace(path)
+            with atomic_path(path, overwrite, path.suffix) as part:
+                self._write(part)
         except OSError as error:
-            aside.unlink(missing_ok=True)
             reason = error.strerror or str(error)
             what, expected = "cannot be written", "a folder where files may be made"
             raise InputError(message(f"figure {path}", what, reason, expected)) from None

@@ -11,6 +11,7 @@ import numpy as np
 from polhode import euler
 from polhode.dynamics.kinematics import frames
 from polhode.errors import InputError, ModelError, message
+from polhode.formats.load import load
 from polhode.model import Element, Model, Tree, make_tree, plain
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
@@ -114,8 +115,6 @@ def chain_of(what: Any, at: Sequence[float] | None = None, sequence: str | None 
             raise InputError(message("draw_cans, argument sequence", "is for models", repr(sequence), "none", fix))
         return sequence_chain(what, at)
     if isinstance(what, (str, Path)):
-        from polhode.formats.load import load
-
         what = load(what)
     if not isinstance(what, Model):
         expected = "a sequence such as '313', a Model, a model file or the name of a bundled model"

@@ -16,7 +16,7 @@ from polhode.result.atomic_file import atomic_path, atomic_write
 from polhode.show.packing import Store
 from polhode.show.page.report import document
 from polhode.show.page.sections import animation as animation_section, header
-from polhode.show.plots.run_source import instants, model_of, opened
+from polhode.show.plots.run_source import Run, instants, model_of, opened
 from polhode.show.scene.film import Film, Shown
 from polhode.show.scene.meshes import looks
 from polhode.show.scene.motion import Arrays
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from xarray import Dataset
 
-    from polhode.show.plots.run_source import Run
 
 KINDS = (".html", ".mp4", ".gif")
 SECONDS, REAL = 6.0, (3.0, 10.0)
@@ -37,7 +36,7 @@ MOST = 2000
 
 @np.errstate(all="ignore")  # a run that failed may hold anything
 def animate(
-    run: "Run",
+    run: Run,
     path: str | Path,
     *,
     model: Model | str | Path | None = None,

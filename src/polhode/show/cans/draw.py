@@ -26,6 +26,7 @@ from polhode.show.cans.theme import THEMES
 from polhode.show.cans.view import best_view
 from polhode.show.figure import check_figure_path
 from polhode.show.vector.canvas import MM, Run, svg
+from polhode.show.vector.canvas_figure import save_page
 from polhode.show.vector.geometry import Array, View
 
 FRAMES = ("all", "ends", "base", "none")
@@ -77,8 +78,6 @@ class Picture:
         if path.suffix == ".svg":
             path.write_text(self.svg, encoding="utf-8")
         else:
-            from polhode.show.vector.canvas_figure import save_page
-
             save_page(self.sheet.page, path)
 
     def _repr_svg_(self) -> str:

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polhode.ensemble.seal import MOST_RUNS
 from polhode.errors import InputError, message
+from polhode.simulation.option_table import DURATION
 from polhode.simulation.work_limits import a_limit, enough
 
 if TYPE_CHECKING:
     from polhode.ensemble.study import Study
-
-DURATION = 10.0
-"""Seconds of a run that says nothing of its time, as in `simulate`."""
 
 SAMPLES = 101
 """Samples of a run that says nothing of them."""

@@ -21,7 +21,7 @@ from PIL import Image, ImageDraw, ImageFont
 import polhode as ph
 from polhode.papers.compare import compare
 from polhode.show.forms_comparison import compare_figure
-from polhode.show.plot.kinds import draw
+from polhode.show.plots.kinds import draw
 from polhode.show.scene.film import Film, Shown
 from polhode.show.scene.motion import Arrays
 from polhode.show.scene.scene import scene

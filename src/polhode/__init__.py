@@ -17,7 +17,7 @@ _MODULES = {
     "euler": "polhode.euler",
     "exact": "polhode.exact",
     "fundamental": "polhode.dynamics.fundamental",
-    "plot": "polhode.show.plot",
+    "plot": "polhode.show.plots.kinds",
 }
 _NAMES = {
     "polhode.dynamics.single": ["Acceleration", "Form", "acceleration", "forms"],
@@ -39,10 +39,12 @@ _NAMES = {
     "polhode.system.system": ["System", "compile"],
     "polhode.system.single_body": ["SingleBody"],
     "polhode.papers.compare": ["compare"],
-    "polhode.analysis": ["Linear", "Mode", "Steady", "equilibrium", "linearize", "steady_motion"],
+    "polhode.analysis.linear": ["Linear", "linearize"],
+    "polhode.analysis.modes": ["Mode"],
+    "polhode.analysis.steady": ["Steady", "equilibrium", "steady_motion"],
     "polhode.simulation.absolute_model": ["absolute"],
     "polhode.check.initial_state": ["Consistent", "consistent_start"],
-    "polhode.equations_of_motion": ["Equations", "equations"],
+    "polhode.equations_of_motion.equations": ["Equations", "equations"],
     "polhode.check.diagnosis": ["Diagnosis", "diagnose"],
     "polhode.simulation.gradient": ["gradient"],
     "polhode.simulation.run_records": ["Event"],

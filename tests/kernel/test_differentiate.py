@@ -12,8 +12,8 @@ from close import assert_close, complex_step
 from machines import ALL, random_model, random_q
 from polhode import quaternion, scalar
 from polhode.dynamics import energy, forces, forward, inverse
-from polhode.kernel import OPERATIONS, SNAP, Builder, Graph, Port, evaluate, trace
-from polhode.kernel.differentiate import DERIVATIVES, jacobian, pullback, pushforward, sparsity
+from polhode.kernel import SNAP, evaluate, trace
+from polhode.kernel.differentiate import jacobian, pullback, pushforward, sparsity
 from polhode.model import make_tree
 from polhode.scalar import Dual, Vec, atan2, cos, exp, log, maximum, sin, sqrt, tan, vec, where
 
@@ -22,34 +22,6 @@ MODES = ["forward", "reverse"]
 
 def total(graph):
     return graph.operations.total()
-
-
-# ── one operation ────────────────────────────────────────────────────────────────────────────────────
-
-
-def single(op):
-    """The graph of one operation on inputs; the condition of a choice is x[1] < x[0]."""
-    builder = Builder(op)
-    x = [builder.input(f"x[{k}]") for k in range(3)]
-    args = [builder.apply("less", x[1], x[0]), x[1], x[2]] if op == "select" else x[: OPERATIONS[op].arity]
-    result = Port("y", (), (builder.apply(op, *args),))
-    return Graph.pruned(op, [Port("x", (3,), tuple(x))], [result], builder.nodes, 0)
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("op", DERIVATIVES)
-def test_each_derivative_is_the_limit_of_differences(op, mode):
-    graph = single(op)
-    for x in ([0.6, 0.3, -1.2], [-0.4, 0.7, 2.0], [0.2, -0.9, 0.5]):
-        x = np.abs(x) if op in ("sqrt", "log") else np.array(x)
-        h, steps = 1e-6, 1e-6 * np.eye(3)
-        expected = (evaluate(graph, x=x + steps) - evaluate(graph, x=x - steps)) / (2 * h)
-        found = evaluate(jacobian(graph, mode=mode), x=x)["d_y_d_x"]
-        assert_close(found, expected, condition=1e4)  # rounding / h, and h² times the third derivative
-
-
-def test_every_operation_on_numbers_has_a_derivative():
-    assert {*DERIVATIVES} == {name for name, o in OPERATIONS.items() if o.arity and not o.condition}
 
 
 # ── random programs ──────────────────────────────────────────────────────────────────────────────────

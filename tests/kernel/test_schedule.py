@@ -10,7 +10,7 @@ from polhode import scalar
 from polhode.kernel import evaluate, trace
 from polhode.kernel.backends.llvm import parts
 from polhode.kernel.backends.llvm.compile import build, lanes
-from polhode.kernel.evaluate import MEANING
+from polhode.kernel.operations import MEANING
 from polhode.kernel.schedule import divided, fused
 from polhode.scalar import Vec, iterate, vec
 

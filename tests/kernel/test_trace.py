@@ -77,10 +77,6 @@ def test_a_graph_keeps_its_promises(program):
     assert graph == trace(lambda x: run(program, x)[-1], x=(3,))
 
 
-def test_every_operation_has_a_meaning():
-    assert {*MEANING} == {name for name, operation in OPERATIONS.items() if operation.arity}
-
-
 # ── sharing, folding, rules ──────────────────────────────────────────────────────────────────────────
 
 

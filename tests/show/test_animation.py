@@ -12,6 +12,7 @@ import polhode as ph
 from polhode import quaternion
 from polhode.errors import InputError, PolhodeError
 from polhode.show import animation
+from polhode.show.plots.run_source import model_of
 from polhode.show.scene.film import SERIES, Film, Shown, rgb
 from polhode.show.scene.motion import Arrays, Motion
 from polhode.show.scene.overlay import between, cans
@@ -25,7 +26,7 @@ ROUNDING = 1e-12
 
 def film(run, shown=None, size=(160, 120), **options):
     arrays = Arrays()
-    return Film(scene(run, ph.plot.source.model_of("test", run), arrays), arrays, shown or Shown(), size, **options)
+    return Film(scene(run, model_of("test", run), arrays), arrays, shown or Shown(), size, **options)
 
 
 # solids
@@ -83,7 +84,7 @@ def test_a_scene_moves_as_the_run_does():
     dense = tumbling()
     coarse = dense.isel(time=slice(None, None, 8))
     arrays = Arrays()
-    made = scene(coarse, ph.plot.source.model_of("test", dense), arrays)
+    made = scene(coarse, model_of("test", dense), arrays)
     moved = Motion.of(made, arrays)
     for k in (0, 4, 37, 203, 800):
         x, q = moved.at(float(dense["time"][k]))
@@ -288,7 +289,7 @@ def test_the_command_writes_a_page_beside_the_run(tmp_path):
     from click.testing import CliRunner
 
     from polhode.cli import main
-    from polhode.result import save
+    from polhode.result.files import save
 
     save(short(), tmp_path / "swing.nc")
     found = CliRunner().invoke(main, ["animate", str(tmp_path / "swing.nc")])

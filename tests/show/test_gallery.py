@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from polhode.show.plot.kinds import KINDS
+from polhode.show.plots.kinds import KINDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

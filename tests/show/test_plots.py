@@ -17,13 +17,22 @@ from matplotlib.image import imread
 
 import polhode as ph
 from polhode.errors import InputError
-from polhode.result import save
+from polhode.result.files import save
 from polhode.show.figure import COLOURS, new_figure, save_figure
-from polhode.show.plot import comparison, machine, rolling, source, stability
-from polhode.show.plot.attitude import angle_curves, continuous
-from polhode.show.plot.ellipsoid import Ellipsoid
-from polhode.show.plot.kinds import KINDS, draw, fitting
-from polhode.show.plot.source import model_of
+from polhode.show.plots import run_source
+from polhode.show.plots.angles import angle_curves
+from polhode.show.plots.compare import differences, named
+from polhode.show.plots.drift import drifts
+from polhode.show.plots.eigenvalues import checked, stable_ranges, tracked
+from polhode.show.plots.ellipsoid import Ellipsoid
+from polhode.show.plots.herpolhode import herpolhode_curve
+from polhode.show.plots.kinds import KINDS, draw, fitting
+from polhode.show.plots.phase import portraits
+from polhode.show.plots.poinsot import construction
+from polhode.show.plots.quaternions import continuous
+from polhode.show.plots.reactions import reaction_curves
+from polhode.show.plots.rolling import smooth
+from polhode.show.plots.run_source import model_of
 from polhode.show.scene.turning import turning
 from polhode.show.vector.geometry import View
 from show.motions import by_form, free_body, linkage, swinging, top, tumbling
@@ -112,17 +121,17 @@ def test_long_curves_keep_their_extremes():
 
 def test_drift_is_that_of_the_grade():
     """The largest drawn drift of the energy is the value that the run was graded by."""
-    found = dict(ph.plot.balance.drifts(top()))
+    found = dict(drifts(top()))
     graded = {check["name"]: check["value"] for check in json.loads(top().attrs["grade"])}
     assert max(found["energy drift"]) == pytest.approx(graded["energy drift"], rel=1e-3)
     L = top()["angular_momentum"].values
     expected = abs(L[:, 2] - L[0, 2]) / np.linalg.norm(L, axis=1).max()
     assert np.allclose(found["|ΔL| / |L|, along z"], expected, rtol=1e-9)
-    assert "constraints, positions" in dict(ph.plot.balance.drifts(linkage()))
+    assert "constraints, positions" in dict(drifts(linkage()))
 
 
 def test_a_phase_portrait_is_rate_against_coordinate():
-    for name, q, v, unit in machine.portraits(swinging()):
+    for name, q, v, unit in portraits(swinging()):
         assert np.array_equal(q, swinging()["q"].sel(coordinate=name))
         assert np.array_equal(v, swinging()["v"].sel(dof=name))
         assert unit == "rad"
@@ -148,13 +157,13 @@ def test_a_body_that_hangs_pulls_with_its_weight():
     hinge = ph.Joint("pin", "revolute", "world", "b", axis=(1, 0, 0))
     on_hinge = ph.simulate(ph.Model("hinged", bodies=hung().bodies, joints=[hinge]), duration=0.5, samples=11)
     for made, name in ((run, "hook"), (bare, "hook"), (on_hinge, "pin")):
-        found = {row: y for row, _, y in machine.reaction_curves(made)[name]}
+        found = {row: y for row, _, y in reaction_curves(made)[name]}
         assert np.allclose(found["$F_z$"], 2.5 * 9.81, rtol=1e-9)
         assert np.allclose([found["$F_x$"], found["$F_y$"], found["$T_x$"], found["$T_y$"]], 0, atol=1e-8)
 
 
 def test_forces_in_a_loop_are_those_the_run_holds():
-    found = machine.reaction_curves(linkage(), joints=True)
+    found = reaction_curves(linkage(), joints=True)
     legend = ph.plot.reactions(linkage()).axes[0].get_legend()
     assert [text.get_text() for text in legend.get_texts()] == ["$F_x$", "$F_y$", "$F_z$"]
     assert list(found) == ["closing", "motor", "knee", "pivot"]
@@ -215,7 +224,7 @@ def body():
 
 @pytest.mark.parametrize("at", [0.0, 3.7, 11.0, 20.0])
 def test_the_ellipsoid_touches_the_plane_at_the_tip_of_omega(at):
-    drawn = rolling.construction(body(), at)
+    drawn = construction(body(), at)
     assert abs(drawn.time - at) < 0.02
     A, c, n, d = drawn.ellipsoid.A, drawn.contact, drawn.normal, drawn.distance
     assert abs(np.linalg.norm(np.linalg.solve(A, c)) - 1) < ROUNDING  # on the ellipsoid
@@ -228,7 +237,7 @@ def test_the_ellipsoid_touches_the_plane_at_the_tip_of_omega(at):
 
 
 def test_by_itself_the_contact_is_drawn_where_it_is_farthest_out():
-    drawn = rolling.construction(body())
+    drawn = construction(body())
     radius = np.linalg.norm(body().in_space - drawn.distance * drawn.normal, axis=1)
     assert np.linalg.norm(drawn.contact - drawn.distance * drawn.normal) == pytest.approx(radius.max())
 
@@ -241,9 +250,9 @@ def test_what_stays_looks_as_if_it_stayed():
 
 
 def test_the_herpolhode_lies_in_the_invariable_plane_between_its_circles():
-    drawn = rolling.construction(body())
+    drawn = construction(body())
     assert np.max(abs(drawn.herpolhode @ drawn.normal - drawn.distance)) < CURVE
-    radius = np.linalg.norm(rolling.herpolhode_curve(body()), axis=1)
+    radius = np.linalg.norm(herpolhode_curve(body()), axis=1)
     exact = ph.exact.free_body((1.0, 2.0, 2.8), (1.0, 0.9, 0.6), np.linspace(0, 20, 20_001)).omega
     expected = np.sqrt(np.sum(exact**2, axis=1) - drawn.distance**2)
     assert np.allclose([radius.min(), radius.max()], [expected.min(), expected.max()], atol=CURVE)
@@ -251,7 +260,7 @@ def test_the_herpolhode_lies_in_the_invariable_plane_between_its_circles():
 
 def test_the_polhode_lies_on_the_ellipsoid_and_goes_through_the_contact():
     for at in (0.0, 7.3):
-        drawn = rolling.construction(body(), at)
+        drawn = construction(body(), at)
         inside = np.linalg.solve(drawn.ellipsoid.A, drawn.polhode.T)
         assert np.max(abs(np.linalg.norm(inside, axis=0) - 1)) < ROUNDING
         step = np.linalg.norm(np.diff(drawn.polhode, axis=0), axis=1).max()
@@ -260,13 +269,13 @@ def test_the_polhode_lies_on_the_ellipsoid_and_goes_through_the_contact():
 
 def test_the_ellipsoid_rolls_without_slipping():
     """The contact runs as far on the ellipsoid as in the plane, at every instant."""
-    _, own, in_space = rolling.smooth(body())
+    _, own, in_space = smooth(body())
     ways = [np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1)) for x in (own, in_space)]
     assert np.max(abs(ways[0] - ways[1])) < 1e-3 * ways[0][-1]
 
 
 def test_curves_between_samples_are_those_of_the_closed_form():
-    time, own, in_space = rolling.smooth(turning(tumbling(samples=151), free_body()))
+    time, own, in_space = smooth(turning(tumbling(samples=151), free_body()))
     exact = ph.exact.free_body((1.0, 2.0, 2.8), (1.0, 0.9, 0.6), time)
     assert len(time) > 225
     assert np.max(abs(own - exact.omega)) < CURVE
@@ -304,7 +313,7 @@ def test_torque_keeps_the_construction_away():
 
 def test_the_bicycle_is_stable_between_its_weave_and_capsize_speeds():
     """4.29238253634111 and 6.02426201538837 m/s: Meijaard, Papadopoulos, Ruina, Schwab 2007."""
-    ranges = stability.stable_ranges(*stability.checked(*bicycle_speeds(400)))
+    ranges = stable_ranges(*checked(*bicycle_speeds(400)))
     assert np.allclose(ranges, [(4.29238253634111, 6.02426201538837)], atol=1e-5)
 
 
@@ -313,26 +322,26 @@ def test_eigenvalues_are_followed_from_one_speed_to_the_next():
     x = np.linspace(0, 3, 300)
     paths = np.column_stack([-1 + 0.5 * x + 1j * (1 + x), -1 + 0.5 * x - 1j * (1 + x), 2 - x + 0j, x - 2 + 0j])
     shuffled = np.array([row[rng.permutation(4)] for row in paths])
-    found = stability.tracked(shuffled)
+    found = tracked(shuffled)
     assert np.max(abs(np.diff(found, axis=0))) < 0.05
     assert np.array_equal(np.sort_complex(found[-1]), np.sort_complex(paths[-1]))
 
 
 def test_runs_are_compared_at_common_instants_and_between_them():
-    found = comparison.named([swinging(), swinging(1e-5)])
+    found = named([swinging(), swinging(1e-5)])
     assert list(found) == ["dop853, tolerance 1e-09", "dop853, tolerance 1e-05"]
-    time, apart = comparison.differences(found, "q", [0, 1])["dop853, tolerance 1e-05"]
+    time, apart = differences(found, "q", [0, 1])["dop853, tolerance 1e-05"]
     assert np.array_equal(time, swinging()["time"])
     assert np.array_equal(apart, abs(swinging()["q"].values - swinging(1e-5)["q"].values).max(axis=1))
     other = ph.simulate(ph.load("double-pendulum"), duration=3.0, samples=1235, tolerance=1e-9)
-    _, between = comparison.differences({"a": swinging(), "b": other}, "q", [0, 1])["b"]
+    _, between = differences({"a": swinging(), "b": other}, "q", [0, 1])["b"]
     assert between.max() < 1e-5
 
 
 def test_one_attitude_with_two_signs_is_no_difference():
     run = tumbling()
     turned = run.assign(quaternion=-run["quaternion"])
-    _, apart = comparison.differences({"a": run, "b": turned}, "quaternion", [0])["b"]
+    _, apart = differences({"a": run, "b": turned}, "quaternion", [0])["b"]
     assert apart.max() < 1e-7
 
 
@@ -449,8 +458,8 @@ def test_words_of_a_figure_mean_nothing_to_the_page(tmp_path):
 
 def test_of_a_very_long_run_evenly_spread_samples_are_read(tmp_path, monkeypatch):
     save(tumbling(), tmp_path / "run.nc")
-    monkeypatch.setattr(source, "MOST_READ", 100)
-    found = source.opened(tmp_path / "run.nc")["time"].values
+    monkeypatch.setattr(run_source, "MOST_READ", 100)
+    found = run_source.opened(tmp_path / "run.nc")["time"].values
     assert len(found) <= 100
     assert found[-1] == tumbling()["time"].values[-1]
     assert np.allclose(np.diff(found), found[1] - found[0])

@@ -1,5 +1,7 @@
 """`polhode plot`: pictures of runs."""
 
+import textwrap
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +12,33 @@ from polhode.errors import InputError, message
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from polhode.show.plot.source import Run
+    from polhode.show.plots.run_source import Run
 
 
-@click.command()
+class PlotCommand(click.Command):
+    """A command whose help names the kinds of plots as their registry has them, read when help is asked for."""
+
+    def get_help(self, ctx: click.Context) -> str:
+        """The help text."""
+        from polhode.show.plots.kinds import KINDS, takers
+
+        kinds = textwrap.wrap(" ".join([*KINDS, "compare"]), 60)
+        shown = copy(self)
+        shown.help = (self.help or "").replace("{kinds}", ("\n" + 11 * " ").join(kinds))
+        shown.params = [copy(option) for option in self.params]
+        for option in shown.params:
+            if isinstance(option, click.Option) and option.help:
+                option.help = option.help.replace("{kinds}", ", ".join(takers(str(option.name))))
+        return super(PlotCommand, shown).get_help(ctx)
+
+
+@click.command(cls=PlotCommand)
 @click.argument("what", nargs=-1, required=True, metavar="RUN… [KIND…]")
-@click.option("--body", default=None, help="Of quaternions, angles, rates: which body.  [default: the first]")
-@click.option("--sequence", default=None, help="Of angles: 313, 321, extrinsic-123, …  [default: 313]")
-@click.option("--names", default=None, help="Of joints, phase, reactions, compare: which, split by commas.")
+@click.option("--body", default=None, help="Of {kinds}: which body.  [default: the first]")
+@click.option("--sequence", default=None, help="Of {kinds}: 313, 321, extrinsic-123, …  [default: 313]")
+@click.option("--names", default=None, help="Of {kinds}, compare: which, split by commas.")
 @click.option(
-    "--at", type=float, default=None, help="Of poinsot: the instant, s.  [default: when ω is farthest from L]"
+    "--at", type=float, default=None, help="Of {kinds}: the instant, s.  [default: when ω is farthest from L]"
 )
 @click.option("--variable", default="q", show_default=True, help="Of compare: which variable.")
 @click.option("--model", default=None, help="The run's model, if the run does not hold it: a file or a bundled name.")
@@ -34,12 +53,11 @@ def plot(what: tuple[str, ...], out: Path | None, overwrite: bool, variable: str
     """Draw RUN (run.nc, or its folder): the KINDs named, or all that fit. Several runs are compared.
 
     \b
-    Kinds: energies momenta drift joints phase reactions multipliers
-           quaternions angles rates polhode herpolhode poinsot compare
+    Kinds: {kinds}
     """
     from polhode.show.figure import check_figure_path, save_figure
-    from polhode.show.plot.kinds import KINDS, draw, fitting
-    from polhode.show.plot.source import opened
+    from polhode.show.plots.kinds import KINDS, draw, fitting
+    from polhode.show.plots.run_source import opened
 
     runs = [item for item in what if item not in KINDS and item != "compare" and _means_file(item)]
     kinds = [item for item in what if item not in runs]
@@ -73,7 +91,7 @@ def _means_file(item: str) -> bool:
 
 
 def _compared(runs: list[str], kinds: list[str], variable: str, names: list[str] | None) -> "Figure":
-    from polhode.show.plot import compare
+    from polhode.show.plots.compare import compare
 
     if [kind for kind in kinds if kind != "compare"]:
         found = f"{len(runs)} runs and the kinds {', '.join(kinds)}"

@@ -18,6 +18,9 @@ from polhode.model import Model
 from polhode.simulation.option_table import RUN_OPTIONS
 from polhode.simulation.run_options import RunOptions
 
+SAMPLES = 101
+"""Samples of each run of a study that says nothing of them."""
+
 
 @dataclass(frozen=True)
 class Stop:

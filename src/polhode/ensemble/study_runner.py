@@ -13,12 +13,11 @@ from polhode.ensemble.draws import Draws
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
 from polhode.ensemble.names import check_study_names
 from polhode.ensemble.rules import Rules
-from polhode.ensemble.study import Study, is_text, told
+from polhode.ensemble.study import SAMPLES, Study, is_text, told
 from polhode.ensemble.targets import FORCE, START, Targets, impossible
-from polhode.ensemble.work import SAMPLES
 from polhode.errors import InputError, PolhodeError, message
 from polhode.integrate.methods import method_named
-from polhode.result import conserved
+from polhode.result.symmetry import conserved
 from polhode.scalar import Vec
 from polhode.simulation import step_state
 from polhode.simulation.batch_run import (

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import sympy
 
 from polhode.dynamics import forces, inertia
-from polhode.dynamics.inverse import ground, handed, joint_force, outward
-from polhode.dynamics.kinematics import placement
+from polhode.dynamics.inverse import ground, handed, outward
+from polhode.dynamics.kinematics import joint_force, placement
 from polhode.equations_of_motion.derive import Derivation, State, second_order
 from polhode.equations_of_motion.letters import symbol_latex
 from polhode.equations_of_motion.polynomial import FUNCTIONS, RELATIONS, SHORTEST, short_fraction
 from polhode.errors import InputError, message
 from polhode.kernel import Graph
 from polhode.kernel.graph import Node
-from polhode.kernel.replay import ON_SCALARS
+from polhode.kernel.operations import MEANING
 from polhode.model import make_tree
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
@@ -103,7 +103,7 @@ def newton_euler(x: State) -> dict[str, Any]:
     for i in reversed(range(len(x.tree.elements))):
         e, (f, n) = x.tree.elements[i], force[i]
         found |= {f"f.{i}": f, f"n.{i}": n}
-        for a, value, armature in zip(e.v, joint_force(e, f, n), e.armature, strict=True):
+        for a, value, armature in zip(e.v, joint_force(e, x.q, f, n), e.armature, strict=True):
             tau[a] = value + armature * x.vd[a] - acting.generalized[a]
         if e.parent != GROUND:
             F, N = force[e.parent]
@@ -257,7 +257,7 @@ class _Reader:
         return FUNCTIONS[node.op](*x)
 
 
-ARITHMETIC = {op: ON_SCALARS[op] for op in ("add", "sub", "mul", "div", "neg", "fma")}
+ARITHMETIC = {op: MEANING[op] for op in ("add", "sub", "mul", "div", "neg", "fma")}
 
 
 def number(value: Any) -> Any:

@@ -5,7 +5,7 @@ derivative between them. What a node carries is sparse: a zero known from the st
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -14,35 +14,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from polhode.errors import CompileError, InputError, UnknownNameError, message
-from polhode.kernel.graph import STRUCTURED, Graph, Node, Port, labels
+from polhode.kernel.graph import Graph, Node, Port, labels
+from polhode.kernel.operations import OPERATIONS, STRUCTURED
 from polhode.kernel.routine import Block, Routine, Statement, Switch
 from polhode.kernel.trace import Builder, Condition, Symbol, scope
-from polhode.scalar import cos, sin, sqrt, where
-
-DERIVATIVES: dict[str, Callable[..., tuple]] = {
-    "add": lambda r, x, y: (1.0, 1.0),
-    "sub": lambda r, x, y: (1.0, -1.0),
-    "mul": lambda r, x, y: (y, x),
-    "div": lambda r, x, y: (1 / y, -r * (1 / y)),
-    "neg": lambda r, x: (-1.0,),
-    "fma": lambda r, x, y, z: (y, x, 1.0),
-    "abs": lambda r, x: (where(x < 0, -1.0, 1.0),),
-    "sqrt": lambda r, x: (0.5 / r,),
-    "sin": lambda r, x: (cos(x),),
-    "cos": lambda r, x: (-sin(x),),
-    "tan": lambda r, x: (1 + r * r,),
-    "asin": lambda r, x: (1 / sqrt(1 - x * x),),
-    "acos": lambda r, x: (-1 / sqrt(1 - x * x),),
-    "atan2": lambda r, y, x: (x / (x * x + y * y), -y / (x * x + y * y)),
-    "exp": lambda r, x: (r,),
-    "log": lambda r, x: (1 / x,),
-    "select": lambda r, c, x, y: (c, ~c),
-}
-"""The partial derivatives of a result r by those of its operands that are numbers.
-
-A condition stands for 1 where it holds; where it does not, the operand has no effect, not even an
-infinite or undefined one. Operations that give a condition have no derivative, and are not here.
-"""
 
 MODES = ("auto", "forward", "reverse")
 Names = str | Iterable[str] | None
@@ -294,9 +269,10 @@ class _Copy:
         for k, (op, args, value) in enumerate(graph.nodes[len(self.place) :], len(self.place)):
             node = builder.copied(op, [self.place[a] for a in args], value)
             self.place.append(node)
-            if paths.targets[k] and paths.sources[k] and op not in STRUCTURED:
+            derivative = OPERATIONS[op].derivative if op in OPERATIONS else None
+            if derivative and paths.targets[k] and paths.sources[k]:
                 symbols = [(Condition if graph.nodes[a].is_condition else Symbol)(builder, self.place[a]) for a in args]
-                partials = zip(paths.operands[k], DERIVATIVES[op](Symbol(builder, node), *symbols), strict=True)
+                partials = zip(paths.operands[k], derivative(Symbol(builder, node), *symbols), strict=True)
                 self.edges[k] = [(a, *self._edge(partial)) for a, partial in partials if paths.sources[a]]
 
     def _edge(self, partial: Any) -> tuple[int, int]:

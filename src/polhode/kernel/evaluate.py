@@ -1,13 +1,9 @@
-"""What every operation means, in plain floats: the definition that all emitters are tested against.
+"""The value of a graph on plain doubles, by the meaning of its operations: what all backends are tested against.
 
-Numbers are doubles and follow IEEE 754: nothing raises, x/0 is an infinity or NaN, √−1 is NaN.
 Elementwise on NumPy arrays, so that a graph also runs on a batch.
 """
 
-import operator
-from collections.abc import Callable, Sequence
-from fractions import Fraction
-from math import inf, isfinite
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,65 +11,9 @@ import numpy as np
 from polhode import scalar
 from polhode.errors import InputError, message
 from polhode.kernel.graph import Graph, Node, Port
+from polhode.kernel.operations import MEANING
 from polhode.kernel.routine import Routine, run
-from polhode.scalar import Array, Scalar
-
-
-def divide(x: Scalar, y: Scalar) -> Scalar:
-    """x/y, also by zero."""
-    if isinstance(x, float) and isinstance(y, float) and y:
-        return x / y
-    with np.errstate(all="ignore"):
-        quotient = np.divide(x, y)
-    return quotient if quotient.ndim else float(quotient)
-
-
-def fma(x: Scalar, y: Scalar, z: Scalar) -> Scalar:
-    """x y + z rounded once: the double nearest to the exact value."""
-    if not all(isinstance(number, float) for number in (x, y, z)):
-        return np.vectorize(fma, otypes=[float])(*map(np.asarray, (x, y, z)))
-    x, y, z = float(x), float(y), float(z)
-    if not (isfinite(x) and isfinite(y) and isfinite(z)):
-        return x * y + z
-    exact = Fraction(x) * Fraction(y) + Fraction(z)
-    if exact == 0:
-        return x * y + z  # the product is exact here: this only finds the sign of zero
-    try:
-        return float(exact)
-    except OverflowError:
-        return inf if exact > 0 else -inf
-
-
-def negation(condition: Any) -> Any:
-    """True for false, false for true."""
-    return not condition if isinstance(condition, bool) else np.logical_not(condition)
-
-
-MEANING: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": divide,
-    "neg": operator.neg,
-    "fma": fma,
-    "abs": abs,
-    "sqrt": scalar.sqrt,
-    "sin": scalar.sin,
-    "cos": scalar.cos,
-    "tan": scalar.tan,
-    "asin": scalar.asin,
-    "acos": scalar.acos,
-    "atan2": scalar.atan2,
-    "exp": scalar.exp,
-    "log": scalar.log,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "and": operator.and_,
-    "or": operator.or_,
-    "not": negation,
-    "select": scalar.where,
-}
-"""Every operation that has operands, as a function of their values."""
+from polhode.scalar import Array
 
 
 def evaluate(graph: Graph, /, **values: Array) -> Any:

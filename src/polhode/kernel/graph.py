@@ -1,8 +1,8 @@
-"""The scalar graph: its node, its operations, and what a finished graph is.
+"""The scalar graph: its node, its rules of simplification, and what a finished graph is.
 
 A graph is a list of nodes in which operands stand before what uses them, so that every pass over it
 is a loop. A node refers to others by their place in the list. What an operation computes is said in
-`evaluate.py`, and nowhere else.
+`operations.py`, and nowhere else.
 """
 
 from __future__ import annotations
@@ -14,55 +14,7 @@ from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
-
-class Operation(NamedTuple):
-    """One operation of the graph."""
-
-    name: str
-    arity: int
-    text: str
-    """How it prints, with places for its operands."""
-    commutative: bool = False
-    """Whether its first two operands may change places."""
-    condition: bool = False
-    """Whether its result is true or false instead of a number."""
-
-
-TABLE = [
-    Operation("input", 0, ""),
-    Operation("constant", 0, ""),
-    Operation("add", 2, "{} + {}", commutative=True),
-    Operation("sub", 2, "{} - {}"),
-    Operation("mul", 2, "{} * {}", commutative=True),
-    Operation("div", 2, "{} / {}"),
-    Operation("neg", 1, "-{}"),
-    Operation("fma", 3, "fma({}, {}, {})", commutative=True),
-    Operation("abs", 1, "abs({})"),
-    Operation("sqrt", 1, "sqrt({})"),
-    Operation("sin", 1, "sin({})"),
-    Operation("cos", 1, "cos({})"),
-    Operation("tan", 1, "tan({})"),
-    Operation("asin", 1, "asin({})"),
-    Operation("acos", 1, "acos({})"),
-    Operation("atan2", 2, "atan2({}, {})"),
-    Operation("exp", 1, "exp({})"),
-    Operation("log", 1, "log({})"),
-    Operation("less", 2, "{} < {}", condition=True),
-    Operation("less_equal", 2, "{} <= {}", condition=True),
-    Operation("and", 2, "{} and {}", commutative=True, condition=True),
-    Operation("or", 2, "{} or {}", commutative=True, condition=True),
-    Operation("not", 1, "not {}", condition=True),
-    Operation("select", 3, "where({}, {}, {})"),
-]
-
-OPERATIONS = {operation.name: operation for operation in TABLE}
-"""Every operation by name. `and`, `or`, `not` and the first operand of `select` take conditions, all else numbers."""
-
-STRUCTURED = {"call", "part"}
-"""Beside the operations: a node that runs a Routine on its operands, and nodes that are one of its results each."""
-
-COMMUTATIVE = {operation.name for operation in TABLE if operation.commutative}
-"""The operations whose first two operands may change places."""
+from polhode.kernel.operations import COMMUTATIVE, OPERATIONS
 
 SNAP = 1e-15
 """Asked for with `trace(function, SNAP, …)`: smaller constants are 0 where they meet a symbol in + − *.

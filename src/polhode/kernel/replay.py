@@ -1,39 +1,13 @@
 """A graph as a function again: its operations done on any scalars, symbols of another trace among them."""
 
-from collections.abc import Callable
 from typing import Any
 
 from polhode.kernel.evaluate import called
 from polhode.kernel.graph import Graph
+from polhode.kernel.operations import MEANING
 from polhode.kernel.routine import Routine
 from polhode.kernel.trace import Symbol, innermost, number_node
-from polhode.scalar import Vec, acos, asin, atan2, cos, exp, log, sin, sqrt, tan, where
-
-ON_SCALARS: dict[str, Callable] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "neg": lambda a: -a,
-    "fma": lambda a, b, c: a * b + c,
-    "abs": abs,
-    "sqrt": sqrt,
-    "sin": sin,
-    "cos": cos,
-    "tan": tan,
-    "asin": asin,
-    "acos": acos,
-    "atan2": atan2,
-    "exp": exp,
-    "log": log,
-    "less": lambda a, b: a < b,
-    "less_equal": lambda a, b: a <= b,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "not": lambda a: ~a,
-    "select": where,
-}
-"""Each operation on generic scalars (an fma is rounded twice there)."""
+from polhode.scalar import Vec
 
 
 def replay(graph: Graph, /, **given: Any) -> Any:
@@ -50,7 +24,7 @@ def replay(graph: Graph, /, **given: Any) -> Any:
         elif node.op == "part":
             values[k] = values[node.args[0]][node.value]
         elif node.op != "input":
-            values[k] = ON_SCALARS[node.op](*(values[a] for a in node.args))
+            values[k] = MEANING[node.op](*(values[a] for a in node.args))
     return graph.result([_shaped([values[k] for k in port.nodes], port.shape) for port in graph.outputs])
 
 

@@ -10,6 +10,7 @@ from itertools import count
 from weakref import WeakKeyDictionary
 
 from polhode.kernel.graph import Graph, Node
+from polhode.kernel.operations import cost
 from polhode.kernel.routine import Routine
 
 _routines: WeakKeyDictionary[Routine, Routine] = WeakKeyDictionary()
@@ -71,9 +72,6 @@ def fused(graph: Graph) -> Graph:
 PART = 700
 """Operations of one part of a divided graph, and values that it takes from others."""
 
-WEIGHT = {"sin": 20, "cos": 20}
-"""Operations that count for several, for the text they become."""
-
 
 @dataclass(frozen=True)
 class Division:
@@ -88,7 +86,7 @@ class Division:
 
 def weight(graph: Graph) -> int:
     """About how many instructions a graph becomes."""
-    return sum(WEIGHT.get(node.op, 1) for node in graph.nodes if node.args)
+    return sum(cost(node.op) for node in graph.nodes if node.args)
 
 
 def divided(graph: Graph, size: int = PART) -> Division:
@@ -132,6 +130,6 @@ def _cut(graph: Graph, size: int) -> tuple[tuple[int, ...], ...]:
             room, here = size, set()
         own = [k, *results.get(k, ())]
         parts[-1] += own
-        room -= WEIGHT.get(node.op, 1) + len({*node.args} - here) + len(own) - 1
+        room -= cost(node.op) + len({*node.args} - here) + len(own) - 1
         here.update(own, node.args)
     return tuple(map(tuple, parts))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from polhode.result import Extra
+from polhode.result.dataset import Extra
 from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.run_by_form import RunByForm, is_single
 from polhode.simulation.run_records import Ending, Position, Samples, first_sample

@@ -12,19 +12,10 @@ from polhode.check.constraint_monitor import JOINTS, ConstraintMonitor
 from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.sundials import SUNDIALS
-from polhode.result import (
-    VARIABLES,
-    Conserved,
-    Facts,
-    Grade,
-    Residual,
-    Steps,
-    Trajectory,
-    completed,
-    conserved,
-    dataset,
-    grade,
-)
+from polhode.result.checks import Residual, Steps, grade
+from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
+from polhode.result.symmetry import Conserved, conserved
+from polhode.result.verdict import Grade
 from polhode.simulation.form_run import FormRun
 from polhode.simulation.observer import Observer
 from polhode.simulation.replayed_steps import ReplayedRun, replayed

@@ -13,7 +13,7 @@ import numpy as np
 from polhode.errors import InputError, message, told
 from polhode.integrate.bound import BOUND
 from polhode.integrate.methods import method_named
-from polhode.result import Extra
+from polhode.result.dataset import Extra
 from polhode.scalar import UNIT_TOLERANCE
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec
@@ -407,7 +407,7 @@ class RunLoop:
             return f"gave shapes {q.shape}, {v.shape}, not {at.q.shape}, {at.v.shape}"
         if not np.all(np.isfinite([*q, *v])):
             return f"gave {str([*q.tolist(), *v.tolist()])[:80]}, not finite numbers"
-        sizes = [np.linalg.norm(q[list(e.q)]) for e in self.compiled.tree.elements if e.kind == "ball"]
+        sizes = [np.linalg.norm(q[list(e.q)]) for e in self.compiled.tree.elements if e.kind.quaternion]
         off = max((abs(size - 1) for size in sizes), default=0.0)
         return f"gave a quaternion {off:.3g} off the unit sphere" if off > UNIT_TOLERANCE else ""
 

@@ -16,7 +16,7 @@ from polhode.integrate.bound import BOUND
 from polhode.integrate.methods import method_named
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
-from polhode.result import VARIABLES
+from polhode.result.dataset import VARIABLES
 from polhode.scalar import Array, a_list, as_array, flag, real_number
 from polhode.simulation.inputs import Sampled, is_held_input
 from polhode.simulation.option_table import DURATION, METHOD, RUN_OPTIONS

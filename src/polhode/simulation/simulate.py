@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from polhode.errors import InputError, message
 from polhode.model import Model
-from polhode.result import error_estimate
+from polhode.result.checks import error_estimate
 from polhode.scalar import Array
 from polhode.simulation.option_table import RUN_OPTIONS
 from polhode.simulation.run import Progress, Run

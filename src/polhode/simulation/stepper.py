@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from polhode.constrain.constraint_policy import ConstraintPolicy
-from polhode.result import Extra
+from polhode.result.dataset import Extra
 from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.run_records import Ending, Position, Samples
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.integrate import sundials
-from polhode.result import Extra
+from polhode.result.dataset import Extra
 from polhode.scalar import Vec
 from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.run_records import Ending, Position, Samples, first_sample

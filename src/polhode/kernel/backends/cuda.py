@@ -1,6 +1,6 @@
 """Graph → CUDA C: one state per thread, every operation as in C (`c.TEXT`), in the order of the graph."""
 
-from polhode.kernel.backends.c import check, header, identifiers, routine_sources, statements
+from polhode.kernel.backends.c import TEXT as TEXT, check, header, identifiers, routine_sources, statements
 from polhode.kernel.graph import Graph
 
 CONSTANTS = """\

@@ -4,7 +4,7 @@ A lane holds one state. All lane widths do the same operations, so they round al
 """
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from polhode.kernel.graph import Graph, Node, Port
 from polhode.kernel.routine import Routine
@@ -21,11 +21,6 @@ COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767
        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 """Coefficients on |r| ≤ π/4: sin r = r + r³ P(r²), cos r = 1 − r²/2 + r⁴ Q(r²), as in fdlibm."""
 
-FAST = {"add", "sub", "mul"}
-"""What may be reassociated and contracted where that is asked for; sin and cos stay as they are."""
-BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-COMPARE = {"less": "olt", "less_equal": "ole"}
-INTRINSIC = {"sqrt": "llvm.sqrt", "abs": "llvm.fabs", "fma": "llvm.fma"}
 LIBRARY = {"tan": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "atan2": 2}
 """Functions of the C library, called lane by lane, and how many arguments they take."""
 
@@ -77,14 +72,22 @@ class Body:
         truth = isinstance(value, bool)
         return self.all_lanes(str(value).lower(), "i1") if truth else self.real_constant(value)
 
+    def intrinsic(self, function: str, *args: str) -> str:
+        """A function that LLVM knows, on numbers."""
+        given = ", ".join(f"{self.real} {a}" for a in args)
+        return self.put(f"call {self.real} @llvm.{function}.{self.suffix}({given})")
+
     def fma(self, a: str, b: str, c: str) -> str:
         """a·b + c, rounded once."""
-        call = f"call {self.real} @llvm.fma.{self.suffix}"
-        return self.put(f"{call}({self.real} {a}, {self.real} {b}, {self.real} {c})")
+        return self.intrinsic("fma", a, b, c)
 
     def binary(self, op: str, a: str, b: str) -> str:
         """fadd, fsub, fmul, fdiv."""
         return self.put(f"{op} {self.real} {a}, {b}")
+
+    def loose(self, op: str, a: str, b: str) -> str:
+        """fadd, fsub, fmul; reassociated and contracted where that is asked for."""
+        return self.binary(f"{op} reassoc nsz contract" if self.fast else op, a, b)
 
     def label(self, block: str) -> None:
         """Begin a block."""
@@ -107,7 +110,7 @@ class Body:
         if x in self.sincos:
             return self.sincos[x]
         fast = self._reduced(x)
-        size = self.put(f"call {self.real} @llvm.fabs.{self.suffix}({self.real} {x})")
+        size = self.intrinsic("fabs", x)
         huge = self.put(f"fcmp ugt {self.real} {size}, {self.real_constant(SIN_LIMIT)}")
         some = huge
         if self.width > 1:
@@ -203,25 +206,7 @@ class Body:
             return self.call(node.value, args)
         if op == "part":
             return self.part(args[0], node.value)
-        if op in BINARY:
-            flags = " reassoc nsz contract" if self.fast and op in FAST else ""
-            return self.binary(BINARY[op] + flags, *args)
-        if op == "neg":
-            return self.put(f"fneg {self.real} {args[0]}")
-        if op in INTRINSIC:
-            given = ", ".join(f"{self.real} {a}" for a in args)
-            return self.put(f"call {self.real} @{INTRINSIC[op]}.{self.suffix}({given})")
-        if op in ("sin", "cos"):
-            return self.sine_cosine(args[0])[op == "cos"]
-        if op in COMPARE:
-            return self.put(f"fcmp {COMPARE[op]} {self.real} {args[0]}, {args[1]}")
-        if op in ("and", "or"):
-            return self.put(f"{op} {self.truth} {args[0]}, {args[1]}")
-        if op == "not":
-            return self.put(f"xor {self.truth} {args[0]}, {self.all_lanes('true', 'i1')}")
-        if op == "select":
-            return self.put(f"select {self.truth} {args[0]}, {self.real} {args[1]}, {self.real} {args[2]}")
-        return self.lane_by_lane(op, args)
+        return TEXT[op](self, *args)
 
     def transposed(self, rows: list[str]) -> list[str]:
         """Rows of a width × width block as its columns: log₂(width) stages of exchanges."""
@@ -290,3 +275,29 @@ class Body:
             rows = self.transposed(columns + [columns[-1]] * (W - left))
             for lane, value in enumerate(rows):
                 self.store_row(self.row(at, stride, lane, first), value, left)
+
+
+def _library(function: str) -> Callable[..., str]:
+    return lambda body, *args: body.lane_by_lane(function, args)
+
+
+TEXT: dict[str, Callable[..., str]] = {
+    "add": lambda body, x, y: body.loose("fadd", x, y),
+    "sub": lambda body, x, y: body.loose("fsub", x, y),
+    "mul": lambda body, x, y: body.loose("fmul", x, y),
+    "div": lambda body, x, y: body.binary("fdiv", x, y),
+    "neg": lambda body, x: body.put(f"fneg {body.real} {x}"),
+    "fma": Body.fma,
+    "abs": lambda body, x: body.intrinsic("fabs", x),
+    "sqrt": lambda body, x: body.intrinsic("sqrt", x),
+    "sin": lambda body, x: body.sine_cosine(x)[0],
+    "cos": lambda body, x: body.sine_cosine(x)[1],
+    **{function: _library(function) for function in LIBRARY},
+    "less": lambda body, x, y: body.put(f"fcmp olt {body.real} {x}, {y}"),
+    "less_equal": lambda body, x, y: body.put(f"fcmp ole {body.real} {x}, {y}"),
+    "and": lambda body, x, y: body.put(f"and {body.truth} {x}, {y}"),
+    "or": lambda body, x, y: body.put(f"or {body.truth} {x}, {y}"),
+    "not": lambda body, x: body.put(f"xor {body.truth} {x}, {body.all_lanes('true', 'i1')}"),
+    "select": lambda body, c, x, y: body.put(f"select {body.truth} {c}, {body.real} {x}, {body.real} {y}"),
+}
+"""Every operation that has operands, as the instructions that compute it; each puts them in the body."""

@@ -1,0 +1,1 @@
+"""Plots of runs, one kind a file; `kinds` lists them."""

@@ -1,0 +1,63 @@
+"""Plots of runs: `ph.plot.energies(run)`, `ph.plot.poinsot(run)`, …; each returns the figure and shows no window.
+
+A run is what `ph.simulate` returns, or the path of a file that `polhode run` wrote. This module is `ph.plot` and the
+registry: a new kind is one file beside this one with a function of its name, imported and listed here.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from polhode.errors import UnknownNameError, did_you_mean, message
+from polhode.show.plots.angles import angles
+from polhode.show.plots.compare import compare as compare
+from polhode.show.plots.drift import drift
+from polhode.show.plots.eigenvalues import eigenvalues as eigenvalues
+from polhode.show.plots.energies import energies
+from polhode.show.plots.herpolhode import herpolhode
+from polhode.show.plots.joints import joints
+from polhode.show.plots.momenta import momenta
+from polhode.show.plots.multipliers import multipliers
+from polhode.show.plots.phase import phase
+from polhode.show.plots.poinsot import poinsot
+from polhode.show.plots.polhode import polhode
+from polhode.show.plots.quaternions import quaternions
+from polhode.show.plots.rates import rates
+from polhode.show.plots.reactions import reactions
+from polhode.show.plots.run_source import Run, Unfit, opened
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+KINDS: dict[str, Callable[..., Any]] = {
+    plot.__name__: plot
+    for plot in (
+        energies, momenta, drift, joints, phase, reactions, multipliers, quaternions, angles, rates,
+        polhode, herpolhode, poinsot,
+    )
+}  # fmt: skip
+"""Plots of one run by the name that `polhode plot` takes; `compare` and `eigenvalues` take more than one run."""
+
+
+def takers(option: str) -> list[str]:
+    """The kinds that take this option: it is a parameter of their function."""
+    return [kind for kind, plot in KINDS.items() if option in inspect.signature(plot).parameters]
+
+
+def draw(kind: str, run: Run, **options: Any) -> "Figure":
+    """One kind of plot by its name; options that it does not take are left out."""
+    if kind not in KINDS:
+        fix = did_you_mean(kind, KINDS)
+        raise UnknownNameError(message("plot", "no such kind", repr(kind), ", ".join([*KINDS, "compare"]), fix))
+    given = {key: value for key, value in options.items() if value is not None and kind in takers(key)}
+    return KINDS[kind](run, **given)
+
+
+def fitting(run: Run, **options: Any) -> "Iterator[tuple[str, Figure]]":
+    """Every kind that this run has something for, drawn."""
+    found = opened(run)
+    for kind in KINDS:
+        try:
+            yield kind, draw(kind, found, **options)
+        except Unfit:
+            continue

@@ -35,7 +35,7 @@ from polhode.kernel.null_space import by_null_space
 from polhode.kernel.record import Shared
 from polhode.kernel.trace import is_zero
 from polhode.model import Model, Tree, make_tree
-from polhode.model.conditions import check_constraint
+from polhode.model.description import check_constraint
 from polhode.model.per_model_cache import once_each
 from polhode.model.tree import ORIGIN
 from polhode.quaternion import conjugate, product
@@ -389,7 +389,7 @@ def _conditions(model: Model) -> tuple[tuple[Condition, ...], Scales]:
         c
         for constraint in model.constraints
         for c in constraints.conditions(
-            constraint, row_names(model, constraint) if constraint.type == "function" else ()
+            constraint, row_names(model, constraint) if constraint.kind.rows_by_trial else ()
         )
     )
     return found, scales(model, make_tree(model), found)

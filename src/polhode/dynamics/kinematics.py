@@ -7,6 +7,7 @@ world's origin.
 from typing import NamedTuple
 
 from polhode.model import Element, Tree
+from polhode.model.state import MachineState
 from polhode.model.tree import GROUND, ORIGIN
 from polhode.quaternion import conjugate, exp, log, product, rotation_matrix_homogeneous
 from polhode.scalar import Scalar, Vec, cos, cross, identity, sin, where
@@ -92,6 +93,12 @@ def velocities(tree: Tree, at: list[Frame], v: Vec) -> list[Twist]:
         linear = parent.linear + cross(parent.angular, frame.o - frame_p.o) + frame.R @ own.linear
         found.append(Twist(linear, parent.angular + frame.R @ own.angular))
     return found
+
+
+def machine_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
+    """Everything that force elements and constraints depend on."""
+    at = frames(tree, q)
+    return MachineState(t, q, v, at, velocities(tree, at, v), tree.of_body, tree.of_joint, tree.constraints)
 
 
 def accelerations(tree: Tree, at: list[Frame], v: Vec, vd: Vec) -> list[Twist]:

@@ -33,7 +33,6 @@ class Twist(NamedTuple):
 
 
 ORIGIN = vec(0.0, 0.0, 0.0)
-UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 WORLD_FRAME = Frame(identity(3), ORIGIN)
 AT_REST = Twist(ORIGIN, ORIGIN)
 

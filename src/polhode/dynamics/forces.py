@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from polhode.dynamics.kinematics import machine_state
 from polhode.model import Tree
-from polhode.model.tree import GROUND, ORIGIN
+from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec
-from polhode.spatial import Frame
+from polhode.spatial import ORIGIN, Frame
 
 
 class Acting(NamedTuple):
@@ -43,7 +43,7 @@ def joint_forces(tree: Tree, q: Vec, v: Vec) -> Vec:
     for e in tree.elements:
         for k, a in enumerate(e.v):
             tau[a] = -(e.damping[k] * v[a])
-            if e.kind != "ball":
+            if not e.kind.quaternion:
                 tau[a] = tau[a] - e.stiffness[k] * (q[e.q[k]] - e.rest[k])
     return Vec(tau)
 

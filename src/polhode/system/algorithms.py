@@ -11,13 +11,13 @@ from typing import Any
 from polhode.constrain.constraint_policy import ENGINES
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.loops import is_large
 from polhode.formats.written import Written
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.schedule import fused
 from polhode.model import Model, make_tree, regrouped
 from polhode.scalar import Vec, identity
 from polhode.system.calls import Call, arguments
-from polhode.system.loops import is_large
 from polhode.system.quantities import forward_by_factors, inverse_dynamics
 
 Quantity = Callable[[Arguments], Any]

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from polhode.model.joints.base import UPRIGHT
 from polhode.model.state import MachineState
 from polhode.quaternion import rotation_matrix_homogeneous
 from polhode.scalar import Scalar, Vec, cross, dot, length, maximum, minimum, trace, vec, where
-from polhode.spatial import ORIGIN, UPRIGHT
+from polhode.spatial import ORIGIN
 
 DOWN = -0.9
 """The z of a unit vector below which the shortest turn to it is ill-defined."""

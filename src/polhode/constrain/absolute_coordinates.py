@@ -68,7 +68,11 @@ class Absolute(NamedTuple):
         """
         tree, free = x.tree, flown(x.tree)
         at = frames(tree, x.q)
-        now, P, still = absolute.bodies(tree, x.q, x.v), absolute.rates(tree, at), absolute.turning(tree, at, x.v)
+        now, P, still = (
+            absolute.bodies(tree, x.q, x.v),
+            absolute.rates(tree, x.q, at),
+            absolute.turning(tree, x.q, at, x.v),
+        )
         joints = constraints.rows(free, absolute.joints(tree, self.types), x.t, now.Q, now.V)
         own = self._rows(x, free, conditions, now, P, still)
         M, f = _moved(x, free, now, P, still)

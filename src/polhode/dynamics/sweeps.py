@@ -10,10 +10,9 @@ from polhode.dynamics.forward import Released, follow, joined, left_over, releas
 from polhode.dynamics.inverse import handed, inverse_dynamics
 from polhode.dynamics.kinematics import placement, unit_twists
 from polhode.linalg.triangular import Triangle
-from polhode.model import Tree
-from polhode.model.tree import GROUND, ORIGIN
+from polhode.model.tree import GROUND, Tree
 from polhode.scalar import Scalar, Vec
-from polhode.spatial import Twist
+from polhode.spatial import ORIGIN, Twist
 
 NOTHING = (ORIGIN, ORIGIN)
 
@@ -30,7 +29,7 @@ class Sweep:
         for i in reversed(range(len(bodies))):
             e, x = tree.elements[i], bodies[i]
             if e.v:
-                x, joint = release(x, unit_twists(e), e.armature)
+                x, joint = release(x, unit_twists(e, q), e.armature)
                 self.joints[i], self.roots[i] = joint, Triangle.root(joint.Dinv)
             if (p := e.parent) != GROUND:
                 bodies[p] = joined(bodies[p], seen_from_parent(x, self.at[i]))

@@ -5,15 +5,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from polhode.ensemble.seal import MOST_RUNS
-from polhode.ensemble.study import Study
+from polhode.ensemble.study import SAMPLES, Study
 from polhode.errors import InputError, message
+from polhode.simulation.option_table import DURATION
 from polhode.simulation.work_limits import a_limit, enough
-
-DURATION = 10.0
-"""Seconds of a run that says nothing of its time, as in `simulate`."""
-
-SAMPLES = 101
-"""Samples of a run that says nothing of them."""
 
 MOST_STEPS = 2**53
 """Equal steps of one run, whatever its user allows: beyond, times are no longer told apart."""

@@ -29,9 +29,6 @@ out, not a joint."""
 RANK = 1e-10
 """What is left of a row of a joint, relative to its size, that counts as nothing."""
 
-OF_COORDINATES = ("mimic", "gear", "prescribed", "function")
-"""Constraints on the coordinates of joints; all others are between bodies."""
-
 
 class Rows(NamedTuple):
     """A V̇ = b, A (k, 6N)"""
@@ -51,7 +48,7 @@ class Absolute(NamedTuple):
     @classmethod
     def of(cls, model: Model) -> "Absolute":
         """The joints and constraints of a model."""
-        named = frozenset(c.name for c in model.constraints if c.type in OF_COORDINATES)
+        named = frozenset(c.name for c in model.constraints if c.kind.of_coordinates)
         return cls({joint.name: joint.type for joint in model.joints}, named)
 
     def forward(self, x: Arguments) -> Vec:
@@ -68,7 +65,11 @@ class Absolute(NamedTuple):
         """
         tree, free = x.tree, flown(x.tree)
         at = frames(tree, x.q)
-        now, P, still = absolute.bodies(tree, x.q, x.v), absolute.rates(tree, at), absolute.turning(tree, at, x.v)
+        now, P, still = (
+            absolute.bodies(tree, x.q, x.v),
+            absolute.rates(tree, x.q, at),
+            absolute.turning(tree, x.q, at, x.v),
+        )
         joints = constraints.rows(free, absolute.joints(tree, self.types), x.t, now.Q, now.V)
         own = self._rows(x, free, conditions, now, P, still)
         M, f = _moved(x, free, now, P, still)

@@ -33,11 +33,10 @@ from polhode.linalg.constrained import (
 )
 from polhode.linalg.null_space import by_null_space
 from polhode.model import Model, Tree, make_tree
-from polhode.model.conditions import check_constraint
+from polhode.model.description import check_constraint
 from polhode.model.per_model_cache import once_each
-from polhode.model.tree import ORIGIN
-from polhode.quaternion import conjugate, product
 from polhode.scalar import Scalar, SharedFunction, Vec, identity, is_zero, iterate, jacobian, maximum, minimum, where
+from polhode.spatial import ORIGIN
 
 OFF = 10.0
 """Off the conditions, dependent rows are left with about their violation: up to OFF times that, at most MOST."""
@@ -263,7 +262,7 @@ class ConstrainedDynamics:
         """
         nq = tree.nq
         rows = self.rows(Arguments(tree, q, v, t=t))
-        steps = [_step(tree, q, Vec(change[:nq])) for change in changes]
+        steps = [kinematics.tangent(tree, q, Vec(change[:nq])) for change in changes]
         speeds = [Vec(change[nq:]) for change in changes]
         kept = _kept(rows.A, rows.b)
         held, tolerance = [i for i in kept if i < self.holonomic], self.tolerance(rows.phi)
@@ -364,18 +363,6 @@ def _own(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedS
     return found._replace(multipliers=Vec(lam))
 
 
-def _step(tree: Tree, q: Vec, change: Vec) -> Vec:
-    """A small change of q along the velocities: 2 vec(p*∘δp) of a quaternion."""
-    found: list[Scalar] = [0.0] * tree.nv
-    for e in tree.elements:
-        values = Vec([change[k] for k in e.q])
-        if e.kind == "ball":
-            values = 2 * Vec(product(conjugate(Vec([q[k] for k in e.q])), values)[1:])
-        for k, value in zip(e.v, values, strict=True):
-            found[k] = value
-    return Vec(found)
-
-
 def constrained_dynamics(model: Model, way: ConstraintPolicy = DEFAULT_POLICY) -> ConstrainedDynamics | None:
     """The conditions of a model; None if it has none."""
     return ConstrainedDynamics(*_conditions(model), way, Absolute.of(model)) if model.constraints else None
@@ -389,7 +376,7 @@ def _conditions(model: Model) -> tuple[tuple[Condition, ...], Scales]:
         c
         for constraint in model.constraints
         for c in constraints.conditions(
-            constraint, row_names(model, constraint) if constraint.type == "function" else ()
+            constraint, row_names(model, constraint) if constraint.kind.rows_by_trial else ()
         )
     )
     return found, scales(model, make_tree(model), found)

@@ -7,10 +7,15 @@ V = J v:  v = P V, P J = 1, and  V̇ = J v̇ + J̇ v.                           
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from polhode.dynamics.constraints import LENGTHS, LOOPS, Condition, End, Scene, end
 from polhode.dynamics.kinematics import accelerations, frames, orientations, unit_motions, velocities
 from polhode.model import Element, Tree
-from polhode.model.tree import GROUND, UPRIGHT
+from polhode.model.constraints.base import BodyConstraint, Condition
+from polhode.model.constraints.frames import End, end
+from polhode.model.constraints.loop_joints import LENGTHS
+from polhode.model.constraints.registry import CONSTRAINTS
+from polhode.model.joints.base import UPRIGHT
+from polhode.model.state import MachineState
+from polhode.model.tree import GROUND
 from polhode.quaternion import product, skew
 from polhode.scalar import Scalar, Vec, cross, dot, length, square, vec, where
 from polhode.spatial import Frame
@@ -29,7 +34,7 @@ class Bodies(NamedTuple):
 def bodies(tree: Tree, q: Vec, v: Vec) -> Bodies:
     """Where the bodies of a tree are, and how they move."""
     at, turned = frames(tree, q), orientations(tree, q)
-    moving = velocities(tree, at, v)
+    moving = velocities(tree, q, at, v)
     Q: list[Scalar] = []
     V: list[Scalar] = []
     for i, e in enumerate(tree.elements):
@@ -40,18 +45,18 @@ def bodies(tree: Tree, q: Vec, v: Vec) -> Bodies:
     return Bodies(Vec([x + nothing for x in Q]), Vec([x + nothing for x in V]))
 
 
-def turning(tree: Tree, at: list[Frame], v: Vec) -> Vec:
+def turning(tree: Tree, q: Vec, at: list[Frame], v: Vec) -> Vec:
     """J̇ v: the accelerations of the bodies at v̇ = 0."""
     found: list[Scalar] = []
-    for i, a in enumerate(accelerations(tree, at, v, Vec([0.0] * tree.nv))):
+    for i, a in enumerate(accelerations(tree, q, at, v, Vec([0.0] * tree.nv))):
         if tree.elements[i].body is not None:
             found += [*a.linear, *(at[i].R.T @ a.angular)]
     return Vec(found)
 
 
-def rates(tree: Tree, at: list[Frame]) -> Vec:
+def rates(tree: Tree, q: Vec, at: list[Frame]) -> Vec:
     """P: the velocities of the joints from those of the bodies, nv rows of 6 numbers a body."""
-    motions = unit_motions(tree, at)
+    motions = unit_motions(tree, q, at)
     place = {i: 6 * k for k, i in enumerate(i for i, e in enumerate(tree.elements) if e.body is not None)}
     found: list[list[Scalar]] = [[0.0] * (6 * len(place)) for _ in range(tree.nv)]
     for joint in _joints(tree):
@@ -103,19 +108,20 @@ def _condition(tree: Tree, elements: Sequence[Element], types: dict[str, str]) -
     to_axis = _from_z(first.axis) if kind in ("revolute", "prismatic", "screw", "cylindrical", "universal") else UPRIGHT
     a = {"body_a": parent, "position_a": first.position, "orientation_a": product(first.orientation, to_axis)}
     b = {"body_b": last.body, "orientation_b": to_axis}
-    data = {**a, **b, "pitch": first.pitch}
+    data = {**a, **b, **first.numbers}
     if kind == "universal":
         return _universal(first, last, data)
-    of_ends, rows = LOOPS[KINDS.get(kind, kind)]
-    residual = lambda s: of_ends(end(data, "a", s), end(data, "b", s), data)  # noqa: E731
-    return Condition(f"joint {first.joint}", rows, True, residual, ("length",) * len(rows))
+    closing = CONSTRAINTS[KINDS.get(kind, kind)]
+    assert isinstance(closing, BodyConstraint)
+    residual = lambda s: closing.positions(end(data, "a", s), end(data, "b", s), data)  # noqa: E731
+    return Condition(f"joint {first.joint}", closing.rows, True, residual, ("length",) * len(closing.rows))
 
 
 def _universal(first: Element, last: Element, data: dict) -> Condition:
     """Two axes that keep their angle, right or not."""
     angle = dot(first.axis, last.axis)
 
-    def residual(s: Scene) -> Vec:
+    def residual(s: MachineState) -> Vec:
         a: End = end({**data, "orientation_a": first.orientation}, "a", s)
         b: End = end({**data, "orientation_b": UPRIGHT}, "b", s)
         return Vec((*(a.R.T @ (b.o - a.o)), dot(a.R @ first.axis, b.R @ last.axis) - angle))

@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from polhode.dynamics.forces import stretch
 from polhode.dynamics.inertia import impulse
-from polhode.dynamics.kinematics import frames, velocities
-from polhode.model import Spring, Tree
+from polhode.dynamics.kinematics import frames, machine_state, velocities
+from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, cross, dot
 from polhode.spatial import Inertia, Placement, Twist, moved
 
@@ -34,25 +33,25 @@ def _in_world(tree: Tree, q: Vec) -> tuple[list, list[Inertia]]:
 def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
     """Energies of the tree.                                                        Zoric (85)–(91)
 
-    Potential: gravity (zero at the world's origin), joint springs, springs between points. Armature is
-    part of the kinetic energy; given forces and dampers have none.
+    Potential: gravity (zero at the world's origin), joint springs, force elements. Armature is
+    part of the kinetic energy; what has no potential counts nothing.
     """
     at, bodies = _in_world(tree, q)
     kinetic: Scalar = 0.0
     potential: Scalar = 0.0
-    for e, frame, body, twist in zip(tree.elements, at, bodies, velocities(tree, at, v), strict=True):
+    for e, frame, body, twist in zip(tree.elements, at, bodies, velocities(tree, q, at, v), strict=True):
         P, H = impulse(body, twist)
         kinetic = kinetic + (dot(P, twist.linear) + dot(H, twist.angular)) / 2
         potential = potential - dot(tree.gravity, body.mass * frame.o + body.first)
         for k, a in enumerate(e.v):
             kinetic = kinetic + e.armature[k] * v[a] * v[a] / 2
-            if e.kind != "ball":
+            if not e.kind.quaternion:
                 apart = q[e.q[k]] - e.rest[k]
                 potential = potential + e.stiffness[k] * apart * apart / 2
-    for force, numbers in tree.forces:
-        if isinstance(force, Spring):
-            apart = stretch(tree, force, numbers, at).length - numbers["rest"]
-            potential = potential + numbers["stiffness"] * apart * apart / 2
+    if tree.forces:
+        state = machine_state(tree, 0.0, q, v)
+        for force in tree.forces:
+            potential = potential + force.potential(state)
     return Energy(kinetic, potential)
 
 
@@ -60,7 +59,7 @@ def momentum(tree: Tree, q: Vec, v: Vec) -> Momentum:
     """Momentum of all bodies (armature has none)."""
     at = frames(tree, q)
     linear = angular = Vec([0.0] * 3)
-    for e, frame, twist in zip(tree.elements, at, velocities(tree, at, v), strict=True):
+    for e, frame, twist in zip(tree.elements, at, velocities(tree, q, at, v), strict=True):
         about_world = moved(Placement(frame.R, frame.o), e.inertia)
         P, H = impulse(about_world, _at_origin(twist, frame.o))
         linear, angular = linear + P, angular + H

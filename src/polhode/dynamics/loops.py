@@ -9,14 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from polhode.dynamics import forward, inverse
-from polhode.dynamics.kinematics import unit_twists
-from polhode.model import Element, Tree
-from polhode.model.tree import ORIGIN
+from polhode.dynamics.kinematics import joint_force, unit_twists
+from polhode.model.joints.base import Element, ElementKind
+from polhode.model.tree import Tree
 from polhode.scalar import Loops, Vec, flat, identity, loops_for, shaped
-from polhode.spatial import Inertia, Placement, Twist
-
-OPERATIONS = {"revolute": 260, "prismatic": 200, "screw": 300, "ball": 700, "fixed": 0}
-"""About how many operations an element of a kind adds to forward dynamics when all are written out."""
+from polhode.spatial import ORIGIN, Inertia, Placement, Twist
 
 UNROLLED = 20_000
 """Operations that are still written out; a larger machine runs in loops."""
@@ -24,7 +21,7 @@ UNROLLED = 20_000
 
 def is_large(tree: Tree) -> bool:
     """Whether the passes over a tree are better loops."""
-    return sum(OPERATIONS[e.kind] for e in tree.elements) > UNROLLED
+    return sum(e.kind.operations for e in tree.elements) > UNROLLED
 
 
 class Slots:
@@ -60,7 +57,7 @@ class ElementTables:
 
     def __init__(self, r: Loops, tree: Tree) -> None:
         self.r, self.elements, self.n = r, tree.elements, len(tree.elements)
-        self.kinds = sorted({e.kind for e in tree.elements})
+        self.kinds = sorted({e.kind for e in tree.elements}, key=lambda kind: kind.name)
         self.kind = r.lookup("kind", [self.kinds.index(e.kind) for e in tree.elements])
         self._parent = r.lookup("parent", [e.parent + 1 for e in tree.elements])
         self._q = r.lookup("first_q", [e.q[0] if e.q else 0 for e in tree.elements])
@@ -70,7 +67,7 @@ class ElementTables:
         known = all(isinstance(x, float) for x in self._numbers)
         self.memory = (r.table if known else r.given)("numbers", self._numbers)
 
-    def _constant_columns(self, kind: str) -> list[Any]:
+    def _constant_columns(self, kind: ElementKind) -> list[Any]:
         """For each number of an element of this kind: the number, or where its column begins."""
         rows = {i: flat(_numbers(e)) for i, e in enumerate(self.elements) if e.kind == kind}
         columns: list[Any] = []
@@ -91,12 +88,13 @@ class ElementTables:
         for number in self.r.cases(self.kind.at(i), range(len(self.kinds))):
             yield self._element(self.kinds[number], i)
 
-    def _element(self, kind: str, i: Any) -> Element:
+    def _element(self, kind: ElementKind, i: Any) -> Element:
         example = next(e for e in self.elements if e.kind == kind)
         columns = (self.memory[i + c] if isinstance(c, int) else c for c in self._columns[kind])
-        axis, pitch, position, turning, body, armature = shaped(_numbers(example), columns)
+        axis, own, position, turning, body, armature = shaped(_numbers(example), columns)
         return Element(
-            example.name, example.joint, 0, kind, axis, pitch, position, example.orientation, turning,
+            example.name, example.joint, 0, kind, axis, dict(zip(example.numbers, own, strict=True)), position,
+            example.orientation, turning,
             tuple(range(len(example.q))), tuple(range(len(example.v))), None, body, armature,
             example.damping, example.stiffness, example.rest,
         )  # fmt: skip
@@ -114,9 +112,9 @@ class ElementTables:
         return Window(memory, self._v.at(i))
 
 
-def _numbers(e: Element) -> tuple[Vec, Any, Vec, tuple[Vec, Vec, Vec], Inertia, Vec]:
+def _numbers(e: Element) -> tuple[Vec, Vec, Vec, tuple[Vec, Vec, Vec], Inertia, Vec]:
     """What the steps need of an element."""
-    return e.axis, e.pitch, e.position, e.turning, e.inertia, e.armature
+    return e.axis, Vec(e.numbers.values()), e.position, e.turning, e.inertia, e.armature
 
 
 NOWHERE = Placement(identity(3), ORIGIN)
@@ -145,7 +143,7 @@ def _newton_euler(
     at = Slots(r, "at", n + 1, NOWHERE)
     moving, force = Slots(r, "moving", n + 1, root), Slots(r, "force", n + 1, (ORIGIN, ORIGIN))
     moving.put(0, root)
-    still = Vec([0.0] * 3)
+    still = Vec([0.0] * 6)
     # pass 1, root to leaves: how each element moves, and what its body needs
     for i in r.range(n):
         for e in rows.each_kind(i):
@@ -157,7 +155,7 @@ def _newton_euler(
     for i in r.range(0, n, down=True):
         for e in rows.each_kind(i):
             f, m = force.get(i + 1)
-            for k, value in enumerate(inverse.joint_force(e, f, m)):
+            for k, value in enumerate(joint_force(e, rows.of_q(Q, i), f, m)):
                 found(i, k, value if A is None else value + e.armature[k] * rows.of_v(A, i)[k])
             F, N = force.get(rows.parent(i))
             f_p, n_p = inverse.handed(at.get(i + 1), f, m)
@@ -193,7 +191,7 @@ def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec) -> Vec:
             for e in rows.each_kind(i):
                 up, here, x, (f, m) = rows.parent(i), at.get(i + 1), body.get(i + 1), force.get(i + 1)
                 if e.v:
-                    x, known = forward.release(x, unit_twists(e), e.armature)
+                    x, known = forward.release(x, unit_twists(e, rows.of_q(Q, i)), e.armature)
                     own = rows.of_v(T, i)
                     u, (f, m) = forward.left_over(known, Vec([own[k] for k in e.v]), f, m)
                     joint.put(i + 1, (known.U, known.Dinv, u))
@@ -204,7 +202,7 @@ def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec) -> Vec:
         for i in r.range(n):
             for e in rows.each_kind(i):
                 U, Dinv, u = joint.get(i + 1, _kept(len(e.v)))
-                left = forward.Released(unit_twists(e), U, Dinv) if e.v else None
+                left = forward.Released(unit_twists(e, rows.of_q(Q, i)), U, Dinv) if e.v else None
                 own, moving = forward.follow(left, at.get(i + 1), u, a.get(rows.parent(i)))
                 a.put(i + 1, moving)
                 for k, value in enumerate(own):

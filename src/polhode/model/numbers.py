@@ -44,6 +44,14 @@ def plain(value: Any) -> Any:
     return value
 
 
+def short(value: Any) -> str:
+    """A number, or nested numbers, as text with four digits; a function by that word, anything else as it is."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(short, value))})"
+    value = plain(value)
+    return "a function" if callable(value) else f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
+
+
 def number(where: str, name: str, value: Any) -> Any:
     """A finite number, kept as a Parameter if it is one."""
     if isinstance(value, Parameter) or (type(value) is float and -LARGEST <= value <= LARGEST):
@@ -68,6 +76,17 @@ def numbers(where: str, name: str, value: Any, size: int) -> tuple:
     if len(entries) != size:
         raise ModelError(message(f"{where}, {name}", "wrong size", shown(value), f"{size} numbers"))
     return tuple([number(where, name, x) for x in entries])
+
+
+def direction(where: str, name: str, value: Any) -> tuple:
+    """Three numbers that are not all zero, nor too small to be normalised."""
+    direction = numbers(where, name, value, 3)
+    if not any(plain(direction)):
+        raise ModelError(message(f"{where}, {name}", "is zero", "(0, 0, 0)", "a direction"))
+    if max(map(abs, plain(direction))) < SMALLEST:
+        found, expected = repr(plain(direction)), f"a direction of length {SMALLEST:g} or more, as (0, 0, 1)"
+        raise ModelError(message(f"{where}, {name}", "too short to compute with", found, expected))
+    return direction
 
 
 def assign(record: Any, **values: Any) -> None:

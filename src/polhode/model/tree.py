@@ -5,52 +5,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polhode.errors import UnknownNameError, did_you_mean, message
-from polhode.model.description import LIMITS, AnyForce, Constraint, Force, Model, Spring
-from polhode.model.joints import JOINTS, SIZES
+from polhode.model.constraints.constraint import Constraint
+from polhode.model.description import LIMITS, Model
+from polhode.model.forces.base import ForceElement
+from polhode.model.joints.base import NOTHING, UPRIGHT, Element
+from polhode.model.joints.registry import JOINTS
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Joint
 from polhode.model.per_model_cache import once_each
+from polhode.model.state import GROUND as GROUND
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, shown, sqrt, square, trace, vec
-from polhode.spatial import ORIGIN as ORIGIN, Inertia, Placement
+from polhode.spatial import ORIGIN, Inertia, Placement
 
-GROUND = -1
-"""The index of the world as a parent."""
-
-UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 AXES = {"x": vec(1.0, 0.0, 0.0), "y": vec(0.0, 1.0, 0.0), "z": vec(0.0, 0.0, 1.0)}
-
-
-NOTHING = Inertia(0.0, ORIGIN, diagonal(ORIGIN))
-
-
-@dataclass(frozen=True)
-class Element:
-    """One step from a parent frame to the next: a fixed placement, then one kind of motion."""
-
-    name: str
-    joint: str
-    parent: int
-    kind: str
-    """fixed, revolute, prismatic, screw or ball"""
-    axis: Vec
-    pitch: Scalar
-    position: Vec
-    """Origin of this frame at zero, in the parent frame."""
-    orientation: Vec
-    """This frame at zero → the parent frame, a unit quaternion."""
-    turning: tuple[Vec, Vec, Vec]
-    """Constants C with: this frame → the parent frame = C0 + cos(q) C1 + sin(q) C2; C0 + C1 at zero."""
-    q: tuple[int, ...]
-    v: tuple[int, ...]
-    body: str | None
-    """The body whose frame this is; None between the motions of one joint."""
-    inertia: Inertia
-    armature: Vec
-    damping: Vec
-    stiffness: Vec
-    rest: Vec
 
 
 @dataclass(frozen=True)
@@ -62,8 +31,8 @@ class Tree:
     elements: tuple[Element, ...]
     of_body: Mapping[str, int]
     """The element whose frame is the body's."""
-    forces: tuple[tuple[AnyForce, Mapping[str, Any]], ...]
-    """Each force with its numbers, Force and Spring."""
+    forces: tuple[ForceElement, ...]
+    """The force elements, with their numbers as scalars in their fields."""
     nq: int
     nv: int
     constraints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -77,13 +46,21 @@ class Tree:
             paths.append((*(paths[element.parent] if element.parent != GROUND else ()), i))
         return tuple(paths)
 
+    @property
+    def of_joint(self) -> dict[str, tuple[int, ...]]:
+        """The places of each joint's coordinates in q."""
+        found: dict[str, tuple[int, ...]] = {}
+        for e in self.elements:
+            found[e.joint] = (*found.get(e.joint, ()), *e.q)
+        return found
+
     def placed(self, i: int) -> Placement:
         """Where the frame of an element is in its parent's, at zero."""
         C0, C1, _ = self.elements[i].turning
         return Placement(C0 + C1, self.elements[i].position)
 
     def __str__(self) -> str:
-        rows = [f"{e.name}: {e.kind}, q{list(e.q)}, v{list(e.v)}" for e in self.elements]
+        rows = [f"{e.name}: {e.kind.name}, q{list(e.q)}, v{list(e.v)}" for e in self.elements]
         return "\n  ".join([f"{self.name}: {len(self.elements)} elements, nq {self.nq}, nv {self.nv}", *rows])
 
 
@@ -157,7 +134,7 @@ def _made(model: Model, values: Mapping[str, Any]) -> Tree:
             joint, of_body[joint.parent], len(elements), q_at[index], v_at[index], inertia, numbers
         )
         of_body[joint.child] = len(elements) - 1
-    forces = tuple((force, _force_numbers(force, numbers)) for force in model.forces)
+    forces = tuple(_bound(force, numbers) for force in model.forces)
     bound = {constraint.name: _constraint_numbers(constraint, numbers) for constraint in model.constraints}
     gravity = numbers.vector("gravity", model.gravity)
     numbers.check(model)
@@ -201,19 +178,17 @@ def joint_elements(
     if kind.has_quaternion:  # one number, on the angular part
         each["armature"] = Vec([0.0] * (joint.nv - 3) + [numbers.scalar(f"{path}.armature", joint.armature)] * 3)
     axes = dict(AXES)
-    if kind.uses_axis:
-        axes["axis"] = _unit(numbers.vector(f"{path}.axis", joint.axis))
-    if joint.axis2 is not None:
-        axes["axis2"] = _unit(numbers.vector(f"{path}.axis2", joint.axis2))
-    pitch = numbers.scalar(f"{path}.pitch", joint.pitch) if joint.pitch is not None else 0.0
+    for name in kind.axes:
+        axes[name] = _unit(numbers.vector(f"{path}.{name}", getattr(joint, name)))
+    own = {name: numbers.scalar(f"{path}.{name}", getattr(joint, name)) for name in kind.numbers}
     position = numbers.vector(f"{path}.position", joint.position)
     orientation = numbers.vector(f"{path}.orientation", joint.orientation)
     placed = rotation_matrix_homogeneous(orientation)
-    steps = kind.elements or (("fixed", ""),)
+    steps = kind.elements
     made: list[Element] = []
     at = 0
     for k, (motion, axis) in enumerate(steps):
-        nq, nv = SIZES[motion]
+        nq, nv = motion.nq, motion.nv
         last = k == len(steps) - 1
         made.append(
             Element(
@@ -222,7 +197,7 @@ def joint_elements(
                 parent=parent if k == 0 else first + k - 1,
                 kind=motion,
                 axis=axes.get(axis, ORIGIN),
-                pitch=pitch,
+                numbers={name: own[name] for name in motion.numbers},
                 position=position if k == 0 else ORIGIN,
                 orientation=orientation if k == 0 else UPRIGHT,
                 turning=turning_parts(placed if k == 0 else identity(3), axes.get(axis)),
@@ -277,14 +252,11 @@ def _constraint_numbers(constraint: Constraint, numbers: Numbers) -> dict[str, A
     return found
 
 
-def _force_numbers(force: AnyForce, numbers: Numbers) -> dict[str, Any]:
-    path = f"forces.{force.name}"
-    if isinstance(force, Spring):
-        found: dict[str, Any] = {n: numbers.vector(f"{path}.{n}", getattr(force, n)) for n in ("point_a", "point_b")}
-        for name in ("stiffness", "damping", "rest"):
-            found[name] = numbers.scalar(f"{path}.{name}", getattr(force, name))
-        return found
-    if isinstance(force, Force):
-        names = ["point", *(n for n in ("force", "torque") if not callable(getattr(force, n)))]
-        return {name: numbers.vector(f"{path}.{name}", getattr(force, name)) for name in names}
-    return {}
+def _bound(force: ForceElement, numbers: Numbers) -> ForceElement:
+    """A force element with its numbers as scalars."""
+    path, found = f"forces.{force.name}", dict[str, Any]()
+    for name in force.numeric:
+        value = getattr(force, name)
+        read = numbers.vector if isinstance(value, tuple) else numbers.scalar
+        found[name] = read(f"{path}.{name}", value)
+    return force.changed(**found)

@@ -51,6 +51,7 @@ from polhode.scalar.loops import (
 from polhode.scalar.nested import flat as flat, shaped as shaped
 from polhode.scalar.structured import (
     SharedFunction as SharedFunction,
+    derivative_along as derivative_along,
     iterate as iterate,
     jacobian as jacobian,
     unless_valid as unless_valid,

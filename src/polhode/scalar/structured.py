@@ -151,6 +151,22 @@ def jacobian(function: Callable[[Vec], Vec], x: Vec) -> tuple[Vec, Vec]:
     return Vec([_value(part, batch) for part in found]), Vec([_slopes(part, batch, n) for part in found])
 
 
+def derivative_along(function: Callable[[Vec], Vec], x: Vec, dx: Vec) -> tuple[Vec, Vec]:
+    """A function's value and its exact derivative d/ds f(x + s dx) at s = 0.
+
+    Unlike `jacobian` it may be used within itself, on duals too; the function may use no other duals than those of x.
+
+    x, dx  (n,)
+    ->     (m,), (m,)
+    """
+    if own_method("jacobian", x) or own_method("jacobian", dx):
+        value, slopes = jacobian(lambda s: function(x + s[0] * dx), Vec([0.0 * (x[0] + dx[0])]))
+        return value, Vec([row[0] for row in slopes])
+    found = function(Vec([Dual(value, slope) for value, slope in zip(x, dx, strict=True)]))
+    parts = [(part.value, part.slope) if isinstance(part, Dual) else (part, 0.0) for part in found]
+    return Vec([value for value, _ in parts]), Vec([slope for _, slope in parts])
+
+
 def _value(part: Any, batch: tuple[int, ...]) -> Scalar:
     value = part.value if isinstance(part, Dual) else part
     return split(np.broadcast_to(np.asarray(value, dtype=float), batch), 0)

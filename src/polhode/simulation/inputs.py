@@ -15,7 +15,7 @@ from polhode.errors import InputError, message
 from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
-from polhode.model import Force, ForceFunction, Model, Tree
+from polhode.model import Model, Tree
 from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, where
 from polhode.system.quantities import needed
 
@@ -291,17 +291,8 @@ def named_inputs(model: Model, tau: Any, law: Law | None) -> list[tuple[str, Law
         name = f" ({type(tau).__name__})" if isinstance(tau, kinds) else f" '{_name(tau)}'" if callable(tau) else ""
         found.append((f"tau{name}", law))
     for force in model.forces:
-        if isinstance(force, ForceFunction):
-            found.append((f"force '{force.name}'", force.function))  # type: ignore[arg-type]
-        elif isinstance(force, Force):
-            for part in ("force", "torque"):
-                if callable(function := getattr(force, part)):
-                    found.append((f"{part} of '{force.name}'", _of_time(function)))
+        found += force.functions()
     return found
-
-
-def _of_time(function: Callable) -> Law:
-    return lambda t, q, v: Vec(function(t))
 
 
 def _name(function: Any) -> str:

@@ -297,7 +297,7 @@ class System:
 
         def on_scalars(x: Arguments) -> Velocity:
             frames = kinematics.frames(x.tree, x.q)
-            return Velocity(*kinematics.velocities(x.tree, frames, x.v)[x.tree.of_body[body]])
+            return Velocity(*kinematics.velocities(x.tree, x.q, frames, x.v)[x.tree.of_body[body]])
 
         return self._call(("velocity", body), on_scalars, options, q=q, v=v)
 
@@ -306,7 +306,7 @@ class System:
 
         def on_scalars(x: Arguments) -> Velocity:
             frames = kinematics.frames(x.tree, x.q)
-            return Velocity(*kinematics.accelerations(x.tree, frames, x.v, x.vd)[x.tree.of_body[body]])
+            return Velocity(*kinematics.accelerations(x.tree, x.q, frames, x.v, x.vd)[x.tree.of_body[body]])
 
         return self._call(("acceleration", body), on_scalars, options, q=q, v=v, vd=vd)
 

@@ -47,6 +47,7 @@ _NAMES = {
     "polhode.equations_of_motion.equations": ["Equations", "equations"],
     "polhode.check.diagnosis": ["Diagnosis", "diagnose"],
     "polhode.simulation.gradient": ["gradient"],
+    "polhode.simulation.run_options": ["RunOptions"],
     "polhode.simulation.run_records": ["Event"],
     "polhode.simulation.inputs": ["ComputedTorque", "PD", "Sampled", "Table"],
     "polhode.simulation.recording": ["record"],

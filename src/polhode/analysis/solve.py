@@ -83,7 +83,7 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SteadyProblem:
     """Find q, c, λ and some of τ."""
 
     balance: Balance

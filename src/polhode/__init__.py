@@ -55,6 +55,7 @@ _NAMES = {
     "polhode.ensemble.measures": ["Measure"],
     "polhode.ensemble.store": ["open_study"],
     "polhode.ensemble.study": ["Stop", "Study"],
+    "polhode.ensemble.study_runner": ["StudyRunner"],
     "polhode.ensemble.sweep": ["sweep"],
     "polhode.formats.bicycle": ["bicycle"],
     "polhode.formats.load": ["load"],

@@ -10,7 +10,7 @@ SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
 """Units of time, in seconds."""
 
 
-class Numbers(click.ParamType):
+class NumberList(click.ParamType):
     """Numbers separated by commas, as in 1,2,3."""
 
     name = "NUMBERS"

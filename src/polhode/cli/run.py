@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
-from polhode.cli.options import Numbers, Seconds, loading
+from polhode.cli.options import NumberList, Seconds, loading
 from polhode.cli.progress import run_progress
 from polhode.errors import InputError, message
 
@@ -62,7 +62,7 @@ DRAWN = 20_000
 )
 @click.option(
     "--baumgarte",
-    type=Numbers(2),
+    type=NumberList(2),
     default=None,
     metavar="ALPHA,BETA",
     help="With --constraints baumgarte, 1/s.  [default: 5,5]",
@@ -327,7 +327,7 @@ def _fits(parameter: click.Parameter, value: Any) -> bool:
         return isinstance(value, list) and all(isinstance(x, str) for x in value)
     if getattr(parameter, "is_flag", False):
         return isinstance(value, bool)
-    if isinstance(parameter.type, Numbers):
+    if isinstance(parameter.type, NumberList):
         return isinstance(value, list) and all(type(x) in (int, float) for x in value)
     if isinstance(parameter.type, Seconds) or parameter.type is click.FLOAT:
         return type(value) in (int, float)

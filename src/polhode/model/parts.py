@@ -162,7 +162,7 @@ class Joint:
         """One number, or a tuple with one per velocity."""
         value = getattr(self, name)
         if isinstance(value, Sequence) and not isinstance(value, str):
-            value = numbers(where, name, value, JOINTS[self.type].nv)
+            value = numbers(where, name, value, self.kind.nv)
         else:
             value = number(where, name, value)
         values = value if isinstance(value, tuple) else (value,)
@@ -193,7 +193,7 @@ class Joint:
                 )
 
     def _check_kind(self, where: str) -> None:
-        kind = JOINTS[self.type]
+        kind = self.kind
         if kind.has_quaternion:
             for name in ("stiffness", "rest"):
                 if np.any(np.asarray(plain(getattr(self, name)), dtype=float) != 0):
@@ -230,19 +230,24 @@ class Joint:
             raise ModelError(message(f"{where}, {name}", "given to a joint without one", self.type, expected))
 
     @property
+    def kind(self) -> JointKind:
+        """What its type means."""
+        return JOINTS[self.type]
+
+    @property
     def zero(self) -> tuple[float, ...]:
         """The coordinates at zero: no angle, no travel, the identity quaternion."""
-        return JOINTS[self.type].zero
+        return self.kind.zero
 
     @property
     def nq(self) -> int:
         """Number of coordinates."""
-        return JOINTS[self.type].nq
+        return self.kind.nq
 
     @property
     def nv(self) -> int:
         """Number of velocities."""
-        return JOINTS[self.type].nv
+        return self.kind.nv
 
 
 def limit_pairs(lower: Any, upper: Any) -> list[tuple[float, float]]:

@@ -7,7 +7,6 @@ from typing import Any
 from polhode.errors import UnknownNameError, did_you_mean, message
 from polhode.model.description import LIMITS, AnyForce, Constraint, Force, Model, Spring
 from polhode.model.joints.base import NOTHING, UPRIGHT, Element
-from polhode.model.joints.registry import JOINTS
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Joint
 from polhode.model.per_model_cache import once_each
@@ -162,7 +161,7 @@ def joint_elements(
 ) -> list[Element]:
     """The elements of one joint; the last carries the child body."""
     path = f"joints.{joint.name}"
-    kind = JOINTS[joint.type]
+    kind = joint.kind
     each = {
         name: numbers.each(f"{path}.{name}", getattr(joint, name), joint.nv)
         for name in ("damping", "stiffness", "rest", "armature")

@@ -14,7 +14,7 @@ import numpy as np
 
 from polhode.dynamics import kinematics
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
-from polhode.model import JOINTS, Model, Parameter, Tree, make_tree
+from polhode.model import Model, Parameter, Tree, make_tree
 from polhode.model.description import LIMITS, named_parameters
 from polhode.quaternion import normalise
 from polhode.result import labels
@@ -193,7 +193,7 @@ class _Known:
                     field, _, entry = path[len(head) :].partition(".")
                     rates = self._rates.get(record.name, []) if group == "joints" else ["m/s"]
                     rates = [rates[int(entry)]] if group == "joints" and field not in UNITS and entry else rates
-                    rates = ["rad/s"] if field == "armature" and JOINTS[record.type].has_quaternion else rates
+                    rates = ["rad/s"] if field == "armature" and record.kind.has_quaternion else rates
                     return UNITS.get(field) or (BY_MOTION[rates[0]].get(field, "") if len(set(rates)) == 1 else "")
         for constraint in self.model.constraints:
             if path.startswith(f"constraints.{constraint.name}."):

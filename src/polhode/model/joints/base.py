@@ -201,6 +201,14 @@ class JointKind:
     """The names of v, in order."""
     numbers: ClassVar[Mapping[str, str]] = {}
     """The joint's own numbers with their units, as {"pitch": "m/rad"}; all must be given."""
+    symbol: ClassVar[str] = ""
+    """What pictures show at the joint: "revolute", "prismatic", "screw", "ball", or "" for nothing."""
+    floats: ClassVar[bool] = False
+    """Whether the child is held at no point: pictures draw no link to the joint frame."""
+    shifts: ClassVar[int] = 0
+    """Directions along which the joint lets the whole machine be shifted, at every q: 1 along `axis`, 2 across z, 3."""
+    spins: ClassVar[str] = ""
+    """What the joint lets the whole machine turn about, at every q: "axis", "z", "point" (its origin), "all", or ""."""
 
     def __init__(self) -> None:
         kinds = [kind for kind, _ in self.elements]
@@ -217,6 +225,11 @@ class JointKind:
     def uses_axis(self) -> bool:
         """Whether the joint's `axis` has a meaning."""
         return bool(self.axes)
+
+    @property
+    def turns_freely(self) -> bool:
+        """Whether the child alone is a rigid body that turns freely: about a fixed point, or floating."""
+        return self.has_quaternion and (self.floats or self.nv == 3)
 
     def second_axis(self, where: str, axis: tuple, axis2: tuple | None) -> tuple | None:
         """The second axis of a joint, checked and completed."""

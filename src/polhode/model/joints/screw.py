@@ -45,4 +45,5 @@ class ScrewJoint(JointKind):
     name, noun = "screw", "a screw"
     elements = ((SCREW, "axis"),)
     coordinates, dofs = ("angle",), ("rate",)
+    symbol = "screw"
     numbers: ClassVar = {"pitch": "m/rad"}

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.result import Extra, Facts, Trajectory, csv, dataset, load, save
 from polhode.result.atomic_file import Sink, atomic_write
+from polhode.result.dataset import Extra, Facts, Trajectory, dataset
+from polhode.result.files import csv, load, save
 
 BRICK = (0.1, 0.2, 0.25)
 AWKWARD = np.array([-0.0, 5e-324, np.nan, np.inf, -np.inf, 0.1, 1 / 3])

@@ -13,7 +13,7 @@ from polhode.dynamics import kinematics, loops
 from polhode.integrate.methods import METHODS
 from polhode.model import make_tree
 from polhode.quaternion import normalise
-from polhode.result import load, save
+from polhode.result.files import load, save
 from polhode.scalar import Vec
 from polhode.simulation import replayed_steps
 from polhode.simulation.derivative_directions import directions

@@ -23,7 +23,7 @@ from polhode.errors import InputError, ModelError, message
 from polhode.linalg.constrained import ConstrainedProblem, constrained
 from polhode.model import Model, make_tree, plain
 from polhode.quaternion import angular_velocity, rate, rotation_matrix, skew
-from polhode.result import Extra
+from polhode.result.dataset import Extra
 from polhode.scalar import Scalar, SharedFunction, Vec, cross, dot, identity, inverse3, split, sqrt, square, stack
 from polhode.simulation.absolute_model import AbsoluteModel, absolute
 from polhode.simulation.run_by_form import WHERE, courses, steps_kernel

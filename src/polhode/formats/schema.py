@@ -232,6 +232,7 @@ class JointEntry(Entry):
     upper: Limits = optional("upper limit of the coordinates, kept as data")
     pitch: Number = optional("of a screw, m per radian")
     axis2: Vector = optional("second axis of a universal joint")
+    data: dict[str, Number] = optional("own numbers of a kind of joint that was registered, by name")
 
 
 def _force_kind(value: Any) -> str:

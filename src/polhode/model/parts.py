@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +116,7 @@ class Joint:
     damping, stiffness, rest   per coordinate: one number for all, or one each
     lower, upper               limits of the coordinates, kept as data
     pitch                      of a screw, m per radian
+    data                       own numbers by name, of a kind of your own (`register_joint`)
     """
 
     name: str
@@ -133,6 +134,7 @@ class Joint:
     upper: Any = math.inf
     pitch: Number | None = None
     axis2: tuple | None = None
+    data: Mapping[str, Number] | None = None
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -215,10 +217,22 @@ class Joint:
     def _check_own(self, where: str, kind: JointKind) -> None:
         """The numbers that this kind of joint has of its own, and no others."""
         self._refuse(where, "pitch", "pitch" in kind.numbers)
-        if "pitch" in kind.numbers:
-            if self.pitch is None:
-                raise ModelError(message(f"{where}, pitch", "missing", "none", "metres of travel per radian"))
-            assign(self, pitch=number(where, "pitch", self.pitch))
+        if not kind.numbers and self.data is None:
+            return
+        if self.data is not None and not isinstance(self.data, Mapping):
+            raise ModelError(message(f"{where}, data", "not a mapping", shown(self.data), "numbers by name"))
+        given = dict(self.data or {})
+        if self.pitch is not None:
+            given["pitch"] = self.pitch
+        for name in given:
+            if name not in kind.numbers:
+                expected, fix = ", ".join(kind.numbers) or "none", did_you_mean(name, kind.numbers)
+                raise ModelError(message(f"{where}, data", "no such number of this joint", repr(name), expected, fix))
+        for name, unit in kind.numbers.items():
+            if name not in given:
+                raise ModelError(message(f"{where}, {name}", "missing", "none", f"a number, {unit}"))
+        checked = {name: number(where, name, given[name]) for name in given}
+        assign(self, pitch=checked.pop("pitch", None), data=checked or None)
 
     def _refuse(self, where: str, name: str, known: bool) -> None:
         """Raise an error where data are given to a kind of joint that has none of this name."""
@@ -228,6 +242,12 @@ class Joint:
             ]
             expected = " or ".join(takers)
             raise ModelError(message(f"{where}, {name}", "given to a joint without one", self.type, expected))
+
+    def own(self) -> dict[str, tuple[str, Any]]:
+        """The numbers that its kind has of its own: for each name the end of its path, and its value."""
+        data = self.data or {}
+        places = {name: name if name == "pitch" else f"data.{name}" for name in self.kind.numbers}
+        return {name: (place, self.pitch if place == name else data[name]) for name, place in places.items()}
 
     @property
     def kind(self) -> JointKind:

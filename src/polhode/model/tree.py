@@ -171,7 +171,7 @@ def joint_elements(
     axes = dict(AXES)
     for name in kind.axes:
         axes[name] = _unit(numbers.vector(f"{path}.{name}", getattr(joint, name)))
-    own = {name: numbers.scalar(f"{path}.{name}", getattr(joint, name)) for name in kind.numbers}
+    own = {name: numbers.scalar(f"{path}.{place}", value) for name, (place, value) in joint.own().items()}
     position = numbers.vector(f"{path}.position", joint.position)
     orientation = numbers.vector(f"{path}.orientation", joint.orientation)
     placed = rotation_matrix_homogeneous(orientation)

@@ -191,6 +191,8 @@ class _Known:
                 head = f"{group}.{record.name}."
                 if path.startswith(head):
                     field, _, entry = path[len(head) :].partition(".")
+                    if field == "data":
+                        return record.kind.numbers[entry]
                     rates = self._rates.get(record.name, []) if group == "joints" else ["m/s"]
                     rates = [rates[int(entry)]] if group == "joints" and field not in UNITS and entry else rates
                     rates = ["rad/s"] if field == "armature" and record.kind.has_quaternion else rates
@@ -214,8 +216,9 @@ def _owners(model: Model) -> dict[str, str]:
     def visit(path: str, value: Any) -> None:
         if isinstance(value, Parameter):
             found[path] = value.name
-        for i, x in enumerate(value if isinstance(value, tuple) else ()):
-            visit(f"{path}.{i}", x)
+        inner = value if isinstance(value, Mapping) else dict(enumerate(value if isinstance(value, tuple) else ()))
+        for key, x in inner.items():
+            visit(f"{path}.{key}", x)
 
     visit("gravity", model.gravity)
     for group in ("bodies", "joints", "forces"):

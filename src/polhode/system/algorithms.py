@@ -16,6 +16,7 @@ from polhode.formats.written import Written
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.schedule import fused
 from polhode.model import Model, make_tree, regrouped
+from polhode.model.joints.registry import BUILT_IN
 from polhode.scalar import Vec, identity
 from polhode.system.calls import Call, arguments
 from polhode.system.quantities import forward_by_factors, inverse_dynamics
@@ -123,6 +124,8 @@ def identity_text(model: Model, way: str = "") -> str:
 
     way  how its constraints are met, and at which tolerance
     """
+    if any(joint.type not in BUILT_IN for joint in model.joints):
+        return ""
     held = [*(x for force in model.forces for x in vars(force).values())]
     held += [x for constraint in model.constraints for x in constraint.data.values()]
     return "" if any(callable(x) and not isinstance(x, Written) for x in held) else f"{model!r}{way}"

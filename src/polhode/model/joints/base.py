@@ -7,7 +7,7 @@ and is registered with `register_joint`; see docs/extending.md.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from polhode.quaternion import from_matrix
 from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, vec
@@ -77,23 +77,28 @@ class ElementKind:
     operations: ClassVar[int] = 500
     """About how many operations an element adds to forward dynamics; steers the choice between loops and flat code."""
 
-    def motion(self, e: Element, q: Vec) -> Placement:
-        """The moved frame in the frame at zero: R (3, 3), r (3,) m; the identity at q = 0."""
+    def motion(self, e: Element, q: Vec) -> tuple[Any, Any]:
+        """The moved frame in the frame at zero: R, 3 rows of 3, and r, 3 numbers, m; the identity and 0 at q = 0."""
         raise NotImplementedError(f"{type(self).__name__}.motion")
+
+    def moved(self, e: Element, q: Vec) -> Placement:
+        """`motion` as vectors."""
+        R, r = self.motion(e, q)
+        return Placement(Vec([Vec(row) for row in R]), Vec(r))
 
     def placement(self, e: Element, q: Vec) -> Placement:
         """The element's frame in its parent's."""
-        R, r = self.motion(e, q)
+        R, r = self.moved(e, q)
         at = e.turning[0] + e.turning[1]
         return Placement(at @ R, e.position + at @ r)
 
     def motions(self, e: Element, q: Vec) -> Sequence[Twist]:
         """The unit motions S, one twist per velocity, in the element's axes at its origin.            BEYOND §0"""
-        R, _ = self.motion(e, q)
+        R, _ = self.moved(e, q)
         found = []
         for k in range(self.nv):
             _, slope = derivative_along(
-                lambda x: _flat(self.motion(e, x)), q, Vec([float(i == k) for i in range(self.nq)])
+                lambda x: _flat(self.moved(e, x)), q, Vec([float(i == k) for i in range(self.nq)])
             )
             found.append(_twist(R.T, slope))
         return found
@@ -124,7 +129,7 @@ class ElementKind:
 
     def turn(self, e: Element, q: Vec) -> Vec | None:
         """The quaternion of the motion, this frame → the frame at zero; None: it never turns."""
-        return from_matrix(self.motion(e, q).R)
+        return from_matrix(self.moved(e, q).R)
 
     def rate(self, q: Vec, v: Vec) -> Vec:
         """q̇ of a velocity."""

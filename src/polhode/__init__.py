@@ -61,7 +61,7 @@ _NAMES = {
     "polhode.integrate.methods": ["methods"],
     "polhode.model": [
         "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "Constraint", "ElementKind", "Force", "ForceFunction",
-        "Joint", "JointKind", "Model", "Parameter", "Spring", "Start", "register_joint",
+        "Joint", "JointKind", "Key", "Model", "Parameter", "Spring", "Start", "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -134,7 +134,7 @@ def start_of(case: Case) -> Start:
 
 def engine_run(case: Case, start: Start) -> Contestant:
     """The compiled run: a table of two rows, of which the second is filled."""
-    plan = RunSpec(start.model, method_named(case.method), case.step is not None, zero=start.model.zero)
+    plan = RunSpec(start.model, method_named(case.method), case.step is not None)
     engine = CompiledRun(plan)
     settings: list[Any]
     if case.step is not None:

@@ -84,12 +84,8 @@ class ConstraintMonitor:
         kinds = {constraint.name: constraint for constraint in model.constraints}
         for name in self.system.constraint_names:
             constraint = next(kinds[head] for head in _heads(name) if head in kinds)
-            if "joint" in constraint.data:
-                found += units[constraint.data["joint"]]
-            elif constraint.type in ("function", "point-on-curve"):
-                found.append("J per unit of the function")
-            else:
-                found.append("N m" if name.removeprefix(constraint.name)[1:].startswith("turn") else "N")
+            row = name.removeprefix(f"{constraint.name}.")
+            found.append(constraint.kind.multiplier_unit(row, constraint.data, units))
         return found
 
     @property

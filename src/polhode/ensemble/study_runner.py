@@ -13,7 +13,7 @@ from polhode.ensemble.draws import Draws
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
 from polhode.ensemble.names import check_study_names
 from polhode.ensemble.rules import Rules
-from polhode.ensemble.study import Study, is_text, told
+from polhode.ensemble.study import SAMPLES, Study, is_text, told
 from polhode.ensemble.targets import FORCE, START, Targets, impossible
 from polhode.errors import InputError, PolhodeError, message
 from polhode.integrate.methods import method_named
@@ -31,7 +31,7 @@ from polhode.simulation.batch_run import (
     equal_steps,
 )
 from polhode.simulation.compiled_run import RunSpec
-from polhode.simulation.simulate import settings_of
+from polhode.simulation.scenario import Scenario
 
 STATUS = {
     "pending": 0, "finished": 1, "stopped": 2, "not finite": 3, "step too small": 4, "refused": 5, "quarantined": 6,
@@ -68,10 +68,7 @@ class StudyRunner:
         self.study, self.model = study, study.model
         check_study_names(study)
         self.targets = Targets(study.model)
-        self._settings = settings_of(
-            study.model, study.q, study.v, study.duration, study.step, study.method, study.tolerance,
-            study.times, study.every, study.norm,
-        )  # fmt: skip
+        self.scenario = Scenario.of(study.model, study.q, study.v, None, study.run_options)
         self.draws = Draws(study, self.targets)
         self.columns, self.values = self.draws.columns, self.draws.values
         self.rules = Rules(study, self.targets, self.columns)
@@ -86,16 +83,16 @@ class StudyRunner:
     # what is run
 
     def _timing(self) -> SampleTimes:
-        settings = self._settings
-        if settings.step is not None:
-            steps = round(settings.duration / settings.step)
-            every = min(settings.every or max(1, -(-steps // 100)), max(steps, 1))
-            return equal_steps(settings.duration, settings.step, every)
-        times = settings.times if settings.times is not None else np.linspace(0, settings.duration, 101)
-        return controlled_steps(times.tolist(), settings.tolerance)
+        duration, options = self.scenario.duration, self.scenario.options
+        if options.step is not None:
+            steps = round(duration / options.step)
+            every = min(options.every or max(1, -(-steps // (SAMPLES - 1))), max(steps, 1))
+            return equal_steps(duration, options.step, every)
+        times = options.times if options.times is not None else np.linspace(0, duration, SAMPLES)
+        return controlled_steps(times.tolist(), options.tolerance)
 
     def _formation(self) -> BatchSpec:
-        study, settings = self.study, self._settings
+        study, scenario = self.study, self.scenario
         numbers = tuple(c for c in self.columns if c in self.targets.numbers)
         free = [c for c in self.columns if self.targets.is_free(c) or c.startswith(f"{FORCE}.")]
         tau = self.rules.forces()
@@ -108,16 +105,15 @@ class StudyRunner:
             outputs[name] = self.rules.function(f"output '{name}'", rule)
         if self._conserves:
             outputs |= {"kinetic_energy": KINETIC, "potential_energy": POTENTIAL}
-        start = settings.q, settings.v
-        plan = RunSpec(
-            self.model, method_named(settings.method), settings.step is not None, tau, crossings, settings.norm,
-            tuple(self.model.zero), start,
+        run = RunSpec(
+            self.model, method_named(scenario.method), scenario.options.fixed, tau, crossings, scenario.options.norm,
+            (scenario.q, scenario.v),
         )  # fmt: skip
         texts = [told(x) for x in (study.tau, *study.outputs.values(), *study.stop.values())]
         rules = (study.tau, *study.outputs.values(), *study.stop.values())
         # a kernel is kept on disk only where texts say all: what a function reads may change under it
         identity = repr((self.columns, texts)) if all(map(is_text, rules)) else ""
-        return BatchSpec(plan, numbers, tuple(free), outputs, identity)
+        return BatchSpec(run, numbers, tuple(free), outputs, identity)
 
     @cached_property
     def _conserves(self) -> bool:
@@ -233,7 +229,7 @@ class StudyRunner:
     @cached_property
     def _harmless(self) -> np.ndarray:
         """Numbers that any run can be made with: the model's own."""
-        q, v = self._settings.q, self._settings.v
+        q, v = self.scenario.q, self.scenario.v
         names = self.targets.starts
         own = {**self.targets.numbers}
         own |= {f"start.q.{x}": q[k] for k, x in enumerate(names["q"])}
@@ -249,7 +245,7 @@ class StudyRunner:
     def _given(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q (n, nq) and v (n, nv) at the start, and the kernel's own numbers p (n, P)."""
         n, names = len(values), self.targets.starts
-        start = {"q": np.tile(self._settings.q, (n, 1)), "v": np.tile(self._settings.v, (n, 1))}
+        start = {"q": np.tile(self.scenario.q, (n, 1)), "v": np.tile(self.scenario.v, (n, 1))}
         p = np.tile(self.lanes.defaults, (n, 1))
         places = {name: k for k, name in enumerate(self.lanes.names)}
         for k, column in enumerate(self.columns):
@@ -282,6 +278,6 @@ class StudyRunner:
         drift = None
         if self._conserves:
             found["energy_drift"] = drift = energy_drift(series["kinetic_energy"], series["potential_energy"])
-        tolerance = None if self.lanes.fixed else self._settings.tolerance
+        tolerance = None if self.lanes.fixed else self.scenario.options.tolerance
         found["verdict"] = verdicts(drift, status <= STATUS["stopped"], block.accepted, tolerance)
         return found

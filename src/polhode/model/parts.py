@@ -216,8 +216,8 @@ class Joint:
 
     def _check_own(self, where: str, kind: JointKind) -> None:
         """The numbers that this kind of joint has of its own, and no others."""
-        self._refuse(where, "pitch", "pitch" in kind.numbers)
-        if not kind.numbers and self.data is None:
+        self._refuse(where, "pitch", "pitch" in kind.keys)
+        if not kind.keys and self.data is None:
             return
         if self.data is not None and not isinstance(self.data, Mapping):
             raise ModelError(message(f"{where}, data", "not a mapping", shown(self.data), "numbers by name"))
@@ -225,20 +225,22 @@ class Joint:
         if self.pitch is not None:
             given["pitch"] = self.pitch
         for name in given:
-            if name not in kind.numbers:
-                expected, fix = ", ".join(kind.numbers) or "none", did_you_mean(name, kind.numbers)
+            if name not in kind.keys:
+                expected, fix = ", ".join(kind.keys) or "none", did_you_mean(name, kind.keys)
                 raise ModelError(message(f"{where}, data", "no such number of this joint", repr(name), expected, fix))
-        for name, unit in kind.numbers.items():
+        for name, key in kind.keys.items():
             if name not in given:
-                raise ModelError(message(f"{where}, {name}", "missing", "none", f"a number, {unit}"))
-        checked = {name: number(where, name, given[name]) for name in given}
+                raise ModelError(
+                    message(f"{where}, {name}", "missing", "none", key.text or f"a {key.holds}, {key.unit}")
+                )
+        checked = {name: kind.keys[name].checked(where, name, value) for name, value in given.items()}
         assign(self, pitch=checked.pop("pitch", None), data=checked or None)
 
     def _refuse(self, where: str, name: str, known: bool) -> None:
         """Raise an error where data are given to a kind of joint that has none of this name."""
         if getattr(self, name) is not None and not known:
             takers = [
-                kind.noun or f"a {kind.name} joint" for kind in JOINTS.values() if name in (*kind.axes, *kind.numbers)
+                kind.noun or f"a {kind.name} joint" for kind in JOINTS.values() if name in (*kind.axes, *kind.keys)
             ]
             expected = " or ".join(takers)
             raise ModelError(message(f"{where}, {name}", "given to a joint without one", self.type, expected))
@@ -246,7 +248,7 @@ class Joint:
     def own(self) -> dict[str, tuple[str, Any]]:
         """The numbers that its kind has of its own: for each name the end of its path, and its value."""
         data = self.data or {}
-        places = {name: name if name == "pitch" else f"data.{name}" for name in self.kind.numbers}
+        places = {name: name if name == "pitch" else f"data.{name}" for name in self.kind.keys}
         return {name: (place, self.pitch if place == name else data[name]) for name, place in places.items()}
 
     @property

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from polhode.model.keys import Key
 from polhode.quaternion import from_matrix
 from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, vec
 from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist
@@ -27,7 +28,7 @@ class Element:
     kind: "ElementKind"
     axis: Vec
     """Direction of the motion in this frame, a unit vector; zero where the kind has none."""
-    numbers: Mapping[str, Scalar]
+    numbers: Mapping[str, Any]
     """What its kind asks for of the joint's own numbers, such as the pitch of a screw."""
     position: Vec
     """Origin of this frame at zero, in the parent frame."""
@@ -204,8 +205,8 @@ class JointKind:
     """The names of q, in order."""
     dofs: ClassVar[tuple[str, ...]] = ()
     """The names of v, in order."""
-    numbers: ClassVar[Mapping[str, str]] = {}
-    """The joint's own numbers with their units, as {"pitch": "m/rad"}; all must be given."""
+    keys: ClassVar[Mapping[str, Key]] = {}
+    """The joint's own numbers by name, all of which must be given; `Joint.data` holds them, `pitch` apart."""
     symbol: ClassVar[str] = ""
     """What pictures show at the joint: "revolute", "prismatic", "screw", "ball", or "" for nothing."""
     floats: ClassVar[bool] = False

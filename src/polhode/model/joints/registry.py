@@ -54,9 +54,9 @@ def register_joint(kind: K) -> K:
     for names, size in (("coordinates", made.nq), ("dofs", made.nv)):
         if len(getattr(kind, names)) != size:
             raise ModelError(message(where, f"{names} of its elements", shown(getattr(kind, names)), f"{size} names"))
-    unknown = [name for element, _ in kind.elements for name in element.numbers if name not in kind.numbers]
+    unknown = [name for element, _ in kind.elements for name in element.numbers if name not in kind.keys]
     if unknown:
-        fix = "Add it to `numbers`, with its unit."
+        fix = "Add it to `keys`."
         raise ModelError(message(where, "an element asks for", repr(unknown[0]), "a number of the joint's own", fix))
     JOINTS[kind.name] = made
     return kind

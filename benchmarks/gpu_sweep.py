@@ -116,7 +116,7 @@ def theirs(found: dict[str, Any]) -> None:
     except ImportError as fault:
         found["MJX"] = f"left out: {fault}"
         return
-    from polhode.bench.mujoco_peer import mujoco_model
+    from polhode.bench.peers.mujoco_peer import mujoco_model
 
     for precision in ("double", "single"):
         jax.config.update("jax_enable_x64", precision == "double")

@@ -9,13 +9,14 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 MOVED = {
-    "polhode.assemble.analysis": "polhode.analysis",
+    "polhode.assemble.analysis": "polhode.analysis.steady",
     "polhode.assemble.compare": "polhode.papers.compare",
-    "polhode.assemble.equations": "polhode.equations_of_motion",
+    "polhode.assemble.equations": "polhode.equations_of_motion.equations",
     "polhode.assemble.simulate": "polhode.simulation.simulate",
     "polhode.assemble.single": "polhode.system.single_body",
     "polhode.assemble.system": "polhode.system.system",
     "polhode.dynamics.chain": "polhode.papers.chain",
+    "polhode.show.plot": "polhode.show.plots.kinds",
 }
 """Modules that examples or documents named, by their old address."""
 

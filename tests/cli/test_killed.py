@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import polhode as ph
 from polhode.cli import main
-from polhode.result import load
+from polhode.result.files import load
 
 KILLS = 20 if os.environ.get("POLHODE_LONG") else 3
 COMMAND = [sys.executable, "-c", "from polhode.cli import main; main()", "run"]
@@ -107,7 +107,7 @@ def test_ctrl_c_ends_a_run_with_what_there_is(tmp_path, environment):
 
 
 MOMENTS = {
-    "run.nc not yet named": "aside._publish",
+    "run.nc not yet named": "atomic_file._publish",
     "run.nc there, before its report and table": "files.csv",
     "within the table": "files._columns",
     "all there, its checkpoint not yet gone": "store.Store.remove",
@@ -116,7 +116,7 @@ MOMENTS = {
 }
 KILLER = """
 import os, signal, sys
-import polhode.result, polhode.result.atomic_file, polhode.result.files, polhode.result.store, polhode.result.lock
+import polhode.result.atomic_file, polhode.result.files, polhode.result.store, polhode.result.lock
 from importlib import import_module
 module, _, name = sys.argv.pop(1).partition(".")
 place, *_ = owner = [import_module("polhode.result." + module)]
@@ -130,7 +130,6 @@ def killed(*args, **options):
     return real(*args, **options)
 if last != "_publish":
     setattr(place, last, killed)
-    setattr(polhode.result, last, killed)
 else:
     setattr(place, last, lambda part, path, force: killed() if path.name == "run.nc" else real(part, path, force))
 from polhode.cli import main

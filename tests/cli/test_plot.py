@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import polhode as ph
 from polhode.cli import main
-from polhode.result import save
+from polhode.result.files import save
 
 
 def run(*args):

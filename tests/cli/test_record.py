@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.result import Store
+from polhode.result.store import Store
 from polhode.simulation import recording
 from polhode.simulation.lazy_range import LazyRange
 

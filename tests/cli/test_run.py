@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import polhode as ph
 from polhode.cli import main
-from polhode.result import load
+from polhode.result.files import load
 
 QUICK = ["--duration", "0.1", "--no-report"]
 """For tests that ask for no page."""

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from polhode.bench import ensembles, report_json, run_bench
-from polhode.bench.report import report_from_json
+from polhode.bench import ensembles
+from polhode.bench.report import report_from_json, report_json
+from polhode.bench.speed import run_bench
 from polhode.bench.tables import ensemble_table
 from polhode.errors import PolhodeError
 

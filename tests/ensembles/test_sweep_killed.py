@@ -75,7 +75,7 @@ def killed(file, out, whole, pauses):
     assert process.returncode == 0, told
     assert same(whole, ph.open_study(out))
     assert everyone_once(out, RUNS)
-    assert not list(out.rglob("*.partial"))
+    assert not [*out.rglob("*.partial"), *out.rglob("*.part")]
 
 
 def test_a_killed_study_goes_on_to_the_same_bits(file, tmp_path, whole):

@@ -8,11 +8,10 @@ import pytest
 
 import polhode.kernel.backends.llvm.compile as building
 from machines import random_model, random_q
-from polhode.dynamics import forward
+from polhode.dynamics import forward, loops
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.model import make_tree
-from polhode.system import loops
 
 OLDEST = {"x86_64": "x86-64", "AMD64": "x86-64"}
 """The processor that every later one of an architecture can stand for."""

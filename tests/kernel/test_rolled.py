@@ -6,12 +6,11 @@ import pytest
 import polhode as ph
 from close import assert_close
 from machines import ALL, random_model, random_q
-from polhode.dynamics import forward, inertia, inverse
+from polhode.dynamics import forward, inertia, inverse, loops
 from polhode.kernel import evaluate, trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.kernel.schedule import fused
 from polhode.model import make_tree, regrouped
-from polhode.system import loops
 
 KINDS = {"arm": ["revolute"] * 5, "all": ALL, "mixed": ["free", "spherical", "revolute", "prismatic", "spherical"]}
 

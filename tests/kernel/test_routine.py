@@ -8,9 +8,9 @@ from emulated import Emulated
 from polhode.errors import CompileError
 from polhode.kernel import evaluate, jacobian, pullback, replay, trace
 from polhode.kernel.backends.llvm.compile import build
-from polhode.kernel.linear import solution
 from polhode.kernel.record import Recorder
 from polhode.kernel.schedule import fused
+from polhode.linalg.elimination import solution
 from polhode.scalar import Vec, cos, iterate, jacobian as scalar_jacobian, sin, solve, sqrt, where
 
 N = 11

@@ -8,8 +8,7 @@ from polhode.errors import CompileError
 from polhode.kernel import evaluate, jacobian, pullback, pushforward, trace
 from polhode.kernel.backends.llvm.compile import build, lanes
 from polhode.kernel.backends.llvm.in_place import chained
-from polhode.kernel.record import Shared
-from polhode.scalar import Vec, cos, iterate, sin, sqrt, where
+from polhode.scalar import SharedFunction, Vec, cos, iterate, sin, sqrt, where
 
 
 def shared_twice(x, a):
@@ -19,7 +18,7 @@ def shared_twice(x, a):
         root = where(u[0] > 0, sqrt(u[0]), u[1])
         return Vec([sin(u[0]) * w[0] + a, u[1] * u[0] * cos(a), root])
 
-    f = Shared("inner", inner)
+    f = SharedFunction("inner", inner)
     y = f(x, Vec([2 * x[1]]))
     z = f(Vec([y[0], y[1]]), Vec([y[2]]))
     return Vec([z[0] + y[0], where(x[0] > 0, z[1], y[2]), z[2]])

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 
 import polhode as ph
 from close import assert_close
-from machines import machines, random_model, random_q
+from machines import ONE_AXIS, machines, random_model, random_q
 from polhode.bench.machines import machine as bench_machine
 from polhode.dynamics import covariant, forward, inertia, inverse, kinematics
 from polhode.dynamics.energy import energy
@@ -14,7 +14,7 @@ from polhode.formats.library import names
 from polhode.kernel import trace
 from polhode.kernel.schedule import fused
 from polhode.model import Tree, make_tree, reframe, regrouped
-from polhode.model.reframe import COORDINATES, ONE_AXIS, reframed
+from polhode.model.reframe import COORDINATES, reframed
 from polhode.scalar import Vec
 
 FEW = settings(max_examples=25)

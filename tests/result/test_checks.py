@@ -7,19 +7,10 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.result import (
-    AXES,
-    Conserved,
-    Facts,
-    Grade,
-    Residual,
-    Steps,
-    Trajectory,
-    conserved,
-    dataset,
-    error_estimate,
-    grade,
-)
+from polhode.result.checks import Residual, Steps, error_estimate, grade
+from polhode.result.dataset import Facts, Trajectory, dataset
+from polhode.result.symmetry import AXES, Conserved, conserved
+from polhode.result.verdict import Grade
 
 N = 1001
 TIME = np.linspace(0, 10, N)

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.result import Grade, Store, load, save
+from polhode.result.files import load, save
 from polhode.result.signed import signed
+from polhode.result.store import Store
 from polhode.result.trailer import SIZE
+from polhode.result.verdict import Grade
 
 BITS = 60
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.result import Extra, Facts, Grade, Trajectory, completed, dataset, grade
+from polhode.result.checks import grade
+from polhode.result.dataset import Extra, Facts, Trajectory, completed, dataset
+from polhode.result.verdict import Grade
 
 BRICK = (0.1, 0.2, 0.25)
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.result import Extra, Facts, Trajectory, csv, dataset, load, save
-from polhode.result.atomic_file import Sink, aside
+from polhode.result.atomic_file import Sink, atomic_write
+from polhode.result.dataset import Extra, Facts, Trajectory, dataset
+from polhode.result.files import csv, load, save
 
 BRICK = (0.1, 0.2, 0.25)
 AWKWARD = np.array([-0.0, 5e-324, np.nan, np.inf, -np.inf, 0.1, 1 / 3])
@@ -217,7 +218,7 @@ def test_ctrl_c_while_a_file_is_written_comes_after_the_write_and_leaves_no_file
     written = []
 
     def interrupted():
-        with aside(tmp_path / "run.nc") as sink:
+        with atomic_write(tmp_path / "run.nc") as sink:
             signal.raise_signal(signal.SIGINT)  # held back: HDF5 would swallow it
             written.append(sink.write(b"half"))
 
@@ -236,7 +237,7 @@ def test_ctrl_c_after_a_file_is_written_leaves_the_file(tmp_path, monkeypatch):
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(os, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt), aside(tmp_path / "run.nc", force=True) as sink:
+    with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / "run.nc", force=True) as sink:
         sink.write(b"whole")
     assert (tmp_path / "run.nc").read_bytes() == b"whole"
 

@@ -14,8 +14,12 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.result import Facts, Store, Trajectory, assemble, completed, dataset, load, store as store_module
+from polhode.result import store as store_module
+from polhode.result.assembly import assemble
+from polhode.result.dataset import Facts, Trajectory, completed, dataset
+from polhode.result.files import load
 from polhode.result.lock import Lock
+from polhode.result.store import Store
 
 WRITER = Path(__file__).with_name("writer.py")
 LONG = bool(os.environ.get("POLHODE_LONG"))

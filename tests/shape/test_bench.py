@@ -8,26 +8,16 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.bench import (
-    first_call,
-    loops,
-    pendulums,
-    pinocchio_peer,
-    print_report,
-    report_from_json,
-    report_json,
-    report_markdown,
-    run_bench,
-    save_report,
-    scipy_peer,
-    simulation,
-    speed,
-    work,
-)
+from polhode.bench import first_call, loops, pendulums, simulation, speed
 from polhode.bench.machines import MACHINES, machine, random_states
-from polhode.bench.peers import PEERS, TooLargeError, installed_peers
+from polhode.bench.page import save_report
+from polhode.bench.peers import pinocchio_peer, scipy_peer
+from polhode.bench.peers.registry import PEERS, TooLargeError, installed_peers
 from polhode.bench.provenance import machine_facts
 from polhode.bench.quantities import OTHERS, QUANTITIES
+from polhode.bench.report import report_from_json, report_json
+from polhode.bench.speed import run_bench, work
+from polhode.bench.tables import print_report, report_markdown
 from polhode.bench.timing import Contestant, race
 
 INSTALLED = [peer.name for peer in installed_peers(machine("chain-2"))[0]]
@@ -169,7 +159,7 @@ def test_casadi_runs_our_graphs_one_by_one_and_mapped(name, quantity):
 
 
 def test_a_peer_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "polhode.bench.drake_peer", None)
+    monkeypatch.setitem(sys.modules, "polhode.bench.peers.drake_peer", None)
     peers, missing = installed_peers(machine("chain-2"))
     assert "Drake" not in [peer.name for peer in peers]
     assert "Drake: not installed" in missing
@@ -305,13 +295,13 @@ def test_exudyn_has_the_same_machine(others):
 
 
 def test_without_exudyn_loops_are_left_out(monkeypatch):
-    monkeypatch.setitem(sys.modules, "polhode.bench.exudyn_peer", None)
-    monkeypatch.delattr("polhode.bench.exudyn_peer", raising=False)
+    monkeypatch.setitem(sys.modules, "polhode.bench.peers.exudyn_peer", None)
+    monkeypatch.delattr("polhode.bench.peers.exudyn_peer", raising=False)
     assert loops.loop_times(0.01) == ([], ["Exudyn: not installed"])
 
 
 def test_only_hinges_go_to_exudyn():
-    from polhode.bench import exudyn_peer
+    from polhode.bench.peers import exudyn_peer
 
     with pytest.raises(ph.PolhodeError, match=r"joint 'tip'.*\n.*found spherical; expected revolute"):
         exudyn_peer.hinges(ph.load("heavy-top"))

@@ -10,8 +10,9 @@ import pytest
 
 import polhode as ph
 from polhode.bench.published import FOLDER as DATA
+from polhode.formats import registry
 from polhode.formats.library import bundled, names
-from polhode.formats.load import load, load_with_notes, root_kind
+from polhode.formats.load import load, load_with_notes, xml_format
 from polhode.formats.yaml import model_from_yaml, to_yaml
 
 OF_SERIES = {"chain": "chain-10", "closed-chain": "closed-chain-10", "n-four-bar": "n-four-bar-2"}
@@ -233,11 +234,11 @@ def test_an_xml_file_is_read_by_its_first_element(tmp_path, name, text):
     assert load(tmp_path / name).body("upper").mass == 2
 
 
-@pytest.mark.parametrize(("text", "kind"), [(ROBOT, "urdf"), (MUJOCO, "mjcf"), ("<!-- -->" * 9 + "<robot/>", "urdf")])
+@pytest.mark.parametrize(("text", "kind"), [(ROBOT, "URDF"), (MUJOCO, "MJCF"), ("<!-- -->" * 9 + "<robot/>", "URDF")])
 def test_the_first_element_is_found_behind_any_prolog(tmp_path, text, kind):
     path = tmp_path / "model.xml"
     path.write_text(text, encoding="utf-8")
-    assert root_kind(path) == kind
+    assert xml_format(path).name == kind
 
 
 def test_options_are_checked_and_never_ignored(tmp_path):
@@ -257,3 +258,23 @@ def test_options_are_checked_and_never_ignored(tmp_path):
         load(tmp_path / "a.xml", base="free")
     (tmp_path / "a.urdf").write_text(ROBOT, encoding="utf-8")
     assert load(tmp_path / "a.urdf", base="free").nq == 7
+
+
+def test_a_format_is_one_module_and_one_row(tmp_path, monkeypatch):
+    """One more kind of XML, and one with a suffix of its own, are loaded, told of and offered like ours."""
+    (tmp_path / "sdf_reader.py").write_text(
+        "import polhode as ph\ndef read(path, packages=()):\n    return ph.Model(path.stem + str(len(packages)))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    new = registry.FileFormat("SDF", (".sdf", ".xml"), "sdf_reader.read", "sdf", ("packages",))
+    monkeypatch.setattr(registry, "FORMATS", (*registry.FORMATS, new))
+    for name in ("a.sdf", "b.xml"):
+        (tmp_path / name).write_text("<sdf/>", encoding="utf-8")
+        assert load(tmp_path / name, packages=["folder"]).name == f"{name[0]}1"
+    with pytest.raises(ph.InputError, match="argument base: is for URDF, and this is SDF"):
+        load(tmp_path / "a.sdf", base="free")
+    with pytest.raises(ph.InputError, match=r"\.xml \(MJCF or SDF or URDF\), \.sdf \(SDF\)"):
+        load(tmp_path / "a.step")
+    (tmp_path / "c.xml").write_text("<svg/>", encoding="utf-8")
+    with pytest.raises(ph.ModelError, match="neither MJCF nor SDF nor URDF"):
+        load(tmp_path / "c.xml")

@@ -289,7 +289,7 @@ def test_the_command_writes_a_page_beside_the_run(tmp_path):
     from click.testing import CliRunner
 
     from polhode.cli import main
-    from polhode.result import save
+    from polhode.result.files import save
 
     save(short(), tmp_path / "swing.nc")
     found = CliRunner().invoke(main, ["animate", str(tmp_path / "swing.nc")])

@@ -17,7 +17,7 @@ from matplotlib.image import imread
 
 import polhode as ph
 from polhode.errors import InputError
-from polhode.result import save
+from polhode.result.files import save
 from polhode.show.figure import COLOURS, new_figure, save_figure
 from polhode.show.plots import run_source
 from polhode.show.plots.angles import angle_curves

@@ -111,7 +111,7 @@ def test_a_joint_beyond_its_limit_is_told():
 
 
 def test_a_run_may_be_saved_and_read_again(run, tmp_path):
-    from polhode.result import load, save
+    from polhode.result.files import load, save
 
     save(run, tmp_path / "run.nc")
     again = load(tmp_path / "run.nc")

@@ -10,7 +10,7 @@ from close import assert_close
 from integration import ARM_START, TOP, TOP_START, arm
 from machines import random_inertia, random_model, random_q
 from polhode import exact
-from polhode.result import error_estimate
+from polhode.result.checks import error_estimate
 from simulation.cases import FREQUENCY, PENDULUM, final, states, top
 
 TOLERANCE = 1e-11

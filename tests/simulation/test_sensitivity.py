@@ -9,11 +9,11 @@ import pytest
 import polhode as ph
 from close import assert_close
 from machines import random_model, random_q
-from polhode.dynamics import kinematics
+from polhode.dynamics import kinematics, loops
 from polhode.integrate.methods import METHODS
 from polhode.model import make_tree
 from polhode.quaternion import normalise
-from polhode.result import load, save
+from polhode.result.files import load, save
 from polhode.scalar import Vec
 from polhode.simulation import replayed_steps
 from polhode.simulation.derivative_directions import directions
@@ -21,7 +21,6 @@ from polhode.simulation.gradient import Adjoint
 from polhode.simulation.machine import machine
 from polhode.simulation.sensitivity import Tangents
 from polhode.simulation.simulate import Run, settings_of
-from polhode.system import loops
 
 GROWTH = 1e2
 """How far these motions spread small differences, at most."""

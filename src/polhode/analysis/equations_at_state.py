@@ -178,7 +178,7 @@ class Balance:
         """ad_v[d, b] = Σ_a c[a, b, d] v[a]: ω̃ for each quaternion, else 0.                          BEYOND §2"""
         found = np.zeros((self.n, self.n))
         for e in self.tree.elements:
-            if e.kind == "ball":
+            if e.kind.quaternion:
                 found[np.ix_(e.v, e.v)] = skew(v[list(e.v)])
         return found
 

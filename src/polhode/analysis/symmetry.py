@@ -128,7 +128,7 @@ def _candidates(balance: Balance, q: np.ndarray) -> Iterator[Symmetry]:
     n, names = balance.n, dof_names(balance.model)
     M = balance.mass_matrix(q)
     for e in balance.tree.elements:
-        if e.kind == "ball":
+        if e.kind.quaternion:
             yield from _spins(e, M, n)
         elif e.v:
             yield Symmetry(names[e.v[0]], np.zeros((n, n)), axis=np.eye(n)[e.v[0]])
@@ -185,10 +185,11 @@ def _rigid(balance: Balance, q: np.ndarray, twist: np.ndarray | None) -> np.ndar
 def _turning(balance: Balance, q: np.ndarray, w: np.ndarray) -> np.ndarray:
     """G of a turn w of everything: axes fixed in the world, those of free and planar joints, fall behind by w̃."""
     tree, G = balance.tree, np.zeros((balance.n, balance.n))
-    motions = kinematics.unit_motions(tree, kinematics.frames(tree, Vec(q.tolist())))
+    place = Vec(q.tolist())
+    motions = kinematics.unit_motions(tree, place, kinematics.frames(tree, place))
     for joint in balance.model.joints:
         if joint.parent == WORLD and joint.type in ("free", "planar"):
-            own = [a for e in tree.elements if e.joint == joint.name and e.kind == "prismatic" for a in e.v]
+            own = [a for e in tree.elements if e.joint == joint.name for a in e.v if all(e.kind.linear)]
             l = np.array([motions[a].l for a in own], dtype=float)
             G[np.ix_(own, own)] = -l @ skew(w) @ l.T
     return G

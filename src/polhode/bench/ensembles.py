@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from polhode.bench.machines import machine, random_states
+from polhode.bench.peers.registry import peer_module
 from polhode.bench.timing import Contestant, Timing, race
 from polhode.errors import PolhodeError, message
 from polhode.integrate.methods import method_named
@@ -116,9 +117,7 @@ def _mujoco_starts(names: dict[str, Any]) -> tuple[np.ndarray, Any, Any]:
     """MuJoCo's own states of our starts, its machine, and the kind of state."""
     import mujoco
 
-    from polhode.bench.mujoco_peer import MujocoPeer
-
-    peer, whole = MujocoPeer(names["model"]), mujoco.mjtState.mjSTATE_FULLPHYSICS
+    peer, whole = peer_module("mujoco_peer").MujocoPeer(names["model"]), mujoco.mjtState.mjSTATE_FULLPHYSICS
     peer.model.opt.integrator, peer.model.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, STEP
     first = np.empty((len(names["q"]), mujoco.mj_stateSize(peer.model, whole)))
     for row, q, v in zip(first, names["q"], names["v"], strict=True):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polhode.bench.peers.registry import peer_module
 from polhode.bench.simulation import Case, Start, engine_run, whole_call
 from polhode.bench.timing import Contestant, Timing, race
 from polhode.errors import PolhodeError, message
@@ -80,7 +81,7 @@ class Growth:
 def loop_times(seconds: float) -> tuple[list[Loop], list[str]]:
     """All races; and what was left out."""
     try:
-        from polhode.bench import exudyn_peer  # noqa: F401
+        peer_module("exudyn_peer")
     except ImportError:
         return [], ["Exudyn: not installed"]
     return [row for case in CASES for row in raced(case, seconds)], []
@@ -88,8 +89,7 @@ def loop_times(seconds: float) -> tuple[list[Loop], list[str]]:
 
 def raced(case: LoopCase, seconds: float) -> Iterator[Loop]:
     """One motion, at the accuracy of each of the peer's steps."""
-    from polhode.bench.exudyn_peer import ExudynPeer, centers
-
+    exudyn = peer_module("exudyn_peer")
     model = load(case.model)
     assert model.start is not None
     start = Start(model, np.array(model.start.q, dtype=float), np.array(model.start.v, dtype=float))
@@ -99,11 +99,11 @@ def raced(case: LoopCase, seconds: float) -> Iterator[Loop]:
         compiled.names["settings"][1] = tolerance
         exec(compiled.text, dict(compiled.names))
         engine, row = compiled.names["engine"], compiled.names["table"][1]
-        return centers(model, engine.field(row, "q"), engine.field(row, "v")), int(engine.field(row, "accepted"))
+        return exudyn.centers(model, engine.field(row, "q"), engine.field(row, "v")), int(engine.field(row, "accepted"))
 
     best, _ = run(REFERENCE)
     ends = {tolerance: run(tolerance) for tolerance in TOLERANCES}
-    peer = ExudynPeer(model, start.q, start.v, case.planar)
+    peer = exudyn.ExudynPeer(model, start.q, start.v, case.planar)
     for step in case.steps:
         names = {"mbs": peer.mbs, "settings": peer.settings(case.duration, step)}
         theirs = Contestant(peer.name, "SolveDynamic", "mbs.SolveDynamic(settings)", names)

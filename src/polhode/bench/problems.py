@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode import exact
-from polhode.analysis import linearize
+from polhode.analysis.linear import linearize
 from polhode.bench.published import published
 from polhode.errors import PolhodeWarning
 from polhode.formats.bicycle import bicycle

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from polhode import __version__
+from polhode.kernel.backends.llvm.compile import lanes
 
 PACKAGES = {
     "numpy": "numpy",
@@ -29,7 +30,7 @@ def machine_facts() -> dict[str, str | int]:
     return {
         "cpu": _cpu_name(),
         "cores": cores,
-        "simd_lanes": _lanes(),
+        "simd_lanes": lanes(),
         "os": platform.system(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
     }
@@ -59,9 +60,3 @@ def _cpu_name() -> str:
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
-
-
-def _lanes() -> int:
-    from polhode.kernel.backends.llvm.compile import lanes
-
-    return lanes()

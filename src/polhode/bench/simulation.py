@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from polhode.bench import scipy_peer
 from polhode.bench.machines import machine, random_states
+from polhode.bench.peers import scipy_peer
+from polhode.bench.peers.registry import peer_module
 from polhode.bench.timing import Contestant, Timing, race
 from polhode.errors import PolhodeError, message
 from polhode.formats.load import load
@@ -180,10 +181,8 @@ def mujoco_rivals(case: Case, start: Start) -> Iterator[Rival]:
     import mujoco
     from mujoco import rollout
 
-    from polhode.bench.mujoco_peer import MujocoPeer
-
     assert case.step is not None
-    peer, steps = MujocoPeer(start.model), round(case.duration / case.step)
+    peer, steps = peer_module("mujoco_peer").MujocoPeer(start.model), round(case.duration / case.step)
     model, data, whole = peer.model, peer.data, mujoco.mjtState.mjSTATE_FULLPHYSICS
     model.opt.integrator, model.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, case.step
     peer.put(start.q, start.v)

@@ -17,7 +17,7 @@ from polhode.bench.ensembles import ensemble_times
 from polhode.bench.first_call import cold_and_cached
 from polhode.bench.loops import growth_times, loop_times
 from polhode.bench.machines import MACHINES, machine, random_states
-from polhode.bench.peers import Arrays, Peer, installed_peers
+from polhode.bench.peers.registry import Arrays, Peer, installed_peers
 from polhode.bench.pendulums import pendulum_times
 from polhode.bench.provenance import machine_facts, versions
 from polhode.bench.quantities import OTHERS, QUANTITIES

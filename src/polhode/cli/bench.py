@@ -52,7 +52,10 @@ def bench(
     if accuracy or problems:
         _accuracy(problems, out, overwrite, as_json)
         return
-    from polhode.bench import QUICK, check_output, print_report, report_json, run_bench, save_report, work
+    from polhode.bench.page import check_output, save_report
+    from polhode.bench.report import report_json
+    from polhode.bench.speed import QUICK, run_bench, work
+    from polhode.bench.tables import print_report
 
     for name, asked in (("simulation", simulation), ("loops", loops), ("ensembles", ensembles)):
         quantities = (*quantities, name) if asked else quantities

@@ -64,7 +64,7 @@ def equations(
 
     A machine that is too large to read gets its recursion instead, with named intermediate quantities.
     """
-    from polhode.equations_of_motion import equations as derived
+    from polhode.equations_of_motion.equations import equations as derived
     from polhode.formats.load import load_with_notes
     from polhode.formats.overrides import overridden
 

@@ -13,7 +13,8 @@ from polhode.cli.options import loading
 from polhode.errors import InputError, UnknownNameError, message
 
 if TYPE_CHECKING:
-    from polhode.analysis import Linear, Steady
+    from polhode.analysis.linear import Linear
+    from polhode.analysis.steady import Steady
     from polhode.model import Model
 
 
@@ -154,7 +155,8 @@ def _held(holds: tuple[str, ...]) -> dict[str, float]:
 
 def _found(model: "Model", speed: float | None, constant: dict[str, float], rest: bool) -> tuple["Steady", "Linear"]:
     """The state that stays, and the small motions about it."""
-    from polhode.analysis import equilibrium, linearize, steady_motion
+    from polhode.analysis.linear import linearize
+    from polhode.analysis.steady import equilibrium, steady_motion
 
     v: Any = model.start.v if model.start else None
     if speed is not None:

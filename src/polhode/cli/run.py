@@ -202,8 +202,8 @@ def _recorded(
 
 def _written(dataset: "xr.Dataset", model: "Model", folder: Path, asked: dict[str, Any]) -> dict[str, Path]:
     """The files of a run, the report and the table among them."""
-    from polhode.result import csv
     from polhode.result.atomic_file import clear_parts
+    from polhode.result.files import csv
     from polhode.show.page.report import write_report
 
     files = {"run": folder / NAMES["run"]}
@@ -277,7 +277,7 @@ def _tell(
     if asked["as_json"]:
         click.echo(json.dumps(facts, indent=1))
     elif not asked["quiet"]:
-        from polhode.result import Grade
+        from polhode.result.verdict import Grade
 
         click.echo(f"{Grade.of(attrs)}\n")
         if bound:

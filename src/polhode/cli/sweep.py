@@ -176,7 +176,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
     written = {"study": folder / NAMES["study"]}
     if asked["report"]:
         from polhode.ensemble.seal import RESULTS, sign_results
-        from polhode.result.atomic_file import aside, clear_parts
+        from polhode.result.atomic_file import atomic_write, clear_parts
         from polhode.result.files import write_netcdf
         from polhode.show.page.study import write_study_report
 
@@ -185,7 +185,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
         clear_parts(*paths.values())
         kept = found.copy()
         kept.attrs = {key: x if isinstance(x, (str, int, float)) else json.dumps(x) for key, x in found.attrs.items()}
-        with aside(paths["summary"], force=True) as sink:
+        with atomic_write(paths["summary"], force=True) as sink:
             write_netcdf(kept, sink)
         write_study_report(found, paths["report"])
         sign_results(folder, str(found.attrs["identity"]), [path.name for path in paths.values()])

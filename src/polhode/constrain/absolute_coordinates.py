@@ -15,13 +15,12 @@ from polhode.dynamics import absolute, constraints, forces, inertia, inverse
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.constraints import Condition
 from polhode.dynamics.kinematics import frames
-from polhode.kernel.augmented import by_multipliers, unit_scale
-from polhode.kernel.nearest import Given, Nearest
-from polhode.kernel.trace import is_zero
+from polhode.linalg.augmented import by_multipliers, unit_scale
+from polhode.linalg.constrained import ConstrainedProblem, ConstrainedSolution
 from polhode.model import Model, Tree
 from polhode.model.absolute import flown
 from polhode.quaternion import L
-from polhode.scalar import Scalar, Vec, sqrt, square, where
+from polhode.scalar import Scalar, Vec, is_zero, sqrt, square, where
 
 FIRST = 2.0**20
 """Rows of joints and norms count for so much more than others: of rows that depend on each other a constraint is left
@@ -61,7 +60,7 @@ class Absolute(NamedTuple):
 
     def accelerate(
         self, x: Arguments, conditions: Sequence[Condition], pull: Sequence[Scalar], tolerance: Scalar
-    ) -> Nearest:
+    ) -> ConstrainedSolution:
         """v̇ of the arguments of a call, and the multipliers of conditions, in their order.
 
         conditions  those of positions first
@@ -69,7 +68,11 @@ class Absolute(NamedTuple):
         """
         tree, free = x.tree, flown(x.tree)
         at = frames(tree, x.q)
-        now, P, still = absolute.bodies(tree, x.q, x.v), absolute.rates(tree, at), absolute.turning(tree, at, x.v)
+        now, P, still = (
+            absolute.bodies(tree, x.q, x.v),
+            absolute.rates(tree, x.q, at),
+            absolute.turning(tree, x.q, at, x.v),
+        )
         joints = constraints.rows(free, absolute.joints(tree, self.types), x.t, now.Q, now.V)
         own = self._rows(x, free, conditions, now, P, still)
         M, f = _moved(x, free, now, P, still)
@@ -82,9 +85,9 @@ class Absolute(NamedTuple):
         d = unit_scale(M)
         held = len(joints.b) + len(norms.b)
         sizes = [_length(row, d) / (FIRST if i < held else 1.0) for i, row in enumerate(A)]
-        (found,) = by_multipliers(Given(M, A, sizes, tolerance), [(_in_parameters(f, turns), b)])
+        (found,) = by_multipliers(ConstrainedProblem(M, A, sizes, tolerance), [(_in_parameters(f, turns), b)])
         Vd = [y for k, turn in enumerate(turns) for y in (*found.a[7 * k : 7 * k + 3], *(2 * (turn @ _p(found.a, k))))]
-        return Nearest(
+        return ConstrainedSolution(
             P @ (Vec(Vd) - still),
             Vec(found.multipliers[held:]),
             found.rank - float(held),

@@ -20,26 +20,23 @@ from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.constraints import Condition
 from polhode.dynamics.sweeps import Sweep
 from polhode.integrate.method import Bound
-from polhode.kernel.augmented import by_multipliers
-from polhode.kernel.nearest import (
+from polhode.linalg.augmented import by_multipliers
+from polhode.linalg.constrained import (
     UNROLLED,
-    Given,
-    Nearest,
-    Sweeps,
+    ConstrainedProblem,
+    ConstrainedSolution,
+    FactorSweeps,
     admissible,
-    admissible_swept,
-    nearest_each,
-    nearest_swept,
+    admissible_by_sweeps,
+    constrained_by_sweeps,
+    constrained_each,
 )
-from polhode.kernel.null_space import by_null_space
-from polhode.kernel.record import Shared
-from polhode.kernel.trace import is_zero
+from polhode.linalg.null_space import by_null_space
 from polhode.model import Model, Tree, make_tree
 from polhode.model.conditions import check_constraint
 from polhode.model.per_model_cache import once_each
-from polhode.model.tree import ORIGIN
-from polhode.quaternion import conjugate, product
-from polhode.scalar import Scalar, Vec, identity, iterate, jacobian, maximum, minimum, where
+from polhode.scalar import Scalar, SharedFunction, Vec, identity, is_zero, iterate, jacobian, maximum, minimum, where
+from polhode.spatial import ORIGIN
 
 OFF = 10.0
 """Off the conditions, dependent rows are left with about their violation: up to OFF times that, at most MOST."""
@@ -137,7 +134,7 @@ class ConstrainedDynamics:
         acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
         return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
 
-    def accelerate(self, x: Arguments) -> tuple[Nearest, constraints.Rows]:
+    def accelerate(self, x: Arguments) -> tuple[ConstrainedSolution, constraints.Rows]:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
         rows = self.rows(x)
         tolerance = self.tolerance(rows.phi)
@@ -250,7 +247,7 @@ class ConstrainedDynamics:
             found = self.nearest(tree, q, [(nothing, Vec(whole))], rows.A, tolerance)[0]
             return Vec((*found.a, *(found.missing[i] for i in kept), tolerance))
 
-        routine, n = Shared("back", back), tree.nv
+        routine, n = SharedFunction("back", back), tree.nv
 
         def asked(q: Vec, missed: Vec) -> Back:
             *found, tolerance = routine(Vec([t]), q, Vec([missed[i] for i in kept]))
@@ -265,7 +262,7 @@ class ConstrainedDynamics:
         """
         nq = tree.nq
         rows = self.rows(Arguments(tree, q, v, t=t))
-        steps = [_step(tree, q, Vec(change[:nq])) for change in changes]
+        steps = [kinematics.tangent(tree, q, Vec(change[:nq])) for change in changes]
         speeds = [Vec(change[nq:]) for change in changes]
         kept = _kept(rows.A, rows.b)
         held, tolerance = [i for i in kept if i < self.holonomic], self.tolerance(rows.phi)
@@ -284,8 +281,8 @@ class ConstrainedDynamics:
             return vectors
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         if self._swept(tree, len(kept)):
-            return admissible_swept(_sweeps(tree, q), A, vectors, sizes, tolerance)
-        return admissible(Given(self._metric(tree, q, A, sizes), A, sizes, tolerance), vectors)
+            return admissible_by_sweeps(_sweeps(tree, q), A, vectors, sizes, tolerance)
+        return admissible(ConstrainedProblem(self._metric(tree, q, A, sizes), A, sizes, tolerance), vectors)
 
     def tolerance(self, phi: Vec) -> Scalar:
         """What is left of a dependent row, relative to its size, with this violation of the conditions.  BEYOND §5"""
@@ -296,7 +293,7 @@ class ConstrainedDynamics:
 
     def constrained(
         self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
-    ) -> list[Nearest]:
+    ) -> list[ConstrainedSolution]:
         """a, λ with M a = f + Aᵀλ, A a = b of some forces f and values b, by the engine that was chosen."""
         if self.way.engine in (DEFAULT, "absolute"):
             return self.nearest(tree, q, sides, rows, tolerance)
@@ -304,19 +301,21 @@ class ConstrainedDynamics:
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
         way = by_multipliers if self.way.engine == "multipliers" else by_null_space
-        found = way(Given(inertia.mass_matrix(tree, q), A, sizes, tolerance), fewer)
+        found = way(ConstrainedProblem(inertia.mass_matrix(tree, q), A, sizes, tolerance), fewer)
         return [self._spread(x, kept, len(rows)) for x in found]
 
-    def nearest(self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar) -> list[Nearest]:
+    def nearest(
+        self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
+    ) -> list[ConstrainedSolution]:
         """The constrained vectors of some forces f and values b of the first rows; rows of zeros take no part."""
         kept = _kept(rows, *(b for _, b in sides))
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
         if self._swept(tree, len(kept)):
             K = _sweeps(tree, q)
-            found = [nearest_swept(K, f, A, b, sizes, tolerance) for f, b in fewer]
+            found = [constrained_by_sweeps(K, f, A, b, sizes, tolerance) for f, b in fewer]
         else:
-            found = nearest_each(Given(self._metric(tree, q, A, sizes), A, sizes, tolerance), fewer)
+            found = constrained_each(ConstrainedProblem(self._metric(tree, q, A, sizes), A, sizes, tolerance), fewer)
         if self.scales.light:
             found = [_own(x, b, sizes) for x, (_, b) in zip(found, fewer, strict=True)]
         return [self._spread(x, kept, len(rows)) for x in found]
@@ -335,7 +334,7 @@ class ConstrainedDynamics:
         matrix = sum(MATRIX * d + d * d for d in depths) + 2 * k * sum(depths)
         return not self.scales.light and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
 
-    def _spread(self, found: Nearest, kept: list[int], k: int) -> Nearest:
+    def _spread(self, found: ConstrainedSolution, kept: list[int], k: int) -> ConstrainedSolution:
         """The answer of some rows as that of all: the others are dependent, and miss nothing."""
         place = {i: p for p, i in enumerate(kept)}
 
@@ -353,27 +352,15 @@ def _kept(A: Vec, *sides: Vec) -> list[int]:
     return [i for i, row in enumerate(A) if not (all(map(is_zero, row)) and all(is_zero(b[i]) for b in sides))]
 
 
-def _sweeps(tree: Tree, q: Vec) -> Sweeps:
+def _sweeps(tree: Tree, q: Vec) -> FactorSweeps:
     sweep = Sweep(tree, q)
-    return Sweeps(sweep.over, sweep.under, sweep.times)
+    return FactorSweeps(sweep.over, sweep.under, sweep.times)
 
 
-def _own(found: Nearest, b: Vec, sizes: list[float]) -> Nearest:
+def _own(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedSolution:
     """With the multipliers of M in the place of those of M + AᵀWA: (M + AᵀWA) a = f + Aᵀλ + AᵀWb."""
     lam = [x - value / (size * size) for x, value, size in zip(found.multipliers, b, sizes, strict=True)]
     return found._replace(multipliers=Vec(lam))
-
-
-def _step(tree: Tree, q: Vec, change: Vec) -> Vec:
-    """A small change of q along the velocities: 2 vec(p*∘δp) of a quaternion."""
-    found: list[Scalar] = [0.0] * tree.nv
-    for e in tree.elements:
-        values = Vec([change[k] for k in e.q])
-        if e.kind == "ball":
-            values = 2 * Vec(product(conjugate(Vec([q[k] for k in e.q])), values)[1:])
-        for k, value in zip(e.v, values, strict=True):
-            found[k] = value
-    return Vec(found)
 
 
 def constrained_dynamics(model: Model, way: ConstraintPolicy = DEFAULT_POLICY) -> ConstrainedDynamics | None:

@@ -8,8 +8,9 @@ import numpy as np
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.constraints import Condition
 from polhode.model import WORLD, Model, Tree, plain
-from polhode.model.tree import GROUND, ORIGIN
+from polhode.model.tree import GROUND
 from polhode.scalar import Vec
+from polhode.spatial import ORIGIN
 
 SAMPLES = 4
 """Configurations at which the natural sizes of rows are measured."""
@@ -41,11 +42,7 @@ def scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:
     rng, light = np.random.default_rng(0), False
     reaches: list[list[_Reach]] = []
     for sample in range(SAMPLES):
-        turn = [
-            rng.normal() if sample and e.kind in ("revolute", "screw", "ball") else 0.0
-            for e in tree.elements
-            for _ in e.v
-        ]
+        turn = [rng.normal() if sample and e.kind.turns else 0.0 for e in tree.elements for _ in e.v]
         places = [a for e in tree.elements for a in e.v]
         step = np.zeros(tree.nv)
         step[places] = turn
@@ -102,7 +99,7 @@ class _Seen(NamedTuple):
         """Everything at the configuration q."""
         at = kinematics.frames(tree, q)
         R, o = (np.array([frame[k] for frame in at], dtype=float) for k in (0, 1))
-        return cls(tree, R, o, kinematics.unit_motions(tree, at), inverse_mass)
+        return cls(tree, R, o, kinematics.unit_motions(tree, q, at), inverse_mass)
 
     def reach(self, data: Mapping[str, Any]) -> _Reach:
         """How far the bodies or joints of a constraint can be moved."""

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from polhode.dynamics.constraints import LENGTHS, LOOPS, Condition, End, Scene, end
 from polhode.dynamics.kinematics import accelerations, frames, orientations, unit_motions, velocities
 from polhode.model import Element, Tree
-from polhode.model.tree import GROUND, UPRIGHT
+from polhode.model.joints.base import UPRIGHT
+from polhode.model.tree import GROUND
 from polhode.quaternion import product, skew
 from polhode.scalar import Scalar, Vec, cross, dot, length, square, vec, where
 from polhode.spatial import Frame
@@ -29,7 +30,7 @@ class Bodies(NamedTuple):
 def bodies(tree: Tree, q: Vec, v: Vec) -> Bodies:
     """Where the bodies of a tree are, and how they move."""
     at, turned = frames(tree, q), orientations(tree, q)
-    moving = velocities(tree, at, v)
+    moving = velocities(tree, q, at, v)
     Q: list[Scalar] = []
     V: list[Scalar] = []
     for i, e in enumerate(tree.elements):
@@ -40,18 +41,18 @@ def bodies(tree: Tree, q: Vec, v: Vec) -> Bodies:
     return Bodies(Vec([x + nothing for x in Q]), Vec([x + nothing for x in V]))
 
 
-def turning(tree: Tree, at: list[Frame], v: Vec) -> Vec:
+def turning(tree: Tree, q: Vec, at: list[Frame], v: Vec) -> Vec:
     """J̇ v: the accelerations of the bodies at v̇ = 0."""
     found: list[Scalar] = []
-    for i, a in enumerate(accelerations(tree, at, v, Vec([0.0] * tree.nv))):
+    for i, a in enumerate(accelerations(tree, q, at, v, Vec([0.0] * tree.nv))):
         if tree.elements[i].body is not None:
             found += [*a.linear, *(at[i].R.T @ a.angular)]
     return Vec(found)
 
 
-def rates(tree: Tree, at: list[Frame]) -> Vec:
+def rates(tree: Tree, q: Vec, at: list[Frame]) -> Vec:
     """P: the velocities of the joints from those of the bodies, nv rows of 6 numbers a body."""
-    motions = unit_motions(tree, at)
+    motions = unit_motions(tree, q, at)
     place = {i: 6 * k for k, i in enumerate(i for i, e in enumerate(tree.elements) if e.body is not None)}
     found: list[list[Scalar]] = [[0.0] * (6 * len(place)) for _ in range(tree.nv)]
     for joint in _joints(tree):
@@ -103,7 +104,7 @@ def _condition(tree: Tree, elements: Sequence[Element], types: dict[str, str]) -
     to_axis = _from_z(first.axis) if kind in ("revolute", "prismatic", "screw", "cylindrical", "universal") else UPRIGHT
     a = {"body_a": parent, "position_a": first.position, "orientation_a": product(first.orientation, to_axis)}
     b = {"body_b": last.body, "orientation_b": to_axis}
-    data = {**a, **b, "pitch": first.pitch}
+    data = {**a, **b, **first.numbers}
     if kind == "universal":
         return _universal(first, last, data)
     of_ends, rows = LOOPS[KINDS.get(kind, kind)]

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from polhode.dynamics.kinematics import frames, rate, velocities
 from polhode.errors import CompileError, PolhodeError, message, told
 from polhode.model import Constraint, Tree
-from polhode.model.tree import GROUND, ORIGIN, UPRIGHT
+from polhode.model.joints.base import UPRIGHT
+from polhode.model.tree import GROUND
 from polhode.quaternion import rotation_matrix_homogeneous
 from polhode.scalar import (
     Scalar,
@@ -32,7 +33,7 @@ from polhode.scalar import (
     vec,
     where,
 )
-from polhode.spatial import AT_REST, WORLD_FRAME, Frame, Twist
+from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Twist
 
 DOWN = -0.9
 """The z of a unit vector below which the shortest turn to it is ill-defined."""
@@ -317,7 +318,7 @@ def _of_ends(name: str, rows: tuple[str, ...], holonomic: bool, of_ends: Callabl
 
 def _coordinate(tree: Tree, joint: str, q: Vec) -> Scalar:
     """The coordinate of a one-axis joint."""
-    (k,) = next(e.q for e in tree.elements if e.joint == joint and e.kind != "fixed")
+    (k,) = next(e.q for e in tree.elements if e.joint == joint and e.q)
     return q[k]
 
 
@@ -417,7 +418,7 @@ def _counted(name: str, count: int, found: Any) -> Vec:
 def scene(tree: Tree, t: Scalar, q: Vec, v: Vec) -> Scene:
     """All frames and their velocities."""
     at = frames(tree, q)
-    return Scene(tree, t, q, v, at, velocities(tree, at, v))
+    return Scene(tree, t, q, v, at, velocities(tree, q, at, v))
 
 
 class Rows(NamedTuple):

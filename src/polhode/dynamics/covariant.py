@@ -15,19 +15,18 @@ from typing import NamedTuple
 from polhode.dynamics.inertia import composites, impulse
 from polhode.dynamics.kinematics import (
     Frame,
-    Twist,
     UnitMotion,
     frames,
     placement,
+    unit_motion_rates,
     unit_motions,
     unit_twists,
     velocities,
 )
-from polhode.model import Tree
-from polhode.model.tree import GROUND
+from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, dot, identity, outer, trace
-from polhode.spatial import Placement, moved
+from polhode.spatial import Placement, Twist, moved
 
 
 class Carrier(NamedTuple):
@@ -40,15 +39,15 @@ class Carrier(NamedTuple):
     """The element of a quaternion whose axes carry each other; GROUND for all others."""
 
 
-def carriers_seen(tree: Tree, at: list[Placement]) -> list[list[Carrier]]:
+def carriers_seen(tree: Tree, q: Vec, at: list[Placement]) -> list[list[Carrier]]:
     """For each element, the unit motions that carry it, its own included, in its axes at its origin."""
     found: list[list[Carrier]] = []
     for i, e in enumerate(tree.elements):
         back = at[i].R.T
         above = found[e.parent] if e.parent != GROUND else []
         here = [Carrier(c.dof, back @ c.w, back @ (c.t + cross(c.w, at[i].r)), c.together) for c in above]
-        own = i if e.kind == "ball" else GROUND
-        here += [Carrier(a, m.angular, m.linear, own) for a, m in zip(e.v, unit_twists(e), strict=True)]
+        own = i if e.kind.quaternion else GROUND
+        here += [Carrier(a, m.angular, m.linear, own) for a, m in zip(e.v, unit_twists(e, q), strict=True)]
         found.append(here)
     return found
 
@@ -62,7 +61,7 @@ def christoffel(tree: Tree, q: Vec) -> Vec:
     whole = composites(tree, at)
     n = tree.nv
     G: list[list[list[Scalar]]] = [[[0.0] * n for _ in range(n)] for _ in range(n)]
-    for i, seen in enumerate(carriers_seen(tree, at)):
+    for i, seen in enumerate(carriers_seen(tree, q, at)):
         S, h = whole[i].second, whole[i].first
         own = len(tree.elements[i].v)
         for k, g in enumerate(seen[len(seen) - own :], len(seen) - own):
@@ -99,7 +98,7 @@ def _fill(G: list, carriers: list[Carrier], j: int, b: Carrier, g: Carrier, N: V
 def _armature(G: list, tree: Tree, i: int) -> None:
     """Armature D on a quaternion: ½ c[a, b, g] (D_b + D_g − D_a) is added, c = ε on its axes."""
     e = tree.elements[i]
-    if e.kind != "ball":
+    if not e.kind.quaternion:
         return
     for a, b, g, sign in ((0, 1, 2, 1), (1, 2, 0, 1), (2, 0, 1, 1), (1, 0, 2, -1), (2, 1, 0, -1), (0, 2, 1, -1)):
         D = e.armature[b] + e.armature[g] - e.armature[a]
@@ -139,11 +138,9 @@ class Moving(NamedTuple):
     xdot: Vec
 
 
-def _moving(motion: UnitMotion, frame_twist: Twist) -> Moving:
-    _, w, l, o = motion
-    Omega = frame_twist.angular
-    wdot = cross(Omega, w)
-    xdot = cross(Omega, l) - cross(wdot, o) - cross(w, frame_twist.linear)
+def _moving(motion: UnitMotion, change: Twist, frame_twist: Twist) -> Moving:
+    (_, w, l, o), (ldot, wdot) = motion, change
+    xdot = ldot - cross(wdot, o) - cross(w, frame_twist.linear)
     return Moving(w, l - cross(w, o), wdot, xdot)
 
 
@@ -153,9 +150,12 @@ def coriolis(tree: Tree, q: Vec, v: Vec) -> Vec:
     O(n d) for n joints at depth d.
     """
     at = frames(tree, q)
-    moving = velocities(tree, at, v)
+    moving = velocities(tree, q, at, v)
     sums = _moments(tree, at, moving)
-    motions = [_moving(motion, moving[motion.element]) for motion in unit_motions(tree, at)]
+    motions = [
+        _moving(motion, change, moving[motion.element])
+        for motion, change in zip(unit_motions(tree, q, at), unit_motion_rates(tree, q, v, at, moving), strict=True)
+    ]
     C: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for i, e in enumerate(tree.elements):
         m, h, S, k, B = sums[i]
@@ -172,7 +172,7 @@ def coriolis(tree: Tree, q: Vec, v: Vec) -> Vec:
                 C[g][b] = dot(by.xdot, P) + dot(by.wdot, H) + dot(by.w, turned)
                 if b not in e.v:
                     C[b][g] = dot(by.x, P_rate) + dot(by.w, H_rate)
-        if e.kind == "ball":
+        if e.kind.quaternion:
             extra = e.armature[0] / 2 * skew(Vec([v[a] for a in e.v]))
             for r, g in enumerate(e.v):
                 for s, b in enumerate(e.v):

@@ -40,13 +40,13 @@ def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
     at, bodies = _in_world(tree, q)
     kinetic: Scalar = 0.0
     potential: Scalar = 0.0
-    for e, frame, body, twist in zip(tree.elements, at, bodies, velocities(tree, at, v), strict=True):
+    for e, frame, body, twist in zip(tree.elements, at, bodies, velocities(tree, q, at, v), strict=True):
         P, H = impulse(body, twist)
         kinetic = kinetic + (dot(P, twist.linear) + dot(H, twist.angular)) / 2
         potential = potential - dot(tree.gravity, body.mass * frame.o + body.first)
         for k, a in enumerate(e.v):
             kinetic = kinetic + e.armature[k] * v[a] * v[a] / 2
-            if e.kind != "ball":
+            if not e.kind.quaternion:
                 apart = q[e.q[k]] - e.rest[k]
                 potential = potential + e.stiffness[k] * apart * apart / 2
     for force, numbers in tree.forces:
@@ -60,7 +60,7 @@ def momentum(tree: Tree, q: Vec, v: Vec) -> Momentum:
     """Momentum of all bodies (armature has none)."""
     at = frames(tree, q)
     linear = angular = Vec([0.0] * 3)
-    for e, frame, twist in zip(tree.elements, at, velocities(tree, at, v), strict=True):
+    for e, frame, twist in zip(tree.elements, at, velocities(tree, q, at, v), strict=True):
         about_world = moved(Placement(frame.R, frame.o), e.inertia)
         P, H = impulse(about_world, _at_origin(twist, frame.o))
         linear, angular = linear + P, angular + H

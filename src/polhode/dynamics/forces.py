@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from polhode.dynamics.kinematics import frames, velocities
 from polhode.errors import CompileError, message
 from polhode.model import Force, ForceFunction, Spring, Tree
-from polhode.model.tree import GROUND, ORIGIN
+from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, cross, dot, maximum, sqrt, square
-from polhode.spatial import AT_REST, WORLD_FRAME, Frame, Twist
+from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Twist
 
 SHORTEST = 1e-150
 """A spring shorter than this has no direction: it pulls as if it were this long."""
@@ -31,7 +31,7 @@ def acting(tree: Tree, t: Scalar, q: Vec, v: Vec, given: Mapping[str, tuple[Vec,
     if not tree.forces and not given:
         return Acting(wrenches, tau)
     at = frames(tree, q)
-    moving = velocities(tree, at, v)
+    moving = velocities(tree, q, at, v)
     for force, numbers in tree.forces:
         if isinstance(force, ForceFunction):
             tau = tau + _of_function(tree, force, t, q, v)
@@ -50,7 +50,7 @@ def joint_forces(tree: Tree, q: Vec, v: Vec) -> Vec:
     for e in tree.elements:
         for k, a in enumerate(e.v):
             tau[a] = -(e.damping[k] * v[a])
-            if e.kind != "ball":
+            if not e.kind.quaternion:
                 tau[a] = tau[a] - e.stiffness[k] * (q[e.q[k]] - e.rest[k])
     return Vec(tau)
 

@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from polhode.dynamics.inverse import Carried, Wrenches, ground, handed, outward
 from polhode.dynamics.kinematics import unit_twists
-from polhode.model import Tree
-from polhode.model.tree import GROUND, ORIGIN
+from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, diagonal, dot, identity, inverse3, outer, trace, vec
-from polhode.spatial import Inertia, Placement, Twist, congruence, symmetric
+from polhode.spatial import ORIGIN, Inertia, Placement, Twist, congruence, symmetric
 
 UNITS = identity(3)
 
@@ -30,7 +29,7 @@ class Articulated(NamedTuple):
 class Released(NamedTuple):
     """What a joint leaves for the sweeps of forces and accelerations: U = I S per velocity, (Sᵀ I S + armature)⁻¹."""
 
-    motions: list[Twist]
+    motions: Sequence[Twist]
     U: list[tuple[Vec, Vec]]
     Dinv: Vec
 
@@ -54,7 +53,7 @@ def seen_from_parent(x: Articulated, at: Placement) -> Articulated:
     return Articulated(A, B_p, symmetric(C + (r @ B).T + r @ B_p))
 
 
-def release(x: Articulated, motions: list[Twist], armature: Vec) -> tuple[Articulated, Released]:
+def release(x: Articulated, motions: Sequence[Twist], armature: Vec) -> tuple[Articulated, Released]:
     """The articulated inertia behind a joint, free along its unit motions."""
     U = [(x.A @ m.linear + x.B @ m.angular, x.B.T @ m.linear + x.C @ m.angular) for m in motions]
     D = Vec([Vec([dot(m.linear, Uf) + dot(m.angular, Un) for Uf, Un in U]) for m in motions]) + diagonal(armature)
@@ -144,7 +143,7 @@ def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec, wrenches: Wrenches | 
     for i in reversed(range(len(at))):
         e, x, (f, n) = tree.elements[i], bodies[i], forces[i]
         if e.v:
-            x, joint = release(x, unit_twists(e), e.armature)
+            x, joint = release(x, unit_twists(e, q), e.armature)
             u[i], (f, n) = left_over(joint, Vec([tau[a] for a in e.v]), f, n)
             joints[i] = joint
         if (p := e.parent) != GROUND:

@@ -3,10 +3,8 @@
 The composite of an element is everything its motion carries: m, h, Σ about its origin, in its axes.
 """
 
-from polhode.dynamics.inverse import joint_force
-from polhode.dynamics.kinematics import placement, unit_twists
-from polhode.model import Tree
-from polhode.model.tree import GROUND
+from polhode.dynamics.kinematics import joint_force, placement, unit_twists
+from polhode.model.tree import GROUND, Tree
 from polhode.scalar import Scalar, Vec, cross, identity, trace
 from polhode.spatial import Inertia, Placement, Twist, joined, moved
 
@@ -40,11 +38,11 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
     whole = composites(tree, at)
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for i, e in enumerate(tree.elements):
-        for g, motion in zip(e.v, unit_twists(e), strict=True):
+        for g, motion in zip(e.v, unit_twists(e, q), strict=True):
             f, n = impulse(whole[i], motion)
             j = i
             while j != GROUND:
-                for b, value in zip(tree.elements[j].v, joint_force(tree.elements[j], f, n), strict=True):
+                for b, value in zip(tree.elements[j].v, joint_force(tree.elements[j], q, f, n), strict=True):
                     M[b][g] = M[g][b] = value
                 f = at[j].R @ f
                 n = at[j].R @ n + cross(at[j].r, f)

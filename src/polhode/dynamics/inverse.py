@@ -8,11 +8,11 @@ moment h × a + axial(K Σ).
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from polhode.dynamics.kinematics import joint_velocity, placement
-from polhode.model import Element, Tree
-from polhode.model.tree import GROUND, ORIGIN
-from polhode.scalar import Scalar, Vec, cross, diagonal, dot, vec
-from polhode.spatial import Inertia, Placement, Twist
+from polhode.dynamics.kinematics import joint_acceleration, joint_force, joint_velocity, placement
+from polhode.model.joints.base import Element
+from polhode.model.tree import GROUND, Tree
+from polhode.scalar import Scalar, Vec, cross, diagonal, vec
+from polhode.spatial import ORIGIN, Inertia, Placement, Twist
 
 Wrenches = Mapping[int, tuple[Vec, Vec]]
 """Force and couple on elements, in their own axes, at their own origins."""
@@ -60,24 +60,12 @@ def needed(body: Inertia, moving: Carried) -> tuple[Vec, Vec]:
     return f, cross(body.first, moving.a) + axial(moving.K @ body.second)
 
 
-def joint_force(e: Element, f: Vec, n: Vec) -> Vec:
-    """What the joint must give along its own velocities."""
-    if e.kind == "ball":
-        return n
-    if e.kind == "fixed":
-        return Vec()
-    if e.kind == "prismatic":
-        return vec(dot(e.axis, f))
-    along = dot(e.axis, n)
-    return vec(along + e.pitch * dot(e.axis, f) if e.kind == "screw" else along)
-
-
 def outward(
     e: Element, q: Vec, v: Vec, vd: Vec, parent: Carried, wrench: tuple[Vec, Vec] | None = None
 ) -> tuple[Placement, Carried, tuple[Vec, Vec]]:
     """The step from the root: where an element is, how it moves, and what its body needs, less a given wrench."""
     at = placement(e, q)
-    moving = carry(e, at, parent, joint_velocity(e, v), joint_velocity(e, vd))
+    moving = carry(e, at, parent, joint_velocity(e, q, v), joint_acceleration(e, q, v, vd))
     f, n = needed(e.inertia, moving)
     return at, moving, (f - wrench[0], n - wrench[1]) if wrench else (f, n)
 
@@ -127,6 +115,6 @@ def inverse_dynamics(
     """
     tau: list[Scalar] = [0.0] * tree.nv
     for e, (f, n) in zip(tree.elements, loads(tree, q, v, vd, gravity, wrenches), strict=True):
-        for a, value, armature in zip(e.v, joint_force(e, f, n), e.armature, strict=True):
+        for a, value, armature in zip(e.v, joint_force(e, q, f, n), e.armature, strict=True):
             tau[a] = value + armature * vd[a]
     return Vec(tau)

@@ -4,13 +4,14 @@ Each pass is a step from an element's parent to the element. The state of the gr
 world's origin.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from polhode.model import Element, Tree
-from polhode.model.tree import GROUND, ORIGIN
-from polhode.quaternion import conjugate, exp, log, product, rotation_matrix_homogeneous
-from polhode.scalar import Scalar, Vec, cos, cross, identity, sin, where
-from polhode.spatial import AT_REST, WORLD_FRAME, Frame, Placement, Twist
+from polhode.model.joints.base import Element
+from polhode.model.tree import GROUND, Tree
+from polhode.quaternion import product
+from polhode.scalar import Scalar, Vec, cross
+from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Placement, Twist
 
 
 class UnitMotion(NamedTuple):
@@ -22,41 +23,44 @@ class UnitMotion(NamedTuple):
     o: Vec
 
 
+def own(e: Element, x: Vec) -> Vec:
+    """The coordinates of an element among those of the whole tree."""
+    return Vec([x[k] for k in e.q])
+
+
+def _of_v(e: Element, v: Vec) -> Vec:
+    return Vec([v[k] for k in e.v])
+
+
 def placement(e: Element, q: Vec) -> Placement:
     """Where an element's frame is in its parent's, at the coordinates q of the whole tree."""
-    C0, C1, C2 = e.turning
-    if e.kind == "revolute":
-        angle = q[e.q[0]]
-        return Placement(C0 + cos(angle) * C1 + sin(angle) * C2, e.position)
-    if e.kind == "screw":
-        angle = q[e.q[0]]
-        return Placement(C0 + cos(angle) * C1 + sin(angle) * C2, e.position + e.pitch * angle * ((C0 + C1) @ e.axis))
-    if e.kind == "prismatic":
-        return Placement(C0 + C1, e.position + q[e.q[0]] * ((C0 + C1) @ e.axis))
-    if e.kind == "ball":
-        return Placement(C1 @ rotation_matrix_homogeneous(Vec([q[k] for k in e.q])), e.position)
-    return Placement(C1, e.position)
+    return e.kind.placement(e, own(e, q))
 
 
-def unit_twists(e: Element) -> list[Twist]:
+def unit_twists(e: Element, q: Vec) -> Sequence[Twist]:
     """The unit motions of an element, in its own axes, at its own origin: one per velocity.     BEYOND §0"""
-    if e.kind == "ball":
-        return [Twist(ORIGIN, axis) for axis in identity(3)]
-    if e.kind == "prismatic":
-        return [Twist(e.axis, ORIGIN)]
-    if e.kind == "screw":
-        return [Twist(e.pitch * e.axis, e.axis)]
-    return [Twist(ORIGIN, e.axis)] if e.kind == "revolute" else []
+    return e.kind.motions(e, _shape(e, q))
 
 
-def joint_velocity(e: Element, v: Vec) -> Twist:
+def joint_velocity(e: Element, q: Vec, v: Vec) -> Twist:
     """The velocity of an element relative to its parent, in its own axes, at its own origin."""
-    if e.kind == "ball":
-        return Twist(ORIGIN, Vec([v[k] for k in e.v]))
-    if e.kind == "fixed":
-        return AT_REST
-    (unit,) = unit_twists(e)
-    return Twist(v[e.v[0]] * unit.linear, v[e.v[0]] * unit.angular)
+    return e.kind.velocity(e, _shape(e, q), _of_v(e, v))
+
+
+def joint_acceleration(e: Element, q: Vec, v: Vec, vd: Vec) -> Twist:
+    """The acceleration of an element relative to its parent, in its own axes: S v̇ + Ṡ v, and that of turning axes."""
+    found, drift = joint_velocity(e, q, vd), e.kind.drift(e, _shape(e, q), _of_v(e, v))
+    return found if drift is None else Twist(found.linear + drift.linear, found.angular + drift.angular)
+
+
+def joint_force(e: Element, q: Vec, f: Vec, n: Vec) -> Vec:
+    """What the joint must give along its own velocities: Sᵀ(f, n)."""
+    return e.kind.force(e, _shape(e, q), f, n)
+
+
+def _shape(e: Element, q: Vec) -> Vec:
+    """What the unit motions of an element depend on: its coordinates, or nothing."""
+    return Vec() if e.kind.constant else own(e, q)
 
 
 def frames(tree: Tree, q: Vec) -> list[Frame]:
@@ -74,48 +78,59 @@ def orientations(tree: Tree, q: Vec) -> list[Vec]:
     found: list[Vec] = []
     for e in tree.elements:
         at = product(found[e.parent], e.orientation) if e.parent != GROUND else e.orientation
-        if e.kind == "ball":
-            at = product(at, Vec([q[k] for k in e.q]))
-        elif e.kind in ("revolute", "screw"):
-            half = q[e.q[0]] / 2
-            at = product(at, Vec((cos(half), *(sin(half) * e.axis))))
-        found.append(at)
+        turn = e.kind.turn(e, own(e, q))
+        found.append(at if turn is None else product(at, turn))
     return found
 
 
-def velocities(tree: Tree, at: list[Frame], v: Vec) -> list[Twist]:
+def velocities(tree: Tree, q: Vec, at: list[Frame], v: Vec) -> list[Twist]:
     """Velocity of every element's origin and its angular velocity, world axes."""
     found: list[Twist] = []
     for e, frame in zip(tree.elements, at, strict=True):
         parent, frame_p = (found[e.parent], at[e.parent]) if e.parent != GROUND else (AT_REST, WORLD_FRAME)
-        own = joint_velocity(e, v)
-        linear = parent.linear + cross(parent.angular, frame.o - frame_p.o) + frame.R @ own.linear
-        found.append(Twist(linear, parent.angular + frame.R @ own.angular))
+        joint = joint_velocity(e, q, v)
+        linear = parent.linear + cross(parent.angular, frame.o - frame_p.o) + frame.R @ joint.linear
+        found.append(Twist(linear, parent.angular + frame.R @ joint.angular))
     return found
 
 
-def accelerations(tree: Tree, at: list[Frame], v: Vec, vd: Vec) -> list[Twist]:
+def accelerations(tree: Tree, q: Vec, at: list[Frame], v: Vec, vd: Vec) -> list[Twist]:
     """Acceleration of every element's origin and its angular acceleration, world axes."""
-    moving = velocities(tree, at, v)
+    moving = velocities(tree, q, at, v)
     found: list[Twist] = []
     for e, frame in zip(tree.elements, at, strict=True):
         outer_, frame_p = (found[e.parent], at[e.parent]) if e.parent != GROUND else (AT_REST, WORLD_FRAME)
         omega = moving[e.parent].angular if e.parent != GROUND else ORIGIN
-        own, own_rate = joint_velocity(e, v), joint_velocity(e, vd)
+        joint, joint_rate = joint_velocity(e, q, v), joint_acceleration(e, q, v, vd)
         arm = frame.o - frame_p.o
         linear = outer_.linear + cross(outer_.angular, arm) + cross(omega, cross(omega, arm))
-        linear = linear + 2 * cross(omega, frame.R @ own.linear) + frame.R @ own_rate.linear
-        angular = outer_.angular + cross(omega, frame.R @ own.angular) + frame.R @ own_rate.angular
+        linear = linear + 2 * cross(omega, frame.R @ joint.linear) + frame.R @ joint_rate.linear
+        angular = outer_.angular + cross(omega, frame.R @ joint.angular) + frame.R @ joint_rate.angular
         found.append(Twist(linear, angular))
     return found
 
 
-def unit_motions(tree: Tree, at: list[Frame]) -> list[UnitMotion]:
+def unit_motions(tree: Tree, q: Vec, at: list[Frame]) -> list[UnitMotion]:
     """The unit motion of every velocity component, world axes, in the order of v.       BEYOND §0"""
     found = {}
     for i, (e, frame) in enumerate(zip(tree.elements, at, strict=True)):
-        for a, unit in zip(e.v, unit_twists(e), strict=True):
+        for a, unit in zip(e.v, unit_twists(e, q), strict=True):
             found[a] = UnitMotion(i, frame.R @ unit.angular, frame.R @ unit.linear, frame.o)
+    return [found[a] for a in range(tree.nv)]
+
+
+def unit_motion_rates(tree: Tree, q: Vec, v: Vec, at: list[Frame], moving: list[Twist]) -> list[Twist]:
+    """d/dt of the unit motions (l, w) along a motion, world axes, in the order of v."""
+    found = {}
+    for e, frame, twist in zip(tree.elements, at, moving, strict=True):
+        units = unit_twists(e, q)
+        changes = [None] * len(units) if e.kind.constant else e.kind.motion_rates(e, own(e, q), _of_v(e, v))
+        for a, unit, change in zip(e.v, units, changes, strict=True):
+            linear = cross(twist.angular, frame.R @ unit.linear)
+            angular = cross(twist.angular, frame.R @ unit.angular)
+            if change:
+                linear, angular = linear + frame.R @ change.linear, angular + frame.R @ change.angular
+            found[a] = Twist(linear, angular)
     return [found[a] for a in range(tree.nv)]
 
 
@@ -128,7 +143,7 @@ def jacobian(tree: Tree, q: Vec, element: int, point: Vec) -> Vec:
     x = at[element].o + at[element].R @ point
     path = set(tree.ancestors[element])
     columns = []
-    for motion in unit_motions(tree, at):
+    for motion in unit_motions(tree, q, at):
         if motion.element in path:
             columns.append(Vec((*(cross(motion.w, x - motion.o) + motion.l), *motion.w)))
         else:
@@ -139,57 +154,50 @@ def jacobian(tree: Tree, q: Vec, element: int, point: Vec) -> Vec:
 def jacobian_rate(tree: Tree, q: Vec, v: Vec, element: int, point: Vec) -> Vec:
     """The time derivative of `jacobian` along a motion."""
     at = frames(tree, q)
-    moving = velocities(tree, at, v)
+    moving = velocities(tree, q, at, v)
     arm = at[element].R @ point
     x, xdot = at[element].o + arm, moving[element].linear + cross(moving[element].angular, arm)
     path = set(tree.ancestors[element])
     columns = []
-    for w, l, o, i in ((m.w, m.l, m.o, m.element) for m in unit_motions(tree, at)):
-        if i not in path:
+    motions = unit_motions(tree, q, at)
+    for (i, w, _, o), (ldot, wdot) in zip(motions, unit_motion_rates(tree, q, v, at, moving), strict=True):
+        if i in path:
+            linear = cross(wdot, x - o) + cross(w, xdot - moving[i].linear) + ldot
+            columns.append(Vec((*linear, *wdot)))
+        else:
             columns.append(Vec([0.0] * 6))
-            continue
-        Omega = moving[i].angular  # the axis is fixed in the element's frame
-        wdot, ldot = cross(Omega, w), cross(Omega, l)
-        linear = cross(wdot, x - o) + cross(w, xdot - moving[i].linear) + ldot
-        columns.append(Vec((*linear, *wdot)))
     return Vec(columns).T if columns else Vec([Vec() for _ in range(6)])
 
 
 def rate(tree: Tree, q: Vec, v: Vec) -> Vec:
     """q̇ of a velocity v: ½ p∘(0, ω) for quaternions, v itself for everything else."""
-    found: list[Scalar] = [0.0] * tree.nq
-    for e in tree.elements:
-        if e.kind == "ball":
-            p, omega = Vec([q[k] for k in e.q]), Vec([v[k] for k in e.v])
-            values = product(p, Vec((0.0, *omega))) / 2
-        else:
-            values = Vec([v[k] for k in e.v])
-        for k, value in zip(e.q, values, strict=True):
-            found[k] = value
-    return Vec(found)
+    return _joined(tree.nq, ((e.q, e.kind.rate(own(e, q), _of_v(e, v))) for e in tree.elements))
 
 
 def integrate(tree: Tree, q: Vec, dv: Vec) -> Vec:
     """q ⊕ δ: quaternions turn, p ← p∘exp(δ/2); everything else adds.                       BEYOND §3"""
-    found: list[Scalar] = [0.0] * tree.nq
-    for e in tree.elements:
-        old, step = Vec([q[k] for k in e.q]), Vec([dv[k] for k in e.v])
-        new = product(old, exp(step / 2)) if e.kind == "ball" else old + step
-        for k, value in zip(e.q, new, strict=True):
-            found[k] = value
-    return Vec(found)
+    return _joined(tree.nq, ((e.q, e.kind.retract(own(e, q), _of_v(e, dv))) for e in tree.elements))
 
 
 def difference(tree: Tree, q0: Vec, q1: Vec) -> Vec:
     """δ with q0 ⊕ δ = q1, the shorter way round for quaternions: 2 log(p0*∘p1), scalar part ≥ 0.    BEYOND §3"""
-    found: list[Scalar] = [0.0] * tree.nv
-    for e in tree.elements:
-        a, b = Vec([q0[k] for k in e.q]), Vec([q1[k] for k in e.q])
-        if e.kind == "ball":
-            r = product(conjugate(a), b)
-            step = 2 * log(where(r[0] < 0, -r, r))
-        else:
-            step = b - a
-        for k, value in zip(e.v, step, strict=True):
+    return _joined(tree.nv, ((e.v, e.kind.difference(own(e, q0), own(e, q1))) for e in tree.elements))
+
+
+def tangent(tree: Tree, q: Vec, qdot: Vec) -> Vec:
+    """δ with q̇ = rate(q, δ), of a raw q̇: 2 p*∘ṗ/‖p‖² for quaternions, q̇ itself for everything else."""
+    return _joined(tree.nv, ((e.v, e.kind.tangent(own(e, q), own(e, qdot))) for e in tree.elements))
+
+
+def normalised(tree: Tree, q: Vec) -> Vec:
+    """q with quaternions of unit length."""
+    return _joined(tree.nq, ((e.q, e.kind.normalised(own(e, q))) for e in tree.elements))
+
+
+def _joined(size: int, parts: Iterable[tuple[Sequence[int], Vec]]) -> Vec:
+    """A vector from those of the elements and their places in it."""
+    found: list[Scalar] = [0.0] * size
+    for places, values in parts:
+        for k, value in zip(places, values, strict=True):
             found[k] = value
     return Vec(found)

@@ -9,10 +9,9 @@ The innovations factors of Rodriguez, in the articulated bodies of `forward.py`;
 from polhode.dynamics.forward import Released, follow, joined, left_over, release, rigid, seen_from_parent
 from polhode.dynamics.inverse import handed, inverse_dynamics
 from polhode.dynamics.kinematics import placement, unit_twists
-from polhode.model import Tree
-from polhode.model.tree import GROUND, ORIGIN
+from polhode.model.tree import GROUND, Tree
 from polhode.scalar import Scalar, Vec, sqrt
-from polhode.spatial import Twist
+from polhode.spatial import ORIGIN, Twist
 
 NOTHING = (ORIGIN, ORIGIN)
 
@@ -29,7 +28,7 @@ class Sweep:
         for i in reversed(range(len(bodies))):
             e, x = tree.elements[i], bodies[i]
             if e.v:
-                x, joint = release(x, unit_twists(e), e.armature)
+                x, joint = release(x, unit_twists(e, q), e.armature)
                 self.joints[i], self.roots[i] = joint, _root(joint.Dinv)
             if (p := e.parent) != GROUND:
                 bodies[p] = joined(bodies[p], seen_from_parent(x, self.at[i]))

@@ -10,12 +10,12 @@ before it is used.
 """
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from polhode.ensemble.study_runner import STATUS
+from polhode.result.atomic_file import atomic_path
 from polhode.result.signed import (
     Damaged,
     check_file,
@@ -324,11 +324,6 @@ def results_damage(folder: Path, identity: str) -> Iterator[Damage]:
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a signed file, whole or not at all."""
-    aside = path.with_name(f"{path.stem}.{secrets.token_hex(8)}.json.partial")
-    try:
-        aside.write_bytes(signed(content))
-        os.replace(aside, path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
+    """Write JSON with its digest, atomically."""
+    with atomic_path(path, force=True) as part:
+        part.write_bytes(signed(content))

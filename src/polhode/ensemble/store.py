@@ -119,12 +119,9 @@ class Store:
         lock = _locked(where, place)
         try:
             _compare(where, place, facts, fleet)
-            for left in (
-                *place.glob("*.json.partial"),
-                *(place / GROUP).rglob("*.partial"),
-                *(place / RECEIPTS).glob("*.partial"),
-            ):
-                left.unlink(missing_ok=True)  # of a writer that was killed
+            for pattern in ("*.json.*.part", f"{RECEIPTS}/*.part", f"{GROUP}/**/*.partial"):  # the last are Zarr's
+                for left in place.glob(pattern):
+                    left.unlink(missing_ok=True)  # of a writer that was killed
             _mend(place, fleet, facts["chunk"])
             store = cls(place)
         except BaseException:
@@ -358,7 +355,7 @@ def _is_used(place: Path) -> bool:
     """Whether a folder holds anything that counts."""
     there = {x.name for x in place.iterdir()} if place.is_dir() else set()
     if GROUP not in there and not any((place / RECEIPTS).glob("*.json")):  # of a study killed before it began
-        there -= {RECEIPTS, SEAL, *(name for name in there if name.endswith(".json.partial"))}
+        there -= {RECEIPTS, SEAL, *(name for name in there if name.startswith(f"{SEAL}."))}
     return bool(there - {LOCK, BEGUN})
 
 

@@ -17,7 +17,7 @@ from polhode.ensemble.study import Study, is_text, told
 from polhode.ensemble.targets import FORCE, START, Targets, impossible
 from polhode.errors import InputError, PolhodeError, message
 from polhode.integrate.methods import method_named
-from polhode.result import conserved
+from polhode.result.symmetry import conserved
 from polhode.scalar import Vec
 from polhode.simulation import step_state
 from polhode.simulation.batch_run import (

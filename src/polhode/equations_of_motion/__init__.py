@@ -6,6 +6,3 @@ try:
     import sympy as sympy
 except ImportError:
     raise PolhodeError("equations need SymPy.\n  Install it with: pip install 'polhode[equations]'") from None
-
-from polhode.equations_of_motion.program import Program as Program
-from polhode.equations_of_motion.record import Equations as Equations, equations as equations

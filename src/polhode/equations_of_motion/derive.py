@@ -15,8 +15,9 @@ from polhode.equations_of_motion.vocabulary import Vocabulary
 from polhode.equations_of_motion.writing import Writer
 from polhode.kernel import Graph, trace
 from polhode.model import Model, Tree, make_tree
-from polhode.model.tree import GROUND, ORIGIN
+from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, dot
+from polhode.spatial import ORIGIN
 
 MOST = 2000
 """Terms of all components together up to which they are put into their shortest form."""
@@ -110,7 +111,7 @@ class Derivation:
         paths = [path for path in words.numbers if any(part in kinds for part in path.split(".")[2:3])]
         self.inertial = {s for path in paths for s in words.numbers[path].free_symbols if words.numbers[path].is_Symbol}
         self.groups = parallel_turns(make_tree(model), self.symbols["q"])
-        self.quaternions = [[self.symbols["q"][k] for k in e.q] for e in make_tree(model).elements if e.kind == "ball"]
+        self.quaternions = [[self.symbols["q"][k] for k in e.q] for e in make_tree(model).elements if e.kind.quaternion]
 
     def graph(self, quantity: Callable[[State], Any]) -> Graph:
         """The graph of a quantity."""
@@ -172,7 +173,6 @@ def on_scalars(x: sympy.Expr, values: Mapping[sympy.Symbol, Scalar]) -> Scalar:
     return float(x)
 
 
-TURNING = ("revolute", "screw")
 SAME_AXIS = 1e-12
 
 
@@ -182,10 +182,10 @@ def parallel_turns(tree: Tree, q: Sequence[sympy.Symbol]) -> list[list[Turn]]:
     roots: list[tuple[int, int, np.ndarray]] = []  # group, the element it stands on, the axis there
     place: dict[int, tuple[int, int]] = {}  # element: its group, its place there
     for i, e in enumerate(tree.elements):
-        if e.kind not in TURNING:
+        if not e.kind.turns_about_axis:
             continue
         base, axis = _base(tree, i)
-        if base != GROUND and tree.elements[base].kind in TURNING:
+        if base != GROUND and tree.elements[base].kind.turns_about_axis:
             along = float(axis @ np.array(tree.elements[base].axis, dtype=float))
             if abs(abs(along) - 1) < SAME_AXIS:
                 g, k = place[base]
@@ -210,6 +210,6 @@ def _base(tree: Tree, i: int) -> tuple[int, np.ndarray]:
         C0, C1, _ = e.turning
         axis = np.array(C0 + C1, dtype=float) @ axis
         i = e.parent
-        if i == GROUND or tree.elements[i].kind in (*TURNING, "ball"):
+        if i == GROUND or tree.elements[i].kind.turns:
             return i, axis
         e = tree.elements[i]

@@ -1,13 +1,9 @@
 """A page as a LaTeX document."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from polhode.equations_of_motion.blocks import Block, Display, Heading, Math, Paragraph, Table, Words
 from polhode.equations_of_motion.letters import escaped
-from polhode.equations_of_motion.page import page
-
-if TYPE_CHECKING:
-    from polhode.equations_of_motion.record import Equations
 
 HEAD = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
@@ -25,9 +21,9 @@ TAIL = "\\end{document}\n"
 LEVELS = {1: r"\section*", 2: r"\subsection*", 3: r"\paragraph*"}
 
 
-def document(eq: "Equations") -> str:
+def document(page: Sequence[Block]) -> str:
     """The whole document."""
-    return HEAD + "\n".join(_block(block) for block in page(eq)) + "\n" + TAIL
+    return HEAD + "\n".join(_block(block) for block in page) + "\n" + TAIL
 
 
 def _words(words: Words) -> str:

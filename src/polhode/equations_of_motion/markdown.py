@@ -1,18 +1,14 @@
 """A page as Markdown, mathematics between dollars."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from polhode.equations_of_motion.blocks import Block, Display, Heading, Math, Paragraph, Words
 from polhode.equations_of_motion.letters import markdown_text
-from polhode.equations_of_motion.page import page
-
-if TYPE_CHECKING:
-    from polhode.equations_of_motion.record import Equations
 
 
-def document(eq: "Equations") -> str:
+def document(page: Sequence[Block]) -> str:
     """The whole page."""
-    return "\n\n".join(_block(block) for block in page(eq)) + "\n"
+    return "\n\n".join(_block(block) for block in page) + "\n"
 
 
 def _words(words: Words) -> str:

@@ -2,14 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from polhode.equations_of_motion.blocks import Block, Given, Math, Words, say, table, title, words
 from polhode.equations_of_motion.coordinates import Coordinate
+from polhode.equations_of_motion.record import DerivedEquations
 from polhode.model import JOINTS, WORLD, Joint, plain
-
-if TYPE_CHECKING:
-    from polhode.equations_of_motion.record import Equations
 
 FRAMES = """The frame of a joint is fixed in the body it comes from; the frame of the body it carries coincides with it
 at zero. A positive angle turns the carried body right-handedly about the axis, a positive travel moves it along."""
@@ -22,7 +19,7 @@ INERTIA = """Moments of inertia are about the mass centre, in body axes. All oth
 are."""
 
 
-def notation(eq: "Equations") -> list[Block]:
+def notation(eq: DerivedEquations) -> list[Block]:
     """What the symbols are."""
     model = eq.model
     joints = [
@@ -64,7 +61,7 @@ def _direction(axis: Sequence[float]) -> str:
     return "(" + ", ".join(f"{x:g}" for x in axis) + ")"
 
 
-def _coordinates(eq: "Equations") -> list[tuple[Words, ...]]:
+def _coordinates(eq: DerivedEquations) -> list[tuple[Words, ...]]:
     """A row for each coordinate, with its velocity and force; the scalar part of a quaternion has none."""
     rows: list[tuple[Words, ...]] = []
     at_q = at_v = 0

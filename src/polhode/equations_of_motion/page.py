@@ -1,19 +1,16 @@
 """The page of a model's equations, in an order that can be taught from."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from polhode import __version__
 from polhode.dynamics.single import forms
 from polhode.equations_of_motion.blocks import Block, Given, display, say, table, title, words
 from polhode.equations_of_motion.mathematics import equation, joined, latex, with_factor
 from polhode.equations_of_motion.notation import notation
+from polhode.equations_of_motion.program import Program
+from polhode.equations_of_motion.record import DerivedEquations
 from polhode.equations_of_motion.sections import Written, index, row
-
-if TYPE_CHECKING:
-    from polhode.equations_of_motion.program import Program
-    from polhode.equations_of_motion.record import Equations
-    from polhode.equations_of_motion.single import FormEquations
+from polhode.equations_of_motion.single import FormEquations
 
 MADE = f"""Derived by Polhode {__version__} from the model, by the same functions that its kernels are compiled from. SI
 units, radians, right-handed axes."""
@@ -37,7 +34,7 @@ SOURCES = "Zoric (97)–(100) metric tensor, (104) and (109) equations of motion
 LIST = "The list of all equations, with the function and the test of each: docs/equations.md of Polhode."
 
 
-def page(eq: "Equations") -> list[Block]:
+def page(eq: DerivedEquations) -> list[Block]:
     """All of it: notation, equations, constraints, forms, sources."""
     found: list[Block] = [title(1, "Equations of motion of “", Given(eq.model.name), "”"), say(MADE), *notation(eq)]
     if eq.readable and not eq.factored:
@@ -51,12 +48,12 @@ def page(eq: "Equations") -> list[Block]:
     return [*found, title(2, "Sources"), say(f"{sources}. {LIST}")]
 
 
-def _newton_euler(eq: "Equations") -> list[Block]:
+def _newton_euler(eq: DerivedEquations) -> list[Block]:
     head: list[Block] = [title(2, "Newton–Euler form"), say(NEWTON_EULER)]
     return [*head, *_steps(eq.newton_euler, [tau.latex for tau in eq.words.tau])]
 
 
-def _recursion(eq: "Equations") -> list[Block]:
+def _recursion(eq: DerivedEquations) -> list[Block]:
     """The recursions, and why they stand here."""
     found: list[Block] = [title(2, "Equations of motion")]
     if not eq.readable:
@@ -75,7 +72,7 @@ def _recursion(eq: "Equations") -> list[Block]:
     return [*found, *_steps(eq.composite_bodies, labels)]
 
 
-def _steps(program: "Program", labels: Sequence[str]) -> list[Block]:
+def _steps(program: Program, labels: Sequence[str]) -> list[Block]:
     """The steps of a program under their headings, then its results."""
     found: list[Block] = []
     heading, lines = "", list[str]()
@@ -95,7 +92,7 @@ def _steps(program: "Program", labels: Sequence[str]) -> list[Block]:
     return [*found, title(3, f"Result ({program.operations} operations in all)"), display(results or ["0 &= 0"])]
 
 
-def _constraints(eq: "Equations") -> list[Block]:
+def _constraints(eq: DerivedEquations) -> list[Block]:
     """Conditions, and what they ask of accelerations."""
     count = len(eq.model.constraints)
     many = f"The machine has {count} constraint{'s' if count > 1 else ''}. "
@@ -129,7 +126,7 @@ def _constraints(eq: "Equations") -> list[Block]:
     ]
 
 
-def _form(form: "FormEquations") -> list[Block]:
+def _form(form: FormEquations) -> list[Block]:
     """One body by one form."""
     names, (rows, columns) = form.latex, form.mass.shape
     square = rows == columns

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import sympy
 
 from polhode.dynamics import forces, inertia
-from polhode.dynamics.inverse import ground, handed, joint_force, outward
-from polhode.dynamics.kinematics import placement
+from polhode.dynamics.inverse import ground, handed, outward
+from polhode.dynamics.kinematics import joint_force, placement
 from polhode.equations_of_motion.derive import Derivation, State, second_order
 from polhode.equations_of_motion.letters import symbol_latex
 from polhode.equations_of_motion.polynomial import FUNCTIONS, RELATIONS, SHORTEST, short_fraction
@@ -103,7 +103,7 @@ def newton_euler(x: State) -> dict[str, Any]:
     for i in reversed(range(len(x.tree.elements))):
         e, (f, n) = x.tree.elements[i], force[i]
         found |= {f"f.{i}": f, f"n.{i}": n}
-        for a, value, armature in zip(e.v, joint_force(e, f, n), e.armature, strict=True):
+        for a, value, armature in zip(e.v, joint_force(e, x.q, f, n), e.armature, strict=True):
             tau[a] = value + armature * x.vd[a] - acting.generalized[a]
         if e.parent != GROUND:
             F, N = force[e.parent]

@@ -1,8 +1,7 @@
-"""`ph.equations(model)`: the equations of motion of a model as SymPy objects, and as pages to read."""
+"""The equations of motion of a model as SymPy objects: metric tensor, Christoffel symbols, energies, recursions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,13 +21,10 @@ from polhode.equations_of_motion.program import (
     program,
 )
 from polhode.equations_of_motion.single import FormEquations, form_equations
-from polhode.equations_of_motion.vocabulary import Vocabulary, vocabulary
+from polhode.equations_of_motion.vocabulary import Vocabulary
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.scalar import Array
-
-LIMIT = 1200
-"""Operations of the equations of motion, written out, up to which they count as readable."""
 
 TERMS = 800
 """Terms of the equations of motion, multiplied out, beyond which they are not even tried for a readable form."""
@@ -44,7 +40,7 @@ QUANTITIES = (
 """What can be evaluated besides the recursions."""
 
 
-class Conditions(NamedTuple):
+class WrittenConstraints(NamedTuple):
     """The constraints of a model: residuals φ (or rates r), and A v̇ = b of accelerations.
 
     Rows that hold whatever the motion are left out, and listed.
@@ -58,37 +54,7 @@ class Conditions(NamedTuple):
     empty: tuple[str, ...]
 
 
-def equations(
-    model: Model,
-    symbolic: Any = None,
-    names: Mapping[str, Any] | None = None,
-    factored: bool = False,
-    forms: Sequence[str] | None = None,
-    limit: int = LIMIT,
-    subscripts: str = "numbers",
-) -> "Equations":
-    """The equations of motion of a model, for reading.
-
-    symbolic    which numbers become letters: None for all that are not zero; words ("masses", "inertias", "lengths",
-                "gravity", "joints") and paths ("bodies.arm", "bodies.arm.mass"); () for none
-    names       letters of one's own by path or coordinate: {"bodies.rod.mass": "m", "bodies.rod.inertia.0": "m*l^2/12",
-                "hinge": "phi"}; one letter for several numbers makes them one
-    factored    whether pages give the recursion, step by step, even where the equations can be written out
-    forms       names of ph.forms, for one body on a spherical or free joint: "sherif-29", …
-    limit       operations up to which equations are written out on pages
-    subscripts  "numbers", or "names" of bodies and joints
-    """
-    if not isinstance(model, Model):
-        fix = "ph.load(name or file) gives one."
-        raise InputError(message("equations", "not a model", type(model).__name__, "a ph.Model", fix))
-    if model.nv == 0:
-        raise InputError(message(f"equations, model '{model.name}'", "nothing moves", "nv 0", "a joint that moves"))
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise InputError(message("equations, limit", "not a count", repr(limit), "operations, at least 1"))
-    return Equations(model, vocabulary(model, symbolic, names, subscripts), factored, forms, limit)
-
-
-class Equations:
+class DerivedEquations:
     """The equations of one model: Σ M_ga v̇_a + Σ Γ_ab,g v_a v_b + gravity_g − forces_g = τ_g.      Zoric (109)
 
     Everything is derived when it is first asked for. What cannot be written out raises an InputError that says how
@@ -195,7 +161,7 @@ class Equations:
         return tuple(sympy.Eq(a, b, evaluate=False) for a, b in zip(left, right, strict=True))
 
     @cached_property
-    def conditions(self) -> Conditions | None:
+    def conditions(self) -> WrittenConstraints | None:
         """The constraints; None if the model has none."""
         if not self.model.constraints:
             return None
@@ -206,7 +172,7 @@ class Equations:
         rows = [A[k * n : (k + 1) * n] for k in range(len(names))]
         kept = [k for k in range(len(names)) if any(rows[k]) or b[k] != 0]
         lam = [sympy.Symbol(f"lambda_{k + 1}" if len(kept) > 1 else "lambda", real=True) for k in range(len(kept))]
-        return Conditions(
+        return WrittenConstraints(
             tuple(names[k] for k in kept),
             tuple(residuals[k] for k in kept),
             sympy.ImmutableMatrix(len(kept), n, [x for k in kept for x in rows[k]]),
@@ -344,37 +310,6 @@ class Equations:
         inputs = [s for symbols in self.derivation.symbols.values() for s in symbols]
         function = compiled(inputs, flat)
         return lambda *x: np.array(function(*x), dtype=float).reshape(shape.get(name, (len(flat),)))
-
-    # pages
-
-    def latex(self) -> str:
-        """A LaTeX document."""
-        from polhode.equations_of_motion.latex import document
-
-        return document(self)
-
-    def markdown(self) -> str:
-        """A Markdown page, mathematics between dollars."""
-        from polhode.equations_of_motion.markdown import document
-
-        return document(self)
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
-
-    def save(self, path: str | Path) -> Path:
-        """Write a page: .md, .tex or .pdf (which needs a LaTeX)."""
-        from polhode.equations_of_motion.pdf import write_pdf
-
-        path = Path(path)
-        writers = {".md": self.markdown, ".tex": self.latex}
-        if path.suffix == ".pdf":
-            return write_pdf(self.latex(), path)
-        if path.suffix not in writers:
-            raise InputError(message("equations, save", "unknown kind of file", repr(path.name), ".md, .tex or .pdf"))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(writers[path.suffix](), encoding="utf-8")
-        return path
 
 
 def _column(entries: Sequence[sympy.Expr]) -> sympy.ImmutableMatrix:

@@ -1,7 +1,7 @@
 """Sections of a page with everything written out: equations of motion, metric tensor, Christoffel symbols, energies."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 
@@ -9,11 +9,9 @@ from polhode.equations_of_motion.abbreviate import abbreviated
 from polhode.equations_of_motion.blocks import Block, display, say, title
 from polhode.equations_of_motion.compact import operations
 from polhode.equations_of_motion.mathematics import bracketed, broken, equation, joined, latex, with_factor
+from polhode.equations_of_motion.record import DerivedEquations
 from polhode.errors import InputError
 from polhode.model import JOINTS
-
-if TYPE_CHECKING:
-    from polhode.equations_of_motion.record import Equations
 
 IN_ONE = 200
 """Operations up to which each equation of motion is written in one."""
@@ -44,7 +42,7 @@ REST = r"$Q$ is $\tau$ and every force without a potential (dampers, given force
 class Written:
     """The sections of one record."""
 
-    def __init__(self, eq: "Equations") -> None:
+    def __init__(self, eq: DerivedEquations) -> None:
         self.eq, self.n = eq, eq.model.nv
         self.names = dict(eq.words.latex)
         self.bound = eq.conditions if eq.constraints_readable else None

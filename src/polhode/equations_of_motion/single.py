@@ -115,7 +115,7 @@ class _Written:
         numbers = {path: on_scalars(x, values) for path, x in self.d.words.numbers.items()}
         model = self.d.model
         tree = make_tree(model, numbers)
-        element = next(e for e in tree.elements if e.kind == "ball")
+        element = next(e for e in tree.elements if e.kind.quaternion)
         m, h, S = element.inertia
         body = model.bodies[0]
         c = Vec([numbers.get(f"bodies.{body.name}.center.{k}", _plain(body.center[k])) for k in range(3)])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from polhode.errors import UnknownNameError, did_you_mean, message
+from polhode.formats.yaml import to_yaml
 from polhode.model import WORLD, Body, Constraint, Joint, Model, Start
 
 
@@ -108,8 +109,6 @@ def _parameters(changed: dict[str, Any]) -> Bicycle:
 
 def bicycle_text() -> str:
     """The file of the bundled model, models/bicycle.yaml."""
-    from polhode.formats.yaml import to_yaml
-
     head = [
         "The Carvallo-Whipple bicycle of Meijaard et al. (2007), Table 1, z up.",
         "It runs straight ahead at 4.6 m/s and is pushed to the side: left alone, it rights itself.",

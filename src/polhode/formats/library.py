@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
+from polhode.formats.registry import model_of_text
 from polhode.model import WORLD, Body, Constraint, Joint, Model, Start
 
 MOST_LINKS = 100_000
@@ -36,9 +37,7 @@ def _member(name: str) -> tuple[str, int] | None:
 def bundled(name: str) -> Model:
     """The bundled model of this name."""
     if name in _files():
-        from polhode.formats.yaml import model_from_yaml
-
-        return model_from_yaml(_files()[name], f"{name}.yaml")
+        return model_of_text(_files()[name], f"{name}.yaml")
     if member := _member(name):
         series, length = member
         return SERIES[series][0](length)

@@ -2,18 +2,18 @@
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, did_you_mean, message
 from polhode.formats.library import bundled, is_bundled
+from polhode.formats.registry import FileFormat, by_suffix, function_named, takers
 from polhode.model import Model
 from polhode.scalar import one_of
 
-SUFFIXES = {".yaml": "our YAML", ".yml": "our YAML", ".urdf": "URDF", ".xml": "MJCF or URDF"}
-ACCEPTED = ".yaml or .yml (our own), .urdf, .xml (MJCF or URDF), or the name of a bundled model"
-BASES, MIMICS = ("fixed", "free"), ("constrain", "free")
+OPTIONS = {"base": ("fixed", "free"), "mimic": ("constrain", "free")}
+"""The options of `load` that are one of some words, the usual one first."""
 HEAD = 1_000_000
 """Bytes of an .xml file in which its first element must begin."""
 
@@ -30,30 +30,23 @@ def load(
     mimic     of a URDF: "constrain" keeps mimic joints as constraints, "free" leaves them free
     packages  of a URDF or MJCF: folders in which package://NAME is looked for
     """
-    _check_options(base, mimic)
+    for name, value in (("base", base), ("mimic", mimic)):
+        one_of(f"load, argument {name}", value, OPTIONS[name], "unknown")
+    options = {"base": base, "mimic": mimic, "packages": packages}
     if isinstance(source, str) and is_bundled(source):
-        _refuse_options("a bundled model", source, base, mimic, packages)
+        _refuse_options("a bundled model", source, options)
         return bundled(source)
     if not isinstance(source, (str, Path)) or "\0" in str(source):
         raise InputError(message("load, argument source", "not a name or a path", repr(source), "text, or a Path"))
     path = Path(source)
     try:
-        kind = _kind(source, path)
+        found = _format(source, path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(message(f"load, '{source}'", "cannot be read", reason, "a file that may be read")) from None
-    if kind == "urdf":
-        from polhode.formats.urdf import load_urdf
-
-        return load_urdf(path, base=base, mimic=mimic, packages=packages)
-    _refuse_options("MJCF" if kind == "mjcf" else "our YAML", str(source), base, mimic, packages)
-    if kind == "mjcf":
-        from polhode.formats.mjcf import load_mjcf
-
-        return load_mjcf(path, packages=packages)
-    from polhode.formats.yaml import load_yaml
-
-    return load_yaml(path)
+    taken = {name: value for name, value in options.items() if name in found.options}
+    _refuse_options(found.name, str(source), {name: options[name] for name in options if name not in taken})
+    return function_named(found.loader)(path, **taken)
 
 
 def load_with_notes(source: str | Path, **options: Any) -> tuple[Model, list[str]]:
@@ -67,39 +60,35 @@ def load_with_notes(source: str | Path, **options: Any) -> tuple[Model, list[str
     return model, [str(warning.message) for warning in caught if issubclass(warning.category, PolhodeWarning)]
 
 
-def _check_options(base: str, mimic: str) -> None:
-    for name, value, known in (("base", base, BASES), ("mimic", mimic, MIMICS)):
-        one_of(f"load, argument {name}", value, known, "unknown")
+def _refuse_options(kind: str, source: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that a kind of model does not take, unless they are the usual ones: never ignored."""
+    for name, value in options.items():
+        usual = OPTIONS[name][0] if name in OPTIONS else None
+        if value == usual or (usual is None and not value):
+            continue
+        where = f"load, {source!r}, argument {name}"
+        fix = "The file itself says how its bodies hang on the world." if name == "base" else ""
+        expected = repr(usual) if usual else "none"
+        raise InputError(
+            message(where, f"is for {' and '.join(takers(name))}, and this is {kind}", repr(value), expected, fix)
+        )
 
 
-def _refuse_options(kind: str, source: str, base: str, mimic: str, packages: Sequence) -> None:
-    """Options of a URDF mean nothing elsewhere: an error, never ignored."""
-    if packages and kind != "MJCF":
-        where = f"load, {source!r}, argument packages"
-        raise InputError(message(where, f"is for URDF and MJCF, and this is {kind}", repr(packages), "none"))
-    for name, value, plain in (("base", base, BASES[0]), ("mimic", mimic, MIMICS[0])):
-        if value != plain:
-            fix = "The file itself says how its bodies hang on the world." if name == "base" else ""
-            where = f"load, {source!r}, argument {name}"
-            raise InputError(message(where, f"is for URDF, and this is {kind}", repr(value), repr(plain), fix))
-
-
-def _kind(source: str | Path, path: Path) -> str:
-    """yaml, urdf or mjcf; or the error that tells what is wrong with the source."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+def _format(source: str | Path, path: Path) -> FileFormat:
+    """The format of a file; or the error that tells what is wrong with the source."""
+    suffix, known = path.suffix.lower(), by_suffix()
+    if suffix not in known:
         if isinstance(source, str) and not _is_path(source, path):
             raise _unknown_name(source)
         what = "not a file" if path.is_dir() else f"no such suffix: {suffix}" if suffix else "no suffix"
         found = "a folder" if path.is_dir() else repr(path.name)
-        raise InputError(message(f"load, '{source}'", what, found, ACCEPTED))
+        kinds = ", ".join(f"{suffix} ({' or '.join(row.name for row in rows)})" for suffix, rows in known.items())
+        raise InputError(message(f"load, '{source}'", what, found, f"{kinds}, or the name of a bundled model"))
     if path.exists() and not path.is_file():
         raise InputError(message(f"load, '{source}'", "not a file", "a folder or a device", "a model file"))
     if not path.exists():
         raise InputError(message(f"load, '{source}'", "no such file", repr(path.name), "a file", _near_files(path)))
-    if suffix == ".xml":
-        return root_kind(path)
-    return "urdf" if suffix == ".urdf" else "yaml"
+    return xml_format(path) if suffix == ".xml" else known[suffix][0]
 
 
 def _is_path(source: str, path: Path) -> bool:
@@ -109,7 +98,7 @@ def _is_path(source: str, path: Path) -> bool:
 
 def _unknown_name(source: str) -> InputError:
     """The library's error, with the files that might be meant."""
-    here = [f"{source}{suffix}" for suffix in SUFFIXES if source and Path(f"{source}{suffix}").is_file()]
+    here = [f"{source}{suffix}" for suffix in by_suffix() if source and Path(f"{source}{suffix}").is_file()]
     try:
         bundled(source)
     except UnknownNameError as error:
@@ -125,21 +114,23 @@ def _near_files(path: Path) -> str:
     if is_bundled(path.stem):
         return f"Did you mean the bundled model '{path.stem}'?"
     files = {
-        file.stem: file.name for file in path.parent.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()
+        file.stem: file.name for file in path.parent.iterdir() if file.suffix.lower() in by_suffix() and file.is_file()
     }
     return did_you_mean(path.stem, files, most=3, shown=files.__getitem__)
 
 
-def root_kind(path: Path) -> str:
-    """URDF or MJCF, by the first element of an XML file."""
+def xml_format(path: Path) -> FileFormat:
+    """The format of an .xml file, by its first element."""
     with path.open("rb") as file:
         text = file.read(HEAD).decode("utf-8", errors="replace").replace("\0", "").lstrip("\ufeff\ufffd")
     at = 0
     while skipped := _PROLOG.match(text, at):
         at = skipped.end()
-    name = re.compile(r"\s*<([^\s/>!?]+)").match(text, at)
-    root = name[1] if name else ""
-    if root in ("robot", "mujoco"):
-        return "urdf" if root == "robot" else "mjcf"
+    first = re.compile(r"\s*<([^\s/>!?]+)").match(text, at)
+    root, known = first[1] if first else "", by_suffix()[".xml"]
+    for row in known:
+        if row.root == root:
+            return row
     found = f"<{root[:40]}>" if root else "no element"
-    raise ModelError(message(f"{path}", "neither MJCF nor URDF", found, "<mujoco> or <robot> as the first element"))
+    expected = " or ".join(f"<{row.root}>" for row in known) + " as the first element"
+    raise ModelError(message(f"{path}", f"neither {' nor '.join(row.name for row in known)}", found, expected))

@@ -3,8 +3,8 @@
 The cache holds executable code. Its folder must belong to the user alone and be no link; folder and file are
 opened once, and what is checked (`fstat`) and read is what was opened, so that nothing can be put in its place in
 between. Each file carries a digest of its name and content: a file that was damaged, or copied over another, is not
-used. Writers put a file aside and rename it. Where any of this fails the cache is silently without the file, and the
-kernel is compiled again.
+used. Writes are atomic, by descriptors of the folder (`result.atomic_file` goes by paths). Where any of this fails
+the cache is silently without the file, and the kernel is compiled again.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ LIMIT = 512 * 2**20
 MAGIC = b"polhode kernel 2\n"
 
 ABANDONED = 3600.0
-"""Seconds after which a file put aside belongs to a writer that was killed."""
+"""Seconds after which an unfinished file belongs to a writer that was killed."""
 
 
 class Entry(NamedTuple):
@@ -122,16 +122,16 @@ def save(name: str, entry: Entry) -> None:
     with _opened() as place:
         if place is None:
             return
-        aside = f".{secrets.token_hex(8)}.part"
+        part = f".{secrets.token_hex(8)}.part"
         create = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            handle = os.open(aside, create, 0o600, dir_fd=place)  # readable by its owner only
+            handle = os.open(part, create, 0o600, dir_fd=place)  # readable by its owner only
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(_packed(name, entry))
-                os.replace(aside, f"{name}.kernel", src_dir_fd=place, dst_dir_fd=place)
+                os.replace(part, f"{name}.kernel", src_dir_fd=place, dst_dir_fd=place)
             except OSError:
-                os.unlink(aside, dir_fd=place)
+                os.unlink(part, dir_fd=place)
                 return
             _trim(place)
         except OSError:  # the folder went away, the disk is full: the kernel is in memory all the same

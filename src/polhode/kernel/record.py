@@ -12,7 +12,7 @@ around the routine, may be used anywhere after it: it is carried through memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -31,8 +31,8 @@ from polhode.kernel.routine import (
     Variable,
     While,
 )
-from polhode.kernel.trace import Builder, Condition, Symbol, current, number_node, outermost, scope
-from polhode.scalar import Vec
+from polhode.kernel.trace import Builder, Condition, Symbol, current, number_node, scope
+from polhode.scalar import Loops, is_zero, spans
 
 Place = Index | Variable | Lookup | Cell | int
 
@@ -57,17 +57,17 @@ class Memory:
         self.recorder.store(self.cell(index), value)
 
 
-class Whole(NamedTuple):
+class RecordedTable(NamedTuple):
     """A table of whole numbers of the routine that is being recorded."""
 
     name: str
 
-    def at(self, i: Index) -> Lookup:
+    def at(self, i: Index) -> Index:
         """The entry at a loop variable."""
         ((_, variable),) = i.terms
         assert isinstance(variable, Variable)
         assert i == Index.of(variable)
-        return Lookup(self.name, variable.name)
+        return Index.of(Lookup(self.name, variable.name))
 
 
 class BlockBuilder(Builder):
@@ -88,7 +88,7 @@ class BlockBuilder(Builder):
         if isinstance(origin, BlockBuilder) and origin.recorder is recorder:
             return self.read(recorder.kept(origin, symbol.node))
         outside = symbol.node if origin is recorder.outer else recorder.outer.capture(symbol)
-        return self.read(recorder.given(outside))
+        return self.read(recorder.captured_cell(outside))
 
     def read(self, cell: Cell) -> int:
         """The node of a cell's value at the start of the block."""
@@ -119,7 +119,7 @@ def _port(name: str, nodes: list[int]) -> Port:
     return Port(name, (len(nodes),), tuple(nodes))
 
 
-class Recorder:
+class Recorder(Loops):
     """A routine under construction, inside the function that is being traced."""
 
     def __init__(self, name: str, outer: Builder | None = None) -> None:
@@ -128,6 +128,7 @@ class Recorder:
         self.tables: dict[str, tuple[float, ...]] = {}
         self.whole: dict[str, tuple[int, ...]] = {}
         self._inputs: list[str] = []
+        self._values: list[Any] = []
         self._outputs: list[str] = []
         self._given: dict[int, int] = {}
         self._kept: dict[tuple[int, int], Cell] = {}
@@ -178,15 +179,30 @@ class Recorder:
         self._inputs.append(memory.name)
         return memory
 
-    def table(self, name: str, values: Sequence[float]) -> Memory:
-        """Numbers known beforehand."""
-        self.tables[_checked(name)] = tuple(values)
-        return Memory(self, name, len(values))
+    def given(self, name: str, values: Sequence[Any], *, sparse: bool = False) -> Memory:
+        """An array that holds these values at the start; sparse: structural zeros are not passed as arguments."""
+        places = [i for i, x in enumerate(values) if not (sparse and is_zero(x))]
+        self._values += [values[i] for i in places]
+        if len(places) == len(values):
+            return self.input(name, len(values))
+        memory = self.array(name, len(values))
+        passed, at = self.input(f"{name}_given", len(places)), self.lookup(f"{name}_at", places)
+        for e in self.range(len(places)):
+            memory[at.at(e)] = passed[e]
+        return memory
 
-    def lookup(self, name: str, values: Sequence[int]) -> Whole:
+    def table(self, name: str, values: Iterable[float]) -> Memory:
+        """Numbers known beforehand; its name is made another where it is taken by others."""
+        own, numbers = _checked(name), tuple(values)
+        while self.tables.get(own, numbers) != numbers:
+            own = f"{name}_{next(self._names)}"
+        self.tables[own] = numbers
+        return Memory(self, own, len(numbers))
+
+    def lookup(self, name: str, values: Sequence[int]) -> RecordedTable:
         """Whole numbers known beforehand, at the variable of a loop: parts of indices, or cases."""
         self.whole[_checked(name)] = tuple(values)
-        return Whole(name)
+        return RecordedTable(name)
 
     # control
 
@@ -204,8 +220,9 @@ class Recorder:
         yield None
         self._ended(While(Index.of(limit), go, body))  # type: ignore[arg-type]
 
-    def cases(self, of: Lookup, numbers: Sequence[int]) -> Iterator[int]:
+    def cases(self, of: Index, numbers: Sequence[int]) -> Iterator[int]:
         """The body for each number of a table's entry, one after the other; one of them will run."""
+        ((_, entry),) = of.terms
         cases = []
         for number in numbers:
             body = self._begun()
@@ -213,7 +230,7 @@ class Recorder:
             self._close()
             self._bodies.pop()
             cases.append((number, body))
-        self._bodies[-1].append(Switch(of, tuple(cases)))  # type: ignore[arg-type]
+        self._bodies[-1].append(Switch(entry, tuple(cases)))  # type: ignore[arg-type]
 
     def _begun(self) -> list[Any]:
         self._close()
@@ -224,6 +241,22 @@ class Recorder:
         self._close()
         self._bodies.pop()
         self._bodies[-1].append(statement)
+
+    # computed places
+
+    def exchange(self, rows: int, p: Index, chosen: Memory, arrays: Sequence[tuple[Memory, int]]) -> None:
+        """Row p and that whose number is chosen[0] change places: a cell is an index."""
+        other = Index.of(chosen.cell(0))
+        for array, width in arrays:
+            for part in spans(self, width):
+                for m in part:
+                    first, second = array[p * width + m], array[other * width + m]
+                    array[p * width + m] = second
+                    array[other * width + m] = first
+
+    def put(self, array: Memory, first: Place, length: int, places: Memory, p: Place, value: Any) -> None:
+        """A value for the entry number places[p] of those that begin at `first`: a cell is an index."""
+        array[Index.of(places.cell(p)) + first] = value
 
     # blocks
 
@@ -263,7 +296,7 @@ class Recorder:
             origin.stores[self._kept[key]] = node
         return self._kept[key]
 
-    def given(self, node: int) -> Cell:
+    def captured_cell(self, node: int) -> Cell:
         """The cell in which a number of the function around is given."""
         return Cell("given", Index(self._given.setdefault(node, len(self._given))))
 
@@ -290,6 +323,10 @@ class Recorder:
         found = outer.call(self.finished(rule), [*nodes, *self._given])  # type: ignore[list-item]
         return [Symbol(outer, node) for node in found]
 
+    def results(self, rule: Derivative | None = None) -> list[Symbol]:
+        """The results of the routine for the values that its arrays were given."""
+        return self.call(self._values, rule)
+
     def _closed(self, body: list[Any]) -> tuple[Statement, ...]:
         found: list[Statement] = []
         for part in body:
@@ -305,33 +342,3 @@ class Recorder:
 def _may_be(a: Cell, b: Cell) -> bool:
     """Whether two cells may be one: not if they lie in two arrays, or a constant distance apart."""
     return a.array == b.array and (a.at.terms != b.at.terms or a.at.offset == b.at.offset)
-
-
-class Shared:
-    """A function of vectors that becomes one routine, however often it is called in a trace.
-
-    What it uses besides its arguments must be symbols of the trace itself, or numbers.
-    """
-
-    def __init__(self, name: str, function: Callable[..., Vec]) -> None:
-        self.name, self.function = name, function
-        self._known: dict[int, tuple[Routine, list[Symbol]]] = {}
-
-    def __call__(self, *arguments: Vec) -> Vec:
-        """The result; recorded when it is first asked for in a trace."""
-        top = outermost()
-        if top.serial not in self._known:
-            self._known = {top.serial: self._recorded(top, [len(x) for x in arguments])}
-        routine, given = self._known[top.serial]
-        builder = current()
-        nodes = [number_node(builder, x) for x in (*(x for argument in arguments for x in argument), *given)]
-        return Vec([Symbol(builder, node) for node in builder.call(routine, nodes)])  # type: ignore[arg-type]
-
-    def _recorded(self, top: Builder, lengths: list[int]) -> tuple[Routine, list[Symbol]]:
-        with Recorder(self.name, top) as r:
-            memory = [r.input(f"x{i}", n) for i, n in enumerate(lengths)]
-            found = self.function(*(Vec([x[k] for k in range(len(x))]) for x in memory))
-            out = r.output("y", len(found))
-            for k, value in enumerate(found):
-                out[k] = value
-        return r.finished(), [Symbol(top, node) for node in r.captured]

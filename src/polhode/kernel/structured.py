@@ -1,4 +1,4 @@
-"""What `iterate`, `solve`, `staged` and `jacobian` of `polhode.scalar` are on symbols: structured nodes of the graph.
+"""What loops and structured operations of `polhode.scalar` are on symbols: structured nodes of the graph.
 
 Importing this module gives symbols these methods; `polhode.kernel` does.
 """
@@ -8,13 +8,18 @@ from typing import Any
 
 from polhode.kernel.differentiate import jacobian as jacobian_graph
 from polhode.kernel.graph import Graph, Port, labels
-from polhode.kernel.linear import solution
-from polhode.kernel.orthogonal import spans
 from polhode.kernel.record import Recorder
 from polhode.kernel.replay import replay
-from polhode.kernel.trace import Builder, Symbol, current, number_node, scope
-from polhode.scalar import Vec
+from polhode.kernel.routine import Routine
+from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, scope
+from polhode.linalg.elimination import solution
+from polhode.scalar import SharedFunction, Vec, spans, where
 from polhode.scalar.structured import Stages
+
+
+def loops(symbol: Symbol, name: str) -> Recorder:
+    """Loops that are recorded as a routine."""
+    return Recorder(name)
 
 
 def iterate(symbol: Symbol, step: Callable[[Vec], tuple[Vec, Any]], state: Vec, limit: Any) -> Vec:
@@ -82,6 +87,37 @@ def solve(symbol: Symbol, A: Vec, b: Vec) -> Vec:
     return solution(A, b).x
 
 
+def unless_valid(symbol: Symbol, valid: Any, values: Vec, again: Callable[[], Vec]) -> Vec:
+    """The values, or those of a routine that runs only for states (lanes) where they are not valid."""
+    with Recorder("unless_valid") as r:
+        kept, invalid, go = r.both("values", len(values)), r.input("invalid", 1), r.array("go", 1)
+        for _ in r.repeat(invalid.cell(0), go.cell(0)):
+            for i, value in enumerate(again()):
+                kept[i] = value
+    return Vec(r.call([*values, where(valid, 0.0, 1.0)]))
+
+
+def call_shared(symbol: Symbol, shared: SharedFunction, arguments: Sequence[Vec]) -> Vec:
+    """The result of a shared function: a routine, recorded when it is first asked for in a trace."""
+    top = outermost()
+    if top.serial not in shared.recorded:
+        shared.recorded = {top.serial: _recorded(shared, top, [len(x) for x in arguments])}
+    routine, given = shared.recorded[top.serial]
+    builder = current()
+    nodes = [number_node(builder, x) for x in (*(x for argument in arguments for x in argument), *given)]
+    return Vec([Symbol(builder, node) for node in builder.call(routine, nodes)])  # type: ignore[arg-type]
+
+
+def _recorded(shared: SharedFunction, top: Builder, lengths: list[int]) -> tuple[Routine, list[Symbol]]:
+    with Recorder(shared.name, top) as r:
+        memory = [r.input(f"x{i}", n) for i, n in enumerate(lengths)]
+        found = shared.function(*(Vec([x[k] for k in range(len(x))]) for x in memory))
+        out = r.output("y", len(found))
+        for k, value in enumerate(found):
+            out[k] = value
+    return r.finished(), [Symbol(top, node) for node in r.captured]
+
+
 class _Inner(Builder):
     """A trace inside another one, whose symbols it takes as further inputs."""
 
@@ -116,5 +152,5 @@ def jacobian(symbol: Symbol, function: Callable[[Vec], Vec], x: Vec) -> tuple[Ve
     return result["y"], result["d_y_d_x"]
 
 
-for method in (iterate, solve, staged, jacobian):
+for method in (loops, iterate, solve, staged, unless_valid, call_shared, jacobian):
     setattr(Symbol, method.__name__, method)

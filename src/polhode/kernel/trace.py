@@ -29,6 +29,7 @@ from polhode.kernel.graph import (
 )
 from polhode.kernel.operations import COMMUTATIVE, MEANING, OPERATIONS, STRUCTURED
 from polhode.scalar import Vec, split
+from polhode.scalar.functions import NUMBERS
 
 _serials = count()
 _open = threading.local()
@@ -278,6 +279,10 @@ class Symbol:
         equal = self.__eq__(other)
         return equal if equal is NotImplemented else ~equal
 
+    def is_structural_zero(self) -> bool:
+        """Whether it is 0 whatever the inputs are."""
+        return self.builder.constants.get(self.node) == 0.0
+
     def __pos__(self) -> Symbol:
         return self
 
@@ -298,9 +303,6 @@ def innermost(*values: Any) -> Builder:
     return max(builders, key=lambda builder: builder.serial)
 
 
-NUMBERS = (int, float, np.integer, np.floating, np.bool_)
-
-
 def number_node(builder: Builder, value: Any) -> int | None:
     """The node of a number: a symbol, or a constant; None for all else."""
     if type(value) is Symbol and value.builder is builder:
@@ -317,13 +319,6 @@ def number_node(builder: Builder, value: Any) -> int | None:
         fix = "Use polhode.where(condition, 1.0, 0.0)."
         raise builder.error("a condition stands for a number", "a comparison of symbols", "a number", fix)
     return builder.capture(value) if isinstance(value, Symbol) else None
-
-
-def is_zero(value: Any) -> bool:
-    """Whether a number is 0 whatever the inputs are."""
-    if isinstance(value, Symbol):
-        return value.builder.constants.get(value.node) == 0.0
-    return isinstance(value, NUMBERS) and bool(value == 0)
 
 
 def _truth(builder: Builder, value: Any) -> int | None:

@@ -1,9 +1,10 @@
 """Tree → Tree: the same bodies, each flying on its own: absolute coordinates."""
 
-from polhode.model.joints import JOINTS
+from polhode.model.joints.base import Element
+from polhode.model.joints.registry import JOINTS
 from polhode.model.parts import Joint
 from polhode.model.topology import WORLD
-from polhode.model.tree import GROUND, Element, Numbers, Tree, joint_elements
+from polhode.model.tree import GROUND, Numbers, Tree, joint_elements
 
 
 def flown(tree: Tree) -> Tree:

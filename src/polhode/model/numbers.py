@@ -70,6 +70,17 @@ def numbers(where: str, name: str, value: Any, size: int) -> tuple:
     return tuple([number(where, name, x) for x in entries])
 
 
+def direction(where: str, name: str, value: Any) -> tuple:
+    """Three numbers that are not all zero, nor too small to be normalised."""
+    direction = numbers(where, name, value, 3)
+    if not any(plain(direction)):
+        raise ModelError(message(f"{where}, {name}", "is zero", "(0, 0, 0)", "a direction"))
+    if max(map(abs, plain(direction))) < SMALLEST:
+        found, expected = repr(plain(direction)), f"a direction of length {SMALLEST:g} or more, as (0, 0, 1)"
+        raise ModelError(message(f"{where}, {name}", "too short to compute with", found, expected))
+    return direction
+
+
 def assign(record: Any, **values: Any) -> None:
     """Set fields of a frozen record while it is being made."""
     for name, value in values.items():

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import ModelError, PolhodeWarning, check_name, did_you_mean, message
-from polhode.model.joints import JOINTS
-from polhode.model.numbers import SMALLEST, Number, assign, number, numbers, plain
+from polhode.model.joints.base import JointKind
+from polhode.model.joints.registry import JOINTS
+from polhode.model.numbers import SMALLEST, Number, assign, direction, number, numbers, plain
 from polhode.scalar import UNIT_TOLERANCE, shown
 from polhode.spatial import TRIANGLE_TOLERANCE
-
-CYCLIC = {(1.0, 0.0, 0.0): (0.0, 1.0, 0.0), (0.0, 1.0, 0.0): (0.0, 0.0, 1.0), (0.0, 0.0, 1.0): (1.0, 0.0, 0.0)}
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ class Joint:
             raise ModelError(message(where, "parent and child are one body", f"'{self.child}'", "two bodies"))
         assign(
             self,
-            axis=_direction(where, "axis", self.axis),
+            axis=direction(where, "axis", self.axis),
             position=numbers(where, "position", self.position, 3),
             orientation=_unit_quaternion(where, self.orientation),
             armature=self._each(where, "armature"),
@@ -209,29 +208,26 @@ class Joint:
                     )
             if isinstance(self.armature, tuple):
                 raise ModelError(message(f"{where}, armature", "several numbers", repr(self.armature), "one number"))
-        if self.type == "screw":
+        self._check_own(where, kind)
+        self._refuse(where, "axis2", "axis2" in kind.axes)
+        assign(self, axis2=kind.second_axis(where, self.axis, self.axis2))
+
+    def _check_own(self, where: str, kind: JointKind) -> None:
+        """The numbers that this kind of joint has of its own, and no others."""
+        self._refuse(where, "pitch", "pitch" in kind.numbers)
+        if "pitch" in kind.numbers:
             if self.pitch is None:
                 raise ModelError(message(f"{where}, pitch", "missing", "none", "metres of travel per radian"))
             assign(self, pitch=number(where, "pitch", self.pitch))
-        elif self.pitch is not None:
-            raise ModelError(message(f"{where}, pitch", "given to a joint without one", self.type, "a screw"))
-        if self.type == "universal":
-            assign(self, axis2=self._second_axis(where))
-        elif self.axis2 is not None:
-            raise ModelError(message(f"{where}, axis2", "given to a joint without one", self.type, "a universal joint"))
 
-    def _second_axis(self, where: str) -> tuple:
-        first = plain(self.axis)
-        if self.axis2 is None:
-            if first not in CYCLIC:
-                fix = "Only a coordinate axis has a default second axis: the next cyclic one."
-                raise ModelError(message(f"{where}, axis2", "missing", f"axis {first}", "a direction", fix))
-            return CYCLIC[first]
-        second = _direction(where, "axis2", self.axis2)
-        a, b = np.array(first, dtype=float), np.array(plain(second), dtype=float)
-        if np.linalg.norm(np.cross(a, b)) < 1e-9 * np.linalg.norm(a) * np.linalg.norm(b):
-            raise ModelError(message(f"{where}, axis2", "parallel to axis", f"{plain(second)}", "another direction"))
-        return second
+    def _refuse(self, where: str, name: str, known: bool) -> None:
+        """Raise an error where data are given to a kind of joint that has none of this name."""
+        if getattr(self, name) is not None and not known:
+            takers = [
+                kind.noun or f"a {kind.name} joint" for kind in JOINTS.values() if name in (*kind.axes, *kind.numbers)
+            ]
+            expected = " or ".join(takers)
+            raise ModelError(message(f"{where}, {name}", "given to a joint without one", self.type, expected))
 
     @property
     def zero(self) -> tuple[float, ...]:
@@ -255,16 +251,6 @@ def limit_pairs(lower: Any, upper: Any) -> list[tuple[float, float]]:
     size = max(len(lowers), len(uppers))
     lowers, uppers = (x * size if len(x) == 1 else x for x in (lowers, uppers))
     return list(zip(lowers, uppers, strict=False))
-
-
-def _direction(where: str, name: str, value: Any) -> tuple:
-    direction = numbers(where, name, value, 3)
-    if not any(plain(direction)):
-        raise ModelError(message(f"{where}, {name}", "is zero", "(0, 0, 0)", "a direction"))
-    if max(map(abs, plain(direction))) < SMALLEST:
-        found, expected = repr(plain(direction)), f"a direction of length {SMALLEST:g} or more, as (0, 0, 1)"
-        raise ModelError(message(f"{where}, {name}", "too short to compute with", found, expected))
-    return direction
 
 
 def _unit_quaternion(where: str, value: Any) -> tuple:

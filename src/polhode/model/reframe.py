@@ -8,10 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from polhode.model.tree import GROUND, NOTHING, ORIGIN, Element, Tree, turning_parts
+from polhode.model.joints.base import Element
+from polhode.model.tree import GROUND, Tree, turning_parts
 from polhode.quaternion import conjugate, from_matrix, product
-from polhode.scalar import Vec, cross, diagonal, dot, identity, length, outer, square
-from polhode.spatial import Inertia, Placement, joined, moved
+from polhode.scalar import Vec, cross, dot, identity, length, square
+from polhode.spatial import ORIGIN, Inertia, Placement, joined, moved
 
 ROUNDING = 4e-15
 """What is a smaller part than this of the numbers it was computed from is 0: rounding left it."""
@@ -21,8 +22,6 @@ PARALLEL = 1e-6
 NEAR = 1e-9
 """Metres that a frame is not moved for."""
 
-TURNING = ("revolute", "screw")
-ONE_AXIS = (*TURNING, "prismatic")
 COORDINATES = identity(3)
 WHOLE = (0.0, 1.0, -1.0)
 
@@ -62,7 +61,7 @@ def reframed(tree: Tree) -> Tree:
     for e, others in zip(tree.elements, outer_, strict=True):
         parent = frames[e.parent] if e.parent != GROUND else OWN
         best = OWN
-        if e.kind in ONE_AXIS and all(_is_known(x) for x in (e, *others)):
+        if e.kind.one_axis and all(_is_known(x) for x in (e, *others)):
             cost = partial(_cost, e, parent, others)
             best = _least([Frame(Q, ORIGIN) for Q in _turns(e, parent, others)], cost)
             best = _least([Frame(best.Q, d) for d in _moves(e, parent, others)], cost)
@@ -82,7 +81,8 @@ def _is_known(e: Element) -> bool:
     """Whether the numbers that frames change are numbers already."""
     m, h, S = e.inertia
     matrices = (*e.turning, S)
-    numbers = (m, *h, *e.axis, *e.position, e.pitch, *(x for matrix in matrices for row in matrix for x in row))
+    own = (*e.axis, *e.position, *e.numbers.values())
+    numbers = (m, *h, *own, *(x for matrix in matrices for row in matrix for x in row))
     return all(isinstance(x, float) for x in numbers)
 
 
@@ -108,7 +108,7 @@ def _moves(e: Element, parent: Frame, others: Sequence[Element]) -> list[Vec]:
         if length(normal) > PARALLEL:
             feet.append(dot(cross(x.position, along), normal) / square(normal))
     moves = [s * e.axis if abs(s) > NEAR else ORIGIN for s in feet]
-    if e.kind == "prismatic":
+    if not e.kind.turns_about_axis:  # a slider
         moves.append(_placed(e).T @ (parent.d - e.position))
     return list(dict.fromkeys(moves))
 
@@ -130,7 +130,7 @@ def _turned(z: Vec, directions: Iterable[Vec]) -> Iterator[Vec]:
 
 def _is_simple(e: Element, parent: Frame) -> bool:
     """Whether its axes are coordinate axes, also of its parent."""
-    return parent.Q == COORDINATES and _is_whole(_placed(e)) and (e.axis in COORDINATES or e.kind == "ball")
+    return parent.Q == COORDINATES and _is_whole(_placed(e)) and (e.axis in COORDINATES or not any(e.axis))
 
 
 def _is_whole(R: Vec) -> bool:
@@ -156,7 +156,7 @@ def _between(e: Element, parent: Frame, own: Frame) -> Element:
     R, r = _step(e, parent, own)
     axis = e.axis if own.Q == COORDINATES else COORDINATES[2]
     turn = product(conjugate(from_matrix(parent.Q)), product(e.orientation, from_matrix(own.Q)))
-    turning = turning_parts(R, None if e.kind == "ball" else axis)
+    turning = turning_parts(R, axis if any(axis) else None)
     return replace(e, axis=axis, position=r, orientation=turn, turning=turning, inertia=_seen(e.inertia, own))
 
 
@@ -181,7 +181,7 @@ def _cost(e: Element, parent: Frame, others: Sequence[Element], own: Frame) -> f
 
 def _simplest(e: Element, parent: Frame) -> Iterator[Frame]:
     """Frames that an element may get in the end, for an estimate."""
-    if e.kind not in ONE_AXIS or e.axis in COORDINATES:
+    if not e.kind.one_axis or e.axis in COORDINATES:
         yield OWN
         return
     foot = -dot(e.axis, _placed(e).T @ (e.position - parent.d)) * e.axis
@@ -194,7 +194,7 @@ def _step_cost(e: Element, parent: Frame, own: Frame) -> float:
     cost = sum(6.0 for x in r if x)
     axis = e.axis.index(1.0) if own.Q == COORDINATES and 1.0 in e.axis else 2
     for row in R:
-        if e.kind not in TURNING:
+        if not e.kind.turns_about_axis:
             cost += sum(5.0 for x in row if x not in WHOLE)
             continue
         across = [x for k, x in enumerate(row) if k != axis and x]  # these turn into two numbers each
@@ -217,7 +217,7 @@ def _welded(tree: Tree) -> Tree:
             at = Placement(before.R @ at.R, before.r + before.R @ at.r)
             turning = tuple(before.R @ C for C in turning)
             attitude = product(q, attitude)
-        if e.kind == "fixed":
+        if not e.v:
             place[i], index[i] = (parent, at, attitude), parent
             if parent != GROUND:
                 host = elements[parent]
@@ -234,22 +234,8 @@ def _inward(tree: Tree) -> Tree:
     bodies = [e.inertia for e in tree.elements]
     for i in reversed(range(len(bodies))):
         e = tree.elements[i]
-        kept, given = _shared(e, bodies[i])
+        kept, given = e.kind.shared(e, bodies[i])
         bodies[i] = kept
         if e.parent != GROUND:
             bodies[e.parent] = joined(bodies[e.parent], moved(tree.placed(i), given))
     return replace(tree, elements=tuple(replace(e, inertia=b) for e, b in zip(tree.elements, bodies, strict=True)))
-
-
-def _shared(e: Element, body: Inertia) -> tuple[Inertia, Inertia]:
-    """The mass moments of a body that its joint moves, and those that the parent may carry as well."""
-    m, h, S = body
-    if e.kind == "revolute":  # mass on the axis: m, and h and Σ along it
-        along = dot(e.axis, h) * e.axis
-        axial = dot(e.axis, S @ e.axis) * outer(e.axis, e.axis)
-        return Inertia(0.0, h - along, S - axial), Inertia(m, along, axial)
-    if e.kind == "prismatic":  # it turns with the parent: Σ
-        return Inertia(m, h, diagonal(ORIGIN)), Inertia(0.0, ORIGIN, S)
-    if e.kind == "ball":  # mass at its centre: m
-        return Inertia(0.0, h, S), Inertia(m, ORIGIN, diagonal(ORIGIN))
-    return body, NOTHING

@@ -6,51 +6,20 @@ from typing import Any
 
 from polhode.errors import UnknownNameError, did_you_mean, message
 from polhode.model.description import LIMITS, AnyForce, Constraint, Force, Model, Spring
-from polhode.model.joints import JOINTS, SIZES
+from polhode.model.joints.base import NOTHING, UPRIGHT, Element
+from polhode.model.joints.registry import JOINTS
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Joint
 from polhode.model.per_model_cache import once_each
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, shown, sqrt, square, trace, vec
-from polhode.spatial import ORIGIN as ORIGIN, Inertia, Placement
+from polhode.spatial import ORIGIN, Inertia, Placement
 
 GROUND = -1
 """The index of the world as a parent."""
 
-UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 AXES = {"x": vec(1.0, 0.0, 0.0), "y": vec(0.0, 1.0, 0.0), "z": vec(0.0, 0.0, 1.0)}
-
-
-NOTHING = Inertia(0.0, ORIGIN, diagonal(ORIGIN))
-
-
-@dataclass(frozen=True)
-class Element:
-    """One step from a parent frame to the next: a fixed placement, then one kind of motion."""
-
-    name: str
-    joint: str
-    parent: int
-    kind: str
-    """fixed, revolute, prismatic, screw or ball"""
-    axis: Vec
-    pitch: Scalar
-    position: Vec
-    """Origin of this frame at zero, in the parent frame."""
-    orientation: Vec
-    """This frame at zero → the parent frame, a unit quaternion."""
-    turning: tuple[Vec, Vec, Vec]
-    """Constants C with: this frame → the parent frame = C0 + cos(q) C1 + sin(q) C2; C0 + C1 at zero."""
-    q: tuple[int, ...]
-    v: tuple[int, ...]
-    body: str | None
-    """The body whose frame this is; None between the motions of one joint."""
-    inertia: Inertia
-    armature: Vec
-    damping: Vec
-    stiffness: Vec
-    rest: Vec
 
 
 @dataclass(frozen=True)
@@ -83,7 +52,7 @@ class Tree:
         return Placement(C0 + C1, self.elements[i].position)
 
     def __str__(self) -> str:
-        rows = [f"{e.name}: {e.kind}, q{list(e.q)}, v{list(e.v)}" for e in self.elements]
+        rows = [f"{e.name}: {e.kind.name}, q{list(e.q)}, v{list(e.v)}" for e in self.elements]
         return "\n  ".join([f"{self.name}: {len(self.elements)} elements, nq {self.nq}, nv {self.nv}", *rows])
 
 
@@ -201,19 +170,17 @@ def joint_elements(
     if kind.has_quaternion:  # one number, on the angular part
         each["armature"] = Vec([0.0] * (joint.nv - 3) + [numbers.scalar(f"{path}.armature", joint.armature)] * 3)
     axes = dict(AXES)
-    if kind.uses_axis:
-        axes["axis"] = _unit(numbers.vector(f"{path}.axis", joint.axis))
-    if joint.axis2 is not None:
-        axes["axis2"] = _unit(numbers.vector(f"{path}.axis2", joint.axis2))
-    pitch = numbers.scalar(f"{path}.pitch", joint.pitch) if joint.pitch is not None else 0.0
+    for name in kind.axes:
+        axes[name] = _unit(numbers.vector(f"{path}.{name}", getattr(joint, name)))
+    own = {name: numbers.scalar(f"{path}.{name}", getattr(joint, name)) for name in kind.numbers}
     position = numbers.vector(f"{path}.position", joint.position)
     orientation = numbers.vector(f"{path}.orientation", joint.orientation)
     placed = rotation_matrix_homogeneous(orientation)
-    steps = kind.elements or (("fixed", ""),)
+    steps = kind.elements
     made: list[Element] = []
     at = 0
     for k, (motion, axis) in enumerate(steps):
-        nq, nv = SIZES[motion]
+        nq, nv = motion.nq, motion.nv
         last = k == len(steps) - 1
         made.append(
             Element(
@@ -222,7 +189,7 @@ def joint_elements(
                 parent=parent if k == 0 else first + k - 1,
                 kind=motion,
                 axis=axes.get(axis, ORIGIN),
-                pitch=pitch,
+                numbers={name: own[name] for name in motion.numbers},
                 position=position if k == 0 else ORIGIN,
                 orientation=orientation if k == 0 else UPRIGHT,
                 turning=turning_parts(placed if k == 0 else identity(3), axes.get(axis)),

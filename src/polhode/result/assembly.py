@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.result.atomic_file import Sink, aside
+from polhode.result.atomic_file import Sink, atomic_write
 from polhode.result.dataset import xarray
 from polhode.result.files import write_netcdf
 from polhode.result.store import Store
@@ -32,7 +32,7 @@ def assemble(
     force: bool = False,
     run: str = NOBODY,
 ) -> Path:
-    """Write the run in a store as netCDF, aside and then renamed.
+    """Write the run in a store as netCDF, atomically.
 
     template  a Dataset of this run with any number of samples: its variables, coordinates, attributes
     derive    makes the variables that the chunks do not hold, as poses from q; None: all are there
@@ -40,7 +40,7 @@ def assemble(
     """
     xarray()
     over_time = [str(name) for name, variable in template.variables.items() if "time" in variable.dims]
-    with aside(path, force) as sink:
+    with atomic_write(path, force) as sink:
         blocks = {name: _block(template[name], store.rows) for name in over_time}
         write_netcdf(template.isel(time=slice(0, 0)).assign_attrs({MARK: NOTE}), sink, blocks, unlimited_dims=["time"])
         sink.check()

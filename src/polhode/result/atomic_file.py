@@ -1,4 +1,6 @@
-"""Files written aside, then renamed: a reader finds the old file or the new one, never half of one."""
+"""Atomic writes: a file is written under another name and then renamed, so that a reader finds the old file or the new
+one, never half of one.
+"""
 
 import contextlib
 import errno
@@ -26,7 +28,7 @@ class Sink(io.RawIOBase):
     written stays in memory, page by page, until then: HDF5 reads its own tables again and must find them.
     """
 
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: int = -1) -> None:
         super().__init__()
         self.handle = handle
         self.fault: OSError | None = None
@@ -133,31 +135,42 @@ def refuse_existing(path: str | Path, force: bool = False) -> Path:
 
 
 @contextlib.contextmanager
-def aside(path: str | Path, force: bool = False) -> Iterator[Sink]:
-    """A new file beside `path`, which takes its place when the block ends well; else nothing is left of it."""
+def atomic_path(path: str | Path, force: bool = False, suffix: str = "") -> Iterator[Path]:
+    """The name of a file beside `path`, which takes its place when the block ends well; else nothing is left of it.
+
+    force   replace a file that is there already; False: refuse
+    suffix  the end of the name, for libraries that choose a format by it
+    """
     path = refuse_existing(path, force)
-    part = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    part = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part{suffix}")
     try:
-        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    except OSError as fault:
-        raise _unwritable(path, fault) from fault
-    sink = Sink(handle)
+        yield part
+        _publish(part, path, force)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | Path, force: bool = False) -> Iterator[Sink]:
+    """An open file that becomes `path` when the block ends well, its bytes on the disk; else nothing is left of it."""
+    sink = Sink()
     try:
-        with _patient(sink):
+        with _patient(sink), atomic_path(path, force) as part:
+            sink.handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
             try:
                 yield sink
                 sink.check()
-                os.fsync(handle)
+                os.fsync(sink.handle)
+            except BaseException:
+                if sink.fault:
+                    raise sink.fault from None  # the cause of whatever followed it
+                raise
             finally:
-                os.close(handle)
-            _publish(part, path, force)
-    except BaseException as fault:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        cause = sink.fault or fault
-        if isinstance(cause, OSError):
-            raise _unwritable(path, cause) from cause
-        raise
+                os.close(sink.handle)
+    except OSError as fault:
+        raise _unwritable(Path(path), fault) from fault
 
 
 def clear_parts(*paths: Path) -> None:

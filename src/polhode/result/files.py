@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.errors import InputError, PolhodeWarning, escaped, fault_of_name, message
-from polhode.result.atomic_file import Sink, aside
+from polhode.result.atomic_file import Sink, atomic_write
 from polhode.result.dataset import MIXED, STATUSES, VARIABLES, xarray
 from polhode.result.signed import Damaged
 from polhode.result.trailer import MARK, NOTE, read_end, seal_file
@@ -35,9 +35,9 @@ ROWS = 4096
 
 
 def save(run: "xr.Dataset", path: str | Path, force: bool = False) -> Path:
-    """Write a run as netCDF-4, aside and then renamed; an existing file is refused unless `force`."""
+    """Write a run as netCDF-4, atomically; an existing file is refused unless `force`."""
     xarray()
-    with aside(path, force) as sink:
+    with atomic_write(path, force) as sink:
         write_netcdf(run.assign_attrs({MARK: NOTE}), sink)
         seal_file(sink)
     return Path(path)
@@ -166,7 +166,7 @@ def csv(run: "xr.Dataset", path: str | Path, force: bool = False) -> Path:
     import io
 
     heads = list(_columns(run.isel(time=slice(0, 0))))
-    with aside(path, force) as sink:
+    with atomic_write(path, force) as sink:
         page = io.StringIO()
         rows = writer.writer(page, lineterminator="\n")
         rows.writerow(["time", *(name for name, _, _ in heads)])

@@ -4,14 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from polhode.model import JOINTS, Joint, Model
 
-UNITS = {
-    "prismatic": ("m", "m/s", "N"),
-    "revolute": ("rad", "rad/s", "N m"),
-    "screw": ("rad", "rad/s", "N m"),
-    "ball": ("1", "rad/s", "N m"),
-}
-"""Of a coordinate, a velocity and a generalised force of each kind of joint element."""
-
 
 def coordinate_names(model: Model) -> list[str]:
     """Names of q (nq): the joint's alone if it has one coordinate, else "base.px", "base.w", …"""
@@ -56,5 +48,4 @@ def _names(joints: Sequence[Joint], parts: Sequence[Sequence[str]]) -> list[str]
 
 def _units(joint: Joint, which: int) -> Iterator[str]:
     for kind, _ in JOINTS[joint.type].elements:
-        size = 1 if kind != "ball" else 4 if which == 0 else 3
-        yield from [UNITS[kind][which]] * size
+        yield from kind.units[which]

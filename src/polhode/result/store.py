@@ -23,7 +23,7 @@ import numpy as np
 
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
-from polhode.result.atomic_file import aside, sync_folder
+from polhode.result.atomic_file import atomic_write, sync_folder
 from polhode.result.lock import Lock
 from polhode.result.signed import Damaged, is_count, is_digest, read_signed, signed
 from polhode.scalar import Array
@@ -130,7 +130,7 @@ class Store:
         rows, layout = self._checked_layout(plain)
         buffer = io.BytesIO()
         np.savez(buffer, **plain)
-        with aside(self._path(len(self._chunks)), force=True) as sink:
+        with atomic_write(self._path(len(self._chunks)), force=True) as sink:
             sink.write(buffer.getbuffer())
         self._chunks.append(Chunk(rows, hashlib.sha256(buffer.getbuffer()).hexdigest()))
         self._layout = layout
@@ -146,7 +146,7 @@ class Store:
         }
         try:
             sync_folder(self.folder)  # the names of the chunks come before the checkpoint that counts them
-            with aside(self.folder / CHECKPOINT, force=True) as sink:
+            with atomic_write(self.folder / CHECKPOINT, force=True) as sink:
                 sink.write(signed(content))
             sync_folder(self.folder)
         except OSError as fault:

@@ -29,19 +29,32 @@ from polhode.scalar.functions import (
     asin as asin,
     atan2 as atan2,
     cos as cos,
+    equal as equal,
     exp as exp,
+    is_zero as is_zero,
     log as log,
     maximum as maximum,
     minimum as minimum,
+    real_part as real_part,
     sin as sin,
     sqrt as sqrt,
     tan as tan,
     where as where,
 )
+from polhode.scalar.loops import (
+    Loops as Loops,
+    loops_for as loops_for,
+    own_method as own_method,
+    spans as spans,
+    swap as swap,
+)
 from polhode.scalar.nested import flat as flat, shaped as shaped
 from polhode.scalar.structured import (
+    SharedFunction as SharedFunction,
+    derivative_along as derivative_along,
     iterate as iterate,
     jacobian as jacobian,
+    unless_valid as unless_valid,
 )
 from polhode.scalar.vector import (
     Vec as Vec,

@@ -73,6 +73,11 @@ class Dual:
     def __ge__(self, other: Any) -> Any:
         return _Condition(self.value >= _parts(other)[0])
 
+    def __eq__(self, other: Any) -> Any:
+        return _Condition(self.value == _parts(other)[0])
+
+    __hash__ = None  # type: ignore[assignment]
+
     def atan2(self, other: Any) -> Dual:
         """Angle of the point (other, self)."""
         x, dx = _parts(other)

@@ -15,6 +15,9 @@ import numpy as np
 Scalar = Any
 """A float, a NumPy array (a batch), a symbol: anything with + − * /."""
 
+NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+"""Scalars that are one number each, known."""
+
 LIBRARIES = {"sympy", "mpmath"}
 """Scalars without methods of these names, whose library has functions of these names."""
 
@@ -91,6 +94,25 @@ def where(condition: Any, yes: Scalar, no: Scalar) -> Scalar:
             return yes if condition else no
         return library.Piecewise((yes, condition), (no, True))
     return np.where(condition, yes, no)
+
+
+def equal(x: Scalar, y: Scalar) -> Any:
+    """Whether two scalars are equal; of symbols the condition that they are."""
+    equation = getattr(_library(x) or _library(y), "Eq", None)
+    return equation(x, y) if equation else x == y
+
+
+def real_part(x: Scalar) -> Scalar:
+    """What comparisons look at: the real part of complex numbers (complex steps), any other scalar itself."""
+    return getattr(x, "real", x)
+
+
+def is_zero(x: Scalar) -> bool:
+    """Whether a scalar is a structural zero: 0 whatever the state is. Symbols answer by the method
+    `is_structural_zero`."""
+    if method := getattr(x, "is_structural_zero", None):
+        return method()
+    return isinstance(x, NUMBERS) and bool(x == 0)
 
 
 def minimum(x: Scalar, y: Scalar) -> Scalar:

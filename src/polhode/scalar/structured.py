@@ -1,4 +1,5 @@
-"""Four operations that are more than arithmetic: repeat a step, solve linear equations, differentiate, go by stages.
+"""Operations that are more than arithmetic: repeat a step, solve linear equations, differentiate, go by stages,
+share a function, compute again where a shortcut was not allowed.
 
 Each asks the components of its vector for a method of its own name (tracer symbols have them: a loop and
 a linear solve stay one node of the graph). Floats and batches are worked on here.
@@ -12,19 +13,11 @@ import numpy as np
 from polhode.scalar.arrays import split, stack
 from polhode.scalar.dual import Dual
 from polhode.scalar.functions import Scalar, where
+from polhode.scalar.loops import own_method
 from polhode.scalar.vector import Vec, solve as eliminate
 
 Iteration = Callable[[Vec], tuple[Vec, Any]]
 """The next state, and whether to go on from it."""
-
-
-def _own(name: str, x: Any) -> Callable[..., Any] | None:
-    """The method of this name that a component of a (nested) vector has."""
-    for part in x:
-        found = _own(name, part) if isinstance(part, Vec) else getattr(part, name, None)
-        if found:
-            return found
-    return None
 
 
 def iterate(step: Iteration, state: Vec, limit: int) -> Vec:
@@ -33,7 +26,7 @@ def iterate(step: Iteration, state: Vec, limit: int) -> Vec:
     In a batch each element stops on its own and keeps its state; what its further steps would give (infinities,
     perhaps) is not used.
     """
-    if method := _own("iterate", state):
+    if method := own_method("iterate", state):
         return method(step, state, limit)
     going: Any = True
     for _ in range(limit):
@@ -46,6 +39,30 @@ def iterate(step: Iteration, state: Vec, limit: int) -> Vec:
     return state
 
 
+class SharedFunction:
+    """A function of vectors that symbols record once in a trace, as one routine, however often it is called.
+
+    What it uses besides its arguments must be symbols of the trace itself, or numbers.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Vec]) -> None:
+        self.name, self.function = name, function
+        self.recorded: dict[int, Any] = {}
+        """What symbols keep of it, by trace."""
+
+    def __call__(self, *arguments: Vec) -> Vec:
+        """The result."""
+        method = own_method("call_shared", arguments)
+        return method(self, arguments) if method else self.function(*arguments)
+
+
+def unless_valid(valid: Any, values: Vec, again: Callable[[], Vec]) -> Vec:
+    """The values of a shortcut where it was valid, else those that a longer way gives; it runs only where needed."""
+    if method := own_method("unless_valid", values):
+        return method(valid, values, again)
+    return values if np.all(valid) else where(valid, values, again())
+
+
 def solve(A: Vec, b: Vec) -> Vec:
     """The solution x of A x = b by elimination with complete pivoting.       Golub, Van Loan (2013) §3.4.8
 
@@ -56,7 +73,7 @@ def solve(A: Vec, b: Vec) -> Vec:
     b   (m,), or (m, k) for several right sides
     ->  as b
     """
-    if method := _own("solve", A) or _own("solve", b):
+    if method := own_method("solve", A) or own_method("solve", b):
         return method(A, b)
     several = bool(b) and isinstance(b[0], Vec)
     entries = [x for row in A for x in row] + ([x for row in b for x in row] if several else list(b))
@@ -97,7 +114,7 @@ def staged(rhs: Callable[[Scalar, Vec], Vec], t: Scalar, x: Vec, h: Scalar, rule
 
     On symbols the stages are one loop of the graph: code for one of them serves all.
     """
-    if method := _own("staged", x):
+    if method := own_method("staged", x):
         return method(rhs, t, x, h, rule)
     k: list[Vec] = []
     for c, row in zip(rule.c, rule.A, strict=True):
@@ -126,12 +143,28 @@ def jacobian(function: Callable[[Vec], Vec], x: Vec) -> tuple[Vec, Vec]:
     x   (n,)  with all batch axes that the function meets
     ->  (m,), (m, n)
     """
-    if method := _own("jacobian", x):
+    if method := own_method("jacobian", x):
         return method(function, x)
     batch, n = np.broadcast_shapes(*map(np.shape, x)), len(x)
     directions = np.eye(n).reshape(n, n, *(1,) * len(batch))
     found = function(Vec([Dual(value, directions[i]) for i, value in enumerate(x)]))
     return Vec([_value(part, batch) for part in found]), Vec([_slopes(part, batch, n) for part in found])
+
+
+def derivative_along(function: Callable[[Vec], Vec], x: Vec, dx: Vec) -> tuple[Vec, Vec]:
+    """A function's value and its exact derivative d/ds f(x + s dx) at s = 0.
+
+    Unlike `jacobian` it may be used within itself, on duals too; the function may use no other duals than those of x.
+
+    x, dx  (n,)
+    ->     (m,), (m,)
+    """
+    if own_method("jacobian", x) or own_method("jacobian", dx):
+        value, slopes = jacobian(lambda s: function(x + s[0] * dx), Vec([0.0 * (x[0] + dx[0])]))
+        return value, Vec([row[0] for row in slopes])
+    found = function(Vec([Dual(value, slope) for value, slope in zip(x, dx, strict=True)]))
+    parts = [(part.value, part.slope) if isinstance(part, Dual) else (part, 0.0) for part in found]
+    return Vec([value for value, _ in parts]), Vec([slope for _, slope in parts])
 
 
 def _value(part: Any, batch: tuple[int, ...]) -> Scalar:

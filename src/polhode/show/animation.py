@@ -12,11 +12,11 @@ import numpy as np
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.model import Model
-from polhode.result.atomic_file import aside
+from polhode.result.atomic_file import atomic_path, atomic_write
 from polhode.show.packing import Store
 from polhode.show.page.report import document
 from polhode.show.page.sections import animation as animation_section, header
-from polhode.show.plots.run_source import instants, model_of, opened
+from polhode.show.plots.run_source import Run, instants, model_of, opened
 from polhode.show.scene.film import Film, Shown
 from polhode.show.scene.meshes import looks
 from polhode.show.scene.motion import Arrays
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from xarray import Dataset
 
-    from polhode.show.plots.run_source import Run
 
 KINDS = (".html", ".mp4", ".gif")
 SECONDS, REAL = 6.0, (3.0, 10.0)
@@ -37,7 +36,7 @@ MOST = 2000
 
 @np.errstate(all="ignore")  # a run that failed may hold anything
 def animate(
-    run: "Run",
+    run: Run,
     path: str | Path,
     *,
     model: Model | str | Path | None = None,
@@ -80,7 +79,7 @@ def animate(
     shown = Shown(trails, frames, vectors, cans)
     shapes = looks(meshes, known, packages)
     if path.suffix == ".html":
-        with aside(path, overwrite) as sink:
+        with atomic_write(path, overwrite) as sink:
             sink.write(_page(found, known, shown, sequence, shapes).encode())
         return path
     _needs_pillow()
@@ -91,15 +90,11 @@ def animate(
         raise _nothing(found)
     film = Film(moving, arrays, shown, size, view)
     pictures = _pictures(film, seconds, rate, progress)
-    part = path.with_name(f".{path.name}.part{path.suffix}")
-    try:
+    with atomic_path(path, overwrite, path.suffix) as part:
         if path.suffix == ".gif":
             _write_gif(pictures, part, rate)
         else:
             _write_mp4(pictures, part, rate, size, encoder)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
     return path
 
 

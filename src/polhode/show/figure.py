@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
+from polhode.result.atomic_file import atomic_path
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,17 +67,16 @@ def new_figure(width: float, height: float, **subplots: Any) -> tuple["Figure", 
 def save_figure(figure: "Figure", path: Path, made_by: str, force: bool = False) -> Path:
     """Write a figure as PNG, SVG or PDF by its suffix, with what made it in its metadata.
 
-    An existing file is refused unless `force`; the file is written aside and then renamed.
+    An existing file is refused unless `force`; the write is atomic.
     """
     check_figure_path(path, force)
     key = {".png": "Software", ".svg": "Creator", ".pdf": "Creator"}[path.suffix]
     extra = {} if path.suffix == ".png" else {"Date" if path.suffix == ".svg" else "CreationDate": None}
     text = {"Title": made_by, key: f"polhode {__version__}", **extra}
-    aside = path.with_name(f".{path.name}.part{path.suffix}")
-    figure.savefig(aside, metadata=text)
-    if path.suffix == ".svg":
-        aside.write_text(_told(aside.read_text(encoding="utf-8")), encoding="utf-8")
-    aside.replace(path)
+    with atomic_path(path, force, path.suffix) as part:
+        figure.savefig(part, metadata=text)
+        if path.suffix == ".svg":
+            part.write_text(_told(part.read_text(encoding="utf-8")), encoding="utf-8")
     return path
 
 

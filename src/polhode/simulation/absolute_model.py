@@ -54,7 +54,8 @@ class AbsoluteModel:
             at["world"] = (np.zeros(3), np.array([1.0, 0, 0, 0]))
             q[place] = [x for joint in source.joints for x in _coordinates(joint, at[joint.parent], at[joint.child])]
         ordered = V.reshape(*batch, -1, 6)[..., np.argsort(self._order(tree)), :].reshape(V.shape)
-        P = seen.rates(tree, frames(tree, split(q, 1)))
+        place = split(q, 1)
+        P = seen.rates(tree, place, frames(tree, place))
         return q, np.asarray(stack(P @ split(ordered, 1), batch), dtype=float)
 
     def _order(self, tree: Any) -> list[int]:

@@ -18,6 +18,7 @@ from polhode.constrain.absolute_coordinates import Absolute
 from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.loops import is_large
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.bound import BOUND
@@ -26,15 +27,13 @@ from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
-from polhode.kernel.record import Shared
 from polhode.kernel.schedule import fused
 from polhode.model import Model, Tree, make_tree, regrouped
-from polhode.scalar import Vec, flat
+from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
 from polhode.simulation.inputs import law_of, named_inputs, ours, traceable
 from polhode.simulation.machine import Input, machine
 from polhode.system.algorithms import FACTORED, identity_text
-from polhode.system.loops import is_large
 from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.quantities import forward_by_factors, forward_dynamics
 from polhode.system.system import System
@@ -200,9 +199,9 @@ class CompiledRun:
         return self._shared(Vec([x.t]), x.q, x.v, x.tau)
 
     @cached_property
-    def _shared(self) -> Shared:
+    def _shared(self) -> SharedFunction:
         forward, tree, _ = self._acceleration
-        return Shared("acceleration", lambda t, q, v, tau: forward(Arguments(tree, q, v, tau=tau, t=t[0])))
+        return SharedFunction("acceleration", lambda t, q, v, tau: forward(Arguments(tree, q, v, tau=tau, t=t[0])))
 
     @cached_property
     def system(self) -> System:
@@ -233,7 +232,7 @@ class CompiledRun:
         return [Vec(found[k * size : (k + 1) * size]) for k in range(len(changes))]
 
     @cached_property
-    def _along(self) -> Shared:
+    def _along(self) -> SharedFunction:
         constrained, tree = self.constrained, self.tree
         assert constrained is not None
 
@@ -242,13 +241,15 @@ class CompiledRun:
             parts = [Vec(changes[k : k + size]) for k in range(0, len(changes), size)]
             return Vec(flat(constrained.tangent(tree, t[0], q, v, parts)))
 
-        return Shared("tangent", along)
+        return SharedFunction("tangent", along)
 
     @cached_property
-    def _projection(self) -> Shared:
+    def _projection(self) -> SharedFunction:
         constrained, tree = self.constrained, self.tree
         assert constrained is not None
-        return Shared("project", lambda t, q, v: Vec(flat(constrained.projected(tree, t[0], q, v, strict=True))))
+        return SharedFunction(
+            "project", lambda t, q, v: Vec(flat(constrained.projected(tree, t[0], q, v, strict=True)))
+        )
 
     # compiled
 

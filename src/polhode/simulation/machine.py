@@ -7,10 +7,9 @@ from polhode.dynamics import energy, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.integrate.method import Machine
 from polhode.model import Spring, Tree
-from polhode.model.tree import GROUND, ORIGIN
-from polhode.quaternion import normalise
+from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, cross, dot
-from polhode.spatial import AT_REST, WORLD_FRAME, Frame, Placement, Twist, moved
+from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Placement, Twist, moved
 from polhode.system.quantities import forward_dynamics
 
 Input = Callable[[Scalar, Vec, Vec], Vec]
@@ -39,26 +38,17 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
     return Machine(
         nq=tree.nq,
         nv=tree.nv,
-        rotations=tuple(e.v for e in tree.elements if e.kind == "ball"),  # type: ignore[misc]
+        rotations=tuple(e.v for e in tree.elements if e.kind.quaternion),  # type: ignore[misc]
         acceleration=lambda t, q, v: forward(Arguments(tree, q, v, tau=given(t, q, v), t=t)),
         rate=lambda q, v: kinematics.rate(tree, q, v),
         retract=lambda q, d: kinematics.integrate(tree, q, d),
-        normalized=lambda q: _normalized(tree, q),
+        normalized=lambda q: kinematics.normalised(tree, q),
         momentum=lambda q, v: inverse.inverse_dynamics(tree, q, nothing, v, gravity=ORIGIN),
         velocity=factored,
         gradient=lambda q, v: kinetic_gradient(tree, q, v) + _generalized(storing, 0.0, q, nothing, tree.gravity),
         energy=total,
         forces=lambda t, q, v: given(t, q, v) + _generalized(acting, t, q, v, ORIGIN),
     )
-
-
-def _normalized(tree: Tree, q: Vec) -> Vec:
-    found = list(q)
-    for e in tree.elements:
-        if e.kind == "ball":
-            for k, value in zip(e.q, normalise(Vec([q[k] for k in e.q])), strict=True):
-                found[k] = value
-    return Vec(found)
 
 
 def _storing(tree: Tree) -> Tree:
@@ -92,10 +82,10 @@ def kinetic_gradient(tree: Tree, q: Vec, v: Vec) -> Vec:
     the subtree does relative to itself, and changes only how it meets the parent's motion.
     """
     at = kinematics.frames(tree, q)
-    moving = kinematics.velocities(tree, at, v)
+    moving = kinematics.velocities(tree, q, at, v)
     carried = _momenta(tree, at, moving)
     found: list[Scalar] = [0.0] * tree.nv
-    for g, (i, w, l, o) in enumerate(kinematics.unit_motions(tree, at)):
+    for g, (i, w, l, o) in enumerate(kinematics.unit_motions(tree, q, at)):
         parent = tree.elements[i].parent
         (u, Omega), frame = (moving[parent], at[parent]) if parent != GROUND else (AT_REST, WORLD_FRAME)
         u = u + cross(Omega, o - frame.o)

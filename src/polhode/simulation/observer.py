@@ -26,7 +26,7 @@ class Observer:
         tree = self.tree
         places = [tree.of_body[body.name] for body in self.model.bodies]
         at, turned = kinematics.frames(tree, q), kinematics.orientations(tree, q)
-        moving = kinematics.velocities(tree, at, v)
+        moving = kinematics.velocities(tree, q, at, v)
         kinetic, potential = energy.energy(tree, q, v)
         linear, angular = energy.momentum(tree, q, v)
         return {

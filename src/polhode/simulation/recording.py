@@ -21,10 +21,12 @@ from polhode import __version__
 from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, message
 from polhode.model import Model
-from polhode.result import Store, assemble, error_of_parts, load, refuse_existing
-from polhode.result.atomic_file import aside, clear_parts
+from polhode.result.assembly import assemble
+from polhode.result.atomic_file import atomic_write, clear_parts, refuse_existing
+from polhode.result.checks import error_of_parts
+from polhode.result.files import load
 from polhode.result.signed import Damaged, is_count, read_bounded
-from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER
+from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER, Store
 from polhode.result.trailer import NOBODY, read_end
 from polhode.scalar import Array
 from polhode.simulation import step_state
@@ -120,7 +122,7 @@ def record(
         if state:
             recording.restore(state)
         elif note:
-            with aside(store.folder / NOTE, force=True) as sink:
+            with atomic_write(store.folder / NOTE, force=True) as sink:
                 sink.write(note.encode())
         recording.follow(progress)
         error = recording.second_run() if verify and run.loop.ending.status != "interrupted" else None

@@ -18,7 +18,7 @@ from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, plain
 from polhode.quaternion import rate, rotate, rotation_matrix
-from polhode.result import Extra
+from polhode.result.dataset import Extra
 from polhode.scalar import Scalar, Vec, iterate, split, stack
 from polhode.simulation.run_records import Samples, Segment
 from polhode.system.single_body import SingleBody, variables

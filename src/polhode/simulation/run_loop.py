@@ -382,7 +382,7 @@ class RunLoop:
             return f"gave shapes {q.shape}, {v.shape}, not {at.q.shape}, {at.v.shape}"
         if not np.all(np.isfinite([*q, *v])):
             return f"gave {str([*q.tolist(), *v.tolist()])[:80]}, not finite numbers"
-        sizes = [np.linalg.norm(q[list(e.q)]) for e in self.compiled.tree.elements if e.kind == "ball"]
+        sizes = [np.linalg.norm(q[list(e.q)]) for e in self.compiled.tree.elements if e.kind.quaternion]
         off = max((abs(size - 1) for size in sizes), default=0.0)
         return f"gave a quaternion {off:.3g} off the unit sphere" if off > UNIT_TOLERANCE else ""
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.dynamics import kinematics
 from polhode.kernel import Graph, evaluate, pushforward, replay, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Tree
-from polhode.quaternion import conjugate, product
 from polhode.result import labels
-from polhode.scalar import Scalar, Vec, square
+from polhode.scalar import Scalar, Vec, split, stack
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.derivative_directions import Directions, directions, tangent_units
@@ -197,15 +197,7 @@ def constant_forces(compiled: CompiledRun) -> list[float] | None:
 
 def tangent_part(tree: Tree, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:
     """δ (..., nv) with q̇ = rate(q, δ): 2 p*∘ṗ/‖p‖² for quaternions, of raw q̇ (..., nq)."""
-    found = np.zeros((*qdot.shape[:-1], tree.nv))
-    for e in tree.elements:
-        dots = [qdot[..., k] for k in e.q]
-        if e.kind == "ball":
-            p = Vec([q[..., k] for k in e.q])
-            dots = list(2 * product(conjugate(p), Vec(dots)) / square(p))[1:]
-        for k, value in zip(e.v, dots, strict=True):
-            found[..., k] = value
-    return found
+    return np.asarray(stack(kinematics.tangent(tree, split(q, 1), split(qdot, 1)), qdot.shape[:-1]), dtype=float)
 
 
 class Sensitivities:

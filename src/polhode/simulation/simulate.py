@@ -26,20 +26,10 @@ from polhode.integrate.bound import BOUND
 from polhode.integrate.method import Method
 from polhode.integrate.methods import method_named
 from polhode.model import Model, check_model
-from polhode.result import (
-    VARIABLES,
-    Conserved,
-    Facts,
-    Grade,
-    Residual,
-    Steps,
-    Trajectory,
-    completed,
-    conserved,
-    dataset,
-    error_estimate,
-    grade,
-)
+from polhode.result.checks import Residual, Steps, error_estimate, grade
+from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
+from polhode.result.symmetry import Conserved, conserved
+from polhode.result.verdict import Grade
 from polhode.scalar import Array, a_list, as_array, flag, real_number
 from polhode.simulation.compiled_run import CompiledRun, RunSpec
 from polhode.simulation.inputs import Sampled, Table, breaks

@@ -20,12 +20,11 @@ from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.single import Form, Loads, Problem, acceleration, forms
 from polhode.dynamics.single.terms import default_J0
 from polhode.errors import InputError, ModelError, message
-from polhode.kernel.nearest import Given, nearest
-from polhode.kernel.record import Shared
+from polhode.linalg.constrained import ConstrainedProblem, constrained
 from polhode.model import Model, make_tree, plain
 from polhode.quaternion import angular_velocity, rate, rotation_matrix, skew
-from polhode.result import Extra
-from polhode.scalar import Scalar, Vec, cross, dot, identity, inverse3, split, sqrt, square, stack
+from polhode.result.dataset import Extra
+from polhode.scalar import Scalar, SharedFunction, Vec, cross, dot, identity, inverse3, split, sqrt, square, stack
 from polhode.simulation.absolute_model import AbsoluteModel, absolute
 from polhode.simulation.run_by_form import WHERE, courses, steps_kernel
 from polhode.simulation.run_records import Samples, Segment
@@ -130,8 +129,10 @@ class TreeRunByForm:
                 M[6 * k + i][6 * k + i] = part.mass
                 M[6 * k + 3 + i][6 * k + 3 : 6 * k + 6] = list(J[i])
             f += [*(part.mass * self.gravity), *(J @ turning.alpha)]
-        given = Given(Vec([Vec(row) for row in M]), A, self.constrained.sizes, self.constrained.tolerance(rows.phi))
-        found = nearest(given, Vec(f), b)
+        given = ConstrainedProblem(
+            Vec([Vec(row) for row in M]), A, self.constrained.sizes, self.constrained.tolerance(rows.phi)
+        )
+        found = constrained(given, Vec(f), b)
         forces = found.multipliers @ A
         starts = range(0, n, 6)
         return [Vec(found.a[k : k + 3]) for k in starts], [Vec(forces[k + 3 : k + 6]) for k in starts]
@@ -159,7 +160,7 @@ class TreeRunByForm:
 
     def blocks(self, segments: Sequence[Segment]) -> Iterator[Samples]:
         """The samples of the run, segment by segment; a run that leaves the numbers ends with NaN."""
-        shared = Shared("rates", self.rates)
+        shared = SharedFunction("rates", self.rates)
         way = self.constrained.way if self.constrained else None
         known = (identity_text(self.model), self.form.name, self.norm, repr(way), "tree")
         x = self.start()

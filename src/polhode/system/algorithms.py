@@ -12,12 +12,12 @@ import numpy as np
 
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.loops import is_large
 from polhode.formats.written import Written
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.schedule import fused
 from polhode.model import Model
 from polhode.scalar import Dual, Vec, identity
-from polhode.system.loops import is_large
 from polhode.system.quantities import forward_by_factors, inverse_dynamics
 from polhode.system.quantity import Algorithm, Argument, Quantity, Request, SystemSpec
 

@@ -274,7 +274,7 @@ def velocity(r: Request) -> Velocity:
     """The linear and the angular velocity of a body."""
     x = r.x
     frames = kinematics.frames(x.tree, x.q)
-    return Velocity(*kinematics.velocities(x.tree, frames, x.v)[x.tree.of_body[r.body]])
+    return Velocity(*kinematics.velocities(x.tree, x.q, frames, x.v)[x.tree.of_body[r.body]])
 
 
 @quantity((Q, V, VD), VECTOR, VECTOR, by=FRAMES, record=Velocity, of_body=True)
@@ -282,7 +282,7 @@ def acceleration(r: Request) -> Velocity:
     """The linear and the angular acceleration of a body."""
     x = r.x
     frames = kinematics.frames(x.tree, x.q)
-    return Velocity(*kinematics.accelerations(x.tree, frames, x.v, x.vd)[x.tree.of_body[r.body]])
+    return Velocity(*kinematics.accelerations(x.tree, x.q, frames, x.v, x.vd)[x.tree.of_body[r.body]])
 
 
 @quantity((Q, POINT), (6, "nv"), by=FRAMES, of_body=True)

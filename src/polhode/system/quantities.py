@@ -1,9 +1,8 @@
 """Quantities that more than one call needs, as functions of `Arguments` on generic scalars."""
 
-from polhode.dynamics import forces, forward, inertia, inverse
+from polhode.dynamics import forces, forward, inertia, inverse, loops
 from polhode.dynamics.arguments import Arguments
 from polhode.scalar import Vec
-from polhode.system import loops
 
 
 def needed(x: Arguments, vd: Vec) -> Vec:

@@ -12,8 +12,8 @@ from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.constraint_policy import ConstraintPolicy
 from polhode.constrain.reactions import connecting
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.loops import is_large
 from polhode.model import Model, Tree, make_tree, regrouped
-from polhode.system.loops import is_large
 
 Size = int | str
 """The length of an axis: a number, or a name of `SystemSpec.sizes`."""

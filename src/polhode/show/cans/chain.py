@@ -11,6 +11,7 @@ import numpy as np
 from polhode import euler
 from polhode.dynamics.kinematics import frames
 from polhode.errors import InputError, ModelError, message
+from polhode.formats.load import load
 from polhode.model import Element, Model, Tree, make_tree, plain
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
@@ -114,8 +115,6 @@ def chain_of(what: Any, at: Sequence[float] | None = None, sequence: str | None 
             raise InputError(message("draw_cans, argument sequence", "is for models", repr(sequence), "none", fix))
         return sequence_chain(what, at)
     if isinstance(what, (str, Path)):
-        from polhode.formats.load import load
-
         what = load(what)
     if not isinstance(what, Model):
         expected = "a sequence such as '313', a Model, a model file or the name of a bundled model"
@@ -187,7 +186,7 @@ def usual_sequence(model: Model) -> str:
 
 
 def _check_count(model: Model, tree: Tree) -> None:
-    count = sum(3 if e.kind == "ball" else e.kind != "fixed" for e in tree.elements)
+    count = sum(len(e.v) for e in tree.elements)
     if not count:
         where = f"draw_cans, model '{model.name}'"
         raise ModelError(message(where, "nothing turns or slides", "fixed joints only", "a joint that moves"))
@@ -198,7 +197,7 @@ def _check_count(model: Model, tree: Tree) -> None:
 
 def _check_balls(tree: Tree, q: Array) -> None:
     for e in tree.elements:
-        if e.kind == "ball" and abs(np.linalg.norm(q[list(e.q)]) - 1) > 1e-6:
+        if e.kind.quaternion and abs(np.linalg.norm(q[list(e.q)]) - 1) > 1e-6:
             found = f"norm {np.linalg.norm(q[list(e.q)]):.9g}"
             raise InputError(message(f"draw_cans, joint '{e.joint}'", "not a unit quaternion", found, "norm 1"))
 
@@ -244,23 +243,23 @@ class _Reader:
         here = np.array(parent.o + parent.R @ e.position, dtype=float)
         after, o = (np.array(x, dtype=float) for x in self.frames[i])
         free = self.model.joint(e.joint).type == "free"
-        if e.kind == "fixed" or (free and e.kind == "prismatic"):
+        if not e.v or (free and not e.kind.turns):
             self.carried.append((turn, place))
             return
-        if e.kind == "ball":
+        if e.kind.quaternion:
             self._ball(e, turn, before, (o if free else here) - place, free)
         else:
             axis, value = before @ np.array(e.axis, dtype=float), float(self.q[e.q[0]])
             slide = self._slide(i, e, axis, turn)
             here, o = here + slide, o + slide
-            pitch = float(e.pitch) if e.kind == "screw" else 0.0
-            self.turns.append(Turn(self._name(e), e.kind, turn, axis, before, after, value, here - place, pitch))
+            pitch = float(e.numbers.get("pitch", 0.0))
+            self.turns.append(Turn(self._name(e), e.kind.symbol, turn, axis, before, after, value, here - place, pitch))
         self.carried.append((len(self.turns) - 1, o))
 
     def _slide(self, i: int, e: Element, axis: Array, turn: int) -> Array:
         """A hinge between two bodies may stand anywhere on its axis: here, abreast of the mass centre it carries."""
         between = turn >= 0 and any(other.parent == i for other in self.tree.elements)
-        if e.kind != "revolute" or not between or e.body is None or not plain(self.model.body(e.body).mass) > 0:
+        if e.kind.symbol != "revolute" or not between or e.body is None or not plain(self.model.body(e.body).mass) > 0:
             return np.zeros(3)
         R, _ = self.frames[i]
         return axis * float(axis @ np.array(R, dtype=float) @ np.array(plain(self.model.body(e.body).center)))
@@ -272,7 +271,7 @@ class _Reader:
     def _ball(self, e: Element, turn: int, before: Array, offset: Array, free: bool) -> None:
         angles, _ = euler.from_quaternion(self.sequence, self.q[list(e.q)], at_lock="flag")
         first = len(self.turns)
-        many = sum(other.kind == "ball" for other in self.tree.elements) > 1
+        many = sum(other.kind.quaternion for other in self.tree.elements) > 1
         names = [f"{e.joint} {angle}" if many else angle for angle in ANGLES]
         three = list(_three_turns(self.sequence, angles, before, turn, names, offset))
         three[0] = replace(three[0], floating=free)

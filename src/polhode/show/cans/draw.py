@@ -13,6 +13,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.model import Model
+from polhode.result.atomic_file import atomic_path
 from polhode.scalar import a_list, a_path, one_of
 from polhode.show.cans.arrows import Look
 from polhode.show.cans.chain import Chain, chain_of, checked
@@ -25,6 +26,7 @@ from polhode.show.cans.theme import THEMES
 from polhode.show.cans.view import best_view
 from polhode.show.figure import check_figure_path
 from polhode.show.vector.canvas import MM, Run, svg
+from polhode.show.vector.canvas_figure import save_page
 from polhode.show.vector.geometry import Array, View
 
 FRAMES = ("all", "ends", "base", "none")
@@ -63,12 +65,10 @@ class Picture:
         """Write it as .svg, .pdf or .png; never half a file."""
         path = Path(path)
         check_figure_path(path, overwrite)
-        aside = path.with_name(f".{path.name}.part{path.suffix}")
         try:
-            self._write(aside)
-            aside.replace(path)
+            with atomic_path(path, overwrite, path.suffix) as part:
+                self._write(part)
         except OSError as error:
-            aside.unlink(missing_ok=True)
             reason = error.strerror or str(error)
             what, expected = "cannot be written", "a folder where files may be made"
             raise InputError(message(f"figure {path}", what, reason, expected)) from None
@@ -78,8 +78,6 @@ class Picture:
         if path.suffix == ".svg":
             path.write_text(self.svg, encoding="utf-8")
         else:
-            from polhode.show.vector.canvas_figure import save_page
-
             save_page(self.sheet.page, path)
 
     def _repr_svg_(self) -> str:

@@ -175,7 +175,7 @@ def columns(model: Model, side: str) -> list[Column]:
         kinds: list[str] = []
         for element, _ in kind.elements:
             turning = ["quaternion"] * 4 if side == "q" else ["omega"] * 3
-            kinds += turning if element == "ball" else ["length" if element == "prismatic" else "angle"]
+            kinds += turning if element.quaternion else ["length" if x else "angle" for x in element.linear]
         found += [
             Column(name, len(found) + i, k, what) for i, (name, what) in enumerate(zip(names, kinds, strict=True))
         ]

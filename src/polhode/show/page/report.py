@@ -18,7 +18,7 @@ import numpy as np
 from polhode import __version__
 from polhode.errors import InputError, message
 from polhode.model import Model
-from polhode.result.atomic_file import aside
+from polhode.result.atomic_file import atomic_write
 from polhode.show.packing import Store, packed
 from polhode.show.page import sections
 from polhode.show.page.curves import plots
@@ -41,7 +41,7 @@ def write_report(dataset: "Dataset", model: Model, path: Path | str, *, title: s
     dataset  what `simulate` returns, of a run that failed too
     model    the model it was made with
     title    in place of the model's name
-    force    replace a file that is there already; the file is written aside, then renamed
+    force    replace a file that is there already; the write is atomic
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -51,7 +51,7 @@ def write_report(dataset: "Dataset", model: Model, path: Path | str, *, title: s
         raise InputError(message(f"report {path}", "the file is there already", "a file", "a new name", fix))
     with np.errstate(all="ignore"):  # a failed run may hold anything
         text = report_page(dataset, model, title)
-    with aside(path, force) as sink:
+    with atomic_write(path, force) as sink:
         sink.write(text.encode())
     return path
 

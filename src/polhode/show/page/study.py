@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polhode import __version__
-from polhode.result.atomic_file import aside
+from polhode.result.atomic_file import atomic_write
 from polhode.show.page.sections import number
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ pre { overflow: auto; padding: 14px 16px; font: 12.5px/1.5 var(--mono); }
 def write_study_report(summary: "Dataset", path: Path | str, *, force: bool = True) -> Path:
     """Write the page of a study's summary and return where it is."""
     place = Path(path)
-    with aside(place, force) as sink:
+    with atomic_write(place, force) as sink:
         sink.write(study_page(summary).encode())
     return place
 

@@ -1,22 +1,25 @@
-"""Linear conditions with many zeros, as straight-line operations on what is not zero.
+"""Linear conditions with many structural zeros, as straight-line operations on what is not zero.
 
     M = K Kᵀ,  A K⁻ᵀ = (L 0) Q,  L lower triangular, Q a product of reflections, in an order that keeps zeros
 
 M couples what one branch of a tree carries, and a condition touches a few branches: most numbers are zero for
 every state, and stay so. All rows must be independent; `weakest` says how nearly they are not.
+
+The unknowns are eliminated in order of least degree of the elimination graph (Tinney, Walker 1967; George, Liu 1989),
+right-looking (Davis 2006, ch. 4 and §7.1). Rows are reflected (Householder) with the fewest entries first, a greedy
+choice in the manner of Markowitz (1957); the fill of both is found beforehand from the zeros alone.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from polhode.kernel.trace import is_zero
-from polhode.scalar import Vec, minimum, sqrt, where
+from polhode.scalar import Vec, is_zero, minimum, sqrt, where
 
-Row = dict[int, Any]
+SparseRow = dict[int, Any]
 """The numbers of a row or column that are not zero, by place."""
 
 
-class Order(NamedTuple):
+class EliminationOrder(NamedTuple):
     """What the zeros alone say: how to eliminate, and about how many operations that takes."""
 
     places: list[int]
@@ -30,7 +33,7 @@ class Order(NamedTuple):
     operations: int
 
 
-def order_of(M: Sequence[Sequence[Any]], A: Sequence[Sequence[Any]]) -> Order | None:
+def order_of(M: Sequence[Sequence[Any]], A: Sequence[Sequence[Any]]) -> EliminationOrder | None:
     """An order of elimination that keeps most zeros; None where the zeros show that rows depend on each other."""
     n = len(M)
     places, below, cost = _elimination([{j for j in range(n) if j != i and not is_zero(M[i][j])} for i in range(n)])
@@ -56,7 +59,7 @@ def order_of(M: Sequence[Sequence[Any]], A: Sequence[Sequence[Any]]) -> Order | 
             if not others.isdisjoint(own):
                 left[j] = (others | set(own)) - {own[0]}
                 cost += 4 * len(own)
-    return Order(places, below, rows, columns, cost)
+    return EliminationOrder(places, below, rows, columns, cost)
 
 
 def _elimination(near: list[set[int]]) -> tuple[list[int], list[list[int]], int]:
@@ -75,14 +78,14 @@ def _elimination(near: list[set[int]]) -> tuple[list[int], list[list[int]], int]
     return places, [sorted(at[j] for j in others) for others in neighbours], cost
 
 
-class Reflection(NamedTuple):
+class SparseReflection(NamedTuple):
     """y ← y − (2/v·v) v (v·y) on some columns; `factor` is 2/v·v."""
 
     columns: list[int]
     v: list[Any]
     factor: Any
 
-    def of(self, y: Row) -> None:
+    def of(self, y: SparseRow) -> None:
         """Reflect a row, in its place."""
         if len(self.columns) == 1:
             return
@@ -101,21 +104,21 @@ def _sum(parts: Sequence[Any]) -> Any:
     return total
 
 
-class Reduced:
-    """The factors of M and of the conditions."""
+class SparseFactors:
+    """The factors K, L and Q of M (n, n) and of the conditions A (k, n), rows divided by their natural sizes."""
 
     def __init__(
-        self, order: Order, M: Sequence[Sequence[Any]], A: Sequence[Sequence[Any]], sizes: Sequence[Any]
+        self, order: EliminationOrder, M: Sequence[Sequence[Any]], A: Sequence[Sequence[Any]], sizes: Sequence[Any]
     ) -> None:
         self.order, self.sizes, self.n = order, sizes, len(M)
         self.at = {i: p for p, i in enumerate(order.places)}
         self.K = self._factor(M)
         self.inverse = [1 / column[p] for p, column in enumerate(self.K)]
-        self.reflections: list[Reflection] = []
-        self.L: list[Row] = []
+        self.reflections: list[SparseReflection] = []
+        self.L: list[SparseRow] = []
         self.own: list[int] = []
         squares: list[Any] = []
-        left: dict[int, Row] = {}
+        left: dict[int, SparseRow] = {}
         for i in order.rows:
             left[i] = {c: x * (1 / sizes[i]) for c, x in self.over(A[i]).items()}
         used: set[int] = set()
@@ -133,7 +136,7 @@ class Reduced:
         for square in squares[1:]:
             self.weakest = minimum(self.weakest, square)
 
-    def _factor(self, M: Sequence[Sequence[Any]]) -> list[Row]:
+    def _factor(self, M: Sequence[Sequence[Any]]) -> list[SparseRow]:
         """The columns of K, each from its diagonal on."""
         places, below = self.order.places, self.order.below
         left = [{q: M[places[p]][places[q]] for q in (p, *below[p])} for p in range(len(places))]
@@ -147,7 +150,7 @@ class Reduced:
                     left[q][r] = left[q][r] - column[q] * column[r]
         return left
 
-    def over(self, x: Sequence[Any]) -> Row:
+    def over(self, x: Sequence[Any]) -> SparseRow:
         """K⁻¹x"""
         y = {self.at[j]: value for j, value in enumerate(x) if not is_zero(value)}
         for p, column in enumerate(self.K):
@@ -158,7 +161,7 @@ class Reduced:
                 y[q] = y[q] - column[q] * y[p] if q in y else -(column[q] * y[p])
         return y
 
-    def under(self, y: Row) -> Vec:
+    def under(self, y: SparseRow) -> Vec:
         """K⁻ᵀy"""
         x = {p: y.get(p, 0.0) for p in range(self.n)}
         for p in reversed(range(self.n)):
@@ -167,22 +170,22 @@ class Reduced:
             x[p] = x[p] * self.inverse[p]
         return Vec([x[self.at[j]] for j in range(self.n)])
 
-    def times(self, x: Sequence[Any]) -> Row:
+    def times(self, x: Sequence[Any]) -> SparseRow:
         """Kᵀx"""
         value = [x[j] for j in self.order.places]
         return {p: _sum([self.K[p][q] * value[q] for q in (p, *self.order.below[p])]) for p in range(self.n)}
 
-    def reflected(self, y: Row) -> None:
+    def reflected(self, y: SparseRow) -> None:
         """Q y in the place of y."""
         for reflection in self.reflections:
             reflection.of(y)
 
-    def turned_back(self, y: Row) -> None:
+    def turned_back(self, y: SparseRow) -> None:
         """Qᵀy in the place of y."""
         for reflection in reversed(self.reflections):
             reflection.of(y)
 
-    def nearest(self, f: Sequence[Any], b: Sequence[Any]) -> tuple[Vec, Vec]:
+    def constrained(self, f: Sequence[Any], b: Sequence[Any]) -> tuple[Vec, Vec]:
         """a and λ of M a = f + Aᵀλ, A a = b.
 
         L z = b;  λ = L⁻ᵀ(z − (Q K⁻¹f)₁);  a = K⁻ᵀQᵀ(z, (Q K⁻¹f)₂)
@@ -190,7 +193,7 @@ class Reduced:
         y = dict.fromkeys(range(self.n), 0.0) | self.over(f)
         self.reflected(y)
         eta: dict[int, Any] = {}
-        z: Row = {}
+        z: SparseRow = {}
         over = [1 / row[c] for c, row in zip(self.own, self.L, strict=True)]
         rows = list(zip(self.order.rows, self.own, self.L, over, strict=True))
         for i, c, row, inverse in rows:
@@ -220,18 +223,18 @@ class Reduced:
         return self.under(y)
 
 
-def _reflection(row: Row, columns: list[int]) -> tuple[Reflection, Any, Any]:
+def _reflection(row: SparseRow, columns: list[int]) -> tuple[SparseReflection, Any, Any]:
     """What takes a row to its first column: the reflection, the number there, and the row's square.
 
     v = x + sign(x₀) |x| e₀,  2/v·v = 1/(|x| (|x| + |x₀|))                       Golub, Van Loan (2013) §5.1
     """
     x = [row.pop(c, 0.0) for c in columns]
     if len(columns) == 1:
-        return Reflection(columns, [], 0.0), x[0], x[0] * x[0]
+        return SparseReflection(columns, [], 0.0), x[0], x[0] * x[0]
     square = _sum([value * value for value in x])
     size = sqrt(square)
     signed = where(x[0] < 0, -size, size)
     first = x[0] + signed
     product = size * (size + abs(x[0]))
     factor = where(product > 0, 1 / where(product > 0, product, 1.0), 0.0)
-    return Reflection(columns, [first, *x[1:]], factor), -signed, square
+    return SparseReflection(columns, [first, *x[1:]], factor), -signed, square

@@ -5,12 +5,13 @@ import pytest
 
 import polhode as ph
 from close import assert_close
-from constraints.test_nearest import on_symbols
-from polhode.kernel import augmented, evaluate, trace
-from polhode.kernel.augmented import by_multipliers
+from linalg.test_constrained import on_symbols
+from polhode.kernel import evaluate, trace
 from polhode.kernel.backends.llvm.compile import build
-from polhode.kernel.nearest import Given
-from polhode.kernel.null_space import by_null_space
+from polhode.linalg import augmented
+from polhode.linalg.augmented import by_multipliers
+from polhode.linalg.constrained import ConstrainedProblem
+from polhode.linalg.null_space import by_null_space
 from polhode.scalar import Vec
 
 WAYS = {"multipliers": by_multipliers, "null-space": by_null_space}
@@ -37,7 +38,7 @@ def test_every_way_is_the_fundamental_equation(way, unrolled, n, k, dependent, m
     sizes = np.linalg.norm(np.linalg.solve(K, A.T), axis=0)
 
     def solved(M, A, f, b):
-        return WAYS[way](Given(M, A, sizes.tolist(), TOLERANCE), [(f, b)])[0]
+        return WAYS[way](ConstrainedProblem(M, A, sizes.tolist(), TOLERANCE), [(f, b)])[0]
 
     graph, given = on_symbols(solved, M, A, f, b)
     expected = ph.fundamental.solve(M, f, A, b, sizes=sizes)
@@ -57,7 +58,7 @@ def test_several_right_sides_share_the_factors(way):
     sides = [(rng.normal(size=7), A @ rng.normal(size=7)) for _ in range(3)]
 
     def solved(fs, bs):
-        given = Given(*(Vec([Vec(row) for row in X.tolist()]) for X in (M, A)), [1.0] * 4, TOLERANCE)
+        given = ConstrainedProblem(*(Vec([Vec(row) for row in X.tolist()]) for X in (M, A)), [1.0] * 4, TOLERANCE)
         found = WAYS[way](given, list(zip(fs, bs, strict=True)))
         return tuple(x.a for x in found), tuple(x.multipliers for x in found)
 
@@ -75,7 +76,7 @@ def test_a_singular_metric_serves_where_the_answer_is_unique(way):
     M, A, f, b = np.diag([2.0, 3, 0]), np.array([[1.0, 0, 1], [2, 0, 2]]), np.array([1.0, 2, 0.5]), np.array([3.0, 6])
 
     def solved(f, b):
-        given = Given(*(Vec([Vec(row) for row in X.tolist()]) for X in (M, A)), [1.0, 1.0], TOLERANCE)
+        given = ConstrainedProblem(*(Vec([Vec(row) for row in X.tolist()]) for X in (M, A)), [1.0, 1.0], TOLERANCE)
         return WAYS[way](given, [(f, b)])[0]
 
     a, multipliers, rank, *_ = evaluate(trace(solved, f=(3,), b=(2,)), f=f, b=b)

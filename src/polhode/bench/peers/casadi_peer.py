@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.bench.peers import Arrays
+from polhode.bench.peers.registry import Arrays
 from polhode.bench.quantities import QUANTITIES
 from polhode.bench.timing import Contestant
 from polhode.kernel import Graph, replay

@@ -126,7 +126,7 @@ def placed(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Placed]:
     """Where all bodies are at a state, and how they move."""
     tree = make_tree(model)
     at = frames(tree, Vec(q))
-    moving = velocities(tree, at, Vec(v))
+    moving = velocities(tree, Vec(q), at, Vec(v))
     found = {}
     for body in model.bodies:
         frame, twist = at[tree.of_body[body.name]], moving[tree.of_body[body.name]]

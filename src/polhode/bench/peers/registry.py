@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -38,7 +38,12 @@ PEERS = {
     "CasADi": "casadi_peer:on_virtual_machine",
     "CasADi + gcc": "casadi_peer:through_gcc",
 }
-"""Where each peer is: a module beside this one, which imports the library, and what makes it of a model."""
+"""Where each peer of single calls is: a module beside this one, which imports the library, and its maker."""
+
+
+def peer_module(name: str) -> Any:
+    """The module of a peer, loaded now: it imports a library that may not be installed (ImportError)."""
+    return import_module(f"polhode.bench.peers.{name}")
 
 
 def installed_peers(model: Model) -> tuple[list[Peer], list[str]]:
@@ -48,7 +53,7 @@ def installed_peers(model: Model) -> tuple[list[Peer], list[str]]:
     for name, place in PEERS.items():
         module, _, maker = place.partition(":")
         try:
-            peers.append(getattr(import_module(f"polhode.bench.{module}"), maker)(model))
+            peers.append(getattr(peer_module(module), maker)(model))
         except ImportError:
             missing.append(f"{name}: not installed")
         except TooLargeError as error:

@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from polhode.bench.peers import Arrays
+from polhode.bench.peers.registry import Arrays
 from polhode.bench.timing import Contestant
 from polhode.errors import InputError, message
 from polhode.model import WORLD, Joint, Model

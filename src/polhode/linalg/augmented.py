@@ -1,4 +1,4 @@
-"""Linear conditions of any rank by multipliers: one system for the vector and them, in a graph.
+"""Constrained least squares of any rank by multipliers: one augmented system for the vector and them.
 
     M  −Aᵀ   a     f
     A   0    λ  =  b                                                                          BEYOND §4
@@ -10,41 +10,49 @@ multiplier is 0. What is left is solved by elimination with complete pivoting: M
 from collections.abc import Sequence
 from typing import Any
 
-from polhode.kernel.linear import Equations, eliminate
-from polhode.kernel.nearest import Given, Nearest, Problem, found_by
-from polhode.kernel.orthogonal import Conditions, orthogonalize
-from polhode.kernel.trace import is_zero
-from polhode.scalar import Vec, maximum, sqrt, where
+from polhode.linalg.constrained import (
+    Algorithm,
+    ConstrainedArrays,
+    ConstrainedProblem,
+    ConstrainedSolution,
+    solved_by,
+)
+from polhode.linalg.elimination import LinearSystem, eliminate
+from polhode.linalg.orthogonal import RowConditions, answer
+from polhode.scalar import Loops, Vec, is_zero, maximum, sqrt, where
 
 UNROLLED = 7
-"""Unknowns, multipliers among them, up to which everything becomes straight-line operations."""
+"""Unknowns, multipliers among them, up to which a problem of symbols is written out, as in `elimination.py`."""
 
 LIGHT = 1e-12
-"""A number on the diagonal of M, relative to the largest, that counts as zero."""
+"""A number on the diagonal of M, relative to the largest, that counts as zero: rounding of the terms that cancel in it
+leaves some 10 ε; what is smaller could not be told from that."""
 
 
-def by_multipliers(given: Given, sides: Sequence[tuple[Vec, Vec]]) -> list[Nearest]:
-    """The constrained vectors of several pairs of f and b, as `nearest_each`; M ≥ 0."""
-    return balanced(find, given, sides)
+def by_multipliers(problem: ConstrainedProblem, sides: Sequence[tuple[Vec, Vec]]) -> list[ConstrainedSolution]:
+    """The constrained vectors of several pairs of f and b, as `constrained_each`; M ≥ 0."""
+    return balanced(solve, problem, sides)
 
 
-def balanced(way: Any, given: Given, sides: Sequence[tuple[Vec, Vec]]) -> list[Nearest]:
-    """The constrained vectors by a way that takes M with a diagonal of ones, and rows divided by their sizes.
+def balanced(
+    algorithm: Algorithm, problem: ConstrainedProblem, sides: Sequence[tuple[Vec, Vec]]
+) -> list[ConstrainedSolution]:
+    """The constrained vectors by an algorithm that takes M with a diagonal of ones, and rows divided by their sizes.
 
     D M D ã = D f + D Aᵀλ,  a = D ã:  units of the unknowns do not matter
     """
-    d = unit_scale(given.M)
-    over = [1 / size for size in given.sizes]
-    M = Vec([Vec([x * d_i * d_j for x, d_j in zip(row, d, strict=True)]) for row, d_i in zip(given.M, d, strict=True)])
-    A = Vec([Vec([x * s * d_j for x, d_j in zip(row, d, strict=True)]) for row, s in zip(given.A, over, strict=True)])
-    even = Given(M, A, [1.0] * len(over), given.tolerance)
+    d = unit_scale(problem.M)
+    over = [1 / size for size in problem.sizes]
+    M = Vec([_times(row, d, d_i) for row, d_i in zip(problem.M, d, strict=True)])
+    A = Vec([_times(row, d, s) for row, s in zip(problem.A, over, strict=True)])
+    even = ConstrainedProblem(M, A, [1.0] * len(over), problem.tolerance)
     pairs = [(_times(f, d), _times(b, over)) for f, b in sides]
-    found = found_by(way, even, pairs, len(M) + len(A) <= UNROLLED)
+    found = solved_by(algorithm, even, pairs, len(M) + len(A) <= UNROLLED)
     return [x._replace(a=_times(x.a, d), multipliers=_times(x.multipliers, over)) for x in found]
 
 
-def _times(x: Sequence[Any], factors: Sequence[Any]) -> Vec:
-    return Vec([a * b for a, b in zip(x, factors, strict=True)])
+def _times(x: Sequence[Any], factors: Sequence[Any], by: Any = 1.0) -> Vec:
+    return Vec([a * by * b for a, b in zip(x, factors, strict=True)])
 
 
 def unit_scale(M: Vec) -> list[Any]:
@@ -57,8 +65,8 @@ def unit_scale(M: Vec) -> list[Any]:
     ]
 
 
-def find(r: Any, e: Problem) -> None:
-    """Solve on loops and arrays r: a Recorder, or `Unrolled`."""
+def solve(r: Loops, e: ConstrainedArrays) -> None:
+    """Mark dependent rows, fill the augmented system, eliminate."""
     n, k, m = e.n, e.k, e.m
     size, w = n + k, n + k + m
     _mark_dependent(r, e)
@@ -79,7 +87,7 @@ def find(r: Any, e: Problem) -> None:
         for v in r.range(m):
             a[i * w + n * w + size + v] = (1.0 - e.dependent[i]) * e.b[v * k + i]
     exact = r.array("exact", 1)
-    eliminate(r, Equations(size, m, a, ones, exact, e.number, x, r.array("full", 1), r.array("free", size)))
+    eliminate(r, LinearSystem(size, m, a, ones, exact, x, r.array("full", 1), r.array("free", size)))
     for v in r.range(m):
         for i in r.range(n):
             e.a[v * n + i] = x[i * m + v]
@@ -87,7 +95,7 @@ def find(r: Any, e: Problem) -> None:
             e.multipliers[v * k + i] = x[i * m + v + n * m]
 
 
-def _mark_dependent(r: Any, e: Problem) -> None:
+def _mark_dependent(r: Loops, e: ConstrainedArrays) -> None:
     """Rank, dependent rows, and what these miss, from rows that are made orthogonal."""
     n, k, m = e.n, e.k, e.m
     B, c = r.array("B", k * n), r.array("c", k * m)
@@ -97,4 +105,4 @@ def _mark_dependent(r: Any, e: Problem) -> None:
         for v in r.range(m):
             c[i * m + v] = e.b[v * k + i]
     y, unused = r.array("shortest", m * n), r.array("unused", m * k)
-    orthogonalize(r, Conditions(k, n, m, B, c, e.tolerance, e.number, y, unused, e.rank, e.dependent, e.missing))
+    answer(r, RowConditions(k, n, m, B, c, e.tolerance, y, unused, e.rank, e.dependent, e.missing))

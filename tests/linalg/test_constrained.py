@@ -5,10 +5,11 @@ import pytest
 
 import polhode as ph
 from close import assert_close
-from polhode.kernel import evaluate, nearest as ways, trace
+from polhode.kernel import evaluate, trace
 from polhode.kernel.backends.llvm.compile import build
-from polhode.kernel.nearest import Given, admissible, nearest, nearest_each
-from polhode.kernel.sparse import order_of
+from polhode.linalg import constrained as ways
+from polhode.linalg.constrained import ConstrainedProblem, admissible, constrained, constrained_each
+from polhode.linalg.sparse import order_of
 from polhode.scalar import Vec
 
 TOLERANCE = 1e-10
@@ -87,7 +88,7 @@ def test_every_way_is_the_fundamental_equation(way, seed, dependent):
     sizes = np.linalg.norm(A, axis=1)
 
     def solved(M, A, f, b):
-        return nearest(Given(M, A, sizes.tolist(), TOLERANCE), f, b)
+        return constrained(ConstrainedProblem(M, A, sizes.tolist(), TOLERANCE), f, b)
 
     graph, given = on_symbols(solved, M, A, f, b)
     expected = ph.fundamental.solve(M, f, A, b, sizes=sizes)
@@ -109,7 +110,7 @@ def test_several_right_sides_share_the_factors(way):
     sizes = [1.0] * 5
 
     def solved(M, A, fs, bs):
-        found = nearest_each(Given(M, A, sizes, TOLERANCE), list(zip(fs, bs, strict=True)))
+        found = constrained_each(ConstrainedProblem(M, A, sizes, TOLERANCE), list(zip(fs, bs, strict=True)))
         return tuple(x.a for x in found), tuple(x.multipliers for x in found)
 
     graph, given = on_symbols(solved, M, A, fs, bs)
@@ -125,7 +126,9 @@ def test_what_contradicts_is_missed(way):
     A[3] = 2 * A[0]
     f, b = np.zeros(8), np.array([1.0, 0.0, 0.0, 5.0])
     sizes = [1.0] * 4
-    graph, given = on_symbols(lambda M, A, f, b: nearest(Given(M, A, sizes, TOLERANCE), f, b), M, A, f, b)
+    graph, given = on_symbols(
+        lambda M, A, f, b: constrained(ConstrainedProblem(M, A, sizes, TOLERANCE), f, b), M, A, f, b
+    )
     a, _, rank, rows, missing = evaluate(graph, **given)
     assert rank == 3
     (left_out,) = np.flatnonzero(rows)
@@ -141,7 +144,7 @@ def test_what_a_projection_leaves_changes_no_condition(way):
     sizes = [1.0] * 4
 
     def parts(M, A, x):
-        return tuple(admissible(Given(M, A, sizes, TOLERANCE), [Vec(x[0]), Vec(x[1])]))
+        return tuple(admissible(ConstrainedProblem(M, A, sizes, TOLERANCE), [Vec(x[0]), Vec(x[1])]))
 
     graph, given = on_symbols(parts, M, A, x)
     found = np.array(evaluate(graph, **given))
@@ -169,3 +172,21 @@ def test_zeros_stay_where_a_row_of_loops_is_eliminated():
 
 def test_rows_that_zeros_show_to_depend_on_each_other_have_no_order():
     assert order_of([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [2.0, 0.0]]) is None
+
+
+@pytest.mark.parametrize("dependent", [0, 2])
+def test_numbers_and_batches_are_solved_by_the_same_text(way, dependent):
+    rng = np.random.default_rng(8)
+    n, k = 9, 5
+    M, A = band(n, k, rng)
+    for i in range(dependent):
+        A[k - 1 - i] = A[i] * (2 + i)
+    f, b, sizes = rng.normal(size=(4, n)), rng.normal(size=(4, n)) @ A.T, np.linalg.norm(A, axis=1).tolist()
+    problem = ConstrainedProblem(*(Vec([Vec(row) for row in X.tolist()]) for X in (M, A)), sizes, TOLERANCE)
+    expected = ph.fundamental.solve(M, f, A, b, sizes=sizes)
+    one = constrained(problem, Vec(f[0].tolist()), Vec(b[0].tolist()))
+    assert_close(np.array(one.a), expected.acceleration[0], 100)
+    assert (one.rank, sum(one.dependent)) == (k - dependent, dependent)
+    every = constrained(problem, Vec(f.T), Vec(b.T))
+    assert_close(np.array(every.a).T, expected.acceleration, 100)
+    assert_close(np.array(every.multipliers).T @ A, expected.force, 100)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin  # type: ignore[import-untyped,unused-ignore]
 
-from polhode.bench.peers import Arrays, TooLargeError
+from polhode.bench.peers.registry import Arrays, TooLargeError
 from polhode.bench.timing import Contestant
 from polhode.errors import InputError, message
 from polhode.model import JOINTS, WORLD, Joint, Model

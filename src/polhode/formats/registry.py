@@ -1,0 +1,53 @@
+"""The kinds of model files: one row each, and a module that is imported when the first such file is read."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from polhode.model import Model
+
+
+class FileFormat(NamedTuple):
+    """A kind of model file.
+
+    name      as messages call it
+    suffixes  endings of its files; .xml files are told apart by their first element
+    loader    "module.function" of (path, **options) -> Model
+    root      the first element of its files, for kinds of XML
+    options   the options of `load` that its loader takes
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    loader: str
+    root: str = ""
+    options: tuple[str, ...] = ()
+
+
+FORMATS = (
+    FileFormat("our YAML", (".yaml", ".yml"), "polhode.formats.yaml.load_yaml"),
+    FileFormat("URDF", (".urdf", ".xml"), "polhode.formats.urdf.load_urdf", "robot", ("base", "mimic", "packages")),
+    FileFormat("MJCF", (".xml",), "polhode.formats.mjcf.load_mjcf", "mujoco", ("packages",)),
+)
+
+
+def by_suffix() -> dict[str, list[FileFormat]]:
+    """The formats of each suffix, by name."""
+    suffixes = dict.fromkeys(suffix for row in FORMATS for suffix in row.suffixes)
+    return {suffix: sorted(row for row in FORMATS if suffix in row.suffixes) for suffix in suffixes}
+
+
+def takers(option: str) -> list[str]:
+    """The names of the formats whose loaders take an option of `load`."""
+    return [row.name for row in FORMATS if option in row.options]
+
+
+def function_named(path: str) -> Callable[..., Any]:
+    """A function by its module and name: readers are heavy (pydantic, MuJoCo) and imported when they are used."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def model_of_text(text: str, where: str) -> Model:
+    """The model of a text in our YAML; where: what errors call it."""
+    return function_named("polhode.formats.yaml.model_from_yaml")(text, where)

@@ -1,0 +1,263 @@
+"""Constrained least squares of any rank: the vector nearest to a free one that meets linear conditions.
+
+    minimise (a − M⁻¹f)ᵀ M (a − M⁻¹f)  subject to  A a = b;      M a = f + Aᵀλ
+
+With M = K Kᵀ and y = Kᵀa it is the y nearest to K⁻¹f with A K⁻ᵀy = b. Rows that depend on others are found and left
+out: their multipliers are 0. On symbols, small problems are straight-line operations, and so are large ones with many
+zeros as long as their rows are independent (`sparse.py`); where they are not, and for all others, the rows are made
+orthogonal in loops (`orthogonal.py`). Where K is known as a pair of sweeps, no matrix is formed at all.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from polhode.linalg.orthogonal import RowConditions, answer, orthogonalize, shortest
+from polhode.linalg.sparse import SparseFactors, order_of
+from polhode.linalg.triangular import backward, factor, forward
+from polhode.scalar import Loops, Vec, loops_for, spans, unless_valid
+
+UNROLLED = 60
+"""Numbers in A up to which a problem of symbols is written out; beyond, compile time, which grows with the cube of the
+size, would be longer than loops cost."""
+
+SPARSE = 20_000
+"""Operations up to which a problem with many zeros is written out: as many as large trees are (`dynamics/loops.py`)."""
+
+
+class ConstrainedSolution(NamedTuple):
+    """a; λ with M a = f + Aᵀλ; the rank of A; 1 for each dependent row; b − A a of these, relative to their sizes."""
+
+    a: Vec
+    multipliers: Vec
+    rank: Any
+    dependent: Vec
+    missing: Vec
+
+
+class ConstrainedProblem(NamedTuple):
+    """A metric M > 0 (n×n), conditions A (k×n), their natural sizes as rows of A K⁻ᵀ, M = K Kᵀ, and a tolerance:
+    the part of a row, relative to its size, at and below which it counts as dependent on the others."""
+
+    M: Vec
+    A: Vec
+    sizes: Sequence[Any]
+    tolerance: Any
+
+    @property
+    def lists(self) -> list[list[Any]]:
+        """All numbers, in four lists."""
+        matrices = [[x for row in X for x in row] for X in (self.M, self.A)]
+        return [*matrices, list(self.sizes), [self.tolerance]]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether all of it becomes straight-line operations."""
+        return len(self.M) * len(self.A) <= UNROLLED
+
+
+def constrained(problem: ConstrainedProblem, f: Vec, b: Vec) -> ConstrainedSolution:
+    """The constrained vector of one f (n) and b (k)."""
+    return constrained_each(problem, [(f, b)])[0]
+
+
+def constrained_each(problem: ConstrainedProblem, sides: Sequence[tuple[Vec, Vec]]) -> list[ConstrainedSolution]:
+    """The constrained vectors of several pairs of f (n) and b (k)."""
+    k, m = len(problem.A), len(sides)
+    sparse = None if problem.is_small else _sparse_factors(problem, m)
+    if not sparse:
+        return solved_by(solve, problem, sides, problem.is_small)
+    found = [sparse.constrained(f, b) for f, b in sides]
+    answers = [*(x for a, _ in found for x in a), *(x for _, lam in found for x in lam)]
+    again = lambda: Vec(_arrays(solve, problem, sides, False))  # noqa: E731
+    valid = sparse.weakest > problem.tolerance * problem.tolerance
+    whole = unless_valid(valid, Vec([*answers, float(k), *[0.0] * (k + m * k)]), again)
+    return _solutions(problem, m, whole)
+
+
+def admissible(problem: ConstrainedProblem, vectors: Sequence[Vec]) -> list[Vec]:
+    """The parts of vectors that change no condition, orthogonal in M to all that do: (I − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺A) x."""
+    n, m = len(problem.M), len(vectors)
+    if not problem.A:
+        return list(vectors)
+    sparse = None if problem.is_small else _sparse_factors(problem, m)
+    if sparse:
+        answers = Vec([x for vector in vectors for x in sparse.admissible(vector)])
+        valid = sparse.weakest > problem.tolerance * problem.tolerance
+        found = unless_valid(valid, answers, lambda: Vec(_admissible(problem, vectors)))
+    else:
+        found = Vec(_admissible(problem, vectors))
+    return [Vec(found[v * n : (v + 1) * n]) for v in range(m)]
+
+
+# by sweeps: K⁻¹x and K⁻ᵀy as functions
+
+
+class FactorSweeps(NamedTuple):
+    """The factor K of a metric M = K Kᵀ as functions: K⁻¹x, K⁻ᵀy and Kᵀx."""
+
+    over: Callable[[Vec], Vec]
+    under: Callable[[Vec], Vec]
+    times: Callable[[Vec], Vec]
+
+
+def constrained_by_sweeps(
+    K: FactorSweeps, f: Vec, A: Vec, b: Vec, sizes: Sequence[Any], tolerance: Any
+) -> ConstrainedSolution:
+    """The constrained vector where K is known by its sweeps; A, b, sizes, tolerance as in `ConstrainedProblem`."""
+    B = [(1 / size) * K.over(row) for row, size in zip(A, sizes, strict=True)]
+    y0 = K.over(f)
+    c = Vec([x * (1 / size) - row @ y0 for x, size, row in zip(b, sizes, B, strict=True)])
+    found = shortest(Vec(B), c, tolerance)
+    lam = Vec([x * (1 / size) for x, size in zip(found.multipliers, sizes, strict=True)])
+    return ConstrainedSolution(K.under(y0 + found.y), lam, found.rank, found.dependent, found.missing)
+
+
+def admissible_by_sweeps(
+    K: FactorSweeps, A: Vec, vectors: Sequence[Vec], sizes: Sequence[Any], tolerance: Any
+) -> list[Vec]:
+    """The parts of vectors that change no condition, where K is known by its sweeps."""
+    B = Vec([(1 / size) * K.over(row) for row, size in zip(A, sizes, strict=True)])
+    found = []
+    for x in vectors:
+        y = K.times(x)
+        found.append(K.under(y - shortest(B, B @ y, tolerance).y))
+    return found
+
+
+def _sparse_factors(problem: ConstrainedProblem, sides: int) -> SparseFactors | None:
+    """The factors of a problem with many zeros and some right sides; None if it has not enough of them.
+
+    Enough: fewer operations than half of what dense factors take, n k (n + k), and than are written out at all;
+    each right side beyond the first takes about a quarter of what the factors take.
+    """
+    order = order_of(problem.M, problem.A)
+    n, k = len(problem.M), len(problem.A)
+    if order is None or order.operations > min(SPARSE * 4 / (3 + sides), n * k * (n + k) / 2):
+        return None
+    return SparseFactors(order, problem.M, problem.A, problem.sizes)
+
+
+# on loops and arrays
+
+
+class ConstrainedArrays(NamedTuple):
+    """A constrained problem in arrays: n unknowns, k conditions, m right sides, and room for the solutions."""
+
+    n: int
+    k: int
+    m: int
+    M: Any
+    """(n, n); overwritten."""
+    A: Any
+    """(k, n); overwritten."""
+    size: Any
+    """(k)  of each row of A K⁻ᵀ, before anything in it cancels."""
+    tolerance: Any
+    f: Any
+    """m rows of n; overwritten."""
+    b: Any
+    """m rows of k."""
+    a: Any
+    """m rows of n."""
+    multipliers: Any
+    """m rows of k."""
+    rank: Any
+    dependent: Any
+    missing: Any
+    """m rows of k."""
+
+
+Algorithm = Callable[[Loops, ConstrainedArrays], None]
+"""Solves a constrained problem in arrays."""
+
+
+def solved_by(
+    algorithm: Algorithm, problem: ConstrainedProblem, sides: Sequence[tuple[Vec, Vec]], written_out: bool
+) -> list[ConstrainedSolution]:
+    """The constrained vectors by an algorithm; written_out: in straight-line operations."""
+    return _solutions(problem, len(sides), _arrays(algorithm, problem, sides, written_out))
+
+
+def _arrays(
+    algorithm: Algorithm, problem: ConstrainedProblem, sides: Sequence[tuple[Vec, Vec]], written_out: bool
+) -> list[Any]:
+    n, k, m = len(problem.M), len(problem.A), len(sides)
+    values = [*problem.lists, [x for f, _ in sides for x in f], [x for _, b in sides for x in b]]
+    with loops_for(f"constrained{n}x{k}", [x for part in values for x in part], written_out=written_out) as r:
+        names = ("M", "A", "size", "tolerance", "f", "b")
+        given = [r.given(name, x, sparse=True) for name, x in zip(names, values, strict=True)]
+        outputs = ("a", m * n), ("multipliers", m * k), ("rank", 1), ("dependent", k), ("missing", m * k)
+        algorithm(r, ConstrainedArrays(n, k, m, *given, *(r.output(*x) for x in outputs)))
+    return r.results()
+
+
+def _solutions(problem: ConstrainedProblem, m: int, found: Sequence[Any]) -> list[ConstrainedSolution]:
+    n, k, numbers = len(problem.M), len(problem.A), iter(found)
+    a, lam, ((rank,),), (dependent,), missing = (
+        [Vec([next(numbers) for _ in range(size)]) for _ in range(count)]
+        for size, count in ((n, m), (k, m), (1, 1), (k, 1), (k, m))
+    )
+    return [ConstrainedSolution(a[v], lam[v], rank, dependent, missing[v]) for v in range(m)]
+
+
+def solve(r: Loops, e: ConstrainedArrays) -> None:
+    """The fundamental equation: rows A K⁻ᵀ, divided by their sizes, are made orthogonal."""
+    n, k = e.n, e.k
+    c, y = r.array("c", k * e.m), r.array("y", e.m * n)
+    factor(r, e.M, n)
+    B = _rows(r, n, k, e.M, e.A, e.size)
+    for v in r.range(e.m):
+        forward(r, e.M, e.f, v * n, n)
+        for i in r.range(k):
+            c[i * e.m + v] = e.b[v * k + i] / e.size[i]
+            for part in spans(r, n):
+                first, *others = [B[i * n + m] * e.f[v * n + m] for m in part]
+                for other in others:
+                    first = first + other
+                c[i * e.m + v] = c[i * e.m + v] - first
+    answer(r, RowConditions(k, n, e.m, B, c, e.tolerance, y, e.multipliers, e.rank, e.dependent, e.missing))
+    for v in r.range(e.m):
+        for m in r.range(n):
+            e.a[v * n + m] = e.f[v * n + m] + y[v * n + m]
+        backward(r, e.M, e.a, v * n, n)
+        for i in r.range(k):
+            e.multipliers[v * k + i] = e.multipliers[v * k + i] / e.size[i]
+
+
+def _rows(r: Loops, n: int, k: int, K: Any, A: Any, size: Any) -> Any:
+    """B = A K⁻ᵀ with rows divided by their sizes."""
+    B = r.array("B", k * n)
+    for i in r.range(k):
+        forward(r, K, A, i * n, n)
+        for part in spans(r, n):
+            for m in part:
+                B[i * n + m] = A[i * n + m] / size[i]
+    return B
+
+
+def _admissible(problem: ConstrainedProblem, vectors: Sequence[Vec]) -> list[Any]:
+    """The parts along which no condition changes: y ← y − UᵀU y, y = Kᵀx."""
+    n, k, m = len(problem.M), len(problem.A), len(vectors)
+    values = [*problem.lists, [x for vector in vectors for x in vector]]
+    every = [x for part in values for x in part]
+    with loops_for(f"admissible{n}x{k}", every, written_out=problem.is_small) as r:
+        names = ("M", "A", "size", "tolerance", "x")
+        M, A, size, tolerance, x = (r.given(name, y, sparse=True) for name, y in zip(names, values, strict=True))
+        y, s, found = r.array("y", n), r.array("s", 1), r.output("found", m * n)
+        factor(r, M, n)
+        U = orthogonalize(r, k, n, _rows(r, n, k, M, A, size), tolerance).U
+        for v in r.range(m):
+            for i in r.range(n):
+                y[i] = 0.0
+                for j in r.range(i, n):
+                    y[i] = y[i] + M[j * n + i] * x[v * n + j]
+            for p in r.range(min(k, n)):
+                s[0] = 0.0
+                for i in r.range(n):
+                    s[0] = s[0] + U[p * n + i] * y[i]
+                for i in r.range(n):
+                    y[i] = y[i] - s[0] * U[p * n + i]
+            for i in r.range(n):
+                found[v * n + i] = y[i]
+            backward(r, M, found, v * n, n)
+    return r.results()

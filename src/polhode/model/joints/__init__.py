@@ -1,0 +1,1 @@
+"""Joints: one file for each kind, the base classes, and the registry."""

@@ -1,0 +1,223 @@
+"""The public base classes of joints: `ElementKind`, one motion, and `JointKind`, the elements a joint is made of.
+
+Every joint is a sequence of elements, each one motion in the frame reached so far. The algorithms pass over the
+elements of a tree and ask the kind of each for its part, on generic scalars. A kind of a user's own subclasses these
+and is registered with `register_joint`; see docs/extending.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from polhode.quaternion import from_matrix
+from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, vec
+from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist
+
+UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
+NOTHING = Inertia(0.0, ORIGIN, diagonal(ORIGIN))
+
+
+@dataclass(frozen=True)
+class Element:
+    """One step from a parent frame to the next: a fixed placement, then one kind of motion."""
+
+    name: str
+    joint: str
+    parent: int
+    kind: "ElementKind"
+    axis: Vec
+    """Direction of the motion in this frame, a unit vector; zero where the kind has none."""
+    numbers: Mapping[str, Scalar]
+    """What its kind asks for of the joint's own numbers, such as the pitch of a screw."""
+    position: Vec
+    """Origin of this frame at zero, in the parent frame."""
+    orientation: Vec
+    """This frame at zero → the parent frame, a unit quaternion."""
+    turning: tuple[Vec, Vec, Vec]
+    """Constants C with: this frame → the parent frame = C0 + cos(q) C1 + sin(q) C2; C0 + C1 at zero."""
+    q: tuple[int, ...]
+    v: tuple[int, ...]
+    body: str | None
+    """The body whose frame this is; None between the motions of one joint."""
+    inertia: Inertia
+    armature: Vec
+    damping: Vec
+    stiffness: Vec
+    rest: Vec
+
+
+class ElementKind:
+    """One kind of motion: nq coordinates, nv velocities.
+
+    A subclass must give `motion`; everything else follows from it by differentiation, and may be given where a closed
+    form is shorter. `e` is the element (axis, numbers), `q`, `v` are its own coordinates and velocities, v = q̇ unless
+    `quaternion`. Formulas use +, −, *, / and `ph.sin`, `ph.where`, …, so that they run on floats, batches and symbols.
+    """
+
+    name: ClassVar[str]
+    """Unique among the elements of a model."""
+    nq: ClassVar[int] = 1
+    nv: ClassVar[int] = 1
+    linear: ClassVar[tuple[bool, ...]] = (False,)
+    """For each velocity whether it is linear (m/s) rather than angular (rad/s)."""
+    quaternion: ClassVar[bool] = False
+    """Whether q is a unit quaternion, and v the angular velocity in the element's axes."""
+    turns_about_axis: ClassVar[bool] = False
+    """Whether q is an angle about `axis`, so that `turning` describes the attitude."""
+    turns: ClassVar[bool] = True
+    """Whether the motion changes the attitude."""
+    one_axis: ClassVar[bool] = False
+    """Whether the motion is the same in every frame with the same axis line: its frame may be chosen along it."""
+    constant: ClassVar[bool] = False
+    """Whether the unit motions are constant in the element's axes, and their linear and angular parts parallel."""
+    numbers: ClassVar[tuple[str, ...]] = ()
+    """The joint's own numbers that the motion depends on: `e.numbers` holds them."""
+    symbol: ClassVar[str] = "revolute"
+    """What pictures show in its place: "revolute", "prismatic", "screw", "ball", or "" for nothing."""
+    operations: ClassVar[int] = 500
+    """About how many operations an element adds to forward dynamics; steers the choice between loops and flat code."""
+
+    def motion(self, e: Element, q: Vec) -> Placement:
+        """The moved frame in the frame at zero: R (3, 3), r (3,) m; the identity at q = 0."""
+        raise NotImplementedError(f"{type(self).__name__}.motion")
+
+    def placement(self, e: Element, q: Vec) -> Placement:
+        """The element's frame in its parent's."""
+        R, r = self.motion(e, q)
+        at = e.turning[0] + e.turning[1]
+        return Placement(at @ R, e.position + at @ r)
+
+    def motions(self, e: Element, q: Vec) -> Sequence[Twist]:
+        """The unit motions S, one twist per velocity, in the element's axes at its origin.            BEYOND §0"""
+        R, _ = self.motion(e, q)
+        found = []
+        for k in range(self.nv):
+            _, slope = derivative_along(
+                lambda x: _flat(self.motion(e, x)), q, Vec([float(i == k) for i in range(self.nq)])
+            )
+            found.append(_twist(R.T, slope))
+        return found
+
+    def motion_rates(self, e: Element, q: Vec, v: Vec) -> Sequence[Twist]:
+        """Ṡ, the rates of the unit motions in the element's axes while it moves with v."""
+        if self.constant:
+            return [AT_REST] * self.nv
+        _, slope = derivative_along(
+            lambda x: Vec([y for m in self.motions(e, x) for y in (*m.linear, *m.angular)]), q, v
+        )
+        return [Twist(Vec(slope[6 * k : 6 * k + 3]), Vec(slope[6 * k + 3 : 6 * k + 6])) for k in range(self.nv)]
+
+    def velocity(self, e: Element, q: Vec, v: Vec) -> Twist:
+        """S v: the velocity relative to the parent, in the element's axes at its origin."""
+        return combined(self.motions(e, q), v)
+
+    def drift(self, e: Element, q: Vec, v: Vec) -> Twist | None:
+        """Relative acceleration at v̇ = 0 in the element's axes: Ṡ v, and ω × l of the moving axes; None: zero."""
+        if self.constant:
+            return None
+        own, change = self.velocity(e, q, v), combined(self.motion_rates(e, q, v), v)
+        return Twist(change.linear + cross(own.angular, own.linear), change.angular)
+
+    def force(self, e: Element, q: Vec, f: Vec, n: Vec) -> Vec:
+        """Sᵀ(f, n): the part of a force and a moment along the velocities, (nv,)."""
+        return Vec([dot(m.linear, f) + dot(m.angular, n) for m in self.motions(e, q)])
+
+    def turn(self, e: Element, q: Vec) -> Vec | None:
+        """The quaternion of the motion, this frame → the frame at zero; None: it never turns."""
+        return from_matrix(self.motion(e, q).R)
+
+    def rate(self, q: Vec, v: Vec) -> Vec:
+        """q̇ of a velocity."""
+        return v
+
+    def retract(self, q: Vec, step: Vec) -> Vec:
+        """q ⊕ step, (nq,)"""
+        return q + step
+
+    def difference(self, q0: Vec, q1: Vec) -> Vec:
+        """The step with q0 ⊕ step = q1, (nv,)"""
+        return q1 - q0
+
+    def tangent(self, q: Vec, qdot: Vec) -> Vec:
+        """The velocity of a raw q̇, (nv,): the inverse of `rate`."""
+        return qdot
+
+    def normalised(self, q: Vec) -> Vec:
+        """The nearest coordinates that are valid: of a quaternion, of unit length."""
+        return q
+
+    def shared(self, e: Element, body: Inertia) -> tuple[Inertia, Inertia]:
+        """The mass moments of a body here that the motion feels, and those that the parent may carry as well."""
+        return body, NOTHING
+
+    @property
+    def zero(self) -> tuple[float, ...]:
+        """The coordinates at zero."""
+        return (0.0,) * self.nq
+
+    @property
+    def units(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Units of the coordinates, of the velocities and of the generalised forces."""
+        return (
+            tuple("m" if x else "rad" for x in self.linear),
+            tuple("m/s" if x else "rad/s" for x in self.linear),
+            tuple("N" if x else "N m" for x in self.linear),
+        )
+
+
+def combined(motions: Sequence[Twist], v: Sequence[Scalar]) -> Twist:
+    """Σ v_k S_k"""
+    linear, angular = v[0] * motions[0].linear, v[0] * motions[0].angular
+    for value, motion in zip(v[1:], motions[1:], strict=True):
+        linear, angular = linear + value * motion.linear, angular + value * motion.angular
+    return Twist(linear, angular)
+
+
+def _flat(at: Placement) -> Vec:
+    return Vec([*at.r, *(x for row in at.R for x in row)])
+
+
+def _twist(back: Vec, slope: Vec) -> Twist:
+    """The twist Rᵀṙ, axial(RᵀṘ) of the rates of a placement."""
+    W = back @ Vec([Vec(slope[3 * k : 3 * k + 3]) for k in (1, 2, 3)])
+    return Twist(back @ Vec(slope[:3]), vec(W[2][1] - W[1][2], W[0][2] - W[2][0], W[1][0] - W[0][1]) / 2)
+
+
+class JointKind:
+    """One kind of joint: its elements, the names of its coordinates and velocities, the data it takes.
+
+    The class is registered, `register_joint(MyJoint)`; the registry holds one instance of it.
+    """
+
+    name: ClassVar[str]
+    """As written in `Joint.type` and in files."""
+    noun: ClassVar[str] = ""
+    """How errors call it: "a screw"; "a … joint" unless given."""
+    elements: ClassVar[tuple[tuple[ElementKind, str], ...]]
+    """Each with its axis: "axis" or "axis2" of the joint, "x", "y", "z" of the joint frame, "" for none."""
+    coordinates: ClassVar[tuple[str, ...]] = ()
+    """The names of q, in order."""
+    dofs: ClassVar[tuple[str, ...]] = ()
+    """The names of v, in order."""
+    numbers: ClassVar[Mapping[str, str]] = {}
+    """The joint's own numbers with their units, as {"pitch": "m/rad"}; all must be given."""
+
+    def __init__(self) -> None:
+        kinds = [kind for kind, _ in self.elements]
+        self.axes = tuple(dict.fromkeys(axis for _, axis in self.elements if axis in ("axis", "axis2")))
+        """Which of `axis`, `axis2` of a joint have a meaning."""
+        self.has_quaternion = any(kind.quaternion for kind in kinds)
+        self.zero = tuple(x for kind in kinds for x in kind.zero)
+        """The coordinates at zero: zero angles and travels, the identity quaternion."""
+        self.linear = tuple(x for kind in kinds for x in kind.linear)
+        """Which velocities are linear (m/s) rather than angular (rad/s)."""
+        self.nq, self.nv = len(self.zero), len(self.linear)
+
+    @property
+    def uses_axis(self) -> bool:
+        """Whether the joint's `axis` has a meaning."""
+        return bool(self.axes)
+
+    def second_axis(self, where: str, axis: tuple, axis2: tuple | None) -> tuple | None:
+        """The second axis of a joint, checked and completed."""
+        return axis2

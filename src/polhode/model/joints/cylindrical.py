@@ -1,0 +1,13 @@
+"""The cylindrical joint: an angle about an axis and a travel along it."""
+
+from polhode.model.joints.base import JointKind
+from polhode.model.joints.prismatic import PRISMATIC
+from polhode.model.joints.revolute import REVOLUTE
+
+
+class CylindricalJoint(JointKind):
+    """A shaft in a bushing."""
+
+    name = "cylindrical"
+    elements = ((REVOLUTE, "axis"), (PRISMATIC, "axis"))
+    coordinates, dofs = ("angle", "travel"), ("rate", "speed")

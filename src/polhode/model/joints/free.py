@@ -1,0 +1,13 @@
+"""The free joint: position of the child's origin in the joint frame, then its quaternion."""
+
+from polhode.model.joints.base import JointKind
+from polhode.model.joints.prismatic import PRISMATIC
+from polhode.model.joints.spherical import BALL, OMEGA, QUATERNION
+
+
+class FreeJoint(JointKind):
+    """Nothing holds the child."""
+
+    name = "free"
+    elements = ((PRISMATIC, "x"), (PRISMATIC, "y"), (PRISMATIC, "z"), (BALL, ""))
+    coordinates, dofs = ("px", "py", "pz", *QUATERNION), ("speed_x", "speed_y", "speed_z", *OMEGA)

@@ -1,0 +1,13 @@
+"""The planar joint: x, y and an angle in the joint frame's plane normal to z."""
+
+from polhode.model.joints.base import JointKind
+from polhode.model.joints.prismatic import PRISMATIC
+from polhode.model.joints.revolute import REVOLUTE
+
+
+class PlanarJoint(JointKind):
+    """A puck on a table."""
+
+    name = "planar"
+    elements = ((PRISMATIC, "x"), (PRISMATIC, "y"), (REVOLUTE, "z"))
+    coordinates, dofs = ("x", "y", "angle"), ("speed_x", "speed_y", "rate")

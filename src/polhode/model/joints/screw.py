@@ -1,0 +1,48 @@
+"""The screw joint: an angle about an axis, and a travel along it of `pitch` metres per radian."""
+
+from typing import ClassVar
+
+from polhode.model.joints.base import Element, ElementKind, JointKind
+from polhode.model.joints.revolute import half_turn
+from polhode.scalar import Vec, cos, dot, sin, vec
+from polhode.spatial import Placement, Twist
+
+
+class ScrewElement(ElementKind):
+    """A turn about the axis with a travel along it."""
+
+    name = "screw"
+    turns_about_axis = one_axis = constant = True
+    numbers = ("pitch",)
+    symbol = "screw"
+    operations = 300
+
+    def placement(self, e: Element, q: Vec) -> Placement:
+        """As of a hinge, with the origin moved by pitch · angle."""
+        C0, C1, C2 = e.turning
+        R = C0 + cos(q[0]) * C1 + sin(q[0]) * C2
+        return Placement(R, e.position + e.numbers["pitch"] * q[0] * ((C0 + C1) @ e.axis))
+
+    def motions(self, e: Element, q: Vec) -> list[Twist]:
+        """The axis, and pitch times the axis."""
+        return [Twist(e.numbers["pitch"] * e.axis, e.axis)]
+
+    def force(self, e: Element, q: Vec, f: Vec, n: Vec) -> Vec:
+        """The moment about the axis, and pitch times the force along it."""
+        return vec(dot(e.axis, n) + e.numbers["pitch"] * dot(e.axis, f))
+
+    def turn(self, e: Element, q: Vec) -> Vec:
+        """cos(q/2) + sin(q/2) axis"""
+        return half_turn(e, q)
+
+
+SCREW = ScrewElement()
+
+
+class ScrewJoint(JointKind):
+    """A screw in a nut."""
+
+    name, noun = "screw", "a screw"
+    elements = ((SCREW, "axis"),)
+    coordinates, dofs = ("angle",), ("rate",)
+    numbers: ClassVar = {"pitch": "m/rad"}

@@ -1,0 +1,175 @@
+"""Loops over arrays of generic scalars: one text of an algorithm for numbers, batches and compiled code.
+
+    with loops_for("sum", x) as r:
+        given, total = r.given("x", x), r.output("total", 1)
+        for i in r.range(len(x)):
+            total[0] = total[0] + given[i]
+    (total,) = r.results()
+
+Symbols bring loops of their own (a method `loops`): each body runs once, to be recorded. For all other scalars
+arrays are lists and loops are those of Python.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from polhode.scalar.functions import equal, where
+
+Slopes = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
+"""A derivative rule: (arguments, their slopes, results) -> slopes of the results, on generic scalars."""
+
+
+class Loops(ABC):
+    """Arrays, loops over them, and the places that computed numbers stand for."""
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        return None
+
+    # arrays
+
+    @abstractmethod
+    def array(self, name: str, length: int) -> Any:
+        """An array of numbers, zero at the start."""
+
+    @abstractmethod
+    def given(self, name: str, values: Sequence[Any], *, sparse: bool = False) -> Any:
+        """An array that holds these values at the start; sparse: structural zeros are not passed as arguments."""
+
+    @abstractmethod
+    def output(self, name: str, length: int) -> Any:
+        """An array that holds results at the end, zero at the start."""
+
+    @abstractmethod
+    def table(self, name: str, values: Iterable[float]) -> Any:
+        """An array of constants."""
+
+    @abstractmethod
+    def lookup(self, name: str, values: Sequence[int]) -> Any:
+        """A table of whole numbers; its entry `at(i)` of a loop variable i may stand in indices and in `cases`."""
+
+    @abstractmethod
+    def results(self, rule: Slopes | None = None) -> list[Any]:
+        """The numbers of all outputs, in order, after the end; rule: their derivative, if a better one is known."""
+
+    # control
+
+    @abstractmethod
+    def range(self, first: Any, last: Any = None, *, down: bool = False) -> Iterator[Any]:
+        """A loop; from 0 if one number is given, and from the other end if `down`."""
+
+    @abstractmethod
+    def cases(self, of: Any, numbers: Sequence[int]) -> Iterator[int]:
+        """The number of a table's entry, as one of those given: the body that belongs to it."""
+
+    # computed places
+
+    @abstractmethod
+    def exchange(self, rows: int, p: Any, chosen: Any, arrays: Sequence[tuple[Any, int]]) -> None:
+        """Row p and the row, not before it, whose number is chosen[0] change places, in arrays of some width."""
+
+    @abstractmethod
+    def put(self, array: Any, first: Any, length: int, places: Any, p: Any, value: Any) -> None:
+        """A value for the entry number places[p] of those that begin at `first`."""
+
+
+class WholeNumbers(tuple):
+    """A table of whole numbers."""
+
+    __slots__ = ()
+
+    def at(self, i: int) -> int:
+        """The entry at a loop variable."""
+        return self[i]
+
+
+class PythonLoops(Loops):
+    """Arrays are lists, loops those of Python: straight-line operations on symbols, plain ones on numbers."""
+
+    def __init__(self) -> None:
+        self._outputs: list[list[Any]] = []
+
+    def array(self, name: str, length: int) -> list[Any]:
+        """Zeros."""
+        return [0.0] * length
+
+    def given(self, name: str, values: Sequence[Any], *, sparse: bool = False) -> list[Any]:
+        """The values."""
+        return list(values)
+
+    def output(self, name: str, length: int) -> list[Any]:
+        """Zeros."""
+        self._outputs.append([0.0] * length)
+        return self._outputs[-1]
+
+    def table(self, name: str, values: Iterable[float]) -> list[float]:
+        """The values."""
+        return [float(x) for x in values]
+
+    def lookup(self, name: str, values: Sequence[int]) -> WholeNumbers:
+        """The values."""
+        return WholeNumbers(values)
+
+    def results(self, rule: Slopes | None = None) -> list[Any]:
+        """All outputs."""
+        return [x for part in self._outputs for x in part]
+
+    def range(self, first: int, last: int | None = None, *, down: bool = False) -> Iterator[int]:
+        """Python's own."""
+        values = range(first) if last is None else range(first, last)
+        return reversed(values) if down else iter(values)
+
+    def cases(self, of: int, numbers: Sequence[int]) -> Iterator[int]:
+        """The number itself."""
+        return iter([of] if of in numbers else [])
+
+    def exchange(self, rows: int, p: int, chosen: list[Any], arrays: Sequence[tuple[list[Any], int]]) -> None:
+        """Where the numbers agree, row after row: each state of a batch has its own."""
+        for i in range(p + 1, rows):
+            here = equal(chosen[0], float(i))
+            if here is not False:
+                for array, width in arrays:
+                    for m in range(width):
+                        swap(here, array, p * width + m, i * width + m)
+
+    def put(self, array: list[Any], first: int, length: int, places: list[Any], p: int, value: Any) -> None:
+        """Where the numbers agree, entry after entry."""
+        for i in range(length):
+            array[first + i] = where(equal(places[p], float(i)), value, array[first + i])
+
+
+def loops_for(name: str, values: Sequence[Any], *, written_out: bool = False) -> Any:
+    """Loops for these values: those of the first symbol among them, else Python's.
+
+    written_out  straight-line operations on symbols, too: right for few of them
+    """
+    method = None if written_out else own_method("loops", values)
+    return method(name) if method else PythonLoops()
+
+
+def own_method(name: str, values: Iterable[Any]) -> Callable[..., Any] | None:
+    """The method of this name that a component of a (nested) vector has."""
+    for part in values:
+        found = own_method(name, part) if isinstance(part, tuple) else getattr(part, name, None)
+        if found:
+            return found
+    return None
+
+
+def spans(r: Loops, n: int, size: int = 8) -> Iterator[list[Any]]:
+    """The numbers 0 … n − 1 in groups: a loop does a whole group at once."""
+    if n >= size:
+        for c in r.range(n // size):
+            yield [c * size + j for j in range(size)]
+    if n % size:
+        yield [n - n % size + j for j in range(n % size)]
+
+
+def swap(here: Any, array: Any, i: Any, j: Any) -> None:
+    """Two numbers change places where a condition holds."""
+    first, second = array[i], array[j]
+    array[i] = where(here, second, first)
+    array[j] = where(here, first, second)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polhode as ph
 from polhode.check.constraint_monitor import FORCES, JOINTS, MISSED, STRENGTH
-from polhode.model.conditions import KINDS
+from polhode.model.constraints.registry import CONSTRAINTS as KINDS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/constraints.md"
 TEXT = PAGE.read_text(encoding="utf-8")

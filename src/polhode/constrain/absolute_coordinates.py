@@ -29,9 +29,6 @@ out, not a joint."""
 RANK = 1e-10
 """What is left of a row of a joint, relative to its size, that counts as nothing."""
 
-OF_COORDINATES = ("mimic", "gear", "prescribed", "function")
-"""Constraints on the coordinates of joints; all others are between bodies."""
-
 
 class Rows(NamedTuple):
     """A V̇ = b, A (k, 6N)"""
@@ -51,7 +48,7 @@ class Absolute(NamedTuple):
     @classmethod
     def of(cls, model: Model) -> "Absolute":
         """The joints and constraints of a model."""
-        named = frozenset(c.name for c in model.constraints if c.type in OF_COORDINATES)
+        named = frozenset(c.name for c in model.constraints if c.kind.of_coordinates)
         return cls({joint.name: joint.type for joint in model.joints}, named)
 
     def forward(self, x: Arguments) -> Vec:

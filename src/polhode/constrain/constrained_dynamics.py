@@ -33,7 +33,7 @@ from polhode.linalg.constrained import (
 )
 from polhode.linalg.null_space import by_null_space
 from polhode.model import Model, Tree, make_tree
-from polhode.model.conditions import check_constraint
+from polhode.model.description import check_constraint
 from polhode.model.per_model_cache import once_each
 from polhode.scalar import Scalar, SharedFunction, Vec, identity, is_zero, iterate, jacobian, maximum, minimum, where
 from polhode.spatial import ORIGIN
@@ -376,7 +376,7 @@ def _conditions(model: Model) -> tuple[tuple[Condition, ...], Scales]:
         c
         for constraint in model.constraints
         for c in constraints.conditions(
-            constraint, row_names(model, constraint) if constraint.type == "function" else ()
+            constraint, row_names(model, constraint) if constraint.kind.rows_by_trial else ()
         )
     )
     return found, scales(model, make_tree(model), found)

@@ -3,10 +3,10 @@
 import numpy as np
 
 from polhode.dynamics import kinematics
-from polhode.dynamics.constraints import function_residual
 from polhode.errors import CompileError, message
 from polhode.kernel import Graph, evaluate, trace
 from polhode.model import Constraint, Model, make_tree
+from polhode.model.constraints.function import function_residual
 from polhode.scalar import Vec
 
 LINEAR = 1e-9
@@ -23,7 +23,7 @@ def row_names(model: Model, constraint: Constraint) -> tuple[str, ...]:
     expected = "one number or several" if count is None else f"{count} numbers, as `rows` says"
 
     def residual(t: float, q: Vec, v: Vec) -> Vec:
-        values = function_residual(constraint, t, q, v)
+        values = function_residual(constraint.name, constraint.data, t, q, v)
         if any(hasattr(value, "__len__") for value in values):
             raise CompileError(message(where, "wrong result", "numbers inside one another", expected))
         if not values or len(values) != (count or len(values)):

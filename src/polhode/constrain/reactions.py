@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.row_scales import ordered
-from polhode.dynamics import constraints, forces, reactions
+from polhode.dynamics import forces, reactions
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.kinematics import machine_state
 from polhode.dynamics.reactions import Reaction
 from polhode.model import Constraint, Model
 from polhode.scalar import Scalar, Vec
@@ -32,7 +33,7 @@ class JointReactions(NamedTuple):
 
 def connecting(model: Model) -> list[Constraint]:
     """The constraints between two bodies: those with a reaction."""
-    return [constraint for constraint in model.constraints if constraints.connection(constraint.type)]
+    return [constraint for constraint in model.constraints if not constraint.kind.of_coordinates]
 
 
 def _of_multipliers(
@@ -44,7 +45,7 @@ def _of_multipliers(
     for c in ordered(closed.conditions):
         rows.setdefault((c.name, c.holonomic), []).extend(lam[at : at + len(c.rows)])
         at += len(c.rows)
-    now = constraints.scene(x.tree, x.t, x.q, x.v)
+    now = machine_state(x.tree, x.t, x.q, x.v)
     return [
         (c, reactions.reaction(c, now, *(Vec(rows.get((c.name, held), ())) for held in (True, False))))
         for c in connecting(model)
@@ -69,7 +70,7 @@ def joint_reactions(
     acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench).wrenches
     if closed:
         found, _ = closed.accelerate(x)
-        vd, now = found.a, constraints.scene(x.tree, x.t, x.q, x.v)
+        vd, now = found.a, machine_state(x.tree, x.t, x.q, x.v)
         reactions.on_bodies(x.tree, now, _of_multipliers(closed, model, x, found.multipliers), acting)
     else:
         vd = forward(x)

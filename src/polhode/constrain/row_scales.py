@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.dynamics import inertia, kinematics
-from polhode.dynamics.constraints import Condition
-from polhode.model import WORLD, Model, Tree, plain
+from polhode.model import WORLD, Constraint, Model, Tree, plain
+from polhode.model.constraints.base import Condition
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
 from polhode.spatial import ORIGIN
@@ -37,7 +37,7 @@ def ordered(found: tuple[Condition, ...]) -> list[Condition]:
 
 def scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:
     """What rows are compared with, measured at a few configurations.                                 BEYOND §5"""
-    data = {constraint.name: constraint.data for constraint in model.constraints}
+    held = {constraint.name: constraint for constraint in model.constraints}
     conditions = ordered(found)
     rng, light = np.random.default_rng(0), False
     reaches: list[list[_Reach]] = []
@@ -51,7 +51,7 @@ def scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:
         inverse_mass, singular = _inverse(M)
         light = light or singular
         seen = _Seen.of(tree, q, inverse_mass)
-        reaches.append([seen.reach(data[c.name]) for c in conditions])
+        reaches.append([seen.reach(held[c.name]) for c in conditions])
     typical = [_Reach(*np.mean(each, axis=0)) for each in zip(*reaches, strict=True)]
     sizes = [getattr(r, scale) for c, r in zip(conditions, typical, strict=True) for scale in c.scales]
     units = [
@@ -101,14 +101,14 @@ class _Seen(NamedTuple):
         R, o = (np.array([frame[k] for frame in at], dtype=float) for k in (0, 1))
         return cls(tree, R, o, kinematics.unit_motions(tree, q, at), inverse_mass)
 
-    def reach(self, data: Mapping[str, Any]) -> _Reach:
+    def reach(self, constraint: Constraint) -> _Reach:
         """How far the bodies or joints of a constraint can be moved."""
-        if "joint" in data:
-            names = [data[key] for key in ("joint", "source") if key in data]
+        kind, data = constraint.kind, constraint.data
+        if names := kind.joints(data):
             dofs = [next(e.v[0] for e in self.tree.elements if e.joint == name and e.v) for name in names]
             both = sum(float(np.sqrt(self.inverse_mass[a, a])) for a in dofs)
             return _Reach(both, both)
-        if "body_b" not in data:
+        if kind.of_coordinates:
             whole = float(np.sqrt(np.max(np.diag(self.inverse_mass))))
             return _Reach(whole, whole)
         ends = [self._of_point(data, side) for side in ("a", "b")]

@@ -7,10 +7,14 @@ V = J v:  v = P V, P J = 1, and  V̇ = J v̇ + J̇ v.                           
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from polhode.dynamics.constraints import LENGTHS, LOOPS, Condition, End, Scene, end
 from polhode.dynamics.kinematics import accelerations, frames, orientations, unit_motions, velocities
 from polhode.model import Element, Tree
+from polhode.model.constraints.base import BodyConstraint, Condition
+from polhode.model.constraints.frames import End, end
+from polhode.model.constraints.loop_joints import LENGTHS
+from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.joints.base import UPRIGHT
+from polhode.model.state import MachineState
 from polhode.model.tree import GROUND
 from polhode.quaternion import product, skew
 from polhode.scalar import Scalar, Vec, cross, dot, length, square, vec, where
@@ -107,16 +111,17 @@ def _condition(tree: Tree, elements: Sequence[Element], types: dict[str, str]) -
     data = {**a, **b, **first.numbers}
     if kind == "universal":
         return _universal(first, last, data)
-    of_ends, rows = LOOPS[KINDS.get(kind, kind)]
-    residual = lambda s: of_ends(end(data, "a", s), end(data, "b", s), data)  # noqa: E731
-    return Condition(f"joint {first.joint}", rows, True, residual, ("length",) * len(rows))
+    closing = CONSTRAINTS[KINDS.get(kind, kind)]
+    assert isinstance(closing, BodyConstraint)
+    residual = lambda s: closing.positions(end(data, "a", s), end(data, "b", s), data)  # noqa: E731
+    return Condition(f"joint {first.joint}", closing.rows, True, residual, ("length",) * len(closing.rows))
 
 
 def _universal(first: Element, last: Element, data: dict) -> Condition:
     """Two axes that keep their angle, right or not."""
     angle = dot(first.axis, last.axis)
 
-    def residual(s: Scene) -> Vec:
+    def residual(s: MachineState) -> Vec:
         a: End = end({**data, "orientation_a": first.orientation}, "a", s)
         b: End = end({**data, "orientation_b": UPRIGHT}, "b", s)
         return Vec((*(a.R.T @ (b.o - a.o)), dot(a.R @ first.axis, b.R @ last.axis) - angle))

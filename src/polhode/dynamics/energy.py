@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from polhode.dynamics.forces import stretch
 from polhode.dynamics.inertia import impulse
-from polhode.dynamics.kinematics import frames, velocities
-from polhode.model import Spring, Tree
+from polhode.dynamics.kinematics import frames, machine_state, velocities
+from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, cross, dot
 from polhode.spatial import Inertia, Placement, Twist, moved
 
@@ -34,8 +33,8 @@ def _in_world(tree: Tree, q: Vec) -> tuple[list, list[Inertia]]:
 def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
     """Energies of the tree.                                                        Zoric (85)–(91)
 
-    Potential: gravity (zero at the world's origin), joint springs, springs between points. Armature is
-    part of the kinetic energy; given forces and dampers have none.
+    Potential: gravity (zero at the world's origin), joint springs, force elements. Armature is
+    part of the kinetic energy; what has no potential counts nothing.
     """
     at, bodies = _in_world(tree, q)
     kinetic: Scalar = 0.0
@@ -49,10 +48,10 @@ def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
             if not e.kind.quaternion:
                 apart = q[e.q[k]] - e.rest[k]
                 potential = potential + e.stiffness[k] * apart * apart / 2
-    for force, numbers in tree.forces:
-        if isinstance(force, Spring):
-            apart = stretch(tree, force, numbers, at).length - numbers["rest"]
-            potential = potential + numbers["stiffness"] * apart * apart / 2
+    if tree.forces:
+        state = machine_state(tree, 0.0, q, v)
+        for force in tree.forces:
+            potential = potential + force.potential(state)
     return Energy(kinetic, potential)
 
 

@@ -13,12 +13,13 @@ with B y = b, B = A K⁻ᵀ. Two orthogonal factorisations give its Moore-Penros
 Constraint forces stand on the right: M a = Q + Aᵀλ.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.errors import InputError, message
+from polhode.linalg.orthogonal import RowBasis, row_basis
+from polhode.linalg.triangular import Triangle
 from polhode.scalar import (
     Array,
     Scalar,
@@ -32,8 +33,6 @@ from polhode.scalar import (
     maximum,
     shown,
     split,
-    sqrt,
-    square,
     stack,
     where,
 )
@@ -75,88 +74,18 @@ class Solution(NamedTuple):
     residual: Any
 
 
-def _forward(L: Sequence[Vec], x: Sequence[Scalar]) -> Vec:
-    """L⁻¹x for a lower triangle given by rows."""
-    y: list[Scalar] = []
-    for row, rest in zip(L, x, strict=True):
-        for entry, y_j in zip(row, y, strict=False):
-            rest = rest - entry * y_j
-        y.append(rest / row[-1])
-    return Vec(y)
-
-
-def _backward(L: Sequence[Vec], x: Sequence[Scalar]) -> Vec:
-    """L⁻ᵀx for a lower triangle given by rows."""
-    y = list(x)
-    for i in reversed(range(len(L))):
-        y[i] = y[i] / L[i][i]
-        for j in range(i):
-            y[j] = y[j] - L[i][j] * y[i]
-    return Vec(y)
-
-
-def _cholesky(M: Vec) -> Vec:
-    """The lower triangle K of M = K Kᵀ, by rows. The units of the coordinates do not change its relative errors."""
-    K: list[Vec] = []
-    for i, M_i in enumerate(M):
-        row = _forward(K, M_i[:i])
-        K.append(Vec((*row, sqrt(M_i[i] - square(row) if row else M_i[i]))))
-    return Vec(K)
-
-
-class Rows(NamedTuple):
-    """Rows as combinations of orthonormal ones: P rows = coefficients @ basis."""
-
-    basis: Vec  # k orthonormal rows; zero past the rank
-    L: Vec  # triangle of the first k coefficients; unit rows past the rank
-    live: Vec  # 1.0 up to the rank, then 0.0
-    coefficients: Vec  # of all rows in the basis, row i < k up to its own pivot
-    P: Vec  # the permutation
-
-
-def _orthogonal(rows: Vec, tolerance: float) -> Rows:
-    """Gram-Schmidt with pivoting, each pivot orthogonalised twice; pivots ≤ tolerance count as 0."""
-    left = [Vec((row, abs(square(row)), Vec(), e)) for row, e in zip(rows, identity(len(rows)), strict=True)]
-    basis: list[Vec] = []
-    L: list[Vec] = []
-    live: list[Scalar] = []
-    for j in range(min(len(rows), len(rows[0]))):
-        for i in range(j + 1, len(rows)):  # the longest remainder first
-            longer = left[i][1] > left[j][1]
-            left[i], left[j] = where(longer, left[j], left[i]), where(longer, left[i], left[j])
-        remainder, size, c, e = left[j]
-        again = []
-        for u in basis:
-            again.append(dot(u, remainder))
-            remainder = remainder - again[-1] * u
-        left[j] = Vec((remainder, size, c + Vec(again), e))
-        pivot = length(remainder)
-        alive = abs(pivot) > tolerance
-        pivot, live_j = where(alive, pivot, 1.0), where(alive, 1.0, 0.0)
-        u = (live_j / pivot) * remainder
-        for i in range(j + 1, len(rows)):
-            remainder, _, c_i, e = left[i]
-            s = dot(u, remainder)
-            remainder = remainder - s * u
-            left[i] = Vec((remainder, abs(square(remainder)), Vec((*c_i, s)), e))
-        basis.append(u)
-        live.append(live_j)
-        L.append(Vec((*(live_j * left[j][2]), pivot)))
-    return Rows(Vec(basis), Vec(L), Vec(live), Vec([c for _, _, c, _ in left]), Vec([e for *_, e in left]))
-
-
 # ── the equation on generic scalars ──────────────────────────────────────────────────────────────────
 
 
 class Factors(NamedTuple):
     """All that depends on M and A alone."""
 
-    K: Vec  # the metric, K Kᵀ
+    K: Triangle  # the metric, K Kᵀ
     weights: Vec | None  # W, when the metric is M + AᵀWA
     sizes: Vec  # of the rows, basic rows first
-    rows: Rows  # P D⁻¹ A K⁻ᵀ
+    rows: RowBasis  # P D⁻¹ A K⁻ᵀ
     N: Vec  # P A = N (P A)₁
-    columns: Rows  # of Nᵀ
+    columns: RowBasis  # of Nᵀ
     sharing: Vec  # > 0 for the rows in a left null vector
 
 
@@ -180,24 +109,24 @@ def _auxiliary_metric(M: Vec, A: Vec, W: Vec) -> Vec:
 def _factors(M: Vec, A: Vec, tolerance: float, sizes: Vec | None, singular: bool) -> Factors:
     """Factor the metric, then the rows in it, then the dependent rows by the basic ones."""
     W = _weights(M, A) if singular else None
-    K = _cholesky(M if W is None else _auxiliary_metric(M, A, W))
-    B = [_forward(K, row) for row in A]
+    K = Triangle.root(M if W is None else _auxiliary_metric(M, A, W))
+    B = [K.forward(row) for row in A]
     D = Vec([where(abs(s) > 0, s, 1.0) for s in (sizes or [length(row) for row in B])])
-    rows = _orthogonal(Vec([row / s for row, s in zip(B, D, strict=True)]), tolerance)
+    rows = row_basis(Vec([row / s for row, s in zip(B, D, strict=True)]), tolerance)
     D = rows.P @ D
 
     # every row by the basic rows: N = [I; C]; the left null vectors of A are [−C, I]
-    k, N = len(rows.basis), []
+    k, N, pivots = len(rows.basis), [], rows.L.diagonal()
     sharing = [1.0 - x for x in rows.live] + [1.0] * (len(A) - k)
     for i, c in enumerate(rows.coefficients):
         dependent = 1.0 - rows.live[i] if i < k else 1.0
-        C = [dependent * x for x in _backward(rows.L[: len(c)], c)]
+        C = [dependent * x for x in rows.L.leading(len(c)).backward(c)]
         for j, c_j in enumerate(C):
-            present = abs(c_j * rows.L[j][j]) > tolerance
+            present = abs(c_j * pivots[j]) > tolerance
             C[j] = where(present, c_j * D[i] / D[j], 0.0)
             sharing[j] = sharing[j] + where(present, 1.0, 0.0)
         N.append(Vec([*C, *([rows.live[i]] if i < k else []), *([0.0] * (k - i - 1))]))
-    columns = _orthogonal(Vec(N).T, 0.5)  # the singular values of [I; C] are ≥ 1
+    columns = row_basis(Vec(N).T, 0.5)  # the singular values of [I; C] are ≥ 1
     return Factors(K, W, D, rows, Vec(N), columns, rows.P.T @ Vec(sharing))
 
 
@@ -209,15 +138,15 @@ def _motion(F: Factors, A: Vec, Q: Vec, b1: Vec) -> tuple[Vec, Vec, Vec, Scalar]
     U, L, D = F.rows.basis, F.rows.L, F.sizes[: len(b1)]
     if F.weights is not None:
         Q = Q + Vec([w * x for w, x in zip(F.weights, F.rows.P.T @ (F.N @ b1), strict=True)]) @ A
-    y0 = free = _forward(F.K, Q)
-    z = eta = _forward(L, [x / d for x, d in zip(b1, D, strict=True)])
+    y0 = free = F.K.forward(Q)
+    z = eta = L.forward(Vec([x / d for x, d in zip(b1, D, strict=True)]))
     for _ in range(2):  # the second time removes what rounding left
         along = U @ free
         free, eta = free - along @ U, eta - along
     y = free + z @ U
-    mu = Vec([x / d for x, d in zip(_backward(L, eta), D, strict=True)])
+    mu = Vec([x / d for x, d in zip(L.backward(eta), D, strict=True)])
     force = (mu @ Vec(F.rows.P[: len(mu)])) @ A
-    return _backward(F.K, y), force, mu, length(y0) + length(y)
+    return F.K.backward(y), force, mu, length(y0) + length(y)
 
 
 def _solution(
@@ -230,7 +159,7 @@ def _solution(
     b_P = rows.P @ b
     b1 = Vec([x * live for x, live in zip(b_P, rows.live, strict=False)])
     rho = b_P - F.N @ b1
-    b1 = b1 + columns.P.T @ _backward(columns.L, columns.basis @ rho)
+    b1 = b1 + columns.P.T @ columns.L.backward(columns.basis @ rho)
 
     a, force, mu, size = _motion(F, A, Q, b1)
     # again, for what is missing: forces that the constraints take up may dwarf those that move
@@ -238,7 +167,7 @@ def _solution(
         missing = Vec([x - live * y for x, live, y in zip(b1, rows.live, rows.P @ (A @ a), strict=False)])
         da, df, dmu, _ = _motion(F, A, Q + force - M @ a, missing)
         a, force, mu = a + da, force + df, mu + dmu
-    lam = rows.P.T @ (_forward(columns.L, columns.P @ mu) @ columns.basis)  # (Nᵀ)⁺μ
+    lam = rows.P.T @ (columns.L.forward(columns.P @ mu) @ columns.basis)  # (Nᵀ)⁺μ
 
     gap: Scalar = 0.0
     for rho_i, d in zip(rho, F.sizes, strict=True):
@@ -276,8 +205,8 @@ def constrained(
 
 def unconstrained(M: Vec, Q: Vec) -> Vec:
     """a_u = M⁻¹Q on generic scalars, unchecked, for M > 0.                        Udwadia (13)"""
-    K = _cholesky(M)
-    return _backward(K, _forward(K, Q))
+    K = Triangle.root(M)
+    return K.backward(K.forward(Q))
 
 
 # ── the equation on arrays ───────────────────────────────────────────────────────────────────────────

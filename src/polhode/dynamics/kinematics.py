@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from polhode.model.joints.base import Element
+from polhode.model.state import MachineState
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import product
 from polhode.scalar import Scalar, Vec, cross
@@ -92,6 +93,12 @@ def velocities(tree: Tree, q: Vec, at: list[Frame], v: Vec) -> list[Twist]:
         linear = parent.linear + cross(parent.angular, frame.o - frame_p.o) + frame.R @ joint.linear
         found.append(Twist(linear, parent.angular + frame.R @ joint.angular))
     return found
+
+
+def machine_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
+    """Everything that force elements and constraints depend on."""
+    at = frames(tree, q)
+    return MachineState(t, q, v, at, velocities(tree, q, at, v), tree.of_body, tree.of_joint, tree.constraints)
 
 
 def accelerations(tree: Tree, q: Vec, at: list[Frame], v: Vec, vd: Vec) -> list[Twist]:

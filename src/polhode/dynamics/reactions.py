@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from polhode.dynamics import inverse, kinematics
-from polhode.dynamics.constraints import End, Scene, connection, end
 from polhode.dynamics.forces import add_wrench
 from polhode.model import Constraint, Tree
+from polhode.model.constraints.base import BodyConstraint
+from polhode.model.constraints.frames import End, end
+from polhode.model.state import MachineState
 from polhode.model.tree import GROUND
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Vec, cross, identity, jacobian
@@ -31,19 +33,19 @@ class Reaction(NamedTuple):
         return self.axes.T @ self.force, self.axes.T @ self.torque
 
 
-def reaction(constraint: Constraint, scene: Scene, held: Vec, slipping: Vec) -> Reaction:
+def reaction(constraint: Constraint, state: MachineState, held: Vec, slipping: Vec) -> Reaction:
     """The reaction of a constraint between two bodies.
 
     held, slipping  multipliers of its rows of positions and of velocities
     """
-    data, kind = scene.tree.constraints[constraint.name], connection(constraint.type)
-    assert kind is not None
-    a, b, still = end(data, "a", scene), end(data, "b", scene), Vec([0.0 * scene.q[0]] * 6)
-    of_place, of_speed, wrench = kind.positions, kind.velocities, still
-    if of_place:
-        wrench = wrench + held @ jacobian(lambda z: Vec(of_place(a, _moved(b, z), data)), still)[1]
-    if of_speed:
-        wrench = wrench + slipping @ jacobian(lambda z: Vec(of_speed(a, _faster(b, z), data)), still)[1]
+    data, kind = state.constraints[constraint.name], constraint.kind
+    assert isinstance(kind, BodyConstraint)
+    a, b, still = end(data, "a", state), end(data, "b", state), Vec([0.0 * state.q[0]] * 6)
+    wrench = still
+    if kind.rows:
+        wrench = wrench + held @ jacobian(lambda z: Vec(kind.positions(a, _moved(b, z), data)), still)[1]
+    if kind.rate_rows:
+        wrench = wrench + slipping @ jacobian(lambda z: Vec(kind.velocities(a, _faster(b, z), data)), still)[1]
     force, about_b = Vec(wrench[:3]), Vec(wrench[3:])
     point = kind.point(a, b, data)
     return Reaction(force, about_b - cross(point - b.o, force), point, a.R)
@@ -59,7 +61,7 @@ def _faster(b: End, z: Vec) -> End:
 
 
 def on_bodies(
-    tree: Tree, scene: Scene, found: Sequence[tuple[Constraint, Reaction]], wrenches: dict[int, tuple[Vec, Vec]]
+    tree: Tree, state: MachineState, found: Sequence[tuple[Constraint, Reaction]], wrenches: dict[int, tuple[Vec, Vec]]
 ) -> None:
     """Add reactions to the wrenches on elements: on body b, and the opposite on body a."""
     for constraint, (force, torque, point, _) in found:
@@ -67,7 +69,7 @@ def on_bodies(
             i = tree.of_body[constraint.data.get(f"body_{side}", "world")]
             if i != GROUND:
                 f = sign * force
-                add_wrench(wrenches, scene.at, i, f, sign * torque + cross(point - scene.at[i].o, f))
+                add_wrench(wrenches, state.at, i, f, sign * torque + cross(point - state.at[i].o, f))
 
 
 def joint_loads(tree: Tree, q: Vec, v: Vec, vd: Vec, wrenches: inverse.Wrenches) -> list[tuple[Vec, Vec]]:

@@ -9,8 +9,9 @@ The innovations factors of Rodriguez, in the articulated bodies of `forward.py`;
 from polhode.dynamics.forward import Released, follow, joined, left_over, release, rigid, seen_from_parent
 from polhode.dynamics.inverse import handed, inverse_dynamics
 from polhode.dynamics.kinematics import placement, unit_twists
+from polhode.linalg.triangular import Triangle
 from polhode.model.tree import GROUND, Tree
-from polhode.scalar import Scalar, Vec, sqrt
+from polhode.scalar import Scalar, Vec
 from polhode.spatial import ORIGIN, Twist
 
 NOTHING = (ORIGIN, ORIGIN)
@@ -24,12 +25,12 @@ class Sweep:
         self.at = [placement(e, q) for e in tree.elements]
         bodies = [rigid(e.inertia) for e in tree.elements]
         self.joints: list[Released | None] = [None] * len(bodies)
-        self.roots: list[Vec] = [Vec()] * len(bodies)
+        self.roots: list[Triangle | None] = [None] * len(bodies)
         for i in reversed(range(len(bodies))):
             e, x = tree.elements[i], bodies[i]
             if e.v:
                 x, joint = release(x, unit_twists(e, q), e.armature)
-                self.joints[i], self.roots[i] = joint, _root(joint.Dinv)
+                self.joints[i], self.roots[i] = joint, Triangle.root(joint.Dinv)
             if (p := e.parent) != GROUND:
                 bodies[p] = joined(bodies[p], seen_from_parent(x, self.at[i]))
 
@@ -39,10 +40,10 @@ class Sweep:
         forces: list[tuple[Vec, Vec]] = [NOTHING] * len(tree.elements)
         found: list[Scalar] = [0.0] * tree.nv
         for i in reversed(range(len(forces))):
-            e, joint, (f, n) = tree.elements[i], self.joints[i], forces[i]
-            if joint:
+            e, joint, root, (f, n) = tree.elements[i], self.joints[i], self.roots[i], forces[i]
+            if joint and root:
                 u, (f, n) = left_over(joint, Vec([tau[a] for a in e.v]), f, n)
-                for a, value in zip(e.v, self.roots[i].T @ u, strict=True):
+                for a, value in zip(e.v, root.transposed_times(u), strict=True):
                     found[a] = value
             if (p := e.parent) != GROUND:
                 f_p, n_p = handed(self.at[i], f, n)
@@ -56,7 +57,8 @@ class Sweep:
         moving: list[Twist] = []
         for i, e in enumerate(tree.elements):
             up = moving[e.parent] if e.parent != GROUND else Twist(*NOTHING)
-            u = _solved(self.roots[i], Vec([y[a] for a in e.v])) if e.v else Vec()
+            root = self.roots[i]
+            u = root.backward(Vec([y[a] for a in e.v])) if root else Vec()
             own, twist = follow(self.joints[i], self.at[i], u, up)
             moving.append(twist)
             for a, value in zip(e.v, own, strict=True):
@@ -67,26 +69,3 @@ class Sweep:
         """Kᵀx"""
         rest = Vec([0.0] * self.tree.nv)
         return self.over(inverse_dynamics(self.tree, self.q, rest, x, ORIGIN))
-
-
-def _root(X: Vec) -> Vec:
-    """The lower triangle C of a small X = C Cᵀ, as whole rows."""
-    n = len(X)
-    C: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
-    for j in range(n):
-        for i in range(j, n):
-            left = X[i][j]
-            for m in range(j):
-                left = left - C[i][m] * C[j][m]
-            C[i][j] = sqrt(left) if i == j else left / C[j][j]
-    return Vec([Vec(row) for row in C])
-
-
-def _solved(C: Vec, y: Vec) -> Vec:
-    """C⁻ᵀy of a lower triangle."""
-    x = list(y)
-    for i in reversed(range(len(x))):
-        for m in range(i + 1, len(x)):
-            x[i] = x[i] - C[m][i] * x[m]
-        x[i] = x[i] / C[i][i]
-    return Vec(x)

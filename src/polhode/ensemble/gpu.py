@@ -25,7 +25,7 @@ KIND = {"double": "double", "single": "float"}
 
 
 class GpuBatchRun:
-    """The lanes of a fleet, on a GPU."""
+    """The lanes of a runner, on a GPU."""
 
     def __init__(self, lanes: BatchRun, precision: str = "double") -> None:
         """Raises a CompileError where there is no GPU."""

@@ -6,7 +6,7 @@ A body's mass centre and the joint on it get one letter where they are one point
 from typing import Any, NamedTuple
 
 from polhode.equations_of_motion.letters import subscripted
-from polhode.model import JOINTS, WORLD, Body, Force, Joint, Model, Parameter, Spring, plain
+from polhode.model import JOINTS, WORLD, Body, Constraint, ForceElement, Joint, Model, Parameter, plain
 
 AXES = "xyz"
 
@@ -128,31 +128,24 @@ class _Drafts:
             elif value is not None:
                 self._put(f"{path}.{name}", value, letter, tail, f"{name} of {what}", units[name])
 
-    def _force(self, force: Any, tail: str) -> None:
+    def _force(self, force: ForceElement, tail: str) -> None:
         path, what = f"forces.{force.name}", f"force '{force.name}'"
-        if isinstance(force, Spring):
-            for name, letter, unit in (("stiffness", "k_s", "N/m"), ("damping", "b_s", "N s/m"), ("rest", "l_s", "m")):
-                self._put(f"{path}.{name}", getattr(force, name), letter, tail, f"{name} of {what}", unit)
-            for name, letter in (("point_a", "r_a"), ("point_b", "r_b")):
-                self._components(f"{path}.{name}", getattr(force, name), letter, tail, f"{name} of {what}", "m")
-        elif isinstance(force, Force):
-            for name, letter, unit in (("force", "F", "N"), ("torque", "N", "N m"), ("point", "r", "m")):
-                if not callable(getattr(force, name)):
-                    self._components(f"{path}.{name}", getattr(force, name), letter, tail, f"{name} of {what}", unit)
+        for name in force.numeric:
+            key, value = force.keys[name], getattr(force, name)
+            put = self._components if isinstance(value, tuple) else self._put
+            if key.letter:
+                put(f"{path}.{name}", value, key.letter, tail, f"{name} of {what}", key.unit)
 
     def _components(self, path: str, values: Any, name: str, tail: str, meaning: str, unit: str) -> None:
         for k, x in enumerate(values):
             self._put(f"{path}.{k}", x, f"{name}{AXES[k]}" if "_" in name else f"{name}_{AXES[k]}", tail, meaning, unit)
 
-    def _constraint(self, constraint: Any, tail: str) -> None:
-        letters = {"length": "L", "radius": "r", "rim": "rho", "multiplier": "n", "offset": "o"}
-        for key, value in constraint.data.items():
-            path, meaning = (
-                f"constraints.{constraint.name}.{key}",
-                f"{key.replace('_', ' ')} of constraint '{constraint.name}'",
-            )
-            if key in letters and not callable(value):
-                unit = "" if key in ("multiplier", "offset") else "m"
-                self._put(path, value, letters[key], tail, meaning, unit)
-            elif key in ("position_a", "position_b"):
-                self._vector(path, tuple(value), f"p_{key[-1]}", tail, meaning, "m")
+    def _constraint(self, constraint: Constraint, tail: str) -> None:
+        keys = constraint.kind.keys
+        for name in constraint.numeric:
+            key, value = keys[name], constraint.data[name]
+            path = f"constraints.{constraint.name}.{name}"
+            meaning = f"{name.replace('_', ' ')} of constraint '{constraint.name}'"
+            put = self._vector if isinstance(value, tuple) else self._put
+            if key.letter:
+                put(path, value, key.letter, tail, meaning, key.unit.removeprefix("1"))

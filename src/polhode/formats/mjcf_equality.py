@@ -15,7 +15,7 @@ from polhode.formats.mjspec import Parsed, as_vec, fresh, placement
 from polhode.formats.placement import Placement, moved, turned
 from polhode.formats.remarks import Remarks, located
 from polhode.model import WORLD, Constraint
-from polhode.model.conditions import check_data
+from polhode.model.constraints.constraint import check_data
 
 
 def constraints(

@@ -7,7 +7,7 @@ from typing import Any
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.formats.expression import Fault, evaluate
 from polhode.model import Constraint, Model, Parameter, Start
-from polhode.model.conditions import check_data
+from polhode.model.constraints.constraint import check_data
 from polhode.model.description import named_parameters
 
 GROUPS = ("bodies", "joints", "forces")

@@ -7,7 +7,10 @@ Values are checked for kind and size here; whether they make sense together is c
 import json
 import math
 import re
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Annotated, Any, NamedTuple, Union
 
 from pydantic import (
     BaseModel,
@@ -20,6 +23,7 @@ from pydantic import (
     Tag,
     ValidationInfo,
     WithJsonSchema,
+    create_model,
 )
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
@@ -27,7 +31,11 @@ from typing_extensions import TypeAliasType
 from polhode.formats.expression import Fault, evaluate, is_name
 from polhode.formats.written import Expression, expression
 from polhode.model import JOINTS, Parameter
-from polhode.model.conditions import KINDS
+from polhode.model.constraints.base import ConstraintKind
+from polhode.model.constraints.registry import CONSTRAINTS
+from polhode.model.forces.base import ForceElement
+from polhode.model.forces.registry import FORCES
+from polhode.model.keys import Key
 from polhode.model.numbers import plain
 
 EXPECTED_NUMBER = "a number, an expression such as 2*pi, or the name of a parameter"
@@ -234,53 +242,6 @@ class JointEntry(Entry):
     axis2: Vector = optional("second axis of a universal joint")
 
 
-def _force_kind(value: Any) -> str:
-    """A force, unless its type says spring; another type is found by the entry."""
-    return "a spring" if isinstance(value, dict) and value.get("type") == "spring" else "a force"
-
-
-def _is_force(value: Any) -> str:
-    if value == "force":
-        return "force"
-    raise custom(Fault("an unknown type of force", short(value), "force or spring"))
-
-
-class ForceEntry(Entry):
-    """A constant force and couple on a body."""
-
-    type: Annotated[Any, PlainValidator(_is_force), WithJsonSchema({"const": "force"})] = optional("force", "force")
-    body: Name = needed("the body it acts on")
-    force: Vector = optional("N")
-    torque: Vector = optional("N m")
-    point: Vector = optional("where the force acts, in body axes from the body's origin, m")
-    axes: Annotated[StrictStr, WithJsonSchema({"enum": ["world", "body"]})] = optional(
-        "axes of force and torque: world or body"
-    )
-
-
-class SpringEntry(Entry):
-    """A spring and damper between points of two bodies, or of a body and the world."""
-
-    type: Annotated[StrictStr, WithJsonSchema({"const": "spring"})] = needed("spring")
-    body_a: Name = needed("a body, or world")
-    body_b: Name = needed("another body, or world")
-    point_a: Vector = optional("m, in the axes of body_a")
-    point_b: Vector = optional("m, in the axes of body_b")
-    stiffness: Number = optional("N/m")
-    damping: Number = optional("N s/m")
-    rest: Number = optional("length at which it pulls nothing, m")
-
-
-AnyForce = TypeAliasType(
-    "AnyForce",
-    Annotated[
-        Annotated[ForceEntry, Tag("a force")] | Annotated[SpringEntry, Tag("a spring")],
-        Discriminator(_force_kind),
-    ],
-)
-
-
-Place = TypeAliasType("Place", Annotated[list[Number], Field(min_length=3, max_length=3)])
 Angles = TypeAliasType("Angles", Annotated[list[Value], Field(min_length=3, max_length=3)])
 Motion = TypeAliasType(
     "Motion",
@@ -290,56 +251,12 @@ _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "str
 Written_ = TypeAliasType("Written_", Annotated[Any, PlainValidator(_written), WithJsonSchema(_TEXTS)])
 
 
-class ConstraintEntry(Entry):
-    """A condition on the motion: between frames on two bodies, or on the coordinates of joints."""
-
-    type: Annotated[StrictStr, WithJsonSchema({"enum": list(KINDS)})] = needed("kind of constraint")
-    body_a: Name = optional("a body, or world")
-    body_b: Name = optional("another body, or world")
-    position_a: Place = optional("of the frame on body_a, m; 0 unless given")
-    position_b: Place = optional("of the frame on body_b, m; 0 unless given")
-    orientation_a: Annotated[list[Number], Field(min_length=4, max_length=4)] = optional("unit quaternion w, x, y, z")
-    orientation_b: Annotated[list[Number], Field(min_length=4, max_length=4)] = optional("unit quaternion w, x, y, z")
-    rpy_a: Angles = optional("the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad")
-    rpy_b: Angles = optional("the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad")
-    axis_a: Place = optional("only its z axis: that of a hinge or a wheel, the normal of a plane, in the body's axes")
-    axis_b: Place = optional("only its z axis, in the body's axes")
-    pitch: Number = optional("of a screw, m per radian")
-    length: Number = optional("of a rod, m")
-    radius: Number = optional("of a disk or sphere, m")
-    rim: Number = optional("of a disk: radius of its rounded edge, m; 0 unless given")
-    joint: Name = optional("a joint of one axis")
-    source: Name = optional("the joint that it follows")
-    multiplier: Number = optional("joint = multiplier × source + offset; 1 unless given")
-    offset: Number = optional("0 unless given")
-    polynomial: Annotated[list[Number], Field(min_length=2)] = optional("joint = Σ c[k] source^k, coefficients c")
-    value: Motion = optional("the coordinate that the joint keeps: a number, or an expression of the time t")
-    residual: Written_ = optional(
-        "expressions that stay zero: of t and of one-axis joints by name, or of x, y, z on a curve"
-    )
-
-
 class KeptEntry(BaseModel):
     """A constraint of another program, kept as data: any further keys with names, numbers and lists."""
 
     model_config = ConfigDict(extra="allow")
 
     type: Name = needed("a name")
-
-
-def _constraint_kind(value: Any) -> str:
-    """Ours, if its type is one of ours."""
-    kind = value.get("type") if isinstance(value, dict) else None
-    return "a constraint" if isinstance(kind, str) and kind in KINDS else "kept"
-
-
-AnyConstraint = TypeAliasType(
-    "AnyConstraint",
-    Annotated[
-        Annotated[ConstraintEntry, Tag("a constraint")] | Annotated[KeptEntry, Tag("kept")],
-        Discriminator(_constraint_kind),
-    ],
-)
 
 
 class StartEntry(Entry):
@@ -359,14 +276,125 @@ class ModelEntry(Entry):
     gravity: Vector = optional("m/s²; [0, 0, -9.81] unless given")
     bodies: dict[str, BodyEntry] = optional("rigid bodies by name", {})
     joints: dict[str, JointEntry] = optional("joints by name; q and v are those of the joints, in this order", {})
-    forces: dict[str, AnyForce] = optional("forces and springs by name", {})
-    constraints: dict[str, AnyConstraint] = optional("constraints by name", {})
+    forces: dict[str, Any] = optional("forces and springs by name", {})
+    constraints: dict[str, Any] = optional("constraints by name", {})
     start: StartEntry = optional("where a motion starts")
+
+
+class Entries(NamedTuple):
+    """The entries of a model file, with those of all registered kinds of parts."""
+
+    model: type[ModelEntry]
+    forces: dict[str, type[Entry]]
+    """Of each kind of force element that a file may hold."""
+    constraint: type[Entry]
+
+
+def entries() -> Entries:
+    """The entries of a model file, with the kinds of parts that are registered now."""
+    return _entries(tuple(FORCES.values()), tuple(CONSTRAINTS.values()))
+
+
+@lru_cache(maxsize=4)
+def _entries(forces: tuple[type[ForceElement], ...], constraints: tuple[ConstraintKind, ...]) -> Entries:
+    of_force = {f"a {kind.kind}": _force_entry(kind) for kind in forces if _is_data(kind)}
+    constraint = _constraint_entry(constraints)
+    any_force = _one_of("AnyForce", of_force, _force_tag)
+    any_constraint = _one_of("AnyConstraint", {"a constraint": constraint, "kept": KeptEntry}, _constraint_tag)
+    described = ModelEntry.model_fields
+    model = create_model(
+        "ModelEntry",
+        __base__=ModelEntry,
+        __doc__=ModelEntry.__doc__,
+        forces=(dict[str, any_force], described["forces"]),  # type: ignore[valid-type]
+        constraints=(dict[str, any_constraint], described["constraints"]),  # type: ignore[valid-type]
+    )
+    return Entries(model, {tag.removeprefix("a "): entry for tag, entry in of_force.items()}, constraint)
+
+
+def _is_data(kind: type[ForceElement]) -> bool:
+    """Whether a file may hold a force element of this kind: none that must have a function."""
+    return not any(key.needed and key.holds == "function" for key in kind.keys.values())
+
+
+def _one_of(name: str, tagged: Mapping[str, type[BaseModel]], tag: Callable[[Any], str]) -> Any:
+    """One of several entries, chosen by a function of what is written."""
+    kinds = [Annotated[entry, Tag(each)] for each, entry in tagged.items()]
+    return TypeAliasType(name, Annotated[Union[tuple(kinds)], Discriminator(tag)])  # noqa: UP007 - of a list
+
+
+def _force_tag(value: Any) -> str:
+    """That of its type; one without a type, or of an unknown one, is a force, whose entry tells what is wrong."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    return f"a {kind}" if isinstance(kind, str) and kind in FORCES and _is_data(FORCES[kind]) else "a force"
+
+
+def _constraint_tag(value: Any) -> str:
+    """Ours, if its type is one of ours."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    return "a constraint" if isinstance(kind, str) and kind in CONSTRAINTS else "kept"
+
+
+def _force_entry(kind: type[ForceElement]) -> type[Entry]:
+    """The entry of a kind of force element; a type that is left out means a force."""
+    name = kind.kind
+
+    def is_it(value: Any) -> str:
+        if value == name:
+            return name
+        known = " or ".join(each for each, other in FORCES.items() if _is_data(other))
+        raise custom(Fault("an unknown type of force", short(value), known))
+
+    word = Annotated[Any, PlainValidator(is_it), WithJsonSchema({"const": name})]
+    typed = (word, optional(name, name) if name == "force" else needed(name))
+    return _entry(f"{kind.__name__}Entry", kind.__doc__, type=typed, **{key: _field(x) for key, x in kind.keys.items()})
+
+
+def _constraint_entry(kinds: tuple[ConstraintKind, ...]) -> type[Entry]:
+    """The entry of all kinds of constraints: which keys each may have is told by the kind itself."""
+    word = Annotated[StrictStr, WithJsonSchema({"enum": [kind.name for kind in kinds]})]
+    found: dict[str, Any] = {"type": (word, needed("kind of constraint"))}
+    for name, key in {name: key for kind in kinds for name, key in kind.keys.items()}.items():
+        if key.in_files and key.holds != "function":
+            found[name] = _field(replace(key, needed=False))
+        if key.holds == "quaternion":
+            turned = "the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad"
+            found[name.replace("orientation", "rpy")] = (Angles, optional(turned))
+    texts = "expressions that stay zero: of t and of one-axis joints by name, or of x, y, z on a curve"
+    found["residual"] = (Written_, optional(texts))
+    text = "A condition on the motion: between frames on two bodies, or on the coordinates of joints."
+    return _entry("ConstraintEntry", text, **found)
+
+
+def _entry(name: str, text: str | None, **keys: Any) -> type[Entry]:
+    return create_model(name, __base__=Entry, __doc__=(text or "").partition("\n")[0], **keys)
+
+
+FILE_TYPES: dict[str, Any] = {
+    "number": Number,
+    "numbers": Annotated[list[Number], Field(min_length=2)],
+    "vector": Vector,
+    "direction": Vector,
+    "quaternion": Annotated[list[Number], Field(min_length=4, max_length=4)],
+    "body": Name,
+    "joint": Name,
+    "word": StrictStr,
+    "flag": StrictBool,
+}
+"""How a file writes what a key holds."""
+
+
+def _field(key: Key) -> tuple[Any, Any]:
+    """The type and the description of a key."""
+    kind = Motion if key.of_time and key.holds == "number" else FILE_TYPES[key.holds]
+    if key.choices:
+        kind = Annotated[StrictStr, WithJsonSchema({"enum": list(key.choices)})]
+    return kind, needed(key.text) if key.needed else optional(key.text)
 
 
 def schema() -> dict[str, Any]:
     """The JSON schema of a model file."""
-    found = ModelEntry.model_json_schema()
+    found = entries().model.model_json_schema()
     for entry in (found, *found["$defs"].values()):
         for key in entry.get("properties", {}).values():
             if key.get("default", ...) in (None, {}):

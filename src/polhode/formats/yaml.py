@@ -26,9 +26,11 @@ from polhode.formats import schema
 from polhode.formats.document import Document, Path_, no_collection, read_document, read_text
 from polhode.formats.expression import Fault, is_name
 from polhode.formats.written import Conditions, Curve, Expression, expression
-from polhode.model import Body, Constraint, Force, ForceFunction, Joint, Model, Parameter, Spring, Start
-from polhode.model.conditions import check_data
+from polhode.model import Body, Constraint, ForceElement, Joint, Model, Parameter, Start
+from polhode.model.constraints.constraint import check_data
+from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.description import named_parameters
+from polhode.model.forces.registry import FORCES
 from polhode.model.numbers import plain
 from polhode.model.parts import limit_pairs
 
@@ -45,7 +47,6 @@ KINDS = {
 ENTRIES: dict[str, type[BaseModel]] = {
     "bodies": schema.BodyEntry,
     "joints": schema.JointEntry,
-    "constraints": schema.ConstraintEntry,
 }
 WRITTEN = ("bodies", "joints", "forces", "constraints")
 WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
@@ -54,7 +55,6 @@ GROUPS = {
     "body": "bodies",
     "joint": "joints",
     "force": "forces",
-    "spring": "forces",
     "constraint": "constraints",
 }
 
@@ -80,7 +80,7 @@ def _read(text: str, where: str) -> Model:
         raise ModelError(message(document.place(()), "not a model", found, "keys such as name, bodies, joints"))
     context = {"parameters": _parameters(document)}
     try:
-        entry = schema.ModelEntry.model_validate(document.data, context=context)
+        entry = schema.entries().model.model_validate(document.data, context=context)
     except ValidationError as error:
         raise ModelError(_faults(document, error)) from None
     return _model(document, entry)
@@ -145,13 +145,16 @@ def _path(data: Any, loc: tuple) -> Path_:
 
 def _keys(data: Any, path: Path_) -> dict[str, Any]:
     """The keys that the mapping at a path may have."""
+    entries = schema.entries()
     if not path:
-        return schema.ModelEntry.model_fields
+        return entries.model.model_fields
     if path == ("start",):
         return schema.StartEntry.model_fields
     if len(path) == 2 and path[0] == "forces":
-        spring = data["forces"][path[1]].get("type") == "spring"
-        return (schema.SpringEntry if spring else schema.ForceEntry).model_fields
+        kind = data["forces"][path[1]].get("type")
+        return entries.forces[kind if isinstance(kind, str) and kind in entries.forces else "force"].model_fields
+    if len(path) == 2 and path[0] == "constraints":
+        return entries.constraint.model_fields
     if len(path) == 2 and path[0] in ENTRIES:
         return ENTRIES[str(path[0])].model_fields
     return schema.Euler.model_fields if path[-1] == "euler" else {}
@@ -176,9 +179,9 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
         )
 
 
-def _force(name: str, entry: BaseModel) -> Force | Spring:
+def _force(name: str, entry: BaseModel) -> ForceElement:
     values = _given(entry)
-    return (Spring if values.pop("type", "force") == "spring" else Force)(name, **values)
+    return FORCES[values.pop("type", "force")](name, **values)
 
 
 def _given(entry: BaseModel) -> dict[str, Any]:
@@ -218,9 +221,7 @@ def _uncrossed(name: str, values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _constraint(
-    name: str, entry: schema.ConstraintEntry | schema.KeptEntry, joints: Sequence[Joint] = ()
-) -> Constraint:
+def _constraint(name: str, entry: BaseModel, joints: Sequence[Joint] = ()) -> Constraint:
     if isinstance(entry, schema.KeptEntry):
         data = {key: schema.frozen(value) for key, value in (entry.model_extra or {}).items()}
         return Constraint(name, entry.type, data)
@@ -233,11 +234,11 @@ def _constraint(
             raise ModelError(message(f"constraint '{name}', {rpy}", "an orientation twice", found, "one of them"))
         if rpy in values:
             values[orientation] = _attitude("extrinsic-123", values.pop(rpy))
-    if "residual" in values and kind in ("function", "point-on-curve"):
+    if of := CONSTRAINTS[kind].expressions_of:
+        if "residual" not in values:
+            raise ModelError(message(f"constraint '{name}'", "'residual' is missing", "nothing", "expressions"))
         written = values.pop("residual")
-        values["function"] = _conditions(name, written, joints) if kind == "function" else _curve(name, written)
-    elif kind in ("function", "point-on-curve"):
-        raise ModelError(message(f"constraint '{name}'", "'residual' is missing", "nothing", "expressions"))
+        values["function"] = _conditions(name, written, joints) if of == "coordinates" else _curve(name, written)
     constraint = Constraint(name, kind, values)
     check_data(constraint)
     return constraint
@@ -314,7 +315,7 @@ class _Located:
 
 def _relocate(document: Document, path: Path_, text: str) -> str:
     """ "body 'arm', mass: …" becomes "arm.yaml:7, bodies.arm.mass: …"."""
-    head = re.match(r"(body|joint|force|spring|constraint) '(.*?)'(?:, (\w+))?: ", text)
+    head = re.match(r"(body|joint|force|constraint) '(.*?)'(?:, (\w+))?: ", text)
     if head:
         kind, name, key = head.groups()
         path = (GROUPS[kind], name, key) if key else (GROUPS[kind], name)
@@ -366,10 +367,13 @@ def _entry(model: Model, group: str, record: Any) -> dict[str, Any]:
         if "type" in record.data:
             raise ModelError(message(where, "a constraint whose data has a 'type'", "two types", "another key"))
         return {"type": record.type, **_written(where, record.data)}
-    if isinstance(record, ForceFunction) or any(callable(getattr(record, field.name)) for field in fields(record)):
+    if isinstance(record, ForceElement) and FORCES.get(record.kind) is not type(record):
+        fix = "Register its kind: ph.register_force."
+        raise ModelError(message(where, "a kind that files do not know", type(record).__name__, "a known kind", fix))
+    if any(callable(getattr(record, field.name)) for field in fields(record)):
         fix = "A file holds data only; add such forces in Python."
         raise ModelError(message(where, "a function of Python cannot be written", "a function", "numbers", fix))
-    kept: dict[str, Any] = {"type": "spring"} if isinstance(record, Spring) else {}
+    kept: dict[str, Any] = {"type": record.kind} if group == "forces" and record.kind != "force" else {}
     for field in fields(record):
         value = getattr(record, field.name)
         if field.name != "name" and value is not None and (field.default is MISSING or value != field.default):

@@ -13,7 +13,9 @@ around the routine, may be used anywhere after it: it is carried through memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import count
+from operator import add
 from typing import Any, NamedTuple
 
 from polhode.errors import CompileError, message
@@ -241,6 +243,26 @@ class Recorder(Loops):
         self._close()
         self._bodies.pop()
         self._bodies[-1].append(statement)
+
+    # rows of numbers
+
+    def dot(self, out: Memory, x: Memory, i: Place, y: Memory, j: Place, n: int) -> None:
+        """out[0] = Σ_m x[i + m] y[j + m], in groups of eight."""
+        out[0] = 0.0
+        for part in spans(self, n):
+            out[0] = out[0] + reduce(add, [x[i + m] * y[j + m] for m in part])
+
+    def add_scaled(self, x: Memory, i: Place, s: tuple[Memory, Place], y: Memory, j: Place, n: int) -> None:
+        """x[i + m] += s y[j + m]; s: an array and the place in it."""
+        for part in spans(self, n):
+            for m in part:
+                x[i + m] = x[i + m] + s[0][s[1]] * y[j + m]
+
+    def subtract_scaled(self, x: Memory, i: Place, s: tuple[Memory, Place], y: Memory, j: Place, n: int) -> None:
+        """x[i + m] −= s y[j + m]; s: an array and the place in it."""
+        for part in spans(self, n):
+            for m in part:
+                x[i + m] = x[i + m] - s[0][s[1]] * y[j + m]
 
     # computed places
 

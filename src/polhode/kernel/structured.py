@@ -57,7 +57,7 @@ def staged(symbol: Symbol, rhs: Callable[[Any, Vec], Vec], t: Any, x: Vec, h: An
                 for e in part:
                     X[e] = 0.0
             for j in r.range(i):
-                _add(r, n, X, 0, A[i * s + j], K, j * n)
+                r.add_scaled(X, 0, (A, i * s + j), K, j * n, n)
             for part in spans(r, n):
                 for e in part:
                     X[e] = start[e] + th[1] * X[e]
@@ -66,20 +66,13 @@ def staged(symbol: Symbol, rhs: Callable[[Any, Vec], Vec], t: Any, x: Vec, h: An
                 K[i * n + e] = value
         for l in r.range(m):
             for j in r.range(s):
-                _add(r, n, sums, l * n, weights[l * s + j], K, j * n)
+                r.add_scaled(sums, l * n, (weights, l * s + j), K, j * n, n)
     found = r.call([*x, t, h])
     return [Vec(found[l * n : (l + 1) * n]) for l in range(m)]
 
 
 def _full(rows: Sequence[Mapping[int, float]], width: int) -> list[float]:
     return [float(row.get(j, 0.0)) for row in rows for j in range(width)]
-
-
-def _add(r: Recorder, n: int, X: Any, first: Any, weight: Any, K: Any, at: Any) -> None:
-    """n numbers of K times a weight, to those of X."""
-    for part in spans(r, n):
-        for e in part:
-            X[first + e] = X[first + e] + weight * K[at + e]
 
 
 def solve(symbol: Symbol, A: Vec, b: Vec) -> Vec:

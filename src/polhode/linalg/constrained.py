@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from polhode.linalg.orthogonal import RowConditions, answer, orthogonalize, shortest
 from polhode.linalg.sparse import SparseFactors, order_of
 from polhode.linalg.triangular import backward, factor, forward
-from polhode.scalar import Loops, Vec, loops_for, spans, unless_valid
+from polhode.scalar import Loops, Vec, dot, loops_for, spans, unless_valid
 
 UNROLLED = 60
 """Numbers in A up to which a problem of symbols is written out; beyond, compile time, which grows with the cube of the
@@ -211,10 +211,8 @@ def solve(r: Loops, e: ConstrainedArrays) -> None:
         for i in r.range(k):
             c[i * e.m + v] = e.b[v * k + i] / e.size[i]
             for part in spans(r, n):
-                first, *others = [B[i * n + m] * e.f[v * n + m] for m in part]
-                for other in others:
-                    first = first + other
-                c[i * e.m + v] = c[i * e.m + v] - first
+                row, free = Vec([B[i * n + m] for m in part]), Vec([e.f[v * n + m] for m in part])
+                c[i * e.m + v] = c[i * e.m + v] - dot(row, free)
     answer(r, RowConditions(k, n, e.m, B, c, e.tolerance, y, e.multipliers, e.rank, e.dependent, e.missing))
     for v in r.range(e.m):
         for m in r.range(n):

@@ -8,7 +8,9 @@ Giraud, Langou, Rozložník (2005). Nothing is squared, so that a row counts as 
 
 from typing import Any, NamedTuple
 
-from polhode.scalar import Loops, Vec, loops_for, real_part, spans, sqrt, where
+from polhode.linalg.triangular import Triangle
+from polhode.scalar import Loops, Scalar, Vec, equal, loops_for, real_part, spans, sqrt, where
+from polhode.scalar.loops import PythonLoops
 
 UNROLLED = 6000
 """About the operations, 6 k² n of a k×n matrix of symbols, up to which they are written out: beyond, compiling them
@@ -72,7 +74,7 @@ def orthogonalize(r: Loops, k: int, n: int, B: Any, tolerance: Any, *carried: tu
     number = r.table("number", range(k))
     for i in r.range(k):
         order[i] = number[i]
-        _dot(r, s, B, i, i, n)
+        r.dot(s, B, i * n, B, i * n, n)
         left[i] = real_part(s[0])
     for p in r.range(min(k, n)):
         most[0], chosen[0] = -1.0, number[p]
@@ -81,10 +83,10 @@ def orthogonalize(r: Loops, k: int, n: int, B: Any, tolerance: Any, *carried: tu
             most[0], chosen[0] = where(longer, left[i], most[0]), where(longer, number[i], chosen[0])
         r.exchange(k, p, chosen, ((B, n), (T, k), *carried, (order, 1), (left, 1)))
         for j in r.range(p):  # again, against what rounding left
-            _dot(r, s, B, p, j, n)
+            r.dot(s, B, p * n, B, j * n, n)
             T[p * k + j] = T[p * k + j] + s[0]
-            _subtract(r, B, n, p, j, s)
-        _dot(r, s, B, p, p, n)
+            r.subtract_scaled(B, p * n, (s, 0), B, j * n, n)
+        r.dot(s, B, p * n, B, p * n, n)
         good = real_part(s[0]) > tolerance[0] * tolerance[0]
         alive[p] = where(good, 1.0, 0.0)
         T[p * k + p] = where(good, sqrt(where(good, s[0], 1.0)), 1.0)
@@ -93,29 +95,12 @@ def orthogonalize(r: Loops, k: int, n: int, B: Any, tolerance: Any, *carried: tu
             for m in part:
                 B[p * n + m] = B[p * n + m] * inverse
         for i in r.range(p + 1, k):
-            _dot(r, s, B, i, p, n)
+            r.dot(s, B, i * n, B, p * n, n)
             T[i * k + p] = s[0]
-            _subtract(r, B, n, i, p, s)
-            _dot(r, s, B, i, i, n)
+            r.subtract_scaled(B, i * n, (s, 0), B, p * n, n)
+            r.dot(s, B, i * n, B, i * n, n)
             left[i] = real_part(s[0])
     return OrthogonalRows(k, n, B, T, order, alive)
-
-
-def _dot(r: Loops, out: Any, B: Any, i: Any, j: Any, n: int) -> None:
-    """Row i times row j, to out[0]."""
-    out[0] = 0.0
-    for part in spans(r, n):
-        first, *others = [B[i * n + m] * B[j * n + m] for m in part]
-        for other in others:
-            first = first + other
-        out[0] = out[0] + first
-
-
-def _subtract(r: Loops, B: Any, n: int, i: Any, j: Any, s: Any) -> None:
-    """s times row j from row i."""
-    for part in spans(r, n):
-        for m in part:
-            B[i * n + m] = B[i * n + m] - s[0] * B[j * n + m]
 
 
 def answer(r: Loops, e: RowConditions) -> OrthogonalRows:
@@ -136,9 +121,7 @@ def answer(r: Loops, e: RowConditions) -> OrthogonalRows:
             r.put(e.missing, v * k, k, order, p, where(alive[p] == 0.0, z[p], 0.0))
             z[p] = z[p] * over[p]
         for p in r.range(most):
-            for part in spans(r, n):
-                for m in part:
-                    e.y[v * n + m] = e.y[v * n + m] + z[p] * e.B[p * n + m]
+            r.add_scaled(e.y, v * n, (z, p), e.B, p * n, n)
         for p in r.range(0, most, down=True):
             eta[p] = z[p]
             for i in r.range(p + 1, most):
@@ -164,3 +147,34 @@ def shortest(B: Vec, c: Vec, tolerance: Any, unrolled: int = UNROLLED) -> Shorte
     found = r.results()
     y, rest = Vec(found[:n]), found[n:]
     return ShortestSolution(y, Vec(rest[:k]), rest[k], Vec(rest[k + 1 : 2 * k + 1]), Vec(rest[2 * k + 1 :]))
+
+
+class RowBasis(NamedTuple):
+    """P B = coefficients @ basis on vectors of scalars: k rows of n, q = min(k, n)."""
+
+    basis: Vec
+    """q orthonormal rows, 0 past the rank."""
+    L: Triangle
+    """The first q rows of coefficients; unit rows past the rank."""
+    live: Vec
+    """(q)  1 up to the rank, then 0."""
+    coefficients: Vec
+    """k rows; those of the first q up to their own pivot."""
+    P: Vec
+    """(k, k)  the permutation."""
+
+
+def row_basis(B: Vec, tolerance: Any) -> RowBasis:
+    """An orthonormal basis of the rows of B (k, n), and all rows in it; what is left at or below the tolerance is 0."""
+    k, n = len(B), len(B[0])
+    q = min(k, n)
+    rows = orthogonalize(PythonLoops(), k, n, [x for row in B for x in row], [tolerance])
+    live, T = rows.alive[:q], rows.T
+    L: list[Scalar] = [live[i] * T[i * k + j] if j < i else T[i * k + j] for i in range(q) for j in range(q)]
+    return RowBasis(
+        Vec([Vec(rows.U[i * n : (i + 1) * n]) for i in range(q)]),
+        Triangle(L, q),
+        Vec(live),
+        Vec([Vec(T[i * k : i * k + min(i, q)]) for i in range(k)]),
+        Vec([Vec([where(equal(place, float(j)), 1.0, 0.0) for j in range(k)]) for place in rows.order]),
+    )

@@ -62,6 +62,14 @@ class Triangle:
         backward(PythonLoops(), self.entries, found, 0, self.n)
         return Vec(found)
 
+    def leading(self, m: int) -> "Triangle":
+        """The triangle of the first m rows and columns."""
+        return Triangle([self.entries[i * self.n + j] for i in range(m) for j in range(m)], m)
+
+    def diagonal(self) -> Vec:
+        """The n numbers on the diagonal."""
+        return Vec(self.entries[:: self.n + 1])
+
     def transposed_times(self, x: Vec) -> Vec:
         """Kᵀx"""
         n, K, found = self.n, self.entries, list[Scalar]()

@@ -1,16 +1,21 @@
 """Models: bodies, joints, forces as written by name, and the tree made of them."""
 
-from polhode.model.description import (
-    Constraint as Constraint,
-    Force as Force,
-    ForceFunction as ForceFunction,
-    Model as Model,
-    Spring as Spring,
-    Start as Start,
-    check_model as check_model,
+from polhode.model.constraints.base import (
+    BodyConstraint as BodyConstraint,
+    ConstraintKind as ConstraintKind,
+    CoordinateConstraint as CoordinateConstraint,
 )
+from polhode.model.constraints.constraint import Constraint as Constraint
+from polhode.model.constraints.registry import register_constraint as register_constraint
+from polhode.model.description import Model as Model, Start as Start, check_model as check_model
+from polhode.model.forces.base import ForceElement as ForceElement, Wrench as Wrench
+from polhode.model.forces.force import Force as Force
+from polhode.model.forces.force_function import ForceFunction as ForceFunction
+from polhode.model.forces.registry import register_force as register_force
+from polhode.model.forces.spring import Spring as Spring
 from polhode.model.joints.base import Element as Element
 from polhode.model.joints.registry import JOINTS as JOINTS
+from polhode.model.keys import Key as Key
 from polhode.model.numbers import Parameter as Parameter, plain as plain
 from polhode.model.parts import Body as Body, Joint as Joint
 from polhode.model.reframe import regrouped as regrouped

@@ -5,174 +5,20 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, fields
 from typing import Any
 
 from polhode.errors import InputError, ModelError, check_name, did_you_mean, message
-from polhode.model.numbers import Number, Parameter, assign, number, numbers, plain
+from polhode.model.constraints.constraint import Constraint, check_data
+from polhode.model.forces.base import ForceElement
+from polhode.model.forces.registry import FORCES
+from polhode.model.numbers import Parameter, assign, number, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD, check_names, parent_first
 from polhode.scalar import is_list, shown
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-
-TimeFunction = Callable[[Any], Sequence]
-"""A function of time on generic scalars that gives three numbers."""
-
-
-@dataclass(frozen=True)
-class Force:
-    """A force and a couple on a body, constant or functions of time t.
-
-    axes   "world" or "body": the axes of force and torque
-    point  where the force acts, in body axes from the body's origin, m
-    """
-
-    name: str
-    body: str
-    force: tuple | TimeFunction = (0.0, 0.0, 0.0)
-    torque: tuple | TimeFunction = (0.0, 0.0, 0.0)
-    point: tuple = (0.0, 0.0, 0.0)
-    axes: str = "world"
-
-    def __post_init__(self) -> None:
-        """Check everything."""
-        check_name("force", "force", self.name)
-        where = f"force '{self.name}'"
-        for name in ("force", "torque"):
-            if not callable(getattr(self, name)):
-                assign(self, **{name: numbers(where, name, getattr(self, name), 3)})
-        assign(self, point=numbers(where, "point", self.point, 3))
-        if not isinstance(self.axes, str) or self.axes not in ("world", "body"):
-            raise ModelError(message(f"{where}, axes", "unknown", repr(self.axes), "'world' or 'body'"))
-
-
-@dataclass(frozen=True)
-class Spring:
-    """A spring and damper along the line between points of two bodies (or the world).
-
-    force = stiffness (length − rest) + damping d(length)/dt, pulling the points together; with rest = 0
-    and no damping its line may have no length.
-    """
-
-    name: str
-    body_a: str
-    body_b: str
-    point_a: tuple = (0.0, 0.0, 0.0)
-    point_b: tuple = (0.0, 0.0, 0.0)
-    stiffness: Number = 0.0
-    damping: Number = 0.0
-    rest: Number = 0.0
-
-    def __post_init__(self) -> None:
-        """Check everything."""
-        check_name("spring", "spring", self.name)
-        where = f"spring '{self.name}'"
-        assign(
-            self,
-            point_a=numbers(where, "point_a", self.point_a, 3),
-            point_b=numbers(where, "point_b", self.point_b, 3),
-            stiffness=number(where, "stiffness", self.stiffness),
-            damping=number(where, "damping", self.damping),
-            rest=number(where, "rest", self.rest),
-        )
-        if isinstance(self.body_a, str) and isinstance(self.body_b, str) and self.body_a == self.body_b:
-            raise ModelError(message(where, "both ends on one body", f"'{self.body_a}'", "two bodies"))
-
-
-@dataclass(frozen=True)
-class ForceFunction:
-    """Generalised forces by a function of the user's, on generic scalars.
-
-    function(t, q, v) -> nv numbers, dual to v. Use `ph.sin`, `ph.where` and their like inside.
-    """
-
-    name: str
-    function: Callable[[Any, Any, Any], Sequence]
-
-    def __post_init__(self) -> None:
-        """Check that it can be called."""
-        check_name("force", "force", self.name)
-        if not callable(self.function):
-            found = repr(self.function)
-            raise ModelError(message(f"force '{self.name}'", "not a function", found, "function(t, q, v)"))
-
-
-@dataclass(frozen=True, init=False)
-class Constraint:
-    """A condition on the motion: a loop joint, a rod, a gear, a rolling wheel, a given motion, a function.
-
-    Constraint("rod", "distance", body_b="bob", length=1.0)     # or its data as a mapping, third
-    Constraint(lambda t, q: q[0] - 2 * q[1])                    # φ(t, q) = 0
-    Constraint(skate, holonomic=False)                          # skate(t, q, v) = 0, linear in v
-    Constraint(skate, holonomic=False, matrix=True)             # A v = b,  (A, b) = skate(t, q)
-
-    type  its kind; `polhode.model.conditions.KINDS` lists them all, and what the data of each must and may hold
-    data  its numbers and names, as in {"body_a": "arm", "body_b": "rod", "position_a": (0, 0, 1), "axis_a": (0, 1, 0)}
-
-    Between bodies, data name a frame on each: body_a (the world unless given) and body_b, with position_a, …, and
-    orientation_a, … or only its z axis, axis_a, …. A function works on generic scalars and gives one number or
-    several; `rows` is how many, or their names; its name is the function's unless name=… is given.
-    """
-
-    name: str
-    type: str
-    data: Mapping[str, Any]
-
-    def __init__(
-        self,
-        function: str | Callable = "",
-        /,
-        type: str = "function",
-        data: Mapping[str, Any] | None = None,
-        *,
-        name: str = "",
-        **more: Any,
-    ) -> None:
-        """From a name, a type and data; or from a function."""
-        if data is not None and not isinstance(data, Mapping):
-            where, expected = f"constraint {shown(name or function)}, data", "a mapping, as {'body_b': 'rod'}"
-            raise ModelError(message(where, "not a mapping", shown(data), expected))
-        given = {**(data or {}), **more}
-        if isinstance(function, str) and isinstance(name, str) and not (function or name):  # only by keyword
-            function = given.get("function", "")
-        if callable(function):
-            own = getattr(function, "__name__", "function")
-            name, given = name or ("function" if own == "<lambda>" else own), {"function": function, **given}
-        elif isinstance(function, str) and function and name:
-            raise ModelError(message(f"constraint '{name}'", "two names", f"{function!r} and {name!r}", "one of them"))
-        else:
-            name = function if isinstance(name, str) and not name else name
-        check_name("constraint", "constraint", name)
-        assign(self, name=name, type=type, data={key: _frozen(value) for key, value in given.items()})
-        for key in self.numeric:
-            _check_size(f"constraint '{name}'", key, self.data[key])
-
-    @property
-    def numeric(self) -> list[str]:
-        """The keys of its data that hold numbers of the machine: each of these has a path."""
-        return [key for key, value in self.data.items() if key not in ("rows", "active") and _is_numeric(value)]
-
-
-def _frozen(value: Any) -> Any:
-    """Lists and arrays become tuples."""
-    return tuple(value) if is_list(value) else value
-
-
-def _check_size(where: str, key: str, value: Any) -> None:
-    """Refuse numbers too large to be computed with; what else is wrong is told where the kind is known."""
-    for x in value if isinstance(value, tuple) else (value,):
-        if isinstance(x, tuple):
-            _check_size(where, key, x)
-        elif not isinstance(x, float) or math.isfinite(x):
-            number(where, key, x)
-
-
-def _is_numeric(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return bool(value) and all(map(_is_numeric, value))
-    return isinstance(value, Parameter) or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 @dataclass(frozen=True)
@@ -195,17 +41,10 @@ class Start:
             raise ModelError(message("start, duration", "not positive", repr(self.duration), "seconds above 0"))
 
 
-AnyForce = Force | Spring | ForceFunction
-
 LIMITS = ("lower", "upper")
 """Numbers of joints that no equation of motion reads."""
 
-RECORDS: dict[str, tuple[type, ...]] = {
-    "bodies": (Body,),
-    "joints": (Joint,),
-    "forces": (Force, Spring, ForceFunction),
-    "constraints": (Constraint,),
-}
+RECORDS: dict[str, type] = {"bodies": Body, "joints": Joint, "forces": ForceElement, "constraints": Constraint}
 """The lists of a model, and what each may hold."""
 
 
@@ -220,7 +59,7 @@ class Model:
     gravity: tuple = STANDARD_GRAVITY
     bodies: tuple[Body, ...] = ()
     joints: tuple[Joint, ...] = ()
-    forces: tuple[AnyForce, ...] = ()
+    forces: tuple[ForceElement, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     start: Start | None = None
 
@@ -244,14 +83,15 @@ class Model:
 
     def _records(self, name: str) -> tuple:
         """The bodies, joints, forces or constraints that were given, if they are that."""
-        given, kinds, where = getattr(self, name), RECORDS[name], f"model '{self.name}', {name}"
-        expected, one = " or ".join(kind.__name__ for kind in kinds), {"bodies": "body"}.get(name, name[:-1])
+        given, kind, where = getattr(self, name), RECORDS[name], f"model '{self.name}', {name}"
+        kinds = FORCES.values() if name == "forces" else (kind,)
+        expected, one = " or ".join(each.__name__ for each in kinds), {"bodies": "body"}.get(name, name[:-1])
         if not is_list(given):
             fix = f"Leave {name} out where there are none." if given is None else ""
             raise ModelError(message(where, "not a list", shown(given), f"a list of {expected}", fix))
         records = tuple(given)
         for k, record in enumerate(records):
-            if not isinstance(record, kinds):
+            if not isinstance(record, kind):
                 fix = "Wrap it: ph.Constraint(function)." if name == "constraints" and callable(record) else ""
                 raise ModelError(message(f"{where}[{k}]", f"not a {one}", shown(record), f"a {expected}", fix))
         return records
@@ -259,9 +99,7 @@ class Model:
     def _check_forces(self) -> None:
         known = {WORLD, *(body.name for body in self.bodies)}
         for force in self.forces:
-            ends = [force.body] if isinstance(force, Force) else []
-            ends += [force.body_a, force.body_b] if isinstance(force, Spring) else []
-            for end in ends:
+            for end in force.bodies:
                 if not isinstance(end, str) or end not in known:
                     fix = did_you_mean(end, known)
                     raise ModelError(message(f"force '{force.name}'", "unknown body", repr(end), "a body", fix))
@@ -315,6 +153,21 @@ def check_model(where: str, model: Any) -> None:
     if not isinstance(model, Model):
         fix = f"Read it first: {where}(load({model!r}))." if isinstance(model, str) else ""
         raise InputError(message(f"{where}, model", "not a model", shown(model), "a Model", fix))
+
+
+def check_constraint(model: Model, constraint: Constraint) -> None:
+    """Refuse a constraint that is none, or that names what the model does not have."""
+    check_data(constraint)
+    where, data, keys = f"constraint '{constraint.name}'", constraint.data, constraint.kind.keys
+    known = {"body": [WORLD, *(body.name for body in model.bodies)], "joint": [joint.name for joint in model.joints]}
+    for name, value in data.items():
+        what = keys[name].holds
+        if what in known and value not in known[what]:
+            fix = did_you_mean(value, known[what])
+            raise ModelError(message(f"{where}, {name}", f"no such {what}", repr(value), f"a {what}", fix))
+        if what == "joint" and model.joint(value).nv != 1:
+            found = f"'{value}', {model.joint(value).type}"
+            raise ModelError(message(f"{where}, {name}", "not a joint of one axis", found, "one coordinate"))
 
 
 def _named(records: Sequence, name: str, where: str, kind: str) -> Any:

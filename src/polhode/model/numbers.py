@@ -44,6 +44,14 @@ def plain(value: Any) -> Any:
     return value
 
 
+def short(value: Any) -> str:
+    """A number, or nested numbers, as text with four digits; a function by that word, anything else as it is."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(short, value))})"
+    value = plain(value)
+    return "a function" if callable(value) else f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
+
+
 def number(where: str, name: str, value: Any) -> Any:
     """A finite number, kept as a Parameter if it is one."""
     if isinstance(value, Parameter) or (type(value) is float and -LARGEST <= value <= LARGEST):

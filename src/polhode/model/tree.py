@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polhode.errors import UnknownNameError, did_you_mean, message
-from polhode.model.description import LIMITS, AnyForce, Constraint, Force, Model, Spring
+from polhode.model.constraints.constraint import Constraint
+from polhode.model.description import LIMITS, Model
+from polhode.model.forces.base import ForceElement
 from polhode.model.joints.base import NOTHING, UPRIGHT, Element
 from polhode.model.joints.registry import JOINTS
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Joint
 from polhode.model.per_model_cache import once_each
+from polhode.model.state import GROUND as GROUND
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, shown, sqrt, square, trace, vec
 from polhode.spatial import ORIGIN, Inertia, Placement
-
-GROUND = -1
-"""The index of the world as a parent."""
 
 AXES = {"x": vec(1.0, 0.0, 0.0), "y": vec(0.0, 1.0, 0.0), "z": vec(0.0, 0.0, 1.0)}
 
@@ -31,8 +31,8 @@ class Tree:
     elements: tuple[Element, ...]
     of_body: Mapping[str, int]
     """The element whose frame is the body's."""
-    forces: tuple[tuple[AnyForce, Mapping[str, Any]], ...]
-    """Each force with its numbers, Force and Spring."""
+    forces: tuple[ForceElement, ...]
+    """The force elements, with their numbers as scalars in their fields."""
     nq: int
     nv: int
     constraints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -45,6 +45,14 @@ class Tree:
         for i, element in enumerate(self.elements):
             paths.append((*(paths[element.parent] if element.parent != GROUND else ()), i))
         return tuple(paths)
+
+    @property
+    def of_joint(self) -> dict[str, tuple[int, ...]]:
+        """The places of each joint's coordinates in q."""
+        found: dict[str, tuple[int, ...]] = {}
+        for e in self.elements:
+            found[e.joint] = (*found.get(e.joint, ()), *e.q)
+        return found
 
     def placed(self, i: int) -> Placement:
         """Where the frame of an element is in its parent's, at zero."""
@@ -126,7 +134,7 @@ def _made(model: Model, values: Mapping[str, Any]) -> Tree:
             joint, of_body[joint.parent], len(elements), q_at[index], v_at[index], inertia, numbers
         )
         of_body[joint.child] = len(elements) - 1
-    forces = tuple((force, _force_numbers(force, numbers)) for force in model.forces)
+    forces = tuple(_bound(force, numbers) for force in model.forces)
     bound = {constraint.name: _constraint_numbers(constraint, numbers) for constraint in model.constraints}
     gravity = numbers.vector("gravity", model.gravity)
     numbers.check(model)
@@ -244,14 +252,11 @@ def _constraint_numbers(constraint: Constraint, numbers: Numbers) -> dict[str, A
     return found
 
 
-def _force_numbers(force: AnyForce, numbers: Numbers) -> dict[str, Any]:
-    path = f"forces.{force.name}"
-    if isinstance(force, Spring):
-        found: dict[str, Any] = {n: numbers.vector(f"{path}.{n}", getattr(force, n)) for n in ("point_a", "point_b")}
-        for name in ("stiffness", "damping", "rest"):
-            found[name] = numbers.scalar(f"{path}.{name}", getattr(force, name))
-        return found
-    if isinstance(force, Force):
-        names = ["point", *(n for n in ("force", "torque") if not callable(getattr(force, n)))]
-        return {name: numbers.vector(f"{path}.{name}", getattr(force, name)) for name in names}
-    return {}
+def _bound(force: ForceElement, numbers: Numbers) -> ForceElement:
+    """A force element with its numbers as scalars."""
+    path, found = f"forces.{force.name}", dict[str, Any]()
+    for name in force.numeric:
+        value = getattr(force, name)
+        read = numbers.vector if isinstance(value, tuple) else numbers.scalar
+        found[name] = read(f"{path}.{name}", value)
+    return force.changed(**found)

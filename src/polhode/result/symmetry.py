@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polhode.model import WORLD, Constraint, Force, ForceFunction, Joint, Model, Spring, plain
+from polhode.model import WORLD, Joint, Model, plain
 from polhode.quaternion import rotate
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -42,12 +42,13 @@ def conserved(model: Model, driven: Collection[str] = ()) -> Conserved:
     g = np.array(plain(model.gravity), dtype=float)
     if g.any():
         linear, angular = _across(g), g[None] / np.linalg.norm(g)
-    held = {*driven, *(c.data[key] for c in model.constraints for key in ("joint", "source") if c.data.get(key))}
+    held = {*driven, *(joint for c in model.constraints for joint in c.kind.joints(c.data))}
     for joint in model.joints:
         if joint.parent == WORLD:
             along, about = _motions(joint) if _is_loose(joint, held) else (_none(), _none())
             linear, angular = _common(linear, along), _common(angular, about)
-    if any(_reaches_world(force) for force in model.forces) or any(map(_holds_to_world, model.constraints)):
+    internal = [force.is_internal for force in model.forces] + [c.kind.is_internal(c.data) for c in model.constraints]
+    if not all(internal):
         linear = angular = _none()
     mass = float(sum(plain(body.mass) for body in model.bodies))
     return Conserved(not reasons, _rows(linear), _rows(angular), mass, _length(model), ", ".join(reasons))
@@ -56,10 +57,11 @@ def conserved(model: Model, driven: Collection[str] = ()) -> Conserved:
 def _energy_reasons(model: Model, driven: Collection[str]) -> list[str]:
     """Why kinetic plus potential energy does not stay, in words."""
     dampers = [joint.name for joint in model.joints if np.any(plain(joint.damping))]
-    dampers += [force.name for force in model.forces if isinstance(force, Spring) and plain(force.damping)]
-    given = [force.name for force in model.forces if not isinstance(force, Spring)]
-    moved = [c.name for c in model.constraints if any(map(callable, c.data.values())) and c.type != "point-on-curve"]
-    words = {"dampers": dampers, "given forces": given, "inputs": sorted(driven), "given motions": moved}
+    words: dict[str, list[str]] = {"dampers": dampers, "given forces": [], "inputs": sorted(driven)}
+    for force in model.forces:
+        if force.other_part() is not None:
+            words.setdefault(force.changes_energy, []).append(force.name)
+    words["given motions"] = [c.name for c in model.constraints if c.kind.may_move(c.data)]
     return [
         f"{kind} at {', '.join(names[:3])}{', …' if len(names) > 3 else ''}" for kind, names in words.items() if names
     ]
@@ -69,19 +71,6 @@ def _is_loose(joint: Joint, driven: Collection[str]) -> bool:
     """Whether nothing acts along the joint; armature counts, since it has no momentum."""
     acts = (joint.stiffness, joint.damping, joint.armature)
     return joint.name not in driven and not any(np.any(plain(x)) for x in acts)
-
-
-def _reaches_world(force: Force | Spring | ForceFunction) -> bool:
-    """Whether a force acts from outside the machine; a spring between two bodies does not."""
-    return not isinstance(force, Spring) or WORLD in (force.body_a, force.body_b)
-
-
-def _holds_to_world(constraint: Constraint) -> bool:
-    """Whether a constraint acts from outside the machine; one between two bodies, or two joints, does not."""
-    data = constraint.data
-    if "body_b" in data:
-        return WORLD in (data.get("body_a", WORLD), data["body_b"])
-    return "joint" not in data
 
 
 def _motions(joint: Joint) -> tuple[np.ndarray, np.ndarray]:

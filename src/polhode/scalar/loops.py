@@ -12,12 +12,18 @@ arrays are lists and loops are those of Python.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from operator import add, mul
 from typing import Any
 
 from polhode.scalar.functions import equal, where
 
 Slopes = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
 """A derivative rule: (arguments, their slopes, results) -> slopes of the results, on generic scalars."""
+
+
+GROUP = 8
+"""Numbers of a row that one pass of a loop does at once: as many as the widest lanes (AVX-512) hold in double."""
 
 
 class Loops(ABC):
@@ -64,6 +70,20 @@ class Loops(ABC):
     @abstractmethod
     def cases(self, of: Any, numbers: Sequence[int]) -> Iterator[int]:
         """The number of a table's entry, as one of those given: the body that belongs to it."""
+
+    # rows of n numbers, which begin at i and j
+
+    @abstractmethod
+    def dot(self, out: Any, x: Any, i: Any, y: Any, j: Any, n: int) -> None:
+        """out[0] = Σ_m x[i + m] y[j + m], in groups of eight."""
+
+    @abstractmethod
+    def add_scaled(self, x: Any, i: Any, s: tuple[Any, Any], y: Any, j: Any, n: int) -> None:
+        """x[i + m] += s y[j + m]; s: an array and the place in it."""
+
+    @abstractmethod
+    def subtract_scaled(self, x: Any, i: Any, s: tuple[Any, Any], y: Any, j: Any, n: int) -> None:
+        """x[i + m] −= s y[j + m]; s: an array and the place in it."""
 
     # computed places
 
@@ -126,6 +146,23 @@ class PythonLoops(Loops):
         """The number itself."""
         return iter([of] if of in numbers else [])
 
+    def dot(self, out: list[Any], x: list[Any], i: int, y: list[Any], j: int, n: int) -> None:
+        """Written out."""
+        products, total = list(map(mul, x[i : i + n], y[j : j + n])), 0.0
+        for c in range(0, n, GROUP):
+            total = total + reduce(add, products[c : c + GROUP])
+        out[0] = total
+
+    def add_scaled(self, x: list[Any], i: int, s: tuple[list[Any], int], y: list[Any], j: int, n: int) -> None:
+        """Written out."""
+        factor = s[0][s[1]]
+        x[i : i + n] = [a + factor * b for a, b in zip(x[i : i + n], y[j : j + n], strict=True)]
+
+    def subtract_scaled(self, x: list[Any], i: int, s: tuple[list[Any], int], y: list[Any], j: int, n: int) -> None:
+        """Written out."""
+        factor = s[0][s[1]]
+        x[i : i + n] = [a - factor * b for a, b in zip(x[i : i + n], y[j : j + n], strict=True)]
+
     def exchange(self, rows: int, p: int, chosen: list[Any], arrays: Sequence[tuple[list[Any], int]]) -> None:
         """Where the numbers agree, row after row: each state of a batch has its own."""
         for i in range(p + 1, rows):
@@ -159,7 +196,7 @@ def own_method(name: str, values: Iterable[Any]) -> Callable[..., Any] | None:
     return None
 
 
-def spans(r: Loops, n: int, size: int = 8) -> Iterator[list[Any]]:
+def spans(r: Loops, n: int, size: int = GROUP) -> Iterator[list[Any]]:
     """The numbers 0 … n − 1 in groups: a loop does a whole group at once."""
     if n >= size:
         for c in r.range(n // size):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from polhode.model import JOINTS, WORLD, Constraint, Force, Joint, Model, Parameter, Spring
+from polhode.model import JOINTS, WORLD, Constraint, Joint, Model, Parameter
 from polhode.model.description import named_parameters
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ DEEP = 16
 """Levels drawn with a margin; deeper ones are numbered."""
 
 
-class Row(NamedTuple):
+class TreeLine(NamedTuple):
     """One line of the tree; without a joint it is the world, or says how many are left out."""
 
     margin: str
@@ -62,12 +62,12 @@ class Level(NamedTuple):
         return "".join("   " if last else "│  " for last in self.lasts[:-1]) + ("└─ " if self.lasts[-1] else "├─ ")
 
 
-def tree_rows(model: Model, full: bool = False) -> Iterator[Row]:
+def tree_rows(model: Model, full: bool = False) -> Iterator[TreeLine]:
     """The lines of the tree, from the top."""
     below: dict[str, list[Joint]] = defaultdict(list)
     for joint in model.joints:
         below[joint.parent].append(joint)
-    yield Row("", WORLD, None)
+    yield TreeLine("", WORLD, None)
     waiting = _children(below[WORLD], Level(), full)
     while waiting:
         member, level = waiting.pop()
@@ -77,9 +77,9 @@ def tree_rows(model: Model, full: bool = False) -> Iterator[Row]:
         for k, member in enumerate(run):
             level = level.below(True) if k else level
             if isinstance(member, int):
-                yield Row(level.margin, f"… {member} more", None)
+                yield TreeLine(level.margin, f"… {member} more", None)
             else:
-                yield Row(level.margin, member.child, member)
+                yield TreeLine(level.margin, member.child, member)
         if not isinstance(member, int):
             waiting += _children(below[member.child], level, full)
 
@@ -235,29 +235,13 @@ def _sections(model: Model) -> Iterator[tuple[str, list[str]]]:
     if found := parameters(model):
         yield "parameters", [f"{safe(name)} = {value:.6g}" for name, value in found.items()]
     if model.forces:
-        yield "forces", [_force_text(force) for force in model.forces]
+        yield "forces", [safe(f"{force.name}: {force.summary()}") for force in model.forces]
     if model.constraints:
         yield "constraints", [_constraint_text(constraint) for constraint in model.constraints]
     if start := model.start:
         lines = [f"{key} {vector(value)}" for key, value in (("q", start.q), ("v", start.v)) if value is not None]
         lines += [f"duration {plain(start.duration):g} s"] if start.duration is not None else []
         yield "start", lines + ([f"method {safe(start.method)}"] if start.method else [])
-
-
-def _force_text(force: Any) -> str:
-    name = safe(force.name)
-    if isinstance(force, Spring):
-        ends = f"{safe(force.body_a)} {vector(force.point_a)} – {safe(force.body_b)} {vector(force.point_b)}"
-        numbers = [f"{key} {plain(getattr(force, key)):.4g}" for key in ("stiffness", "damping", "rest")]
-        return f"{name}: spring, {ends}, {', '.join(numbers)}"
-    if isinstance(force, Force):
-        parts = [f"force {_load(force.force)} N", f"torque {_load(force.torque)} N m", f"at {vector(force.point)}"]
-        return f"{name}: on {safe(force.body)}, {', '.join(parts)}, {force.axes} axes"
-    return f"{name}: a function of t, q, v"
-
-
-def _load(value: Any) -> str:
-    return "a function of t" if callable(value) else vector(value)
 
 
 def _data(constraint: Constraint) -> dict[str, Any]:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from polhode.check.given_start import start_of
-from polhode.constrain.absolute_coordinates import OF_COORDINATES
 from polhode.dynamics import absolute as seen
 from polhode.dynamics.kinematics import frames
 from polhode.errors import ModelError, message
-from polhode.model import Constraint, ForceFunction, Joint, Model, Start, check_model, make_tree, plain
+from polhode.model import Constraint, Joint, Model, Start, check_model, make_tree, plain
 from polhode.quaternion import conjugate, from_axis_angle, product, rotate, rotation_matrix
 from polhode.scalar import Array, Vec, split, stack
 
@@ -93,10 +92,10 @@ def _check(model: Model) -> None:
         if joint.type == "universal" and abs(np.dot(_axis(joint, "axis"), _axis(joint, "axis2"))) > SQUARE:
             raise ModelError(message(f"{where}, joint '{joint.name}'", "axes not across", "universal", "90°", fix))
     for force in model.forces:
-        if isinstance(force, ForceFunction):
+        if force.of_coordinates:
             raise ModelError(message(where, "a force of the joints' coordinates", f"'{force.name}'", "none", fix))
     for constraint in model.constraints:
-        if constraint.type in OF_COORDINATES:
+        if constraint.kind.of_coordinates:
             raise ModelError(message(where, "a constraint of coordinates", f"'{constraint.name}'", "none", fix))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from polhode.dynamics import kinematics
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
-from polhode.model import JOINTS, Model, Parameter, Tree, make_tree
+from polhode.model import JOINTS, Constraint, ForceElement, Model, Parameter, Tree, make_tree
 from polhode.model.description import LIMITS, named_parameters
 from polhode.quaternion import normalise
 from polhode.result import labels
@@ -24,24 +24,15 @@ START_Q, START_V, FORCES = "start.q", "start.v", "tau"
 
 UNITS = {
     "gravity": "m/s2", "mass": "kg", "inertia": "kg m2", "center": "m", "position": "m", "pitch": "m/rad",
-    "axis": "1", "axis2": "1", "orientation": "1", "point": "m", "point_a": "m", "point_b": "m", "force": "N",
-    "torque": "N m",
+    "axis": "1", "axis2": "1", "orientation": "1",
 }  # fmt: skip
-"""Of the numbers of a model, by their field."""
+"""Of the numbers of bodies and joints, by their field."""
 
 BY_MOTION = {
     "rad/s": {"stiffness": "N m/rad", "damping": "N m s/rad", "rest": "rad", "armature": "kg m2"},
     "m/s": {"stiffness": "N/m", "damping": "N s/m", "rest": "m", "armature": "kg"},
 }
-"""Of those at a joint, by the unit of its velocity; a Spring has those of a slider."""
-
-OF_CONSTRAINTS = {
-    **{
-        f"{key}_{side}": unit for key, unit in (("position", "m"), ("axis", "1"), ("orientation", "1")) for side in "ab"
-    },
-    **{"pitch": "m/rad", "length": "m", "radius": "m", "rim": "m", "multiplier": "1"},
-}
-"""Of the numbers of a constraint, by their key; offsets and values have the unit of their joint."""
+"""Of those at a joint, by the unit of its velocity."""
 
 
 @dataclass(frozen=True)
@@ -186,18 +177,18 @@ class _Known:
     def _unit(self, path: str) -> str:
         if path.startswith("gravity"):
             return UNITS["gravity"]
-        for group in ("bodies", "joints", "forces"):
+        for group in ("bodies", "joints", "forces", "constraints"):
             for record in getattr(self.model, group):
                 head = f"{group}.{record.name}."
                 if path.startswith(head):
                     field, _, entry = path[len(head) :].partition(".")
-                    rates = self._rates.get(record.name, []) if group == "joints" else ["m/s"]
-                    rates = [rates[int(entry)]] if group == "joints" and field not in UNITS and entry else rates
+                    if isinstance(record, (ForceElement, Constraint)):
+                        keys = record.keys if isinstance(record, ForceElement) else record.kind.keys
+                        return keys[field].unit
+                    rates = self._rates.get(record.name, [])
+                    rates = [rates[int(entry)]] if field not in UNITS and entry else rates
                     rates = ["rad/s"] if field == "armature" and JOINTS[record.type].has_quaternion else rates
                     return UNITS.get(field) or (BY_MOTION[rates[0]].get(field, "") if len(set(rates)) == 1 else "")
-        for constraint in self.model.constraints:
-            if path.startswith(f"constraints.{constraint.name}."):
-                return OF_CONSTRAINTS.get(path.removeprefix(f"constraints.{constraint.name}.").partition(".")[0], "")
         return ""
 
     @cached_property

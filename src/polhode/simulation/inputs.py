@@ -15,7 +15,7 @@ from polhode.errors import InputError, message
 from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
-from polhode.model import Force, ForceFunction, Model, Tree
+from polhode.model import Model, Tree
 from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, where
 from polhode.system.quantities import needed
 
@@ -191,6 +191,11 @@ def _interpolated(times: np.ndarray, values: np.ndarray, hold: bool) -> Law:
     return law
 
 
+def is_held_input(tau: Any) -> bool:
+    """Whether an input is held between the times at which it changes: a sampled controller, a table that holds."""
+    return isinstance(tau, Sampled) or (isinstance(tau, Table) and tau.hold)
+
+
 def breaks(tau: Any, duration: float) -> np.ndarray:
     """The times within a run at which forces that are held change, 0 apart."""
     if isinstance(tau, Sampled):
@@ -291,17 +296,8 @@ def named_inputs(model: Model, tau: Any, law: Law | None) -> list[tuple[str, Law
         name = f" ({type(tau).__name__})" if isinstance(tau, kinds) else f" '{_name(tau)}'" if callable(tau) else ""
         found.append((f"tau{name}", law))
     for force in model.forces:
-        if isinstance(force, ForceFunction):
-            found.append((f"force '{force.name}'", force.function))  # type: ignore[arg-type]
-        elif isinstance(force, Force):
-            for part in ("force", "torque"):
-                if callable(function := getattr(force, part)):
-                    found.append((f"{part} of '{force.name}'", _of_time(function)))
+        found += force.functions()
     return found
-
-
-def _of_time(function: Callable) -> Law:
-    return lambda t, q, v: Vec(function(t))
 
 
 def _name(function: Any) -> str:

@@ -1,12 +1,12 @@
 """Tree → Machine: what the methods of integration see of a tree."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from polhode.dynamics import energy, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.integrate.method import Machine
-from polhode.model import Spring, Tree
+from polhode.model import ForceElement, Tree
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, cross, dot
 from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Placement, Twist, moved
@@ -53,15 +53,17 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
 
 def _storing(tree: Tree) -> Tree:
     """The tree with those of its forces that have a potential (gravity apart)."""
-    springs = [(f, {**numbers, "damping": 0.0}) for f, numbers in tree.forces if isinstance(f, Spring)]
-    return replace(tree, forces=tuple(springs))
+    return replace(tree, forces=_present(force.conservative_part() for force in tree.forces))
 
 
 def _not_storing(tree: Tree) -> Tree:
     """The tree with those of its forces that have no potential."""
     elements = tuple(replace(e, stiffness=0.0 * e.stiffness) for e in tree.elements)
-    acting = [(f, {**n, "stiffness": 0.0} if isinstance(f, Spring) else n) for f, n in tree.forces]
-    return replace(tree, elements=elements, forces=tuple(acting))
+    return replace(tree, elements=elements, forces=_present(force.other_part() for force in tree.forces))
+
+
+def _present(parts: Iterable[ForceElement | None]) -> tuple[ForceElement, ...]:
+    return tuple(part for part in parts if part is not None)
 
 
 def _generalized(tree: Tree, t: Scalar, q: Vec, v: Vec, gravity: Vec) -> Vec:

@@ -1,0 +1,203 @@
+"""The base classes of constraint kinds: what a machine asks of one. A kind is a subclass, and a line of `registry`.
+
+A kind states a residual on generic scalars: φ(t, q) of positions, or r(t, q, v) of velocities, linear in v. What
+follows from it (rates, Jacobians, second-order terms, reactions) is derived in `dynamics`, never written.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from polhode.errors import CompileError, ModelError, PolhodeError, message, told
+from polhode.model.constraints.frames import End, end
+from polhode.model.keys import Key
+from polhode.model.state import MachineState
+from polhode.model.topology import WORLD
+from polhode.scalar import Vec, vec
+
+Data = Mapping[str, Any]
+"""The data of a constraint: its numbers as scalars, names, functions."""
+
+
+class Condition(NamedTuple):
+    """One constraint: names of its rows and its residual, of positions (`holonomic`) or of velocities."""
+
+    name: str
+    rows: tuple[str, ...]
+    holonomic: bool
+    residual: Callable[[MachineState], Vec]
+    scales: tuple[str, ...]
+    """For each row "length" or "turn": what its residual is measured in."""
+
+
+class ConstraintKind:
+    """A kind of constraint. Subclass `BodyConstraint` or `CoordinateConstraint`, not this class."""
+
+    name: ClassVar[str]
+    """What `Constraint(…, type)` and files call it."""
+    keys: ClassVar[Mapping[str, Key]] = {}
+    """What its data must and may hold."""
+    rows: ClassVar[tuple[str, ...]] = ()
+    """Names of the rows of positions. One that begins with "turn" is an angle, any other a length."""
+    rate_rows: ClassVar[tuple[str, ...]] = ()
+    """Names of the rows of velocities."""
+    of_coordinates: ClassVar[bool] = False
+    """Whether it is on the coordinates of joints; any other kind is between two bodies, and has a reaction."""
+    rows_by_trial: ClassVar[bool] = False
+    """Whether only a call of its function tells how many rows it has."""
+    expressions_of: ClassVar[str] = ""
+    """What the expressions of its `residual` in a file are of: "coordinates", or a "point"; "" where it has none."""
+    turns_about_axis: ClassVar[bool] = False
+    """Whether two bodies turn about the z axis of its frames: drawings show it as two halves of a can."""
+
+    def check(self, where: str, data: Data) -> None:
+        """Raise a ModelError where values that are good one by one make no sense together."""
+
+    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[Condition]:
+        """The conditions of a constraint: of positions, of velocities, or both.
+
+        data   of the model, its numbers unbound: residuals read those of the state
+        names  of the rows, where only a trial tells them
+        """
+        raise NotImplementedError
+
+    def multiplier_unit(self, row: str, data: Data, joint_units: Mapping[str, Sequence[str]]) -> str:
+        """The unit of a row's multiplier: its power with the rate of the row is in watts.
+
+        joint_units  units of the generalised forces of each joint
+        """
+        return "N m" if row.startswith("turn") else "N"
+
+    def may_move(self, data: Data) -> bool:
+        """Whether it may do work, since time enters it."""
+        return any(map(callable, data.values()))
+
+    def is_internal(self, data: Data) -> bool:
+        """Whether its forces on the bodies of the machine cancel, moments included."""
+        return WORLD not in self.bodies(data)
+
+    def bodies(self, data: Data) -> list[str]:
+        """The bodies that it is between; the world where none is named."""
+        return [data.get(name, WORLD) for name, key in self.keys.items() if key.holds == "body"]
+
+    def joints(self, data: Data) -> list[str]:
+        """The joints that it names."""
+        return [data[name] for name, key in self.keys.items() if key.holds == "joint" and name in data]
+
+
+_ATTITUDE = "unit quaternion w, x, y, z"
+_AXIS = "only its z axis: that of a hinge or a wheel, the normal of a plane, in the body's axes"
+ENDS = {
+    "body_a": Key("body", "a body, or world"),
+    "body_b": Key("body", "another body, or world", needed=True),
+    "position_a": Key("vector", "of the frame on body_a, m; 0 unless given", unit="m", letter="p_a"),
+    "position_b": Key("vector", "of the frame on body_b, m; 0 unless given", unit="m", letter="p_b"),
+    "orientation_a": Key("quaternion", _ATTITUDE, unit="1"),
+    "orientation_b": Key("quaternion", _ATTITUDE, unit="1"),
+    "axis_a": Key("direction", _AXIS, unit="1"),
+    "axis_b": Key("direction", "only its z axis, in the body's axes", unit="1"),
+}
+"""Keys of a frame on each of two bodies: where it is, and its attitude or else its z axis. Body a is the world unless
+given."""
+
+
+class BodyConstraint(ConstraintKind):
+    """A kind of constraint between frames on two bodies: its residual is a function of both frames."""
+
+    keys = ENDS
+
+    def positions(self, a: End, b: End, data: Data) -> Vec:
+        """The residual of positions, one number for each of `rows`: zero where the constraint holds."""
+        raise NotImplementedError
+
+    def velocities(self, a: End, b: End, data: Data) -> Vec:
+        """The residual of velocities, linear in them, one number for each of `rate_rows`."""
+        raise NotImplementedError
+
+    def point(self, a: End, b: End, data: Data) -> Vec:
+        """Where the reaction acts, in the world."""
+        return b.o
+
+    def check(self, where: str, data: Data) -> None:
+        """Refuse a frame whose attitude is given twice, and two frames on one body."""
+        for side in ("a", "b"):
+            if f"axis_{side}" in data and f"orientation_{side}" in data:
+                found = f"axis_{side} and orientation_{side}"
+                raise ModelError(message(where, "an attitude twice", found, "one of them"))
+        if data["body_b"] == data.get("body_a", WORLD):
+            raise ModelError(message(where, "both ends on one body", repr(data["body_b"]), "two bodies"))
+
+    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[Condition]:
+        """Those of positions and those of velocities."""
+        each = ((self.rows, True, self.positions), (self.rate_rows, False, self.velocities))
+        return [_of_ends(name, rows, holonomic, residual) for rows, holonomic, residual in each if rows]
+
+
+def _of_ends(name: str, rows: tuple[str, ...], holonomic: bool, of_ends: Callable[[End, End, Data], Vec]) -> Condition:
+    """A condition on the frames of two bodies."""
+    scales = tuple("turn" if row.startswith("turn") else "length" for row in rows)
+
+    def residual(state: MachineState) -> Vec:
+        data = state.constraints[name]
+        found = asked(name, of_ends, end(data, "a", state), end(data, "b", state), data)
+        return counted(name, len(rows), found)
+
+    return Condition(name, rows, holonomic, residual, scales)
+
+
+class CoordinateConstraint(ConstraintKind):
+    """A kind of constraint on the coordinates of joints of one axis."""
+
+    of_coordinates = True
+
+    def residual(self, state: MachineState, data: Data) -> Vec:
+        """The residual of positions, one number for each of `rows`: zero where the constraint holds."""
+        raise NotImplementedError
+
+    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[Condition]:
+        """One condition of positions."""
+        rows = self.rows
+
+        def residual(state: MachineState) -> Vec:
+            return counted(name, len(rows), asked(name, self.residual, state, state.constraints[name]))
+
+        return [Condition(name, rows, True, residual, ("turn",) * len(rows))]
+
+    def multiplier_unit(self, row: str, data: Data, joint_units: Mapping[str, Sequence[str]]) -> str:
+        """That of the generalised force of its first joint."""
+        return joint_units[self.joints(data)[0]][0]
+
+    def is_internal(self, data: Data) -> bool:
+        """Forces between joints are."""
+        return True
+
+
+def asked(name: str, function: Callable, *arguments: Any) -> Any:
+    """What a function gives; an error within it names the constraint."""
+    where = f"constraint '{name}', function"
+    try:
+        return function(*arguments)
+    except PolhodeError as error:
+        raise CompileError(f"{where}: {error}") from error
+    except Exception as error:
+        expected, fix = "numbers on generic scalars", "Use ph.sin, ph.where and their like inside."
+        raise CompileError(message(where, "failed", told(error), expected, fix)) from error
+
+
+def as_vector(found: Any) -> Vec:
+    """What a function gave as a vector: several numbers, or one."""
+    if isinstance(found, (str, bytes)) or found is None:
+        return Vec()
+    try:
+        return Vec(found)
+    except TypeError:
+        return vec(found)
+
+
+def counted(name: str, count: int, found: Any) -> Vec:
+    """What a function gives, if it is as many numbers as it should be."""
+    values = as_vector(found)
+    if len(values) != count or any(hasattr(value, "__len__") for value in values):
+        several = f"{len(values)} numbers" if values else type(found).__name__
+        shown = "numbers inside one another" if len(values) == count else several
+        raise CompileError(message(f"constraint '{name}', function", "wrong result", shown, f"{count} numbers"))
+    return values

@@ -1,0 +1,130 @@
+"""The base class of force elements: what a machine asks of one. A kind is a subclass, and a line of `registry`.
+
+@dataclass(frozen=True)
+class Drag(ForceElement):
+    name: str
+    body: str
+    coefficient: Scalar = 0.0
+
+    kind = "drag"
+    keys: ClassVar = {"body": Key("body", "the body it acts on", needed=True),
+            "coefficient": Key("number", "of the drag, N s²/m²", unit="N s2/m2", letter="c")}
+
+    def wrenches(self, state):
+        u = state.twist(self.body).linear
+        yield Wrench(self.body, -self.coefficient * length(u) * u)
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+from polhode.errors import check_name
+from polhode.model.keys import Key
+from polhode.model.numbers import short
+from polhode.model.state import MachineState
+from polhode.scalar import Scalar, Vec
+from polhode.spatial import ORIGIN
+
+
+class Wrench(NamedTuple):
+    """A force on a body at its origin, N, and a couple, N m, (3,) each, in world axes."""
+
+    body: str
+    force: Vec
+    torque: Vec = ORIGIN
+
+
+@dataclass(frozen=True)
+class ForceElement:
+    """A force element of a machine: a frozen record with a name, names of bodies, and numbers.
+
+    Its methods that take a state work on generic scalars, with the numbers of the element as scalars in its fields.
+    A subclass gives `wrenches` or `generalized`, and `potential` where it stores energy.
+    """
+
+    name: str
+
+    kind: ClassVar[str] = "force"
+    """What files call it: "type: spring"."""
+    keys: ClassVar[Mapping[str, Key]] = {}
+    """Its fields but for the name: what each holds."""
+    changes_energy: ClassVar[str] = "given forces"
+    """What its part without a potential is called, where a run says why energy does not stay."""
+
+    def __post_init__(self) -> None:
+        """Check everything."""
+        check_name("force", "force", self.name)
+        where = f"force '{self.name}'"
+        for name, key in self.keys.items():
+            object.__setattr__(self, name, key.checked(where, name, getattr(self, name)))
+        self.check(where)
+
+    def check(self, where: str) -> None:
+        """Raise a ModelError where values that are good one by one make no sense together."""
+
+    # what acts
+
+    def wrenches(self, state: MachineState) -> Iterable[Wrench]:
+        """The wrenches on bodies."""
+        return ()
+
+    def generalized(self, state: MachineState) -> Vec | None:
+        """Generalised forces (nv,), dual to v; None where the element has none."""
+        return None
+
+    # energy and symmetry
+
+    def potential(self, state: MachineState) -> Scalar:
+        """The potential energy, J."""
+        return 0.0
+
+    def conservative_part(self) -> "ForceElement | None":
+        """The part whose forces are those of the potential; None where there is none."""
+        return self if type(self).potential is not ForceElement.potential else None
+
+    def other_part(self) -> "ForceElement | None":
+        """The part without a potential; None where there is none. Its forces and those of the conservative part add up
+        to those of the element."""
+        return None if type(self).potential is not ForceElement.potential else self
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether its forces on the bodies of the machine cancel, moments included, so that momenta stay."""
+        return False
+
+    @property
+    def of_coordinates(self) -> bool:
+        """Whether it is a function of the coordinates of joints, and not of bodies alone."""
+        return type(self).generalized is not ForceElement.generalized
+
+    # what is told of it
+
+    def functions(self) -> list[tuple[str, Callable[[Scalar, Vec, Vec], Any]]]:
+        """User functions of (t, q, v) that it holds, each with what messages call it."""
+        return []
+
+    def summary(self) -> str:
+        """The element in one line, without its name."""
+        values = [f"{key} {short(getattr(self, key))}" for key in self.keys]
+        return ", ".join([self.kind, *values])
+
+    # numbers
+
+    @property
+    def bodies(self) -> list[str]:
+        """The bodies that it names."""
+        return [getattr(self, name) for name, key in self.keys.items() if key.holds == "body"]
+
+    @property
+    def numeric(self) -> list[str]:
+        """The fields that hold numbers of the machine: each of these has a path."""
+        return [n for n, key in self.keys.items() if key.is_numeric and not callable(getattr(self, n))]
+
+    def changed(self, **values: Any) -> Self:
+        """The element with other values in its fields, scalars of any kind, unchecked."""
+        made = copy(self)
+        for name, value in values.items():
+            object.__setattr__(made, name, value)
+        return made

@@ -1,0 +1,73 @@
+"""A force and a couple on a body."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from polhode.errors import CompileError, message
+from polhode.model.forces.base import ForceElement, Wrench
+from polhode.model.keys import Key
+from polhode.model.numbers import short
+from polhode.model.state import MachineState
+from polhode.scalar import Scalar, Vec, cross
+
+TimeFunction = Callable[[Any], Sequence]
+"""A function of time on generic scalars that gives three numbers."""
+
+
+@dataclass(frozen=True)
+class Force(ForceElement):
+    """A force and a couple on a body, constant or functions of time t.
+
+    axes   "world" or "body": the axes of force and torque
+    point  where the force acts, in body axes from the body's origin, m
+    """
+
+    name: str
+    body: str
+    force: tuple | TimeFunction = (0.0, 0.0, 0.0)
+    torque: tuple | TimeFunction = (0.0, 0.0, 0.0)
+    point: Any = (0.0, 0.0, 0.0)
+    axes: str = "world"
+
+    kind = "force"
+    keys: ClassVar = {
+        "body": Key("body", "the body it acts on", needed=True),
+        "force": Key("vector", "N", unit="N", letter="F", of_time=True),
+        "torque": Key("vector", "N m", unit="N m", letter="N", of_time=True),
+        "point": Key("vector", "where the force acts, in body axes from the body's origin, m", unit="m", letter="r"),
+        "axes": Key("word", "axes of force and torque: world or body", choices=("world", "body")),
+    }
+
+    def wrenches(self, state: MachineState) -> Iterator[Wrench]:
+        """The force, and the couple about the body's origin."""
+        R = state.frame(self.body).R
+        f, n = self._given("force", state.t), self._given("torque", state.t)
+        if self.axes == "body":
+            f, n = R @ f, R @ n
+        yield Wrench(self.body, f, n + cross(R @ self.point, f))
+
+    def _given(self, part: str, t: Scalar) -> Vec:
+        """The force or the torque at time t."""
+        value: Any = getattr(self, part)
+        if not callable(value):
+            return value
+        found = value(t)
+        if not hasattr(found, "__len__") or len(found) != 3:
+            shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)[:60]
+            raise CompileError(message(f"force '{self.name}', {part}", "wrong result", shown, "3 numbers"))
+        return Vec(found)
+
+    def functions(self) -> list[tuple[str, Callable[[Scalar, Vec, Vec], Any]]]:
+        """Its functions of time."""
+        held = [(part, getattr(self, part)) for part in ("force", "torque")]
+        return [(f"{part} of '{self.name}'", _of_time(f)) for part, f in held if callable(f)]
+
+    def summary(self) -> str:
+        """Where it acts, and its numbers."""
+        force, torque = ("a function of t" if callable(x) else short(x) for x in (self.force, self.torque))
+        return f"on {self.body}, force {force} N, torque {torque} N m, at {short(self.point)}, {self.axes} axes"
+
+
+def _of_time(function: TimeFunction) -> Callable[[Scalar, Vec, Vec], Vec]:
+    return lambda t, q, v: Vec(function(t))

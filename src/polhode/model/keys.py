@@ -1,0 +1,107 @@
+"""Keys of the data of force elements and constraints: what each holds, its unit, how files and equations call it."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import ModelError, fault_of_name, message
+from polhode.model.numbers import number, numbers, plain
+from polhode.scalar import UNIT_TOLERANCE
+
+SIZES = {"vector": 3, "direction": 3, "quaternion": 4}
+"""How many numbers a key of this sort holds."""
+
+NUMERIC = ("number", "numbers", *SIZES)
+"""Sorts of keys that hold numbers of the machine: each of these has a path, a unit and a derivative."""
+
+POSITIVE: tuple[Callable[[float], bool], str] = (lambda x: 0 < x < math.inf, "metres, above 0")
+NOT_NEGATIVE: tuple[Callable[[float], bool], str] = (lambda x: 0 <= x < math.inf, "metres, at least 0")
+
+
+@dataclass(frozen=True)
+class Key:
+    """One entry of the data of a force element or a constraint.
+
+    holds     "number", "numbers" (two or more), "vector", "direction" (three), "quaternion" (four, of unit length);
+              "body", "joint" (their names), "word", "flag" (true or false), "function", "rows" (a count, or names)
+    text      what it is, for the schema of model files
+    unit      of its numbers, in SI; "1" for pure numbers, "" where it is not known
+    letter    what equations call it; "" where its numbers are written out
+    needed    whether it must be given
+    range     what a number must be: a test, and how that is said
+    of_time   whether a function of time may stand for its numbers
+    choices   the words it may be
+    in_files  whether a model file may give it
+    """
+
+    holds: str
+    text: str = ""
+    unit: str = ""
+    letter: str = ""
+    needed: bool = False
+    range: tuple[Callable[[float], bool], str] | None = None
+    of_time: bool = False
+    choices: tuple[str, ...] = ()
+    in_files: bool = True
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it holds numbers of the machine."""
+        return self.holds in NUMERIC
+
+    def checked(self, where: str, name: str, value: Any) -> Any:
+        """A value as records keep it, or a ModelError."""
+        if self.of_time and callable(value):
+            return value
+        if self.holds == "number":
+            return self._number(where, name, value)
+        if self.holds == "numbers":
+            if not isinstance(value, tuple) or len(value) < 2:
+                raise ModelError(message(f"{where}, {name}", "not several numbers", repr(value), self.text))
+            return numbers(where, name, value, len(value))
+        if self.holds in SIZES:
+            found = numbers(where, name, value, SIZES[self.holds])
+            _check_length(f"{where}, {name}", self.holds, plain(found))
+            return found
+        return self._other(f"{where}, {name}", value)
+
+    def _number(self, where: str, name: str, value: Any) -> Any:
+        if self.range:
+            (is_good, expected), found = self.range, plain(value)
+            if isinstance(found, bool) or not isinstance(found, (int, float, np.number)) or not is_good(float(found)):
+                raise ModelError(message(f"{where}, {name}", "out of range", repr(found), expected))
+        return number(where, name, value)
+
+    def _other(self, place: str, value: Any) -> Any:
+        if self.choices and (not isinstance(value, str) or value not in self.choices):
+            expected = " or ".join(map(repr, self.choices))
+            raise ModelError(message(place, "unknown", repr(value), expected))
+        if self.holds == "function" and not callable(value):
+            expected = self.text or "a function on generic scalars"
+            raise ModelError(message(place, "not a function", repr(value), expected))
+        if self.holds == "flag" and not isinstance(value, bool):
+            raise ModelError(message(place, "neither true nor false", repr(value), "True or False"))
+        if self.holds == "rows":
+            _check_rows(place, value)
+        return value
+
+
+def _check_length(place: str, sort: str, value: tuple[float, ...]) -> None:
+    size = math.hypot(*value)
+    if sort == "direction" and not size > 0:
+        raise ModelError(message(place, "is zero", "(0, 0, 0)", "a direction"))
+    if sort == "quaternion" and abs(size - 1) > UNIT_TOLERANCE:
+        fix = "Order is (w, x, y, z)."
+        raise ModelError(message(place, "not a unit quaternion", f"norm {size:.9g}", "1", fix))
+
+
+def _check_rows(place: str, value: Any) -> None:
+    named = isinstance(value, tuple) and value and not any(map(fault_of_name, value))
+    if not named and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        expected = "how many numbers the function gives, or a name for each"
+        raise ModelError(message(place, "not a count", repr(value), expected))
+    if named and len(set(value)) < len(value):
+        raise ModelError(message(place, "one name twice", repr(value), "different names"))

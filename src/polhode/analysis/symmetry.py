@@ -155,7 +155,7 @@ def _of_everything(balance: Balance, q: np.ndarray, gravity: np.ndarray) -> Iter
     roots = [joint for joint in balance.model.joints if joint.parent == WORLD]
     size = float(np.linalg.norm(gravity))
     axes = {"the vertical": -gravity / size} if size else dict(zip(("x", "y", "z"), np.eye(3), strict=True))
-    pinned = [joint for joint in roots if joint.type not in ("free", "planar")]
+    pinned = [joint for joint in roots if joint.kind.shifts < 2]
     center = np.array(plain(pinned[0].position if pinned else (0.0, 0.0, 0.0)), dtype=float)
     twists = {f"turn about {name}": np.append(np.cross(center, k), k) for name, k in axes.items()}
     if len(roots) > 1:
@@ -188,7 +188,7 @@ def _turning(balance: Balance, q: np.ndarray, w: np.ndarray) -> np.ndarray:
     place = Vec(q.tolist())
     motions = kinematics.unit_motions(tree, place, kinematics.frames(tree, place))
     for joint in balance.model.joints:
-        if joint.parent == WORLD and joint.type in ("free", "planar"):
+        if joint.parent == WORLD and joint.kind.shifts >= 2:
             own = [a for e in tree.elements if e.joint == joint.name for a in e.v if all(e.kind.linear)]
             l = np.array([motions[a].l for a in own], dtype=float)
             G[np.ix_(own, own)] = -l @ skew(w) @ l.T
@@ -199,8 +199,8 @@ def _around(balance: Balance, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[np
     """Random states near a given one, on the constraints."""
     rng = np.random.default_rng(0)
     missing = balance.missing(q, v, v, np.zeros(balance.k), 0.0)
-    free = balance.free(balance.mass_matrix(q), missing.A, missing.phi)
-    basis = free.basis if free.basis.size else np.eye(balance.n)
+    basis = balance.rows(balance.mass_matrix(q), missing.A, missing.phi).basis
+    basis = basis if basis.size else np.eye(balance.n)
     for _ in range(SAMPLES):
         step, change = (basis @ rng.normal(size=(basis.shape[1], 2))).T
         for reach in REACHES:
@@ -230,7 +230,7 @@ def accelerations(balance: Balance, q: np.ndarray, v: np.ndarray, tau: np.ndarra
     slopes = balance.slopes(q, v, now.vd, now.lam, t)
     forces = np.hstack([-slopes.force, np.eye(n)])
     rows = np.hstack([-slopes.along, np.zeros((balance.k, n))])
-    change, _ = balance.free(now.M, now.A, now.phi).nearest(forces, rows)
+    change, _ = balance.rows(now.M, now.A, now.phi).constrained(forces, rows)
     return Accelerations(now.vd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :])
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from polhode.dynamics.kinematics import accelerations, frames, orientations, unit_motions, velocities
 from polhode.model import Element, Tree
 from polhode.model.constraints.base import BodyConstraint, Condition
-from polhode.model.constraints.frames import End, end
+from polhode.model.constraints.frames import MovingFrame, end
 from polhode.model.constraints.loop_joints import LENGTHS
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.joints.base import UPRIGHT
@@ -122,8 +122,8 @@ def _universal(first: Element, last: Element, data: dict) -> Condition:
     angle = dot(first.axis, last.axis)
 
     def residual(s: MachineState) -> Vec:
-        a: End = end({**data, "orientation_a": first.orientation}, "a", s)
-        b: End = end({**data, "orientation_b": UPRIGHT}, "b", s)
+        a: MovingFrame = end({**data, "orientation_a": first.orientation}, "a", s)
+        b: MovingFrame = end({**data, "orientation_b": UPRIGHT}, "b", s)
         return Vec((*(a.R.T @ (b.o - a.o)), dot(a.R @ first.axis, b.R @ last.axis) - angle))
 
     return Condition(f"joint {first.joint}", (*LENGTHS, "turn z"), True, residual, ("length",) * 4)

@@ -16,6 +16,7 @@ from polhode.formats.written import Written
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.schedule import fused
 from polhode.model import Model, make_tree, regrouped
+from polhode.model.user_kinds import user_kinds
 from polhode.scalar import Vec, identity
 from polhode.system.calls import Call, arguments
 from polhode.system.quantities import forward_by_factors, inverse_dynamics
@@ -119,10 +120,11 @@ class Graphs:
 
 
 def identity_text(model: Model, way: str = "") -> str:
-    """The model as text that says everything about it; "" where it holds functions, which no text tells.
+    """The model as text that says everything about it; "" where it holds user functions or kinds, which no text tells.
 
     way  how its constraints are met, and at which tolerance
     """
     held = [*(x for force in model.forces for x in vars(force).values())]
     held += [x for constraint in model.constraints for x in constraint.data.values()]
-    return "" if any(callable(x) and not isinstance(x, Written) for x in held) else f"{model!r}{way}"
+    hidden = any(callable(x) and not isinstance(x, Written) for x in held) or user_kinds(model)
+    return "" if hidden else f"{model!r}{way}"

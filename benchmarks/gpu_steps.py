@@ -21,9 +21,9 @@ def main() -> None:
     """Compare three steps with `evaluate`, then time hundreds."""
     import cupy as cp
 
-    engine = CompiledRun(RunSpec(arm(), METHODS["rk4"], True, zero=(0.0,) * 7))
-    shapes = {"row": (engine.width,), "count": (), "h": (), "origin": ()}
-    row_after = engine._row()
+    engine = CompiledRun(RunSpec(arm(), METHODS["rk4"], True))
+    shapes = {"packed": (engine.width,), "count": (), "h": (), "origin": ()}
+    row_after = engine._advance()
     graph = fused(trace(lambda **given: row_after(*given.values()), **shapes))
     rng = np.random.default_rng(0)
     found = {"operations": graph.operations.total()}

@@ -152,7 +152,7 @@ def given_states(n: int) -> tuple[np.ndarray, np.ndarray]:
 def main(runs: int = 524_288, steps: int = 5000) -> None:
     """Everything, as JSON."""
     model = arm()
-    lanes = BatchRun(BatchSpec(RunSpec(model, METHODS["rk4"], True, zero=tuple(model.zero)), (MASS,)))
+    lanes = BatchRun(BatchSpec(RunSpec(model, METHODS["rk4"], True), (MASS,)))
     found: dict[str, Any] = {"model": "arm-7", "method": "rk4", "runs": runs, "steps": steps}
     for part in (lambda: own(found, lanes, runs, steps), lambda: theirs(found), lambda: whole(found, runs, steps)):
         begin = time.perf_counter()

@@ -28,9 +28,7 @@ def starts():
 
 
 def lanes_of(model, method="rk4", fixed=True, crossings=(), tau=None, numbers=MASSES, **more):
-    return BatchRun(
-        BatchSpec(RunSpec(model, method_named(method), fixed, tau, crossings, zero=tuple(model.zero)), numbers, **more)
-    )
+    return BatchRun(BatchSpec(RunSpec(model, method_named(method), fixed, tau, crossings), numbers, **more))
 
 
 TIMING = equal_steps(0.5, 1e-3, 70)

@@ -14,7 +14,7 @@ from polhode.errors import InputError, PolhodeError
 from polhode.show import animation
 from polhode.show.plots.run_source import model_of
 from polhode.show.scene.film import SERIES, Film, Shown, rgb
-from polhode.show.scene.motion import Arrays, Motion
+from polhode.show.scene.motion import Arrays, ScenePoses
 from polhode.show.scene.overlay import between, cans
 from polhode.show.scene.raster import Camera, Canvas
 from polhode.show.scene.scene import scene
@@ -85,7 +85,7 @@ def test_a_scene_moves_as_the_run_does():
     coarse = dense.isel(time=slice(None, None, 8))
     arrays = Arrays()
     made = scene(coarse, model_of("test", dense), arrays)
-    moved = Motion.of(made, arrays)
+    moved = ScenePoses.of(made, arrays)
     for k in (0, 4, 37, 203, 800):
         x, q = moved.at(float(dense["time"][k]))
         assert np.allclose(x[0], dense["position"].values[k, 0], atol=1e-4)

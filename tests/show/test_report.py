@@ -9,7 +9,7 @@ import pytest
 
 import polhode as ph
 from polhode.result.dataset import Extra, Facts, Trajectory, dataset
-from polhode.show.packing import MOST_SAMPLES, Store, thinned
+from polhode.show.packing import MOST_SAMPLES, PackedArrays, thinned
 from polhode.show.page.report import report_page, write_report
 from polhode.show.scene.scene import MOST_FRAMES, frame_indices, solid, turns
 from polhode.show.scene.turning import family, level_curves
@@ -267,7 +267,7 @@ def test_thinning_keeps_extremes_and_ends():
 
 
 def test_equal_arrays_are_stored_once():
-    store = Store()
+    store = PackedArrays()
     assert store.put(np.arange(3.0)) == store.put([0, 1, 2])
     assert store.put([0, 1, 2], double=True) == 1
 

@@ -6,7 +6,7 @@ import pytest
 import polhode as ph
 from integration import ARM_START, TUMBLER, TUMBLER_START, arm
 from polhode.integrate.methods import METHODS
-from polhode.simulation.simulate import ON_GROUP
+from polhode.simulation.run_loop import ON_GROUP
 from simulation.cases import attitude_gap
 
 STEPS = 40

@@ -19,8 +19,10 @@ from polhode.simulation import replayed_steps
 from polhode.simulation.derivative_directions import directions
 from polhode.simulation.gradient import Adjoint
 from polhode.simulation.machine import machine
+from polhode.simulation.run import Run
+from polhode.simulation.run_options import RunOptions
+from polhode.simulation.scenario import Scenario
 from polhode.simulation.sensitivity import Tangents
-from polhode.simulation.simulate import Run, settings_of
 
 GROWTH = 1e2
 """How far these motions spread small differences, at most."""
@@ -433,11 +435,12 @@ def test_large_machines_go_forward_in_loops_and_back_written_out(monkeypatch):
 def test_forward_work_grows_with_the_parameters_and_the_way_back_does_not():
     """Operations of one step: all derivatives by one way back, against as many directions forward."""
     model = ph.load("arm-7")
-    settings = settings_of(model, None, None, 1.0, 0.01, "rk4", 1e-9, None, None, "state")
-    course = Run(settings, None, ()).replayed("test")
+    course = Run(Scenario.of(model, None, None, None, RunOptions(duration=1.0, step=0.01, method="rk4"))).replayed(
+        "test"
+    )
 
     def work(paths):
-        along = directions(model, settings.q, None, paths, "test")
+        along = directions(model, course.q, None, paths, "test")
         graphs = Adjoint(course, along, lambda q, v: v[0], None).graph(), Tangents(course, along).graph()
         back, forward = (
             sum(node.value.size if node.op == "call" else bool(node.args) for node in graph.nodes) for graph in graphs

@@ -7,7 +7,8 @@ from hypothesis import given, strategies as st
 import polhode as ph
 from polhode.integrate.methods import METHODS
 from polhode.simulation import run_loop, step_state
-from polhode.simulation.simulate import Run, settings_of
+from polhode.simulation.run_options import RunOptions
+from polhode.simulation.scenario import Scenario
 from simulation.cases import PENDULUM, SLIDER, final, states
 
 START = [1.0], [0.5]
@@ -48,7 +49,8 @@ ratios = st.one_of(st.floats(0.01, 3000), st.integers(1, 2000), st.floats(0.9999
 def test_equal_steps_fill_any_duration(duration, ratio, every):
     """Whole steps, and one that is shorter if they do not fill it; samples rise from 0 to the end."""
     h = duration / ratio
-    run = Run(settings_of(SLIDER, None, None, duration, h, "rk4", 1e-9, None, every, "state"), None, ())
+    options = RunOptions(duration=duration, step=h, method="rk4", every=every)
+    run = Scenario.of(SLIDER, None, None, None, options)
     begin, steps = 0.0, 0
     for segment in run.segments:
         assert segment.begin == begin

@@ -10,7 +10,7 @@ from polhode.analysis import names, symmetry
 from polhode.analysis.equations_at_state import balance_of
 from polhode.analysis.linear import linearize
 from polhode.analysis.names import Observed
-from polhode.analysis.solve import Problem, Trial
+from polhode.analysis.solve import SteadyProblem, Trial
 from polhode.check.given_start import start_of
 from polhode.errors import InputError, ModelError, message
 from polhode.model import Model, check_model
@@ -127,7 +127,7 @@ def _problem(
     inputs: Sequence[str],
     constant: Constant,
     moves: bool = True,
-) -> tuple[Problem, np.ndarray, np.ndarray]:
+) -> tuple[SteadyProblem, np.ndarray, np.ndarray]:
     """What is to be solved, and the state to begin with: its place on the constraints."""
     if not model.nv:
         raise ModelError(message(f"{where}, model '{model.name}'", "nothing moves", "no velocities", "a joint"))
@@ -141,10 +141,10 @@ def _problem(
         fix = "Start closer to a closed configuration; look for contradictions."
         raise InputError(message(f"{where}, constraints", "cannot be met", f"residual {left:.3g}", "0", fix))
     found = symmetry.symmetries(balance, q, v, tau) if moves else []
-    return Problem(balance, tuple(found), tau, tuple(chosen), tuple(held)), q, v
+    return SteadyProblem(balance, tuple(found), tau, tuple(chosen), tuple(held)), q, v
 
 
-def _told(where: str, what: str, problem: Problem, x: Trial, tolerance: float, stability: bool) -> Steady:
+def _told(where: str, what: str, problem: SteadyProblem, x: Trial, tolerance: float, stability: bool) -> Steady:
     """What was found, or the error that says why nothing was."""
     model = problem.balance.model
     if not problem.is_solved(x, tolerance):
@@ -158,7 +158,7 @@ def _told(where: str, what: str, problem: Problem, x: Trial, tolerance: float, s
     return replace(found, stability=linearize(model, x.q, x.v, tau=x.tau, generator=x.G).stability)
 
 
-def _why(problem: Problem, x: Trial) -> tuple[str, str, str]:
+def _why(problem: SteadyProblem, x: Trial) -> tuple[str, str, str]:
     """What is still missing, what would have been right, what to do."""
     left = abs(x.left)
     if not np.all(np.isfinite(left)):

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polhode.bench.problems import PROBLEMS, Found, Problem
+from polhode.bench.problems import PROBLEMS, Found, PublishedCase
 from polhode.bench.provenance import machine_facts, versions
-from polhode.bench.tables import Table, duration, markdown, print_table, wide_console
+from polhode.bench.tables import TextTable, duration, markdown, print_table, wide_console
 from polhode.errors import InputError, UnknownNameError, message
 
 ABOUT = """\
@@ -22,7 +22,7 @@ others: [benchmarks/](../benchmarks/speed.md)."""
 class Solved(NamedTuple):
     """A problem and what was found."""
 
-    problem: Problem
+    problem: PublishedCase
     found: Found
 
     @property
@@ -53,7 +53,7 @@ def solve(keys: Sequence[str] = (), progress: Callable[[str], None] | None = Non
     return solved
 
 
-def summary(solved: Sequence[Solved]) -> Table:
+def summary(solved: Sequence[Solved]) -> TextTable:
     """One line for each problem."""
     rows = [
         [s.problem.title, s.problem.origin, str(len(s.found.numbers)), f"{s.worst:.1e}", f"{s.problem.bar:.0e}",
@@ -61,13 +61,13 @@ def summary(solved: Sequence[Solved]) -> Table:
         for s in solved
     ]  # fmt: skip
     headings = ["problem", "digits from", "numbers", "largest difference", "bar", "within", "steps", "processor time"]
-    return Table("Reference problems", headings, rows, 2)
+    return TextTable("Reference problems", headings, rows, 2)
 
 
-def digits(solved: Solved) -> Table:
+def digits(solved: Solved) -> TextTable:
     """All numbers of a problem."""
     rows = [[n.quantity, n.printed, f"{n.ours:.15g}", f"{n.difference:.1e}"] for n in solved.found.numbers]
-    return Table(solved.problem.title, ["quantity", "published", "ours", "difference"], rows, 1)
+    return TextTable(solved.problem.title, ["quantity", "published", "ours", "difference"], rows, 1)
 
 
 def print_solved(solved: Sequence[Solved]) -> None:

@@ -58,7 +58,7 @@ class Field:
     def names(self) -> dict[str, Any]:
         """All that a contestant's text needs."""
         model = machine(self.name)
-        lanes = BatchRun(BatchSpec(RunSpec(model, method_named("rk4"), True, zero=tuple(model.zero))))
+        lanes = BatchRun(BatchSpec(RunSpec(model, method_named("rk4"), True)))
         q, v, _ = random_states(model, self.runs)
         timing = equal_steps(self.steps * STEP, STEP, EVERY)
         return {

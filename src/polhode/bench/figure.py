@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from polhode.bench.quantities import QUANTITIES
-from polhode.bench.report import Report, Row
+from polhode.bench.report import QuantityRace, Report
 from polhode.bench.tables import duration, times
 from polhode.errors import PolhodeError
 
@@ -86,7 +86,7 @@ def _bands(report: Report) -> list[tuple[int, list[Any]]]:
     return found
 
 
-def _ratios(axes: "Axes", rows: list[Row], title: str) -> None:
+def _ratios(axes: "Axes", rows: list[QuantityRace], title: str) -> None:
     """One line for each machine, one dot for each peer."""
     models = list(dict.fromkeys(row.model for row in rows))
     for row in rows:
@@ -110,7 +110,7 @@ def _ratio_axis(axes: "Axes", title: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _chains(report: Report) -> list[Row]:
+def _chains(report: Report) -> list[QuantityRace]:
     """Races of chains, where there are several lengths."""
     rows = [row for row in report.rows if row.model.startswith("chain-") and row.quantity in ("inverse", "forward")]
     return rows if len({row.model for row in rows}) > 1 else []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polhode.bench.peers.registry import peer_module
-from polhode.bench.simulation import Case, Start, engine_run, whole_call
+from polhode.bench.simulation import Case, StartState, engine_run, whole_call
 from polhode.bench.timing import Contestant, Timing, race
 from polhode.errors import PolhodeError, message
 from polhode.formats.load import load
@@ -47,7 +47,7 @@ CASES = (
 
 
 @dataclass(frozen=True)
-class Loop:
+class LoopRace:
     """One motion at one accuracy; times are seconds for the whole motion.
 
     timed            "engine": the compiled run alone; "simulate": the whole call, with its Dataset
@@ -78,7 +78,7 @@ class Growth:
     ours: Timing
 
 
-def loop_times(seconds: float) -> tuple[list[Loop], list[str]]:
+def loop_times(seconds: float) -> tuple[list[LoopRace], list[str]]:
     """All races; and what was left out."""
     try:
         peer_module("exudyn_peer")
@@ -87,12 +87,12 @@ def loop_times(seconds: float) -> tuple[list[Loop], list[str]]:
     return [row for case in CASES for row in raced(case, seconds)], []
 
 
-def raced(case: LoopCase, seconds: float) -> Iterator[Loop]:
+def raced(case: LoopCase, seconds: float) -> Iterator[LoopRace]:
     """One motion, at the accuracy of each of the peer's steps."""
     exudyn = peer_module("exudyn_peer")
     model = load(case.model)
     assert model.start is not None
-    start = Start(model, np.array(model.start.q, dtype=float), np.array(model.start.v, dtype=float))
+    start = StartState(model, np.array(model.start.q, dtype=float), np.array(model.start.v, dtype=float))
     compiled = engine_run(_ours(case, REFERENCE), start)
 
     def run(tolerance: float) -> tuple[np.ndarray, int]:
@@ -120,7 +120,7 @@ def raced(case: LoopCase, seconds: float) -> Iterator[Loop]:
         *mine, other = race([*ours, theirs], seconds, fewest=TURNS)
         for contestant, timing in zip(ours, mine, strict=True):
             ratios = other.least / timing.least, other.median / timing.median
-            yield Loop(
+            yield LoopRace(
                 case.title,
                 case.model,
                 contestant.call,
@@ -148,7 +148,7 @@ def growth_times(seconds: float) -> list[Growth]:
     for links in LENGTHS:
         model = load(f"closed-chain-{links}")
         assert model.start is not None
-        start = Start(model, np.array(model.start.q, dtype=float), np.array(model.start.v, dtype=float))
+        start = StartState(model, np.array(model.start.q, dtype=float), np.array(model.start.v, dtype=float))
         case = Case(model.name, model.name, "rk4", STEPS * 1e-4, 1.0, step=1e-4)
         run = engine_run(case, start)
         contestants.append(Contestant(run.who, run.call, run.text, run.names, STEPS))

@@ -47,7 +47,7 @@ class Found(NamedTuple):
     steps: int | None = None
 
 
-class Problem(NamedTuple):
+class PublishedCase(NamedTuple):
     """A reference problem: where its numbers are from, what solves it, and the largest difference it is judged by."""
 
     key: str
@@ -373,33 +373,35 @@ IFTOMM = "IFToMM benchmark library"
 ANDREWS = "Test Set for IVP Solvers, PSIDE at 1e-14"
 BICYCLE = "Meijaard, Papadopoulos, Ruina, Schwab 2007"
 PROBLEMS = (
-    Problem(
+    PublishedCase(
         "free-symmetric", "Free symmetric body", "Drake's case, closed form by Kane, Likins, Levinson",
         lambda: free_body("exact_free_symmetric", (0.04, 0.04, 0.02), (2, 4, 6)), 1e-10,
     ),
-    Problem(
+    PublishedCase(
         "free-asymmetric", "Free asymmetric body", "Basilisk's case, extrapolation in 80-bit floats",
         lambda: free_body("exact_free_asymmetric", (500, 200, 300), (0.5, -0.4, 0.7)), 1e-10,
     ),
-    Problem("heavy-top", "Heavy top", "Brüls, Cardona, Arnold; extrapolation in 80-bit floats", heavy_top, 1e-10),
-    Problem("steady-cone", "Cone in steady precession", "closed form (metis, HeavyTopQuat)", steady_cone, 1e-11),
-    Problem("rolling-disk", "Rolling disk, upright", "lean equation; differences over g/r", rolling_disk, 1e-9),
-    Problem("A01", "Planar pendulum", f"{IFTOMM}, elliptic integrals", pendulum, 1e-10),
-    Problem("A02-2", "Two four-bars", f"{IFTOMM}, 25 to 40 digits", lambda: four_bars(2), 1e-6),
-    Problem("A02-40", "Forty four-bars", f"{IFTOMM}, closed form of one coordinate", lambda: four_bars(40), 1e-6),
-    Problem("A03", "Andrews' squeezer, angles", ANDREWS, lambda: andrews("q"), 1e-8),
-    Problem("A03-rates", "Andrews' squeezer, rates", ANDREWS, lambda: andrews("v"), 1e-6),
-    Problem(
+    PublishedCase("heavy-top", "Heavy top", "Brüls, Cardona, Arnold; extrapolation in 80-bit floats", heavy_top, 1e-10),
+    PublishedCase("steady-cone", "Cone in steady precession", "closed form (metis, HeavyTopQuat)", steady_cone, 1e-11),
+    PublishedCase("rolling-disk", "Rolling disk, upright", "lean equation; differences over g/r", rolling_disk, 1e-9),
+    PublishedCase("A01", "Planar pendulum", f"{IFTOMM}, elliptic integrals", pendulum, 1e-10),
+    PublishedCase("A02-2", "Two four-bars", f"{IFTOMM}, 25 to 40 digits", lambda: four_bars(2), 1e-6),
+    PublishedCase("A02-40", "Forty four-bars", f"{IFTOMM}, closed form of one coordinate", lambda: four_bars(40), 1e-6),
+    PublishedCase("A03", "Andrews' squeezer, angles", ANDREWS, lambda: andrews("q"), 1e-8),
+    PublishedCase("A03-rates", "Andrews' squeezer, rates", ANDREWS, lambda: andrews("v"), 1e-6),
+    PublishedCase(
         "A03-forces", "Andrews' squeezer, multipliers", "the same; independent runs agree to 1e-6 of their size",
         andrews_forces, 1e-5,
     ),
-    Problem("A04", "Bricard's mechanism", IFTOMM, bricard, 1e-8),
-    Problem("A05", "Stiff flyball governor", f"{IFTOMM}, Radau on three coordinates", governor, 1e-7),
-    Problem("bicycle-matrices", "Bicycle, M C1 K0 K2", BICYCLE, bicycle_matrices, 1e-9),
-    Problem("bicycle-eigenvalues", "Bicycle, eigenvalues", f"{BICYCLE}, Table 2", bicycle_eigenvalues, 1e-9),
-    Problem("bicycle-speeds", "Bicycle, weave and capsize speeds", BICYCLE, bicycle_speeds, 1e-8),
-    Problem("double-pendulum", "Double pendulum of point masses", "extrapolation with mpmath", double_pendulum, 1e-10),
-    Problem("puma-560", "Puma 560", "Corke, Armstrong-Hélouvry 1994; Robotics Toolbox", puma, 1e-9),
-    Problem("acrobot", "Acrobot", "Drake's closed form", acrobot, 1e-13),
+    PublishedCase("A04", "Bricard's mechanism", IFTOMM, bricard, 1e-8),
+    PublishedCase("A05", "Stiff flyball governor", f"{IFTOMM}, Radau on three coordinates", governor, 1e-7),
+    PublishedCase("bicycle-matrices", "Bicycle, M C1 K0 K2", BICYCLE, bicycle_matrices, 1e-9),
+    PublishedCase("bicycle-eigenvalues", "Bicycle, eigenvalues", f"{BICYCLE}, Table 2", bicycle_eigenvalues, 1e-9),
+    PublishedCase("bicycle-speeds", "Bicycle, weave and capsize speeds", BICYCLE, bicycle_speeds, 1e-8),
+    PublishedCase(
+        "double-pendulum", "Double pendulum of point masses", "extrapolation with mpmath", double_pendulum, 1e-10,
+    ),
+    PublishedCase("puma-560", "Puma 560", "Corke, Armstrong-Hélouvry 1994; Robotics Toolbox", puma, 1e-9),
+    PublishedCase("acrobot", "Acrobot", "Drake's closed form", acrobot, 1e-13),
 )  # fmt: skip
 """All of them, in the order of the page."""

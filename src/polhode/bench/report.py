@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from polhode.bench.ensembles import Many
-from polhode.bench.loops import Growth, Loop
+from polhode.bench.loops import Growth, LoopRace
 from polhode.bench.pendulums import Pendulum
 from polhode.bench.simulation import Simulation
 from polhode.bench.threads import Threads
@@ -13,7 +13,7 @@ from polhode.bench.timing import Timing
 
 
 @dataclass(frozen=True)
-class Row:
+class QuantityRace:
     """One quantity of one machine, ours against one peer (or alone); times are seconds per state.
 
     states      1, or those of a batch
@@ -57,13 +57,13 @@ class Report:
     versions: dict[str, str]
     batch: int
     seconds: float
-    rows: tuple[Row, ...] = ()
+    rows: tuple[QuantityRace, ...] = ()
     first_calls: tuple[FirstCall, ...] = ()
     threads: tuple[Threads, ...] = ()
     pendulums: tuple[Pendulum, ...] = ()
     simulations: tuple[Simulation, ...] = ()
     ensembles: tuple[Many, ...] = ()
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[LoopRace, ...] = ()
     growth: tuple[Growth, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -73,12 +73,12 @@ class Report:
 
 
 KINDS = {
-    "rows": Row,
+    "rows": QuantityRace,
     "first_calls": FirstCall,
     "threads": Threads,
     "pendulums": Pendulum,
     "simulations": Simulation,
-    "loops": Loop,
+    "loops": LoopRace,
     "growth": Growth,
     "ensembles": Many,
 }

@@ -38,11 +38,11 @@ class Case:
     largest: float
     step: float | None = None
     tolerance: float | None = None
-    rivals: Callable[["Case", "Start"], Iterator["Rival"]] | None = None
+    rivals: Callable[["Case", "StartState"], Iterator["Rival"]] | None = None
 
 
 @dataclass(frozen=True)
-class Start:
+class StartState:
     """A machine and the state it starts from."""
 
     model: Model
@@ -120,21 +120,21 @@ def _raced(case: Case, seconds: float, left_out: list[str]) -> Iterator[Simulati
             yield Simulation(*facts, own.call, taken, timing, *[None] * 7)
 
 
-def start_of(case: Case) -> Start:
+def start_of(case: Case) -> StartState:
     """The machine of a case, and the state it starts from."""
     model, own = machine(case.model), load(case.model).start
     q, v, _ = (rows[0] for rows in random_states(model, 1))
     if own is not None and own.q is not None and own.v is not None and any(own.v):
         q, v = np.array(own.q, dtype=float), np.array(own.v, dtype=float)
-    return Start(model, q, v)
+    return StartState(model, q, v)
 
 
 # ours
 
 
-def engine_run(case: Case, start: Start) -> Contestant:
+def engine_run(case: Case, start: StartState) -> Contestant:
     """The compiled run: a table of two rows, of which the second is filled."""
-    plan = RunSpec(start.model, method_named(case.method), case.step is not None, zero=start.model.zero)
+    plan = RunSpec(start.model, method_named(case.method), case.step is not None)
     engine = CompiledRun(plan)
     settings: list[Any]
     if case.step is not None:
@@ -156,7 +156,7 @@ def _end(contestant: Contestant) -> tuple[np.ndarray, int]:
     return np.concatenate([q, v]), int(engine.field(row, "accepted"))
 
 
-def whole_call(case: Case, start: Start) -> Contestant:
+def whole_call(case: Case, start: StartState) -> Contestant:
     """All of `simulate`, with two samples: start and end."""
     options: dict[str, Any] = {"duration": case.duration, "method": case.method, "samples": 2}
     options |= {"step": case.step} if case.step is not None else {"tolerance": case.tolerance}
@@ -176,7 +176,7 @@ def _difference(case: Case, end: np.ndarray, rival: Rival) -> float:
 # theirs
 
 
-def mujoco_rivals(case: Case, start: Start) -> Iterator[Rival]:
+def mujoco_rivals(case: Case, start: StartState) -> Iterator[Rival]:
     """MuJoCo's RK4 in C: by `rollout`, which keeps every state, and by `mj_step`, which keeps the last."""
     import mujoco
     from mujoco import rollout
@@ -208,7 +208,7 @@ def mujoco_rivals(case: Case, start: Start) -> Iterator[Rival]:
         yield Rival(contestant, end, lambda: steps)
 
 
-def scipy_rivals(case: Case, start: Start) -> Iterator[Rival]:
+def scipy_rivals(case: Case, start: StartState) -> Iterator[Rival]:
     """SciPy's DOP853 with a right-hand side in NumPy; and with one on Python's floats."""
     from scipy.integrate import solve_ivp
 

@@ -21,7 +21,7 @@ from polhode.bench.peers.registry import Arrays, Peer, installed_peers
 from polhode.bench.pendulums import pendulum_times
 from polhode.bench.provenance import machine_facts, versions
 from polhode.bench.quantities import OTHERS, QUANTITIES
-from polhode.bench.report import KINDS, FirstCall, Report, Row
+from polhode.bench.report import KINDS, FirstCall, QuantityRace, Report
 from polhode.bench.simulation import simulation_times
 from polhode.bench.threads import thread_times
 from polhode.bench.timing import Contestant, race
@@ -62,7 +62,7 @@ def run_bench(
         if name not in QUANTITIES and name not in OTHERS:
             known = ", ".join((*QUANTITIES, *OTHERS))
             raise UnknownNameError(message("bench", "no such quantity", repr(name), known))
-    page = Page(batch, seconds, progress or (lambda name: None), first_calls)
+    page = SpeedPage(batch, seconds, progress or (lambda name: None), first_calls)
     with _own_cache() as cache:
         for name, group in groupby(work(models, quantities), key=itemgetter(0)):
             page.measure(name, [quantity for _, quantity in group], cache)
@@ -76,7 +76,7 @@ def work(models: Sequence[str] | None = None, quantities: Sequence[str] | None =
     return of_machines + [("", other) for other in wanted if other in OTHERS]
 
 
-class Page:
+class SpeedPage:
     """What was measured so far."""
 
     def __init__(self, batch: int, seconds: float, progress: Callable[[str], None], first_calls: bool) -> None:
@@ -155,7 +155,7 @@ class Match:
     system: System
     peers: list[Peer]
 
-    def rows(self, batch: int, seconds: float) -> Iterator[Row]:
+    def rows(self, batch: int, seconds: float) -> Iterator[QuantityRace]:
         """One state, then a batch: each a race of all."""
         about = QUANTITIES[self.quantity]
         numbers = about.results * self.system.nv**about.axes
@@ -168,16 +168,16 @@ class Match:
 
     def _race(
         self, states: Arrays, count: int, theirs: list[Contestant | None], differences: dict[str, float], seconds: float
-    ) -> Iterator[Row]:
+    ) -> Iterator[QuantityRace]:
         others = [contestant for contestant in theirs if contestant]
         ours, out, *found = race([*self._ours(states, count), *others], seconds)
         facts = self.name, self.system.nv, self.quantity, count, ours, out
         for contestant, timing in zip(others, found, strict=True):
             least = timing.least
             ratios = least / ours.least, least / out.least, timing.median / ours.median
-            yield Row(*facts, contestant.who, contestant.call, timing, *ratios, differences[contestant.who])
+            yield QuantityRace(*facts, contestant.who, contestant.call, timing, *ratios, differences[contestant.who])
         if not others:
-            yield Row(*facts, None, None, None, None, None, None, None)
+            yield QuantityRace(*facts, None, None, None, None, None, None, None)
 
     def _ours(self, states: Arrays, count: int) -> list[Contestant]:
         """Our call with a fresh result, and into a given one; both as a user writes them."""

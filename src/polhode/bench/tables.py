@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from polhode.bench.quantities import QUANTITIES
-from polhode.bench.report import Report, Row
+from polhode.bench.report import QuantityRace, Report
 from polhode.bench.simulation import Simulation
 
 WIDTH = 160
 """Characters of a line where there is no terminal."""
 
 
-class Table(NamedTuple):
+class TextTable(NamedTuple):
     """Text in rows and columns; the first `left` columns are words, the others numbers."""
 
     title: str
@@ -41,7 +41,7 @@ def wide_console() -> Any:
     return console
 
 
-def print_table(console: Any, part: Table) -> None:
+def print_table(console: Any, part: TextTable) -> None:
     """A table on the terminal."""
     from rich import box, table
 
@@ -68,16 +68,16 @@ def provenance(report: Report) -> Iterator[str]:
     yield ", ".join(f"{name} {value}" for name, value in report.versions.items()) + f"; {report.date}"
 
 
-def markdown(part: Table) -> str:
+def markdown(part: TextTable) -> str:
     """A table in Markdown."""
     lines = [part.headings, ["---"] * len(part.headings), *part.rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def times_table(report: Report) -> Table:
+def times_table(report: Report) -> TextTable:
     """Times of every quantity of every machine, ours and those of all peers, with their ratios."""
     peers = list(dict.fromkeys(row.peer for row in report.rows if row.peer))
-    races: dict[tuple, list[Row]] = {}
+    races: dict[tuple, list[QuantityRace]] = {}
     for row in report.rows:
         races.setdefault((row.model, row.nv, row.quantity, row.states), []).append(row)
     lines = []
@@ -87,10 +87,10 @@ def times_table(report: Report) -> Table:
         found = {row.peer: f"{duration(row.theirs.least)}  {times(row.ratio)} ×" for row in rows if row.theirs}
         lines.append(line + [found.get(peer, "–") for peer in peers])
     title = "Processor time per state, and how many times ours (fresh result): one thread, taking turns, least sample"
-    return Table(title, ["model (nv)", "quantity", "states", "ours", "out=", *peers], lines, 2)
+    return TextTable(title, ["model (nv)", "quantity", "states", "ours", "out=", *peers], lines, 2)
 
 
-def ratios_table(report: Report) -> Table:
+def ratios_table(report: Report) -> TextTable:
     """How many times our time with a fresh result the peers take: machines across, calls down."""
     calls = dict.fromkeys((row.quantity, row.states > 1, row.peer) for row in report.rows if row.peer)
     models = dict.fromkeys((row.model, row.nv) for row in report.rows)
@@ -100,31 +100,31 @@ def ratios_table(report: Report) -> Table:
         head = f"{QUANTITIES[key[0]].title}, {'batch' if key[1] else 'one'}, {key[2]}"
         rows.append([head, *(times(found.get(model)) for model, _ in models)])
     headings = ["call and peer", *(f"{model} ({nv})" for model, nv in models)]
-    return Table("Least processor time of the peer over ours", headings, rows, 1)
+    return TextTable("Least processor time of the peer over ours", headings, rows, 1)
 
 
-def other_tables(report: Report) -> Iterator[Table]:
+def other_tables(report: Report) -> Iterator[TextTable]:
     """What is not a race of kernels."""
     yield first_table(report)
     headings = ["machine", "from model to first accelerations", "median", "processes"]
     pendulums = [
         [f"{p.who}, {p.links} links", duration(p.least), duration(p.median), str(p.samples)] for p in report.pendulums
     ]
-    yield Table("Planar pendulums, cold, in new processes that take turns (wall clock)", headings, pendulums, 1)
+    yield TextTable("Planar pendulums, cold, in new processes that take turns (wall clock)", headings, pendulums, 1)
     headings = ["batch", "one thread", "threads", "ratio", "of medians"]
     threads = [
         [f"{x.model}, {x.quantity}, {x.states:,} states, out=", duration(x.one.least),
          f"{x.threads}: {duration(x.several.least)}", f"{times(x.ratio)} ×", f"{times(x.ratio_median)} ×"]
         for x in report.threads
     ]  # fmt: skip
-    yield Table("Threads, time per state (wall clock)", headings, threads, 1)
+    yield TextTable("Threads, time per state (wall clock)", headings, threads, 1)
     yield simulation_table(report)
     yield ensemble_table(report)
     yield loop_table(report)
     yield growth_table(report)
 
 
-def first_table(report: Report) -> Table:
+def first_table(report: Report) -> TextTable:
     """Compile times, cold and from the cache: machines down, quantities across."""
     models = dict.fromkeys((start.model, start.nv) for start in report.first_calls)
     quantities = dict.fromkeys(start.quantity for start in report.first_calls)
@@ -138,23 +138,23 @@ def first_table(report: Report) -> Table:
 
     rows = [[f"{model} ({nv})", *(cell(model, quantity) for quantity in quantities)] for model, nv in models]
     title = "To the first result, compile and call, in a new process: cold, then from cache (wall clock)"
-    return Table(title, ["model (nv)", *(QUANTITIES[quantity].title for quantity in quantities)], rows, 1)
+    return TextTable(title, ["model (nv)", *(QUANTITIES[quantity].title for quantity in quantities)], rows, 1)
 
 
 TIMED = {"engine": "compiled run alone", "simulate": "whole ph.simulate"}
 
 
-def simulation_table(report: Report) -> Table:
+def simulation_table(report: Report) -> TextTable:
     """Whole motions."""
     headings = ["motion", "ours is the", "peer", "ours", "theirs", "ratio", "steps", "theirs", "difference"]
     rows = [
         [s.title, TIMED[s.timed], f"{s.peer} {s.call}" if s.peer else "–", duration(s.ours.least), *_rival(s)]
         for s in report.simulations
     ]
-    return Table("Whole motions, processor time, the last state kept", headings, rows, 3)
+    return TextTable("Whole motions, processor time, the last state kept", headings, rows, 3)
 
 
-def loop_table(report: Report) -> Table:
+def loop_table(report: Report) -> TextTable:
     """Closed loops at equal accuracy."""
     headings = ["motion", "ours is the", "peer", "ours", "theirs", "ratio", "our error", "theirs", "tolerance", "step"]
     rows = [
@@ -162,14 +162,14 @@ def loop_table(report: Report) -> Table:
          f"{x.error:.1e}", f"{x.their_error:.1e}", f"{x.tolerance:.0e}", duration(x.step)]
         for x in report.loops if x.peer and x.theirs and x.step
     ]  # fmt: skip
-    return Table("Closed loops at equal accuracy, processor time, the last state kept", headings, rows, 3)
+    return TextTable("Closed loops at equal accuracy, processor time, the last state kept", headings, rows, 3)
 
 
-def growth_table(report: Report) -> Table:
+def growth_table(report: Report) -> TextTable:
     """Steps of closed chains by their length."""
     headings = ["closed chain", "one RK4 step", "per link"]
     rows = [[f"{x.links} links", duration(x.ours.least), duration(x.ours.least / x.links)] for x in report.growth]
-    return Table("A step of a chain with one loop, projection included", headings, rows, 1)
+    return TextTable("A step of a chain with one loop, projection included", headings, rows, 1)
 
 
 def _rival(s: Simulation) -> list[str]:
@@ -178,7 +178,7 @@ def _rival(s: Simulation) -> list[str]:
     return [duration(s.theirs.least), f"{times(s.ratio)} ×", str(s.steps), str(s.their_steps), f"{s.difference:.1e}"]
 
 
-def ensemble_table(report: Report) -> Table:
+def ensemble_table(report: Report) -> TextTable:
     """Many motions at once."""
     headings = ["runs", "ours, one core", "rival", "theirs", "ratio", "of medians", "difference"]
     rows = [
@@ -186,7 +186,7 @@ def ensemble_table(report: Report) -> Table:
          duration(x.theirs.least), f"{times(x.ratio)} ×", f"{times(x.ratio_median)} ×", f"{x.difference:.1e}"]
         for x in report.ensembles
     ]  # fmt: skip
-    return Table("Many motions in lanes, time per step of one run (threads: wall clock)", headings, rows, 3)
+    return TextTable("Many motions in lanes, time per step of one run (threads: wall clock)", headings, rows, 3)
 
 
 def notes(report: Report) -> Iterator[str]:

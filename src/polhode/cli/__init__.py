@@ -21,7 +21,7 @@ from polhode.cli.sweep import sweep
 from polhode.errors import PolhodeError, PolhodeWarning
 
 
-class Group(click.Group):
+class Commands(click.Group):
     """The commands; an error of ours ends with its message and exit code 2, not with a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -58,7 +58,7 @@ def _noted(warning: Any, category: Any, filename: str, lineno: int, file: Any = 
         click.echo(warnings.formatwarning(warning, category, filename, lineno, line), err=True)
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="polhode")
 def main() -> None:
     """Rigid multibody dynamics in unit quaternions (Euler parameters)."""

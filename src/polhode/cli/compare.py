@@ -6,28 +6,32 @@ from pathlib import Path
 import click
 
 from polhode import __version__
-from polhode.cli.options import Numbers
+from polhode.cli.options import NumberList
 from polhode.cli.progress import progress_of
 
 
 @click.command()
 @click.option(
-    "--inertia", type=Numbers(3, 9), default="1,2,3", show_default=True, help="Principal moments, or 9 entries, kg m²."
+    "--inertia",
+    type=NumberList(3, 9),
+    default="1,2,3",
+    show_default=True,
+    help="Principal moments, or 9 entries, kg m².",
 )
 @click.option(
     "--omega",
-    type=Numbers(3),
+    type=NumberList(3),
     default="0.3,2,0.4",
     show_default=True,
     help="Start: angular velocity in body axes, rad/s.",
 )
 @click.option(
-    "--attitude", type=Numbers(4), default=None, help="Start: unit quaternion w,x,y,z.  [default: 60° about x]"
+    "--attitude", type=NumberList(4), default=None, help="Start: unit quaternion w,x,y,z.  [default: 60° about x]"
 )
-@click.option("--torque", type=Numbers(3), default=None, help="Constant couple in body axes, N m.")
-@click.option("--space-torque", type=Numbers(3), default=None, help="Constant couple in space axes, N m.")
-@click.option("--force", type=Numbers(3), default=None, help="Constant force in space axes, N; needs --point.")
-@click.option("--point", type=Numbers(3), default=None, help="Where the force acts, body axes, m.")
+@click.option("--torque", type=NumberList(3), default=None, help="Constant couple in body axes, N m.")
+@click.option("--space-torque", type=NumberList(3), default=None, help="Constant couple in space axes, N m.")
+@click.option("--force", type=NumberList(3), default=None, help="Constant force in space axes, N; needs --point.")
+@click.option("--point", type=NumberList(3), default=None, help="Where the force acts, body axes, m.")
 @click.option("--duration", type=float, default=20.0, show_default=True, help="Time to follow, s.")
 @click.option("--step", type=float, default=0.05, show_default=True, help="Step of RK4, s.")
 @click.option("--form", "names", multiple=True, help="Only this form; may be repeated.  [default: all]")

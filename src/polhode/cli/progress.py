@@ -33,7 +33,7 @@ def progress_of(title: str, total: int) -> Iterator[Callable[[str], None]]:
         yield advance
 
 
-class Pace:
+class RunPace:
     """How fast a run goes: steps a second, and the seconds left."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ def _bar(console: Any, title: str, duration: float) -> Iterator[Callable[[float,
 
     texts = (TextColumn("t = {task.fields[t]:.6g} of {task.fields[end]:.6g} s"), TextColumn("{task.fields[rate]}"))
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), *texts)
-    pace = Pace()
+    pace = RunPace()
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task(f"{title}: compiling", total=1.0, t=0.0, end=duration, rate="")
 
@@ -102,7 +102,7 @@ def _bar(console: Any, title: str, duration: float) -> Iterator[Callable[[float,
 
 @contextmanager
 def _lines(title: str, duration: float) -> Iterator[Callable[[float, float, int], None]]:
-    pace, last = Pace(), time.monotonic()
+    pace, last = RunPace(), time.monotonic()
 
     def told(part: float, t: float, steps: int) -> None:
         nonlocal last

@@ -1,4 +1,4 @@
-"""A study: what is run, what differs from run to run, what is kept. A value; `Fleet` runs it."""
+"""A study, a value: what is run, what differs from run to run, what is kept. `study_runner` runs it."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from polhode.ensemble.measures import Measure
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.model.user_kinds import user_kinds
+from polhode.simulation.option_table import RUN_OPTIONS
+from polhode.simulation.run_options import RunOptions
+
+SAMPLES = 101
+"""Samples of each run of a study that says nothing of them."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,10 @@ class Study:
     duration: float | None = None
     step: float | None = None
     method: str | None = None
-    tolerance: float = 1e-9
+    tolerance: float = RUN_OPTIONS["tolerance"].default
     every: int | None = None
     times: int | None = None
-    norm: str = "state"
+    norm: str = RUN_OPTIONS["norm"].default
     tau: Any = None
     outputs: Mapping[str, Any] = field(default_factory=dict)
     stop: Mapping[str, Stop] = field(default_factory=dict)
@@ -75,6 +80,17 @@ class Study:
     text: str = ""
     model_text: str = ""
     source: str = ""
+
+    runner: ClassVar[Any] = None
+    """The class that makes the study ready to run, where a subclass has its own; None: `StudyRunner`."""
+
+    @property
+    def run_options(self) -> RunOptions:
+        """The options of each run."""
+        return RunOptions(
+            duration=self.duration, step=self.step, method=self.method, tolerance=self.tolerance,
+            samples=self.times, every=self.every, norm=self.norm,
+        )  # fmt: skip
 
     @property
     def description(self) -> dict[str, Any]:
@@ -90,12 +106,6 @@ class Study:
         if kinds := user_kinds(self.model):
             found["kinds"] = {kind.__qualname__: _methods(kind) for kind in kinds}
         return found
-
-    def fleet(self) -> Any:
-        """The study made ready to run; see `Fleet`."""
-        from polhode.ensemble.study_runner import StudyRunner
-
-        return StudyRunner(self)
 
     @property
     def identity(self) -> str:

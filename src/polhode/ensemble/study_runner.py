@@ -3,18 +3,19 @@
 Any stretch of runs can be asked for, in any order, by anyone: run i has the same numbers and the same bits.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.ensemble.draws import Draws
+from polhode.ensemble.check_names import check_study_names
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
-from polhode.ensemble.names import check_study_names
-from polhode.ensemble.rules import Rules
-from polhode.ensemble.study import Study, is_text, told
-from polhode.ensemble.targets import FORCE, START, Targets, impossible
+from polhode.ensemble.parameter_values import ParameterValues
+from polhode.ensemble.parameters import FORCE, START, StudyParameters, impossible
+from polhode.ensemble.study import SAMPLES, Study, is_text, told
+from polhode.ensemble.user_functions import UserFunctions
 from polhode.errors import InputError, PolhodeError, message
 from polhode.integrate.methods import method_named
 from polhode.result.symmetry import conserved
@@ -31,7 +32,7 @@ from polhode.simulation.batch_run import (
     equal_steps,
 )
 from polhode.simulation.compiled_run import RunSpec
-from polhode.simulation.simulate import settings_of
+from polhode.simulation.scenario import Scenario
 
 STATUS = {
     "pending": 0, "finished": 1, "stopped": 2, "not finite": 3, "step too small": 4, "refused": 5, "quarantined": 6,
@@ -41,18 +42,29 @@ STATUS = {
 _ENDED = {step_state.GOING: 1, step_state.EVENT: 2, step_state.NOT_FINITE: 3, step_state.TOO_SMALL: 4}
 
 
-class Array(NamedTuple):
-    """An array of a store: its axes, `run` first, their lengths after it, its kind, its unit."""
+class StudyArray(NamedTuple):
+    """An array over runs: the axes after `run` and their lengths, its NumPy type, its attributes in a Dataset."""
 
     axes: tuple[str, ...]
     sizes: tuple[int, ...]
     kind: str
-    unit: str = ""
-    note: str = ""
+    attrs: dict[str, Any]
 
 
-class Stretch(NamedTuple):
-    """Runs that follow one another: their arrays by name, and the reasons of those that were not run, by run."""
+def _array(axes: tuple[str, ...] = (), sizes: tuple[int, ...] = (), unit: str = "", note: str = "") -> StudyArray:
+    """An array of doubles."""
+    return StudyArray(axes, sizes, "f8", {key: x for key, x in (("units", unit), ("long_name", note)) if x})
+
+
+def _codes(note: str, codes: Mapping[str, int]) -> StudyArray:
+    """An array of small numbers that stand for words."""
+    meanings = " ".join(key.replace(" ", "_") for key in codes)
+    attrs = {"long_name": note, "flag_values": list(codes.values()), "flag_meanings": meanings}
+    return StudyArray((), (), "i1", attrs)
+
+
+class RunBlock(NamedTuple):
+    """Runs first … last − 1: their arrays by name, and the reasons of those that were not run, by run."""
 
     first: int
     last: int
@@ -67,14 +79,11 @@ class StudyRunner:
         """Check everything that can be wrong before anything is computed."""
         self.study, self.model = study, study.model
         check_study_names(study)
-        self.targets = Targets(study.model)
-        self._settings = settings_of(
-            study.model, study.q, study.v, study.duration, study.step, study.method, study.tolerance,
-            study.times, study.every, study.norm,
-        )  # fmt: skip
-        self.draws = Draws(study, self.targets)
+        self.targets = StudyParameters(study.model)
+        self.scenario = Scenario.of(study.model, study.q, study.v, None, study.run_options)
+        self.draws = ParameterValues(study, self.targets)
         self.columns, self.values = self.draws.columns, self.draws.values
-        self.rules = Rules(study, self.targets, self.columns)
+        self.rules = UserFunctions(study, self.targets, self.columns)
         self.rules.check_names()
         self.timing = self._timing()
         self.lanes = BatchRun(self._formation())
@@ -86,16 +95,16 @@ class StudyRunner:
     # what is run
 
     def _timing(self) -> SampleTimes:
-        settings = self._settings
-        if settings.step is not None:
-            steps = round(settings.duration / settings.step)
-            every = min(settings.every or max(1, -(-steps // 100)), max(steps, 1))
-            return equal_steps(settings.duration, settings.step, every)
-        times = settings.times if settings.times is not None else np.linspace(0, settings.duration, 101)
-        return controlled_steps(times.tolist(), settings.tolerance)
+        duration, options = self.scenario.duration, self.scenario.options
+        if options.step is not None:
+            steps = round(duration / options.step)
+            every = min(options.every or max(1, -(-steps // (SAMPLES - 1))), max(steps, 1))
+            return equal_steps(duration, options.step, every)
+        times = options.times if options.times is not None else np.linspace(0, duration, SAMPLES)
+        return controlled_steps(times.tolist(), options.tolerance)
 
     def _formation(self) -> BatchSpec:
-        study, settings = self.study, self._settings
+        study, scenario = self.study, self.scenario
         numbers = tuple(c for c in self.columns if c in self.targets.numbers)
         free = [c for c in self.columns if self.targets.is_free(c) or c.startswith(f"{FORCE}.")]
         tau = self.rules.forces()
@@ -108,16 +117,15 @@ class StudyRunner:
             outputs[name] = self.rules.function(f"output '{name}'", rule)
         if self._conserves:
             outputs |= {"kinetic_energy": KINETIC, "potential_energy": POTENTIAL}
-        start = settings.q, settings.v
-        plan = RunSpec(
-            self.model, method_named(settings.method), settings.step is not None, tau, crossings, settings.norm,
-            tuple(self.model.zero), start,
+        run = RunSpec(
+            self.model, method_named(scenario.method), scenario.options.fixed, tau, crossings, scenario.options.norm,
+            (scenario.q, scenario.v),
         )  # fmt: skip
         texts = [told(x) for x in (study.tau, *study.outputs.values(), *study.stop.values())]
         rules = (study.tau, *study.outputs.values(), *study.stop.values())
         # a kernel is kept on disk only where texts say all: what a function reads may change under it
         identity = repr((self.columns, texts)) if all(map(is_text, rules)) else ""
-        return BatchSpec(plan, numbers, tuple(free), outputs, identity)
+        return BatchSpec(run, numbers, tuple(free), outputs, identity)
 
     @cached_property
     def _conserves(self) -> bool:
@@ -166,30 +174,40 @@ class StudyRunner:
                 )
 
     @cached_property
-    def arrays(self) -> dict[str, Array]:
-        """Every array of a store, by name."""
+    def arrays(self) -> dict[str, StudyArray]:
+        """Every array over runs, by name."""
         names, time = self.targets.starts, len(self.timing.times)
-        found = {"sample": Array(("parameter",), (len(self.columns),), "f8", "", "the numbers of each run")}
+        found = {"sample": _array(("parameter",), (len(self.columns),), note="the numbers of each run")}
         for part, axis in (("q", "coordinate"), ("v", "dof")):
             if self._kept[part]:
-                found[part] = Array(("time", axis), (time, len(self._kept[part])), "f8")
+                found[part] = _array(("time", axis), (time, len(self._kept[part])))
             whole = len(self._kept[part]) == len(names[part])
-            found[f"{part}_end"] = Array(
-                (axis if whole else f"{axis}_end",), (len(names[part]),), "f8", "", "where each run ended"
-            )
+            ends = (axis if whole else f"{axis}_end",)
+            found[f"{part}_end"] = _array(ends, (len(names[part]),), note="where each run ended")
         for name in self.study.outputs:
-            found[name] = Array(("time",), (time,), "f8")
+            found[name] = _array(("time",), (time,))
         for name in self.study.measures:
-            found[name] = Array((), (), "f8")
-        found["status"] = Array((), (), "i1", "", "how each run ended")
-        found["verdict"] = Array((), (), "i1", "", "how good each run is")
-        found["end_time"] = Array((), (), "f8", "s", "the time that each run reached")
-        found["steps"] = Array((), (), "f8", "1", "steps taken")
+            found[name] = _array()
+        found["status"] = _codes("how each run ended", STATUS)
+        found["verdict"] = _codes("how good each run is", VERDICTS)
+        found["end_time"] = _array(unit="s", note="the time that each run reached")
+        found["steps"] = _array(unit="1", note="steps taken")
         if self.study.stop:
-            found["event"] = Array((), (), "i1", "", "which of the stops ended the run; -1: none")
+            note = "which of the stops ended the run; -1: none"
+            found["event"] = StudyArray((), (), "i1", {"long_name": note, "stops": list(self.study.stop)})
         if self._conserves:
-            found["energy_drift"] = Array((), (), "f8", "1", "of the energy's scale")
+            found["energy_drift"] = _array(unit="1", note="of the energy's scale")
         return found
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What made the study, as attributes of its Dataset: its description and text, the model's."""
+        study = self.study
+        return {
+            "title": study.name, "model_name": study.model.name, "runs": study.runs, "seed": study.seed,
+            "study": json.dumps(study.description), "study_text": study.text, "model_text": study.model_text,
+            "identity": study.identity, "measures": list(study.measures), "outputs": list(study.outputs),
+        }  # fmt: skip
 
     @cached_property
     def coordinates(self) -> dict[str, Any]:
@@ -205,7 +223,7 @@ class StudyRunner:
 
     def run(
         self, first: int, last: int, threads: int = 1, lanes: Any = None, skip: Mapping[int, str] | None = None
-    ) -> Stretch:
+    ) -> RunBlock:
         """Runs first … last − 1.
 
         lanes  who follows them: `Lanes` of this processor unless given
@@ -228,12 +246,12 @@ class StudyRunner:
             if array.kind == "f8" and name != "sample" and bad:
                 found[name] = found[name].copy()
                 found[name][bad] = np.nan
-        return Stretch(first, last, found, {first + k: why for k, why in {**refused, **aside}.items()})
+        return RunBlock(first, last, found, {first + k: why for k, why in {**refused, **aside}.items()})
 
     @cached_property
     def _harmless(self) -> np.ndarray:
         """Numbers that any run can be made with: the model's own."""
-        q, v = self._settings.q, self._settings.v
+        q, v = self.scenario.q, self.scenario.v
         names = self.targets.starts
         own = {**self.targets.numbers}
         own |= {f"start.q.{x}": q[k] for k, x in enumerate(names["q"])}
@@ -249,7 +267,7 @@ class StudyRunner:
     def _given(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q (n, nq) and v (n, nv) at the start, and the kernel's own numbers p (n, P)."""
         n, names = len(values), self.targets.starts
-        start = {"q": np.tile(self._settings.q, (n, 1)), "v": np.tile(self._settings.v, (n, 1))}
+        start = {"q": np.tile(self.scenario.q, (n, 1)), "v": np.tile(self.scenario.v, (n, 1))}
         p = np.tile(self.lanes.defaults, (n, 1))
         places = {name: k for k, name in enumerate(self.lanes.names)}
         for k, column in enumerate(self.columns):
@@ -282,6 +300,30 @@ class StudyRunner:
         drift = None
         if self._conserves:
             found["energy_drift"] = drift = energy_drift(series["kinetic_energy"], series["potential_energy"])
-        tolerance = None if self.lanes.fixed else self._settings.tolerance
+        tolerance = None if self.lanes.fixed else self.scenario.options.tolerance
         found["verdict"] = verdicts(drift, status <= STATUS["stopped"], block.accepted, tolerance)
         return found
+
+
+def runner_of(study: Study) -> StudyRunner:
+    """A study made ready to run."""
+    return (study.runner or StudyRunner)(study)
+
+
+def failing_runs(
+    attempt: Callable[[int, int], BaseException | None], first: int, last: int, fault: BaseException
+) -> dict[int, str]:
+    """The runs of first … last − 1 that fail by themselves, and why, found by halving.
+
+    attempt  tries some runs: what they raised, or None
+    fault    what all of them together raised
+    """
+    if last - first == 1:
+        return {first: f"{type(fault).__name__}: {fault}".splitlines()[0][:200]}
+    found: dict[int, str] = {}
+    middle = (first + last) // 2
+    for a, b in ((first, middle), (middle, last)):  # one after the other: who dies takes along what waits beside it
+        inner = attempt(a, b)
+        if inner is not None:
+            found |= failing_runs(attempt, a, b, inner)
+    return found

@@ -2,20 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from polhode.ensemble.seal import MOST_RUNS
+from polhode.ensemble.study import SAMPLES, Study
 from polhode.errors import InputError, message
+from polhode.simulation.option_table import DURATION
 from polhode.simulation.work_limits import a_limit, enough
-
-if TYPE_CHECKING:
-    from polhode.ensemble.study import Study
-
-DURATION = 10.0
-"""Seconds of a run that says nothing of its time, as in `simulate`."""
-
-SAMPLES = 101
-"""Samples of a run that says nothing of them."""
 
 MOST_STEPS = 2**53
 """Equal steps of one run, whatever its user allows: beyond, times are no longer told apart."""
@@ -88,7 +81,7 @@ class StudyLimits:
         raise InputError(message("sweep", "more work than is allowed", str(work), f"at most {allowed}", fix))
 
 
-def work_of(study: "Study", chunk: int | None, threads: int, kept_here: bool) -> Work:
+def work_of(study: Study, chunk: int | None, threads: int, kept_here: bool) -> Work:
     """The work of a study, counted from its numbers alone; what is wrong with those is told elsewhere.
 
     chunk      runs of a chunk; None: as many as seems best
@@ -120,7 +113,7 @@ def work_of(study: "Study", chunk: int | None, threads: int, kept_here: bool) ->
     return Work(runs, steps, samples, runs * each, memory)
 
 
-def _samples(study: "Study", steps: float) -> float:
+def _samples(study: Study, steps: float) -> float:
     """Samples of one run."""
     every, times = study.every, study.times
     if math.isnan(steps):
@@ -132,7 +125,7 @@ def _samples(study: "Study", steps: float) -> float:
     return math.floor(steps / max(_positive(every), 1.0)) + 2.0
 
 
-def _kept(study: "Study") -> float:
+def _kept(study: Study) -> float:
     """Numbers of a sample's state that are kept, at most."""
     model, keep = study.model, study.keep
     return float(("q" in keep) * model.nq + ("v" in keep) * model.nv + sum("." in str(name) for name in keep))

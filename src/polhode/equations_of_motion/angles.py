@@ -23,7 +23,7 @@ Sum = dict[Powers, Any]
 """A polynomial: monomials and their coefficients."""
 
 
-class Turn(NamedTuple):
+class ParallelTurn(NamedTuple):
     """One angle of a group of parallel turns: the turn that carries it (by place in the group), and its sense.
 
     A turn that none of the group carries has the sense 1; others are compared with it.
@@ -34,10 +34,10 @@ class Turn(NamedTuple):
     sense: int
 
 
-class Group:
+class ParallelGroup:
     """Turns about parallel axes that carry each other."""
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
+    def __init__(self, turns: Sequence[ParallelTurn]) -> None:
         self.turns = list(turns)
         self.memory: dict[tuple, Sum] = {}
 
@@ -217,7 +217,7 @@ Circle = tuple[int, int]
 class Circles:
     """All groups of angles of a model, and the shortest form of polynomials in their cosines and sines."""
 
-    def __init__(self, groups: Sequence[Group]) -> None:
+    def __init__(self, groups: Sequence[ParallelGroup]) -> None:
         self.groups = list(groups)
         self.memory: dict[tuple, Sum] = {}
 

@@ -33,7 +33,7 @@ class Paragraph(NamedTuple):
     words: Words
 
 
-class Table(NamedTuple):
+class TableBlock(NamedTuple):
     """A table."""
 
     head: tuple[Words, ...]
@@ -46,7 +46,7 @@ class Display(NamedTuple):
     lines: tuple[str, ...]
 
 
-Block = Heading | Paragraph | Table | Display
+Block = Heading | Paragraph | TableBlock | Display
 
 
 def words(*parts: str | Given | Math) -> Words:
@@ -78,6 +78,6 @@ def display(lines: Iterable[str]) -> Display:
     return Display(tuple(lines))
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[Words]]) -> Table:
+def table(head: Iterable[str], rows: Iterable[Iterable[Words]]) -> TableBlock:
     """A table with a head of plain words."""
-    return Table(tuple((word,) for word in head), tuple(tuple(row) for row in rows))
+    return TableBlock(tuple((word,) for word in head), tuple(tuple(row) for row in rows))

@@ -9,7 +9,7 @@ import sympy
 from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.dynamics import constraints, covariant, energy, forces, inertia, inverse
 from polhode.dynamics.constraints import Condition
-from polhode.equations_of_motion.angles import Turn
+from polhode.equations_of_motion.angles import ParallelTurn
 from polhode.equations_of_motion.polynomial import TooLarge, polynomials
 from polhode.equations_of_motion.vocabulary import Vocabulary
 from polhode.equations_of_motion.writing import Writer
@@ -23,7 +23,7 @@ MOST = 2000
 """Terms of all components together up to which they are put into their shortest form."""
 
 
-class State(NamedTuple):
+class SymbolicState(NamedTuple):
     """A tree and its motion, on generic scalars."""
 
     tree: Tree
@@ -39,27 +39,27 @@ class State(NamedTuple):
         return Vec([0.0] * self.tree.nv)
 
 
-def metric(x: State) -> Vec:
+def metric(x: SymbolicState) -> Vec:
     """The metric tensor.                                                          Zoric (97)–(100)"""
     return inertia.mass_matrix(x.tree, x.q)
 
 
-def christoffel(x: State) -> Vec:
+def christoffel(x: SymbolicState) -> Vec:
     """Γ[a, b, g].                                                                  Zoric (110), (129)"""
     return covariant.christoffel(x.tree, x.q)
 
 
-def velocity_terms(x: State) -> Vec:
+def velocity_terms(x: SymbolicState) -> Vec:
     """Σ Γ[a, b, g] v_a v_b.                                                          Zoric (109)"""
     return inverse.inverse_dynamics(x.tree, x.q, x.v, x.still, gravity=ORIGIN)
 
 
-def gravity_terms(x: State) -> Vec:
+def gravity_terms(x: SymbolicState) -> Vec:
     """What gravity needs, on the left-hand side."""
     return inverse.inverse_dynamics(x.tree, x.q, x.still, x.still)
 
 
-def other_forces(x: State) -> Vec:
+def other_forces(x: SymbolicState) -> Vec:
     """Springs, dampers and given forces, dual to v, on the right-hand side."""
     found = forces.acting(x.tree, x.t, x.q, x.v)
     if not found.wrenches:
@@ -68,25 +68,25 @@ def other_forces(x: State) -> Vec:
     return found.generalized - against
 
 
-def kinetic_energy(x: State) -> Vec:
+def kinetic_energy(x: SymbolicState) -> Vec:
     """T = ½ v·(M v), M v being what the acceleration v would need from rest.            Zoric (85)–(91)"""
     momentum = inverse.inverse_dynamics(x.tree, x.q, x.still, x.v, gravity=ORIGIN)
     return Vec([dot(x.v, momentum) / 2])
 
 
-def potential_energy(x: State) -> Vec:
+def potential_energy(x: SymbolicState) -> Vec:
     """V of gravity and springs."""
     return Vec([energy.energy(x.tree, x.q, x.v).potential])
 
 
-def residuals(x: State) -> Vec:
+def residuals(x: SymbolicState) -> Vec:
     """φ of positions, then r of velocities that are conditions themselves."""
     held = constraints.positions(x.tree, x.conditions, x.t, x.q)
     rates = constraints.speeds(x.tree, x.conditions, x.t, x.q, x.v)
     return Vec((*held, *rates[len(held) :]))
 
 
-def second_order(x: State) -> tuple[Vec, Vec]:
+def second_order(x: SymbolicState) -> tuple[Vec, Vec]:
     """A and b of A v̇ = b.                                                          Udwadia (3)–(5)"""
     rows = constraints.rows(x.tree, x.conditions, x.t, x.q, x.v)
     return rows.A, rows.b
@@ -113,7 +113,7 @@ class Derivation:
         self.groups = parallel_turns(make_tree(model), self.symbols["q"])
         self.quaternions = [[self.symbols["q"][k] for k in e.q] for e in make_tree(model).elements if e.kind.quaternion]
 
-    def graph(self, quantity: Callable[[State], Any]) -> Graph:
+    def graph(self, quantity: Callable[[SymbolicState], Any]) -> Graph:
         """The graph of a quantity."""
 
         def traced(q: Vec, v: Vec, vd: Vec, letters: Vec, t: Scalar) -> Any:
@@ -122,11 +122,11 @@ class Derivation:
         shapes = {name: (len(symbols),) for name, symbols in self.symbols.items()} | {"t": ()}
         return trace(traced, **shapes)
 
-    def state(self, q: Vec, v: Vec, vd: Vec, letters: Vec, t: Scalar) -> State:
+    def state(self, q: Vec, v: Vec, vd: Vec, letters: Vec, t: Scalar) -> SymbolicState:
         """The model at a state, with numbers made of letters."""
         values = dict(zip(self.symbols["letters"], letters, strict=True))
         numbers = {path: on_scalars(x, values) for path, x in self.words.numbers.items()}
-        return State(make_tree(self.model, numbers), t, q, v, vd, self.conditions)
+        return SymbolicState(make_tree(self.model, numbers), t, q, v, vd, self.conditions)
 
     def formulas(self, graph: Graph) -> list[list[sympy.Expr]]:
         """The outputs of a graph, each with its components in order; TooLarge if there is too much to read."""
@@ -176,9 +176,9 @@ def on_scalars(x: sympy.Expr, values: Mapping[sympy.Symbol, Scalar]) -> Scalar:
 SAME_AXIS = 1e-12
 
 
-def parallel_turns(tree: Tree, q: Sequence[sympy.Symbol]) -> list[list[Turn]]:
+def parallel_turns(tree: Tree, q: Sequence[sympy.Symbol]) -> list[list[ParallelTurn]]:
     """The turns of a tree in groups of parallel axes: those that carry each other, or that one frame carries."""
-    groups: list[list[Turn]] = []
+    groups: list[list[ParallelTurn]] = []
     roots: list[tuple[int, int, np.ndarray]] = []  # group, the element it stands on, the axis there
     place: dict[int, tuple[int, int]] = {}  # element: its group, its place there
     for i, e in enumerate(tree.elements):
@@ -190,7 +190,7 @@ def parallel_turns(tree: Tree, q: Sequence[sympy.Symbol]) -> list[list[Turn]]:
             if abs(abs(along) - 1) < SAME_AXIS:
                 g, k = place[base]
                 place[i] = g, len(groups[g])
-                groups[g].append(Turn(q[e.q[0]], k, round(along) * groups[g][k].sense))
+                groups[g].append(ParallelTurn(q[e.q[0]], k, round(along) * groups[g][k].sense))
                 continue
         same = [g for g, b, other in roots if b == base and abs(abs(float(axis @ other)) - 1) < SAME_AXIS]
         if not same:
@@ -198,7 +198,7 @@ def parallel_turns(tree: Tree, q: Sequence[sympy.Symbol]) -> list[list[Turn]]:
             groups.append([])
             roots.append((same[0], base, axis))
         place[i] = same[0], len(groups[same[0]])
-        groups[same[0]].append(Turn(q[e.q[0]], None, 1))
+        groups[same[0]].append(ParallelTurn(q[e.q[0]], None, 1))
     return groups
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from polhode.equations_of_motion.blocks import Block, Display, Heading, Math, Paragraph, Table, Words
+from polhode.equations_of_motion.blocks import Block, Display, Heading, Math, Paragraph, TableBlock, Words
 from polhode.equations_of_motion.letters import escaped
 
 HEAD = r"""\documentclass[11pt,a4paper]{article}
@@ -45,7 +45,7 @@ WIDTHS = {2: (0.1, 0.8), 3: (0.12, 0.58, 0.2), 4: (0.16, 0.32, 0.21, 0.19)}
 """Of columns, in parts of the line, by how many there are."""
 
 
-def _table(table: Table) -> str:
+def _table(table: TableBlock) -> str:
     columns = "".join(rf"p{{{w}\linewidth}}" for w in WIDTHS[len(table.head)])
     rows = [" & ".join(_words(cell) for cell in row) + r" \\" for row in (table.head, *table.rows)]
     head, *body = rows

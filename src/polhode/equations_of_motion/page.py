@@ -9,7 +9,7 @@ from polhode.equations_of_motion.mathematics import equation, joined, latex, wit
 from polhode.equations_of_motion.notation import notation
 from polhode.equations_of_motion.program import Program
 from polhode.equations_of_motion.record import DerivedEquations
-from polhode.equations_of_motion.sections import Written, index, row
+from polhode.equations_of_motion.sections import WrittenSections, index, row
 from polhode.equations_of_motion.single import FormEquations
 
 MADE = f"""Derived by Polhode {__version__} from the model, by the same functions that its kernels are compiled from. SI
@@ -38,7 +38,7 @@ def page(eq: DerivedEquations) -> list[Block]:
     """All of it: notation, equations, constraints, forms, sources."""
     found: list[Block] = [title(1, "Equations of motion of “", Given(eq.model.name), "”"), say(MADE), *notation(eq)]
     if eq.readable and not eq.factored:
-        found += [*Written(eq).blocks(), *_newton_euler(eq)]
+        found += [*WrittenSections(eq).blocks(), *_newton_euler(eq)]
     else:
         found += _recursion(eq)
     found += _constraints(eq) if eq.model.constraints else []
@@ -104,7 +104,7 @@ def _constraints(eq: DerivedEquations) -> list[Block]:
         k, n = eq.constraint_steps.shape
         labels = [f"A_{{{index(i, j)}}}" if j < n - 1 else f"b_{{{i + 1}}}" for i in range(k) for j in range(n)]
         return [*found, *_steps(eq.constraint_steps, labels)]
-    c, written = eq.conditions, Written(eq)
+    c, written = eq.conditions, WrittenSections(eq)
     assert c is not None
     found.append(
         table(("row", "condition"), [(words(str(k)), words(Given(name))) for k, name in enumerate(c.names, 1)])

@@ -14,7 +14,7 @@ import sympy
 from polhode.dynamics import forces, inertia
 from polhode.dynamics.inverse import ground, handed, outward
 from polhode.dynamics.kinematics import joint_force, placement
-from polhode.equations_of_motion.derive import Derivation, State, second_order
+from polhode.equations_of_motion.derive import Derivation, SymbolicState, second_order
 from polhode.equations_of_motion.letters import symbol_latex
 from polhode.equations_of_motion.polynomial import FUNCTIONS, RELATIONS, SHORTEST, short_fraction
 from polhode.errors import InputError, message
@@ -32,7 +32,7 @@ LONGEST = 12
 """Operations after which a step is cut: what it is made of gets a name."""
 
 
-class Step(NamedTuple):
+class ProgramStep(NamedTuple):
     """One step: what it defines, by what, and the heading it stands under."""
 
     symbol: sympy.Symbol
@@ -45,7 +45,7 @@ class Program:
     """Steps in the order in which they are taken, and the results in their terms."""
 
     title: str
-    steps: tuple[Step, ...]
+    steps: tuple[ProgramStep, ...]
     results: tuple[sympy.Expr, ...]
     shape: tuple[int, ...]
     operations: int
@@ -83,7 +83,7 @@ def compiled(
     return sympy.lambdify([plain[s] for s in inputs], found, modules="numpy", cse=shared)
 
 
-def newton_euler(x: State) -> dict[str, Any]:
+def newton_euler(x: SymbolicState) -> dict[str, Any]:
     """The recursion of Newton and Euler with all it meets on the way.                   Zoric (104), (109)
 
     ω, α, a of every frame (a: of its origin, against gravity), then f, n that each body and all it carries need.
@@ -112,7 +112,7 @@ def newton_euler(x: State) -> dict[str, Any]:
     return {**found, RESULT: Vec(tau)}
 
 
-def composite_bodies(x: State) -> dict[str, Any]:
+def composite_bodies(x: SymbolicState) -> dict[str, Any]:
     """The metric tensor by composite bodies: m, h, Σ of all that a joint carries.        BEYOND §1, Zoric (97)–(100)"""
     at = [placement(e, x.q) for e in x.tree.elements]
     found: dict[str, Any] = {}
@@ -122,7 +122,7 @@ def composite_bodies(x: State) -> dict[str, Any]:
     return {**found, RESULT: inertia.mass_matrix(x.tree, x.q)}
 
 
-def accelerations_bound(x: State) -> dict[str, Any]:
+def accelerations_bound(x: SymbolicState) -> dict[str, Any]:
     """A and b of the constraints, b as a last column.                                     Udwadia (3)–(5)"""
     A, b = second_order(x)
     return {RESULT: Vec([Vec((*row, right)) for row, right in zip(A, b, strict=True)])}
@@ -131,12 +131,12 @@ def accelerations_bound(x: State) -> dict[str, Any]:
 LETTERS = {"omega": "omega", "alpha": "alpha", "a": "a", "f": "f", "n": "n", "m": "m", "h": "h", "S": "Sigma"}
 
 
-def program(derivation: Derivation, quantity: Callable[[State], dict[str, Any]], title: str) -> Program:
+def program(derivation: Derivation, quantity: Callable[[SymbolicState], dict[str, Any]], title: str) -> Program:
     """The steps of a quantity whose intermediate results have names."""
-    return _Reader(derivation, derivation.graph(quantity), title).read()
+    return _StepReader(derivation, derivation.graph(quantity), title).read()
 
 
-class _Reader:
+class _StepReader:
     """Turns one graph into steps."""
 
     def __init__(self, derivation: Derivation, graph: Graph, title: str) -> None:
@@ -192,7 +192,7 @@ class _Reader:
         """The program."""
         graph, symbols = self.graph, self.d.symbols
         values: list[Any] = [None] * len(graph.nodes)
-        steps: list[Step] = []
+        steps: list[ProgramStep] = []
         for port in graph.inputs:
             for k, symbol in zip(port.nodes, symbols[port.name], strict=True):
                 values[k] = symbol
@@ -204,7 +204,7 @@ class _Reader:
             if self._has_own_line(k, node, value):
                 sign = -1 if k in self.opposite else 1
                 symbol = self._symbol(k, node, value)
-                steps.append(Step(symbol, sign * value, self.headings.get(k, "")))
+                steps.append(ProgramStep(symbol, sign * value, self.headings.get(k, "")))
                 value = sign * symbol
             values[k] = value
         inputs = tuple(dict.fromkeys(s for port in graph.inputs for s in symbols[port.name]))
@@ -274,7 +274,7 @@ def number(value: Any) -> Any:
     return sympy.Float(value, 17)
 
 
-def _headed(steps: list[Step]) -> list[Step]:
+def _headed(steps: list[ProgramStep]) -> list[ProgramStep]:
     """Steps without a heading stand under that of the next named one."""
     heading = ""
     found = []

@@ -10,7 +10,7 @@ import sympy
 from polhode.constrain.row_scales import ordered
 from polhode.equations_of_motion import derive
 from polhode.equations_of_motion.compact import operations
-from polhode.equations_of_motion.derive import Derivation, State
+from polhode.equations_of_motion.derive import Derivation, SymbolicState
 from polhode.equations_of_motion.polynomial import TooLarge
 from polhode.equations_of_motion.program import (
     Program,
@@ -245,7 +245,7 @@ class DerivedEquations:
         """Whether the equations of motion are short enough to read."""
         return self.operations <= self.limit
 
-    def _formulas(self, name: str, quantity: Callable[[State], Any]) -> list[list[sympy.Expr]]:
+    def _formulas(self, name: str, quantity: Callable[[SymbolicState], Any]) -> list[list[sympy.Expr]]:
         graph = self.derivation.graph(quantity)
         size = self.derivation.written_out(graph)
         try:

@@ -39,7 +39,7 @@ $c_{ik}^{\,j}$ the structure constants, $[X_i, X_k] = \sum_j c_{ik}^{\,j} X_j$ (
 REST = r"$Q$ is $\tau$ and every force without a potential (dampers, given forces, constraints)."
 
 
-class Written:
+class WrittenSections:
     """The sections of one record."""
 
     def __init__(self, eq: DerivedEquations) -> None:

@@ -60,7 +60,7 @@ def form_equations(derivation: Derivation, name: str) -> FormEquations:
     """The equations of a model's one body by a form."""
     form, model = forms[name], derivation.model
     _check(model, name)
-    return _Written(derivation, form).found()
+    return _FormWriter(derivation, form).found()
 
 
 def _check(model: Model, name: str) -> None:
@@ -73,7 +73,7 @@ def _check(model: Model, name: str) -> None:
     assert moving[0].parent == WORLD
 
 
-class _Written:
+class _FormWriter:
     """The graph of one form, and its formulas."""
 
     def __init__(self, derivation: Derivation, form: Form) -> None:

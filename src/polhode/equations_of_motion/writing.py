@@ -7,7 +7,7 @@ from typing import Any
 import sympy
 from sympy.polys.rings import PolyElement
 
-from polhode.equations_of_motion.angles import Circles, Group, Powers, Sum, Turn, joined
+from polhode.equations_of_motion.angles import Circles, ParallelGroup, ParallelTurn, Powers, Sum, joined
 from polhode.equations_of_motion.compact import compact, operations, together
 from polhode.equations_of_motion.polynomial import Alphabet, reduced
 
@@ -25,7 +25,7 @@ class Writer:
     def __init__(
         self,
         alphabet: Alphabet,
-        groups: Sequence[Sequence[Turn]],
+        groups: Sequence[Sequence[ParallelTurn]],
         rates: set[sympy.Symbol],
         inertial: Container[sympy.Symbol] = (),
     ) -> None:
@@ -34,8 +34,8 @@ class Writer:
         met = set(alphabet.circles)
         own = [list(group) for group in groups if any(turn.angle in met for turn in group)]
         known = {turn.angle for group in own for turn in group}
-        own += [[Turn(angle, None, 1)] for angle in alphabet.circles if angle not in known]
-        self.circles = Circles([Group(turns) for turns in own])
+        own += [[ParallelTurn(angle, None, 1)] for angle in alphabet.circles if angle not in known]
+        self.circles = Circles([ParallelGroup(turns) for turns in own])
         self.place: dict[int, tuple[int, int, int]] = {}
         for g, turns in enumerate(own):
             for k, turn in enumerate(turns):

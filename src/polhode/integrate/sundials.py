@@ -8,6 +8,9 @@ import numpy as np
 
 from polhode.errors import InputError, message
 
+SUNDIALS = ("cvode", "cvode-bdf", "ida")
+"""Names of the solvers: Adams' formulas; backward differentiation; the same on implicit equations."""
+
 MOST_STEPS = 1_000_000
 """Steps between two samples."""
 

@@ -20,7 +20,7 @@ START = (0.8660254037844387, 0.5, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class Row:
+class FormResult:
     """One form in a comparison. None: the form has no such thing, or `note` says why it is missing."""
 
     form: str
@@ -55,7 +55,7 @@ class Comparison:
     reference: Motion
     multipliers: dict[str, np.ndarray]
     """λ over the samples of the reference motion, by form."""
-    rows: list[Row]
+    rows: list[FormResult]
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the curves, as plain numbers."""
@@ -97,7 +97,7 @@ def compare(
     truth = reference(body, np.linspace(0.0, duration, SAMPLES))
     truth = truth._replace(p=normalise(truth.p))
     rows, multipliers = [], {}
-    done: dict[tuple, tuple[Row, np.ndarray | None]] = {}
+    done: dict[tuple, tuple[FormResult, np.ndarray | None]] = {}
     for form in chosen:
         progress(form.name)
         load = form.load if body.loads.force is not None else ""  # without a force all variants are one
@@ -113,7 +113,7 @@ def compare(
 
 def _row(
     form: Form, body: SingleBody, truth: Motion, duration: float, step: float, sequence: str
-) -> tuple[Row, np.ndarray | None]:
+) -> tuple[FormResult, np.ndarray | None]:
     pdot = rate(truth.p, truth.omega)
     loads = {name: load for name, load in body.loads._asdict().items() if load is not None}
     state: dict[str, Any] = {"p": truth.p, "pdot": pdot, "inertia": body.inertia, **loads}
@@ -135,7 +135,7 @@ def _row(
         note = "diverged"
     multiplier = found.multiplier if found else None
     predicted = found.predicted if found else None
-    row = Row(
+    row = FormResult(
         form.name,
         form.citation,
         None if multiplier is None else float(multiplier[0]),

@@ -13,7 +13,7 @@ from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.model import Model
 from polhode.result.atomic_file import atomic_path, atomic_write
-from polhode.show.packing import Store
+from polhode.show.packing import PackedArrays
 from polhode.show.page.report import document
 from polhode.show.page.sections import animation as animation_section, header
 from polhode.show.plots.run_source import Run, instants, model_of, opened
@@ -127,7 +127,7 @@ def _nothing(run: "Dataset") -> InputError:
 
 def _page(run: "Dataset", model: Model, shown: Shown, sequence: str, shapes: dict[str, Any]) -> str:
     """The page of an animation: the report's own stage, alone."""
-    store = Store()
+    store = PackedArrays()
     moving = scene(run, model, store, sequence, shapes)
     if moving is None:
         raise _nothing(run)

@@ -26,7 +26,7 @@ DEEP = 16
 """Levels drawn with a margin; deeper ones are numbered."""
 
 
-class Row(NamedTuple):
+class TreeLine(NamedTuple):
     """One line of the tree; without a joint it is the world, or says how many are left out."""
 
     margin: str
@@ -62,12 +62,12 @@ class Level(NamedTuple):
         return "".join("   " if last else "│  " for last in self.lasts[:-1]) + ("└─ " if self.lasts[-1] else "├─ ")
 
 
-def tree_rows(model: Model, full: bool = False) -> Iterator[Row]:
+def tree_rows(model: Model, full: bool = False) -> Iterator[TreeLine]:
     """The lines of the tree, from the top."""
     below: dict[str, list[Joint]] = defaultdict(list)
     for joint in model.joints:
         below[joint.parent].append(joint)
-    yield Row("", WORLD, None)
+    yield TreeLine("", WORLD, None)
     waiting = _children(below[WORLD], Level(), full)
     while waiting:
         member, level = waiting.pop()
@@ -77,9 +77,9 @@ def tree_rows(model: Model, full: bool = False) -> Iterator[Row]:
         for k, member in enumerate(run):
             level = level.below(True) if k else level
             if isinstance(member, int):
-                yield Row(level.margin, f"… {member} more", None)
+                yield TreeLine(level.margin, f"… {member} more", None)
             else:
-                yield Row(level.margin, member.child, member)
+                yield TreeLine(level.margin, member.child, member)
         if not isinstance(member, int):
             waiting += _children(below[member.child], level, full)
 

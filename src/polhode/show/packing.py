@@ -15,7 +15,7 @@ MOST_SAMPLES, MOST_NUMBERS = 2000, 200_000
 """Samples of one curve on the page, and of all curves together."""
 
 
-class Store:
+class PackedArrays:
     """Arrays of numbers as base64 text, equal ones once."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Store:
 
 
 @dataclass(frozen=True)
-class Curve:
+class PlotCurve:
     """One curve: its name, its values over time, the number of its colour."""
 
     name: str
@@ -53,7 +53,7 @@ class Plot:
 
     title: str
     axis: str
-    curves: list[Curve]
+    curves: list[PlotCurve]
     section: str = "balance"
     log: bool = False
     note: str = ""
@@ -84,14 +84,14 @@ def thinned(curves: Sequence[np.ndarray], most: int = MOST_SAMPLES) -> np.ndarra
     return np.array(sorted(kept))
 
 
-def packed(plots: Sequence[Plot], time: np.ndarray, store: Store) -> list[dict[str, Any]]:
+def packed(plots: Sequence[Plot], time: np.ndarray, store: PackedArrays) -> list[dict[str, Any]]:
     """The plots as plain data for the page."""
     count = sum(len(plot.curves) for plot in plots)
     most = min(MOST_SAMPLES, max(MOST_NUMBERS // max(count, 1), 200))
     return [_packed(plot, time, store, most) for plot in plots]
 
 
-def _packed(plot: Plot, time: np.ndarray, store: Store, most: int) -> dict[str, Any]:
+def _packed(plot: Plot, time: np.ndarray, store: PackedArrays, most: int) -> dict[str, Any]:
     record: dict[str, Any] = {"title": plot.title, "axis": plot.axis, "log": plot.log, "series": []}
     shown = [_shown(curve.values, plot.log) for curve in plot.curves]
     if not any(np.isfinite(y).any() for y in shown):

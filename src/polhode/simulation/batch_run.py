@@ -91,7 +91,7 @@ class BatchRun:
             fix = "Write it on generic scalars: a function of (t, q, v), or of (t, q, v, numbers)."
             raise InputError(message("sweep, tau", "a function in Python", "Sampled", "compiled inputs", fix))
         self.model = run.model
-        q, level = np.array(run.zero), None
+        q, level = np.array(self.model.zero), None
         self.along: Directions = directions(self.model, q, level, spec.numbers, "sweep")
         self.names = (*self.along.inputs, *spec.free)
         """Of the numbers that each run has its own of, in the order of p."""
@@ -145,7 +145,7 @@ class BatchRun:
         tree = self._tree(p)
         law = self.compiled.law
         if takes_numbers(self.spec.run.tau) or isinstance(run.tau, PD):
-            law = law_of(self.model, tree, run.tau, np.array(run.zero))[0]
+            law = law_of(self.model, tree, run.tau, np.array(self.model.zero))[0]
         found = copy(self.compiled.on(tree, law)) if self.along.inputs else copy(self.compiled)
         vars(found).update(spec=run, law=law)
         return found
@@ -220,7 +220,7 @@ class BatchRun:
     def _key(self, part: str) -> str:
         model, run, spec = identity_text(self.model), self.spec.run, self.spec
         functions = takes_numbers(run.tau) or run.crossings or spec.outputs or isinstance(run.tau, PD)
-        law = self.compiled.law_text or (spec.identity if functions or self.compiled.law else "")
+        law = self.compiled.driven.law_text or (spec.identity if functions or self.compiled.law else "")
         if not model or not law or (functions and not spec.identity):
             return ""
         names = repr((self.names, self.along.inputs, sorted(self.along.places.items()), tuple(self.outputs)))

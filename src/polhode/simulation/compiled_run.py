@@ -5,7 +5,6 @@ What cannot be traced (a user's function that branches on values) runs in Python
 
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -13,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from polhode.check.diagnosis import Missed, contradictions, missed
 from polhode.constrain.absolute_coordinates import Absolute
-from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
-from polhode.errors import InputError, PolhodeError, PolhodeWarning, message, told
+from polhode.errors import InputError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.bound import BOUND
 from polhode.integrate.method import Method
@@ -28,24 +25,20 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.schedule import fused
-from polhode.model import Model, Tree, make_tree, regrouped
+from polhode.model import Model, Tree, regrouped
 from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
-from polhode.simulation.inputs import law_of, named_inputs, ours, traceable
+from polhode.simulation.driven_model import DrivenModel
+from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.system.algorithms import FACTORED, identity_text
-from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.quantities import forward_by_factors, forward_dynamics
-from polhode.system.system import System
 
 SHORT = 1e-6
 """A first step, s, where none can be told."""
 
 UNBOUNDED = 1e50
 """A state with a larger number has run away by itself: no input is to blame."""
-
-AHEAD = 1e-9
-"""How far ahead, relative to the time, a constraint is looked at where a run cannot go on."""
 
 WRITTEN = 50
 """Numbers of a state up to which the stages of a step are written out, each with sums of its own."""
@@ -66,8 +59,6 @@ class RunSpec:
     crossings: tuple[step_state.Crossing, ...] = ()
     norm: str = "state"
     """What keeps quaternions at unit length: "state", or "none"; Lie-group methods need neither."""
-    zero: tuple[float, ...] = ()
-    """The coordinates at zero."""
     start: tuple[np.ndarray, np.ndarray] | None = None
     """q and v at the start, where the user's functions are tried."""
     held: bool = False
@@ -81,51 +72,23 @@ class CompiledRun:
 
     def __init__(self, spec: RunSpec, warn: bool = True) -> None:
         self.spec, self.model = spec, spec.model
-        self.tree, self.constrained = make_tree(spec.model), constrained_dynamics(spec.model, spec.policy)
-        self.law, self.law_text = law_of(spec.model, self.tree, spec.tau, np.array(spec.zero))
-        self.inputs = named_inputs(spec.model, spec.tau, self.law)
+        self.driven = driven = DrivenModel(spec.model, spec.tau, spec.policy, spec.crossings, spec.start)
+        self.tree, self.constrained, self.law = driven.tree, driven.constrained, driven.law
         if self.constrained and self.constrained.scales.light and spec.policy.keeping == "ggl":
             fix = "Give every body mass and inertia, or take constraints='project'."
             found = f"model '{spec.model.name}', whose mass matrix is singular"
             raise InputError(message("simulate, constraints", "'ggl' needs M⁻¹", found, "a regular one", fix))
-        if not self.constrained:
-            check_mass_matrix("simulate", spec.model, self.tree)
         self._looped = True
         self.raised = ""
-        """What a user's function raised during the run, and where."""
-        self._try()
-        self.in_python = self._reasons()
+        """What a user function raised during the run, and where."""
+        self.in_python = driven.untraceable()
+        """Why steps run in Python, one reason for each user function; none: they are compiled."""
         if self.in_python and self.constrained and spec.policy.keeping in BOUND:
             fix = "Write it on generic scalars (polhode.sin, polhode.where, …), or take constraints='project'."
             where = f"simulate, constraints {spec.policy.keeping!r}"
             raise InputError(message(where, "needs compiled inputs", self.in_python[0], "none in Python", fix))
         for reason in self.in_python if warn else ():
-            warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=4)
-
-    def _try(self) -> None:
-        """Ask the user's functions once, at the start, so that a mistake is told before the run."""
-        q, v = self.spec.start or (np.array(self.spec.zero), np.zeros(self.model.nv))
-        state = 0.0, Vec(q.tolist()), Vec(v.tolist())
-        asked: list[tuple[str, Callable[[], Any], int]] = [(f, partial(g, *state), 1) for f, g in self.inputs]
-        asked += [(f"event '{c.name}'", partial(c.function, *state), 0) for c in self.spec.crossings]
-        for name, function, axes in asked:
-            where = f"simulate, {name}"
-            try:
-                found = np.array(function(), dtype=float)
-            except PolhodeError:
-                raise
-            except Exception as error:
-                raise InputError(message(where, "failed at the start", told(error), "finite numbers")) from error
-            if found.ndim != axes:
-                raise InputError(message(where, "wrong result", f"shape {found.shape}", "one number"))
-            if not np.all(np.isfinite(found)):
-                raise InputError(message(where, "not finite at the start", str(found.tolist())[:80], "finite numbers"))
-
-    def _reasons(self) -> list[str]:
-        """Why the run cannot be compiled."""
-        crossings = [(f"event '{c.name}'", c.function) for c in self.spec.crossings]
-        found = [traceable(self.model, function, what) for what, function in (*self.inputs, *crossings)]
-        return [reason for reason in found if reason]
+            warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=6)
 
     # on generic scalars
 
@@ -161,7 +124,7 @@ class CompiledRun:
         reduced = tree if whole else regrouped(tree)
         if not rolled and not self.constrained and is_large(reduced):
             forward = forward_dynamics
-        law = law or law_of(self.model, tree, self.spec.tau, np.array(self.spec.zero))[0]
+        law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
         other = copy(self)
         vars(other).update(tree=tree, law=law, _acceleration=(forward, reduced, operations), _looped=False)
         for name in ("_shared", "_projection"):
@@ -203,22 +166,14 @@ class CompiledRun:
         forward, tree, _ = self._acceleration
         return SharedFunction("acceleration", lambda t, q, v, tau: forward(Arguments(tree, q, v, tau=tau, t=t[0])))
 
-    @cached_property
-    def system(self) -> System:
-        """The same model as a System, for what is asked of it besides the run."""
-        policy = self.spec.policy
-        return System(
-            self.model, engine=policy.engine, rank_tolerance=policy.rank_tolerance, baumgarte=policy.baumgarte
-        )
-
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ under constraints of plain numbers: conditions are derived from a graph, so a kernel is asked."""
-        return Vec(self.system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
+        return Vec(self.driven.system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
 
     def _project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """The state brought back to where the constraints hold."""
         if not _is_traced(q, v):
-            found = self.system.project([*q], [*v], t=t)
+            found = self.driven.system.project([*q], [*v], t=t)
             return Vec(found.q.tolist()), Vec(found.v.tolist())
         both = self._projection(Vec([t]), q, v)
         return Vec(both[: len(q)]), Vec(both[len(q) :])
@@ -285,14 +240,14 @@ class CompiledRun:
         """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""
         if not np.max(abs(np.concatenate([q, v])), initial=0.0) < UNBOUNDED:
             return ""
-        if self.constrained and (found := self._contradictions(t, q, v, sizes)):
+        if self.constrained and (found := self.driven.contradictions(t, q, v, sizes)):
             return found
         for h in (0.0, *sizes):
             try:
                 state = self.ahead(t, q, v, h, level)
             except Exception:
                 return ""
-            for name, function in self.inputs:
+            for name, function in self.driven.inputs:
                 try:
                     values = np.array(function(*state), dtype=float)
                 except Exception as error:
@@ -301,49 +256,11 @@ class CompiledRun:
                     return f"{name} is not finite: {str(values.tolist())[:80]} at t = {state[0]:.9g}"
         return ""
 
-    def missed(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
-        """What constraints miss at samples of a run."""
-        return missed(self.system, time, q, v)
-
-    def _contradictions(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float]) -> str:
-        """Which constraints contradict each other at a state or just ahead of it; "" if none."""
-        for h in (0.0, *sizes, AHEAD * max(abs(t), 1.0)):
-            A, b = self.system.constraint_rows(q, v, t=t + h)
-            broken = ~np.all(np.isfinite(np.column_stack([A, b])), axis=1)
-            if np.any(broken):
-                listed = ", ".join(f"'{n}'" for n, yes in zip(self.system.constraint_names, broken, strict=True) if yes)
-                return f"constraint {listed} has no finite derivative at t = {t + h:.9g}"
-            if found := contradictions(self.system, q, v, t + h):
-                names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
-                return f"constraints contradict each other: {names}"
-        return ""
-
-    def forces(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
-        """The generalised forces of the inputs at samples (n, nv); None where there is no law."""
-        law = self.law
-        if law is None:
-            return None
-        if self._law_kernel is not None:
-            (found,) = self._law_kernel(*(np.ascontiguousarray(x) for x in (time, q, v)))
-            return np.array(np.broadcast_to(found, (len(time), self.model.nv)))
-        found = np.full((len(time), self.model.nv), np.nan)
-        for k, (t, q_k, v_k) in enumerate(zip(time.tolist(), q.tolist(), v.tolist(), strict=True)):
-            with suppress(Exception):  # where a run failed by its input
-                found[k] = law(t, Vec(q_k), Vec(v_k))
-        return found
-
-    @cached_property
-    def _law_kernel(self) -> Kernel | None:
-        law, nq, nv = self.law, (self.model.nq,), (self.model.nv,)
-        if not self.model.nv or law is None or traceable(self.model, law, "tau"):
-            return None
-        return kernel_for("", lambda: trace(law, t=(), q=nq, v=nv), f"{self.model.name}: inputs", 1)
-
     @cached_property
     def like(self) -> Any:
         """A step state, for its shape."""
         make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
-        q, v = Vec(self.spec.zero), Vec([0.0] * self.model.nv)
+        q, v = Vec(self.model.zero), Vec([0.0] * self.model.nv)
         return make(self.setup(v), 0.0, q, v, 1.0)
 
     @cached_property
@@ -451,9 +368,9 @@ class CompiledRun:
     def _key(self) -> str:
         """What makes the kernel the same again; "": functions, which no text tells."""
         model, spec = identity_text(self.model), self.spec
-        if not model or spec.crossings or not (self.law_text or spec.held):
+        if not model or spec.crossings or not (self.driven.law_text or spec.held):
             return ""
-        inputs = "held" if spec.held else self.law_text
+        inputs = "held" if spec.held else self.driven.law_text
         policy = spec.policy.identity if self.constrained or spec.policy.engine == "absolute" else ""
         return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run")
 

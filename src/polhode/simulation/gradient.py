@@ -22,9 +22,12 @@ from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Model
 from polhode.scalar import Array, Scalar, Vec
 from polhode.simulation.derivative_directions import Directions, directions
+from polhode.simulation.option_table import RUN_OPTIONS
 from polhode.simulation.replayed_steps import BlockStart, Replay, ReplayedRun, StepBlock, kept_as
+from polhode.simulation.run import Progress, Run
+from polhode.simulation.run_options import RunOptions
+from polhode.simulation.scenario import Scenario
 from polhode.simulation.sensitivity import NOTHING, StepMap, constant_forces, kept_on_constraints
-from polhode.simulation.simulate import Progress, Run, settings_of
 
 Objective = Callable[[Vec, Vec], Scalar]
 """One number of (q, v) on generic scalars."""
@@ -53,9 +56,9 @@ def gradient(
     tau: Any = None,
     step: float | None = None,
     method: str | None = None,
-    tolerance: float = 1e-9,
+    tolerance: float = RUN_OPTIONS["tolerance"].default,
     *,
-    norm: str = "state",
+    norm: str = RUN_OPTIONS["norm"].default,
     progress: Progress | None = None,
 ) -> Gradient:
     """The value of an objective of a motion and its derivatives, by one run there and one back.
@@ -69,10 +72,10 @@ def gradient(
     progress    called with the part that is done and the time reached, there and back
     ->          value, {path: derivative}: of the numbers that the run computes, its steps held fixed
     """
-    settings = settings_of(model, q, v, duration, step, method, tolerance, None, None, norm)
-    run = Run(settings, tau, ())
+    options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, norm=norm)
+    run = Run(Scenario.of(model, q, v, tau, options))
     replayed = run.replayed(WHERE)
-    along = directions(model, settings.q, constant_forces(run.compiled), parameters, WHERE)
+    along = directions(model, replayed.q, constant_forces(replayed.compiled), parameters, WHERE)
     along = kept_on_constraints(replayed, along)
     return Adjoint(replayed, along, objective, running)(progress or (lambda part, t: None))
 

@@ -191,6 +191,11 @@ def _interpolated(times: np.ndarray, values: np.ndarray, hold: bool) -> Law:
     return law
 
 
+def is_held_input(tau: Any) -> bool:
+    """Whether an input is held between the times at which it changes: a sampled controller, a table that holds."""
+    return isinstance(tau, Sampled) or (isinstance(tau, Table) and tau.hold)
+
+
 def breaks(tau: Any, duration: float) -> np.ndarray:
     """The times within a run at which forces that are held change, 0 apart."""
     if isinstance(tau, Sampled):

@@ -10,16 +10,16 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from polhode import __version__
-from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, message
+from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.result.assembly import assemble
 from polhode.result.atomic_file import atomic_write, clear_parts, refuse_existing
@@ -29,12 +29,14 @@ from polhode.result.signed import Damaged, is_count, read_bounded
 from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER, Store
 from polhode.result.trailer import NOBODY, read_end
 from polhode.scalar import Array
-from polhode.simulation import step_state
 from polhode.simulation.inputs import Sampled
-from polhode.simulation.run_loop import Ending, Event, Position, Samples
-from polhode.simulation.simulate import Run, fitting, joined, settings_of, tighter
-from polhode.simulation.sundials_run import SUNDIALS
-from polhode.simulation.work_limits import MAX_BYTES_ON_DISK, MAX_STEPS, bytes_of_sample, limits_of
+from polhode.simulation.option_table import MAX_BYTES_ON_DISK, RUN_OPTIONS
+from polhode.simulation.run import Run, joined
+from polhode.simulation.run_loop import RunLoop
+from polhode.simulation.run_options import MotionKeywords, run_options, takes_run_options
+from polhode.simulation.run_records import Ending, Position, Samples
+from polhode.simulation.scenario import Scenario
+from polhode.simulation.work_limits import bytes_of_sample
 from polhode.system.algorithms import identity_text
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ Progress = Callable[[float, float, int], None]
 """Called with the part of the run that is done, the time reached, and the steps taken."""
 
 
+@takes_run_options(MotionKeywords, max_bytes=MAX_BYTES_ON_DISK)
 def record(
     directory: str | Path,
     model: Model,
@@ -64,53 +67,39 @@ def record(
     tau: Any = None,
     step: float | None = None,
     method: str | None = None,
-    tolerance: float = 1e-9,
+    tolerance: float = RUN_OPTIONS["tolerance"].default,
     *,
-    samples: int | Array | None = None,
-    every: int | None = None,
-    events: Sequence[Event] = (),
-    norm: str = "state",
-    engine: str = DEFAULT,
-    rank_tolerance: float = TOLERANCE,
-    constraints: str = "project",
-    baumgarte: Sequence[float] | None = None,
-    move_start: bool = False,
-    verify: bool = False,
     progress: Progress | None = None,
     model_text: str = "",
     checkpoint: float = CHECKPOINT,
     resume: bool = False,
     force: bool = False,
     note: str = "",
-    max_steps: float = MAX_STEPS,
-    max_bytes: float = MAX_BYTES_ON_DISK,
     then: Callable[["xr.Dataset"], None] | None = None,
+    **options: Unpack[MotionKeywords],
 ) -> "xr.Dataset":
-    """Follow the motion of a model into a folder, in bounded memory; arguments as in `simulate`, and:
+    """The motion of a model, followed into a folder in bounded memory; q, v, tau as in `simulate`, and:
 
-    directory   where `run.nc` is to be; made if it is missing
-    checkpoint  seconds of work between checkpoints
-    resume      go on with a run that was cut off; model, method, options and version must be the same
-    force       replace a run that is there
-    note        a text kept beside the checkpoint, for who resumes; see `note_of`
-    max_steps, max_bytes  as in `simulate`; bytes are those on disk
-    then        makes what else belongs to the run; where it is killed, a resumed run is not computed again
-    ->          the Dataset in `run.nc`, read when it is used; Ctrl-C leaves what there is, and the checkpoint
+    directory      where `run.nc` is to be; made if it is missing
+    {options}
+    progress       called with the part that is done, the time reached and the steps taken
+    checkpoint     seconds of work between checkpoints
+    resume         resume a run that was cut off; model, method, options and version must be the same
+    force          replace a run that is there
+    note           a text kept beside the checkpoint, for who resumes; see `note_of`
+    then           makes what else belongs to the run; where it is killed, a resumed run is not computed again
+    ->             the Dataset in `run.nc`, read when it is used; Ctrl-C leaves what there is, and the checkpoint
     """
-    way = constraint_policy_of("record", engine, rank_tolerance, constraints, baumgarte)
-    method = fitting(model, way, method)
-    if method in SUNDIALS:
+    by_place = {"duration": duration, "step": step, "method": method, "tolerance": tolerance}
+    given = {"max_bytes": MAX_BYTES_ON_DISK, **options}
+    scenario = Scenario.of(model, q, v, tau, run_options("record", MotionKeywords, given, **by_place))
+    if scenario.method in SUNDIALS:
         fix = "Take ph.simulate, or a method of ph.methods."
-        raise InputError(
-            message("record, method", "SUNDIALS keeps no checkpoints", repr(method), "a method of ours", fix)
-        )
-    limits = limits_of("record", max_steps, max_bytes)
-    options = step, method, tolerance, samples, every, norm, None, move_start, limits, tau, way.rank_tolerance
-    settings = settings_of(model, q, v, duration, *options)
-    settings = replace(settings, way=way)
+        what = "SUNDIALS keeps no checkpoints"
+        raise InputError(message("record, method", what, repr(scenario.method), "a method of ours", fix))
     if not 0 < checkpoint < float("inf"):
         raise InputError(message("record, checkpoint", "out of range", repr(checkpoint), "seconds above 0"))
-    run, path = Run(settings, tau, tuple(events)), Path(directory) / RUN
+    run, path, verify = Run(scenario), Path(directory) / RUN, scenario.options.verify
     asked = identity(run)
     own = _digest(asked, verify)
     if resume and _is_written(path, own):
@@ -125,8 +114,8 @@ def record(
             with atomic_write(store.folder / NOTE, force=True) as sink:
                 sink.write(note.encode())
         recording.follow(progress)
-        error = recording.second_run() if verify and run.loop.ending.status != "interrupted" else None
-        done = run.loop.ending.status != "interrupted"
+        done = recording.loop.ending.status != "interrupted"
+        error = recording.second_run() if verify and done else None
         recording.write(path, error, model_text, force or resume, own if done else NOBODY)
         found = _loaded(path)
         if then:
@@ -184,22 +173,22 @@ def _opened(path: Path, asked: dict[str, Any], resume: bool, force: bool) -> tup
 
 def identity(run: Run) -> dict[str, Any]:
     """What makes a run the same again; functions are told by their names only."""
-    settings, spec = run.settings, run.compiled.spec
-    model = settings.model
+    scenario, options = run.scenario, run.options
+    model, times = scenario.model, options.times
     return {
         "model": identity_text(model) or f"{model}\n{model.numbers()}",
-        "start q": settings.q.tolist(),
-        "start v": settings.v.tolist(),
-        "duration": settings.duration,
-        "method": settings.method,
-        "step": settings.step,
-        "tolerance": None if run.fixed else settings.tolerance,
-        "norm": settings.norm,
-        "constraints": settings.way.identity,
-        "samples": None if settings.times is None else settings.times.tolist(),
-        "every": settings.every,
-        "inputs": run.compiled.law_text or _name(spec.tau),
-        "events": [[event.name, event.direction, event.terminal, _name(event.function)] for event in run.events],
+        "start q": scenario.q.tolist(),
+        "start v": scenario.v.tolist(),
+        "duration": scenario.duration,
+        "method": scenario.method,
+        "step": options.step,
+        "tolerance": None if options.fixed else options.tolerance,
+        "norm": options.norm,
+        "constraints": options.policy.identity,
+        "samples": None if times is None else times.tolist(),
+        "every": options.every,
+        "inputs": run.driven.law_text or _name(scenario.tau),
+        "events": [[event.name, event.direction, event.terminal, _name(event.function)] for event in options.events],
     }
 
 
@@ -212,18 +201,18 @@ class Recording:
     """One run on its way to disk."""
 
     def __init__(self, run: Run, store: Store, checkpoint: float) -> None:
-        self.run, self.store, self.checkpoint = run, store, checkpoint
+        assert isinstance(run.stepper, RunLoop)  # the others keep no checkpoints
+        self.run, self.loop, self.store, self.checkpoint = run, run.stepper, store, checkpoint
         self.seen, self.ended = store.rows, False
         self.pending: list[tuple[int, Samples]] = []  # with the number of samples up to the end of each
         self._sure = (self.seen, self.state())
-        model = run.settings.model
-        self.chunk = int(np.clip(CHUNK // bytes_of_sample(model), 256, 2**16))
+        self.chunk = int(np.clip(CHUNK // bytes_of_sample(run.model), 256, 2**16))
 
     # the state of a run, and back
 
     def state(self) -> dict[str, Any]:
         """All that is needed to go on from here."""
-        at, ending = vars(self.run.loop.position), vars(self.run.loop.ending)
+        at, ending = vars(self.loop.position), vars(self.loop.ending)
         known = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in at.items()}
         counted = {name: value for name, value in ending.items() if name != "events"}
         return {
@@ -236,7 +225,7 @@ class Recording:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state, if it is one of this run."""
-        loop = self.run.loop
+        loop = self.loop
         try:
             self._check(state)
         except (KeyError, TypeError, ValueError, RecursionError, AttributeError) as fault:
@@ -255,9 +244,8 @@ class Recording:
 
     def _check(self, state: dict[str, Any]) -> None:
         """Raise unless a state fits the run: compiled code trusts its shapes."""
-        run = self.run
-        model, segments = run.settings.model, run.loop.segments
-        sizes = {"q": model.nq, "v": model.nv, "packed": run.compiled.width, "level": model.nv}
+        model, segments = self.run.model, self.loop.segments
+        sizes = {"q": model.nq, "v": model.nv, "packed": self.loop.compiled.width, "level": model.nv}
         for name, size in sizes.items():
             value = state.get(name)
             if value is None and name in ("packed", "level"):
@@ -292,17 +280,16 @@ class Recording:
             self.ended = True
             self._sure = (self.seen, self.state())
         except KeyboardInterrupt:
-            ending = self.run.loop.ending
-            ending.status, ending.reason = "interrupted", f"by its user, at t = {self.run.loop.position.t:.6g}"
+            self.loop.ending.interrupt(self.loop.position.t)
         self.save()
         self._flush(self.seen)
 
     def _follow(self, progress: Progress | None) -> None:
-        loop, last = self.run.loop, time.monotonic()
+        loop, last = self.loop, time.monotonic()
         for block in loop:
             self.pending.append((self.seen + len(block.time), block))
             self.seen += len(block.time)
-            if self._can_go_on():
+            if loop.can_resume:
                 self._sure = (self.seen, self.state())
             if self.seen - self.store.rows >= self.chunk:
                 self._flush(self._sure[0])
@@ -310,12 +297,7 @@ class Recording:
                 self.save()
                 last = time.monotonic()
             if progress:
-                progress(loop.position.t / self.run.settings.duration, loop.position.t, loop.ending.accepted)
-
-    def _can_go_on(self) -> bool:
-        """Whether the position follows the last sample, with no event half dealt with."""
-        packed, engine = self.run.loop.position.packed, self.run.compiled
-        return packed is not None and float(engine.field(packed, "status")) == step_state.GOING
+                progress(loop.position.t / self.run.scenario.duration, loop.position.t, loop.ending.accepted)
 
     def save(self) -> None:
         """A checkpoint at the last position that is sure."""
@@ -346,13 +328,13 @@ class Recording:
         assemble(store, template, path, run.whole, force, own)
 
     def _append_start(self) -> None:
-        q, v = self.run.settings.q, self.run.settings.v
+        q, v = self.run.scenario.q, self.run.scenario.v
         self.store.append(joined([Samples(np.zeros(1), q[None], v[None], np.full(1, np.nan))]))
 
     def second_run(self) -> float:
         """The error, by a run with a hundredth of the tolerance or half the step."""
-        second = Run(tighter(self.run.settings), self.run.tau, self.run.events)
-        return error_of_parts(self.run.settings.model, _side_by_side(self.store.chunks(), iter(second.loop)))
+        second = Run(self.run.scenario.tighter())
+        return error_of_parts(self.run.model, _side_by_side(self.store.chunks(), iter(second.stepper)))
 
 
 def _side_by_side(chunks: Iterator[dict], blocks: Iterator[Samples]) -> Iterator[tuple[dict, dict]]:

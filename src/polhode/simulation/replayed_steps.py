@@ -16,7 +16,9 @@ from polhode.scalar import Scalar, Vec, minimum, shaped
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.inputs import Sampled
-from polhode.simulation.run_loop import LOOKS, Event, Segment
+from polhode.simulation.run_loop import LOOKS
+from polhode.simulation.run_records import Segment
+from polhode.simulation.scenario import Scenario
 
 FEW = 64
 """Steps of the first block of a segment under control: how many there will be is not known."""
@@ -37,11 +39,9 @@ class ReplayedRun(NamedTuple):
     """No step under control is longer."""
 
 
-def replayed(
-    compiled: CompiledRun, segments: Sequence[Segment], q: np.ndarray, v: np.ndarray, tolerance: float,
-    events: Sequence[Event], where: str,
-) -> ReplayedRun:  # fmt: skip
+def replayed(compiled: CompiledRun, scenario: Scenario, where: str) -> ReplayedRun:
     """The run to be replayed, or an error that says why it has no derivative."""
+    events, segments = scenario.options.events, scenario.segments
     for event in events:
         if event.reset:
             fix = "Leave the reset out, or end the run there (terminal=True)."
@@ -52,7 +52,8 @@ def replayed(
     for reason in (*sampled, *compiled.in_python):
         fix = "Write it on generic scalars: polhode.sin, polhode.where, …"
         raise InputError(message(where, "no derivative of a function in Python", reason, "compiled inputs", fix))
-    return ReplayedRun(compiled, segments, q, v, tolerance, segments[-1].end / LOOKS if events else step_state.LONGEST)
+    longest = segments[-1].end / LOOKS if events else step_state.LONGEST
+    return ReplayedRun(compiled, segments, scenario.q, scenario.v, scenario.options.tolerance, longest)
 
 
 class BlockStart(NamedTuple):

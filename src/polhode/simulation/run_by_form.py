@@ -74,7 +74,7 @@ class RunByForm:
         x = np.array(self.chart.start(split(self.single.p, 1), split(self.single.omega, 1)), dtype=float)
         known = (repr(self.single.inertia.tolist()), repr(self.single.loads), self.form.name, self.norm)
         kernel = steps_kernel(self.chart.rhs, self.chart.norms[self.norm], len(x), known, self.model.name)
-        for times, states, sizes in courses(kernel, x, segments):
+        for times, states, sizes in sampled_states(kernel, x, segments):
             yield self._samples(times, states, sizes)
 
     def _samples(self, times: np.ndarray, x: np.ndarray, sizes: np.ndarray) -> Samples:
@@ -104,12 +104,8 @@ class RunByForm:
         return {name: Extra(x, ("time",), "J", text[name]) for name, x in values.items()}
 
 
-Course = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Times, states and step sizes of samples."""
-
-
-def courses(kernel: Any, x: np.ndarray, segments: Sequence[Segment]) -> Iterator[Course]:
-    """The start of a run, then its samples segment by segment, by the steps of a kernel."""
+def sampled_states(kernel: Any, x: np.ndarray, segments: Sequence[Segment]) -> Iterator[tuple[np.ndarray, ...]]:
+    """Times, states and step sizes of the start of a run, then of its samples segment by segment, by a kernel."""
     yield np.zeros(1), x[None], np.array([np.nan])
     for segment in segments:
         counts = np.array(list(segment.counts), dtype=float)

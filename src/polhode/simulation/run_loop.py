@@ -3,7 +3,6 @@
 Compiled code fills blocks of step states; between blocks Python looks at the clock, at events and at its user.
 """
 
-import math
 import time
 from collections.abc import Generator, Iterator
 from itertools import accumulate
@@ -12,18 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, message, told
+from polhode.integrate.bound import BOUND
+from polhode.integrate.methods import method_named
+from polhode.result.dataset import Extra
 from polhode.scalar import UNIT_TOLERANCE
 from polhode.simulation import step_state
-from polhode.simulation.compiled_run import CompiledRun
+from polhode.simulation.compiled_run import CompiledRun, RunSpec
 from polhode.simulation.inputs import Sampled
-from polhode.simulation.run_records import (
-    Ending as Ending,
-    Event as Event,
-    Position as Position,
-    Samples as Samples,
-    Segment as Segment,
-    listed as listed,
-)
+from polhode.simulation.run_records import Ending, Position, Samples, Segment
+from polhode.simulation.scenario import Scenario
 
 BLOCK_SECONDS = 0.2
 """How long compiled code may run before the clock, and the user, are looked at."""
@@ -50,6 +46,10 @@ TINY = 1e-300
 """Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
 
 
+ON_GROUP = ("implicit-midpoint", "generalized-alpha")
+"""Implicit methods that turn quaternions rather than add to them."""
+
+
 class EventHit(NamedTuple):
     """An event that changes the motion: its number, where it lies, its function there and before, and its step."""
 
@@ -66,27 +66,52 @@ class EventHit(NamedTuple):
 NONE = np.zeros(0)
 
 
+def spec_of(scenario: Scenario) -> RunSpec:
+    """The specification of the compiled code that follows a scenario."""
+    options, name = scenario.options, scenario.method
+    policy = options.policy
+    method = BOUND[policy.keeping][name] if policy.keeping in BOUND else method_named(name)
+    crossings = tuple(step_state.Crossing(event.function, event.direction, event.name) for event in options.events)
+    start = scenario.q, scenario.v
+    return RunSpec(
+        scenario.model, method, options.fixed, scenario.tau, crossings, options.norm, start, scenario.held, policy
+    )
+
+
 class RunLoop:
     """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
 
-    def __init__(
-        self,
-        compiled: CompiledRun,
-        segments: list[Segment],
-        tolerance: float,
-        events: tuple[Event, ...],
-        max_steps: float = math.inf,
-    ) -> None:
-        self.max_steps = max_steps
-        self.compiled, self.segments, self.tolerance, self.events = compiled, segments, tolerance, events
+    def __init__(self, scenario: Scenario, warn: bool = True) -> None:
+        options, segments = scenario.options, scenario.segments
+        self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
+        self.events, self.policy = tuple(options.events), options.policy
+        self.compiled = CompiledRun(spec_of(scenario), warn)
+        self.driven = self.compiled.driven
         self.ending = Ending()
-        self.position = Position(0.0, np.zeros(0), np.zeros(0))
+        self.position = Position(0.0, scenario.q.copy(), scenario.v.copy())
         self._rate = 0.0  # step states a second
-        self._most = step_state.at_once(compiled.model.nv)  # equal steps of one step state; as many as the clock allows
-        self._longest = segments[-1].end / LOOKS if events else step_state.LONGEST
+        self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
+        self._longest = segments[-1].end / LOOKS if self.events else step_state.LONGEST
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._next = 0.0  # the step that the last segment would have tried
+
+    @property
+    def norm_policy(self) -> str:
+        """What keeps quaternions at unit length: the method itself, the norm policy, or nothing."""
+        spec = self.compiled.spec
+        on_group = spec.method.family in ("Lie group", "structure-preserving") or spec.method.name in ON_GROUP
+        return "Lie group" if on_group or self.policy.keeping in BOUND else spec.norm
+
+    def extras(self, q: np.ndarray, v: np.ndarray) -> dict[str, Extra]:
+        """No further variables."""
+        return {}
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether a run may be resumed from its position: it follows the last sample, no event is half dealt with."""
+        packed = self.position.packed
+        return packed is not None and float(self.compiled.field(packed, "status")) == step_state.GOING
 
     def __iter__(self) -> Iterator[Samples]:
         """Blocks of samples from the position on; a new run begins with its start."""
@@ -450,7 +475,7 @@ class RunLoop:
     def reached(self) -> Iterator[Samples]:
         """The state where a run was interrupted, if it lies beyond the last sample."""
         at, compiled = self.position, self.compiled
-        if at.packed is not None and float(compiled.field(at.packed, "status")) == step_state.GOING:
+        if self.can_resume and at.packed is not None:
             self._note(self.segments[at.segment] if compiled.spec.fixed else None)
             yield from self._last(
                 self.segments[at.segment].h if compiled.spec.fixed else float(compiled.field(at.packed, "h0"))

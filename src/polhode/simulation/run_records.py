@@ -60,6 +60,10 @@ class Ending:
     largest: float = 0.0
     events: list[tuple[float, str]] = field(default_factory=list)
 
+    def interrupt(self, t: float) -> None:
+        """End the run at a time, by its user."""
+        self.status, self.reason = "interrupted", f"by its user, at t = {t:.6g}"
+
 
 class Samples(NamedTuple):
     """A block of samples: times (n,), q (n, nq), v (n, nv), and the steps that led there (n,)."""
@@ -105,3 +109,8 @@ class Segment(NamedTuple):
     """Equal steps: how many lead to each sample, and to the end (last)."""
     asks: bool = True
     """Whether forces that are held change at its begin."""
+
+
+def first_sample(at: Position) -> Samples:
+    """The state of a run at its start, as a block of one sample."""
+    return Samples(np.array([at.t]), at.q[None].copy(), at.v[None].copy(), np.array([np.nan]))

@@ -192,7 +192,11 @@ def constant_forces(compiled: CompiledRun) -> list[float] | None:
     """The constant forces of a run (nv,); None if they are not constant."""
     if compiled.spec.tau is None:
         return [0.0] * compiled.model.nv
-    return list(compiled.law(0.0, Vec(), Vec())) if compiled.law and compiled.law_text.startswith("constant") else None
+    return (
+        list(compiled.law(0.0, Vec(), Vec()))
+        if compiled.law and compiled.driven.law_text.startswith("constant")
+        else None
+    )
 
 
 def tangent_part(tree: Tree, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:

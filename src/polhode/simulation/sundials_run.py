@@ -1,64 +1,74 @@
-"""Runs by SUNDIALS' solvers on the compiled accelerations of a model: peers to compare our methods with."""
+"""Runs by SUNDIALS on the compiled accelerations of a model: solvers to compare our methods with."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.integrate import sundials
+from polhode.result.dataset import Extra
 from polhode.scalar import Vec
-from polhode.simulation.compiled_run import CompiledRun
-from polhode.simulation.run_records import Ending, Samples, Segment
-
-SUNDIALS = ("cvode", "cvode-bdf", "ida")
-"""Adams' formulas; backward differentiation; the same on the implicit equations M v̇ + bias = τ."""
+from polhode.simulation.driven_model import DrivenModel
+from polhode.simulation.run_records import Ending, Position, Samples, first_sample
+from polhode.simulation.scenario import Scenario
 
 
-def check_peer(method: str, step: Any, events: Sequence[Any], sensitivities: Sequence[str], held: bool) -> None:
-    """Refuse what a run by SUNDIALS does not take."""
-    asked = {"step=…": step is not None, "events": len(events), "sensitivities": len(sensitivities)}
-    asked["a sampled controller or a table that holds"] = held
-    for what, given in asked.items():
-        if given:
-            fix = "Take a method of ph.methods."
-            raise InputError(message(f"simulate, method '{method}'", "not with SUNDIALS", what, "none", fix))
-
-
-class Peer:
+class SundialsRun:
     """A run by one of SUNDIALS' solvers; quaternions are left alone, constraints are met in accelerations only."""
 
-    def __init__(self, compiled: CompiledRun, method: str, tolerance: float) -> None:
-        self.compiled, self.method, self.tolerance = compiled, method, tolerance
-        if method == "ida" and compiled.constrained:
+    norm_policy = "none"
+
+    def __init__(self, scenario: Scenario) -> None:
+        options = scenario.options
+        self.scenario, self.method, self.tolerance = scenario, scenario.method, options.tolerance
+        start = scenario.q, scenario.v
+        self.driven = DrivenModel(scenario.model, scenario.tau, options.policy, start=start)
+        self.policy = replace(options.policy, keeping="none")
+        self.position, self.ending = Position(0.0, *start), Ending()
+        self.nq = scenario.model.nq
+        if self.method == "ida" and self.driven.constrained:
             found = "a machine with constraints"
             raise InputError(message("simulate, method 'ida'", "not under constraints", found, "a tree", "Take cvode."))
-        self.system, self.nq = compiled.system, compiled.model.nq
 
-    def blocks(self, segments: Sequence[Segment], q: np.ndarray, v: np.ndarray, ending: Ending) -> Iterator[Samples]:
-        """The samples of the run; what stopped it goes into `ending`."""
-        times = np.concatenate([[0.0], *(np.array(list(segment.samples)) for segment in segments)])
-        x = np.concatenate([q, v])
+    def __iter__(self) -> Iterator[Samples]:
+        """All samples, in one block; a fault goes into `ending`."""
+        times = np.concatenate([[0.0], *(np.array(list(segment.samples)) for segment in self.scenario.segments)])
+        x = np.concatenate([self.scenario.q, self.scenario.v])
         if self.method == "ida":
             found = sundials.ida(self._residual, x, self._rhs(0.0, x), times, self.tolerance)
         else:
             found = sundials.cvode(self._rhs, x, times, self.tolerance, self.method == "cvode-bdf")
         n = len(found.states)
-        ending.accepted = found.evaluations  # its steps it does not tell
+        self.ending.accepted = found.evaluations  # its steps it does not tell
         if found.fault:
-            ending.status = "failed"
-            ending.reason = f"after t = {times[max(n - 1, 0)]:.9g}: {self.method}: {found.fault}"
+            self.ending.status = "failed"
+            self.ending.reason = f"after t = {times[max(n - 1, 0)]:.9g}: {self.method}: {found.fault}"
+        self.position.t = float(times[n - 1]) if n else 0.0
         yield Samples(times[:n], found.states[:, : self.nq], found.states[:, self.nq :], np.full(n, np.nan))
 
+    def start(self) -> Samples:
+        """The first sample."""
+        return first_sample(self.position)
+
+    def reached(self) -> Iterator[Samples]:
+        """Nothing: an interrupted solver gives no state."""
+        return iter(())
+
+    def extras(self, q: np.ndarray, v: np.ndarray) -> dict[str, Extra]:
+        """No further variables."""
+        return {}
+
     def _tau(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        law = self.compiled.law
+        law = self.driven.law
         return np.array(law(t, Vec(q.tolist()), Vec(v.tolist())), dtype=float) if law else np.zeros(len(v))
 
     def _rhs(self, t: float, x: np.ndarray) -> np.ndarray:
-        q, v = x[: self.nq].copy(), x[self.nq :].copy()
-        return np.concatenate([self.system.rate(q, v), self.system.forward_dynamics(q, v, self._tau(t, q, v), t=t)])
+        q, v, system = x[: self.nq].copy(), x[self.nq :].copy(), self.driven.system
+        return np.concatenate([system.rate(q, v), system.forward_dynamics(q, v, self._tau(t, q, v), t=t)])
 
     def _residual(self, t: float, x: np.ndarray, xdot: np.ndarray) -> np.ndarray:
         q, v, vd = x[: self.nq].copy(), x[self.nq :].copy(), xdot[self.nq :].copy()
-        moved = xdot[: self.nq] - self.system.rate(q, v)
-        return np.concatenate([moved, self.system.inverse_dynamics(q, v, vd, t=t) - self._tau(t, q, v)])
+        system = self.driven.system
+        moved = xdot[: self.nq] - system.rate(q, v)
+        return np.concatenate([moved, system.inverse_dynamics(q, v, vd, t=t) - self._tau(t, q, v)])

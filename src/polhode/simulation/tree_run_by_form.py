@@ -26,7 +26,7 @@ from polhode.quaternion import angular_velocity, rate, rotation_matrix, skew
 from polhode.result.dataset import Extra
 from polhode.scalar import Scalar, SharedFunction, Vec, cross, dot, identity, inverse3, split, sqrt, square, stack
 from polhode.simulation.absolute_model import AbsoluteModel, absolute
-from polhode.simulation.run_by_form import WHERE, courses, steps_kernel
+from polhode.simulation.run_by_form import WHERE, sampled_states, steps_kernel
 from polhode.simulation.run_records import Samples, Segment
 from polhode.simulation.step_state import LARGEST
 from polhode.spatial import as_inertia
@@ -167,7 +167,7 @@ class TreeRunByForm:
         kernel = steps_kernel(lambda t, x: shared(x), self.projected, len(x), known, self.model.name)
         last = Samples(np.zeros(1), self.q[None], self.v[None], np.array([np.nan]))
         kept: list[np.ndarray] = []
-        for times, states, sizes in courses(kernel, x, segments):
+        for times, states, sizes in sampled_states(kernel, x, segments):
             kept.append(states)
             self._states = kept
             q, v = (np.full((len(times), n), np.nan) for n in (self.model.nq, self.model.nv))

@@ -105,7 +105,7 @@ def _function(graph: Graph) -> Any:
     return ca.Function("quantity", list(given.values()), columns)
 
 
-class Bound(NamedTuple):
+class BufferedCall(NamedTuple):
     """A function with its arguments and results in place."""
 
     trigger: Any
@@ -116,11 +116,11 @@ class Bound(NamedTuple):
     """What it points to."""
 
 
-def _bound(function: Any, given: list[np.ndarray], count: int) -> Bound:
+def _bound(function: Any, given: list[np.ndarray], count: int) -> BufferedCall:
     buffer, trigger = function.buffer()
     results = [np.zeros((count, function.numel_out(k) // count)) for k in range(function.n_out())]
     for k, array in enumerate(given):
         buffer.set_arg(k, array.data)
     for k, array in enumerate(results):
         buffer.set_res(k, array.data)
-    return Bound(trigger, results, (buffer, given))
+    return BufferedCall(trigger, results, (buffer, given))

@@ -33,7 +33,7 @@ class Hinge(NamedTuple):
     axis: np.ndarray
 
 
-class Placed(NamedTuple):
+class StartPose(NamedTuple):
     """A body at the start: mass centre in its own axes and in space, attitude, and how both move."""
 
     center: np.ndarray
@@ -122,7 +122,7 @@ class ExudynPeer:
         self.mbs.CreateRevoluteJoint(itemNumbers=numbers, position=position, axis=axis)
 
 
-def placed(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Placed]:
+def placed(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, StartPose]:
     """Where all bodies are at a state, and how they move."""
     tree = make_tree(model)
     at = frames(tree, Vec(q))
@@ -132,7 +132,7 @@ def placed(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Placed]:
         frame, twist = at[tree.of_body[body.name]], moving[tree.of_body[body.name]]
         center, R, omega = (np.array(x, dtype=float) for x in (plain(body.center), frame.R, twist.angular))
         arm = R @ center
-        found[body.name] = Placed(
+        found[body.name] = StartPose(
             center, np.array(frame.o) + arm, R, np.array(twist.linear) + np.cross(omega, arm), omega
         )
     return found

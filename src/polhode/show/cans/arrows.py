@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from polhode.show.cans.chain import Lost
-from polhode.show.cans.frames import AXIS, Frame
+from polhode.show.cans.frames import AXIS, DrawnFrame
 from polhode.show.cans.layout import CAN, GAP, INNER, LONGEST, WHEEL, Assembly, Pair, PlacedTip
 from polhode.show.cans.names import angle_name, degrees, plain_runs, rate_name
 from polhode.show.cans.tones import tone_of, turn_tone
-from polhode.show.vector.canvas import Run
+from polhode.show.vector.canvas import TextRun
 from polhode.show.vector.drawing import Layer, Note, Stroke
-from polhode.show.vector.geometry import Array, Curve, Cylinder, View, across, arc, hidden, line, visible_pieces
+from polhode.show.vector.geometry import Array, Cylinder, SpaceCurve, View, across, arc, hidden, line, visible_pieces
 
 RING = 1.36
 """Radius of the angles' arrows."""
@@ -48,17 +48,17 @@ class Seen:
     view: View
     solids: tuple[Cylinder, ...]
 
-    def __call__(self, curve: Curve, own: int | None = None) -> list[Curve]:
+    def __call__(self, curve: SpaceCurve, own: int | None = None) -> list[SpaceCurve]:
         """The visible pieces; the solid whose own line it is does not hide it."""
         return visible_pieces(curve, self.view, self.solids, () if own is None else (own,))
 
-    def rest(self, curve: Curve) -> list[Curve]:
+    def rest(self, curve: SpaceCurve) -> list[SpaceCurve]:
         """The hidden pieces."""
         seen = [t for piece in self(curve) for t in (piece.t0, piece.t1)]
         ends = [curve.t0, *seen, curve.t1]
         return [curve.piece(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True) if b - a > 1e-6]
 
-    def arrow(self, curve: Curve, style: str, both: bool = False) -> Stroke:
+    def arrow(self, curve: SpaceCurve, style: str, both: bool = False) -> Stroke:
         """A line with a head at its end, or at both, where those can be seen."""
         pieces = self(curve)
         ends = [(both and piece.t0 == curve.t0, piece.t1 == curve.t1) for piece in pieces]
@@ -72,7 +72,7 @@ class Seen:
         return flat / size if size > 1e-9 else np.array([0.0, 1.0])
 
 
-def arrow_curve(pair: Pair, view: View, shift: float = 0.0) -> Curve:
+def arrow_curve(pair: Pair, view: View, shift: float = 0.0) -> SpaceCurve:
     """The arrow of a coordinate: right-handed about the axis, along it for a telescope, a helix for a screw."""
     a, turn = pair.turn.axis, pair.turn
     facing = across(a, view.toward)
@@ -86,7 +86,7 @@ def arrow_curve(pair: Pair, view: View, shift: float = 0.0) -> Curve:
     return arc(pair.first.end + (GAP + 0.17 * CAN) * pair.way, a, RING * facing, span[0] + shift, span[1] + shift, rise)
 
 
-def _shown(pair: Pair, seen: Seen) -> Curve:
+def _shown(pair: Pair, seen: Seen) -> SpaceCurve:
     """The arrow where its head and most of it can be seen."""
 
     def fault(shift: float) -> float:
@@ -112,7 +112,7 @@ def arrow(k: int, pair: Pair, seen: Seen, look: Look) -> Layer:
     return Layer(f"arrow-{k + 1}", (stroke,), f"{turn.kind} {pair.turn.name}", (note,))
 
 
-def frame_layer(frame: Frame, seen: Seen) -> Layer:
+def frame_layer(frame: DrawnFrame, seen: Seen) -> Layer:
     """The axes of a frame and their names."""
     tone = tone_of(frame.piece)
     curves = [line(frame.origin, frame.origin + AXIS * axis) for axis in frame.axes.T]
@@ -139,7 +139,7 @@ def rate_layers(assembly: Assembly, seen: Seen, look: Look) -> Iterator[Layer]:
             runs = rate_name(pair.turn.name, pair.turn.kind)
             yield _vector(f"rate-{k + 1}", start, vector, runs, f"rate-{turn_tone(k)}", seen)
     if look.total and assembly.chain.sequence and np.linalg.norm(total) > 1e-9:
-        runs = (Run("ω", italic=True, bold=True),)
+        runs = (TextRun("ω", italic=True, bold=True),)
         yield _vector("omega", assembly.pairs[-1].end, total, runs, "omega", seen)
 
 
@@ -151,7 +151,7 @@ def _clear_end(pair: Pair, assembly: Assembly, view: View) -> Array:
     return pair.hub + 1.75 * across(pair.way, view.axes[0])
 
 
-def _vector(name: str, start: Array, vector: Array, runs: tuple[Run, ...], style: str, seen: Seen) -> Layer:
+def _vector(name: str, start: Array, vector: Array, runs: tuple[TextRun, ...], style: str, seen: Seen) -> Layer:
     curve, way = line(start, start + vector), seen.way(vector)
     side = np.array([way[1], -way[0]])
     side = side if side[0] >= 0 else -side
@@ -176,12 +176,12 @@ def lost_layer(k: int, lost: Lost, assembly: Assembly, seen: Seen) -> Layer:
 def wheel(j: int, placed: PlacedTip, assembly: Assembly, seen: Seen) -> Layer:
     """A body that spins like a wheel, as a circle of its radius of gyration."""
     rim = _rim(placed, assembly, seen.view)
-    inner = Curve(rim.c, 0.93 * rim.e1, 0.93 * rim.e2, rim.w, rim.t0, rim.t1)
+    inner = SpaceCurve(rim.c, 0.93 * rim.e1, 0.93 * rim.e2, rim.w, rim.t0, rim.t1)
     pieces = tuple(piece for circle in (rim, inner) for piece in seen(circle))
     return Layer(f"wheel-{j + 1}", (Stroke(f"wheel-{turn_tone(placed.tip.turn)}", pieces),), "wheel")
 
 
-def _rim(placed: PlacedTip, assembly: Assembly, view: View) -> Curve:
+def _rim(placed: PlacedTip, assembly: Assembly, view: View) -> SpaceCurve:
     pair = assembly.pairs[placed.tip.turn]
     radius = float(np.clip(assembly.scale * placed.tip.wheel, WHEEL, LONGEST / 2))
     return arc(pair.hub, pair.way, radius * across(pair.way, view.toward), -np.pi, np.pi)

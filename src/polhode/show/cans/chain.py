@@ -27,7 +27,7 @@ MOST = 40
 
 
 @dataclass(frozen=True)
-class Turn:
+class ChainMotion:
     """One motion: a pair of cans that turn about an axis, or slide along it. Vectors are in world axes."""
 
     name: str
@@ -71,7 +71,7 @@ class Lost:
 
 
 @dataclass(frozen=True)
-class Loop:
+class LoopClosure:
     """A constraint between two parts of a machine: the last motions that carry them."""
 
     name: str
@@ -79,20 +79,20 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Chain:
+class MotionChain:
     """All motions, parents first, and what they carry."""
 
     title: str
-    turns: tuple[Turn, ...]
+    turns: tuple[ChainMotion, ...]
     tips: tuple[Tip, ...]
     lost: tuple[Lost, ...] = ()
     sequence: bool = False
     """Whether it is three angles of one body rather than a machine."""
     order: tuple[int, ...] = ()
     """For each motion of a sequence, which of the three angles it is."""
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[LoopClosure, ...] = ()
 
-    def named(self, names: Mapping[str, str]) -> "Chain":
+    def named(self, names: Mapping[str, str]) -> "MotionChain":
         """The same with other names of its motions."""
         turns = tuple(replace(turn, name=names.get(turn.name, turn.name)) for turn in self.turns)
         return replace(self, turns=turns)
@@ -104,7 +104,7 @@ def means_sequence(what: Any) -> bool:
     return bool(text) or (isinstance(what, int) and not isinstance(what, bool))
 
 
-def chain_of(what: Any, at: Sequence[float] | None = None, sequence: str | None = None) -> Chain:
+def chain_of(what: Any, at: Sequence[float] | None = None, sequence: str | None = None) -> MotionChain:
     """A sequence ("313"), a model, its file or its bundled name, at angles or coordinates (None: where it starts).
 
     sequence  how balls and free bodies of a model are drawn; None: 321 where a body flies, 313 else
@@ -134,13 +134,13 @@ def checked(name: str, value: Any, size: int, default: Sequence[float]) -> Array
     return found
 
 
-def sequence_chain(sequence: str, at: Sequence[float] | None = None) -> Chain:
+def sequence_chain(sequence: str, at: Sequence[float] | None = None) -> MotionChain:
     """Three pairs of cans from space to body; of an extrinsic sequence the last angle is nearest to space."""
     euler.matrix(sequence, (0.0, 0.0, 0.0))  # an unknown one is an error here
     angles = checked("at", at, 3, (0.0, 0.0, 0.0))
     turns = _three_turns(sequence, angles, np.eye(3), -1, ANGLES)
     lost = _lost(sequence, angles, np.eye(3), 2)
-    return Chain(sequence, turns, (Tip("body", 2, turns[-1].after, np.zeros(3)),), lost, True, _order(sequence))
+    return MotionChain(sequence, turns, (Tip("body", 2, turns[-1].after, np.zeros(3)),), lost, True, _order(sequence))
 
 
 def _order(sequence: str) -> tuple[int, ...]:
@@ -150,14 +150,16 @@ def _order(sequence: str) -> tuple[int, ...]:
 
 def _three_turns(
     sequence: str, angles: Array, R: Array, parent: int, names: Sequence[str], offset: Array | None = None
-) -> tuple[Turn, ...]:
+) -> tuple[ChainMotion, ...]:
     digits = [int(digit) for digit in sequence[-3:]]
-    found: list[Turn] = []
+    found: list[ChainMotion] = []
     for k, i in enumerate(_order(sequence)):
         after = R @ euler.elementary_matrix(digits[i], angles[i])
         at = np.zeros(3) if k or offset is None else offset
         axis = R[:, digits[i] - 1]
-        found.append(Turn(names[i], "revolute", parent + k if k else parent, axis, R, after, float(angles[i]), at))
+        found.append(
+            ChainMotion(names[i], "revolute", parent + k if k else parent, axis, R, after, float(angles[i]), at)
+        )
         R = after
     return tuple(found)
 
@@ -168,7 +170,7 @@ def _lost(sequence: str, angles: Array, R: Array, turn: int) -> tuple[Lost, ...]
     return (Lost(turn, R @ np.asarray(euler.lost_direction(sequence, angles))),)
 
 
-def model_chain(model: Model, at: Sequence[float] | None = None, sequence: str | None = None) -> Chain:
+def model_chain(model: Model, at: Sequence[float] | None = None, sequence: str | None = None) -> MotionChain:
     """The motions of a model's joints; a ball is drawn as the three angles of `sequence`, or of the usual one."""
     tree = make_tree(model)
     sequence = usual_sequence(model) if sequence is None else sequence
@@ -177,7 +179,7 @@ def model_chain(model: Model, at: Sequence[float] | None = None, sequence: str |
     start = model.start.q if model.start and model.start.q is not None else None
     q = checked("at", at, tree.nq, plain(start) if start is not None else model.zero)
     _check_balls(tree, q)
-    return _Reader(model, tree, q, sequence).chain()
+    return _ChainReader(model, tree, q, sequence).chain()
 
 
 def usual_sequence(model: Model) -> str:
@@ -202,28 +204,28 @@ def _check_balls(tree: Tree, q: Array) -> None:
             raise InputError(message(f"draw_cans, joint '{e.joint}'", "not a unit quaternion", found, "norm 1"))
 
 
-class _Reader:
+class _ChainReader:
     """Goes through a tree, parents first, and notes its motions."""
 
     def __init__(self, model: Model, tree: Tree, q: Array, sequence: str) -> None:
         self.model, self.tree, self.q, self.sequence = model, tree, q, sequence
         self.frames = frames(tree, Vec([float(x) for x in q]))
-        self.turns: list[Turn] = []
+        self.turns: list[ChainMotion] = []
         self.carried: list[tuple[int, Array]] = []
         """For each element the last motion at or before it, and its joint's place."""
         self.floats: set[int] = set()
         self.lost: list[Lost] = []
 
-    def chain(self) -> Chain:
+    def chain(self) -> MotionChain:
         """The whole of it."""
         for i, e in enumerate(self.tree.elements):
             self._read(i, e)
         inner = {e.parent for e in self.tree.elements}
         ends = [i for i, e in enumerate(self.tree.elements) if i not in inner and self.carried[i][0] >= 0]
         tips = tuple(self._tip(i) for i in ends)
-        return Chain(self.model.name, tuple(self.turns), tips, tuple(self.lost), loops=tuple(self._loops()))
+        return MotionChain(self.model.name, tuple(self.turns), tips, tuple(self.lost), loops=tuple(self._loops()))
 
-    def _loops(self) -> Iterator[Loop]:
+    def _loops(self) -> Iterator[LoopClosure]:
         """The constraints that join two parts of the machine; those that hold a part to the ground are not drawn."""
         of_body = {e.body: turn for e, (turn, _) in zip(self.tree.elements, self.carried, strict=True) if e.body}
         of_joint = {e.joint: turn for e, (turn, _) in zip(self.tree.elements, self.carried, strict=True)}
@@ -233,7 +235,7 @@ class _Reader:
             if "joint" in data and "source" in data:
                 ends = [of_joint.get(data["joint"], -1), of_joint.get(data["source"], -1)]
             if min(ends) >= 0 and ends[0] != ends[1]:
-                yield Loop(constraint.name, (ends[0], ends[1]))
+                yield LoopClosure(constraint.name, (ends[0], ends[1]))
 
     def _read(self, i: int, e: Element) -> None:
         parent: Frame = self.frames[e.parent] if e.parent != GROUND else WORLD_FRAME
@@ -252,8 +254,8 @@ class _Reader:
             axis, value = before @ np.array(e.axis, dtype=float), float(self.q[e.q[0]])
             slide = self._slide(i, e, axis, turn)
             here, o = here + slide, o + slide
-            pitch = float(e.numbers.get("pitch", 0.0))
-            self.turns.append(Turn(self._name(e), e.kind.symbol, turn, axis, before, after, value, here - place, pitch))
+            pitch, kind = float(e.numbers.get("pitch", 0.0)), e.kind.symbol
+            self.turns.append(ChainMotion(self._name(e), kind, turn, axis, before, after, value, here - place, pitch))
         self.carried.append((len(self.turns) - 1, o))
 
     def _slide(self, i: int, e: Element, axis: Array, turn: int) -> Array:

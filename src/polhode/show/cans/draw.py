@@ -16,16 +16,16 @@ from polhode.model import Model
 from polhode.result.atomic_file import atomic_path
 from polhode.scalar import a_list, a_path, one_of
 from polhode.show.cans.arrows import Look
-from polhode.show.cans.chain import Chain, chain_of, checked
+from polhode.show.cans.chain import MotionChain, chain_of, checked
 from polhode.show.cans.layout import Assembly, assemble
 from polhode.show.cans.names import angle_name, degrees, plain_runs
 from polhode.show.cans.picture import draw_scene
-from polhode.show.cans.sheet import Block, Heading, Panel, Sheet, extent_of, lay_out
+from polhode.show.cans.sheet import Panel, PanelBlock, Sheet, SheetHeading, extent_of, lay_out
 from polhode.show.cans.stages import ILLUSTRATIVE, stage_drawing
 from polhode.show.cans.theme import THEMES
 from polhode.show.cans.view import best_view
 from polhode.show.figure import check_figure_path
-from polhode.show.vector.canvas import MM, Run, svg
+from polhode.show.vector.canvas import MM, TextRun, svg
 from polhode.show.vector.canvas_figure import save_page
 from polhode.show.vector.geometry import Array, View
 
@@ -131,19 +131,21 @@ def draw_cans(
         seen = best_view(drawn, stages[-1] if classical else None)
     else:
         seen = View.of(*checked("view", view, 2, ()))
-    single = Block((Panel(draw_scene(drawn[0], seen, look)),), 1, 0.76)
+    single = PanelBlock((Panel(draw_scene(drawn[0], seen, look)),), 1, 0.76)
     room = width or (FULL if panels or classical else COLUMN)
     stacked = room < BESIDE
     first = [_classical(stages[-1], seen, 3 if stacked else 1)] if classical else []
     blocks = [*first, _panels(drawn, seen, look, 3 if classical else 0) if panels else single]
-    heading = Heading(f"{chain.title}: cans in series", _made_by(what, at, rates, view))
+    heading = SheetHeading(f"{chain.title}: cans in series", _made_by(what, at, rates, view))
     picture = Picture(lay_out(blocks, room, theme, heading, stacked), tuple(drawn), seen)
     if path is not None:
         picture.save(path, overwrite)
     return picture
 
 
-def _check(chain: Chain, frames: str | None, theme: str, width: float | None, panels: bool, classical: bool) -> None:
+def _check(
+    chain: MotionChain, frames: str | None, theme: str, width: float | None, panels: bool, classical: bool
+) -> None:
     for name, value, known in (
         ("frames", "all" if frames is None else frames, FRAMES),
         ("theme", theme, tuple(THEMES)),
@@ -158,7 +160,7 @@ def _check(chain: Chain, frames: str | None, theme: str, width: float | None, pa
             raise InputError(message(f"draw_cans, argument {name}", what, found, "a sequence such as '313'"))
 
 
-def _names(chain: Chain, names: Any) -> dict[str, str]:
+def _names(chain: MotionChain, names: Any) -> dict[str, str]:
     """New names by old ones."""
     old = [turn.name for turn in chain.turns]
     old = [old[chain.order.index(i)] for i in range(3)] if chain.sequence else old
@@ -176,7 +178,7 @@ def _names(chain: Chain, names: Any) -> dict[str, str]:
     return new
 
 
-def _rates(chain: Chain, rates: Any) -> Array | None:
+def _rates(chain: MotionChain, rates: Any) -> Array | None:
     """The rate of each motion, in the order of the motions."""
     if rates is False or rates is None:
         return None
@@ -186,11 +188,11 @@ def _rates(chain: Chain, rates: Any) -> Array | None:
     return found[list(chain.order)] if chain.order else found
 
 
-def _usual_frames(chain: Chain) -> str:
+def _usual_frames(chain: MotionChain) -> str:
     return "all" if chain.sequence else "ends" if len(chain.tips) == 1 else "base"
 
 
-def _stages(chain: Chain, what: Any, at: Sequence[float] | None, names: Any) -> list[Chain]:
+def _stages(chain: MotionChain, what: Any, at: Sequence[float] | None, names: Any) -> list[MotionChain]:
     """The chain with none of its angles, the first from space, the first two, all three."""
     angles = np.array(ILLUSTRATIVE if at is None else at, dtype=float)
     found = []
@@ -202,24 +204,26 @@ def _stages(chain: Chain, what: Any, at: Sequence[float] | None, names: Any) -> 
     return found
 
 
-def _panels(drawn: list[Assembly], view: View, look: Look, lettered: int) -> Block:
+def _panels(drawn: list[Assembly], view: View, look: Look, lettered: int) -> PanelBlock:
     """One picture for each turn, from one view, with the base at one place."""
     pictures = [draw_scene(assembly, view, replace(look, stage=k)) for k, assembly in enumerate(drawn)]
     extent = extent_of(pictures)
     found = []
     for k, (picture, assembly) in enumerate(zip(pictures, drawn, strict=True)):
         turn = assembly.chain.turns[k - 1]
-        told = plain_runs("all angles zero") if k == 0 else (*angle_name(turn.name), Run(f" = {degrees(turn.value)}"))
-        found.append(Panel(picture, (Run(f"({LETTERS[lettered + k]}) "), *told), extent))
-    return Block(tuple(found), 2)
+        told = (
+            plain_runs("all angles zero") if k == 0 else (*angle_name(turn.name), TextRun(f" = {degrees(turn.value)}"))
+        )
+        found.append(Panel(picture, (TextRun(f"({LETTERS[lettered + k]}) "), *told), extent))
+    return PanelBlock(tuple(found), 2)
 
 
-def _classical(chain: Chain, view: View, columns: int) -> Block:
+def _classical(chain: MotionChain, view: View, columns: int) -> PanelBlock:
     """The three stages, one below the other or in a row."""
     drawings = [stage_drawing(chain, k, view) for k in range(3)]
-    captions = [(Run(f"({LETTERS[k]}) "), *angle_name(turn.name)) for k, turn in enumerate(chain.turns)]
+    captions = [(TextRun(f"({LETTERS[k]}) "), *angle_name(turn.name)) for k, turn in enumerate(chain.turns)]
     panels = [Panel(drawing, caption) for drawing, caption in zip(drawings, captions, strict=True)]
-    return Block(tuple(panels), columns, 0.24)
+    return PanelBlock(tuple(panels), columns, 0.24)
 
 
 def _made_by(what: Any, at: Any, rates: Any, view: Any) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from polhode.show.cans.layout import Assembly, Pair
 from polhode.show.cans.names import axis_names
-from polhode.show.vector.canvas import Run
+from polhode.show.vector.canvas import TextRun
 from polhode.show.vector.geometry import Array, Cylinder, View, across, arc
 
 AXIS = 2.0
@@ -16,7 +16,7 @@ AIR = 0.2
 
 
 @dataclass(frozen=True)
-class Frame:
+class DrawnFrame:
     """Three axes."""
 
     id: str
@@ -24,10 +24,10 @@ class Frame:
     origin: Array
     axes: Array
     """Its unit vectors, as columns."""
-    names: tuple[tuple[Run, ...], ...]
+    names: tuple[tuple[TextRun, ...], ...]
 
 
-def frames_of(assembly: Assembly, view: View, which: str, stage: int | None = None) -> list[Frame]:
+def frames_of(assembly: Assembly, view: View, which: str, stage: int | None = None) -> list[DrawnFrame]:
     """The frames that are drawn, from space to body: "all", "ends" (space and bodies), "base" or "none".
 
     stage  only that of space and the one that this motion carries, counted from 1
@@ -35,17 +35,17 @@ def frames_of(assembly: Assembly, view: View, which: str, stage: int | None = No
     if which == "none":
         return []
     chain, pairs = assembly.chain, assembly.pairs
-    found = [Frame("frame-0", 0, base_origin(assembly, view), np.eye(3), axis_names(chain, 0))]
+    found = [DrawnFrame("frame-0", 0, base_origin(assembly, view), np.eye(3), axis_names(chain, 0))]
     ends = {placed.tip.turn for placed in assembly.tips}
     for k, pair in enumerate(pairs):
         if which == "all" and k not in ends:
             R = pair.turn.after
-            found.append(Frame(f"frame-{k + 1}", k + 1, end_origin(pair, R), R, axis_names(chain, k + 1)))
+            found.append(DrawnFrame(f"frame-{k + 1}", k + 1, end_origin(pair, R), R, axis_names(chain, k + 1)))
     for j, placed in enumerate(assembly.tips if which != "base" else ()):
         pair, tip = pairs[placed.tip.turn], placed.tip
         origin = placed.place if placed.rod else end_origin(pair, tip.frame)
         names = axis_names(chain, len(pairs), j)
-        found.append(Frame(f"frame-{tip.turn + 1}-body-{j + 1}", tip.turn + 1, origin, tip.frame, names))
+        found.append(DrawnFrame(f"frame-{tip.turn + 1}-body-{j + 1}", tip.turn + 1, origin, tip.frame, names))
     return found if stage is None else [frame for frame in found if frame.piece in (0, stage)]
 
 

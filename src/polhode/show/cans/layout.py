@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polhode.show.cans.chain import Chain, Tip, Turn
+from polhode.show.cans.chain import ChainMotion, MotionChain, Tip
 from polhode.show.vector.geometry import Array, Cylinder, Trimmed, across, unit
 
 CAN, GAP = 1.55, 0.2
@@ -29,7 +29,7 @@ CLEAR = 0.35
 
 
 @dataclass(frozen=True)
-class Part:
+class CanPart:
     """A solid of the picture. Parts of one piece move as one; piece 0 is the ground, piece k + 1 is moved by turn k."""
 
     id: str
@@ -43,7 +43,7 @@ class Part:
 class Pair:
     """The two cans of a motion; the second stands beyond the first, along the axis or against it."""
 
-    turn: Turn
+    turn: ChainMotion
     first: Cylinder
     second: Cylinder
 
@@ -77,9 +77,9 @@ class PlacedTip:
 class Assembly:
     """The picture in space."""
 
-    chain: Chain
+    chain: MotionChain
     pairs: tuple[Pair, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[CanPart, ...]
     tips: tuple[PlacedTip, ...]
     scale: float
     """Drawn radii per metre of a link."""
@@ -90,7 +90,7 @@ class Assembly:
         return [part.shape.body for part in self.parts]
 
 
-def assemble(chain: Chain) -> Assembly:
+def assemble(chain: MotionChain) -> Assembly:
     """Place every pair, plate and rod of a chain."""
     lengths = [
         np.linalg.norm(x) for x in (*(t.offset for t in chain.turns if t.parent >= 0), *(t.reach for t in chain.tips))
@@ -105,7 +105,7 @@ def assemble(chain: Chain) -> Assembly:
     return Assembly(chain, tuple(work.pairs), tuple(work.parts), tips, work.scale)
 
 
-def pair_at(turn: Turn, middle: Array, way: Array, scale: float) -> Pair:
+def pair_at(turn: ChainMotion, middle: Array, way: Array, scale: float) -> Pair:
     """The pair whose first can has its centre here, the second one beyond it."""
     first = Cylinder(middle - CAN / 2 * way, way, CAN, 1.0)
     if turn.kind == "prismatic":
@@ -114,7 +114,7 @@ def pair_at(turn: Turn, middle: Array, way: Array, scale: float) -> Pair:
     return Pair(turn, first, Cylinder(first.end + GAP * way, way, CAN, 1.0))
 
 
-def constraint_policy_of(chain: Chain, k: int) -> Array:
+def constraint_policy_of(chain: MotionChain, k: int) -> Array:
     """Which way the second can of a motion stands: against the axis if what it carries lies there."""
     turn = chain.turns[k]
     carried = [t.offset for t in chain.turns if t.parent == k] + [t.reach for t in chain.tips if t.turn == k]
@@ -137,14 +137,14 @@ def gap_between(p: Array, q: Array, r: Array, s: Array) -> float:
 class _Work:
     """Pairs placed so far."""
 
-    def __init__(self, chain: Chain, scale: float) -> None:
+    def __init__(self, chain: MotionChain, scale: float) -> None:
         self.chain, self.scale = chain, scale
         self.pairs: list[Pair] = []
-        self.parts: list[Part] = []
+        self.parts: list[CanPart] = []
         self.taken: list[tuple[int, Array, Array, float]] = []
         """Pair, two ends and radius of what stands somewhere."""
 
-    def add(self, turn: Turn) -> None:
+    def add(self, turn: ChainMotion) -> None:
         """Place the next motion."""
         k, own, inner = len(self.pairs), turn.parent + 1, turn.kind == "prismatic"
         way = constraint_policy_of(self.chain, k)
@@ -163,7 +163,7 @@ class _Work:
         self.taken.append((k, pair.first.start, pair.second.end, 1.0))
 
     def _part(self, name: str, role: str, piece: int, shape: Trimmed) -> None:
-        self.parts.append(Part(name, role, piece, shape))
+        self.parts.append(CanPart(name, role, piece, shape))
 
     def _rod(self, name: str, piece: int, holder: Pair, end: Array, into: Cylinder | None) -> None:
         way = end - holder.hub
@@ -172,7 +172,7 @@ class _Work:
         k = next(i for i, pair in enumerate(self.pairs) if pair is holder)
         self.taken.append((k, holder.hub, end, ROD))
 
-    def _on_ground(self, turn: Turn, way: Array) -> Pair:
+    def _on_ground(self, turn: ChainMotion, way: Array) -> Pair:
         roots = [pair for pair in self.pairs if pair.turn.parent < 0]
         if not roots:
             return pair_at(turn, np.zeros(3), way, self.scale)
@@ -180,11 +180,11 @@ class _Work:
         sides = [away, *(s * x * np.eye(3)[i] for s in (5.0, 8.0) for i in (1, 0) for x in (1, -1))]
         return self._first_free([pair_at(turn, side, way, self.scale) for side in sides], None)
 
-    def _on(self, holder: Pair, turn: Turn, way: Array) -> Pair:
+    def _on(self, holder: Pair, turn: ChainMotion, way: Array) -> Pair:
         made = [pair_at(turn, middle, way, self.scale) for middle in self._middles(holder, turn, way)]
         return made[0] if self.chain.sequence else self._first_free(made, holder)
 
-    def _middles(self, holder: Pair, turn: Turn, way: Array) -> Iterator[Array]:
+    def _middles(self, holder: Pair, turn: ChainMotion, way: Array) -> Iterator[Array]:
         """Places for the first can of a carried pair, the best first."""
         far = self.scale * float(np.linalg.norm(turn.offset))
         ways = list(_ways(holder.way, way) if far < 0.05 else _near(holder.way, turn.offset))

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from polhode.show.cans.chain import Chain
-from polhode.show.vector.canvas import Run
+from polhode.show.cans.chain import MotionChain
+from polhode.show.vector.canvas import TextRun
 
 GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
@@ -18,22 +18,22 @@ SPACE, INNER, BODY = ("x", "y", "z"), ("ξ", "η", "ζ"), ("x", "y", "z")
 """Axes of the frames of three angles: space, between, body."""
 
 
-def plain_runs(text: str) -> tuple[Run, ...]:
+def plain_runs(text: str) -> tuple[TextRun, ...]:
     """A word."""
-    return (Run(text),)
+    return (TextRun(text),)
 
 
-def symbol(letter: str, index: str = "", primes: int = 0) -> tuple[Run, ...]:
+def symbol(letter: str, index: str = "", primes: int = 0) -> tuple[TextRun, ...]:
     """A symbol in italics, its primes, its index (upright if it is a number or a word)."""
-    runs = [Run(letter, italic=True)]
+    runs = [TextRun(letter, italic=True)]
     if primes:
-        runs.append(Run("′" * primes))
+        runs.append(TextRun("′" * primes))
     if index:
-        runs.append(Run(index, italic=len(index) == 1 and index.isalpha(), script=-1))
+        runs.append(TextRun(index, italic=len(index) == 1 and index.isalpha(), script=-1))
     return tuple(runs)
 
 
-def angle_name(name: str) -> tuple[Run, ...]:
+def angle_name(name: str) -> tuple[TextRun, ...]:
     """The name of a coordinate: theta_B is θ with the index B, q1 is q with the index 1, other words stay words."""
     found = _SYMBOL.fullmatch(name)
     if not found:
@@ -42,14 +42,14 @@ def angle_name(name: str) -> tuple[Run, ...]:
     return symbol(letter, index, len(found[4]))
 
 
-def rate_name(name: str, kind: str) -> tuple[Run, ...]:
+def rate_name(name: str, kind: str) -> tuple[TextRun, ...]:
     """The vector of a rate: ω with the angle as its index, v for a travel.    Schwab-Meijaard (12)"""
-    letter = Run("v" if kind == "prismatic" else "ω", italic=True, bold=True)
+    letter = TextRun("v" if kind == "prismatic" else "ω", italic=True, bold=True)
     index = "".join(run.text for run in angle_name(name))
-    return (letter, Run(index, italic=len(index) <= 2, script=-1))
+    return (letter, TextRun(index, italic=len(index) <= 2, script=-1))
 
 
-def axis_names(chain: Chain, k: int, tip: int = 0) -> tuple[tuple[Run, ...], ...]:
+def axis_names(chain: MotionChain, k: int, tip: int = 0) -> tuple[tuple[TextRun, ...], ...]:
     """Names of the axes of frame k: 0 is space; of three angles as in Schwab-Meijaard, Fig. 2."""
     last = len(chain.turns)
     if k == 0:

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from polhode.show.cans.arrows import Look, Seen, arrow, frame_layer, lost_layer, rate_layers, wheel, wheel_rim
-from polhode.show.cans.chain import Turn
+from polhode.show.cans.chain import ChainMotion
 from polhode.show.cans.frames import base_origin, frames_of
-from polhode.show.cans.layout import Assembly, Pair, Part
+from polhode.show.cans.layout import Assembly, CanPart, Pair
 from polhode.show.cans.names import plain_runs
 from polhode.show.cans.tones import tone_of, turn_tone
 from polhode.show.vector.drawing import Area, Drawing, Layer, Note, Stroke
 from polhode.show.vector.geometry import (
     Array,
-    Curve,
+    SpaceCurve,
     Trimmed,
     View,
     across,
@@ -56,7 +56,7 @@ def draw_scene(assembly: Assembly, view: View, look: Look) -> Drawing:
     return Drawing(view, tuple(layer for layer in layers if layer.items or layer.notes), tuple(assembly.solids))
 
 
-def _part(part: Part, i: int, seen: Seen) -> Layer:
+def _part(part: CanPart, i: int, seen: Seen) -> Layer:
     tone = f"piece-{tone_of(part.piece)}"
     items: list[Area | Stroke] = [Area(f"{tone}-{kind}", edges) for kind, edges in fills(part.shape, seen.view)]
     for curve in part.shape.body.outline(seen.view):
@@ -68,7 +68,7 @@ def _part(part: Part, i: int, seen: Seen) -> Layer:
     return Layer(part.id, tuple(item for item in items if isinstance(item, Area) or item.pieces), TITLES[part.role])
 
 
-def _lid(part: Part, view: View) -> Iterator[Curve]:
+def _lid(part: CanPart, view: View) -> Iterator[SpaceCurve]:
     """The line on a can's lid."""
     body, slope = part.shape.body, float(part.shape.body.axis @ view.toward)
     if part.role in ("can", "inner") and abs(slope) > 0.05:
@@ -101,7 +101,7 @@ def _mark(k: int, pair: Pair, seen: Seen) -> Layer:
     return Layer(f"mark-{k + 1}", (Stroke("mark", pieces),) if pieces else (), "marks: one line at zero")
 
 
-def mark_direction(turn: Turn, view: View) -> Array:
+def mark_direction(turn: ChainMotion, view: View) -> Array:
     """Where the mark on the first can is: a coordinate direction of its frame across the axis, facing the viewer."""
     facing, a = across(turn.axis, view.toward), turn.axis
     sides = [unit(s - (s @ a) * a) for s in (*turn.before.T, *-turn.before.T) if abs(s @ a) < 0.9]
@@ -148,7 +148,7 @@ def _bodies(assembly: Assembly, seen: Seen) -> Iterator[Layer]:
         yield Layer(f"body-{j + 1}", (), "body " + placed.tip.name, (note,), centre)
 
 
-def fills(shape: Trimmed, view: View) -> Iterator[tuple[str, tuple[Curve | Array, ...]]]:
+def fills(shape: Trimmed, view: View) -> Iterator[tuple[str, tuple[SpaceCurve | Array, ...]]]:
     """The areas of a solid: side, its shaded parts, its near end."""
     body, slope = shape.body, float(shape.body.axis @ view.toward)
     if 1 - abs(slope) > 1e-9:
@@ -161,10 +161,10 @@ def fills(shape: Trimmed, view: View) -> Iterator[tuple[str, tuple[Curve | Array
         yield "lid", (body.ring(body.length if slope > 0 else 0.0, view, -np.pi, np.pi),)
 
 
-def _side(shape: Trimmed, view: View, t0: float, t1: float) -> tuple[Curve | Array, ...]:
+def _side(shape: Trimmed, view: View, t0: float, t1: float) -> tuple[SpaceCurve | Array, ...]:
     """The part of a side between two angles: along one end and back along the other."""
     t = np.linspace(t0, t1, 9)
-    ends: list[Curve | Array] = []
+    ends: list[SpaceCurve | Array] = []
     for second, other in ((False, shape.first), (True, shape.second)):
         if other:
             ends.append(shape.seam(t, view, second))

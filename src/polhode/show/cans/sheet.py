@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polhode.show.cans.theme import THEMES, styles, used
-from polhode.show.vector.canvas import MM, Group, Page, Run, Shape, Text, text_heights
+from polhode.show.vector.canvas import MM, Page, Shape, ShapeGroup, Text, TextRun, text_heights
 from polhode.show.vector.drawing import Drawing
 from polhode.show.vector.geometry import Array
-from polhode.show.vector.labels import Placed, place
+from polhode.show.vector.labels import PlacedLabel, place
 from polhode.show.vector.pen import INSIDE, SMALL, Pen
 
 MARGIN, BETWEEN, CAPTION = 3.0, 7.0, 9.0
@@ -27,12 +27,12 @@ class Panel:
     """A drawing, what is written under it, and the extent it must have at least: left, bottom, right, top."""
 
     drawing: Drawing
-    caption: tuple[Run, ...] = ()
+    caption: tuple[TextRun, ...] = ()
     extent: Array | None = None
 
 
 @dataclass(frozen=True)
-class Block:
+class PanelBlock:
     """Panels of one scale, so many to a row; blocks stand side by side, each with its share of the width."""
 
     panels: tuple[Panel, ...]
@@ -45,11 +45,11 @@ class Sheet:
     """A finished page, and the places of all its names."""
 
     page: Page
-    names: tuple[Placed, ...]
+    names: tuple[PlacedLabel, ...]
 
 
 @dataclass(frozen=True)
-class Heading:
+class SheetHeading:
     """What a page says of itself."""
 
     title: str
@@ -80,7 +80,9 @@ class _Cell:
         return self.high - self.low
 
 
-def lay_out(blocks: Sequence[Block], width: float, theme: str, heading: Heading, stacked: bool = False) -> Sheet:
+def lay_out(
+    blocks: Sequence[PanelBlock], width: float, theme: str, heading: SheetHeading, stacked: bool = False
+) -> Sheet:
     """The page of some blocks, side by side or one below the other, `width` millimetres wide: as large as fits."""
     full = width * MM - 2 * MARGIN
     room = full - (len(blocks) - 1) * BETWEEN
@@ -88,15 +90,15 @@ def lay_out(blocks: Sequence[Block], width: float, theme: str, heading: Heading,
     made = [_Fitted(block, share) for block, share in zip(blocks, shares, strict=True)]
     heights = [fitted.height for fitted in made]
     height = sum(heights) + (len(made) - 1) * BETWEEN if stacked else max(heights)
-    groups: list[Group] = []
-    names: list[Placed] = []
+    groups: list[ShapeGroup] = []
+    names: list[PlacedLabel] = []
     left, top, count = MARGIN, MARGIN, 0
     many = sum(len(block.panels) for block in blocks) > 1
     for fitted, share in zip(made, shares, strict=True):
         for cell, corner, size in fitted.places(left, top + (0.0 if stacked else (height - fitted.height) / 2)):
             count += 1
             found, texts = _cell_groups(cell, corner, size, f"panel-{count}-" if many else "")
-            groups += [Group(f"panel-{count}", tuple(found))] if many else found
+            groups += [ShapeGroup(f"panel-{count}", tuple(found))] if many else found
             names += texts
         left, top = (left, top + fitted.height + BETWEEN) if stacked else (left + share + BETWEEN, top)
     sheet = used(styles(THEMES[theme]), set(_classes(groups)))
@@ -108,7 +110,7 @@ def lay_out(blocks: Sequence[Block], width: float, theme: str, heading: Heading,
 class _Fitted:
     """The cells of a block at the largest scale at which they fit the width."""
 
-    def __init__(self, block: Block, width: float) -> None:
+    def __init__(self, block: PanelBlock, width: float) -> None:
         self.columns = block.columns
         self.room = (width - (block.columns - 1) * BETWEEN) / block.columns
         self.cells = _largest(block.panels, self.room)
@@ -169,13 +171,13 @@ def _largest(panels: Sequence[Panel], room: float) -> list[_Cell]:
 
 def _classes(items: Sequence) -> Iterator[str]:
     for item in items:
-        if isinstance(item, Group):
+        if isinstance(item, ShapeGroup):
             yield from _classes(item.items)
         else:
             yield item.style
 
 
-def _cell_groups(cell: _Cell, corner: Array, size: Array, prefix: str) -> tuple[list[Group], list[Placed]]:
+def _cell_groups(cell: _Cell, corner: Array, size: Array, prefix: str) -> tuple[list[ShapeGroup], list[PlacedLabel]]:
     """What a cell draws in its place, and its names there."""
     free = size - cell.size
     shift = corner + np.array([free[0] / 2, 0.0 if cell.panel.extent is not None else free[1] / 2]) - cell.low
@@ -187,23 +189,23 @@ def _cell_groups(cell: _Cell, corner: Array, size: Array, prefix: str) -> tuple[
         if layer.centre is not None:
             shapes += pen.centre(layer.notes[0].style.rpartition("-")[2], layer.centre)
         if shapes:
-            found.append(Group(prefix + layer.id, tuple(shapes), layer.title))
+            found.append(ShapeGroup(prefix + layer.id, tuple(shapes), layer.title))
     leaders = [Shape((("M", (*map(float, a),)), ("L", (*map(float, b),))), "leader") for a, b in _leaders(names)]
     if names:
-        found.append(Group(f"{prefix}names", (*leaders, *map(_text, names))))
+        found.append(ShapeGroup(f"{prefix}names", (*leaders, *map(_text, names))))
     if cell.panel.caption:
         at = (float(corner[0] + size[0] / 2), float(corner[1] + size[1] - text_heights(cell.panel.caption)[1] * SMALL))
-        found.append(Group(f"{prefix}caption", (Text(cell.panel.caption, *at, SMALL, "caption", "middle"),)))
+        found.append(ShapeGroup(f"{prefix}caption", (Text(cell.panel.caption, *at, SMALL, "caption", "middle"),)))
     return found, names
 
 
-def _leaders(names: list[Placed]) -> Iterator[tuple[Array, Array]]:
+def _leaders(names: list[PlacedLabel]) -> Iterator[tuple[Array, Array]]:
     for name in names:
         if name.leader:
             yield name.leader
 
 
-def _text(name: Placed) -> Text:
+def _text(name: PlacedLabel) -> Text:
     """A name as text."""
     label, (left, top, _, _) = name.label, name.box
     return Text(label.runs, float(left), float(top + text_heights(label.runs)[0] * label.size), label.size, label.style)

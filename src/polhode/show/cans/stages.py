@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from polhode.show.cans.arrows import Seen
-from polhode.show.cans.chain import Chain, Turn
+from polhode.show.cans.chain import ChainMotion, MotionChain
 from polhode.show.cans.names import angle_name, axis_names, plain_runs
 from polhode.show.cans.tones import tone_of
-from polhode.show.vector.canvas import Run
+from polhode.show.vector.canvas import TextRun
 from polhode.show.vector.drawing import Area, Drawing, Layer, Note, Stroke
 from polhode.show.vector.geometry import Array, View, arc, line, unit
 
@@ -21,14 +21,14 @@ ILLUSTRATIVE = tuple(np.radians([28.0, 40.0, 35.0]))
 """Angles of a picture for which none are given: such that every frame can be told from the one before."""
 
 
-def stage_drawing(chain: Chain, k: int, view: View) -> Drawing:
+def stage_drawing(chain: MotionChain, k: int, view: View) -> Drawing:
     """The stage of turn k: the old axes thin, the new ones in their colour, arcs from old to new."""
     turn, seen = chain.turns[k], Seen(view, ())
     layers = [_disc(turn, k), *_old(chain, k, seen), *_new(chain, k, seen), *_arcs(turn, k, seen)]
     return Drawing(view, tuple(layers))
 
 
-def _disc(turn: Turn, k: int) -> Layer:
+def _disc(turn: ChainMotion, k: int) -> Layer:
     e = turn.before[:, _across(turn)[0]]
     circle = arc(np.zeros(3), turn.axis, DISC * e, 0.0, 2 * np.pi)
     return Layer(
@@ -36,28 +36,28 @@ def _disc(turn: Turn, k: int) -> Layer:
     )
 
 
-def _along(turn: Turn) -> int:
+def _along(turn: ChainMotion) -> int:
     """Which axis of the frame the turn is about."""
     return int(np.argmax(abs(turn.before.T @ turn.axis)))
 
 
-def _across(turn: Turn) -> list[int]:
+def _across(turn: ChainMotion) -> list[int]:
     return [i for i in range(3) if i != _along(turn)]
 
 
-def _axis(x: Array, runs: Sequence[Run], tone: int, seen: Seen) -> tuple[Stroke, Note]:
+def _axis(x: Array, runs: Sequence[TextRun], tone: int, seen: Seen) -> tuple[Stroke, Note]:
     curve = line(np.zeros(3), AXIS * x)
     note = Note(tuple(runs), f"axis-text-{tone}", (curve.at(1.0),), (seen.way(x),))
     return seen.arrow(curve, f"axis-{tone}"), note
 
 
-def _old(chain: Chain, k: int, seen: Seen) -> list[Layer]:
+def _old(chain: MotionChain, k: int, seen: Seen) -> list[Layer]:
     turn, names = chain.turns[k], axis_names(chain, k)
     found = [_axis(turn.before[:, i], names[i], tone_of(k), seen) for i in _across(turn)]
     return [Layer(f"before-{k + 1}", tuple(s for s, _ in found), "frame before", tuple(n for _, n in found))]
 
 
-def _new(chain: Chain, k: int, seen: Seen) -> list[Layer]:
+def _new(chain: MotionChain, k: int, seen: Seen) -> list[Layer]:
     """The new axes; the axis of the turn belongs to both frames and has both names."""
     turn, old, new = chain.turns[k], axis_names(chain, k), axis_names(chain, k + 1)
     i = _along(turn)
@@ -66,7 +66,7 @@ def _new(chain: Chain, k: int, seen: Seen) -> list[Layer]:
     return [Layer(f"after-{k + 1}", tuple(s for s, _ in found), "frame after", tuple(n for _, n in found))]
 
 
-def _arcs(turn: Turn, k: int, seen: Seen) -> list[Layer]:
+def _arcs(turn: ChainMotion, k: int, seen: Seen) -> list[Layer]:
     """From each old axis to the new one, by the angle; the name stands at either."""
     if abs(turn.value) < 1e-3:
         return []

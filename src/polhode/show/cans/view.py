@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from polhode.show.cans.arrows import arrow_curve
-from polhode.show.cans.chain import Chain
+from polhode.show.cans.chain import MotionChain
 from polhode.show.cans.frames import AXIS, end_origin, ring_points
 from polhode.show.cans.layout import Assembly, Pair
 from polhode.show.vector.geometry import Array, View, across, arc, hidden
@@ -16,7 +16,7 @@ DEFAULT_POLICY = -48
 """The azimuth that is taken if nothing speaks for another."""
 
 
-def best_view(assemblies: Sequence[Assembly], stages: Chain | None = None) -> View:
+def best_view(assemblies: Sequence[Assembly], stages: MotionChain | None = None) -> View:
     """The one view of some assemblies, and of the classical stages of a chain, with the least cost of those tried."""
     tried = [(azimuth, elevation) for azimuth in AZIMUTHS for elevation in ELEVATIONS]
 
@@ -27,7 +27,7 @@ def best_view(assemblies: Sequence[Assembly], stages: Chain | None = None) -> Vi
     return View.of(*min(tried, key=fault))
 
 
-def stage_cost(chain: Chain, view: View) -> float:
+def stage_cost(chain: MotionChain, view: View) -> float:
     """How bad a view of the classical stages is: discs seen edge on, axes foreshown or near each other."""
     found = 0.0
     for turn in chain.turns:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polhode.result.constrained import constrained
-from polhode.show.packing import COLOURS, Curve, Plot
+from polhode.show.packing import COLOURS, Plot, PlotCurve
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -40,7 +40,7 @@ def _strength(dataset: "Dataset") -> Iterator[Plot]:
     found = constrained(dataset)
     if found is None:
         return
-    curve = Curve("smallest singular value", dataset["smallest_singular_value"].values, 0)
+    curve = PlotCurve("smallest singular value", dataset["smallest_singular_value"].values, 0)
     note = "Of the rows that are independent, each in its natural size: 0 where the constraints lose rank. "
     if found.passages:
         instants = ", ".join(f"t = {time:.5g} s ({value:.2g})" for time, value in found.passages[:6])
@@ -65,7 +65,7 @@ def _reactions(dataset: "Dataset") -> Iterator[Plot]:
             if not np.any(abs(y) > 1e-9 * largest) or count >= 2 * MOST:
                 continue
             count += 1
-            curves = [Curve(axis, y[:, k], k) for k, axis in enumerate("xyz")]
+            curves = [PlotCurve(axis, y[:, k], k) for k, axis in enumerate("xyz")]
             note = _undetermined(dataset, str(connection))
             yield Plot(f"Reaction of {connection}, {what}", f"{what} [{unit}]", curves, "constraints", note=note)
 
@@ -92,7 +92,7 @@ def _pieces(title: str, axis: str, rows: list[tuple[str, np.ndarray]], log: bool
     starts = range(0, len(rows), TOGETHER)
     for start in starts[:MOST]:
         part = rows[start : start + TOGETHER]
-        curves = [Curve(row, y, k % COLOURS) for k, (row, y) in enumerate(part)]
+        curves = [PlotCurve(row, y, k % COLOURS) for k, (row, y) in enumerate(part)]
         left = len(rows) - TOGETHER * MOST
         note = f"{left} more rows are in the data of the run." if left > 0 and start == starts[MOST - 1] else ""
         yield Plot(title, axis, curves, "constraints", log=log, note=note)

@@ -9,7 +9,7 @@ import numpy as np
 from polhode.model import JOINTS, Model
 from polhode.result.dataset import VARIABLES
 from polhode.result.symmetry import Conserved, conserved
-from polhode.show.packing import COLOURS, Curve, Plot
+from polhode.show.packing import COLOURS, Plot, PlotCurve
 from polhode.show.page.constraint_curves import constraint_plots
 from polhode.show.run_values import labels, values
 
@@ -44,17 +44,17 @@ def energies(dataset: "Dataset", kept: Conserved) -> Iterator[Plot]:
     found = {name: values(dataset, f"{name}_energy") for name in ("kinetic", "potential", "total")}
     T, V, E = found.values()
     work = values(dataset, "work")
-    curves = [Curve(name, array, k) for k, (name, array) in enumerate(found.items()) if array is not None]
-    curves += [] if work is None or not np.any(work) else [Curve("work done on it", work, 3)]
+    curves = [PlotCurve(name, array, k) for k, (name, array) in enumerate(found.items()) if array is not None]
+    curves += [] if work is None or not np.any(work) else [PlotCurve("work done on it", work, 3)]
     if T is not None and V is not None and not np.any(V):
-        curves = [Curve("kinetic, which is all", T, 0), *curves[3:]]
+        curves = [PlotCurve("kinetic, which is all", T, 0), *curves[3:]]
     if curves:
         yield Plot("Energy", "energy [J]", curves)
     if E is None or len(E) < 2:
         return
     if not kept.energy and work is None:
         note = f"This model does not keep its energy ({kept.because})."
-        yield Plot("Energy gained", "E − E₀ [J]", [Curve("E − E₀", E - E[0], 2)], note=note)
+        yield Plot("Energy gained", "E − E₀ [J]", [PlotCurve("E − E₀", E - E[0], 2)], note=note)
         return
     scale = _largest(E) if T is None or V is None else _largest(T) + _width(V)
     rest = E - E[0] - (0.0 if work is None else work - work[0])
@@ -62,7 +62,7 @@ def energies(dataset: "Dataset", kept: Conserved) -> Iterator[Plot]:
     note = "" if work is None else "What the work done on the machine does not explain. "
     note += f"In parts of the most kinetic energy plus the range of the potential energy, {scale:.4g} J."
     if scale > 0:
-        curve = Curve("energy drift", abs(rest) / scale, 1)
+        curve = PlotCurve("energy drift", abs(rest) / scale, 1)
         yield Plot("Energy drift", f"{what} / scale", [curve], log=True, note=note)
 
 
@@ -77,7 +77,7 @@ def _width(array: np.ndarray) -> float:
 
 def momenta(dataset: "Dataset", kept: Conserved) -> Iterator[Plot]:
     """The momenta, and the drift of those that should stay."""
-    drifts: list[Curve] = []
+    drifts: list[PlotCurve] = []
     for kind, symbol, unit, directions, place in (
         ("Linear", "p", "kg m/s", kept.linear, ""),
         ("Angular", "L", "kg m²/s", kept.angular, "About the world's origin, world axes."),
@@ -85,14 +85,14 @@ def momenta(dataset: "Dataset", kept: Conserved) -> Iterator[Plot]:
         array = values(dataset, f"{kind.lower()}_momentum")
         if array is None or array.ndim != 2 or not _largest(array):
             continue
-        curves = [Curve(f"{symbol} {axis}", array[:, k], k) for k, axis in enumerate("xyz"[: array.shape[1]])]
+        curves = [PlotCurve(f"{symbol} {axis}", array[:, k], k) for k, axis in enumerate("xyz"[: array.shape[1]])]
         yield Plot(f"{kind} momentum", f"{symbol} [{unit}]", curves, note=place)
         if directions and len(array) > 1:
             along = array @ np.array(directions).T
             size = _largest(np.linalg.norm(array, axis=1))
             drift = np.linalg.norm(along - along[0], axis=1) / size
             name = f"|Δ{symbol}| / |{symbol}|" + (f", along {_directions(directions)}" if len(directions) < 3 else "")
-            drifts.append(Curve(name, drift, len(drifts)))
+            drifts.append(PlotCurve(name, drift, len(drifts)))
     if drifts:
         note = "Nothing from outside acts this way on the model: this momentum should stay."
         yield Plot("Momentum drift", "relative change", drifts, log=True, note=note)
@@ -119,7 +119,7 @@ def _norm(dataset: "Dataset", model: Model) -> Iterator[Plot]:
         )
     else:
         flat = abs(array.reshape(len(array), -1)).max(axis=1)
-        yield Plot("Norm error", "|‖q‖ − 1|", [Curve("norm error", flat, 3)], "run", log=True, note=note)
+        yield Plot("Norm error", "|‖q‖ − 1|", [PlotCurve("norm error", flat, 3)], "run", log=True, note=note)
 
 
 def _extras(dataset: "Dataset") -> Iterator[Plot]:
@@ -138,7 +138,7 @@ def _extras(dataset: "Dataset") -> Iterator[Plot]:
         axis = name.replace("_", " ") + (f" [{unit}]" if unit != "1" else "")
         for k in range(0, parts.shape[1], TOGETHER):
             shown = [(label, parts[:, i], i) for i, label in list(enumerate(names))[k : k + TOGETHER]]
-            curves = [Curve(label, abs(y) if log else y, i % COLOURS) for label, y, i in shown]
+            curves = [PlotCurve(label, abs(y) if log else y, i % COLOURS) for label, y, i in shown]
             yield Plot(title[:1].upper() + title[1:], axis, curves, "run", log=log)
 
 
@@ -150,7 +150,7 @@ def _steps(dataset: "Dataset") -> Iterator[Plot]:
     if np.ptp(steps[:-1] if len(steps) > 1 else steps) <= 1e-6 * steps.max():
         return  # one step throughout (the last may be shorter): the page's head says it
     wide = steps.max() > 20 * steps.min()
-    yield Plot("Step size", "h [s]", [Curve("step size", array, 0)], "run", log=bool(wide))
+    yield Plot("Step size", "h [s]", [PlotCurve("step size", array, 0)], "run", log=bool(wide))
 
 
 # joints
@@ -235,7 +235,7 @@ def _joint_plot(model: Model, array: np.ndarray, piece: list[Column], side: str)
     title, axis = QUANTITIES[side, piece[0].kind]
     whole = len(piece) > 1 and len({c.joint for c in piece}) == 1
     curves = [
-        Curve(
+        PlotCurve(
             _short(c.name, side) if whole else model.joints[c.joint].name,
             array[:, c.index],
             (k if whole else c.joint) % COLOURS,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.model import Model, plain
-from polhode.show.packing import Store
+from polhode.show.packing import PackedArrays
 from polhode.show.scene.turning import distinct, family, level_curves, plane, turning
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ SIZE, EDGE = 420.0, 46.0
 """Side and margin of the herpolhode's picture."""
 
 
-def poinsot(dataset: "Dataset", model: Model, store: Store) -> dict[str, Any] | None:
+def poinsot(dataset: "Dataset", model: Model, store: PackedArrays) -> dict[str, Any] | None:
     """Ellipsoid, polhode, its neighbours, herpolhode (as SVG), or None for other machines and for bodies at rest."""
     body = turning(dataset, model)
     if body is None:

@@ -19,7 +19,7 @@ from polhode import __version__
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.result.atomic_file import atomic_write
-from polhode.show.packing import Store, packed
+from polhode.show.packing import PackedArrays, packed
 from polhode.show.page import sections
 from polhode.show.page.curves import plots
 from polhode.show.page.poinsot import poinsot
@@ -58,7 +58,7 @@ def write_report(dataset: "Dataset", model: Model, path: Path | str, *, title: s
 
 def report_page(dataset: "Dataset", model: Model, title: str = "") -> str:
     """The page as text."""
-    store = Store()
+    store = PackedArrays()
     time = times(dataset)
     good = time[~sections.broken(dataset)] if len(time) else time
     drawn = plots(dataset, model) if len(time) else []

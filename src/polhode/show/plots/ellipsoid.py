@@ -46,7 +46,7 @@ class Ellipsoid:
         return np.cos(t) * self.A[:, i] + np.sin(t) * self.A[:, j]
 
 
-class Page:
+class SpaceAxes:
     """Draws points of space on axes without ticks."""
 
     def __init__(self, axes: Any, view: View) -> None:

@@ -8,7 +8,7 @@ from polhode.show.figure import new_figure, styled
 from polhode.show.plots.axes import INK, QUIET, headed
 from polhode.show.plots.rolling import SPACE, smooth, turning_body
 from polhode.show.plots.run_source import Run, opened
-from polhode.show.scene.turning import Turning, plane
+from polhode.show.scene.turning import TurningBody, plane
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ def herpolhode(run: Run, model: Any = None) -> "Figure":
     return headed(figure, run, "Herpolhode")
 
 
-def herpolhode_curve(body: Turning) -> np.ndarray:
+def herpolhode_curve(body: TurningBody) -> np.ndarray:
     """The tip of ω (n, 2) in the invariable plane, from the foot of its centre; the plane is seen from the tip of L."""
     return smooth(body)[2] @ plane(body.momentum[0]).T
 

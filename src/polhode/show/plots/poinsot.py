@@ -14,10 +14,10 @@ from polhode import quaternion
 from polhode.errors import InputError, message
 from polhode.show.figure import new_figure, styled
 from polhode.show.plots.axes import INK, QUIET, headed
-from polhode.show.plots.ellipsoid import Ellipsoid, Page
+from polhode.show.plots.ellipsoid import Ellipsoid, SpaceAxes
 from polhode.show.plots.rolling import BODY, MOMENTUM, SPACE, smooth, turning_body
 from polhode.show.plots.run_source import Run, opened
-from polhode.show.scene.turning import Turning, level_curves, plane
+from polhode.show.scene.turning import TurningBody, level_curves, plane
 from polhode.show.vector.geometry import View
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Construction:
     herpolhode: np.ndarray
 
 
-def construction(body: Turning, at: float | None = None) -> Construction:
+def construction(body: TurningBody, at: float | None = None) -> Construction:
     """The construction at the sample nearest to an instant; None: where the contact is farthest from the foot of O."""
     if at is None:
         across = np.linalg.norm(body.in_space[body.shown] @ plane(body.momentum[0]).T, axis=1)
@@ -88,7 +88,7 @@ def poinsot(run: Run, model: Any = None, at: float | None = None, elevation: flo
     )
     view = _upright(n, drawn.contact - foot, math.radians(elevation))
     figure, axes = new_figure(6.2, 4.6)
-    page = Page(axes, view)
+    page = SpaceAxes(axes, view)
     page.area(foot + radius * _square(view.axes[0], n))
     page.curve(drawn.herpolhode, [solid], behind=0.55, color=SPACE, linewidth=1.4)
     page.solid(solid, alpha=0.80)

@@ -7,7 +7,7 @@ import numpy as np
 
 from polhode.show.figure import new_figure, styled
 from polhode.show.plots.axes import FAINT, QUIET, headed
-from polhode.show.plots.ellipsoid import Ellipsoid, Page
+from polhode.show.plots.ellipsoid import Ellipsoid, SpaceAxes
 from polhode.show.plots.rolling import BODY, smooth, turning_body
 from polhode.show.plots.run_source import Run, opened
 from polhode.show.scene.turning import distinct, family, level_curves
@@ -29,7 +29,7 @@ def polhode(run: Run, model: Any = None, view: tuple[float, float] | None = None
     scale = math.sqrt(body.twice[0])
     path = own / np.sqrt(own**2 @ body.J)[:, None] * scale  # of a body under torque: at the energy of its start
     figure, axes = new_figure(4.6, 4.5)
-    page = Page(axes, View.of(*(view or _facing(path))))
+    page = SpaceAxes(axes, View.of(*(view or _facing(path))))
     solid = Ellipsoid(np.diag(scale / np.sqrt(body.J)))
     page.solid(solid)
     for curve in family(body.J):

@@ -8,7 +8,7 @@ from polhode import quaternion
 from polhode.errors import message
 from polhode.show.figure import COLOURS
 from polhode.show.plots.run_source import Unfit, instants, model_of, where_of
-from polhode.show.scene.turning import Turning, turning
+from polhode.show.scene.turning import TurningBody, turning
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -19,7 +19,7 @@ FINE = 0.04
 """Angle between points of a drawn curve, rad."""
 
 
-def turning_body(kind: str, run: "Dataset", model: Any, free: bool) -> Turning:
+def turning_body(kind: str, run: "Dataset", model: Any, free: bool) -> TurningBody:
     """The body, or an error that says why there is none."""
     instants(kind, run)
     known = model_of(kind, run, model)
@@ -36,7 +36,7 @@ def turning_body(kind: str, run: "Dataset", model: Any, free: bool) -> Turning:
     return found
 
 
-def smooth(body: Turning) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def smooth(body: TurningBody) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times, ω in principal axes and ω in space of the drawn part, as closely spaced as a smooth curve needs.
 
     Between samples by cubics with the samples' own rates, Jω̇ = −ω × Jω + what torque the momentum tells of; the rate of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode import quaternion
-from polhode.show.scene.motion import Arrays, Motion
+from polhode.show.scene.motion import Arrays, ScenePoses
 from polhode.show.scene.raster import Camera, Canvas
 from polhode.show.scene.solids import Mesh, given, mesh
 
@@ -53,7 +53,7 @@ class Film:
         self, scene: dict[str, Any], arrays: Arrays, shown: Shown, size: tuple[int, int], view: Any = None
     ) -> None:
         self.scene, self.arrays, self.shown, self.size = scene, arrays, shown, size
-        self.motion = Motion.of(scene, arrays)
+        self.motion = ScenePoses.of(scene, arrays)
         self.bodies = [
             (b, body, [(self._mesh(part), part) for part in body["parts"]])
             for b, body in enumerate(scene["bodies"])

@@ -22,7 +22,7 @@ class Arrays:
 
 
 @dataclass(frozen=True)
-class Motion:
+class ScenePoses:
     """Frames of a scene.
 
     time      (n,)
@@ -37,7 +37,7 @@ class Motion:
     turn: np.ndarray
 
     @classmethod
-    def of(cls, scene: dict[str, Any], arrays: Arrays) -> "Motion":
+    def of(cls, scene: dict[str, Any], arrays: Arrays) -> "ScenePoses":
         """The motion of a scene that was made with these arrays."""
         return cls(*(arrays.kept[scene[name]] for name in ("time", "position", "attitude", "turn")))
 

@@ -22,7 +22,7 @@ Pose = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Carried:
+class CanHalf:
     """Parts on a frame of its own: its path (frames, 3), its attitudes (frames, 4), the number of its colour."""
 
     position: np.ndarray
@@ -46,7 +46,7 @@ def can(at: np.ndarray, turn: np.ndarray, radius: float, height: float) -> Part:
     return {"kind": "cylinder", "r": float(radius), "h": float(height), **place, "pattern": 1}
 
 
-def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: str = "313") -> list[Carried]:
+def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: str = "313") -> list[CanHalf]:
     """All cans of a machine.
 
     r, p    (frames, bodies, 3 and 4)  poses of the bodies
@@ -55,7 +55,7 @@ def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: st
     if len(model.joints) > MOST_JOINTS:
         return []
     place = {body.name: k for k, body in enumerate(model.bodies)}
-    found: list[Carried] = []
+    found: list[CanHalf] = []
     for k, joint in enumerate(model.joints):
         child = place[joint.child]
         if joint.parent == WORLD:
@@ -78,7 +78,7 @@ def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: st
 
 def _closing(
     data: Mapping[str, Any], r: np.ndarray, p: np.ndarray, place: dict[str, int], radius: float
-) -> list[Carried]:
+) -> list[CanHalf]:
     """The two halves of a can that closes a loop, each on its body or on the ground."""
     found, h = [], 1.15 * radius
     for side, half in (("a", -0.53), ("b", 0.53)):
@@ -90,23 +90,23 @@ def _closing(
             axis = axis / np.linalg.norm(axis)
         k = place.get(data.get(f"body_{side}", WORLD))
         pose = (np.zeros_like(r[:, 0]), np.tile([1.0, 0.0, 0.0, 0.0], (len(r), 1))) if k is None else (r[:, k], p[:, k])
-        found.append(Carried(*pose, 6 if k is None else k, [can(at + half * h * axis, from_z(axis), radius, h)]))
+        found.append(CanHalf(*pose, 6 if k is None else k, [can(at + half * h * axis, from_z(axis), radius, h)]))
     return found
 
 
-def _pair(joint: Joint, base: Pose, moved: Pose, r: float, colours: tuple[int, int]) -> Iterator[Carried]:
+def _pair(joint: Joint, base: Pose, moved: Pose, r: float, colours: tuple[int, int]) -> Iterator[CanHalf]:
     """The half on the parent and the half on the child, of a joint with one axis."""
     axis = np.array(plain(joint.axis), dtype=float)
     turn, h = from_z(axis), 1.15 * r
     if joint.type == "prismatic":  # a rod in a tube
-        yield Carried(*base, colours[0], [can(-1.6 * r * axis, turn, r, 3.2 * r)])
-        yield Carried(*moved, colours[1], [can(-0.8 * r * axis, turn, 0.68 * r, 4.4 * r)])
+        yield CanHalf(*base, colours[0], [can(-1.6 * r * axis, turn, r, 3.2 * r)])
+        yield CanHalf(*moved, colours[1], [can(-0.8 * r * axis, turn, 0.68 * r, 4.4 * r)])
         return
-    yield Carried(*base, colours[0], [can(-0.53 * h * axis, turn, r, h)])
-    yield Carried(*moved, colours[1], [can(0.53 * h * axis, turn, r, h)])
+    yield CanHalf(*base, colours[0], [can(-0.53 * h * axis, turn, r, h)])
+    yield CanHalf(*moved, colours[1], [can(0.53 * h * axis, turn, r, h)])
 
 
-def _ball(at: np.ndarray, ends: Pose, sequence: str, r: float, colour: int) -> Iterator[Carried]:
+def _ball(at: np.ndarray, ends: Pose, sequence: str, r: float, colour: int) -> Iterator[CanHalf]:
     """Three pairs in series, about the first, second and third axis of a sequence."""
     frames = between(*ends, sequence)
     axes = np.eye(3)[[int(digit) - 1 for digit in sequence]]
@@ -117,7 +117,7 @@ def _ball(at: np.ndarray, ends: Pose, sequence: str, r: float, colour: int) -> I
         for near, half in ((k, -1), (k + 1, 1)):  # the half nearer to space is on the frame before the turn
             parts[near].append(can((middle + 0.53 * h * half) * axis, turn, r, h))
     for k, frame in enumerate(frames):
-        yield Carried(at, frame, (colour + k) % 8, parts[k])
+        yield CanHalf(at, frame, (colour + k) % 8, parts[k])
 
 
 def between(first: np.ndarray, last: np.ndarray, sequence: str) -> list[np.ndarray]:

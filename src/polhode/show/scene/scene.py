@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode import quaternion
 from polhode.model import JOINTS, WORLD, Body, Joint, Model, plain
-from polhode.show.packing import COLOURS, Store
+from polhode.show.packing import COLOURS, PackedArrays
 from polhode.show.run_values import labels, times, values
 from polhode.show.scene.meshes import with_normals
 from polhode.show.scene.overlay import cans
@@ -187,7 +187,7 @@ def turns(time: np.ndarray, p: np.ndarray, omega: np.ndarray | None, chosen: np.
 def scene(
     dataset: "Dataset",
     model: Model,
-    store: Store,
+    store: PackedArrays,
     sequence: str = "313",
     looks: Mapping[str, list[Part]] | None = None,
 ) -> dict[str, Any] | None:
@@ -245,7 +245,7 @@ def _cans(
 
 
 def _spins(
-    model: Model, omega: np.ndarray | None, momentum: np.ndarray | None, which: tuple, reach: float, store: Store
+    model: Model, omega: np.ndarray | None, momentum: np.ndarray | None, which: tuple, reach: float, store: PackedArrays
 ) -> dict[str, Any]:
     """Of a machine of several bodies: ω of each at its mass centre (body axes), L of all about the world's origin."""
     chosen, places = which
@@ -262,7 +262,7 @@ def _spins(
     return {"spins": {**found, "fastest": fastest, "length": 0.6 * reach}}
 
 
-def _stored(part: Part, store: Store) -> Part:
+def _stored(part: Part, store: PackedArrays) -> Part:
     """A part as plain data: the triangles of a mesh are in the store, each corner with its normal."""
     if part["kind"] != "mesh":
         return part
@@ -390,7 +390,7 @@ def _trails(model: Model) -> list[dict[str, Any]]:
     return [{"body": k, "point": _floats(plain(model.bodies[k].center))} for k in leaves[:MOST_TRAILS]]
 
 
-def _vectors(model: Model, omega: np.ndarray | None, store: Store) -> dict[str, Any]:
+def _vectors(model: Model, omega: np.ndarray | None, store: PackedArrays) -> dict[str, Any]:
     """For one body that turns freely: what the arrows of ω and L are made of."""
     if omega is None or len(model.bodies) != 1 or not JOINTS[model.joints[0].type].has_quaternion:
         return {}

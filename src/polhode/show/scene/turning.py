@@ -30,7 +30,7 @@ MOST_POINTS = 2000
 
 
 @dataclass(frozen=True)
-class Turning:
+class TurningBody:
     """A body's attitudes and angular velocities.
 
     time     (n,)
@@ -101,7 +101,7 @@ class Turning:
         return np.unique(np.rint(np.linspace(0, last - 1, min(last, MOST_POINTS))).astype(int))
 
 
-def turning(dataset: "Dataset", model: Model) -> Turning | None:
+def turning(dataset: "Dataset", model: Model) -> TurningBody | None:
     """The one body of a run that turns freely or about a point; None for other machines and for bodies at rest."""
     if len(model.bodies) != 1 or not JOINTS[model.joints[0].type].has_quaternion:
         return None
@@ -111,7 +111,7 @@ def turning(dataset: "Dataset", model: Model) -> Turning | None:
     length = np.linalg.norm(attitude[:, 0], axis=1)
     good = np.isfinite(omega[:, 0]).all(1) & (abs(length - 1) < 0.1)
     p = attitude[good, 0] / length[good, None]
-    found = Turning(times(dataset)[good], omega[good, 0], p, pivot_inertia(model)[0])
+    found = TurningBody(times(dataset)[good], omega[good, 0], p, pivot_inertia(model)[0])
     if len(found.time) < 2 or found.J[0] <= FLATTEST * found.J[2]:
         return None
     most = found.twice.max()

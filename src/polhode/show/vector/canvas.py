@@ -25,7 +25,7 @@ ASCENT, DESCENT = 0.74, 0.24
 
 
 @dataclass(frozen=True)
-class Run:
+class TextRun:
     """A stretch of text in one style; script is −1 for an index below, 1 above the line."""
 
     text: str
@@ -80,7 +80,7 @@ class Shape:
 class Text:
     """A line of text; x is its left end, its middle or its right end, as `anchor` says."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     x: float
     y: float
     size: float
@@ -92,7 +92,7 @@ class Text:
         """Where its first letter stands."""
         return self.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor] * text_width(self.runs, self.size)
 
-    def letters(self) -> Iterator[tuple[Run, str, float]]:
+    def letters(self) -> Iterator[tuple[TextRun, str, float]]:
         """Each letter with its run and its place on the line."""
         x = self.left
         for run in self.runs:
@@ -102,11 +102,11 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Group:
+class ShapeGroup:
     """Shapes and texts that belong together."""
 
     id: str
-    items: tuple["Shape | Text | Group", ...]
+    items: tuple["Shape | Text | ShapeGroup", ...]
     title: str = ""
 
 
@@ -117,18 +117,18 @@ class Page:
     width: float
     height: float
     styles: Mapping[str, Style]
-    groups: tuple[Group, ...]
+    groups: tuple[ShapeGroup, ...]
     title: str
     made_by: str
     background: str | None = None
 
 
-def text_width(runs: Iterable[Run], size: float) -> float:
+def text_width(runs: Iterable[TextRun], size: float) -> float:
     """How wide a text is, in points."""
     return size * sum(run.width for run in runs)
 
 
-def text_heights(runs: Iterable[Run]) -> tuple[float, float]:
+def text_heights(runs: Iterable[TextRun]) -> tuple[float, float]:
     """How far a text reaches above and below its line, in sizes."""
     above, below = ASCENT, DESCENT
     for run in runs:
@@ -173,12 +173,12 @@ def _sheet(styles: Mapping[str, Style]) -> list[str]:
     return lines
 
 
-def _group(group: Group, margin: str) -> list[str]:
+def _group(group: ShapeGroup, margin: str) -> list[str]:
     lines = [f'{margin}<g id="{_text(group.id)}">']
     if group.title:
         lines.append(f"{margin} <title>{_text(group.title)}</title>")
     for item in group.items:
-        if isinstance(item, Group):
+        if isinstance(item, ShapeGroup):
             lines += _group(item, margin + " ")
         elif isinstance(item, Text):
             lines += [f"{margin} {line}" for line in _text_lines(item)]
@@ -213,7 +213,7 @@ def lacking(text: Text) -> Iterator[Text]:
         if not known:
             found = list(stretch)
             run, x = found[0][0], found[0][2]
-            runs = (Run("".join(character for _, character, _ in found)),)
+            runs = (TextRun("".join(character for _, character, _ in found)),)
             yield Text(runs, x, text.y + text.size * run.level, text.size * run.size, text.style)
 
 

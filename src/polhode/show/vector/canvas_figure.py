@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from polhode import __version__
 from polhode.show.figure import styled
-from polhode.show.vector.canvas import Group, Page, Shape, Text, text_width
+from polhode.show.vector.canvas import Page, Shape, ShapeGroup, Text, text_width
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,9 +46,9 @@ def save_page(page: Page, path: FilePath) -> None:
         page_figure(page).savefig(path, dpi=DOTS, metadata=metadata)
 
 
-def _add(axes: Any, page: Page, group: Group) -> None:
+def _add(axes: Any, page: Page, group: ShapeGroup) -> None:
     for item in group.items:
-        if isinstance(item, Group):
+        if isinstance(item, ShapeGroup):
             _add(axes, page, item)
         elif isinstance(item, Shape):
             _add_shape(axes, page, item)

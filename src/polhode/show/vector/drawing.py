@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from polhode.show.vector.canvas import Run
-from polhode.show.vector.geometry import Array, Curve, Cylinder, View
+from polhode.show.vector.canvas import TextRun
+from polhode.show.vector.geometry import Array, Cylinder, SpaceCurve, View
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,7 @@ class Area:
     """A closed outline to be filled: curves or rows of points, one after the other."""
 
     style: str
-    edges: tuple[Curve | Array, ...]
+    edges: tuple[SpaceCurve | Array, ...]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Stroke:
     """Visible pieces of a line. Heads, one for each piece: at its end (1), its start (−1), both (2), none (0)."""
 
     style: str
-    pieces: tuple[Curve | Array, ...]
+    pieces: tuple[SpaceCurve | Array, ...]
     heads: tuple[int, ...] = ()
 
 
@@ -27,7 +27,7 @@ class Stroke:
 class Note:
     """A name, the points of space it may stand at, and for each the way on the page it would best go."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     style: str
     at: tuple[Array, ...]
     ways: tuple[Array, ...]

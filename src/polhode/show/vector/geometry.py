@@ -59,7 +59,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Curve:
+class SpaceCurve:
     """c + e1 cos t + e2 sin t + w t for t0 ≤ t ≤ t1: a line, an arc of an ellipse, or a helix."""
 
     c: Array
@@ -90,22 +90,22 @@ class Curve:
         """Whether it is a line."""
         return not (self.e1.any() or self.e2.any())
 
-    def piece(self, t0: float, t1: float) -> "Curve":
+    def piece(self, t0: float, t1: float) -> "SpaceCurve":
         """The part between two values of t; backwards if t1 < t0."""
-        return Curve(self.c, self.e1, self.e2, self.w, t0, t1)
+        return SpaceCurve(self.c, self.e1, self.e2, self.w, t0, t1)
 
 
 ZERO = np.zeros(3)
 
 
-def line(p: Array, q: Array) -> Curve:
+def line(p: Array, q: Array) -> SpaceCurve:
     """The straight line from p to q."""
-    return Curve(np.asarray(p, float), ZERO, ZERO, np.asarray(q, float) - p, 0.0, 1.0)
+    return SpaceCurve(np.asarray(p, float), ZERO, ZERO, np.asarray(q, float) - p, 0.0, 1.0)
 
 
-def arc(c: Array, axis: Array, start: Array, t0: float, t1: float, rise: float = 0.0) -> Curve:
+def arc(c: Array, axis: Array, start: Array, t0: float, t1: float, rise: float = 0.0) -> SpaceCurve:
     """An arc about an axis through c, right-handed for t1 > t0: `start` is the radius at 0, `rise` is per radian."""
-    return Curve(np.asarray(c, float), start, np.cross(axis, start), rise * axis, t0, t1)
+    return SpaceCurve(np.asarray(c, float), start, np.cross(axis, start), rise * axis, t0, t1)
 
 
 @dataclass(frozen=True)
@@ -156,16 +156,16 @@ class Cylinder:
         """The normal of its side that is nearest to the viewer."""
         return across(self.axis, view.toward)
 
-    def ring(self, along: float, view: View, t0: float, t1: float) -> Curve:
+    def ring(self, along: float, view: View, t0: float, t1: float) -> SpaceCurve:
         """An arc on its side at a distance from the start; t = 0 faces the viewer."""
         return arc(self.start + along * self.axis, self.axis, self.radius * self.facing(view), t0, t1)
 
-    def generator(self, t: float, view: View) -> Curve:
+    def generator(self, t: float, view: View) -> SpaceCurve:
         """The line along its side at the angle t from the one that faces the viewer."""
         foot = self.ring(0.0, view, 0.0, 0.0).at(t)
         return line(foot, foot + self.length * self.axis)
 
-    def outline(self, view: View) -> list[Curve]:
+    def outline(self, view: View) -> list[SpaceCurve]:
         """Its lines that it does not hide itself: two sides, the whole near end, the visible half of the far one."""
         slope = float(self.axis @ view.toward)
         if 1 - abs(slope) < 1e-12:
@@ -206,7 +206,9 @@ def visible(
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
-def visible_pieces(curve: Curve, view: View, solids: Sequence[Cylinder], skip: Collection[int] = ()) -> list[Curve]:
+def visible_pieces(
+    curve: SpaceCurve, view: View, solids: Sequence[Cylinder], skip: Collection[int] = ()
+) -> list[SpaceCurve]:
     """The parts of a curve that can be seen."""
     near = near_on_page(curve.at(np.linspace(curve.t0, curve.t1, 9)), view, solids)
     others = [solid for i, solid in enumerate(solids) if near[i] and i not in skip]

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from polhode.show.vector.canvas import Run, text_heights, text_width
+from polhode.show.vector.canvas import TextRun, text_heights, text_width
 
 Array = np.ndarray
 
@@ -28,7 +28,7 @@ FORBIDDEN = 1e4
 class Label:
     """A name, its size, and the spots (x, y) it may stand at, each with the way it would best go from there."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     size: float
     style: str
     spots: Array
@@ -41,7 +41,7 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedLabel:
     """Where a name stands."""
 
     label: Label
@@ -69,7 +69,7 @@ def overlap(a: Array, b: Array) -> Array:
     return np.where((width > 0) & (height > 0), np.minimum(width, height), 0.0)
 
 
-def place(labels: Sequence[Label], points: Array, weights: Array) -> list[Placed]:
+def place(labels: Sequence[Label], points: Array, weights: Array) -> list[PlacedLabel]:
     """Places for all names.
 
     points   (n, 2) of what is drawn, which a name should not cover
@@ -86,7 +86,7 @@ def place(labels: Sequence[Label], points: Array, weights: Array) -> list[Placed
             break
     found = []
     for (boxes, _, spots), label, k in zip(tried, labels, chosen, strict=True):
-        found.append(Placed(label, (boxes[k, :2] + boxes[k, 2:]) / 2, spots[k]))
+        found.append(PlacedLabel(label, (boxes[k, :2] + boxes[k, 2:]) / 2, spots[k]))
     return _parted(found, points, weights)
 
 
@@ -127,7 +127,7 @@ def _touched(tried: Sequence[tuple[Array, Array, Array]], chosen: Sequence[int],
     return np.count_nonzero(overlap(boxes[:, None], grown[None]) > 0, axis=1)
 
 
-def _parted(placed: list[Placed], points: Array, weights: Array) -> list[Placed]:
+def _parted(placed: list[PlacedLabel], points: Array, weights: Array) -> list[PlacedLabel]:
     """Names that still touch another are moved outwards until they do not."""
     air = AIR * np.array([-1, -1, 1, 1])
     for i, name in enumerate(placed):
@@ -141,6 +141,6 @@ def _parted(placed: list[Placed], points: Array, weights: Array) -> list[Placed]
             free = ~(overlap((boxes + air)[:, None], others[None]) > 0).any(1)
             if free.any():
                 costs = np.where(free, _covered(boxes, points, weights), np.inf)
-                placed[i] = Placed(name.label, middles[int(np.argmin(costs))], name.spot)
+                placed[i] = PlacedLabel(name.label, middles[int(np.argmin(costs))], name.spot)
                 break
     return placed

@@ -7,7 +7,7 @@ import numpy as np
 
 from polhode.show.vector.canvas import Command, Shape
 from polhode.show.vector.drawing import Area, Drawing, Stroke
-from polhode.show.vector.geometry import Array, Curve
+from polhode.show.vector.geometry import Array, SpaceCurve
 from polhode.show.vector.labels import Label
 
 SIZE, SMALL = 9.0, 7.5
@@ -30,14 +30,14 @@ class Pen:
         """Points of space on the page."""
         return self.origin + self.scale * self.view.page(x) * np.array([1.0, -1.0])
 
-    def points(self, piece: Curve | Array) -> Array:
+    def points(self, piece: SpaceCurve | Array) -> Array:
         """Points along a curve, about one per point of the page."""
         if isinstance(piece, np.ndarray):
             return self.at(piece)
         count = max(2, int(abs(self.scale * piece.length) / 1.3) + 1)
         return self.at(piece.at(np.linspace(piece.t0, piece.t1, count)))
 
-    def path(self, piece: Curve | Array, begin: bool = True) -> Iterator[Command]:
+    def path(self, piece: SpaceCurve | Array, begin: bool = True) -> Iterator[Command]:
         """A curve as commands."""
         if isinstance(piece, np.ndarray):
             yield from _smooth(self.at(piece), begin)
@@ -62,9 +62,9 @@ class Pen:
         path: list[Command] = []
         tops: list[tuple[Command, ...]] = []
         for piece, head in zip(item.pieces, item.heads or (0,) * len(item.pieces), strict=True):
-            rest: Curve | Array | None = piece
+            rest: SpaceCurve | Array | None = piece
             for end in (1, -1) if head == 2 else (head,) if head else ():
-                if isinstance(rest, Curve):
+                if isinstance(rest, SpaceCurve):
                     rest, top = self._headed(rest, end, item.style)
                     tops.append(top)
             path += list(self.path(rest)) if rest is not None else []
@@ -73,7 +73,7 @@ class Pen:
         base, _, tone = item.style.partition("-")
         yield from (Shape(top, f"{base}-head-{tone}" if tone else f"{base}-head") for top in tops)
 
-    def _headed(self, piece: Curve, end: int, style: str) -> tuple[Curve | None, tuple[Command, ...]]:
+    def _headed(self, piece: SpaceCurve, end: int, style: str) -> tuple[SpaceCurve | None, tuple[Command, ...]]:
         """A line cut short for the arrowhead at its end (1) or its start (−1), and the head."""
         length, width = HEADS.get(style.partition("-")[0], HEADS["axis"])
         t = np.linspace(piece.t0, piece.t1, 200)[::end]

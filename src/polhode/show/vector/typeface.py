@@ -16,7 +16,7 @@ TALL = (-0.24, 0.88)
 _COMMAND = re.compile(r"([mlqz])([-+0-9]*)")
 
 
-class Letter(NamedTuple):
+class Glyph(NamedTuple):
     """Advance in sizes, and the outline: commands M, L, Q and Z with points in sizes, y upwards."""
 
     advance: float
@@ -32,11 +32,11 @@ def _lines() -> dict[tuple[str, str], tuple[str, str]]:
 
 
 @cache
-def letter(character: str, italic: bool = False, bold: bool = False) -> Letter | None:
+def letter(character: str, italic: bool = False, bold: bool = False) -> Glyph | None:
     """A letter in the face that is asked for, else upright; None where the typeface has none."""
     face = ("bold-italic" if bold else "italic") if italic else "upright"
     found = _lines().get((face, character)) or _lines().get(("upright", character))
-    return Letter(int(found[0]) / 1000, tuple(_commands(found[1]))) if found else None
+    return Glyph(int(found[0]) / 1000, tuple(_commands(found[1]))) if found else None
 
 
 def _commands(text: str) -> Iterator[tuple[str, tuple[Point, ...]]]:

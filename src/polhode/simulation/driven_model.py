@@ -1,0 +1,116 @@
+"""A model under its inputs, whatever follows its motion: force law, constrained dynamics, faults of user functions."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from polhode.check.diagnosis import Missed, contradictions, missed
+from polhode.constrain.constrained_dynamics import constrained_dynamics
+from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
+from polhode.errors import InputError, PolhodeError, message, told
+from polhode.kernel import trace
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.model import Model, make_tree
+from polhode.scalar import Vec
+from polhode.simulation.inputs import law_of, named_inputs, traceable
+from polhode.simulation.step_state import Crossing
+from polhode.system.mass_matrix_check import check_mass_matrix
+from polhode.system.system import System
+
+AHEAD = 1e-9
+"""How far ahead, relative to the time, a constraint is looked at where a run cannot go on."""
+
+
+class DrivenModel:
+    """A model, its tree and constrained dynamics, under generalised forces; user functions are tried at the start."""
+
+    def __init__(
+        self,
+        model: Model,
+        tau: Any = None,
+        policy: ConstraintPolicy = DEFAULT_POLICY,
+        crossings: Sequence[Crossing] = (),
+        start: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
+        self.model, self.tau, self.policy, self.crossings = model, tau, policy, crossings
+        self.tree, self.constrained = make_tree(model), constrained_dynamics(model, policy)
+        zero = np.array(model.zero)
+        self.law, self.law_text = law_of(model, self.tree, tau, zero)
+        """The generalised forces of (t, q, v), if any; and what makes them the same again, "" if nothing tells."""
+        self.inputs = named_inputs(model, tau, self.law)
+        if not self.constrained:
+            check_mass_matrix("simulate", model, self.tree)
+        self._try(*(start or (zero, np.zeros(model.nv))))
+
+    def _try(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Ask the user's functions once, at the start, so that a mistake is told before the run."""
+        state = 0.0, Vec(q.tolist()), Vec(v.tolist())
+        asked: list[tuple[str, Callable[[], Any], int]] = [(f, partial(g, *state), 1) for f, g in self.inputs]
+        asked += [(f"event '{c.name}'", partial(c.function, *state), 0) for c in self.crossings]
+        for name, function, axes in asked:
+            where = f"simulate, {name}"
+            try:
+                found = np.array(function(), dtype=float)
+            except PolhodeError:
+                raise
+            except Exception as error:
+                raise InputError(message(where, "failed at the start", told(error), "finite numbers")) from error
+            if found.ndim != axes:
+                raise InputError(message(where, "wrong result", f"shape {found.shape}", "one number"))
+            if not np.all(np.isfinite(found)):
+                raise InputError(message(where, "not finite at the start", str(found.tolist())[:80], "finite numbers"))
+
+    def untraceable(self) -> list[str]:
+        """Why functions of the user's cannot be compiled, one reason each."""
+        crossings = [(f"event '{c.name}'", c.function) for c in self.crossings]
+        found = [traceable(self.model, function, what) for what, function in (*self.inputs, *crossings)]
+        return [reason for reason in found if reason]
+
+    @cached_property
+    def system(self) -> System:
+        """The same model as a System, for what is asked of it besides the run."""
+        policy = self.policy
+        return System(
+            self.model, engine=policy.engine, rank_tolerance=policy.rank_tolerance, baumgarte=policy.baumgarte
+        )
+
+    def forces(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+        """The generalised forces of the inputs at samples (n, nv); None where there is no law."""
+        law = self.law
+        if law is None:
+            return None
+        if self._law_kernel is not None:
+            (found,) = self._law_kernel(*(np.ascontiguousarray(x) for x in (time, q, v)))
+            return np.array(np.broadcast_to(found, (len(time), self.model.nv)))
+        found = np.full((len(time), self.model.nv), np.nan)
+        for k, (t, q_k, v_k) in enumerate(zip(time.tolist(), q.tolist(), v.tolist(), strict=True)):
+            with suppress(Exception):  # where a run failed by its input
+                found[k] = law(t, Vec(q_k), Vec(v_k))
+        return found
+
+    @cached_property
+    def _law_kernel(self) -> Kernel | None:
+        law, nq, nv = self.law, (self.model.nq,), (self.model.nv,)
+        if not self.model.nv or law is None or traceable(self.model, law, "tau"):
+            return None
+        return kernel_for("", lambda: trace(law, t=(), q=nq, v=nv), f"{self.model.name}: inputs", 1)
+
+    def violations(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
+        """The residuals of constraints at samples of a run."""
+        return missed(self.system, time, q, v)
+
+    def contradictions(self, t: float, q: np.ndarray, v: np.ndarray, ahead: Sequence[float]) -> str:
+        """Which constraints contradict each other at a state or some seconds ahead of it; "" if none."""
+        for h in (0.0, *ahead, AHEAD * max(abs(t), 1.0)):
+            A, b = self.system.constraint_rows(q, v, t=t + h)
+            broken = ~np.all(np.isfinite(np.column_stack([A, b])), axis=1)
+            if np.any(broken):
+                listed = ", ".join(f"'{n}'" for n, yes in zip(self.system.constraint_names, broken, strict=True) if yes)
+                return f"constraint {listed} has no finite derivative at t = {t + h:.9g}"
+            if found := contradictions(self.system, q, v, t + h):
+                names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
+                return f"constraints contradict each other: {names}"
+        return ""

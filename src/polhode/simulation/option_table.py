@@ -1,0 +1,144 @@
+"""The options of a run: defaults, explanations, and how the command line writes them. Nothing heavy is imported here.
+
+`RunOptions` checks them; `ph.simulate`, `ph.record`, `ph.gradient`, `ph.sweep` and `polhode run` read them here.
+"""
+
+from typing import Any, NamedTuple
+
+DURATION = 10.0
+"""Seconds of a run, where neither the call nor the model's start says any."""
+
+METHOD = "dop853"
+"""The method of a run, where neither the call nor the model's start names one."""
+
+SAMPLES = 1001
+"""Samples of a run that says nothing else, its start and its end among them."""
+
+MAX_BYTES_ON_DISK = 2**36
+"""Bytes of a run's samples on disk (`ph.record`, `polhode run`), unless `max_bytes` says otherwise."""
+
+
+class Flag(NamedTuple):
+    """An option on the command line.
+
+    help     one line, without its default
+    kind     "seconds", "number", "whole", "text", "pair" (two numbers), "switch"
+    default  its default in words; "": the value of the option
+    """
+
+    help: str
+    kind: str = "text"
+    default: str = ""
+
+
+class Option(NamedTuple):
+    """An option of a run: its default, its explanation in docstrings, and its command-line form if it has one."""
+
+    default: Any
+    help: str
+    flag: Flag | None = None
+
+
+RUN_OPTIONS: dict[str, Option] = {
+    "duration": Option(
+        None,
+        "seconds to follow; the model's start unless given, else 10 s",
+        Flag("Time to follow.", "seconds", "the model's, else 10 s"),
+    ),
+    "step": Option(
+        None,
+        "equal steps of this size, s; None: steps under control of the tolerance",
+        Flag("Equal steps of this size.", "seconds", "controlled steps"),
+    ),
+    "method": Option(
+        None,
+        'a name of ph.methods; "dop853" unless the model\'s start says another; or a solver of SUNDIALS: "cvode",\n'
+        '"cvode-bdf", "ida" (pip install scikit-sundae)',
+        Flag("Method of integration.", "text", "the model's, else dop853"),
+    ),
+    "tolerance": Option(
+        1e-9,
+        "of every step, relative and absolute, down to 1e-14",
+        Flag("Of every controlled step.", "number"),
+    ),
+    "samples": Option(
+        None,
+        "how many, or their times; 1001 unless given; with equal steps, of those that end at a sample",
+        Flag("How many samples are kept.", "whole", "about 1001"),
+    ),
+    "every": Option(
+        None,
+        "with equal steps: a sample every so many",
+        Flag("With --step: keep every so many steps.", "whole"),
+    ),
+    "events": Option((), "zeros to watch for, see Event"),
+    "norm": Option(
+        "state",
+        '"state": quaternions are brought back to unit length after each step; "none": they are left alone',
+        Flag("Quaternions: state (unit after each step) or none."),
+    ),
+    "form": Option(
+        None,
+        "a name of ph.forms: one body runs in the form's own variables, by RK4 with equal steps (step=…); norm may\n"
+        'be "p" too; the multiplier and its prediction are in the Dataset. Machines: every body in (p, ṗ), joints\n'
+        "held in accelerations alone, under gravity; `quaternion_norm`, `joint_residual` tell how well",
+    ),
+    "engine": Option(
+        "fundamental",
+        'how constraints are met: "fundamental" (Udwadia\'s equation), "multipliers", "null-space", or "absolute"\n'
+        "(Euler parameters of every body, joints as constraints too)",
+        Flag("Constraints: fundamental, multipliers, null-space, absolute."),
+    ),
+    "rank_tolerance": Option(
+        1e-10,
+        "remainder of a constraint row, relative to its size, below which it counts as dependent",
+        Flag("Of dependent rows of constraints.", "number"),
+    ),
+    "constraints": Option(
+        "project",
+        'what keeps them: "project" (positions and velocities, after each step), "baumgarte", "ggl" (index 2, by\n'
+        'radau2, radau3), "index-3" (positions alone, by generalized-alpha), "none"',
+        Flag("What keeps them: project, baumgarte, ggl, index-3, none."),
+    ),
+    "baumgarte": Option(
+        None,
+        "(α, β), 1/s: violations obey φ̈ + 2α φ̇ + β² φ = 0; (5, 5) unless given",
+        Flag("With --constraints baumgarte, 1/s.", "pair", "5,5"),
+    ),
+    "move_start": Option(
+        False,
+        "True: a start that violates constraints is moved to the nearest that does not, and its violations are in\n"
+        '`run.attrs["start_moved"]`; else it is refused',
+        Flag("Move a start that violates constraints to the nearest that does not.", "switch"),
+    ),
+    "verify": Option(
+        False,
+        "estimate the error by a second run, with a hundredth of the tolerance or half the step",
+        Flag("Estimate the error by a second, tighter run.", "switch"),
+    ),
+    "sensitivities": Option(
+        (),
+        'paths of numbers ("bodies.arm.mass", "gravity", a Parameter\'s name), "start.q", "start.v", "tau":\n'
+        "derivatives by them of q (along the velocities) and v, times fixed: `sensitivity_q`, `sensitivity_v`",
+    ),
+    "keep": Option(
+        None,
+        'names of the variables that the Dataset holds, as ["q", "total_energy"]; all unless given, but for\n'
+        '"joint_force" and "joint_torque", the loads that every joint carries',
+    ),
+    "max_steps": Option(
+        1e9,  # minutes for one body, hours for a machine
+        "a run of more equal steps is refused; one that takes, or at its pace would take, more controlled steps\n"
+        "ends as failed",
+        Flag("Refuse a run of more steps.", "number", "1e9"),
+    ),
+    "max_bytes": Option(
+        2**30,
+        "a run whose samples would take more memory (`record`: more space on disk) is refused",
+        Flag("Refuse a run whose samples take more.", "number", "6.9e10"),
+    ),
+}
+"""Every option of a run, in the order of its documentation."""
+
+FLAGS = {name: option.flag for name, option in RUN_OPTIONS.items() if option.flag}
+"""The options of a run that the command line has."""

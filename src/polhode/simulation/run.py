@@ -1,0 +1,215 @@
+"""One run: its stepper, the samples so far, and the graded Dataset of them."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polhode.check.constraint_monitor import JOINTS, ConstraintMonitor
+from polhode.errors import InputError, message
+from polhode.formats.yaml import kept_text
+from polhode.integrate.sundials import SUNDIALS
+from polhode.result.checks import Residual, Steps, grade
+from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
+from polhode.result.symmetry import Conserved, conserved
+from polhode.result.verdict import Grade
+from polhode.simulation.form_run import FormRun
+from polhode.simulation.observer import Observer
+from polhode.simulation.replayed_steps import ReplayedRun, replayed
+from polhode.simulation.run_loop import RunLoop
+from polhode.simulation.run_records import Samples
+from polhode.simulation.scenario import Scenario
+from polhode.simulation.stepper import Stepper
+from polhode.simulation.sundials_run import SundialsRun
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Progress = Callable[[float, float], None]
+"""Called with the part of the run that is done, and the time reached."""
+
+
+def stepper_of(scenario: Scenario, warn: bool = True) -> Stepper:
+    """What follows the motion of a scenario: a published form, SUNDIALS, or the own loop."""
+    if scenario.options.form:
+        return FormRun(scenario)
+    return SundialsRun(scenario) if scenario.method in SUNDIALS else RunLoop(scenario, warn)
+
+
+class Run:
+    """One run: a scenario, its stepper, and the samples so far."""
+
+    def __init__(self, scenario: Scenario, warn: bool = True) -> None:
+        self.scenario, self.model, self.options = scenario, scenario.model, scenario.options
+        self.stepper = stepper_of(scenario, warn)
+        self.driven = self.stepper.driven
+        keep = self.options.keep
+        self.wanted = [name for name in VARIABLES if name not in JOINTS] if keep is None else list(keep)
+        """The variables that the Dataset is to hold."""
+        self.kept: list[Samples] = []
+
+    def replayed(self, where: str) -> ReplayedRun:
+        """The run as derivatives follow it again, or an error."""
+        if not isinstance(self.stepper, RunLoop):
+            found, fix = f"method '{self.scenario.method}'", "Take a method of ph.methods, without form=."
+            raise InputError(message(where, "no derivatives of such a run", found, "steps of our own", fix))
+        return replayed(self.stepper.compiled, self.scenario, where)
+
+    def blocks(self, progress: Progress | None = None) -> Iterator[Samples]:
+        """Run, block by block; Ctrl-C ends the run with what there is."""
+        at = self.stepper.position
+        try:
+            for block in self.stepper:
+                self.kept.append(block)
+                if progress:
+                    progress(at.t / self.scenario.duration, at.t)
+                yield block
+        except KeyboardInterrupt:
+            self.kept.extend(self.stepper.reached())
+            self.stepper.ending.interrupt(at.t)
+
+    def follow(self, progress: Progress | None = None) -> None:
+        """Run to the end."""
+        for _ in self.blocks(progress):
+            pass
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All samples so far, by name."""
+        return joined(self.kept or [self.stepper.start()])
+
+    def result(self, error: float | None = None, model_text: str = "") -> "xr.Dataset":
+        """The Dataset of the samples so far, graded."""
+        arrays = self.arrays()
+        residuals = self.residuals([arrays])
+        observed = self.observed(arrays)
+        whole = completed(self.model, {**arrays, **observed})
+        return self.described(arrays, self.mark([whole], error, residuals), model_text, observed)
+
+    def residuals(self, parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, Residual]:
+        """The largest violations of constraints in each part of the samples, for the grade."""
+        if not self.driven.constrained:
+            return {}
+        missed = [self.driven.violations(*(part[name] for name in ("time", "q", "v"))).relative for part in parts]
+        worst = np.array([np.max(abs(each), axis=0, initial=0.0) for each in missed])
+        return {"constraints": Residual(worst, note="in lengths of the machine or radians, and per second")}
+
+    def described(
+        self,
+        arrays: Mapping[str, np.ndarray],
+        mark: Grade | None,
+        model_text: str,
+        observed: dict[str, np.ndarray] | None = None,
+    ) -> "xr.Dataset":
+        """The Dataset of some samples of the run."""
+        model, events = self.model, self.stepper.ending.events
+        extra = self.stepper.extras(arrays["q"], arrays["v"])
+        found = self.observed(arrays) if observed is None else observed
+        named = self._monitor.labels if self.driven.constrained else {}
+        if any(name in found for name in JOINTS) or any("joint" in x.dims for x in extra.values()):
+            named["joint"] = [joint.name for joint in model.joints]
+        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, events)
+        result = dataset(model, trajectory, self.facts(mark, model_text))
+        if "multiplier" in found:
+            units = {"long_name": "unit of this multiplier"}
+            result = result.assign_coords(multiplier_units=("constraint", self._monitor.multiplier_units, units))
+        return result
+
+    def whole(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+        """Samples with everything that is observed of them; wanted: of constraints, those variables alone."""
+        return completed(self.model, {**arrays, **self.observed(arrays, wanted)})
+
+    def mark(
+        self,
+        parts: Iterable[Mapping[str, np.ndarray]],
+        error: float | None = None,
+        residuals: Mapping[str, Residual] | None = None,
+    ) -> Grade:
+        """The grade of the run, from its samples in parts."""
+        ending = self.stepper.ending
+        steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
+        return grade(
+            parts, self._tolerance, self.conserved(), steps, self.model, residuals, error,
+            status=ending.status, reason=ending.reason,
+        )  # fmt: skip
+
+    @property
+    def _tolerance(self) -> float | None:
+        """Of steps under control; None with equal steps."""
+        return None if self.options.fixed else self.options.tolerance
+
+    def conserved(self) -> Conserved:
+        """The quantities that the motion should conserve."""
+        driven = [joint.name for joint in self.model.joints if joint.nv] if self.scenario.tau is not None else []
+        resets = any(event.reset for event in self.options.events)
+        found = conserved(self.model, driven)
+        return Conserved(False, (), (), found.mass, found.length, "resets at events") if resets else found
+
+    def facts(self, mark: Grade | None, model_text: str) -> Facts:
+        """What made the run, and how it ended."""
+        ending = self.stepper.ending
+        return Facts(
+            method=self.scenario.method,
+            step=self.options.step,
+            tolerance=self._tolerance,
+            norm_policy=self.stepper.norm_policy,
+            status=ending.status,
+            reason=ending.reason,
+            model_text=model_text,
+            grade=mark,
+            more={
+                "steps_taken": ending.accepted,
+                "steps_refused": ending.rejected,
+                "form": self.options.form,
+                "model_yaml": kept_text(self.model),
+                **self._constraint_facts,
+            },
+        )
+
+    @cached_property
+    def _observer(self) -> Observer:
+        return Observer(self.model)
+
+    @cached_property
+    def _monitor(self) -> ConstraintMonitor:
+        return ConstraintMonitor(self.driven.system)
+
+    @cached_property
+    def _constraint_facts(self) -> dict[str, str | float]:
+        """How constraints were met and kept, rows that are idle, how the start was moved; nothing for a tree."""
+        if not self.driven.constrained:
+            return {}
+        policy = self.stepper.policy
+        pull = policy.baumgarte
+        found: dict[str, str | float] = {
+            "engine": policy.engine,
+            "rank_tolerance": policy.rank_tolerance,
+            "constraint_policy": f"baumgarte {pull[0]:g} {pull[1]:g}" if pull else policy.keeping,
+            "idle_constraints": json.dumps(self._monitor.idle),
+        }
+        return found | ({"start_moved": json.dumps(self.scenario.moved)} if self.scenario.moved else {})
+
+    def observed(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+        """Poses, velocities, energies, momenta and inputs at samples."""
+        found = self._observer(arrays["q"], arrays["v"])
+        found["step_size"] = arrays["step_size"]
+        tau = self.driven.forces(*(arrays[name] for name in ("time", "q", "v")))
+        tau = arrays.get("tau") if tau is None else tau
+        if tau is not None:
+            found["tau"] = tau
+        asked = self.wanted if wanted is None else wanted
+        wanted = asked if self.driven.constrained else [name for name in asked if name in JOINTS]
+        return found | self._monitor(arrays, np.zeros_like(arrays["v"]) if tau is None else tau, wanted)
+
+
+def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
+    """Blocks of samples as arrays by name."""
+    found = {
+        name: np.concatenate([getattr(block, name) for block in blocks]) for name in ("time", "q", "v", "step_size")
+    }
+    levels = [block.level for block in blocks if block.level is not None]
+    if levels:
+        found["tau"] = np.concatenate(levels)
+    return found

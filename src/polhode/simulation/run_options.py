@@ -1,0 +1,317 @@
+"""`RunOptions`: everything a run can be asked, checked once; made from keywords, a study file or the command line."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from textwrap import indent
+from typing import Any, TypedDict, TypeVar
+
+import numpy as np
+
+from polhode.constrain.constraint_policy import ConstraintPolicy, constraint_policy_of
+from polhode.dynamics.single import forms
+from polhode.errors import InputError, did_you_mean, message
+from polhode.integrate.bound import BOUND
+from polhode.integrate.methods import method_named
+from polhode.integrate.sundials import SUNDIALS
+from polhode.model import Model
+from polhode.result.dataset import VARIABLES
+from polhode.scalar import Array, a_list, as_array, flag, real_number
+from polhode.simulation.inputs import Sampled, is_held_input
+from polhode.simulation.option_table import DURATION, METHOD, RUN_OPTIONS
+from polhode.simulation.run_records import Event, listed
+from polhode.simulation.work_limits import a_limit, check_samples, check_steps, quotient
+
+ROUNDING = 1e-14
+"""Times that differ by less than this part of the duration are the same."""
+
+TIGHTEST = 1e-14
+"""The smallest tolerance that doubles can promise."""
+
+NORMS = ("state", "none")
+"""What keeps quaternions at unit length in methods that add: they are brought back after every step, or nothing."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class MotionKeywords(TypedDict, total=False):
+    """Keywords of `ph.record`, beside those that may be given by position; see `RunOptions`."""
+
+    samples: int | Array | None
+    every: int | None
+    events: Sequence[Event]
+    norm: str
+    engine: str
+    rank_tolerance: float
+    constraints: str
+    baumgarte: Sequence[float] | None
+    move_start: bool
+    verify: bool
+    max_steps: float
+    max_bytes: float
+
+
+class RunKeywords(MotionKeywords, total=False):
+    """Keywords of `ph.simulate`, beside those that may be given by position; see `RunOptions`."""
+
+    form: str | None
+    sensitivities: Sequence[str]
+    keep: Sequence[str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """Everything a run can be asked, checked; an option that does not hold is an InputError."""
+
+    duration: float | None = RUN_OPTIONS["duration"].default
+    step: float | None = RUN_OPTIONS["step"].default
+    method: str | None = RUN_OPTIONS["method"].default
+    tolerance: float = RUN_OPTIONS["tolerance"].default
+    samples: int | Array | None = RUN_OPTIONS["samples"].default
+    every: int | None = RUN_OPTIONS["every"].default
+    events: Sequence[Event] = RUN_OPTIONS["events"].default
+    norm: str = RUN_OPTIONS["norm"].default
+    form: str | None = RUN_OPTIONS["form"].default
+    engine: str = RUN_OPTIONS["engine"].default
+    rank_tolerance: float = RUN_OPTIONS["rank_tolerance"].default
+    constraints: str = RUN_OPTIONS["constraints"].default
+    baumgarte: Sequence[float] | None = RUN_OPTIONS["baumgarte"].default
+    move_start: bool = RUN_OPTIONS["move_start"].default
+    verify: bool = RUN_OPTIONS["verify"].default
+    sensitivities: Sequence[str] = RUN_OPTIONS["sensitivities"].default
+    keep: Sequence[str] | None = RUN_OPTIONS["keep"].default
+    max_steps: float = RUN_OPTIONS["max_steps"].default
+    max_bytes: float = RUN_OPTIONS["max_bytes"].default
+
+    def __post_init__(self) -> None:
+        """Check every option by itself, then those that exclude each other."""
+        for name, check in CHECKS.items():
+            object.__setattr__(self, name, check(getattr(self, name)))
+        if self.form is not None:
+            self._check_form()
+            object.__setattr__(self, "method", "rk4")
+        elif self.norm not in NORMS:
+            fix = "For steps on the group itself take a Lie-group method: rkmk4, cf4, rkmk-dop853."
+            expected = " or ".join(map(repr, NORMS))
+            raise InputError(message("simulate, norm", "no such policy", repr(self.norm), expected, fix))
+        self.policy  # noqa: B018 - checks engine, rank_tolerance, constraints, baumgarte
+        if self.every is not None and (self.step is None or self.samples is not None):
+            _check_every(self.every, False)
+
+    @cached_property
+    def policy(self) -> ConstraintPolicy:
+        """How constraints are met and kept."""
+        return constraint_policy_of("simulate", self.engine, self.rank_tolerance, self.constraints, self.baumgarte)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all steps are equal; else they are under control of their error."""
+        return self.step is not None
+
+    def _check_form(self) -> None:
+        """Refuse what a run by a form does not take."""
+        if self.step is None or self.method not in (None, "rk4"):
+            found = f"method {self.method!r}, step {self.step!r}"
+            expected = "step=…, method 'rk4'"
+            raise InputError(message("simulate, form", "a form runs by RK4 with equal steps", found, expected))
+        if self.events or self.sensitivities:
+            found = "events" if self.events else "sensitivities"
+            raise InputError(message("simulate, form", "not with a form", found, "neither events nor sensitivities"))
+
+    def for_model(self, model: Model, tau: Any = None) -> "RunOptions":
+        """The options with the duration and the method of a run of a model, checked against it and its inputs."""
+        start = model.start
+        duration = self.duration if self.duration is not None else start.duration if start else None
+        duration = _seconds("duration")(DURATION if duration is None else duration)
+        method = self._bound_method(model) or (start.method if start else None) or METHOD
+        if method in SUNDIALS:
+            self._check_sundials(method, tau)
+        elif not method_named(method).adaptive and self.step is None:
+            fix = "Give step=…, or take a method that controls its own: dop853, dopri54, bs32."
+            raise InputError(message("simulate, step", f"'{method}' takes equal steps", "no step", "its size", fix))
+        found = replace(self, duration=duration, method=method)
+        found._check_work(model, tau)
+        found.times  # noqa: B018 - checks that samples lie within the duration
+        return found
+
+    def _bound_method(self, model: Model) -> str | None:
+        """The method asked for; policies that bring their own methods choose or refuse it."""
+        where, keeping = "simulate, constraints", self.policy.keeping
+        if keeping != "project" and not model.constraints:
+            found = f"{keeping!r} for model '{model.name}'"
+            raise InputError(message(where, "the model has no constraints", found, "a model with constraints=[…]"))
+        if keeping not in BOUND:
+            return self.method
+        if self.sensitivities:
+            fix = "Take constraints='project'."
+            raise InputError(message(where, "no derivatives of such a run", repr(keeping), "'project'", fix))
+        known = BOUND[keeping]
+        if self.method is not None and self.method not in known:
+            what = f"{keeping!r} is a matter of its method"
+            raise InputError(message(where, what, repr(self.method), " or ".join(known)))
+        return next(iter(known)) if self.method is None else self.method
+
+    def _check_sundials(self, method: str, tau: Any) -> None:
+        """Refuse what a run by SUNDIALS does not take."""
+        asked = {"step=…": self.fixed, "events": self.events, "sensitivities": self.sensitivities}
+        asked["a sampled controller or a table that holds"] = is_held_input(tau)
+        for what, given in asked.items():
+            if given:
+                fix = "Take a method of ph.methods."
+                raise InputError(message(f"simulate, method '{method}'", "not with SUNDIALS", what, "none", fix))
+
+    def _check_work(self, model: Model, tau: Any) -> None:
+        """Refuse a run of more steps or more bytes than its limits."""
+        assert self.duration is not None
+        steps = quotient(self.duration, self.step) if self.step is not None else 0.0
+        calls = quotient(self.duration, tau.period) if isinstance(tau, Sampled) else 0.0
+        check_steps("simulate, step", steps, self.max_steps)
+        check_steps("simulate, tau, period", calls, self.max_steps)
+        count = int(self.samples) if is_whole(self.samples) else 0  # type: ignore[arg-type]
+        kept = steps / self.every if self.every else float(min(max(count, 0), 10**300))
+        check_samples("simulate, samples", kept, model, self.max_bytes, calls)
+
+    @cached_property
+    def times(self) -> np.ndarray | None:
+        """The times of the samples, from 0 to the duration; None where none were asked for."""
+        if self.samples is None:
+            return None
+        assert self.duration is not None
+        return sample_times(self.samples, self.duration)
+
+    def tighter(self, every: int) -> "RunOptions":
+        """The same run with a hundredth of its tolerance, or half its step; every: equal steps between samples."""
+        if self.step is None:
+            return replace(self, tolerance=max(self.tolerance / 100, TIGHTEST))
+        return replace(self, step=self.step / 2, every=2 * every if self.samples is None else None)
+
+
+def sample_times(samples: Any, duration: float) -> np.ndarray:
+    """So many times, or those given, from 0 to the duration (n,)."""
+    if is_whole(samples):
+        if samples < 2:
+            raise InputError(message("simulate, samples", "too few", repr(samples), "2 or more: start and end"))
+        times = np.linspace(0.0, duration, int(samples))
+        times[-1] = duration
+        return times
+    times = as_array("simulate, samples", samples, ())
+    near = ROUNDING * duration
+    if times.ndim != 1 or not len(times) or not -near <= times.min() <= times.max() <= duration + near:
+        raise InputError(message("simulate, samples", "out of range", repr(samples)[:60], f"times in 0 … {duration:g}"))
+    inner = times[(times > near) & (times < duration - near)]  # start and end are samples themselves
+    return np.unique(np.concatenate([[0.0], inner, [duration]]))
+
+
+# checks of single options: what is given in, what the record holds out
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _seconds(name: str, more: str = "") -> Callable[[Any], float]:
+    return lambda value: real_number(f"simulate, {name}", value, f"seconds above 0{more}", 0.0)
+
+
+def _or_none(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else check(value)
+
+
+def _tolerance(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not TIGHTEST <= value < 1:
+        raise InputError(message("simulate, tolerance", "out of range", repr(value), f"{TIGHTEST:g} to 1"))
+    return float(value)
+
+
+def _method(value: Any) -> str:
+    return value if isinstance(value, str) and value in SUNDIALS else method_named(value).name
+
+
+def _check_every(value: Any, fits: bool = True) -> int:
+    if not fits or not is_whole(value) or value < 1:
+        expected = "a whole number above 0, with equal steps (step=…) and without samples=…"
+        raise InputError(message("simulate, every", "does not fit", repr(value), expected))
+    return int(value)
+
+
+def _names(option: str) -> Callable[[Any], tuple[str, ...]]:
+    def check(given: Any) -> tuple[str, ...]:
+        names = a_list(f"simulate, {option}", given, f"a list of names, as {option}=['q']")
+        for name in names:
+            if not isinstance(name, str):
+                raise InputError(message(f"simulate, {option}", "not a name", repr(name)[:60], "text"))
+        return tuple(names)
+
+    return check
+
+
+def _variables(given: Any) -> tuple[str, ...]:
+    names = _names("keep")(given)
+    for name in names:
+        if name not in VARIABLES:
+            fix = did_you_mean(name, VARIABLES)
+            raise InputError(message("simulate, keep", "no such variable", repr(name), ", ".join(VARIABLES), fix))
+    return names
+
+
+CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    "keep": _or_none(_variables),
+    "sensitivities": lambda given: _names("sensitivities")(() if given is None else given),
+    "max_steps": lambda value: a_limit("simulate, max_steps", value),
+    "max_bytes": lambda value: a_limit("simulate, max_bytes", value),
+    "verify": lambda value: flag("simulate, verify", value),
+    "move_start": lambda value: flag("simulate, move_start", value),
+    "form": _or_none(lambda name: forms[name].name),
+    "events": listed,
+    "duration": _or_none(_seconds("duration")),
+    "step": _or_none(_seconds("step", ", or None for steps under control of the tolerance")),
+    "method": _or_none(_method),
+    "tolerance": _tolerance,
+    "every": _or_none(_check_every),
+}
+"""The check of each option by itself, in the order in which faults are told: the checked value, or an error."""
+
+
+def run_options(caller: str, keywords: type, given: Mapping[str, Any], **others: Any) -> RunOptions:
+    """The options of a call, from its keywords and its other arguments; a keyword that it lacks is a TypeError."""
+    for name in given:
+        if name not in keywords.__annotations__:
+            fix = did_you_mean(name, keywords.__annotations__)
+            raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}. {fix}".strip())
+    return RunOptions(**given, **others)
+
+
+def takes_run_options(keywords: type, **defaults: Any) -> Callable[[Function], Function]:
+    """A decorator: every option in the signature and, for {options}, in the docstring of a function with **options.
+
+    keywords  the TypedDict of **options; arguments of the function that are options of a run are explained as well
+    defaults  where they differ from those of a run
+    """
+
+    def decorated(function: Function) -> Function:
+        signature = inspect.signature(function)
+        given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        more = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=defaults.get(name, RUN_OPTIONS[name].default),
+                annotation=keywords.__annotations__[name],
+            )
+            for name in RUN_OPTIONS
+            if name in keywords.__annotations__
+        ]
+        function.__signature__ = signature.replace(parameters=[*given, *more])  # type: ignore[attr-defined]
+        shown = [name for name in RUN_OPTIONS if name in signature.parameters or name in keywords.__annotations__]
+        function.__doc__ = (function.__doc__ or "").replace("{options}", explained(shown))
+        return function
+
+    return decorated
+
+
+def explained(names: Sequence[str]) -> str:
+    """Options of a run and what they mean, as lines of a docstring."""
+    lines = (f"{name:14} {indent(RUN_OPTIONS[name].help, ' ' * 19).strip()}" for name in names)
+    return "\n    ".join(lines)

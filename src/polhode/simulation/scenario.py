@@ -1,0 +1,84 @@
+"""A run as asked for, checked: a model, its start, its inputs and its options; and the segments of its time."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from polhode.check.given_start import start_of
+from polhode.check.initial_state import check_start, consistent_start
+from polhode.errors import InputError, message
+from polhode.model import Model, check_model
+from polhode.simulation.option_table import SAMPLES
+from polhode.simulation.run_options import RunOptions
+from polhode.simulation.run_records import Segment
+from polhode.simulation.segments import controlled_segments, equal_segments, is_held
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A run as asked for, checked.
+
+    q, v     the start, (nq,) and (nv,)
+    tau      the inputs, as in `simulate`
+    options  with the duration and the method of this run
+    moved    rows of constraints that the given start violated, and by how much, where it was moved
+    """
+
+    model: Model
+    q: np.ndarray
+    v: np.ndarray
+    tau: Any
+    options: RunOptions
+    moved: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: Model, q: Any, v: Any, tau: Any, options: RunOptions) -> "Scenario":
+        """The scenario of what a user gave, or the error that tells what is wrong with it."""
+        check_model("simulate", model)
+        if not model.bodies:
+            raise InputError(message(f"simulate, model '{model.name}'", "nothing to move", "no bodies", "at least one"))
+        q, v = start_of(model, q, v)
+        moved: dict[str, float] = {}
+        if options.move_start:
+            q, v, moved, _ = consistent_start(model, q, v, rank_tolerance=options.rank_tolerance)
+        check_start(model, q, v, options.rank_tolerance)
+        return cls(model, q, v, tau, options.for_model(model, tau), moved)
+
+    @property
+    def duration(self) -> float:
+        """Seconds of the run."""
+        assert self.options.duration is not None
+        return self.options.duration
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        assert self.options.method is not None
+        return self.options.method
+
+    @property
+    def every(self) -> int:
+        """Equal steps between samples that are not asked for by their times."""
+        assert self.options.step is not None
+        return self.options.every or max(1, math.ceil(self.duration / self.options.step / (SAMPLES - 1) - 1e-9))
+
+    @cached_property
+    def held(self) -> bool:
+        """Whether forces are held from one segment to the next."""
+        return is_held(self.tau, self.duration, self.options.step)
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """The segments of the run."""
+        times, step = self.options.times, self.options.step
+        if step is None:
+            return controlled_segments(self.duration, self.tau, times)
+        return equal_segments(self.duration, step, self.tau, self.every if times is None else times)
+
+    def tighter(self) -> "Scenario":
+        """The same run with a hundredth of its tolerance, or half its step: what an error is estimated by."""
+        return replace(self, options=self.options.tighter(self.every if self.options.fixed else 1))

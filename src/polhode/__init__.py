@@ -63,9 +63,10 @@ _NAMES = {
     "polhode.formats.load": ["load"],
     "polhode.integrate.methods": ["methods"],
     "polhode.model": [
-        "Body", "BodyConstraint", "Constraint", "ConstraintKind", "CoordinateConstraint", "Force", "ForceElement",
-        "ForceFunction", "Joint", "Key", "MachineState", "Model", "MovingFrame", "Parameter", "Spring", "Start",
-        "Wrench", "register_constraint", "register_force",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "BodyConstraint", "Constraint", "ConstraintKind",
+        "CoordinateConstraint", "ElementKind", "Force", "ForceElement", "ForceFunction", "Joint", "JointKind", "Key",
+        "MachineState", "Model", "MovingFrame", "Parameter", "Spring", "Start", "Wrench", "register_constraint",
+        "register_force", "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -80,7 +80,7 @@ def draw(what: str, base: str, mimic: str, packages: tuple[str, ...], out: Path 
         source, notes = load_with_notes(what, base=base, mimic=mimic, packages=packages)
         for note in notes:
             click.echo(f"note: {note}", err=True)
-        if asked["sequence"] is None and any(joint.type in ("spherical", "free") for joint in source.joints):
+        if asked["sequence"] is None and any(joint.kind.has_quaternion for joint in source.joints):
             click.echo(f"note: drawn by the angles {usual_sequence(source)}; choose others with --sequence", err=True)
     rate, view = asked.pop("rate"), asked.pop("view")
     asked["rates"] = rate if rate is not None else asked["rates"]

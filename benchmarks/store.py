@@ -25,12 +25,12 @@ def overhead(name: str, runs: int) -> dict[str, Any]:
     joint = MODELS[name]
     samples = {f"start.v.{joint}": ph.Normal(0, 0.3)} if joint else {f"start.q.{model.joints[0].name}": ph.Rotations()}
     what = study(model, samples, runs=runs, duration=STEPS * STEP, step=STEP, method="rk4", every=EVERY)
-    fleet = what.fleet()
-    given = fleet.starts(0, runs)
+    runner = ph.StudyRunner(what)
+    given = runner.starts(0, runs)
     alone, whole = [], []
     for _ in range(TURNS + 1):  # the first compiles
         begin = time.process_time()
-        fleet.lanes.run(*given, fleet.timing)
+        runner.lanes.run(*given, runner.timing)
         alone.append(time.process_time() - begin)
         with tempfile.TemporaryDirectory() as folder:
             begin = time.process_time()

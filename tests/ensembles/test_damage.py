@@ -12,11 +12,11 @@ from click.testing import CliRunner
 
 import polhode as ph
 from polhode.cli import main
-from polhode.ensemble.examine import examined
 from polhode.ensemble.seal import GROUP, RECEIPTS, RESULTS, SEAL, read_seal
-from polhode.ensemble.store import Store
+from polhode.ensemble.store import StudyStore
 from polhode.ensemble.study_file import load_study
 from polhode.ensemble.summary import summary
+from polhode.ensemble.verify import verify_study
 from polhode.result.signed import signed
 
 TEXT = """\
@@ -157,7 +157,7 @@ def test_a_chunk_of_another_study_is_damage(made, copy, tmp_path):
     assert is_noticed(copy)
     shutil.copy(tmp_path / "o" / RECEIPTS / "000001.json", copy / RECEIPTS / "000001.json")
     assert is_noticed(copy)
-    assert Store(copy).pending() == [1]
+    assert StudyStore(copy).pending() == [1]
 
 
 def test_another_byte_order_and_other_units_are_damage(made, copy):
@@ -276,13 +276,13 @@ def test_what_is_no_plain_file_is_damage(copy):
         before = (copy / name).read_bytes()
         (copy / name).unlink()
         os.mkfifo(copy / name)
-        assert examined(copy).damage
+        assert verify_study(copy).damage
         (copy / name).unlink()
         (copy / name).symlink_to("/dev/zero")
-        assert examined(copy).damage
+        assert verify_study(copy).damage
         (copy / name).unlink()
         (copy / name).write_bytes(before)
-    assert not examined(copy).damage
+    assert not verify_study(copy).damage
 
 
 def test_only_arrays_of_our_kinds_are_decoded(copy):

@@ -8,7 +8,7 @@ import pytest
 import fake_cupy
 import polhode as ph
 from ensembles.cases import small
-from polhode.system import cuda
+from polhode.kernel.backends import cuda
 
 
 @pytest.fixture(autouse=True)
@@ -38,10 +38,10 @@ def test_runs_are_those_of_the_lanes_within_rounding(other, tmp_path, monkeypatc
 def test_batches_are_sized_to_the_memory(monkeypatch):
     from polhode.ensemble.gpu import GpuBatchRun
 
-    fleet = small(runs=40).fleet()
+    runner = ph.StudyRunner(small(runs=40))
     sizes = []
     for free in (2**16, 2**20, 2**24):
         monkeypatch.setattr(fake_cupy, "FREE", free)
-        sizes.append(GpuBatchRun(fleet.lanes).batch(fleet.timing))
+        sizes.append(GpuBatchRun(runner.lanes).batch(runner.timing))
     assert sizes[0] == 64
     assert 10 < sizes[2] / sizes[1] < 20

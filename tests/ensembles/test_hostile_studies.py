@@ -120,10 +120,10 @@ def test_work_is_counted_beforehand_and_the_limits_can_be_raised(tmp_path):
 def test_large_runs_are_computed_few_at_a_time():
     model = ph.load("double-pendulum")
     study_ = study(model, {"start.q.hinge": ph.Uniform(0, 1)}, runs=128, duration=20.0, step=1e-4, method="rk4", every=1, keep=[])  # noqa: E501  # fmt: skip
-    from polhode.ensemble.sweep import Sweep
+    from polhode.ensemble.sweep import SweepJob
     from polhode.ensemble.work import StudyLimits
 
-    assert Sweep(study_, None, False, False, 1, "cpu", "double", None, None, None, StudyLimits())._size() < 16
+    assert SweepJob(study_, None, False, False, 1, "cpu", "double", None, None, None, StudyLimits())._size() < 16
 
 
 NAMES = [

@@ -12,7 +12,7 @@ import zarr
 import polhode as ph
 from ensembles.cases import OPTIONS, RUNS, same, samples, small
 from ensembles.receipts import everyone_once
-from polhode.ensemble.store import GROUP, RECEIPTS, Store
+from polhode.ensemble.store import GROUP, RECEIPTS, StudyStore
 from polhode.ensemble.study_runner import STATUS
 
 CHUNK = 32
@@ -47,7 +47,7 @@ def test_what_is_missing_is_computed_again(tmp_path, whole):
     ph.sweep(small(), out=tmp_path / "s", chunk=CHUNK)
     (tmp_path / "s" / RECEIPTS / "000002.json").unlink()
     (tmp_path / "s" / GROUP / "q" / "c" / "4" / "0" / "0").unlink()
-    store = Store(tmp_path / "s")
+    store = StudyStore(tmp_path / "s")
     assert store.pending() == [2, 4]
     asked = []
     assert same(whole, ph.sweep(small(), out=tmp_path / "s", resume=True, progress=asked.append))
@@ -74,7 +74,7 @@ def harmed(tmp_path, whole, times):
     ph.sweep(small(), out=tmp_path / "s", chunk=CHUNK)
     for _ in range(times):
         path = damaged(tmp_path / "s", rng)
-        assert len(Store(tmp_path / "s").pending()) == 1, path
+        assert len(StudyStore(tmp_path / "s").pending()) == 1, path
         assert same(whole, ph.sweep(small(), out=tmp_path / "s", resume=True))
         assert everyone_once(tmp_path / "s")
 
@@ -152,7 +152,7 @@ def test_a_full_disk_is_told_with_what_to_do(tmp_path, writes):
 
 def test_two_writers_are_refused(tmp_path):
     ph.sweep(small(), out=tmp_path / "s", chunk=CHUNK)
-    first = Store.resume(tmp_path / "s", small().fleet())
+    first = StudyStore.resume(tmp_path / "s", ph.StudyRunner(small()))
     with pytest.raises(ph.InputError, match="in use"):
         ph.sweep(small(), out=tmp_path / "s", resume=True)
     first.release()

@@ -45,9 +45,9 @@ def test_runs_are_those_of_simulate_with_the_numbers_drawn(model, found):
 
 
 def test_any_run_can_be_repeated_alone_bit_for_bit(found):
-    fleet = small().fleet()
+    runner = ph.StudyRunner(small())
     for k in (0, 63, 199):
-        alone = fleet.run(k, k + 1).arrays
+        alone = runner.run(k, k + 1).arrays
         for name, array in alone.items():
             assert np.array_equal(array[0], found[name].values[k], equal_nan=array.dtype.kind == "f"), name
 
@@ -165,14 +165,14 @@ def test_a_run_that_no_machine_could_make_is_refused_alone(model):
 
 
 def test_a_run_that_cannot_be_run_is_set_aside_with_its_reason(found):
-    class Poisoned(type(small().fleet())):
+    class Poisoned(ph.StudyRunner):
         def run(self, first, last, threads=1, lanes=None, skip=None):
             if any(first <= k < last and k not in (skip or {}) for k in (17, 130)):
                 raise ArithmeticError("poison")
             return super().run(first, last, threads, lanes, skip)
 
     study = small()
-    object.__setattr__(study, "fleet", lambda: Poisoned(study))
+    object.__setattr__(study, "runner", Poisoned)
     left = ph.sweep(study, chunk=64)
     bad = left["status"].values == STATUS["quarantined"]
     assert np.flatnonzero(bad).tolist() == [17, 130]

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import polhode as ph
 from polhode.ensemble.study_file import study_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/ensembles.md"
@@ -16,6 +17,6 @@ def test_the_code_of_the_page_runs(capsys):
 
 def test_the_study_of_the_page_is_one():
     (text,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
-    fleet = study_of(text, "docs/ensembles.md").fleet()
-    assert fleet.study.runs == 10000
-    assert set(fleet.arrays) >= {"q", "v", "height", "highest", "calm", "event"}
+    runner = ph.StudyRunner(study_of(text, "docs/ensembles.md"))
+    assert runner.study.runs == 10000
+    assert set(runner.arrays) >= {"q", "v", "height", "highest", "calm", "event"}

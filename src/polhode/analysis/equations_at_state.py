@@ -15,6 +15,7 @@ from polhode.constrain.constraint_policy import TOLERANCE
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.errors import ModelError, message
 from polhode.kernel import replay, trace
+from polhode.linalg.rank import RankedRows, metric_factor
 from polhode.model import Model, make_tree
 from polhode.scalar import Dual, Scalar, Vec
 
@@ -65,43 +66,6 @@ class Slopes(NamedTuple):
     along: np.ndarray
     phi: np.ndarray
     r: np.ndarray
-
-
-class Free:
-    """What rows leave free, in the metric of the mass matrix: M = K Kᵀ, rows A K⁻ᵀ by their natural sizes.   BEYOND §5
-
-    Where M alone is singular, M + AᵀwA of all rows takes its place.
-    """
-
-    def __init__(
-        self, M: np.ndarray, A: np.ndarray, sizes: np.ndarray, tolerance: float, chosen: slice = slice(None)
-    ) -> None:
-        self.A, self.sizes, self.w = A[chosen], sizes[chosen], np.zeros(len(A))
-        try:
-            self.K = np.linalg.cholesky(M)
-        except np.linalg.LinAlgError:
-            own = np.where(np.diag(M) > 1e-12 * np.max(np.diag(M)), np.diag(M), np.max(np.diag(M)))
-            self.w = 1 / np.maximum(np.sum(A * A / own, axis=1), 1e-300)
-            self.K = np.linalg.cholesky(M + A.T @ (self.w[:, None] * A))
-        self.w = self.w[chosen]
-        B = np.linalg.solve(self.K, self.A.T).T / self.sizes[:, None]
-        self.U, self.s, self.Vt = np.linalg.svd(B, full_matrices=True)
-        self.rank = int(np.sum(self.s > tolerance))
-
-    def nearest(self, f: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """a, λ of M a = f + Aᵀλ, A a = b; one column each or several."""
-        U, s, V = self.U[:, : self.rank], self.s[: self.rank], self.Vt[: self.rank]
-        y = np.linalg.solve(self.K, f + self.A.T @ (b.T * self.w).T)
-        z = (U.T @ (b.T / self.sizes).T).T / s
-        eta = z.T - V @ y
-        y = y + V.T @ eta
-        lam = (U @ (eta.T / s).T).T / self.sizes
-        return np.linalg.solve(self.K.T, y), lam.T
-
-    @property
-    def basis(self) -> np.ndarray:
-        """(n, n − rank)  directions d with A d = 0, orthonormal in the metric."""
-        return np.linalg.solve(self.K.T, self.Vt[self.rank :].T)
 
 
 class Balance:
@@ -157,21 +121,29 @@ class Balance:
         """(n, n)"""
         return np.array(inertia.mass_matrix(self.tree, Vec(q.tolist())), dtype=float).reshape(self.n, self.n)
 
-    def free(self, M: np.ndarray, A: np.ndarray, phi: np.ndarray, chosen: slice = slice(None)) -> Free:
-        """What some of the rows leave free, where the constraints miss φ."""
+    def rows(self, M: np.ndarray, A: np.ndarray, phi: np.ndarray, chosen: slice = slice(None)) -> RankedRows:
+        """Some of the rows in the metric of M, or of M + AᵀD⁻²A of all rows where M is singular; φ: the violation."""
         tolerance = float(self._closed.tolerance(Vec(phi))) if self._closed else TOLERANCE
         try:
-            return Free(M, A, self.sizes, tolerance, chosen)
+            K, weighted = self._metric(M, A)
+            return RankedRows(A[chosen], K, self.sizes[chosen], tolerance, weighted)
         except np.linalg.LinAlgError:
             where, fix = f"model '{self.model.name}'", "Give its bodies mass and inertia, or its joints armature."
             found = "a direction that nothing resists" if np.all(np.isfinite(M)) else "numbers that are not finite"
             raise ModelError(message(where, "the mass matrix is singular", found, "inertia", fix)) from None
 
+    def _metric(self, M: np.ndarray, A: np.ndarray) -> tuple[np.ndarray, bool]:
+        """K of the metric, and whether the rows are part of it."""
+        try:
+            return metric_factor(M), False
+        except np.linalg.LinAlgError:
+            return metric_factor(M, A, self.sizes), True
+
     def at(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float = 0.0) -> Instant:
         """Everything at a state: accelerations and multipliers too."""
         rest, none = np.zeros(self.n), np.zeros(self.k)
         M, found = self.mass_matrix(q), self.missing(q, v, rest, none, t)
-        vd, lam = self.free(M, found.A, found.phi).nearest(tau - found.force, -found.along)
+        vd, lam = self.rows(M, found.A, found.phi).constrained(tau - found.force, -found.along)
         return Instant(q, v, tau, t, M, found.A, found.phi, found.r, vd, lam)
 
     def ad(self, v: np.ndarray) -> np.ndarray:
@@ -194,8 +166,8 @@ class Balance:
             left = float(np.max(abs(np.append(found.phi, found.r)) / np.append(self.sizes[: self.held], self.sizes)))
             if not left > SETTLED:
                 break
-            step, _ = self.free(M, found.A, found.phi, slice(self.held)).nearest(rest, -found.phi)
-            change, _ = self.free(M, found.A, found.phi).nearest(rest, -found.r)
+            step, _ = self.rows(M, found.A, found.phi, slice(self.held)).constrained(rest, -found.phi)
+            change, _ = self.rows(M, found.A, found.phi).constrained(rest, -found.r)
             q, v = self.moved(q, step), v + change
         return q, v, left
 

@@ -19,9 +19,11 @@ from polhode.analysis import names, symmetry
 from polhode.analysis.equations_at_state import Balance, balance_of
 from polhode.analysis.modes import Mode, modes_of, stability_of, table_of, zero_level
 from polhode.analysis.names import Observed
+from polhode.analysis.solve import INDEPENDENT
 from polhode.check.diagnosis import CONSISTENT
 from polhode.check.given_start import start_of
 from polhode.errors import InputError, ModelError, message
+from polhode.linalg.rank import column_spaces, null_space
 from polhode.model import Model, check_model
 from polhode.result.labels import dof_names
 from polhode.scalar import a_list
@@ -78,9 +80,7 @@ class Linear:
         """Orthonormal bases (n, u) of the ignorable directions and (n, n − u) of what is across them."""
         if not self.ignorable.size:
             return np.zeros((len(self.A), 0)), np.eye(len(self.A))
-        U, s, _ = np.linalg.svd(self.ignorable)
-        rank = int(np.sum(s > 1e-9 * s[0]))
-        return U[:, :rank], U[:, rank:]
+        return column_spaces(self.ignorable, INDEPENDENT)
 
     @cached_property
     def essential(self) -> np.ndarray:
@@ -241,11 +241,11 @@ def admissible(balance: Balance, q: np.ndarray, v: np.ndarray, t: float = 0.0) -
     slopes = balance.slopes(q, v, rest, none, t)
     D, A = slopes.r[:, :n], slopes.r[:, n:]
     phi = balance.missing(q, v, rest, none, t).phi
-    positions, velocities = balance.free(M, A, phi, slice(balance.held)), balance.free(M, A, phi)
+    positions, velocities = balance.rows(M, A, phi, slice(balance.held)), balance.rows(M, A, phi)
     scale = np.sqrt(np.maximum(np.diag(M), 1e-12 * np.max(np.diag(M))))
     N1, first = _independent(positions.basis, scale)
     N2, second = _independent(velocities.basis, scale)
-    across, _ = velocities.nearest(np.zeros((n, N1.shape[1])), -D @ N1)
+    across, _ = velocities.constrained(np.zeros((n, N1.shape[1])), -D @ N1)
     across = across - N2 @ across[second]
     W = np.block([[N1, np.zeros((n, N2.shape[1]))], [across, N2]])
     return W, [*first, *(n + i for i in second)]
@@ -300,13 +300,10 @@ def _ignorable(
     )
     x = moves[rows]
     apart = moves - W @ x  # what the constraints do not admit
-    _, s, Vt = np.linalg.svd(apart)
-    free = Vt[int(np.sum(s > 1e-9 * max(1.0, float(np.max(abs(moves), initial=0.0))))) :].T
-    U = x @ free
+    U = x @ null_space(apart, INDEPENDENT, max(1.0, float(np.max(abs(moves), initial=0.0))))
     if not U.size or not np.max(abs(U)):
         return np.zeros((len(A), 0))
-    basis, s, _ = np.linalg.svd(U, full_matrices=False)
-    basis = basis[:, s > 1e-9 * s[0]]
+    basis, _ = column_spaces(U, INDEPENDENT)
     leaves = A @ basis - basis @ (basis.T @ A @ basis)
     return basis if np.max(abs(leaves)) <= INVARIANT * max(1.0, float(np.max(abs(A)))) else np.zeros((len(A), 0))
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from polhode.linalg.rank import rank_of
+
 MARGINAL = 1e-7
 """A real part this small, relative to its eigenvalue, counts as 0: critical ones are found no better."""
 
@@ -95,7 +97,7 @@ def stability_of(A: np.ndarray) -> str:
     margin = MARGINAL * abs(rest) + EPSILON * largest
     if np.any(rest.real > margin):
         return "unstable"
-    flat = int(np.sum(np.linalg.svd(A, compute_uv=False) <= ROUNDING * largest)) if is_zero.any() else 0
+    flat = len(A) - int(rank_of(np.linalg.svd(A, compute_uv=False), ROUNDING * largest)) if is_zero.any() else 0
     return "stable" if np.all(rest.real < -margin) and int(np.sum(is_zero)) == flat else "marginal"
 
 

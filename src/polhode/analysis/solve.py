@@ -1,4 +1,4 @@
-"""Newton for states that stay, and the way downhill to a stable rest.
+"""Newton's method for steady motions and rests, and descent to a stable rest.
 
     M v̇ + bias − Aᵀλ − τ = 0,   φ = 0,   r = 0,    v = Σ c ζ(q),   v̇ = −G v,   G = Σ c G
 
@@ -14,38 +14,55 @@ from polhode.analysis import symmetry
 from polhode.analysis.equations_at_state import Balance
 from polhode.analysis.names import Observable
 from polhode.analysis.symmetry import Symmetry
+from polhode.constrain.constraint_policy import TOLERANCE
 from polhode.dynamics import energy, kinematics
+from polhode.linalg.rank import column_spaces, null_space
 from polhode.scalar import Vec
 
 ROUNDING = 1e-14
-"""The tolerance at which nothing can be gained any more."""
+"""The smallest tolerance, some 50 ε: residuals below it are rounding of the forces themselves."""
 
-STEPS, FLOWS = 100, 500
-"""Steps of Newton, and of the way downhill, that are tried."""
+NEWTON_STEPS, DESCENT_STEPS = 100, 500
+"""Bounds on the work. Newton's method ends in about 10 steps where it converges, in some tens where it is damped first;
+descent gains linearly and is slowest near a flat minimum."""
 
 HALVINGS = 8
-"""How often a Newton step is halved."""
+"""How often a Newton step is halved, to 1/128 of it; where that is too long, damped steps turn as well as shorten."""
 
 SINGULAR = 1e-13
-"""Singular values of the slopes, relative to the largest, below which there is nothing to be gained."""
+"""Singular values of the Jacobian, relative to the largest, that count as zero: its entries are exact derivatives,
+wrong by rounding alone, and some hundred roundings (500 ε) meet in one."""
+
+INDEPENDENT = 1e-9
+"""Singular values of fields of symmetries, relative to the largest, that count as zero: fields are of size 1 and exact
+but for rounding and for constraints that hold to 1e-13 (`equations_at_state.SETTLED`); 1e-9 is far above both."""
 
 LONGEST = 0.3
-"""The longest step, rad or m."""
+"""The longest step, rad or m: a linear model of a rotation by δ is wrong by δ²/2, 5 % at this length. Shorter steps are
+safer and take more of them."""
 
-NEAR = 0.3
-"""How far from a start, rad or m, an unstable rest may be that is told without looking for a stable one."""
+NEAR = LONGEST
+"""How far from a start, rad or m, an unstable rest may be that is told without looking for a stable one: one step."""
 
-PATIENCE = 0.05
-"""Seconds: a change of velocity counts as much as the way it makes in this time. Short, so that places stay."""
+VELOCITY_TIME = 0.05
+"""s: in the length of a step, a change of velocity counts as the distance it makes in this time. Steps are as short as
+may be, so that a short time changes velocities rather than positions, and a start keeps its place."""
 
-HOPE = 60
-"""Steps downhill without gain, after which there is no end to it."""
+STALLED = 60
+"""Steps of the descent without 1 % less residual, after which the potential has no minimum within reach: a brake grown
+four-fold each time takes 27 of them from a step of full length to below rounding (4⁻²⁷ < ε); this is twice that."""
 
-LITTLE = 0.01
-"""The part of the kinetic energy that must run along symmetries, for a start to be near a steady motion."""
+ENERGY_ALONG = 0.01
+"""The part of the kinetic energy that must be along symmetries for a start to be near a steady motion. Below it, what
+moves is a disturbance, and the rest or the motion nearest to the start is sought instead."""
 
 KICK, KICKS = 1e-2, 10
-"""How far a machine is pushed off an unstable rest, rad or m, and how often."""
+"""How far a machine is pushed off an unstable rest, rad or m, and how often: far beyond rounding and tolerance, far
+below LONGEST; each push leaves one rest, and descent meets few of them in a row."""
+
+FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-4, 1e-8, 1e8
+"""Levenberg's damping, relative to the largest singular value: at the first nearly Newton's step; at the last a step
+shorter by 1e-8 than the gradient, where nothing more is gained in double precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +101,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class SteadyProblem:
-    """Find q, c, λ and some of τ."""
+    """Steady motions and rests as roots: find q, c, λ and some of τ."""
 
     balance: Balance
     symmetries: tuple[Symmetry, ...]
@@ -97,7 +114,7 @@ class SteadyProblem:
         c = symmetry.along(self.balance, [*self.symmetries], q, v).rates
         trial = self.trial(q, c, np.zeros(self.balance.k), self.tau)
         now, weights = self.balance.at(q, trial.v, self.tau), self.weights(trial)
-        free = _null(now.A / self.balance.sizes[:, None] @ self.fields(q) / weights)
+        free = null_space(now.A / self.balance.sizes[:, None] @ self.fields(q) / weights, INDEPENDENT)
         c = free @ (free.T @ (weights * c)) / weights
         return self.trial(q, c, now.lam, self.tau)
 
@@ -106,7 +123,7 @@ class SteadyProblem:
         tree, x = self.balance.tree, self.begin(q, v)
         T, whole = (float(energy.energy(tree, Vec(q.tolist()), Vec(u.tolist())).kinetic) for u in (x.v, v))
         function = lambda q, v: energy.energy(tree, q, v).kinetic / T  # noqa: E731
-        return ((Observable("kinetic energy", function=function), 1.0),) if LITTLE * whole < T else ()
+        return ((Observable("kinetic energy", function=function), 1.0),) if ENERGY_ALONG * whole < T else ()
 
     def trial(self, q: np.ndarray, c: np.ndarray, lam: np.ndarray, tau: np.ndarray, **kept: Any) -> Trial:
         """What the equations miss."""
@@ -114,7 +131,7 @@ class SteadyProblem:
         v = self.fields(q) @ c
         G = sum((x * s.generator for x, s in zip(c, self.symmetries, strict=True)), np.zeros((n, n)))
         M, missing = balance.mass_matrix(q), balance.missing(q, v, -G @ v, lam, 0.0)
-        K = balance.free(M, missing.A, missing.phi).K
+        K = balance.rows(M, missing.A, missing.phi).K
         phi, r = missing.phi / balance.sizes[: balance.held], missing.r / balance.sizes
         held = np.array([known.value(q, v) - value for known, value in self.held])
         rows = np.concatenate([phi, r, held])
@@ -146,7 +163,8 @@ class SteadyProblem:
         found[:n] = np.linalg.solve(x.K, found[:n])
         found[:, :n] = np.linalg.solve(x.K, found[:, :n].T).T
         found[:, n : n + len(x.c)] /= self.weights(x)
-        idle = _idle(x.K.T @ Z @ _null(slopes.phi[:, :n] @ Z))  # what does not matter stays where it is
+        # what does not matter stays where it is
+        idle, _ = column_spaces(x.K.T @ Z @ null_space(slopes.phi[:, :n] @ Z, INDEPENDENT), INDEPENDENT)
         found[:, :n] -= (found[:, :n] @ idle) @ idle.T
         return found
 
@@ -156,10 +174,10 @@ class SteadyProblem:
 
     def weights(self, x: Trial) -> np.ndarray:
         """What a change of each rate c counts against a change of place, in the metric."""
-        return PATIENCE * np.maximum(np.linalg.norm(x.K.T @ self.fields(x.q), axis=0), 1e-300)
+        return VELOCITY_TIME * np.maximum(np.linalg.norm(x.K.T @ self.fields(x.q), axis=0), 1e-300)
 
     def stepped(self, x: Trial, step: np.ndarray, slope: float) -> Trial:
-        """The trial a step further, shown if it is long."""
+        """The trial after a step, shortened to the longest."""
         n, s, k = self.balance.n, len(x.c), self.balance.k
         delta, part = self._moved(x, step), self._part(x, step)
         c, lam, tau = (
@@ -173,7 +191,7 @@ class SteadyProblem:
         return self.trial(self.balance.moved(x.q, delta), c, lam, tau, steps=x.steps + 1, slope=slope)
 
     def _part(self, x: Trial, step: np.ndarray) -> float:
-        """How much of a step is gone."""
+        """The part of a step that is within the longest."""
         return min(1.0, LONGEST / max(float(np.max(abs(np.linalg.solve(x.K.T, step[: self.balance.n])))), 1e-300))
 
     def _moved(self, x: Trial, step: np.ndarray) -> np.ndarray:
@@ -181,13 +199,14 @@ class SteadyProblem:
         return self._part(x, step) * np.linalg.solve(x.K.T, step[: self.balance.n])
 
     def newton(self, x: Trial, tolerance: float) -> Trial:
-        """Shortest Newton steps, while the step after each is shorter; else damped ones. Ends where nothing is gained.
+        """The trial after minimum-norm Newton steps while the step after each is shorter, else damped ones.
 
-        Comparing steps instead of residuals, stiff springs do not hold it back.                  Deuflhard §4.4
+        Ends where nothing is gained. Steps are compared, not residuals (natural monotonicity), so that stiff springs
+        do not hold it back.                                                                      Deuflhard §4.4
         """
-        damping, x, n = 1e-4, replace(x, slope=0.0), self.balance.n
+        damping, x, n = FIRST_DAMPING, replace(x, slope=0.0), self.balance.n
         weight = np.ones(len(x.missed))  # forces as the ways they make
-        for k in range(0 if self.is_solved(x, ROUNDING) else STEPS):
+        for k in range(0 if self.is_solved(x, ROUNDING) else NEWTON_STEPS):
             J, missed = self.slopes(x), x.missed
             if not (np.all(np.isfinite(missed)) and np.all(np.isfinite(J))):
                 break
@@ -207,7 +226,10 @@ class SteadyProblem:
         return x
 
     def _shorter(self, x: Trial, parts: tuple, weight: np.ndarray, slope: float) -> Trial | None:
-        """A Newton step, or a part of it, after which the next with the same slopes would be shorter."""
+        """A Newton step, or a part λ of it, after which the next with the same slopes is shorter by (1 − λ/4).
+
+        The restricted monotonicity test of Deuflhard's NLEQ-ERR.
+        """
         step = _solved(parts, weight * x.missed)
         for halvings in range(HALVINGS):
             part = 0.5**halvings
@@ -221,15 +243,15 @@ class SteadyProblem:
         self, x: Trial, parts: tuple, weight: np.ndarray, slope: float, damping: float
     ) -> tuple[Trial | None, float]:
         """A step with Levenberg's damping that makes the residual smaller, and the damping for the next."""
-        while damping < 1e8:
+        while damping < MOST_DAMPING:
             following = self.stepped(x, _solved(parts, weight * x.missed, damping), slope)
             if np.linalg.norm(weight * following.missed) < np.linalg.norm(weight * x.missed):
-                return following, max(0.1 * damping, 1e-8)
+                return following, max(0.1 * damping, LEAST_DAMPING)
             damping *= 10
         return None, damping
 
     def downhill(self, x: Trial, tolerance: float) -> Trial:
-        """A rest downhill; from an unstable one it is pushed off, along its steepest way."""
+        """A stable rest by descent; an unstable one is left along the direction of most negative curvature."""
         for _ in range(KICKS):
             x = self._flat(x, tolerance)
             Q, curvature = _curvatures(self.balance, self.slopes(x), self.balance.n)
@@ -241,14 +263,15 @@ class SteadyProblem:
         return x
 
     def _flat(self, x: Trial, tolerance: float) -> Trial:
-        """Down the potential, or along forces that have none, until it is flat, as far as steps can be trusted.
+        """The trial after descent of the potential, or along forces that have none, to where they vanish.
 
-        (|H| + b M) δ = τ − bias + Aᵀλ with a brake b; |H| has the curvatures of H without their signs
+        (|H| + b M) δ = τ − bias + Aᵀλ with a brake b; |H| has the curvatures of H without their signs. The brake eases
+        where a step gains 3/4 of what the quadratic model promises, and grows below 1/4.  Nocedal, Wright (2006) §4.1
         """
         n, brake, best, since = self.balance.n, np.inf, np.inf, 0
-        for _ in range(FLOWS):
+        for _ in range(DESCENT_STEPS):
             best, since = (x.residual, 0) if x.residual < 0.99 * best else (best, since + 1)
-            if since > HOPE:  # it falls for ever
+            if since > STALLED:  # it falls for ever
                 break
             J, missed = self.slopes(x), x.missed
             if not (np.all(np.isfinite(J)) and np.all(np.isfinite(missed))) or self.is_solved(x, ROUNDING):
@@ -303,18 +326,6 @@ def _solved(parts: tuple, missed: np.ndarray, damping: float = 0.0) -> np.ndarra
     return -Vt.T @ (gain * (U.T @ missed))
 
 
-def _null(A: np.ndarray) -> np.ndarray:
-    """Orthonormal columns x with A x = 0."""
-    _, s, Vt = np.linalg.svd(A)
-    return Vt[int(np.sum(s > 1e-9 * max(1.0, float(np.max(s, initial=0.0))))) :].T
-
-
-def _idle(moves: np.ndarray) -> np.ndarray:
-    """Orthonormal columns that span moves."""
-    basis, s, _ = np.linalg.svd(moves, full_matrices=False)
-    return basis[:, s > 1e-9 * np.max(s, initial=0.0)]
-
-
 def _falls(curvature: np.ndarray) -> bool:
     """Whether the potential falls somewhere; rounding does not count."""
     return bool(curvature.size) and bool(curvature[0] < -1e-9 * np.max(abs(curvature)))
@@ -322,10 +333,7 @@ def _falls(curvature: np.ndarray) -> bool:
 
 def _curvatures(balance: Balance, J: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Directions (n, m) that the constraints leave free, in the metric, and the potential's curvature along each."""
-    free = np.eye(n)
-    if balance.held:
-        _, s, Vt = np.linalg.svd(J[n : n + balance.held, :n])
-        free = Vt[int(np.sum(s > 1e-10)) :].T
+    free = null_space(J[n : n + balance.held, :n], TOLERANCE)
     H = free.T @ J[:n, :n] @ free
     values, vectors = np.linalg.eigh((H + H.T) / 2)
     return free @ vectors, values

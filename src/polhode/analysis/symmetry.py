@@ -199,8 +199,8 @@ def _around(balance: Balance, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[np
     """Random states near a given one, on the constraints."""
     rng = np.random.default_rng(0)
     missing = balance.missing(q, v, v, np.zeros(balance.k), 0.0)
-    free = balance.free(balance.mass_matrix(q), missing.A, missing.phi)
-    basis = free.basis if free.basis.size else np.eye(balance.n)
+    basis = balance.rows(balance.mass_matrix(q), missing.A, missing.phi).basis
+    basis = basis if basis.size else np.eye(balance.n)
     for _ in range(SAMPLES):
         step, change = (basis @ rng.normal(size=(basis.shape[1], 2))).T
         for reach in REACHES:
@@ -230,7 +230,7 @@ def accelerations(balance: Balance, q: np.ndarray, v: np.ndarray, tau: np.ndarra
     slopes = balance.slopes(q, v, now.vd, now.lam, t)
     forces = np.hstack([-slopes.force, np.eye(n)])
     rows = np.hstack([-slopes.along, np.zeros((balance.k, n))])
-    change, _ = balance.free(now.M, now.A, now.phi).nearest(forces, rows)
+    change, _ = balance.rows(now.M, now.A, now.phi).constrained(forces, rows)
     return Accelerations(now.vd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from polhode.check.diagnosis import PRESENT, missed
 from polhode.dynamics import kinematics
+from polhode.linalg.rank import left_null_parts, metric_factor, rank_of, scaled_rows
 from polhode.model import make_tree
 from polhode.result.labels import force_units
 from polhode.scalar import Vec
@@ -130,22 +131,18 @@ def _strength(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) ->
     singular, determined = np.full((n, min(k, nv)), np.nan), np.zeros((n, k), dtype=bool)
     if not np.any(good):
         return Strength(singular, np.zeros(n, dtype=int), determined)
-    if bound.scales.light:
-        M = M + np.swapaxes(A / sizes[:, None] ** 2, 1, 2) @ A
     kept = np.any(A[good] != 0, axis=(0, 2))
-    B = np.linalg.solve(np.linalg.cholesky(M[good]), np.swapaxes(A[good][:, kept], 1, 2)) / sizes[kept]
+    K = metric_factor(M[good], *((A[good], sizes) if bound.scales.light else ()))
+    B = scaled_rows(A[good][:, kept], K, sizes[kept])
     values = np.zeros((int(good.sum()), min(k, nv)))
     short = np.linalg.svd(B, compute_uv=False)
     values[:, : short.shape[1]] = short
-    tolerance = np.broadcast_to(bound.tolerance(Vec(positions[good].T)), len(values))
-    rank = np.sum(values > tolerance[:, None], axis=1)
+    rank = rank_of(values, np.broadcast_to(bound.tolerance(Vec(positions[good].T)), len(values)))
     free = np.zeros((len(values), int(kept.sum())), dtype=bool)
     free[rank == kept.sum()] = True
     (lost,) = np.nonzero(rank < kept.sum())
     if len(lost):
-        V = np.linalg.svd(B[lost])[2]  # its rows from the rank on: left null vectors of the conditions
-        null = np.where(np.arange(V.shape[1])[None, :, None] >= rank[lost, None, None], V, 0.0)
-        free[lost] = np.linalg.norm(null, axis=1) <= PRESENT
+        free[lost] = left_null_parts(np.linalg.svd(B[lost])[0], rank[lost]) <= PRESENT
     singular[good] = values
     all_rows = np.zeros((len(values), k), dtype=bool)
     all_rows[:, kept] = free

@@ -5,12 +5,12 @@ pivoting would leave out. Its multiplier is not determined; those of the other r
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from polhode.check.given_start import start_of
 from polhode.constrain.constraint_policy import DEFAULT, MOST, TOLERANCE, constraint_policy_of
+from polhode.linalg.rank import RankedRows, left_null_parts, left_over, metric_factor
 from polhode.model import Model, check_model
 from polhode.scalar import Array, real_number
 from polhode.system.system import System
@@ -99,20 +99,6 @@ def diagnose(
     return examined(System(model, rank_tolerance=rank_tolerance), q, v, t)
 
 
-class Factors(NamedTuple):
-    """The rows, each divided by its size, in the metric of the mass matrix; their singular vectors."""
-
-    B: np.ndarray
-    U: np.ndarray
-    singular: np.ndarray
-    rank: int
-
-    @property
-    def null(self) -> np.ndarray:
-        """Left null vectors, as columns."""
-        return self.U[:, self.rank :]
-
-
 def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Diagnosis:
     """The diagnosis of a compiled model."""
     found, names = system.constraint_residuals(q, v, t=t), system.constraint_names
@@ -122,10 +108,10 @@ def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Di
     assert bound is not None
     tolerance = float(bound.tolerance(found.positions.tolist()))
     sizes = np.array(bound.scales.sizes)
-    K = _factor(system, q, A, sizes)
-    whole, positions = (factors(rows, K, size, tolerance) for rows, size in ((A, sizes), (A[:held], sizes[:held])))
+    K = _metric(system, q, A)
+    whole, positions = (RankedRows(A[:k], K, sizes[:k], tolerance) for k in (len(A), held))
     idle = np.linalg.norm(whole.B, axis=1) <= tolerance
-    shared = np.linalg.norm(whole.null, axis=1) > PRESENT
+    shared = left_null_parts(whole.U, whole.rank) > PRESENT
     pivots = left_over(whole.B)
     missed = residuals(system, q, v, t)
     return Diagnosis(
@@ -150,33 +136,12 @@ def _named(names: list[str], chosen: np.ndarray) -> tuple[str, ...]:
     return tuple(name for name, yes in zip(names, chosen, strict=True) if yes)
 
 
-def _factor(system: System, q: np.ndarray, A: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """K of M = K Kᵀ; of M + AᵀWA where M alone is singular."""
-    M = system.mass_matrix(q)
+def _metric(system: System, q: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """K of M = K Kᵀ; of M + AᵀD⁻²A where M alone is singular."""
     bound = system.conditions
     assert bound is not None
-    return np.linalg.cholesky(M + (A.T / sizes**2) @ A if bound.scales.light else M)
-
-
-def factors(A: np.ndarray, K: np.ndarray, sizes: np.ndarray, tolerance: float) -> Factors:
-    """The rows A K⁻ᵀ divided by their sizes, and their rank."""
-    B = np.linalg.solve(K, A.T).T / sizes[:, None]
-    U, singular, _ = np.linalg.svd(B)
-    return Factors(B, U, singular, int(np.sum(singular > tolerance)))
-
-
-def left_over(B: np.ndarray) -> np.ndarray:
-    """What each row has left when those that have more were taken from it."""
-    left, found = B.copy(), np.zeros(len(B))
-    waiting = list(range(len(B)))
-    while waiting:
-        i = max(waiting, key=lambda i: float(np.linalg.norm(left[i])))
-        waiting.remove(i)
-        found[i] = np.linalg.norm(left[i])
-        if found[i] > 0:
-            u = left[i] / found[i]
-            left[waiting] -= np.outer(left[waiting] @ u, u)
-    return found
+    rows = (A, np.array(bound.scales.sizes)) if bound.scales.light else ()
+    return metric_factor(system.mass_matrix(q), *rows)
 
 
 def residuals(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> dict[str, tuple[float, float]]:
@@ -250,14 +215,14 @@ def contradiction(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) 
         return {}, 0.0
     sizes, units = np.array(bound.scales.sizes), np.array(bound.scales.units)
     held = len(positions)
-    K = _factor(system, q, A, sizes)
+    K = _metric(system, q, A)
     near = max(float(bound.tolerance(positions.tolist())), allowed(system))
     speed = np.linalg.norm(v @ K)
     scales = (units[:held], units + abs(A) @ abs(v), units + abs(b) + np.linalg.norm(A, axis=1) * speed**2)
     for values, scale, rows in ((positions, scales[0], held), (rates, scales[1], len(A)), (b, scales[2], len(A))):
         if not rows:
             continue
-        null = factors(A[:rows], K, sizes[:rows], near).null
+        null = RankedRows(A[:rows], K, sizes[:rows], near).left_null
         missed = (null @ (null.T @ (values / sizes[:rows]))) * sizes[:rows]
         part = float(np.max(abs(missed) / scale, initial=0.0))
         if part > allowed(system):

@@ -17,7 +17,7 @@ from polhode.errors import InputError, PolhodeWarning, message
 if TYPE_CHECKING:
     import xarray as xr
 
-    from polhode.ensemble.sweep import News, Progress
+    from polhode.ensemble.progress import News, Progress
 
 NAMES = {"study": "study.zarr", "summary": "summary.nc", "report": "report.html"}
 """What a study writes into its folder."""
@@ -87,15 +87,15 @@ def sweep(source: str | None, **asked: Any) -> None:
 
 def _verify(source: str | None, asked: dict[str, Any]) -> None:
     """Compare every file with what was signed for, and say what is damaged."""
-    from polhode.ensemble.examine import examined
     from polhode.ensemble.store import damage_error
+    from polhode.ensemble.verify import verify_study
 
     folder = asked["out"] or (Path(f"{Path(source).stem}-sweep") if source else None)
     if folder is None or asked["resume"] or asked["force"]:
         found = "no folder" if folder is None else "--verify with --resume or --force"
         fix = "Look at a study: polhode sweep --verify --out FOLDER; then mend it: polhode sweep --resume --out FOLDER"
         raise InputError(message("sweep, --verify", "which study, and no more", found, "a folder alone", fix))
-    seen = examined(folder)
+    seen = verify_study(folder)
     facts = {"runs": seen.runs, "runs_done": seen.done, "files": seen.files, "bytes": seen.bytes}
     if asked["as_json"]:
         click.echo(json.dumps(facts | {"damage": [one._asdict() for one in seen.damage]}, indent=1))
@@ -146,13 +146,13 @@ def _bar(title: str) -> Iterator["Progress"]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress as Bar, TextColumn
 
-    from polhode.ensemble.progress import Lines, Pace
+    from polhode.ensemble.progress import Lines, StudyPace
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield Lines(title)
         return
-    pace = Pace()
+    pace = StudyPace()
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),

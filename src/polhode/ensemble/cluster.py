@@ -11,9 +11,9 @@ from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from polhode.ensemble.store import Store
+from polhode.ensemble.store import StudyStore
 from polhode.ensemble.study import Study
-from polhode.ensemble.study_runner import StudyRunner
+from polhode.ensemble.study_runner import StudyRunner, failing_runs, runner_of
 from polhode.errors import InputError, PolhodeError, escaped, message
 
 RETRIES = 2
@@ -90,31 +90,31 @@ def _greeted(address: str) -> None:
 
 
 _made: dict[str, StudyRunner] = {}
-"""The fleet of the last study, by its identity: a worker compiles a study once."""
+"""The runner of the last study, by the study's identity: a worker compiles a study once."""
 
 
-def _fleet(study: Study) -> StudyRunner:
+def _runner(study: Study) -> StudyRunner:
     key = f"{type(study).__qualname__} {study.identity}"
     if key not in _made:
         _made.clear()
-        _made[key] = study.fleet()
+        _made[key] = runner_of(study)
     return _made[key]
 
 
 def task(study: Study, folder: str, number: int, skip: Mapping[int, str]) -> dict[str, Any]:
     """One chunk, on a worker: its receipt."""
-    store = Store(folder)
+    store = StudyStore(folder)
     found = None if skip else store.receipt(number)
     if found:
         return found
     begin = time.monotonic()
-    stretch = _fleet(study).run(*store.bounds(number), skip=skip)
+    stretch = _runner(study).run(*store.bounds(number), skip=skip)
     return store.write(number, stretch, {"seconds": time.monotonic() - begin, "device": _worker()})
 
 
 def attempt(study: Study, first: int, last: int) -> int:
     """Runs, on a worker, to see whether they can be run."""
-    _fleet(study).run(first, last)
+    _runner(study).run(first, last)
     return last - first
 
 
@@ -128,7 +128,11 @@ def _worker() -> str:
 
 
 def run_on_cluster(
-    client: Any, study: Study, store: Store, pending: Sequence[int], count: Callable[[Mapping[str, Any], str], None]
+    client: Any,
+    study: Study,
+    store: StudyStore,
+    pending: Sequence[int],
+    count: Callable[[Mapping[str, Any], str], None],
 ) -> None:
     """All chunks that are missing; `count` hears of each."""
     from distributed import as_completed
@@ -147,6 +151,9 @@ def run_on_cluster(
             new.append(submit(left.pop(), {}))
             room -= 1
         return new
+
+    def try_runs(first: int, last: int) -> BaseException | None:
+        return _fault(client.submit(attempt, study, first, last, pure=False))
 
     def submit(number: int, skip: Mapping[int, str]) -> Any:
         future = client.submit(task, study, folder, number, skip, pure=False, retries=RETRIES)
@@ -167,8 +174,8 @@ def run_on_cluster(
             tried[number] = tried.get(number, 0) + 1
             if tried[number] > RETRIES:
                 raise PolhodeError(message(f"sweep, chunk {number}", "cannot be run", str(fault)[:200], "a receipt"))
-            bad = _culprits(client, study, *store.bounds(number), fault)
-            waiting.add(submit(number, bad))
+            alone = failing_runs(try_runs, *store.bounds(number), fault)
+            waiting.add(submit(number, alone))
         for new in more():
             waiting.add(new)
 
@@ -180,16 +187,3 @@ def _fault(future: Any) -> BaseException | None:
     except (Exception, CancelledError) as fault:
         return fault
     return None
-
-
-def _culprits(client: Any, study: Study, first: int, last: int, fault: BaseException) -> dict[int, str]:
-    """The runs of a stretch that fail by themselves, and why."""
-    if last - first == 1:
-        return {first: f"{type(fault).__name__}: {fault}".splitlines()[0][:200]}
-    found: dict[int, str] = {}
-    middle = (first + last) // 2
-    for a, b in ((first, middle), (middle, last)):  # one after the other: who dies takes along what waits beside it
-        inner = _fault(client.submit(attempt, study, a, b, pure=False))
-        if inner is not None:
-            found |= _culprits(client, study, a, b, inner)
-    return found

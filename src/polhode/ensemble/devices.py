@@ -13,7 +13,7 @@ DEVICES, PRECISIONS = ("cpu", "cuda", "auto"), ("double", "single")
 class Device:
     """Who runs.
 
-    lanes  has `run` as `Lanes` has it; None: the fleet's own lanes
+    lanes  has `run` as `Lanes` has it; None: the runner's own lanes
     batch  runs that it takes together; 0: any number
     note   what a user should know, "" for nothing
     """
@@ -24,7 +24,7 @@ class Device:
     note: str = ""
 
 
-def device_named(name: str, precision: str, fleet: StudyRunner) -> Device:
+def device_named(name: str, precision: str, runner: StudyRunner) -> Device:
     """The device of a name, or an error that says why there is none; "auto" takes what there is."""
     if name not in DEVICES:
         raise InputError(message("sweep, device", "no such device", repr(name), ", ".join(DEVICES)))
@@ -38,9 +38,9 @@ def device_named(name: str, precision: str, fleet: StudyRunner) -> Device:
     from polhode.ensemble.gpu import GpuBatchRun
 
     try:
-        lanes = GpuBatchRun(fleet.lanes, precision)
+        lanes = GpuBatchRun(runner.lanes, precision)
     except CompileError as fault:
         if name == "cuda":
             raise
         return Device("cpu", note=f"no GPU is used, the processor runs: {str(fault).splitlines()[1].strip()}")
-    return Device(lanes.name, lanes, batch=lanes.batch(fleet.timing))
+    return Device(lanes.name, lanes, batch=lanes.batch(runner.timing))

@@ -3,17 +3,32 @@
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TextIO
-
-if TYPE_CHECKING:
-    from polhode.ensemble.sweep import News
+from typing import NamedTuple, TextIO
 
 SECONDS = 5.0
 """Between lines."""
 
 
-class Pace:
+class News(NamedTuple):
+    """How far a study is: runs done, of all, those that failed, and who did them.
+
+    device  who did the last chunk
+    """
+
+    done: int
+    runs: int
+    failed: int
+    device: str
+    seconds: float
+
+
+Progress = Callable[[News], None]
+"""A function that is called with the news now and then."""
+
+
+class StudyPace:
     """Rates of a study: runs a second, of all and of each device, and the seconds left.
 
     What was done before this process began counts as done, not as speed.
@@ -24,7 +39,7 @@ class Pace:
         self.before = self.done = 0
         self.by: dict[str, int] = defaultdict(int)
 
-    def take(self, news: "News") -> None:
+    def take(self, news: News) -> None:
         """One more report."""
         if news.device == "before":
             self.before = news.done
@@ -32,7 +47,7 @@ class Pace:
             self.by[news.device] += news.done - max(self.done, self.before)
         self.done = news.done
 
-    def text(self, news: "News") -> str:
+    def text(self, news: News) -> str:
         """All of it in one line."""
         seconds = max(time.monotonic() - self.begin, 1e-9)
         rate = (self.done - self.before) / seconds
@@ -53,9 +68,9 @@ class Lines:
 
     def __init__(self, title: str = "sweep", file: TextIO | None = None, seconds: float = SECONDS) -> None:
         self.title, self.file, self.seconds = title, file, seconds
-        self.pace, self._last = Pace(), time.monotonic()
+        self.pace, self._last = StudyPace(), time.monotonic()
 
-    def __call__(self, news: "News") -> None:
+    def __call__(self, news: News) -> None:
         """One more report."""
         self.pace.take(news)
         now = time.monotonic()

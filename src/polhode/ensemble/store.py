@@ -13,12 +13,12 @@ import os
 import shutil
 import warnings
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.ensemble.layout import fill, needed
 from polhode.ensemble.seal import (
     BEGUN,
     FORMAT,
@@ -46,7 +46,8 @@ from polhode.ensemble.seal import (
     write_seal,
     written_chunks,
 )
-from polhode.ensemble.study_runner import STATUS, Stretch, StudyRunner
+from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner
+from polhode.ensemble.zarr_layout import fill, needed
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, escaped, message
 from polhode.kernel.work_stealing import in_threads
 from polhode.result.atomic_file import FULL
@@ -63,7 +64,7 @@ EAGER = 2**30
 """Bytes of a study up to which a reader compares all of them when it opens it: about 0.6 s."""
 
 
-class Store:
+class StudyStore:
     """The store of one study: what is there, and what is missing."""
 
     def __init__(self, folder: str | Path) -> None:
@@ -86,7 +87,7 @@ class Store:
     # beginning
 
     @classmethod
-    def create(cls, folder: str | Path, fleet: StudyRunner, chunk: int, force: bool = False) -> "Store":
+    def create(cls, folder: str | Path, runner: StudyRunner, chunk: int, force: bool = False) -> "StudyStore":
         """A new store, locked; `force` discards what is there."""
         needed()
         place, where = Path(folder), f"sweep, out '{folder}'"
@@ -100,7 +101,7 @@ class Store:
             if (place / GROUP).exists() and not _is_ours(place):
                 raise InputError(message(where, "not a study of ours", GROUP, "a study, or a new folder"))
             _clear(place)
-            seal = _begin(place, fleet, chunk)
+            seal = _begin(place, runner, chunk)
             write_seal(place, seal)
             (place / BEGUN).rename(place / GROUP)  # there as a whole, or not at all
             store = cls(place)
@@ -111,18 +112,18 @@ class Store:
         return store
 
     @classmethod
-    def resume(cls, folder: str | Path, fleet: StudyRunner) -> "Store":
+    def resume(cls, folder: str | Path, runner: StudyRunner) -> "StudyStore":
         """The store of a study that was cut off, locked and mended; an InputError where it is of another study."""
         needed()
         place, where = Path(folder), f"sweep, out '{folder}'"
         facts = begun(place)
         lock = _locked(where, place)
         try:
-            _compare(where, place, facts, fleet)
+            _compare(where, place, facts, runner)
             for pattern in ("*.json.*.part", f"{RECEIPTS}/*.part", f"{GROUP}/**/*.partial"):  # the last are Zarr's
                 for left in place.glob(pattern):
                     left.unlink(missing_ok=True)  # of a writer that was killed
-            _mend(place, fleet, facts["chunk"])
+            _mend(place, runner, facts["chunk"])
             store = cls(place)
         except BaseException:
             lock.release()
@@ -169,7 +170,7 @@ class Store:
         in_threads(look, there, threads)
         return [number for number in range(self.chunks) if number not in fit]
 
-    def write(self, number: int, stretch: Stretch, facts: Mapping[str, Any]) -> dict[str, Any]:
+    def write(self, number: int, stretch: RunBlock, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Write a chunk, then its receipt, and hand that back; facts: what else it should say."""
         first, last = self.bounds(number)
         assert (stretch.first, stretch.last) == (first, last)
@@ -215,8 +216,6 @@ class Store:
         needed()
         import xarray as xr
 
-        from polhode.ensemble.reader import SealedStore
-
         where = f"study '{self.folder}'"
         receipts, bad = read_receipts(self.folder, self.seal, bool(verify or gaps))
         size = sum(size for receipt in receipts.values() for size, _ in receipt["files"].values())
@@ -224,7 +223,8 @@ class Store:
             receipts, bad = read_receipts(self.folder, self.seal, verify=True)
         if bad and not gaps:
             raise damage_error(where, self.folder, bad)
-        store = SealedStore(self.folder.resolve(), self.seal, receipts)
+        reader = import_module("polhode.ensemble.zarr_reader")  # needs Zarr, which is optional
+        store = reader.SealedStore(self.folder.resolve(), self.seal, receipts)
         try:
             found = xr.open_dataset(store, engine="zarr", consolidated=False, chunks=None, zarr_format=3)
         except PolhodeError:
@@ -286,7 +286,7 @@ def open_study(folder: str | Path, *, verify: bool | None = None, gaps: bool = F
     place = Path(folder)
     if not (place / GROUP).is_dir():
         raise InputError(message(f"open_study '{folder}'", "not a study", f"no {GROUP}", "a folder of `polhode sweep`"))
-    store = Store(place)
+    store = StudyStore(place)
     for one in results_damage(place, store.seal.identity):
         fix = f"Make it again: polhode sweep --resume --out '{folder}'"
         told = message(f"study '{folder}', {one.path}", "damaged", one.fault, "the file that was made of the runs", fix)
@@ -315,17 +315,17 @@ def _locked(where: str, place: Path) -> Lock:
         raise InputError(message(where, "cannot be made", fault.strerror or str(fault), "a folder")) from None
 
 
-def _begin(place: Path, fleet: StudyRunner, chunk: int) -> Seal:
+def _begin(place: Path, runner: StudyRunner, chunk: int) -> Seal:
     """A new group beside the place of the study's, and its seal."""
     shutil.rmtree(place / BEGUN, ignore_errors=True)
-    fill(needed().open_group(str(place / BEGUN), mode="w", zarr_format=3), fleet, chunk)
-    study = fleet.study
-    axes = {name: 1 + len(array.axes) for name, array in fleet.arrays.items()}
+    fill(needed().open_group(str(place / BEGUN), mode="w", zarr_format=3), runner, chunk)
+    study = runner.study
+    axes = {name: 1 + len(array.axes) for name, array in runner.arrays.items()}
     known = {"identity": study.identity, "runs": study.runs, "chunk": chunk, "seed": int(study.seed)}
     return make_seal(place / BEGUN, known | {"source": study.source, "axes": axes})
 
 
-def _mend(place: Path, fleet: StudyRunner, chunk: int) -> None:
+def _mend(place: Path, runner: StudyRunner, chunk: int) -> None:
     """Make again what all chunks share, where it is not as it was sealed."""
     try:
         seal: Seal | None = read_seal(place)
@@ -333,7 +333,7 @@ def _mend(place: Path, fleet: StudyRunner, chunk: int) -> None:
         seal = None
     if seal is not None and not any(shared_damage(place, seal)):
         return
-    made = _begin(place, fleet, chunk)
+    made = _begin(place, runner, chunk)
     for key in made.files:
         (place / GROUP / key).parent.mkdir(parents=True, exist_ok=True)
         os.replace(place / BEGUN / key, place / GROUP / key)
@@ -369,21 +369,21 @@ def _clear(place: Path) -> None:
     (place / RECEIPTS).mkdir()
 
 
-def _compare(where: str, place: Path, facts: Mapping[str, Any], fleet: StudyRunner) -> None:
+def _compare(where: str, place: Path, facts: Mapping[str, Any], runner: StudyRunner) -> None:
     """Refuse to go on with another study."""
-    if facts["identity"] == fleet.study.identity:
+    if facts["identity"] == runner.study.identity:
         return
     fix = "Give the study it was begun with, another folder (--out), or discard it (--force)."
     try:
         there = json.loads(read_json(place / GROUP / "zarr.json")["attributes"]["study"])
     except (Damaged, KeyError, TypeError, ValueError, RecursionError):
         there = None
-    here = json.loads(json.dumps(fleet.study.description, default=str))
+    here = json.loads(json.dumps(runner.study.description, default=str))
     for name in here if isinstance(there, dict) else ():
         if here[name] != there.get(name):
             found, expected = (f"{name}: {str(x)[:80]}" for x in (here[name], there.get(name)))
             raise InputError(message(where, "of another study", found, expected, fix))
-    found, expected = (f"identity {x[:12]}…" for x in (fleet.study.identity, facts["identity"]))
+    found, expected = (f"identity {x[:12]}…" for x in (runner.study.identity, facts["identity"]))
     what = "of another study, or of another version of polhode"
     raise InputError(message(where, what, found, expected, fix))
 

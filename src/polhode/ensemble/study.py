@@ -1,4 +1,4 @@
-"""A study: what is run, what differs from run to run, what is kept. A value; `Fleet` runs it."""
+"""A study, a value: what is run, what differs from run to run, what is kept. `study_runner` runs it."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,6 +80,9 @@ class Study:
     model_text: str = ""
     source: str = ""
 
+    runner: ClassVar[Any] = None
+    """The class that makes the study ready to run, where a subclass has its own; None: `StudyRunner`."""
+
     @property
     def run_options(self) -> RunOptions:
         """The options of each run."""
@@ -100,12 +103,6 @@ class Study:
         found["tau"], found["start"] = told(self.tau), [told(self.q), told(self.v)]
         found["model"] = told(self.model)
         return found
-
-    def fleet(self) -> Any:
-        """The study made ready to run; see `Fleet`."""
-        from polhode.ensemble.study_runner import StudyRunner
-
-        return StudyRunner(self)
 
     @property
     def identity(self) -> str:

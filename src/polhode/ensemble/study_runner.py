@@ -3,18 +3,19 @@
 Any stretch of runs can be asked for, in any order, by anyone: run i has the same numbers and the same bits.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.ensemble.draws import Draws
+from polhode.ensemble.check_names import check_study_names
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
-from polhode.ensemble.names import check_study_names
-from polhode.ensemble.rules import Rules
+from polhode.ensemble.parameter_values import ParameterValues
+from polhode.ensemble.parameters import FORCE, START, StudyParameters, impossible
 from polhode.ensemble.study import SAMPLES, Study, is_text, told
-from polhode.ensemble.targets import FORCE, START, Targets, impossible
+from polhode.ensemble.user_functions import UserFunctions
 from polhode.errors import InputError, PolhodeError, message
 from polhode.integrate.methods import method_named
 from polhode.result.symmetry import conserved
@@ -41,18 +42,29 @@ STATUS = {
 _ENDED = {step_state.GOING: 1, step_state.EVENT: 2, step_state.NOT_FINITE: 3, step_state.TOO_SMALL: 4}
 
 
-class Array(NamedTuple):
-    """An array of a store: its axes, `run` first, their lengths after it, its kind, its unit."""
+class StudyArray(NamedTuple):
+    """An array over runs: the axes after `run` and their lengths, its NumPy type, its attributes in a Dataset."""
 
     axes: tuple[str, ...]
     sizes: tuple[int, ...]
     kind: str
-    unit: str = ""
-    note: str = ""
+    attrs: dict[str, Any]
 
 
-class Stretch(NamedTuple):
-    """Runs that follow one another: their arrays by name, and the reasons of those that were not run, by run."""
+def _array(axes: tuple[str, ...] = (), sizes: tuple[int, ...] = (), unit: str = "", note: str = "") -> StudyArray:
+    """An array of doubles."""
+    return StudyArray(axes, sizes, "f8", {key: x for key, x in (("units", unit), ("long_name", note)) if x})
+
+
+def _codes(note: str, codes: Mapping[str, int]) -> StudyArray:
+    """An array of small numbers that stand for words."""
+    meanings = " ".join(key.replace(" ", "_") for key in codes)
+    attrs = {"long_name": note, "flag_values": list(codes.values()), "flag_meanings": meanings}
+    return StudyArray((), (), "i1", attrs)
+
+
+class RunBlock(NamedTuple):
+    """Runs first … last − 1: their arrays by name, and the reasons of those that were not run, by run."""
 
     first: int
     last: int
@@ -67,11 +79,11 @@ class StudyRunner:
         """Check everything that can be wrong before anything is computed."""
         self.study, self.model = study, study.model
         check_study_names(study)
-        self.targets = Targets(study.model)
+        self.targets = StudyParameters(study.model)
         self.scenario = Scenario.of(study.model, study.q, study.v, None, study.run_options)
-        self.draws = Draws(study, self.targets)
+        self.draws = ParameterValues(study, self.targets)
         self.columns, self.values = self.draws.columns, self.draws.values
-        self.rules = Rules(study, self.targets, self.columns)
+        self.rules = UserFunctions(study, self.targets, self.columns)
         self.rules.check_names()
         self.timing = self._timing()
         self.lanes = BatchRun(self._formation())
@@ -162,30 +174,40 @@ class StudyRunner:
                 )
 
     @cached_property
-    def arrays(self) -> dict[str, Array]:
-        """Every array of a store, by name."""
+    def arrays(self) -> dict[str, StudyArray]:
+        """Every array over runs, by name."""
         names, time = self.targets.starts, len(self.timing.times)
-        found = {"sample": Array(("parameter",), (len(self.columns),), "f8", "", "the numbers of each run")}
+        found = {"sample": _array(("parameter",), (len(self.columns),), note="the numbers of each run")}
         for part, axis in (("q", "coordinate"), ("v", "dof")):
             if self._kept[part]:
-                found[part] = Array(("time", axis), (time, len(self._kept[part])), "f8")
+                found[part] = _array(("time", axis), (time, len(self._kept[part])))
             whole = len(self._kept[part]) == len(names[part])
-            found[f"{part}_end"] = Array(
-                (axis if whole else f"{axis}_end",), (len(names[part]),), "f8", "", "where each run ended"
-            )
+            ends = (axis if whole else f"{axis}_end",)
+            found[f"{part}_end"] = _array(ends, (len(names[part]),), note="where each run ended")
         for name in self.study.outputs:
-            found[name] = Array(("time",), (time,), "f8")
+            found[name] = _array(("time",), (time,))
         for name in self.study.measures:
-            found[name] = Array((), (), "f8")
-        found["status"] = Array((), (), "i1", "", "how each run ended")
-        found["verdict"] = Array((), (), "i1", "", "how good each run is")
-        found["end_time"] = Array((), (), "f8", "s", "the time that each run reached")
-        found["steps"] = Array((), (), "f8", "1", "steps taken")
+            found[name] = _array()
+        found["status"] = _codes("how each run ended", STATUS)
+        found["verdict"] = _codes("how good each run is", VERDICTS)
+        found["end_time"] = _array(unit="s", note="the time that each run reached")
+        found["steps"] = _array(unit="1", note="steps taken")
         if self.study.stop:
-            found["event"] = Array((), (), "i1", "", "which of the stops ended the run; -1: none")
+            note = "which of the stops ended the run; -1: none"
+            found["event"] = StudyArray((), (), "i1", {"long_name": note, "stops": list(self.study.stop)})
         if self._conserves:
-            found["energy_drift"] = Array((), (), "f8", "1", "of the energy's scale")
+            found["energy_drift"] = _array(unit="1", note="of the energy's scale")
         return found
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What made the study, as attributes of its Dataset: its description and text, the model's."""
+        study = self.study
+        return {
+            "title": study.name, "model_name": study.model.name, "runs": study.runs, "seed": study.seed,
+            "study": json.dumps(study.description), "study_text": study.text, "model_text": study.model_text,
+            "identity": study.identity, "measures": list(study.measures), "outputs": list(study.outputs),
+        }  # fmt: skip
 
     @cached_property
     def coordinates(self) -> dict[str, Any]:
@@ -201,7 +223,7 @@ class StudyRunner:
 
     def run(
         self, first: int, last: int, threads: int = 1, lanes: Any = None, skip: Mapping[int, str] | None = None
-    ) -> Stretch:
+    ) -> RunBlock:
         """Runs first … last − 1.
 
         lanes  who follows them: `Lanes` of this processor unless given
@@ -224,7 +246,7 @@ class StudyRunner:
             if array.kind == "f8" and name != "sample" and bad:
                 found[name] = found[name].copy()
                 found[name][bad] = np.nan
-        return Stretch(first, last, found, {first + k: why for k, why in {**refused, **aside}.items()})
+        return RunBlock(first, last, found, {first + k: why for k, why in {**refused, **aside}.items()})
 
     @cached_property
     def _harmless(self) -> np.ndarray:
@@ -281,3 +303,27 @@ class StudyRunner:
         tolerance = None if self.lanes.fixed else self.scenario.options.tolerance
         found["verdict"] = verdicts(drift, status <= STATUS["stopped"], block.accepted, tolerance)
         return found
+
+
+def runner_of(study: Study) -> StudyRunner:
+    """A study made ready to run."""
+    return (study.runner or StudyRunner)(study)
+
+
+def failing_runs(
+    attempt: Callable[[int, int], BaseException | None], first: int, last: int, fault: BaseException
+) -> dict[int, str]:
+    """The runs of first … last − 1 that fail by themselves, and why, found by halving.
+
+    attempt  tries some runs: what they raised, or None
+    fault    what all of them together raised
+    """
+    if last - first == 1:
+        return {first: f"{type(fault).__name__}: {fault}".splitlines()[0][:200]}
+    found: dict[int, str] = {}
+    middle = (first + last) // 2
+    for a, b in ((first, middle), (middle, last)):  # one after the other: who dies takes along what waits beside it
+        inner = attempt(a, b)
+        if inner is not None:
+            found |= failing_runs(attempt, a, b, inner)
+    return found

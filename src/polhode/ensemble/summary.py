@@ -36,7 +36,7 @@ PLAIN = ("end_time", "energy_drift")
 """Numbers of every run that are summed up beside its measures."""
 
 
-class Moments(NamedTuple):
+class RunningMoments(NamedTuple):
     """Count, mean, sum of squared deviations and extremes, column by column, of numbers that are any."""
 
     counts: np.ndarray
@@ -46,7 +46,7 @@ class Moments(NamedTuple):
     high: np.ndarray
 
     @staticmethod
-    def of(x: np.ndarray) -> "Moments":
+    def of(x: np.ndarray) -> "RunningMoments":
         """Of rows (n, columns), NaN left out."""
         there = ~np.isnan(x)
         count = there.sum(axis=0).astype(float)
@@ -54,15 +54,15 @@ class Moments(NamedTuple):
         mean = filled.sum(axis=0) / np.maximum(count, 1)
         squares = (np.where(there, x - mean, 0.0) ** 2).sum(axis=0)
         low, high = (f(np.where(there, x, fill), axis=0) for f, fill in ((np.min, np.inf), (np.max, -np.inf)))
-        return Moments(count, mean, squares, low, high)
+        return RunningMoments(count, mean, squares, low, high)
 
-    def __and__(self, other: "Moments") -> "Moments":
+    def __and__(self, other: "RunningMoments") -> "RunningMoments":
         """Of both.    Chan, Golub, LeVeque (1983)"""
         count = self.counts + other.counts
         apart, safe = other.mean - self.mean, np.maximum(count, 1)
         mean = self.mean + apart * other.counts / safe
         squares = self.squares + other.squares + apart**2 * self.counts * other.counts / safe
-        return Moments(count, mean, squares, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+        return RunningMoments(count, mean, squares, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
     @property
     def deviation(self) -> np.ndarray:
@@ -147,10 +147,10 @@ def _parts(array: "xr.DataArray") -> Iterator[np.ndarray]:
         yield np.asarray(array[first : first + TOGETHER].values)
 
 
-def _moments(array: "xr.DataArray", points: list[int]) -> tuple[Moments, list[Moments]]:
+def _moments(array: "xr.DataArray", points: list[int]) -> tuple[RunningMoments, list[RunningMoments]]:
     """Of all runs; and of the first so many, for each point."""
-    total: Moments | None = None
-    steps: list[Moments] = []
+    total: RunningMoments | None = None
+    steps: list[RunningMoments] = []
     left, first = list(points), 0
     for part in _parts(array):
         rows = part.reshape(len(part), -1)
@@ -167,10 +167,10 @@ def _moments(array: "xr.DataArray", points: list[int]) -> tuple[Moments, list[Mo
     return total, steps
 
 
-def _joined(total: Moments | None, rows: np.ndarray) -> Moments | None:
+def _joined(total: RunningMoments | None, rows: np.ndarray) -> RunningMoments | None:
     if not len(rows):
         return total
-    return Moments.of(rows) if total is None else total & Moments.of(rows)
+    return RunningMoments.of(rows) if total is None else total & RunningMoments.of(rows)
 
 
 def _quantiles(array: "xr.DataArray", quantiles: tuple[float, ...]) -> tuple[np.ndarray, int]:

@@ -4,16 +4,19 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.ensemble.cluster import client_of, run_on_cluster
 from polhode.ensemble.devices import Device, device_named
-from polhode.ensemble.store import Store, written
+from polhode.ensemble.in_memory import joined
+from polhode.ensemble.progress import Lines, News, Progress
+from polhode.ensemble.store import StudyStore, written
 from polhode.ensemble.study import Study, study as make_study
-from polhode.ensemble.study_runner import STATUS, Stretch, StudyRunner
+from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner, failing_runs, runner_of
 from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, StudyLimits, work_of
 from polhode.errors import InputError, PolhodeWarning, message
 from polhode.kernel.work_stealing import in_threads
@@ -36,22 +39,6 @@ FEWEST = 64
 """Runs of a chunk, unless they are large."""
 
 MOST_THREADS = 1024
-
-
-class News(NamedTuple):
-    """How far a study is: runs done, of all, those that failed, and who did them.
-
-    device  who did the last chunk
-    """
-
-    done: int
-    runs: int
-    failed: int
-    device: str
-    seconds: float
-
-
-Progress = Callable[[News], None]
 
 
 def sweep(
@@ -99,19 +86,17 @@ def sweep(
         study = make_study(model, samples or {}, **options)
     limits = StudyLimits(max_runs, max_steps, max_bytes, max_memory)
     asked = (out, resume, force, threads, device, precision, scheduler, chunk, _told(progress), limits)
-    return Sweep(study, *asked).run()
+    return SweepJob(study, *asked).run()
 
 
 def _told(progress: Any) -> Progress | None:
     if progress is True:
-        from polhode.ensemble.progress import Lines
-
         return Lines()
     return progress or None
 
 
-class Sweep:
-    """One study on its way."""
+class SweepJob:
+    """One study being run: here or on a cluster, kept in memory or in a store."""
 
     def __init__(
         self, study: Study, out: Any, resume: bool, force: bool, threads: int | None, device: str, precision: str,
@@ -125,15 +110,13 @@ class Sweep:
             raise InputError(message("sweep, threads", "too many", f"{self.threads:,}", f"at most {MOST_THREADS}"))
         self._contradictions(scheduler, device, chunk)
         limits.check(work_of(study, None if chunk is None else int(chunk), self.threads, self.out is None))
-        self.fleet = study.fleet()
+        self.runner = runner_of(study)
         self.client = None
         self.device: Device | None = None
         if scheduler is not None:
-            from polhode.ensemble.cluster import client_of
-
             self.client, self._borrowed = client_of(scheduler), not isinstance(scheduler, str)
         else:
-            self.device = device_named(device, precision, self.fleet)
+            self.device = device_named(device, precision, self.runner)
             if self.device.note:
                 warnings.warn(f"sweep: {self.device.note}", PolhodeWarning, stacklevel=3)
         self.chunk = chunk
@@ -158,18 +141,16 @@ class Sweep:
         """All runs that are missing; then the Dataset."""
         if self.out is None:
             return self._in_memory()
-        store: Store | None = None
+        store: StudyStore | None = None
         try:
             if self.resume:
-                store = Store.resume(self.out, self.fleet)
+                store = StudyStore.resume(self.out, self.runner)
             else:
-                store = Store.create(self.out, self.fleet, self._size(), self.force)
+                store = StudyStore.create(self.out, self.runner, self._size(), self.force)
             pending = store.pending(self.threads)
             for number in set(range(store.chunks)) - set(pending):
                 self._count(store.receipt(number, check=False) or {}, "before")
             if self.client is not None:
-                from polhode.ensemble.cluster import run_on_cluster
-
                 run_on_cluster(self.client, self.study, store, pending, self._count)
             else:
                 self._here(store, pending)
@@ -186,27 +167,27 @@ class Sweep:
         """Runs of a chunk."""
         if self.chunk is not None:
             return min(int(self.chunk), self.study.runs)
-        lanes, samples = self.fleet.lanes, len(self.fleet.timing.times)
-        bytes_ = sum(8 * int(np.prod(array.sizes)) for array in self.fleet.arrays.values())
+        lanes, samples = self.runner.lanes, len(self.runner.timing.times)
+        bytes_ = sum(8 * int(np.prod(array.sizes)) for array in self.runner.arrays.values())
         held = 8 * samples * (lanes.nq + lanes.nv + len(lanes.outputs))  # of one run under way, kept or not
         seconds = SECONDS["cluster" if self.client is not None else "here"]
         if self.device is not None and self.device.batch:
             count = min(self.device.batch, ON_GPU * CHUNK_BYTES / bytes_)
         else:
-            count = min(seconds / max(_cost(self.fleet), 1e-9), MOST_TOGETHER, CHUNK_BYTES / bytes_)
+            count = min(seconds / max(_cost(self.runner), 1e-9), MOST_TOGETHER, CHUNK_BYTES / bytes_)
             if self.client is None:
                 count = min(count, self.study.runs / (4 * self.threads))
         most = self.study.runs if self.device is not None and self.device.batch else max(1, CHUNK_BYTES // held)
         return int(min(max(FEWEST * round(count / FEWEST), FEWEST), most, self.study.runs))
 
-    def _here(self, store: Store, pending: Sequence[int]) -> None:
+    def _here(self, store: StudyStore, pending: Sequence[int]) -> None:
         """Chunks by threads of this process; with few of them, the runs of each by several."""
         outer = min(self._together, max(len(pending), 1))
         inner = max(1, self.threads // outer)
 
         def do(number: int) -> None:
             begin = time.monotonic()
-            stretch = careful(self.fleet, *store.bounds(number), inner, self.device)
+            stretch = careful(self.runner, *store.bounds(number), inner, self.device)
             receipt = store.write(number, stretch, {"seconds": time.monotonic() - begin, "device": self._name})
             self._count(receipt, self._name)
 
@@ -231,62 +212,54 @@ class Sweep:
                 self.progress(News(self.done, self.study.runs, self.failed, who, time.monotonic() - self.begun))
 
     def _in_memory(self) -> "xr.Dataset":
-        from polhode.ensemble.memory import joined
-
         size = self._size()
         bounds = [(k, min(k + size, self.study.runs)) for k in range(0, self.study.runs, size)]
-        found: dict[int, Stretch] = {}
+        found: dict[int, RunBlock] = {}
 
         def do(pair: tuple[int, int]) -> None:
-            stretch = careful(self.fleet, *pair, 1, self.device)
+            stretch = careful(self.runner, *pair, 1, self.device)
             found[pair[0]] = stretch
             status = stretch.arrays["status"]
             counts = {name: int(np.sum(status == code)) for name, code in STATUS.items()}
             self._count({"first": pair[0], "last": pair[1], "status": counts}, self._name)
 
         in_threads(do, bounds, self._together)
-        return joined(self.fleet, [found[first] for first, _ in bounds])
+        return joined(self.runner, [found[first] for first, _ in bounds])
 
 
-def careful(fleet: StudyRunner, first: int, last: int, threads: int = 1, device: Device | None = None) -> Stretch:
+def careful(runner: StudyRunner, first: int, last: int, threads: int = 1, device: Device | None = None) -> RunBlock:
     """A stretch of runs; those that cannot be run are found by halving, and set aside with the reason."""
     lanes = device.lanes if device else None
     try:
-        return fleet.run(first, last, threads, lanes)
+        return runner.run(first, last, threads, lanes)
     except (MemoryError, OSError):
         raise
     except Exception as fault:
-        fleet.run(first, last, threads, lanes, skip=dict.fromkeys(range(first, last), ""))  # else no run is to blame
-        bad = _culprits(lambda a, b: fleet.run(a, b, threads, lanes), first, last, fault)
-        return fleet.run(first, last, threads, lanes, skip=bad)
+        runner.run(first, last, threads, lanes, skip=dict.fromkeys(range(first, last), ""))  # else no run is to blame
+
+        def attempt(a: int, b: int) -> Exception | None:
+            try:
+                runner.run(a, b, threads, lanes)
+            except (MemoryError, OSError):
+                raise
+            except Exception as inner:
+                return inner
+            return None
+
+        bad = failing_runs(attempt, first, last, fault)
+        return runner.run(first, last, threads, lanes, skip=bad)
 
 
-def _culprits(attempt: Callable[[int, int], Any], first: int, last: int, fault: Exception) -> dict[int, str]:
-    """The runs of a stretch that fail by themselves, and why."""
-    if last - first == 1:
-        return {first: f"{type(fault).__name__}: {fault}".splitlines()[0]}
-    found: dict[int, str] = {}
-    middle = (first + last) // 2
-    for a, b in ((first, middle), (middle, last)):
-        try:
-            attempt(a, b)
-        except (MemoryError, OSError):
-            raise
-        except Exception as inner:
-            found |= _culprits(attempt, a, b, inner)
-    return found
-
-
-def _cost(fleet: StudyRunner) -> float:
+def _cost(runner: StudyRunner) -> float:
     """Seconds of one run, about: a few runs for a short while."""
-    n = min(FEWEST, fleet.study.runs)
-    q, v, p = fleet.starts(0, n)
-    fleet.lanes.kernels  # noqa: B018 - compiled before the clock runs
+    n = min(FEWEST, runner.study.runs)
+    q, v, p = runner.starts(0, n)
+    runner.lanes.kernels  # noqa: B018 - compiled before the clock runs
     steps, seconds, part = 100.0, 0.0, 0.0
     while seconds < PROBE and part < 1:
-        short = fleet.timing.beginning(steps)
-        part, steps = short.end / fleet.timing.end, 4 * steps
+        short = runner.timing.beginning(steps)
+        part, steps = short.end / runner.timing.end, 4 * steps
         begin = time.perf_counter()
-        fleet.lanes.run(q, v, p, short)
+        runner.lanes.run(q, v, p, short)
         seconds = time.perf_counter() - begin
     return seconds / n / part

@@ -5,13 +5,11 @@ A name that would stand for two things, or that no file system holds, is refused
 
 import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polhode.ensemble.measures import Measure
+from polhode.ensemble.study import Study
 from polhode.errors import InputError, check_name, escaped, message
-
-if TYPE_CHECKING:
-    from polhode.ensemble.study import Study
 
 ARRAYS = ("sample", "q", "v", "q_end", "v_end", "status", "verdict", "end_time", "steps", "event", "energy_drift")
 AXES = ("run", "time", "parameter", "coordinate", "dof", "coordinate_end", "dof_end", "quantile", "so_far")
@@ -33,7 +31,7 @@ LONGEST = 200
 """Bytes of a name of a file, in UTF-8: a few less than systems allow."""
 
 
-def check_study_names(study: "Study") -> None:
+def check_study_names(study: Study) -> None:
     """Refuse names of a study that cannot stand beside each other in a store; and what is not named at all."""
     check_name("sweep, study", "study", study.name, InputError)
     for kind in ("derived", "outputs", "stop", "measures"):
@@ -50,7 +48,7 @@ def check_study_names(study: "Study") -> None:
     _check_apart(study)
 
 
-def _check_files(study: "Study") -> None:
+def _check_files(study: Study) -> None:
     """Every output and measure is a folder of a store."""
     for kind, name in _own(study):
         where, shown = f"sweep, {kind} '{escaped(name)}'", f"'{escaped(name)}'"
@@ -69,7 +67,7 @@ def _check_files(study: "Study") -> None:
             raise InputError(message(where, what, shown, expected, "Give it another name."))
 
 
-def _check_apart(study: "Study") -> None:
+def _check_apart(study: Study) -> None:
     """No two things share a name, in a store or in a summary; names that differ in case alone are the same to some."""
     taken = {_folded(name): "the study's own" for name in (*ARRAYS, *AXES, *ENERGIES)}
     parts = {_folded(f"{name}_{part}"): f"part of the summary of '{name}'" for name in ("q", "v") for part in OVER_TIME}
@@ -93,7 +91,7 @@ def _check_apart(study: "Study") -> None:
             parts[whole] = f"part of the summary of '{name}'"
 
 
-def _own(study: "Study") -> Iterator[tuple[str, str]]:
+def _own(study: Study) -> Iterator[tuple[str, str]]:
     yield from (("output", name) for name in study.outputs)
     yield from (("measure", name) for name in study.measures)
 

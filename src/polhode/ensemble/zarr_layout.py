@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from polhode import __version__
-from polhode.ensemble.measures import VERDICTS
 from polhode.ensemble.seal import FORMAT
-from polhode.ensemble.study_runner import STATUS, StudyRunner
+from polhode.ensemble.study_runner import StudyRunner
 from polhode.errors import InputError, message
 
 PIECE = 2**22
@@ -28,12 +27,13 @@ def needed() -> Any:
     return zarr
 
 
-def fill(group: Any, fleet: StudyRunner, chunk: int) -> None:
+def fill(group: Any, runner: StudyRunner, chunk: int) -> None:
     """The arrays of a new store, empty, and all that says what it is."""
+    import zarr
     from zarr.codecs import Crc32cCodec
 
-    runs = fleet.study.runs
-    for name, array in fleet.arrays.items():
+    runs = runner.study.runs
+    for name, array in runner.arrays.items():
         whole = (chunk, *array.sizes)
         size = int(np.prod(whole)) * np.dtype(array.kind).itemsize
         inner, shards = whole, None
@@ -46,34 +46,15 @@ def fill(group: Any, fleet: StudyRunner, chunk: int) -> None:
             name, shape=(runs, *array.sizes), chunks=inner, shards=shards, dtype=array.kind, fill_value=fill,
             compressors=[Crc32cCodec()], dimension_names=("run", *array.axes),
         )  # fmt: skip
-        made.attrs.update({key: x for key, x in (("units", array.unit), ("long_name", array.note)) if x})
-        if name in ("status", "verdict"):
-            codes = STATUS if name == "status" else VERDICTS
-            made.attrs["flag_values"] = list(codes.values())
-            made.attrs["flag_meanings"] = " ".join(key.replace(" ", "_") for key in codes)
-        if name == "event":
-            made.attrs["stops"] = list(fleet.study.stop)
-    for name, values in fleet.coordinates.items():
-        if len(values) and any(name in array.axes for array in fleet.arrays.values()):
+        made.attrs.update(array.attrs)
+    for name, values in runner.coordinates.items():
+        if len(values) and any(name in array.axes for array in runner.arrays.values()):
             texts = name != "time"
             data = np.array(values, dtype=object if texts else float)
             kept = group.create_array(name, shape=data.shape, dtype=str if texts else float, dimension_names=(name,))
             kept[:] = data
             if name == "time":
                 kept.attrs["units"] = "s"
-    group.attrs.update(facts(fleet) | {"format": FORMAT, "chunk": chunk, "arrays": list(fleet.arrays)})
-
-
-def facts(fleet: StudyRunner) -> dict[str, Any]:
-    """What made a study: its description and text, the model's, the versions."""
-    import zarr
-
-    study = fleet.study
     versions = {"polhode": __version__, "numpy": np.__version__, "zarr": zarr.__version__}
-    return {
-        "title": study.name, "model_name": study.model.name, "runs": study.runs, "seed": study.seed,
-        "study": json.dumps(study.description), "study_text": study.text, "source": study.source,
-        "model_text": study.model_text,
-        "identity": study.identity, "versions": json.dumps(versions), "measures": list(study.measures),
-        "outputs": list(study.outputs),
-    }  # fmt: skip
+    more = {"source": runner.study.source, "versions": json.dumps(versions), "format": FORMAT, "chunk": chunk}
+    group.attrs.update(runner.attributes | more | {"arrays": list(runner.arrays)})

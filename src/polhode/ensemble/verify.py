@@ -36,7 +36,7 @@ class Findings(NamedTuple):
     damage: list[Damage]
 
 
-def examined(folder: str | Path) -> Findings:
+def verify_study(folder: str | Path) -> Findings:
     """Every file of a study compared with what was signed for; nothing is changed."""
     place = Path(folder)
     if not (place / GROUP).is_dir() and not (place / RECEIPTS).is_dir():

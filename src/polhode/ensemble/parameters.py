@@ -17,6 +17,7 @@ from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.formats.expression import is_name
 from polhode.model import JOINTS, Model
 from polhode.model.description import named_parameters
+from polhode.model.numbers import plain
 from polhode.result import labels
 
 START = {"q": "start.q", "v": "start.v"}
@@ -25,7 +26,7 @@ GAINS = ("tau.stiffness", "tau.damping")
 
 
 @dataclass(frozen=True)
-class Targets:
+class StudyParameters:
     """What of a model and its run can be named."""
 
     model: Model
@@ -92,7 +93,7 @@ class Targets:
         return [*starts, *(f"{FORCE}.{x}" for x in self.starts["v"]), *GAINS, *self.numbers]
 
 
-def unknown(targets: Targets, name: str) -> UnknownNameError:
+def unknown(targets: StudyParameters, name: str) -> UnknownNameError:
     """The error for a name of a study that stands for nothing."""
     fix = did_you_mean(name, targets.known, "model.numbers() lists those of the model.", most=3)
     expected = "a path of the model, start.q.…, start.v.…, tau.…, or a name that an expression uses"
@@ -133,8 +134,6 @@ def impossible(model: Model, columns: Sequence[str], values: np.ndarray) -> dict
 
 def _moments(inertia: tuple, path: str, at: dict[str, int], values: np.ndarray) -> np.ndarray | None:
     """The principal moments (n, 3) of a body whose inertia is among the columns."""
-    from polhode.model.numbers import plain
-
     full = len(np.ravel(np.array(plain(inertia), dtype=float))) == 9
     own = np.array(plain(inertia), dtype=float)
     names = [f"{path}.inertia.{i}.{j}" for i in range(3) for j in range(3)] if full else [f"{path}.inertia.{i}" for i in range(3)]  # noqa: E501  # fmt: skip

@@ -6,19 +6,19 @@ import numpy as np
 
 from polhode.ensemble.design import Design, cells
 from polhode.ensemble.distributions import Grid
-from polhode.ensemble.rules import evaluated
+from polhode.ensemble.parameters import StudyParameters
 from polhode.ensemble.study import Study
-from polhode.ensemble.targets import Targets
+from polhode.ensemble.user_functions import evaluated
 from polhode.errors import InputError, message
 
 TOGETHER = 1024
 """Runs whose numbers are drawn together, always the same ones, so that no bit depends on who asks."""
 
 
-class Draws:
+class ParameterValues:
     """What differs from run to run."""
 
-    def __init__(self, study: Study, targets: Targets) -> None:
+    def __init__(self, study: Study, targets: StudyParameters) -> None:
         """Check the names."""
         self.study, self.targets = study, targets
         self._slots = self._sampled()

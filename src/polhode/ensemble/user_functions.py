@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from polhode.ensemble.parameters import FORCE, GAINS, StudyParameters, unknown
 from polhode.ensemble.study import Study, told
-from polhode.ensemble.targets import FORCE, GAINS, Targets, unknown
 from polhode.errors import InputError, message
 from polhode.formats.expression import Fault, evaluate_on, names_in
 from polhode.result import labels
@@ -15,11 +15,11 @@ from polhode.simulation.inputs import PD
 
 
 @dataclass(frozen=True)
-class Rules:
+class UserFunctions:
     """The rules of a study; columns: the numbers that differ from run to run."""
 
     study: Study
-    targets: Targets
+    targets: StudyParameters
     columns: tuple[str, ...]
 
     def check_names(self) -> None:

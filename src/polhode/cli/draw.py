@@ -70,7 +70,7 @@ def draw(what: str, base: str, mimic: str, packages: tuple[str, ...], out: Path 
     source: Any = what
     if not means_sequence(what):
         source = loaded(what, base=base, mimic=mimic, packages=packages)
-        if asked["sequence"] is None and any(joint.type in ("spherical", "free") for joint in source.joints):
+        if asked["sequence"] is None and any(joint.kind.has_quaternion for joint in source.joints):
             click.echo(f"note: drawn by the angles {usual_sequence(source)}; choose others with --sequence", err=True)
     rate, view = asked.pop("rate"), asked.pop("view")
     asked["rates"] = rate if rate is not None else asked["rates"]

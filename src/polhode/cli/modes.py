@@ -164,14 +164,13 @@ def _found(model: "Model", speed: float | None, constant: dict[str, float], rest
 
 def _driven(model: "Model", speed: float) -> tuple[str, list[float]]:
     """The fastest of the linear velocities at the start, by name, and all velocities at another speed."""
-    from polhode.model import JOINTS
     from polhode.result.labels import dof_names
 
     where, fix = f"modes, --speed, model '{model.name}'", "Give the model a start that moves, or use --hold NAME=VALUE."
     v = model.start.v if model.start else None
     if v is None:
         raise InputError(message(where, "no start to take a speed from", "no start.v", "a start with a velocity", fix))
-    linear = [flag for joint in model.joints for flag in JOINTS[joint.type].linear]
+    linear = [flag for joint in model.joints for flag in joint.kind.linear]
     fastest = max((k for k, flag in enumerate(linear) if flag), key=lambda k: abs(v[k]), default=None)
     if fastest is None or not v[fastest]:
         found = "no linear velocity at the start" if fastest is None else "linear velocities that are 0"

@@ -91,7 +91,7 @@ class _Reader:
             at = self.parsed.place(place.body)
             bodies.append(self.remarks.body(at, place.name, solid.mass, solid.inertia.tolist(), tuple(solid.center)))
         stem = "model" if self.parsed.shown == TEXT else Path(self.parsed.shown).stem
-        zero = [x for joint in joints for x in _zero(joint)]
+        zero = [x for joint in joints for x in joint.zero]
         with located(self.parsed.shown):
             return Model(
                 name or stem,
@@ -273,11 +273,6 @@ class _Reader:
 
 def _frame(at: Placement) -> dict[str, Any]:
     return {"position": at.position, "orientation": at.orientation}
-
-
-def _zero(joint: Joint) -> tuple:
-    """The coordinates of a joint at zero."""
-    return {"free": (*ORIGIN, *UPRIGHT), "spherical": UPRIGHT}.get(joint.type, (0.0,) * joint.nq)
 
 
 def _unit(element: Any, kind: str) -> float:

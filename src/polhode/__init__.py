@@ -47,6 +47,7 @@ _NAMES = {
     "polhode.equations_of_motion.equations": ["Equations", "equations"],
     "polhode.check.diagnosis": ["Diagnosis", "diagnose"],
     "polhode.simulation.gradient": ["gradient"],
+    "polhode.simulation.run_options": ["RunOptions"],
     "polhode.simulation.run_records": ["Event"],
     "polhode.simulation.inputs": ["ComputedTorque", "PD", "Sampled", "Table"],
     "polhode.simulation.recording": ["record"],
@@ -61,7 +62,8 @@ _NAMES = {
     "polhode.formats.load": ["load"],
     "polhode.integrate.methods": ["methods"],
     "polhode.model": [
-        "Body", "Constraint", "Force", "ForceFunction", "Joint", "Model", "Parameter", "Spring", "Start",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "Constraint", "ElementKind", "Force", "ForceFunction",
+        "Joint", "JointKind", "Key", "Model", "Parameter", "Spring", "Start", "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

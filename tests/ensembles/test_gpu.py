@@ -8,7 +8,7 @@ import pytest
 import fake_cupy
 import polhode as ph
 from ensembles.cases import small
-from polhode.system import cuda
+from polhode.kernel.backends import cuda
 
 
 @pytest.fixture(autouse=True)

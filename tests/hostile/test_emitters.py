@@ -158,7 +158,7 @@ def test_exported_c_names_them_in_comments_and_legal_identifiers(model):
 
 @pytest.mark.parametrize("model", MACHINES[:2], ids=ids[:2])
 def test_cuda_reads_no_name(model, monkeypatch):
-    from polhode.system import cuda
+    from polhode.kernel.backends import cuda
 
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy)
     cuda.cupy.cache_clear()

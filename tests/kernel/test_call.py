@@ -267,7 +267,7 @@ def test_a_system_that_nobody_holds_is_gone_with_its_kernels():
     made = ph.compile(random_model(["revolute"] * 2, 6), target="cpu")
     made.mass_matrix(np.array([0.1, 0.2]))
     made.mass_matrix(np.array([0.1, 0.2]))
-    kernel = weakref.ref(next(iter(made._target.kernels.values())))
+    kernel = weakref.ref(next(iter(made._backend.kernels.values())))
     del made
     gc.collect()
     assert kernel() is None

@@ -165,10 +165,10 @@ def test_blocks_cover_a_batch_once_in_whole_lanes(length, others, threads):
 
 def with_ufunc(system, monkeypatch, name, ufunc):
     """Let the kernel of a quantity call this in the place of its gufunc, which is the first argument of it."""
-    kernels = system._target.kernels
+    kernels = system._backend.kernels
     place = next(place for place in kernels if place[0] == name)
     fake = SimpleNamespace(facts=kernels[place].facts, ufunc=partial(ufunc, kernels[place].ufunc))
-    monkeypatch.setattr(system._target, "kernels", {place: fake})
+    monkeypatch.setattr(system._backend, "kernels", {place: fake})
 
 
 def test_blocks_run_in_several_threads_at_once(system, monkeypatch):

@@ -16,7 +16,7 @@ import polhode as ph
 from close import assert_close
 from machines import random_model, random_q
 from polhode.bench.machines import machine
-from polhode.system import cuda
+from polhode.kernel.backends import cuda
 
 MODEL = random_model(["free", "revolute", "universal"], 3)
 BODY = MODEL.bodies[-1].name

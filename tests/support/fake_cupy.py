@@ -1,6 +1,6 @@
 """A stand-in for CuPy where there is no GPU: NumPy behind a wall, kernels compiled as C and run thread by thread.
 
-It has what `polhode.system.cuda` uses, and like CuPy it refuses to become an array of NumPy by itself.
+It has what `polhode.kernel.backends.cuda` uses, and like CuPy it refuses to become an array of NumPy by itself.
 """
 
 import atexit

@@ -1,10 +1,16 @@
 """Kinds of values on the command line, and options that several commands share."""
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from polhode.simulation.option_table import RUN_OPTIONS, Flag, Option
+
+if TYPE_CHECKING:
+    from polhode.model import Model
 
 SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
 """Units of time, in seconds."""
@@ -69,3 +75,65 @@ def loading(command: Callable) -> Callable:
     ):
         command = option(command)
     return command
+
+
+def loaded(source: str, sets: Sequence[str] = (), quiet: bool = False, **loading: Any) -> "Model":
+    """The model of a file or of a bundled name, with the numbers that --set gave; notes of its loader on stderr."""
+    from polhode.formats.load import load_with_notes
+    from polhode.formats.overrides import overridden
+
+    model, notes = load_with_notes(source, **loading)
+    for note in () if quiet else notes:
+        click.echo(f"note: {note}", err=True)
+    return overridden(model, sets)
+
+
+def output(out: str, overwrite: str) -> Callable[[Callable], Callable]:
+    """The options --out and --overwrite of a command that writes files, by their help texts."""
+
+    def added(command: Callable) -> Callable:
+        command = click.option("--overwrite", is_flag=True, help=overwrite)(command)
+        return click.option("--out", type=click.Path(path_type=Path), default=None, help=out)(command)
+
+    return added
+
+
+def listed(text: str | None) -> list[str] | None:
+    """Words split by commas; None where none were given."""
+    return [word.strip() for word in text.split(",")] if text else None
+
+
+def options_of(table: Mapping[str, Option]) -> Callable[[Callable], Callable]:
+    """The options of a table as a decorator of a command: --rank-tolerance for rank_tolerance."""
+
+    def decorated(command: Callable) -> Callable:
+        for name, option in reversed(list(table.items())):
+            if option.flag:
+                command = _option(name, option.default, option.flag)(command)
+        return command
+
+    return decorated
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "seconds": {"type": Seconds()},
+    "number": {"type": float},
+    "whole": {"type": int},
+    "text": {"type": str},
+    "pair": {"type": NumberList(2), "metavar": "ALPHA,BETA"},
+    "switch": {"is_flag": True},
+}
+"""Kinds of a Flag, as click has them."""
+
+
+def _option(name: str, default: Any, flag: Flag) -> Callable[[Callable], Callable]:
+    kind: dict[str, Any]
+    if flag.default:  # told in words: the library chooses where nothing is given
+        kind = {"default": None, "help": f"{flag.help}  [default: {flag.default}]"}
+    else:
+        kind = {"default": default, "help": flag.help, "show_default": flag.kind != "switch"}
+    return click.option(f"--{name.replace('_', '-')}", name, **KINDS[flag.kind], **kind)
+
+
+run_options = options_of(RUN_OPTIONS)
+"""The options of a run."""

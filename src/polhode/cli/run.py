@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
-from polhode.cli.options import NumberList, Seconds, loading
+from polhode.cli.options import NumberList, Seconds, loaded, loading, run_options
 from polhode.cli.progress import run_progress
 from polhode.errors import InputError, message
+from polhode.simulation.option_table import DURATION, FLAGS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,8 +31,7 @@ BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
 NAMES = {"run": "run.nc", "report": "report.html", "csv": "run.csv"}
 """What a run writes into its folder."""
 
-KEPT = ("source", "duration", "method", "step", "tolerance", "norm", "engine", "rank_tolerance", "constraints", "baumgarte", "move_start", "samples", "every", "sets", "taus", "verify",
-        "max_steps", "max_bytes", "csv", "report", "base", "mimic", "packages")  # fmt: skip
+KEPT = ("source", *FLAGS, "sets", "taus", "csv", "report", "base", "mimic", "packages")
 """Options that a resumed run takes from where it began, unless they are given."""
 
 DRAWN = 20_000
@@ -40,38 +40,7 @@ DRAWN = 20_000
 
 @click.command()
 @click.argument("source", default=DEFAULT, metavar="[MODEL]")
-@click.option("--duration", type=Seconds(), default=None, help="Time to follow.  [default: the model's, else 10 s]")
-@click.option("--method", default=None, help="Method of integration.  [default: the model's, else dop853]")
-@click.option("--step", type=Seconds(), default=None, help="Equal steps of this size.  [default: controlled steps]")
-@click.option("--tolerance", type=float, default=1e-9, show_default=True, help="Of every controlled step.")
-@click.option("--norm", default="state", show_default=True, help="Quaternions: state (unit after each step) or none.")
-@click.option(
-    "--engine",
-    default="fundamental",
-    show_default=True,
-    help="Constraints: fundamental, multipliers, null-space, absolute.",
-)
-@click.option(
-    "--rank-tolerance", type=float, default=1e-10, show_default=True, help="Of dependent rows of constraints."
-)
-@click.option(
-    "--constraints",
-    default="project",
-    show_default=True,
-    help="What keeps them: project, baumgarte, ggl, index-3, none.",
-)
-@click.option(
-    "--baumgarte",
-    type=NumberList(2),
-    default=None,
-    metavar="ALPHA,BETA",
-    help="With --constraints baumgarte, 1/s.  [default: 5,5]",
-)
-@click.option("--move-start", is_flag=True, help="Move a start that violates constraints to the nearest that does not.")
-@click.option("--samples", type=int, default=None, help="How many samples are kept.  [default: about 1001]")
-@click.option("--max-steps", type=float, default=None, help="Refuse a run of more steps.  [default: 1e9]")
-@click.option("--max-bytes", type=float, default=None, help="Refuse a run whose samples take more.  [default: 6.9e10]")
-@click.option("--every", type=int, default=None, help="With --step: keep every so many steps.")
+@run_options
 @click.option(
     "--set",
     "sets",
@@ -87,7 +56,6 @@ DRAWN = 20_000
 @click.option("--force", is_flag=True, help="Replace the results that are there.")
 @click.option("--csv", is_flag=True, help="Write run.csv too, for spreadsheets.")
 @click.option("--report/--no-report", default=True, help="Write report.html.  [default: yes]")
-@click.option("--verify", is_flag=True, help="Estimate the error by a second, tighter run.")
 @click.option("--checkpoint", type=Seconds(), default=60.0, help="Work between checkpoints: 60s, 2min.  [default: 60s]")
 @click.option("--resume", is_flag=True, help="Go on with a run that was cut off, from its last checkpoint.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON instead of the table.")
@@ -133,16 +101,11 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
 def _model(asked: dict[str, Any]) -> tuple["Model", str]:
     """The model with what was set, and the text it came from."""
     from polhode.formats.library import text_of
-    from polhode.formats.load import load_with_notes
-    from polhode.formats.overrides import overridden
 
     options = {name: asked[name] for name in ("base", "mimic", "packages")}
-    model, notes = load_with_notes(asked["source"], **options)
-    if not asked["quiet"]:
-        for note in notes:
-            click.echo(f"note: {note}", err=True)
+    model = loaded(asked["source"], asked["sets"], asked["quiet"], **options)
     changes = [f"# --set {text}\n" for text in asked["sets"]] + [f"# --tau {text}\n" for text in asked["taus"]]
-    return overridden(model, asked["sets"]), text_of(asked["source"]) + "".join(changes)
+    return model, text_of(asked["source"]) + "".join(changes)
 
 
 def _check_folder(folder: Path, asked: dict[str, Any]) -> None:
@@ -167,28 +130,9 @@ def _recorded(
     from polhode.formats.overrides import assignments
     from polhode.simulation.recording import record, unfinished
 
-    names = (
-        "duration",
-        "method",
-        "step",
-        "tolerance",
-        "norm",
-        "engine",
-        "rank_tolerance",
-        "move_start",
-        "constraints",
-        "baumgarte",
-        "samples",
-        "every",
-        "verify",
-        "checkpoint",
-        "resume",
-        "force",
-    )
-    options = {name: asked[name] for name in names}
-    options |= {name: asked[name] for name in ("max_steps", "max_bytes") if asked[name] is not None}
+    options = {name: asked[name] for name in (*FLAGS, "checkpoint", "resume", "force") if asked[name] is not None}
     tau = assignments(model, asked["taus"]) or None
-    duration = asked["duration"] or (model.start and model.start.duration) or 10.0
+    duration = asked["duration"] or (model.start and model.start.duration) or DURATION
     note = json.dumps({name: asked[name] for name in KEPT})
     try:
         with run_progress(model.name, duration, asked["quiet"]) as progress:

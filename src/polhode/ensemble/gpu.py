@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from polhode.kernel.backends.cuda import REAL, CudaKernel, DeviceRows, cupy
 from polhode.kernel.schedule import fused
 from polhode.simulation import step_state
 from polhode.simulation.batch_loop import MOST_STEPS, BatchLoop
 from polhode.simulation.batch_run import BatchRun, BatchSamples, SampleTimes
-from polhode.system.cuda import REAL, CudaKernel, cupy
 
 SHARE = 0.4
 """Of the free memory of a device that one batch may take."""
@@ -79,12 +79,11 @@ class _Launch:
     def _sent(self, array: np.ndarray) -> Any:
         return self.xp.asarray(np.ascontiguousarray(array, dtype=self.kind))
 
-    def _number(self, value: float) -> tuple[Any, int]:
+    def _number(self, value: float) -> DeviceRows:
         return self._sent(np.array([value])), 0
 
-    def _launch(self, part: str, arguments: list[tuple[Any, int]], results: list[tuple[Any, int]]) -> None:
-        pairs = [*arguments, *results]
-        self.gpu.kernel(part).launch(self.gpu.real, self.n, [a for a, _ in pairs], [s for _, s in pairs])
+    def _launch(self, part: str, arguments: list[DeviceRows], results: list[DeviceRows]) -> None:
+        self.gpu.kernel(part).launch(self.gpu.real, self.n, [*arguments, *results])
 
     def run(self, q: np.ndarray, v: np.ndarray) -> None:
         lanes, timing = self.lanes, self.timing

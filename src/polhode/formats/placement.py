@@ -11,7 +11,7 @@ ORIGIN = vec(0.0, 0.0, 0.0)
 UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 
 
-class Placement(NamedTuple):
+class FramePose(NamedTuple):
     """Frame B in frame A."""
 
     position: Vec = ORIGIN
@@ -19,29 +19,29 @@ class Placement(NamedTuple):
     orientation: Vec = UPRIGHT
     """q_AB: components in B → components in A"""
 
-    def then(self, other: "Placement") -> "Placement":
+    def then(self, other: "FramePose") -> "FramePose":
         """Frame C in A, from C in B."""
         if self.orientation == UPRIGHT:
-            return Placement(self.position + other.position, other.orientation)
+            return FramePose(self.position + other.position, other.orientation)
         position = self.position + rotate(self.orientation, other.position)
         if other.orientation == UPRIGHT:
-            return Placement(position, self.orientation)
-        return Placement(position, normalise(product(self.orientation, other.orientation)))
+            return FramePose(position, self.orientation)
+        return FramePose(position, normalise(product(self.orientation, other.orientation)))
 
-    def inverse(self) -> "Placement":
+    def inverse(self) -> "FramePose":
         """Frame A in B."""
         back = conjugate(self.orientation)
-        return Placement(-rotate(back, self.position), back)
+        return FramePose(-rotate(back, self.position), back)
 
 
-def moved(position: Iterable[float]) -> Placement:
+def moved(position: Iterable[float]) -> FramePose:
     """A frame shifted, not turned."""
-    return Placement(Vec(float(x) for x in position))
+    return FramePose(Vec(float(x) for x in position))
 
 
-def turned(orientation: Iterable[float]) -> Placement:
+def turned(orientation: Iterable[float]) -> FramePose:
     """A frame turned in place; the quaternion is given up to its length."""
-    return Placement(ORIGIN, normalise(Vec(float(x) for x in orientation)))
+    return FramePose(ORIGIN, normalise(Vec(float(x) for x in orientation)))
 
 
 def turn_from_z(axis: Iterable[float]) -> Vec:

@@ -69,7 +69,7 @@ RUN_OPTIONS: dict[str, Option] = {
     "every": Option(
         None,
         "with equal steps: a sample every so many",
-        Flag("With --step: keep every so many steps.", "whole", "none"),
+        Flag("With --step: keep every so many steps.", "whole"),
     ),
     "events": Option((), "zeros to watch for, see Event"),
     "norm": Option(

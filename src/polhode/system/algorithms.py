@@ -1,128 +1,147 @@
-"""A quantity as a graph: what compiled targets trace, one function of the arguments of a call.
+"""Which algorithm computes a quantity: of those that apply, the one with fewest operations; and its graph.
 
-Of several ways to the same result the one with fewest operations is taken; trees are regrouped where
-nothing asks for their bodies one by one; derivatives come from the graph of inverse dynamics.
+Trees are regrouped where nothing asks for their bodies one by one. Derivatives come from the graph of inverse dynamics;
+on numbers, from dual numbers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from polhode.constrain.constraint_policy import ENGINES
+import numpy as np
+
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
 from polhode.formats.written import Written
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.schedule import fused
-from polhode.model import Model, make_tree, regrouped
-from polhode.scalar import Vec, identity
-from polhode.system.calls import Call, arguments
+from polhode.model import Model
+from polhode.model.joints.registry import BUILT_IN
+from polhode.scalar import Dual, Vec, identity
 from polhode.system.quantities import forward_by_factors, inverse_dynamics
-
-Quantity = Callable[[Arguments], Any]
-
-REDUCED = {"mass_matrix", "christoffel", "coriolis", "gravity", "bias", "inverse_dynamics", "forward_dynamics"}
-"""The quantities that a regrouped tree may serve."""
-
-
-ALGORITHMS = {
-    "inverse_dynamics": "recursive Newton–Euler in link frames; Zoric (104), (109)",
-    "bias": "recursive Newton–Euler in link frames at v̇ = 0; Zoric (109)",
-    "gravity": "recursive Newton–Euler in link frames at rest; Zoric (109)",
-    "forward_dynamics": "articulated bodies, bias by Newton–Euler; Featherstone (2008) 7.3, Zoric (109)",
-    "mass_matrix": "composite bodies; Zoric (97)–(100), BEYOND §1",
-    "christoffel": "one vector for each pair of unit motions; Zoric (110), (129), BEYOND §§1–2",
-    "coriolis": "momenta of subtrees; BEYOND §2",
-}
-"""How the quantities are computed, and the equations they come from."""
+from polhode.system.quantity import Algorithm, Argument, Quantity, Request, SystemSpec
 
 FACTORED = 12
 """Velocities up to which factors of the mass matrix may take fewer operations than articulated bodies."""
 
-
-class Graphs:
-    """The graphs of one model."""
-
-    def __init__(self, model: Model, way: str = "") -> None:
-        self.model, self.tree, self.way = model, make_tree(model), way
-        self.engine = ENGINES.get(way.partition(" ")[0], "")
-
-    def graph(self, name: str, quantity: Quantity, call: Call) -> Graph:
-        """The graph of a quantity for the arguments of a call; its last input is the time where no others follow."""
-        ways = self._ways(name, quantity, call)
-        graphs = [replace(trace(way, **call.shapes), notes=(f"by {how}",)) for how, way in ways.items()]
-        return min(graphs, key=lambda graph: fused(graph).operations.total())
-
-    def _ways(self, name: str, quantity: Quantity, call: Call) -> dict[str, Callable[..., Any]]:
-        """Functions of the scalars of a call that all give the quantity, by what they do."""
-        if name == "inverse_dynamics_derivatives":
-            how = "differentiating the graph of inverse dynamics along the frame fields; BEYOND §3"
-            return {how: lambda **scalars: self._slopes(call, scalars, ("step", "v", "vd"))}
-        bound = bool(self.model.constraints)
-        if name == "forward_dynamics_derivatives" and bound:
-            how = "what inverse dynamics and conditions miss, BEYOND §9"
-            return {f"{how}: {self.engine}": self._traced(quantity, False)}
-        if name == "forward_dynamics_derivatives":
-            how = "−M⁻¹ times the derivatives of inverse dynamics; BEYOND §3"
-            return {how: lambda **scalars: self._forward_slopes(call, scalars)}
-        by_bodies = (bound or self.way.startswith("absolute")) and name == "forward_dynamics"
-        reduce = name in REDUCED and self._alone(call) and not by_bodies
-        tree = " on the regrouped tree" if reduce else ""
-        loops = ", in loops over the joints" if reduce and is_large(self.tree) else ""
-        how = self.engine if by_bodies and self.engine else ALGORITHMS.get(name, "the frames of the tree")
-        ways = {f"{how}{tree}{loops}": self._traced(quantity, reduce)}
-        if name == "forward_dynamics" and self.model.nv <= FACTORED and not by_bodies:
-            factors = f"composite bodies, M = LᵀDL and Newton–Euler{tree}; Featherstone (2008) 8.1, Zoric (109)"
-            ways[factors] = self._traced(forward_by_factors, reduce)
-        return ways
-
-    def _forward_slopes(self, call: Call, scalars: dict[str, Any]) -> tuple[Vec, ...]:
-        """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ.
-
-        ∂v̇/∂x = −M⁻¹ ∂τ/∂x at the v̇ of the motion, ∂v̇/∂τ = M⁻¹
-        """
-        x = self._arguments(scalars, self._alone(call))
-        scalars["vd"] = forward_by_factors(x)
-        dq, dv = self._slopes(call, scalars, ("step", "v"))
-        L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))  # shared with v̇
-
-        def solved(right: Vec) -> Vec:
-            return Vec([inertia.solve_factored(x.tree, L, D, column) for column in right.T]).T
-
-        return solved(-dq), solved(-dv), solved(identity(self.model.nv))
-
-    def _slopes(self, call: Call, scalars: dict[str, Any], names: tuple[str, ...]) -> tuple[Vec, ...]:
-        """Derivatives of inverse dynamics, from its graph: along "step" (the tangent directions of q), v, v̇."""
-        n = self.model.nv
-
-        def needed(step: Vec, **inner: Any) -> Vec:
-            x = self._arguments(inner, self._alone(call))
-            return inverse_dynamics(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
-
-        shapes = {name: shape for name, shape in call.shapes.items() if name != "tau"} | {"vd": (n,)}
-        graph = jacobian(trace(needed, step=(n,), **shapes), wrt=names)
-        found = replay(graph, step=Vec([0.0] * n), **{name: scalars[name] for name in shapes})
-        return tuple(found[f"d_result_d_{name}"] for name in names)
-
-    def _traced(self, quantity: Quantity, reduce: bool) -> Callable[..., Any]:
-        return lambda **scalars: quantity(self._arguments(scalars, reduce))
-
-    def _arguments(self, scalars: dict[str, Any], reduce: bool) -> Arguments:
-        """The arguments, with the tree regrouped where nothing asks for its bodies one by one."""
-        x = arguments(self.model, self.tree, scalars)
-        return x._replace(tree=regrouped(x.tree), rolled=is_large(x.tree)) if reduce else x
-
-    def _alone(self, call: Call) -> bool:
-        """Whether nothing acts on single bodies but gravity."""
-        return not self.model.forces and not any(name.startswith("wrench.") for name in call.arrays)
+Shapes = Mapping[Argument, tuple[int, ...]]
 
 
-def identity_text(model: Model, way: str = "") -> str:
-    """The model as text that says everything about it; "" where it holds functions, which no text tells.
+def candidates(quantity: Quantity, spec: SystemSpec) -> list[Algorithm]:
+    """The algorithms of a quantity that serve a System."""
+    return [algorithm for algorithm in quantity.algorithms if algorithm.applies(spec)]
 
-    way  how its constraints are met, and at which tolerance
+
+def graph_of(quantity: Quantity, spec: SystemSpec, body: str, shapes: Shapes) -> Graph:
+    """The graph of a quantity with fewest operations; its last input is the time where no others follow."""
+    graphs = [_traced(quantity, algorithm, spec, body, shapes) for algorithm in candidates(quantity, spec)]
+    return min(graphs, key=lambda graph: fused(graph).operations.total()) if len(graphs) > 1 else graphs[0]
+
+
+def _traced(quantity: Quantity, algorithm: Algorithm, spec: SystemSpec, body: str, shapes: Shapes) -> Graph:
+    arguments = {str(argument): argument for argument in shapes}
+    alone = not spec.model.forces and not any(argument.field == "force" for argument in shapes)
+    regroup = algorithm.regroups and alone
+
+    def on_symbols(**scalars: Any) -> Any:
+        return algorithm.function(Request(spec, {arguments[name]: x for name, x in scalars.items()}, body, regroup))
+
+    notes = [f"{quantity.what}, by {algorithm.text}"]
+    if regroup:
+        notes.append(f"on the regrouped tree{', in loops over the joints' if is_large(spec.tree) else ''}")
+    graph = trace(on_symbols, **{str(argument): shape for argument, shape in shapes.items()})
+    return replace(graph, notes=tuple(notes))
+
+
+def on_numbers(
+    quantity: Quantity, spec: SystemSpec, body: str
+) -> Callable[[Mapping[Argument, Any], tuple[int, ...]], Any] | None:
+    """The first algorithm of a quantity as a function of numbers; None where it goes by its graph."""
+    algorithm = candidates(quantity, spec)[0]
+    if algorithm.by_graph:
+        return None
+    function = algorithm.on_numbers or algorithm.function
+    return lambda scalars, batch: function(Request(spec, scalars, body, batch=batch))
+
+
+# derivatives
+
+
+def inverse_slopes(r: Request) -> tuple[Vec, ...]:
+    """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇."""
+    return _slopes(r, r.scalars, ("step", "v", "vd"))
+
+
+def forward_slopes(r: Request) -> tuple[Vec, ...]:
+    """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ.
+
+    ∂v̇/∂x = −M⁻¹ ∂τ/∂x at the v̇ of the motion, ∂v̇/∂τ = M⁻¹
     """
+    x = r.x
+    dq, dv = _slopes(r, {**r.scalars, Argument("vd"): forward_by_factors(x)}, ("step", "v"))
+    L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))  # shared with v̇
+
+    def solved(right: Vec) -> Vec:
+        return Vec([inertia.solve_factored(x.tree, L, D, column) for column in right.T]).T
+
+    return solved(-dq), solved(-dv), solved(identity(x.tree.nv))
+
+
+def _slopes(r: Request, scalars: Mapping[Argument, Any], names: tuple[str, ...]) -> tuple[Vec, ...]:
+    """Derivatives of inverse dynamics, from its graph: along "step" (the tangent directions of q), v, v̇."""
+    given = {str(argument): argument for argument in scalars if argument.field != "tau"}
+    rest = Vec([0.0] * r.spec.model.nv)
+
+    def needed(step: Vec, **inner: Any) -> Vec:
+        x = replace(r, scalars={given[name]: value for name, value in inner.items()}).x
+        return inverse_dynamics(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
+
+    shapes = {name: _shape(scalars[argument]) for name, argument in given.items()}
+    graph = jacobian(trace(needed, step=(len(rest),), **shapes), wrt=names)
+    found = replay(graph, step=rest, **{name: scalars[argument] for name, argument in given.items()})
+    return tuple(found[f"d_result_d_{name}"] for name in names)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """The axes of an argument on scalars."""
+    return (len(value), *_shape(value[0])) if isinstance(value, Vec) and value else (0,) * isinstance(value, Vec)
+
+
+def by_duals(function: Callable[[Arguments], Vec], *fields: str) -> Callable[[Request], tuple[Vec, ...]]:
+    """Derivatives of a function along the tangent directions of q, then by these arguments, on numbers."""
+
+    def slopes(r: Request) -> tuple[Vec, ...]:
+        x, n, blocks = r.x, r.spec.model.nv, 1 + len(fields)
+        values = x._asdict()
+        values["q"] = Vec(map(Dual, x.q, _tangents(x, blocks, r.batch)))
+        for block, field in enumerate(fields, 1):
+            seeds = np.zeros((n, blocks * n, *r.batch))
+            seeds[np.arange(n), block * n + np.arange(n)] = 1.0
+            values[field] = Vec(map(Dual, values[field], seeds))
+        found = np.zeros((n, blocks * n, *r.batch))  # result, direction, batch
+        for row, entry in enumerate(function(Arguments(**values))):
+            found[row] = entry.slope if isinstance(entry, Dual) else 0.0
+        parts = [found[:, k * n : (k + 1) * n] for k in range(blocks)]
+        return tuple(Vec([Vec([*row]) for row in part]) for part in parts)
+
+    return slopes
+
+
+def _tangents(x: Arguments, blocks: int, batch: tuple[int, ...]) -> np.ndarray:
+    """For each coordinate its derivative along each direction: q̇ of the unit velocities."""
+    n = x.tree.nv
+    seeds = np.zeros((len(x.q), blocks * n, *batch))
+    for direction, unit in enumerate(np.eye(n)):
+        for k, value in enumerate(kinematics.rate(x.tree, x.q, Vec(unit.tolist()))):
+            seeds[k, direction] = value
+    return seeds
+
+
+def identity_text(model: Model) -> str:
+    """The model as text that says everything about it; "" where it holds functions, which no text tells."""
+    if any(joint.type not in BUILT_IN for joint in model.joints):
+        return ""
     held = [*(x for force in model.forces for x in vars(force).values())]
     held += [x for constraint in model.constraints for x in constraint.data.values()]
-    return "" if any(callable(x) and not isinstance(x, Written) for x in held) else f"{model!r}{way}"
+    return "" if any(callable(x) and not isinstance(x, Written) for x in held) else repr(model)

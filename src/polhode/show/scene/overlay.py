@@ -63,10 +63,10 @@ def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: st
         turned = np.asarray(product(base_p, np.broadcast_to(plain(joint.orientation), base_p.shape)), dtype=float)
         at = base_r + np.asarray(quaternion.rotate(base_p, np.broadcast_to(plain(joint.position), base_r.shape)))
         colours = (place.get(joint.parent, 6), k)
-        if joint.type in ("spherical", "free"):
+        if joint.kind.has_quaternion:
             frames = (turned, p[:, child])
             found += _ball(r[:, child], frames, sequence, radius, k)
-        elif joint.type in ("revolute", "screw", "cylindrical", "prismatic"):
+        elif joint.kind.symbol in ("revolute", "screw", "prismatic"):
             found += _pair(joint, (at, turned), (r[:, child], p[:, child]), radius, colours)
     for constraint in model.constraints:
         if constraint.type in CLOSING:
@@ -96,7 +96,7 @@ def _pair(joint: Joint, base: Pose, moved: Pose, r: float, colours: tuple[int, i
     """The half on the parent and the half on the child, of a joint with one axis."""
     axis = np.array(plain(joint.axis), dtype=float)
     turn, h = from_z(axis), 1.15 * r
-    if joint.type == "prismatic":  # a rod in a tube
+    if joint.kind.symbol == "prismatic":  # a rod in a tube
         yield CanHalf(*base, colours[0], [can(-1.6 * r * axis, turn, r, 3.2 * r)])
         yield CanHalf(*moved, colours[1], [can(-0.8 * r * axis, turn, 0.68 * r, 4.4 * r)])
         return

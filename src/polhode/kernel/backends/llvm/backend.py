@@ -1,0 +1,128 @@
+"""The cpu backend: kernels compiled by LLVM for this processor, one for each program, made when first called."""
+
+import threading
+from collections.abc import Callable, Iterable
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from polhode.kernel.backends.base import FLOAT, Backend, Call, Program, into, real_array
+from polhode.kernel.backends.llvm.compile import TIME, Kernel, kernel_for, lanes, single_call
+from polhode.kernel.backends.llvm.threads import run_in_threads
+from polhode.kernel.backends.python import PythonBackend
+from polhode.kernel.cache import key as cache_key
+
+NOW = np.zeros(())
+"""The time of a call that gives none."""
+
+
+class LlvmBackend(Backend):
+    """Machine code of this processor."""
+
+    def __init__(self, fast: bool = False) -> None:
+        self.lanes = lanes()  # says so now where there is no compiler
+        self.fast = fast
+        self.kernels: dict[tuple[str, ...], Kernel] = {}
+        self._lock = threading.Lock()
+
+    array = staticmethod(real_array)
+
+    def quickly(self, program: Program, given: tuple, out: Any, threads: int) -> Any:
+        """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
+        kernel = self.kernels.get((*program.key, *program.arguments, TIME))
+        if kernel is None:
+            return None
+        batch: tuple[int, ...] = ()
+        for array, shape in zip(given, kernel.facts["inputs"], strict=False):
+            if type(array) is not np.ndarray or array.dtype is not FLOAT:
+                return None
+            if not (array.flags.c_contiguous and array.flags.aligned):
+                return None
+            own = array.shape[:-1]
+            if array.shape[-1:] != (shape[0],) or (batch and own and own != batch):
+                return None
+            batch = batch or own
+        if batch and (threads > 1 or self._too_narrow(kernel, batch)):
+            return None
+        if out is None:
+            found = kernel.ufunc(*given, NOW)
+        else:
+            outs = _as_given(out, [(*batch, *shape) for shape in kernel.facts["outputs"]], given)
+            if not outs:
+                return None
+            found = kernel.ufunc(*given, NOW, out=tuple(outs))
+        return program.record(*found) if program.record else found
+
+    def direct(self, program: Program, fallback: Callable) -> Callable | None:
+        """A built-in for one state, which hands all other calls to `fallback`."""
+        kernel = self.kernels.get((*program.key, *program.arguments, TIME))
+        return single_call(kernel, program.key[0], fallback, program.record or tuple) if kernel else None
+
+    def evaluate(self, program: Program, call: Call) -> Any:
+        """The result of a program."""
+        if program.is_empty:
+            return PythonBackend().evaluate(program, call)
+        kernel = self.kernel(program, call)
+        outputs = [tuple(shape) for shape in kernel.facts["outputs"]]
+        arrays = [_rows(array, call.depths[known]) for known, array in call.arrays.items()]
+        given = _as_given(call.out, [(*call.batch, *shape) for shape in outputs], arrays)
+        result = program.gathered(self._run(kernel, call, arrays, given))
+        return result if given or call.out is None else into(program.key[0], call.out, result)
+
+    def _run(self, kernel: Kernel, call: Call, arrays: list[np.ndarray], given: list[np.ndarray]) -> list[Any]:
+        """The results of a kernel, each with all batch axes, in the arrays given or in new ones."""
+        if not given and (call.threads == 1 or not call.batch):
+            return list(kernel(*arrays))
+        outputs = [tuple(shape) for shape in kernel.facts["outputs"]]
+        outs = given or [np.empty((*call.batch, *shape)) for shape in outputs]
+        depths = [*call.depths.values(), *map(len, outputs)]
+        run_in_threads(kernel.ufunc, arrays, depths, outs, call.threads, kernel.facts["width"])
+        return outs
+
+    def kernel(self, program: Program, call: Call) -> Kernel:
+        """The kernel of a program for the arguments of a call: from memory, from disk, or made now.
+
+        One for single states is compiled first, one with lanes when there is a batch that fills them.
+        """
+        if program.is_empty:
+            raise program.nothing_to_compile("a model in which nothing moves")
+        place = (*program.key, *call.names)
+        with self._lock:
+            kernel = self.kernels.get(place)
+            if kernel is None or self._too_narrow(kernel, call.batch):
+                shapes = call.shapes
+                name = cache_key(program.identity, repr(place), repr([*shapes.values()])) if program.identity else ""
+                width = self.lanes if prod(call.batch) >= self.lanes else 1
+                make = partial(program.graph, shapes)
+                self.kernels[place] = kernel = kernel_for(name, make, program.title, width, self.fast)
+            return kernel
+
+    def _too_narrow(self, kernel: Kernel, batch: tuple[int, ...]) -> bool:
+        """Whether a batch would fill more lanes than a kernel has."""
+        return kernel.facts["width"] == 1 and prod(batch) >= self.lanes > 1
+
+
+def _rows(array: np.ndarray, depth: int) -> np.ndarray:
+    """The array, its own axes contiguous and aligned as kernels read them; batch axes may lie anyhow."""
+    step, size = [], array.itemsize
+    for length in reversed(array.shape[array.ndim - depth :]):
+        step.append(size)
+        size *= length
+    if array.strides[array.ndim - depth :] == tuple(reversed(step)) and array.flags.aligned:
+        return array
+    return array.copy(order="C")
+
+
+def _as_given(out: Any, shapes: list[tuple[int, ...]], arrays: Iterable[np.ndarray]) -> list[np.ndarray]:
+    """The arrays given for the results, where kernels may write into them; else none."""
+    outs = list(out) if isinstance(out, tuple) else [out]
+    if len(outs) != len(shapes):
+        return []
+    for k, (array, shape) in enumerate(zip(outs, shapes, strict=True)):
+        if type(array) is not np.ndarray or array.dtype is not FLOAT or array.shape != shape:
+            return []
+        if not array.flags.carray or any(np.may_share_memory(array, other) for other in (*arrays, *outs[:k])):
+            return []
+    return outs

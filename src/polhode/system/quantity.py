@@ -1,0 +1,162 @@
+"""What a quantity of a System is: a record of its name, its arguments, the shapes of its results, its algorithms.
+
+The records themselves are in `catalogue.py`; which algorithm is taken, and its graph, in `algorithms.py`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from polhode.constrain.constrained_dynamics import ConstrainedDynamics
+from polhode.constrain.constraint_policy import ConstraintPolicy
+from polhode.constrain.reactions import connecting
+from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.loops import is_large
+from polhode.model import Model, Tree, make_tree, regrouped
+
+Size = int | str
+"""The length of an axis: a number, or a name of `SystemSpec.sizes`."""
+
+Axes = tuple[Size, ...]
+
+FIELDS: dict[str, Axes] = {
+    "q": ("nq",),
+    "v": ("nv",),
+    "vd": ("nv",),
+    "tau": ("nv",),
+    "q1": ("nq",),
+    "point": (3,),
+    "t": (),
+    "force": (3,),
+    "couple": (3,),
+}
+"""The axes of each kind of argument; those of a parameter are its own."""
+
+
+class Argument(NamedTuple):
+    """One argument of the physics: a field of `Arguments`, or a part of one that belongs to a body or a number.
+
+        Argument("q"), Argument("force", "hand"), Argument("parameter", "bodies.arm.mass")
+
+    Its text is its name in graphs and in generated source; nothing reads that back.
+    """
+
+    field: str
+    """A name of `FIELDS`, or "parameter"."""
+    of: str = ""
+    """The body that a wrench acts on; the path of a parameter."""
+
+    def __str__(self) -> str:
+        if self.field in ("force", "couple"):
+            return f"wrench.{self.of}.{self.field}"
+        return f"parameters.{self.of}" if self.field == "parameter" else self.field
+
+
+@dataclass(frozen=True)
+class SystemSpec:
+    """What a System was compiled from."""
+
+    model: Model
+    tree: Tree
+    policy: ConstraintPolicy | None
+    """How constraints are met; None for a tree without constraints in its own coordinates."""
+    constrained: ConstrainedDynamics | None
+    """The conditions of its constraints; None without constraints."""
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """The lengths of axes by name.
+
+        rows, positions  of all constraints, and of those on positions
+        joints           of the tree
+        connections      constraints between two bodies
+        """
+        model, constrained = self.model, self.constrained
+        return {
+            "nq": model.nq,
+            "nv": model.nv,
+            "rows": len(constrained.names) if constrained else 0,
+            "positions": constrained.holonomic if constrained else 0,
+            "joints": len(model.joints),
+            "connections": len(connecting(model)),
+        }
+
+    def shape(self, axes: Axes) -> tuple[int, ...]:
+        """The lengths of axes."""
+        return tuple(self.sizes[axis] if isinstance(axis, str) else axis for axis in axes)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One evaluation of a quantity on scalars: floats, arrays of a batch, or symbols of a trace."""
+
+    spec: SystemSpec
+    scalars: Mapping[Argument, Any]
+    body: str = ""
+    """The body that the quantity is asked of, where it belongs to one."""
+    regroup: bool = False
+    """Whether the tree may be regrouped: nothing asks for its bodies one by one."""
+    batch: tuple[int, ...] = ()
+    """The batch axes of the scalars."""
+
+    @cached_property
+    def x(self) -> Arguments:
+        """The arguments as physics takes them; parameters make the tree anew."""
+        scalars = self.scalars
+        known: dict[str, Any] = {a.field: value for a, value in scalars.items() if not a.of}
+        values = {a.of: value for a, value in scalars.items() if a.field == "parameter"}
+        pairs = {a.of: (force, scalars[Argument("couple", a.of)]) for a, force in scalars.items() if a.field == "force"}
+        tree = make_tree(self.spec.model, values) if values else self.spec.tree
+        x = Arguments(tree, wrench=pairs, **known)
+        return x._replace(tree=regrouped(tree), rolled=is_large(tree)) if self.regroup else x
+
+    @property
+    def constrained(self) -> ConstrainedDynamics:
+        """The conditions of the constraints, which are there."""
+        assert self.spec.constrained is not None
+        return self.spec.constrained
+
+
+def _always(spec: SystemSpec) -> bool:
+    return True
+
+
+class Algorithm(NamedTuple):
+    """One way to a quantity."""
+
+    text: str
+    """What it does, and where it is from: stands in the head of generated source."""
+    function: Callable[[Request], Any]
+    """The quantity, on any scalars; where `on_numbers` is given, on symbols alone."""
+    applies: Callable[[SystemSpec], bool] = _always
+    """Whether it serves a System."""
+    regroups: bool = False
+    """Whether a regrouped tree may serve, where nothing but gravity acts on single bodies."""
+    on_numbers: Callable[[Request], Any] | None = None
+    """The same on numbers, where that is another function."""
+    by_graph: bool = False
+    """Whether it differentiates on its way, so that numbers too are put into its graph: constraints take part."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity of a System: all that is known of it."""
+
+    name: str
+    what: str
+    """What it is, in words: stands in the head of generated source."""
+    arguments: tuple[Argument, ...]
+    """In the order of a call; the time, wrenches and parameters follow."""
+    results: tuple[Axes, ...]
+    """The axes of each result."""
+    algorithms: tuple[Algorithm, ...]
+    """The candidates: of those that apply the one with fewest operations is taken."""
+    record: type | None = None
+    """The record of several results; None for one alone."""
+    of_body: bool = False
+    """Whether it is asked of a body."""
+    needs_constraints: bool = False
+    """Whether it is a quantity of constraints alone."""
+    inverts_mass: bool = False
+    """Whether a singular mass matrix is refused, of a model without constraints."""

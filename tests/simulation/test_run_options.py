@@ -1,0 +1,111 @@
+"""The record of run options: one table for keywords, docstrings and the command line, checked once."""
+
+import inspect
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.cli import main
+from polhode.simulation.option_table import FLAGS, RUN_OPTIONS
+from polhode.simulation.run_options import CHECKS, MotionKeywords, RunKeywords, RunOptions
+from polhode.simulation.scenario import Scenario
+from simulation.cases import PENDULUM
+
+POSITIONAL = ("duration", "step", "method", "tolerance")
+
+
+def test_the_record_the_table_and_the_keywords_name_the_same_options():
+    names = [field.name for field in fields(RunOptions)]
+    assert names == list(RUN_OPTIONS)
+    assert {*RunKeywords.__annotations__, *POSITIONAL} == set(names)
+    assert set(MotionKeywords.__annotations__) < set(RunKeywords.__annotations__)
+    assert set(CHECKS) <= set(names)
+
+
+@pytest.mark.parametrize("call", [ph.simulate, ph.record])
+def test_signature_and_docstring_show_every_option(call):
+    shown = inspect.signature(call).parameters
+    for name, option in RUN_OPTIONS.items():
+        if name not in (*POSITIONAL, *(RunKeywords if call is ph.simulate else MotionKeywords).__annotations__):
+            assert name not in shown
+            continue
+        assert f"    {name:14} {option.help.splitlines()[0]}" in call.__doc__
+        expected = 2**36 if call is ph.record and name == "max_bytes" else option.default
+        assert shown[name].default == expected
+
+
+def test_options_of_the_command_line_are_those_of_the_table():
+    known = {parameter.name: parameter for parameter in main.commands["run"].params}
+    for name, flag in FLAGS.items():
+        assert flag.help in known[name].help
+        assert known[name].default == (None if flag.default else RUN_OPTIONS[name].default)
+
+
+def test_defaults_are_options_that_hold():
+    assert RunOptions() == RunOptions(**{name: option.default for name, option in RUN_OPTIONS.items()})
+
+
+def test_options_are_checked_when_they_are_made_and_do_not_change():
+    options = ph.RunOptions(step=1, events=[ph.Event("zero", lambda t, q, v: q[0])])
+    assert (options.step, type(options.step), type(options.events)) == (1.0, float, tuple)
+    with pytest.raises(FrozenInstanceError):
+        options.step = 2.0
+    with pytest.raises(ph.InputError, match="simulate, step: out of range"):
+        replace(options, step=-1.0)
+    with pytest.raises(ph.InputError, match="simulate, baumgarte: has no effect"):
+        ph.RunOptions(baumgarte=(1, 1))
+
+
+@pytest.mark.parametrize("call", [ph.simulate, lambda *a, **k: ph.record("nowhere", *a, **k)])
+def test_an_unknown_keyword_is_a_type_error_that_names_the_nearest(call):
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'smaples'. Did you mean 'samples'"):
+        call(PENDULUM, smaples=3)
+
+
+def test_record_takes_no_option_that_it_could_not_keep():
+    with pytest.raises(TypeError, match=r"record.*'sensitivities'"):
+        ph.record("nowhere", PENDULUM, sensitivities=["gravity"])
+
+
+def test_a_model_fills_in_duration_and_method():
+    model = replace(PENDULUM, start=ph.Start(q=[1.0], duration=3.0, method="dopri54"))
+    found = Scenario.of(model, None, None, None, RunOptions())
+    assert (found.duration, found.method) == (3.0, "dopri54")
+    asked = Scenario.of(model, None, None, None, RunOptions(duration=1.0, method="rk4", step=0.1))
+    assert (asked.duration, asked.method) == (1.0, "rk4")
+    plain = Scenario.of(replace(model, start=None), None, None, None, RunOptions())
+    assert (plain.duration, plain.method) == (10.0, "dop853")
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"samples": 11}, {"step": 0.01, "method": "rk4"}, {"step": 0.01, "samples": 11}]
+)
+def test_a_tighter_run_has_its_samples_at_the_same_times(options):
+    run = Scenario.of(PENDULUM, None, None, None, RunOptions(duration=2.0, **options))
+    tighter = run.tighter()
+    times = [np.concatenate([part.samples[:] for part in scenario.segments]) for scenario in (run, tighter)]
+    assert np.array_equal(*times)
+    if run.options.fixed:
+        assert tighter.options.step == run.options.step / 2
+    else:
+        assert tighter.options.tolerance == run.options.tolerance / 100
+
+
+def test_a_run_by_sundials_or_a_form_compiles_no_run_of_our_own(monkeypatch):
+    def refused(*arguments):
+        raise AssertionError("compiled")
+
+    monkeypatch.setattr("polhode.simulation.run_loop.CompiledRun", refused)
+    top = ph.load("t-handle")
+    assert ph.simulate(top, duration=0.1, form="sherif-29", step=0.01).attrs["status"] == "finished"
+    with pytest.raises(AssertionError, match="compiled"):
+        ph.simulate(top, duration=0.1)
+    pytest.importorskip("sksundae")
+    assert ph.simulate(top, duration=0.1, method="cvode").attrs["norm_policy"] == "none"
+
+
+def test_derivatives_need_steps_of_our_own():
+    with pytest.raises(ph.InputError, match="gradient: no derivatives of such a run"):
+        ph.gradient(PENDULUM, lambda q, v: q[0], ["gravity"], duration=0.1, method="cvode")

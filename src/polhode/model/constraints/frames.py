@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from polhode.model.joints.base import UPRIGHT
 from polhode.model.state import MachineState
-from polhode.quaternion import rotation_matrix_homogeneous
+from polhode.quaternion import rotation_matrix_homogeneous, shortest_rotation
 from polhode.scalar import Scalar, Vec, cross, dot, length, maximum, minimum, trace, vec, where
-from polhode.spatial import ORIGIN
+from polhode.spatial import ORIGIN, Z
 
 DOWN = -0.9
 """The z of a unit vector below which the shortest turn to it is ill-defined."""
@@ -53,8 +53,7 @@ def _attitude(data: Mapping[str, Any], side: str) -> Vec:
 
 def _shortest(x: Scalar, y: Scalar, z: Scalar) -> Vec:
     """The shortest turn that takes (0, 0, 1) to a unit vector."""
-    p = Vec((1 + z, -y, x, 0.0))
-    return rotation_matrix_homogeneous(p / length(p))
+    return rotation_matrix_homogeneous(shortest_rotation(Z, Vec((x, y, z))))
 
 
 def _mirrored(x: Scalar, y: Scalar, z: Scalar) -> Vec:

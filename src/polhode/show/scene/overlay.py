@@ -33,11 +33,8 @@ class CanHalf:
 
 def from_z(direction: Any) -> np.ndarray:
     """The shortest turn that takes z to a direction, as a quaternion."""
-    d = np.asarray(direction, dtype=float) / np.linalg.norm(direction)
-    if d[2] < -0.999999:
-        return np.array([0.0, 1.0, 0.0, 0.0])
-    q = np.array([1 + d[2], -d[1], d[0], 0.0])
-    return q / np.linalg.norm(q)
+    d = np.asarray(direction, dtype=float)
+    return np.asarray(quaternion.shortest_rotation((0.0, 0.0, 1.0), d / np.linalg.norm(d)))
 
 
 def can(at: np.ndarray, turn: np.ndarray, radius: float, height: float) -> Part:

@@ -12,15 +12,15 @@ from polhode.dynamics.forward import small_inverse
 from polhode.dynamics.kinematics import accelerations, frames, orientations, unit_motions, velocities
 from polhode.model import Element, Tree
 from polhode.model.constraints.base import BodyConstraint, Condition
-from polhode.model.constraints.frames import End, end
+from polhode.model.constraints.frames import MovingFrame, end
 from polhode.model.constraints.loop_joints import LENGTHS
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.joints.base import UPRIGHT
 from polhode.model.state import MachineState
 from polhode.model.tree import GROUND
-from polhode.quaternion import product, skew
-from polhode.scalar import Scalar, Vec, cross, dot, length, square, vec, where
-from polhode.spatial import Frame
+from polhode.quaternion import product, shortest_rotation, skew
+from polhode.scalar import Scalar, Vec, cross, dot, square, where
+from polhode.spatial import Frame, Z
 
 KINDS = {"fixed": "weld"}
 """Joints of a tree whose name as a constraint is another."""
@@ -131,8 +131,8 @@ def _universal(first: Element, last: Element, data: dict) -> Condition:
     angle = dot(first.axis, last.axis)
 
     def residual(s: MachineState) -> Vec:
-        a: End = end({**data, "orientation_a": first.orientation}, "a", s)
-        b: End = end({**data, "orientation_b": UPRIGHT}, "b", s)
+        a: MovingFrame = end({**data, "orientation_a": first.orientation}, "a", s)
+        b: MovingFrame = end({**data, "orientation_b": UPRIGHT}, "b", s)
         return Vec((*(a.R.T @ (b.o - a.o)), dot(a.R @ first.axis, b.R @ last.axis) - angle))
 
     return Condition(f"joint {first.joint}", (*LENGTHS, "turn z"), True, residual, ("length",) * 4)
@@ -140,7 +140,4 @@ def _universal(first: Element, last: Element, data: dict) -> Condition:
 
 def _from_z(axis: Vec) -> Vec:
     """The quaternion of the shortest turn that takes z to an axis, or to its opposite where that is nearer."""
-    x, y, z = axis
-    sign = where(z < 0, -1.0, 1.0)
-    p = vec(1 + sign * z, -sign * y, sign * x, 0.0)
-    return p / length(p)
+    return shortest_rotation(Z, where(axis[2] < 0, -axis, axis))

@@ -37,7 +37,7 @@ _NAMES = {
         "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",
     ],
     "polhode.system.system": ["System", "compile"],
-    "polhode.system.single_body": ["SingleBody"],
+    "polhode.dynamics.single.variables": ["SingleBody"],
     "polhode.papers.compare": ["compare"],
     "polhode.analysis.linear": ["Linear", "linearize"],
     "polhode.analysis.modes": ["Mode"],

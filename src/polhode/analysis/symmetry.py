@@ -155,7 +155,7 @@ def _of_everything(balance: Balance, q: np.ndarray, gravity: np.ndarray) -> Iter
     roots = [joint for joint in balance.model.joints if joint.parent == WORLD]
     size = float(np.linalg.norm(gravity))
     axes = {"the vertical": -gravity / size} if size else dict(zip(("x", "y", "z"), np.eye(3), strict=True))
-    pinned = [joint for joint in roots if joint.type not in ("free", "planar")]
+    pinned = [joint for joint in roots if joint.kind.shifts < 2]
     center = np.array(plain(pinned[0].position if pinned else (0.0, 0.0, 0.0)), dtype=float)
     twists = {f"turn about {name}": np.append(np.cross(center, k), k) for name, k in axes.items()}
     if len(roots) > 1:
@@ -188,7 +188,7 @@ def _turning(balance: Balance, q: np.ndarray, w: np.ndarray) -> np.ndarray:
     place = Vec(q.tolist())
     motions = kinematics.unit_motions(tree, place, kinematics.frames(tree, place))
     for joint in balance.model.joints:
-        if joint.parent == WORLD and joint.type in ("free", "planar"):
+        if joint.parent == WORLD and joint.kind.shifts >= 2:
             own = [a for e in tree.elements if e.joint == joint.name for a in e.v if all(e.kind.linear)]
             l = np.array([motions[a].l for a in own], dtype=float)
             G[np.ix_(own, own)] = -l @ skew(w) @ l.T

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from polhode.formats.load import load
-from polhode.model import JOINTS, WORLD, Body, Joint, Model
+from polhode.model import WORLD, Body, Joint, Model
 
 CHAINS = ("chain-2", "chain-7", "chain-20", "chain-50", "chain-100", "chain-200", "chain-500")
 MACHINES = ("arm-7", "quadruped", "humanoid", *CHAINS)
@@ -69,7 +69,7 @@ def random_states(model: Model, count: int, seed: int = 1) -> tuple[np.ndarray, 
 def _coordinates(model: Model, rng: np.random.Generator, count: int) -> Iterator[np.ndarray]:
     for joint in model.joints:
         part = rng.uniform(-np.pi, np.pi, size=(count, joint.nq))
-        if JOINTS[joint.type].has_quaternion:
+        if joint.kind.has_quaternion:
             p = rng.normal(size=(count, 4))
             part[:, -4:] = p / np.linalg.norm(p, axis=1, keepdims=True)
         yield part

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.model import JOINTS, Model, check_model
+from polhode.model import Model, check_model
 from polhode.scalar import UNIT_TOLERANCE
 
 
@@ -39,7 +39,7 @@ def _check_quaternions(where: str, model: Model, q: np.ndarray) -> None:
     at = 0
     for joint in model.joints:
         zero = joint.zero
-        if JOINTS[joint.type].has_quaternion:
+        if joint.kind.has_quaternion:
             size = float(np.linalg.norm(q[at + len(zero) - 4 : at + len(zero)]))
             if abs(size - 1) > UNIT_TOLERANCE:
                 place, fix = f"{where}, q of joint '{joint.name}'", "Divide it by its length."

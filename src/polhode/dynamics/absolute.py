@@ -5,20 +5,22 @@ V = J v:  v = P V, P J = 1, and  V̇ = J v̇ + J̇ v.                           
 """
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
+from polhode.dynamics.forward import small_inverse
 from polhode.dynamics.kinematics import accelerations, frames, orientations, unit_motions, velocities
 from polhode.model import Element, Tree
 from polhode.model.constraints.base import BodyConstraint, Condition
-from polhode.model.constraints.frames import End, end
+from polhode.model.constraints.frames import MovingFrame, end
 from polhode.model.constraints.loop_joints import LENGTHS
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.joints.base import UPRIGHT
 from polhode.model.state import MachineState
 from polhode.model.tree import GROUND
-from polhode.quaternion import product, skew
-from polhode.scalar import Scalar, Vec, cross, dot, length, square, vec, where
-from polhode.spatial import Frame
+from polhode.quaternion import product, shortest_rotation, skew
+from polhode.scalar import Scalar, Vec, cross, dot, square, where
+from polhode.spatial import Frame, Z
 
 KINDS = {"fixed": "weld"}
 """Joints of a tree whose name as a constraint is another."""
@@ -64,7 +66,8 @@ def rates(tree: Tree, q: Vec, at: list[Frame]) -> Vec:
         dofs = [a for i in joint for a in tree.elements[i].v]
         o = at[child].o
         S = [Vec((*(cross(motions[a].w, o - motions[a].o) + motions[a].l), *motions[a].w)) for a in dofs]
-        for a, G in zip(dofs, _left_inverse(S), strict=True):
+        across = _orthogonal([tree.elements[i] for i in joint])
+        for a, G in zip(dofs, _left_inverse(S, across), strict=True):
             linear, angular = Vec(G[:3]), Vec(G[3:])
             found[a][place[child] : place[child] + 6] = [*linear, *(angular @ at[child].R)]
             if parent != GROUND:
@@ -73,14 +76,20 @@ def rates(tree: Tree, q: Vec, at: list[Frame]) -> Vec:
     return Vec([Vec(row) for row in found])
 
 
-def _left_inverse(S: list[Vec]) -> list[Vec]:
-    """(SᵀS)⁻¹Sᵀ of the unit motions of a joint, as twists at the child's origin: across each other but for two axes."""
-    if len(S) != 2:
+def _left_inverse(S: list[Vec], across: bool) -> list[Vec]:
+    """(SᵀS)⁻¹Sᵀ of the unit motions of a joint, as twists at the child's origin; across: they are orthogonal."""
+    if len(S) < 2 or across:
         return [s / square(s) for s in S]
-    (a, b), c = S, dot(S[0], S[1])
-    aa, bb = square(a), square(b)
-    size = aa * bb - c * c
-    return [(bb * a - c * b) / size, (aa * b - c * a) / size]
+    return [*(small_inverse(Vec([Vec([dot(a, b) for b in S]) for a in S])) @ Vec(S))]
+
+
+def _orthogonal(joint: Sequence[Element]) -> bool:
+    """Whether the unit motions of a joint are known to be orthogonal: slides across each other, then one turn."""
+    *slides, last = joint
+    lines = [e.axis for e in (*slides, last) if not e.kind.turns and e.v]
+    known = all(isinstance(x, float) for axis in lines for x in axis)
+    square_on = known and all(dot(a, b) == 0 for a, b in combinations(lines, 2))
+    return square_on and not any(e.kind.turns for e in slides) and last.kind.constant
 
 
 def _joints(tree: Tree) -> list[list[int]]:
@@ -122,8 +131,8 @@ def _universal(first: Element, last: Element, data: dict) -> Condition:
     angle = dot(first.axis, last.axis)
 
     def residual(s: MachineState) -> Vec:
-        a: End = end({**data, "orientation_a": first.orientation}, "a", s)
-        b: End = end({**data, "orientation_b": UPRIGHT}, "b", s)
+        a: MovingFrame = end({**data, "orientation_a": first.orientation}, "a", s)
+        b: MovingFrame = end({**data, "orientation_b": UPRIGHT}, "b", s)
         return Vec((*(a.R.T @ (b.o - a.o)), dot(a.R @ first.axis, b.R @ last.axis) - angle))
 
     return Condition(f"joint {first.joint}", (*LENGTHS, "turn z"), True, residual, ("length",) * 4)
@@ -131,7 +140,4 @@ def _universal(first: Element, last: Element, data: dict) -> Condition:
 
 def _from_z(axis: Vec) -> Vec:
     """The quaternion of the shortest turn that takes z to an axis, or to its opposite where that is nearer."""
-    x, y, z = axis
-    sign = where(z < 0, -1.0, 1.0)
-    p = vec(1 + sign * z, -sign * y, sign * x, 0.0)
-    return p / length(p)
+    return shortest_rotation(Z, where(axis[2] < 0, -axis, axis))

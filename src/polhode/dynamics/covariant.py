@@ -13,10 +13,12 @@ origin). For one-axis joints these are the symbols of the first kind, Zoric (110
 from typing import NamedTuple
 
 from polhode.dynamics.inertia import composites, impulse
+from polhode.dynamics.inverse import handed
 from polhode.dynamics.kinematics import (
-    Frame,
     UnitMotion,
     frames,
+    joint_force,
+    own,
     placement,
     unit_motion_rates,
     unit_motions,
@@ -26,7 +28,7 @@ from polhode.dynamics.kinematics import (
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, dot, identity, outer, trace
-from polhode.spatial import Placement, Twist, moved
+from polhode.spatial import Frame, Inertia, Placement, Twist, moved
 
 
 class Carrier(NamedTuple):
@@ -36,7 +38,7 @@ class Carrier(NamedTuple):
     w: Vec
     t: Vec
     together: int
-    """The element of a quaternion whose axes carry each other; GROUND for all others."""
+    """The element of several velocities (a quaternion), whose axes carry each other; GROUND for all others."""
 
 
 def carriers_seen(tree: Tree, q: Vec, at: list[Placement]) -> list[list[Carrier]]:
@@ -46,8 +48,8 @@ def carriers_seen(tree: Tree, q: Vec, at: list[Placement]) -> list[list[Carrier]
         back = at[i].R.T
         above = found[e.parent] if e.parent != GROUND else []
         here = [Carrier(c.dof, back @ c.w, back @ (c.t + cross(c.w, at[i].r)), c.together) for c in above]
-        own = i if e.kind.quaternion else GROUND
-        here += [Carrier(a, m.angular, m.linear, own) for a, m in zip(e.v, unit_twists(e, q), strict=True)]
+        own_axes = i if len(e.v) > 1 else GROUND
+        here += [Carrier(a, m.angular, m.linear, own_axes) for a, m in zip(e.v, unit_twists(e, q), strict=True)]
         found.append(here)
     return found
 
@@ -72,6 +74,8 @@ def christoffel(tree: Tree, q: Vec) -> Vec:
                 N = S @ cross(b.w, g.w) + cross(b.t, P) + cross(cross(b.w, h), g.t)
                 _fill(G, seen[: len(seen) if g.together == i else k + 1], j, b, g, N, i)
         _armature(G, tree, i)
+    for i in range(len(tree.elements)):
+        _changing(G, tree, q, at, whole, i)
     return Vec([Vec([Vec(row) for row in plane]) for plane in G])
 
 
@@ -104,6 +108,30 @@ def _armature(G: list, tree: Tree, i: int) -> None:
         D = e.armature[b] + e.armature[g] - e.armature[a]
         x, y, z = e.v[a], e.v[b], e.v[g]
         G[x][y][z] = G[x][y][z] + sign * D / 2
+
+
+def _changing(G: list, tree: Tree, q: Vec, at: list[Placement], whole: list[Inertia], i: int) -> None:
+    """Unit motions S(q) that change in their own frame: ⟨∂_a S_b, X_g⟩ is added, for a, b of one element."""
+    e = tree.elements[i]
+    if e.kind.constant:
+        return
+    for k, a in enumerate(e.v):
+        unit = Vec([float(j == k) for j in range(len(e.v))])
+        for b, change in zip(e.v, e.kind.motion_rates(e, own(e, q), unit), strict=True):
+            f, n = impulse(whole[i], change)
+            j = i
+            while j != GROUND:  # along all that carry the element, and itself
+                for g, value in zip(tree.elements[j].v, joint_force(tree.elements[j], q, f, n), strict=True):
+                    G[a][b][g] = G[a][b][g] + value
+                (f, n), j = handed(at[j], f, n), tree.elements[j].parent
+            seen = {i: change}
+            for j, below in enumerate(tree.elements):  # along all that it carries
+                if below.parent in seen:
+                    (t, w), back = seen[below.parent], at[j].R.T
+                    seen[j] = Twist(back @ (t + cross(w, at[j].r)), back @ w)
+                    for g, motion in zip(below.v, unit_twists(below, q), strict=True):
+                        P, H = impulse(whole[j], motion)
+                        G[a][b][g] = G[a][b][g] + dot(seen[j].linear, P) + dot(seen[j].angular, H)
 
 
 class Moments(NamedTuple):

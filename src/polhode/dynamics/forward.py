@@ -57,7 +57,7 @@ def release(x: Articulated, motions: Sequence[Twist], armature: Vec) -> tuple[Ar
     """The articulated inertia behind a joint, free along its unit motions."""
     U = [(x.A @ m.linear + x.B @ m.angular, x.B.T @ m.linear + x.C @ m.angular) for m in motions]
     D = Vec([Vec([dot(m.linear, Uf) + dot(m.angular, Un) for Uf, Un in U]) for m in motions]) + diagonal(armature)
-    Dinv = inverse3(D) if len(motions) == 3 else vec(vec(1 / D[0][0]))
+    Dinv = small_inverse(D)
     A, B, C = x
     for j, (Uf, Un) in enumerate(U):
         Wf, Wn = _combined(U, Dinv[j])
@@ -66,6 +66,21 @@ def release(x: Articulated, motions: Sequence[Twist], armature: Vec) -> tuple[Ar
     if len(motions) == 1:
         free = _without(free, motions[0], U[0], armature[0] * Dinv[0][0])
     return free, Released(motions, U, Dinv)
+
+
+def small_inverse(D: Vec) -> Vec:
+    """The inverse of a symmetric, positive definite matrix of a few rows, written out."""
+    if len(D) == 1:
+        return vec(vec(1 / D[0][0]))
+    if len(D) == 3:
+        return inverse3(D)
+    rows = [[*row, *unit] for row, unit in zip(D, identity(len(D)), strict=True)]
+    for k, pivot in enumerate(rows):
+        pivot[:] = [x / pivot[k] for x in pivot]
+        for i, row in enumerate(rows):
+            if i != k:
+                row[:] = [x - row[k] * y for x, y in zip(row, pivot, strict=True)]
+    return Vec([Vec(row[len(D) :]) for row in rows])
 
 
 def _without(x: Articulated, motion: Twist, U: tuple[Vec, Vec], left: Scalar) -> Articulated:

@@ -15,7 +15,7 @@ import numpy as np
 
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.formats.expression import is_name
-from polhode.model import JOINTS, Model
+from polhode.model import Model
 from polhode.model.description import named_parameters
 from polhode.model.numbers import plain
 from polhode.result import labels
@@ -47,7 +47,7 @@ class StudyParameters:
         found = self._below(name)
         if len(found) > width == 4 and name.startswith(START["q"]):  # of a free joint, its attitude
             joint = next((j for j in self.model.joints if name == f"{START['q']}.{j.name}"), None)
-            found = found[-4:] if joint and JOINTS[joint.type].has_quaternion else found
+            found = found[-4:] if joint and joint.kind.has_quaternion else found
         if len(found) != width:
             given = "1 number" if width == 1 else f"{width} numbers"
             expected = f"{len(found)}: {', '.join(found[:4])}{', …' if len(found) > 4 else ''}"
@@ -125,7 +125,7 @@ def impossible(model: Model, columns: Sequence[str], values: np.ndarray) -> dict
     place = 0
     for joint in model.joints:
         names = [f"start.q.{x}" for x in labels.coordinate_names(model)[place : place + joint.nq]][-4:]
-        if JOINTS[joint.type].has_quaternion and all(name in at for name in names):
+        if joint.kind.has_quaternion and all(name in at for name in names):
             size = np.linalg.norm(values[:, [at[name] for name in names]], axis=1)
             refuse(~(abs(size - 1) <= 1e-6), f"the quaternion of '{joint.name}' is not of length 1")
         place += joint.nq

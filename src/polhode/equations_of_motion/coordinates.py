@@ -7,7 +7,7 @@ import sympy
 
 from polhode.equations_of_motion.letters import subscripted, symbol_latex
 from polhode.errors import InputError, message
-from polhode.model import JOINTS, WORLD, Joint, Model, plain
+from polhode.model import WORLD, Joint, Model, plain
 from polhode.result.labels import coordinate_names, coordinate_units, dof_names, dof_units, force_units
 
 
@@ -40,7 +40,7 @@ def coordinates(model: Model, own: dict[str, Any], subscripts: str) -> Coordinat
     names, units = coordinate_names(model), coordinate_units(model)
     rate_names, rate_units = dof_names(model), dof_units(model)
     for joint, own_letters in zip(model.joints, letters, strict=True):
-        kind, first = JOINTS[joint.type], len(q)
+        kind, first = joint.kind, len(q)
         tail = joint.name if subscripts == "names" else str(moving.index(joint.name) + 1) if joint.nv else ""
         for letter, part in zip(own_letters, kind.coordinates, strict=True):
             alone = flat.count(letter) == 1 and letter not in ("d", "theta") and subscripts == "numbers"
@@ -79,10 +79,10 @@ def _pair(name: str, dots: int, what: str, unit: str) -> tuple[Coordinate, Coord
 def _letters_of(joint: Joint) -> list[str]:
     """The letters of a joint's coordinates."""
     found = []
-    for name in JOINTS[joint.type].coordinates:
+    for name in joint.kind.coordinates:
         if name.startswith("angle"):
             found.append({"angle1": "theta", "angle2": "phi"}.get(name, "theta"))
-        elif name in ("w", "x", "y", "z") and JOINTS[joint.type].has_quaternion:
+        elif name in ("w", "x", "y", "z") and joint.kind.has_quaternion:
             found.append(f"e_{'wxyz'.index(name)}")
         elif name == "travel":
             found.append(_travel(joint))
@@ -94,7 +94,7 @@ def _letters_of(joint: Joint) -> list[str]:
 def _travel(joint: Joint) -> str:
     """x, y or z for a slider along an axis of the world, else d."""
     axis = tuple(map(abs, plain(joint.axis)))
-    straight = joint.type == "prismatic" and joint.parent == WORLD and sorted(axis) == [0, 0, 1]
+    straight = joint.nq == 1 and joint.parent == WORLD and sorted(axis) == [0, 0, 1]
     return "xyz"[axis.index(1)] if straight and plain(joint.orientation)[0] == 1 else "d"
 
 

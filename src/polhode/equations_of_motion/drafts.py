@@ -6,7 +6,7 @@ A body's mass centre and the joint on it get one letter where they are one point
 from typing import Any, NamedTuple
 
 from polhode.equations_of_motion.letters import subscripted
-from polhode.model import JOINTS, WORLD, Body, Constraint, ForceElement, Joint, Model, Parameter, plain
+from polhode.model import WORLD, Body, Constraint, ForceElement, Joint, Model, Parameter, plain
 
 AXES = "xyz"
 
@@ -109,7 +109,7 @@ class _Drafts:
         path, what = f"joints.{joint.name}", f"joint '{joint.name}'"
         if joint.parent == WORLD:
             self._vector(f"{path}.position", joint.position, "a", tail, f"from the world's origin to {what}", "m")
-        turning = not all(JOINTS[joint.type].linear)
+        turning = not all(joint.kind.linear)
         units = {
             "armature": "kg m²" if turning else "kg",
             "damping": "N m s" if turning else "N s/m",

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from polhode.equations_of_motion.blocks import Block, Given, Math, Words, say, table, title, words
 from polhode.equations_of_motion.coordinates import Coordinate
 from polhode.equations_of_motion.record import DerivedEquations
-from polhode.model import JOINTS, WORLD, Joint, plain
+from polhode.model import WORLD, Joint, plain
 
 FRAMES = """The frame of a joint is fixed in the body it comes from; the frame of the body it carries coincides with it
 at zero. A positive angle turns the carried body right-handedly about the axis, a positive travel moves it along."""
@@ -32,7 +32,7 @@ def notation(eq: DerivedEquations) -> list[Block]:
         say(FRAMES),
         table(("coordinate", "meaning", "velocity", "force"), _coordinates(eq)),
     ]
-    if any(JOINTS[joint.type].has_quaternion for joint in model.joints):
+    if any(joint.kind.has_quaternion for joint in model.joints):
         found.append(say(QUATERNION))
     used = [letter for letter in eq.words.letters if letter.symbol in eq.used_letters]
     idle = [letter.meaning for letter in eq.words.letters if letter.symbol not in eq.used_letters]
@@ -51,7 +51,7 @@ def _from(joint: Joint) -> str:
 
 
 def _axes(joint: Joint) -> str:
-    if not JOINTS[joint.type].uses_axis:
+    if not joint.kind.uses_axis:
         return "–"
     second = f", then {_direction(plain(joint.axis2))}" if joint.axis2 is not None else ""
     return _direction(plain(joint.axis)) + second

@@ -11,7 +11,6 @@ from polhode.equations_of_motion.compact import operations
 from polhode.equations_of_motion.mathematics import bracketed, broken, equation, joined, latex, with_factor
 from polhode.equations_of_motion.record import DerivedEquations
 from polhode.errors import InputError
-from polhode.model import JOINTS
 
 IN_ONE = 200
 """Operations up to which each equation of motion is written in one."""
@@ -160,7 +159,7 @@ class WrittenSections:
             return [*found, say(_first_lines(error))]
         shared, (T, V) = abbreviated([T, V], self.names, "\\sigma", "sigma")
         given = [line for symbol, value in shared for line in equation(self.names[symbol], self.tex(value))]
-        turning = any(JOINTS[joint.type].has_quaternion for joint in self.eq.model.joints)
+        turning = any(joint.kind.has_quaternion for joint in self.eq.model.joints)
         found += [
             say("The same equations follow from the kinetic and the potential energy (zero at the world’s origin):"),
             display([*equation("T", self.tex(T)), *equation("V", self.tex(V)), *given]),

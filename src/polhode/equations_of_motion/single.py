@@ -19,7 +19,7 @@ from polhode.equations_of_motion.polynomial import polynomials
 from polhode.equations_of_motion.writing import Writer
 from polhode.errors import InputError, message
 from polhode.kernel import trace
-from polhode.model import JOINTS, WORLD, Model, make_tree
+from polhode.model import WORLD, Model, make_tree
 from polhode.quaternion import L, rate
 from polhode.scalar import Scalar, Vec, cross, identity, trace as sum_of_diagonal
 
@@ -65,7 +65,7 @@ def form_equations(derivation: Derivation, name: str) -> FormEquations:
 
 def _check(model: Model, name: str) -> None:
     moving = [joint for joint in model.joints if joint.nv]
-    if len(model.bodies) != 1 or len(moving) != 1 or not JOINTS[moving[0].type].has_quaternion:
+    if len(model.bodies) != 1 or len(moving) != 1 or not moving[0].kind.has_quaternion:
         found = f"{len(model.bodies)} bodies; joints " + ", ".join(joint.type for joint in model.joints)
         expected = "one body on a spherical or free joint to the world"
         fix = "Forms are of one body; leave forms=… out for the equations of a machine."

@@ -1,6 +1,6 @@
 """Numbers of a model given as texts: "hinge.q=pi/2", "bodies.arm.mass=2", "gravity=0,0,-1.62"."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -95,6 +95,8 @@ def _numeric(record: Any) -> list[str]:
 def _placed(path: str, old: Any, places: list[str], values: tuple[float, ...]) -> Any:
     """The old number, or numbers, with new ones in their place."""
     if places:
+        if isinstance(old, Mapping) and places[0] in old:
+            return {**old, places[0]: _placed(path, old[places[0]], places[1:], values)}
         if not isinstance(old, tuple) or places[0] not in map(str, range(len(old))):
             size = f"a place from 0 to {len(old) - 1}" if isinstance(old, tuple) else "no place: it is one number"
             raise InputError(message(f"set '{path}'", "no such place", repr(places[0]), size))

@@ -240,6 +240,7 @@ class JointEntry(Entry):
     upper: Limits = optional("upper limit of the coordinates, kept as data")
     pitch: Number = optional("of a screw, m per radian")
     axis2: Vector = optional("second axis of a universal joint")
+    data: dict[str, Each] = optional("own numbers of a kind of joint that was registered, by name")
 
 
 Angles = TypeAliasType("Angles", Annotated[list[Value], Field(min_length=3, max_length=3)])

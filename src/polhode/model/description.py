@@ -5,7 +5,7 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 """
 
 import math
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -196,8 +196,8 @@ def named_parameters(model: Model) -> list[Parameter]:
     found: dict[str, Parameter] = {}
 
     def visit(value: Any) -> None:
-        if isinstance(value, tuple):
-            for x in value:
+        if isinstance(value, (tuple, Mapping)):
+            for x in value.values() if isinstance(value, Mapping) else value:
                 visit(x)
         elif isinstance(value, Parameter) and found.setdefault(value.name, value) != value:
             where, shown = f"model '{model.name}', parameter '{value.name}'", found[value.name].value
@@ -215,6 +215,9 @@ def named_parameters(model: Model) -> list[Parameter]:
 
 
 def _flat(path: str, value: Any) -> Iterator[tuple[str, float]]:
+    if isinstance(value, Mapping):
+        for name, x in value.items():
+            yield from _flat(f"{path}.{name}", x)
     if isinstance(value, tuple):
         for i, x in enumerate(value):
             yield from _flat(f"{path}.{i}", x)

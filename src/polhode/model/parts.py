@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +116,7 @@ class Joint:
     damping, stiffness, rest   per coordinate: one number for all, or one each
     lower, upper               limits of the coordinates, kept as data
     pitch                      of a screw, m per radian
+    data                       own numbers by name, of a kind of your own (`register_joint`)
     """
 
     name: str
@@ -133,6 +134,7 @@ class Joint:
     upper: Any = math.inf
     pitch: Number | None = None
     axis2: tuple | None = None
+    data: Mapping[str, Number] | None = None
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -162,7 +164,7 @@ class Joint:
         """One number, or a tuple with one per velocity."""
         value = getattr(self, name)
         if isinstance(value, Sequence) and not isinstance(value, str):
-            value = numbers(where, name, value, JOINTS[self.type].nv)
+            value = numbers(where, name, value, self.kind.nv)
         else:
             value = number(where, name, value)
         values = value if isinstance(value, tuple) else (value,)
@@ -193,7 +195,7 @@ class Joint:
                 )
 
     def _check_kind(self, where: str) -> None:
-        kind = JOINTS[self.type]
+        kind = self.kind
         if kind.has_quaternion:
             for name in ("stiffness", "rest"):
                 if np.any(np.asarray(plain(getattr(self, name)), dtype=float) != 0):
@@ -214,35 +216,60 @@ class Joint:
 
     def _check_own(self, where: str, kind: JointKind) -> None:
         """The numbers that this kind of joint has of its own, and no others."""
-        self._refuse(where, "pitch", "pitch" in kind.numbers)
-        if "pitch" in kind.numbers:
-            if self.pitch is None:
-                raise ModelError(message(f"{where}, pitch", "missing", "none", "metres of travel per radian"))
-            assign(self, pitch=number(where, "pitch", self.pitch))
+        self._refuse(where, "pitch", "pitch" in kind.keys)
+        if not kind.keys and self.data is None:
+            return
+        if self.data is not None and not isinstance(self.data, Mapping):
+            raise ModelError(message(f"{where}, data", "not a mapping", shown(self.data), "numbers by name"))
+        given = dict(self.data or {})
+        if self.pitch is not None:
+            given["pitch"] = self.pitch
+        for name in given:
+            if name not in kind.keys:
+                expected, fix = ", ".join(kind.keys) or "none", did_you_mean(name, kind.keys)
+                raise ModelError(message(f"{where}, data", "no such number of this joint", repr(name), expected, fix))
+        for name, key in kind.keys.items():
+            if name not in given:
+                raise ModelError(
+                    message(f"{where}, {name}", "missing", "none", key.text or f"a {key.holds}, {key.unit}")
+                )
+        checked = {name: kind.keys[name].checked(where, name, value) for name, value in given.items()}
+        assign(self, pitch=checked.pop("pitch", None), data=checked or None)
 
     def _refuse(self, where: str, name: str, known: bool) -> None:
         """Raise an error where data are given to a kind of joint that has none of this name."""
         if getattr(self, name) is not None and not known:
             takers = [
-                kind.noun or f"a {kind.name} joint" for kind in JOINTS.values() if name in (*kind.axes, *kind.numbers)
+                kind.noun or f"a {kind.name} joint" for kind in JOINTS.values() if name in (*kind.axes, *kind.keys)
             ]
             expected = " or ".join(takers)
             raise ModelError(message(f"{where}, {name}", "given to a joint without one", self.type, expected))
 
+    def own(self) -> dict[str, tuple[str, Any]]:
+        """The numbers that its kind has of its own: for each name the end of its path, and its value."""
+        data = self.data or {}
+        places = {name: name if name == "pitch" else f"data.{name}" for name in self.kind.keys}
+        return {name: (place, self.pitch if place == name else data[name]) for name, place in places.items()}
+
+    @property
+    def kind(self) -> JointKind:
+        """What its type means."""
+        return JOINTS[self.type]
+
     @property
     def zero(self) -> tuple[float, ...]:
         """The coordinates at zero: no angle, no travel, the identity quaternion."""
-        return JOINTS[self.type].zero
+        return self.kind.zero
 
     @property
     def nq(self) -> int:
         """Number of coordinates."""
-        return JOINTS[self.type].nq
+        return self.kind.nq
 
     @property
     def nv(self) -> int:
         """Number of velocities."""
-        return JOINTS[self.type].nv
+        return self.kind.nv
 
 
 def limit_pairs(lower: Any, upper: Any) -> list[tuple[float, float]]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree, turning_parts
 from polhode.quaternion import conjugate, from_matrix, product
-from polhode.scalar import Vec, cross, dot, identity, length, square
+from polhode.scalar import Vec, cross, dot, flat, identity, length, square
 from polhode.spatial import ORIGIN, Inertia, Placement, joined, moved
 
 ROUNDING = 4e-15
@@ -81,7 +81,7 @@ def _is_known(e: Element) -> bool:
     """Whether the numbers that frames change are numbers already."""
     m, h, S = e.inertia
     matrices = (*e.turning, S)
-    own = (*e.axis, *e.position, *e.numbers.values())
+    own = (*e.axis, *e.position, *flat([*e.numbers.values()]))
     numbers = (m, *h, *own, *(x for matrix in matrices for row in matrix for x in row))
     return all(isinstance(x, float) for x in numbers)
 

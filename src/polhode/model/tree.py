@@ -9,7 +9,6 @@ from polhode.model.constraints.constraint import Constraint
 from polhode.model.description import LIMITS, Model
 from polhode.model.forces.base import ForceElement
 from polhode.model.joints.base import NOTHING, UPRIGHT, Element
-from polhode.model.joints.registry import JOINTS
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Joint
 from polhode.model.per_model_cache import once_each
@@ -170,7 +169,7 @@ def joint_elements(
 ) -> list[Element]:
     """The elements of one joint; the last carries the child body."""
     path = f"joints.{joint.name}"
-    kind = JOINTS[joint.type]
+    kind = joint.kind
     each = {
         name: numbers.each(f"{path}.{name}", getattr(joint, name), joint.nv)
         for name in ("damping", "stiffness", "rest", "armature")
@@ -180,7 +179,10 @@ def joint_elements(
     axes = dict(AXES)
     for name in kind.axes:
         axes[name] = _unit(numbers.vector(f"{path}.{name}", getattr(joint, name)))
-    own = {name: numbers.scalar(f"{path}.{name}", getattr(joint, name)) for name in kind.numbers}
+    own = {
+        name: (numbers.vector if isinstance(value, tuple) else numbers.scalar)(f"{path}.{place}", value)
+        for name, (place, value) in joint.own().items()
+    }
     position = numbers.vector(f"{path}.position", joint.position)
     orientation = numbers.vector(f"{path}.orientation", joint.orientation)
     placed = rotation_matrix_homogeneous(orientation)

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from polhode.model import JOINTS, Joint, Model
+from polhode.model import Joint, Model
 
 
 def coordinate_names(model: Model) -> list[str]:
     """Names of q (nq): the joint's alone if it has one coordinate, else "base.px", "base.w", …"""
-    return _names(model.joints, [JOINTS[joint.type].coordinates for joint in model.joints])
+    return _names(model.joints, [joint.kind.coordinates for joint in model.joints])
 
 
 def dof_names(model: Model) -> list[str]:
     """Names of v (nv): the joint's alone if it has one velocity, else "base.speed_x", "base.omega_x", …"""
-    return _names(model.joints, [JOINTS[joint.type].dofs for joint in model.joints])
+    return _names(model.joints, [joint.kind.dofs for joint in model.joints])
 
 
 def coordinate_units(model: Model) -> list[str]:
@@ -34,7 +34,7 @@ def quaternion_slices(model: Model) -> list[slice]:
     """Where the quaternions lie in q."""
     found, start = [], 0
     for joint in model.joints:
-        if JOINTS[joint.type].has_quaternion:  # always the last four coordinates of the joint
+        if joint.kind.has_quaternion:  # always the last four coordinates of the joint
             found.append(slice(start + joint.nq - 4, start + joint.nq))
         start += joint.nq
     return found
@@ -47,5 +47,5 @@ def _names(joints: Sequence[Joint], parts: Sequence[Sequence[str]]) -> list[str]
 
 
 def _units(joint: Joint, which: int) -> Iterator[str]:
-    for kind, _ in JOINTS[joint.type].elements:
+    for kind, _ in joint.kind.elements:
         yield from kind.units[which]

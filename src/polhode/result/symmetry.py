@@ -77,18 +77,14 @@ def _motions(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
     """Directions along which, and axes through the world's origin about which, a joint lets the machine move."""
     turn, r = plain(joint.orientation), np.array(plain(joint.position), dtype=float)
     axis, normal = (_unit(rotate(turn, direction, unit=False)) for direction in (plain(joint.axis), AXES[2]))
-    about_axis = axis[None] if _parallel(r, axis) else _none()
-    if joint.type == "free":
-        return np.eye(3), np.eye(3)
-    if joint.type == "spherical":
-        return _none(), (_unit(r)[None] if r.any() else np.eye(3))
-    if joint.type == "planar":
-        return _across(normal), normal[None]
-    if joint.type in ("revolute", "universal"):
-        return _none(), about_axis
-    if joint.type == "cylindrical":
-        return axis[None], about_axis
-    return (axis[None] if joint.type == "prismatic" else _none()), _none()
+    along = (_none(), axis[None], _across(normal), np.eye(3))[joint.kind.shifts]
+    about = {
+        "axis": axis[None] if _parallel(r, axis) else _none(),
+        "z": normal[None],
+        "point": _unit(r)[None] if r.any() else np.eye(3),
+        "all": np.eye(3),
+    }
+    return along, about.get(joint.kind.spins, _none())
 
 
 def _common(a: np.ndarray, b: np.ndarray) -> np.ndarray:

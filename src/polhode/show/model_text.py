@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from polhode.model import JOINTS, WORLD, Constraint, Joint, Model, Parameter
+from polhode.model import WORLD, Constraint, Joint, Model, Parameter
 from polhode.model.description import named_parameters
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _joint_text(joint: Joint | None) -> str:
 
 def axis_text(joint: Joint) -> str:
     """The axes of a joint that has some: x, −y, or components."""
-    if not JOINTS[joint.type].uses_axis:
+    if not joint.kind.uses_axis:
         return ""
     return " ".join(_direction(axis) for axis in (joint.axis, joint.axis2) if axis is not None)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from polhode.dynamics import kinematics
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
-from polhode.model import JOINTS, Constraint, ForceElement, Model, Parameter, Tree, make_tree
+from polhode.model import Constraint, ForceElement, Model, Parameter, Tree, make_tree
 from polhode.model.description import LIMITS, named_parameters
 from polhode.quaternion import normalise
 from polhode.result import labels
@@ -185,9 +185,11 @@ class _Known:
                     if isinstance(record, (ForceElement, Constraint)):
                         keys = record.keys if isinstance(record, ForceElement) else record.kind.keys
                         return keys[field].unit
+                    if field == "data":
+                        return record.kind.keys[entry.partition(".")[0]].unit
                     rates = self._rates.get(record.name, [])
                     rates = [rates[int(entry)]] if field not in UNITS and entry else rates
-                    rates = ["rad/s"] if field == "armature" and JOINTS[record.type].has_quaternion else rates
+                    rates = ["rad/s"] if field == "armature" and record.kind.has_quaternion else rates
                     return UNITS.get(field) or (BY_MOTION[rates[0]].get(field, "") if len(set(rates)) == 1 else "")
         return ""
 
@@ -205,8 +207,9 @@ def _owners(model: Model) -> dict[str, str]:
     def visit(path: str, value: Any) -> None:
         if isinstance(value, Parameter):
             found[path] = value.name
-        for i, x in enumerate(value if isinstance(value, tuple) else ()):
-            visit(f"{path}.{i}", x)
+        inner = value if isinstance(value, Mapping) else dict(enumerate(value if isinstance(value, tuple) else ()))
+        for key, x in inner.items():
+            visit(f"{path}.{key}", x)
 
     visit("gravity", model.gravity)
     for group in ("bodies", "joints", "forces"):

@@ -7,6 +7,7 @@ from polhode.dynamics import energy, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.integrate.method import Machine
 from polhode.model import ForceElement, Tree
+from polhode.model.joints.base import combined
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, cross, dot
 from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Placement, Twist, moved
@@ -93,6 +94,11 @@ def kinetic_gradient(tree: Tree, q: Vec, v: Vec) -> Vec:
         u = u + cross(Omega, o - frame.o)
         P, H = carried[i].linear, carried[i].angular - cross(o, carried[i].linear)
         found[g] = dot(P, cross(Omega, l) + cross(u, w)) + dot(H, cross(Omega, w))
+        e = tree.elements[i]
+        if not e.kind.constant:  # its own motion changes in its frame
+            along = Vec([float(a == g) for a in e.v])
+            change = combined(e.kind.motion_rates(e, kinematics.own(e, q), along), [v[a] for a in e.v])
+            found[g] = found[g] + dot(P, at[i].R @ change.linear) + dot(H, at[i].R @ change.angular)
     return Vec(found)
 
 

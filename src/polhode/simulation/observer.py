@@ -8,7 +8,7 @@ from polhode.dynamics import energy, kinematics
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import kernel_for
 from polhode.kernel.cache import key as cache_key
-from polhode.model import JOINTS, Model, make_tree
+from polhode.model import Model, make_tree
 from polhode.scalar import Vec
 from polhode.system.algorithms import identity_text
 
@@ -18,7 +18,7 @@ class Observer:
 
     def __init__(self, model: Model) -> None:
         self.model, self.tree = model, make_tree(model)
-        self.zero = [x for joint in model.joints for x in JOINTS[joint.type].zero]
+        self.zero = [x for joint in model.joints for x in joint.kind.zero]
         self._kernel: Any = None
 
     def on_scalars(self, q: Vec, v: Vec) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class RunByForm:
         self.model, self.form = model, forms[form]
         self.norm, self.q, self.v = norm, q, v
         self.joint, self.body = _parts(model)
-        self.free = self.joint.type == "free"
+        self.free = self.joint.kind.floats
         self.center = np.array(plain(self.body.center), dtype=float)
         self.single = self._single(tau)
         self.chart = variables(self.form, split(self.single.inertia, 2), self.single.loads)
@@ -140,7 +140,7 @@ def steps_kernel(
 def is_single(model: Model) -> bool:
     """Whether a model is one body, free or on a point of the world that holds it."""
     joints = model.joints
-    return len(joints) == 1 and joints[0].type in ("spherical", "free") and not model.constraints
+    return len(joints) == 1 and joints[0].kind.turns_freely and not model.constraints
 
 
 def _parts(model: Model) -> tuple[Any, Any]:

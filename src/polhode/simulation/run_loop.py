@@ -5,6 +5,7 @@ Compiled code fills blocks of step states; between blocks Python looks at the cl
 
 import time
 from collections.abc import Generator, Iterator
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from polhode.result.dataset import Extra
 from polhode.scalar import UNIT_TOLERANCE
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec
+from polhode.simulation.event_location import located
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_records import Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
@@ -26,9 +28,6 @@ BLOCK_SECONDS = 0.2
 
 MOST_STATES = 4096
 """Step states of one block."""
-
-HALVINGS = 60
-"""Of a step, to find an event in it."""
 
 PACE = 100_000
 """Steps by which it is judged how many a run will take."""
@@ -359,19 +358,16 @@ class RunLoop:
         return None
 
     def _crossings(self, step: Segment, packed: np.ndarray) -> Iterator[tuple[float, int]]:
-        """Where in the last step which functions cross zero, by halving it."""
+        """Where in the last step which functions cross zero."""
         first = 1 + self.compiled.model.nq + self.compiled.model.nv
-        g0, g1 = self.compiled.field(packed, "g_before"), self.compiled.field(packed, "g")
-        for k, event in enumerate(self.events):
-            crossing = (step_state.Crossing(event.function, event.direction),)
-            if not step_state.crossed(crossing, g0[k : k + 1].tolist(), g1[k : k + 1].tolist()):
-                continue
-            low, high = 0.0, 1.0
-            for _ in range(HALVINGS):
-                middle = (low + high) / 2
-                g = self._inside(step, packed, middle)[first + k]
-                low, high = (middle, high) if (g < 0) == (g0[k] < 0) and g != 0 else (low, middle)
-            yield high, k
+
+        def value(k: int, theta: float) -> float:
+            return float(self._inside(step, packed, theta)[first + k])
+
+        before, after = (self.compiled.field(packed, name).tolist() for name in ("g_before", "g"))
+        for k, crossing in enumerate(self.compiled.spec.crossings):
+            if step_state.crossed((crossing,), (before[k],), (after[k],)):
+                yield located(crossing, before[k], partial(value, k)), k
 
     def _applied(self, hit: EventHit) -> bool:
         """Put the machine where an event puts it; whether the run goes on."""

@@ -7,8 +7,9 @@ and is registered with `register_joint`; see docs/extending.md.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from polhode.model.keys import Key
 from polhode.quaternion import from_matrix
 from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, vec
 from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist
@@ -27,7 +28,7 @@ class Element:
     kind: "ElementKind"
     axis: Vec
     """Direction of the motion in this frame, a unit vector; zero where the kind has none."""
-    numbers: Mapping[str, Scalar]
+    numbers: Mapping[str, Any]
     """What its kind asks for of the joint's own numbers, such as the pitch of a screw."""
     position: Vec
     """Origin of this frame at zero, in the parent frame."""
@@ -77,23 +78,28 @@ class ElementKind:
     operations: ClassVar[int] = 500
     """About how many operations an element adds to forward dynamics; steers the choice between loops and flat code."""
 
-    def motion(self, e: Element, q: Vec) -> Placement:
-        """The moved frame in the frame at zero: R (3, 3), r (3,) m; the identity at q = 0."""
+    def motion(self, e: Element, q: Vec) -> tuple[Any, Any]:
+        """The moved frame in the frame at zero: R, 3 rows of 3, and r, 3 numbers, m; the identity and 0 at q = 0."""
         raise NotImplementedError(f"{type(self).__name__}.motion")
+
+    def moved(self, e: Element, q: Vec) -> Placement:
+        """`motion` as vectors."""
+        R, r = self.motion(e, q)
+        return Placement(Vec([Vec(row) for row in R]), Vec(r))
 
     def placement(self, e: Element, q: Vec) -> Placement:
         """The element's frame in its parent's."""
-        R, r = self.motion(e, q)
+        R, r = self.moved(e, q)
         at = e.turning[0] + e.turning[1]
         return Placement(at @ R, e.position + at @ r)
 
     def motions(self, e: Element, q: Vec) -> Sequence[Twist]:
         """The unit motions S, one twist per velocity, in the element's axes at its origin.            BEYOND §0"""
-        R, _ = self.motion(e, q)
+        R, _ = self.moved(e, q)
         found = []
         for k in range(self.nv):
             _, slope = derivative_along(
-                lambda x: _flat(self.motion(e, x)), q, Vec([float(i == k) for i in range(self.nq)])
+                lambda x: _flat(self.moved(e, x)), q, Vec([float(i == k) for i in range(self.nq)])
             )
             found.append(_twist(R.T, slope))
         return found
@@ -124,7 +130,7 @@ class ElementKind:
 
     def turn(self, e: Element, q: Vec) -> Vec | None:
         """The quaternion of the motion, this frame → the frame at zero; None: it never turns."""
-        return from_matrix(self.motion(e, q).R)
+        return from_matrix(self.moved(e, q).R)
 
     def rate(self, q: Vec, v: Vec) -> Vec:
         """q̇ of a velocity."""
@@ -199,8 +205,16 @@ class JointKind:
     """The names of q, in order."""
     dofs: ClassVar[tuple[str, ...]] = ()
     """The names of v, in order."""
-    numbers: ClassVar[Mapping[str, str]] = {}
-    """The joint's own numbers with their units, as {"pitch": "m/rad"}; all must be given."""
+    keys: ClassVar[Mapping[str, Key]] = {}
+    """The joint's own numbers by name, all of which must be given; `Joint.data` holds them, `pitch` apart."""
+    symbol: ClassVar[str] = ""
+    """What pictures show at the joint: "revolute", "prismatic", "screw", "ball", or "" for nothing."""
+    floats: ClassVar[bool] = False
+    """Whether the child is held at no point: pictures draw no link to the joint frame."""
+    shifts: ClassVar[int] = 0
+    """Directions along which the joint lets the whole machine be shifted, at every q: 1 along `axis`, 2 across z, 3."""
+    spins: ClassVar[str] = ""
+    """What the joint lets the whole machine turn about, at every q: "axis", "z", "point" (its origin), "all", or ""."""
 
     def __init__(self) -> None:
         kinds = [kind for kind, _ in self.elements]
@@ -217,6 +231,11 @@ class JointKind:
     def uses_axis(self) -> bool:
         """Whether the joint's `axis` has a meaning."""
         return bool(self.axes)
+
+    @property
+    def turns_freely(self) -> bool:
+        """Whether the child alone is a rigid body that turns freely: about a fixed point, or floating."""
+        return self.has_quaternion and (self.floats or self.nv == 3)
 
     def second_axis(self, where: str, axis: tuple, axis2: tuple | None) -> tuple | None:
         """The second axis of a joint, checked and completed."""

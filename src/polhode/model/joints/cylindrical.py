@@ -11,3 +11,4 @@ class CylindricalJoint(JointKind):
     name = "cylindrical"
     elements = ((REVOLUTE, "axis"), (PRISMATIC, "axis"))
     coordinates, dofs = ("angle", "travel"), ("rate", "speed")
+    symbol, shifts, spins = "revolute", 1, "axis"

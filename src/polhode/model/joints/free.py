@@ -11,3 +11,4 @@ class FreeJoint(JointKind):
     name = "free"
     elements = ((PRISMATIC, "x"), (PRISMATIC, "y"), (PRISMATIC, "z"), (BALL, ""))
     coordinates, dofs = ("px", "py", "pz", *QUATERNION), ("speed_x", "speed_y", "speed_z", *OMEGA)
+    floats, shifts, spins = True, 3, "all"

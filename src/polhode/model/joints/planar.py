@@ -11,3 +11,4 @@ class PlanarJoint(JointKind):
     name = "planar"
     elements = ((PRISMATIC, "x"), (PRISMATIC, "y"), (REVOLUTE, "z"))
     coordinates, dofs = ("x", "y", "angle"), ("speed_x", "speed_y", "rate")
+    shifts, spins = 2, "z"

@@ -46,3 +46,4 @@ class PrismaticJoint(JointKind):
     name = "prismatic"
     elements = ((PRISMATIC, "axis"),)
     coordinates, dofs = ("travel",), ("speed",)
+    symbol, shifts = "prismatic", 1

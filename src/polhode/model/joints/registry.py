@@ -1,6 +1,9 @@
 """All kinds of joints by name; `register_joint` adds one of a user's own."""
 
-from polhode.model.joints.base import JointKind
+from typing import TypeVar
+
+from polhode.errors import ModelError, check_name, message
+from polhode.model.joints.base import ElementKind, JointKind
 from polhode.model.joints.cylindrical import CylindricalJoint
 from polhode.model.joints.fixed import FixedJoint
 from polhode.model.joints.free import FreeJoint
@@ -10,6 +13,7 @@ from polhode.model.joints.revolute import RevoluteJoint
 from polhode.model.joints.screw import ScrewJoint
 from polhode.model.joints.spherical import SphericalJoint
 from polhode.model.joints.universal import UniversalJoint
+from polhode.scalar import shown
 
 JOINTS: dict[str, JointKind] = {
     kind.name: kind()
@@ -26,3 +30,33 @@ JOINTS: dict[str, JointKind] = {
     )
 }
 """All kinds of joints by name."""
+
+BUILT_IN = frozenset(JOINTS)
+"""The kinds of this package; kernels of models with others are not kept on disk."""
+
+K = TypeVar("K", bound=type[JointKind])
+
+
+def register_joint(kind: K) -> K:
+    """Make a kind of joint known by its name, for `Joint`, files and everything else; also a decorator of the class.
+
+    A kind registered again under its name replaces the one before; those of this package cannot be replaced.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, JointKind)):
+        raise ModelError(message("register_joint", "not a kind of joint", shown(kind), "a subclass of ph.JointKind"))
+    where = f"register_joint, {kind.__name__}"
+    check_name(where, "joint kind", getattr(kind, "name", None))
+    if kind.name in BUILT_IN:
+        raise ModelError(message(where, "a name that is taken", repr(kind.name), "another name"))
+    if not all(isinstance(element, ElementKind) for element, _ in kind.elements):
+        raise ModelError(message(where, "elements", shown(kind.elements), "pairs of an ElementKind and its axis"))
+    made = kind()
+    for names, size in (("coordinates", made.nq), ("dofs", made.nv)):
+        if len(getattr(kind, names)) != size:
+            raise ModelError(message(where, f"{names} of its elements", shown(getattr(kind, names)), f"{size} names"))
+    unknown = [name for element, _ in kind.elements for name in element.numbers if name not in kind.keys]
+    if unknown:
+        fix = "Add it to `keys`."
+        raise ModelError(message(where, "an element asks for", repr(unknown[0]), "a number of the joint's own", fix))
+    JOINTS[kind.name] = made
+    return kind

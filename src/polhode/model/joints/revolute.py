@@ -52,3 +52,4 @@ class RevoluteJoint(JointKind):
     name = "revolute"
     elements = ((REVOLUTE, "axis"),)
     coordinates, dofs = ("angle",), ("rate",)
+    symbol, spins = "revolute", "axis"

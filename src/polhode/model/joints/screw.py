@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from polhode.model.joints.base import Element, ElementKind, JointKind
 from polhode.model.joints.revolute import half_turn
+from polhode.model.keys import Key
 from polhode.scalar import Vec, cos, dot, sin, vec
 from polhode.spatial import Placement, Twist
 
@@ -45,4 +46,5 @@ class ScrewJoint(JointKind):
     name, noun = "screw", "a screw"
     elements = ((SCREW, "axis"),)
     coordinates, dofs = ("angle",), ("rate",)
-    numbers: ClassVar = {"pitch": "m/rad"}
+    symbol = "screw"
+    keys: ClassVar = {"pitch": Key("number", "metres of travel per radian", "m/rad", "h")}

@@ -83,3 +83,4 @@ class SphericalJoint(JointKind):
     name = "spherical"
     elements = ((BALL, ""),)
     coordinates, dofs = QUATERNION, OMEGA
+    symbol, spins = "ball", "point"

@@ -17,6 +17,7 @@ class UniversalJoint(JointKind):
     name = "universal"
     elements = ((REVOLUTE, "axis"), (REVOLUTE, "axis2"))
     coordinates, dofs = ("angle1", "angle2"), ("rate1", "rate2")
+    symbol, spins = "ball", "axis"
 
     def second_axis(self, where: str, axis: tuple, axis2: tuple | None) -> tuple:
         """The next cyclic axis unless given; not parallel to the first."""

@@ -184,7 +184,7 @@ def model_chain(model: Model, at: Sequence[float] | None = None, sequence: str |
 
 def usual_sequence(model: Model) -> str:
     """The angles by which a model's balls are drawn where none are named: 321 where a body flies, 313 else."""
-    return "321" if any(joint.type == "free" for joint in model.joints) else "313"
+    return "321" if any(joint.kind.floats for joint in model.joints) else "313"
 
 
 def _check_count(model: Model, tree: Tree) -> None:
@@ -244,7 +244,7 @@ class _ChainReader:
         before = np.array(parent.R @ (C0 + C1), dtype=float)
         here = np.array(parent.o + parent.R @ e.position, dtype=float)
         after, o = (np.array(x, dtype=float) for x in self.frames[i])
-        free = self.model.joint(e.joint).type == "free"
+        free = self.model.joint(e.joint).kind.floats
         if not e.v or (free and not e.kind.turns):
             self.carried.append((turn, place))
             return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polhode.model import JOINTS, Model
+from polhode.model import Model
 from polhode.result.dataset import VARIABLES
 from polhode.result.symmetry import Conserved, conserved
 from polhode.show.packing import COLOURS, Plot, PlotCurve
@@ -109,7 +109,7 @@ def _directions(rows: Sequence[Sequence[float]]) -> str:
 
 def _norm(dataset: "Dataset", model: Model) -> Iterator[Plot]:
     array = values(dataset, "norm_error")
-    if array is None or not any(JOINTS[joint.type].has_quaternion for joint in model.joints):
+    if array is None or not any(joint.kind.has_quaternion for joint in model.joints):
         return
     policy = dataset.attrs.get("norm_policy")
     note = f"Norm policy: {policy}." if policy else ""
@@ -170,7 +170,7 @@ def columns(model: Model, side: str) -> list[Column]:
     """Every entry of q, v or tau, with its joint and its kind."""
     found: list[Column] = []
     for k, joint in enumerate(model.joints):
-        kind = JOINTS[joint.type]
+        kind = joint.kind
         names = kind.coordinates if side == "q" else kind.dofs
         kinds: list[str] = []
         for element, _ in kind.elements:
@@ -212,7 +212,7 @@ def _joints(dataset: "Dataset", model: Model) -> Iterator[Plot]:
 
 def _at_origin(model: Model, pieces: Mapping[str, list[Column]], found: Mapping[str, np.ndarray]) -> bool:
     """Whether these are the positions of a free body that never leaves the origin: not worth a plot."""
-    if any(c.kind != "length" or model.joints[c.joint].type != "free" for piece in pieces.values() for c in piece):
+    if any(c.kind != "length" or not model.joints[c.joint].kind.floats for piece in pieces.values() for c in piece):
         return False
     return not any(np.any(found[side][:, [c.index for c in piece]]) for side, piece in pieces.items())
 

@@ -35,7 +35,7 @@ def poinsot(dataset: "Dataset", model: Model, store: PackedArrays) -> dict[str, 
         "plane": [float(x) for x in across.ravel()],
         "map": mapping,
         "free": body.free,
-        "about": "mass centre" if model.joints[0].type == "free" else "fixed point",
+        "about": "mass centre" if model.joints[0].kind.floats else "fixed point",
         "svg": picture,
         "until": None if shown[-1] == len(time) - 1 else float(time[shown[-1]]),
     }

@@ -106,7 +106,7 @@ def _constraint_rows(run: "Dataset", model: Any) -> dict[str, list[Row]]:
 def _joint_rows(run: "Dataset", model: Any) -> dict[str, list[Row]]:
     system, state = _system(run, model)
     made = system.joint_reactions(*state, t=instants("reactions", run))
-    kept = [k for k, joint in enumerate(system.model.joints) if joint.type != "free"]
+    kept = [k for k, joint in enumerate(system.model.joints) if not joint.kind.floats]
     if not kept:
         what = "nothing is carried"
         raise Unfit(message(where_of("reactions", run), what, "free bodies, no constraints", "joints or constraints"))

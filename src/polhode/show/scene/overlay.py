@@ -11,10 +11,9 @@ import numpy as np
 
 from polhode import euler, quaternion
 from polhode.model import WORLD, Joint, Model, plain
+from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.quaternion import from_axis_angle, product
 
-CLOSING = ("revolute", "screw", "cylindrical")
-"""Constraints with an axis about which two bodies turn."""
 MOST_JOINTS = 16
 """Machines with more joints have no cans."""
 
@@ -34,11 +33,8 @@ class CanHalf:
 
 def from_z(direction: Any) -> np.ndarray:
     """The shortest turn that takes z to a direction, as a quaternion."""
-    d = np.asarray(direction, dtype=float) / np.linalg.norm(direction)
-    if d[2] < -0.999999:
-        return np.array([0.0, 1.0, 0.0, 0.0])
-    q = np.array([1 + d[2], -d[1], d[0], 0.0])
-    return q / np.linalg.norm(q)
+    d = np.asarray(direction, dtype=float)
+    return np.asarray(quaternion.shortest_rotation((0.0, 0.0, 1.0), d / np.linalg.norm(d)))
 
 
 def can(at: np.ndarray, turn: np.ndarray, radius: float, height: float) -> Part:
@@ -66,13 +62,13 @@ def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: st
         turned = np.asarray(product(base_p, np.broadcast_to(plain(joint.orientation), base_p.shape)), dtype=float)
         at = base_r + np.asarray(quaternion.rotate(base_p, np.broadcast_to(plain(joint.position), base_r.shape)))
         colours = (place.get(joint.parent, 6), k)
-        if joint.type in ("spherical", "free"):
+        if joint.kind.has_quaternion:
             frames = (turned, p[:, child])
             found += _ball(r[:, child], frames, sequence, radius, k)
-        elif joint.type in ("revolute", "screw", "cylindrical", "prismatic"):
+        elif joint.kind.symbol in ("revolute", "screw", "prismatic"):
             found += _pair(joint, (at, turned), (r[:, child], p[:, child]), radius, colours)
     for constraint in model.constraints:
-        if constraint.type in CLOSING:
+        if constraint.type in CONSTRAINTS and constraint.kind.turns_about_axis:
             found += _closing(constraint.data, r, p, place, radius)
     return found
 
@@ -99,7 +95,7 @@ def _pair(joint: Joint, base: Pose, moved: Pose, r: float, colours: tuple[int, i
     """The half on the parent and the half on the child, of a joint with one axis."""
     axis = np.array(plain(joint.axis), dtype=float)
     turn, h = from_z(axis), 1.15 * r
-    if joint.type == "prismatic":  # a rod in a tube
+    if joint.kind.symbol == "prismatic":  # a rod in a tube
         yield CanHalf(*base, colours[0], [can(-1.6 * r * axis, turn, r, 3.2 * r)])
         yield CanHalf(*moved, colours[1], [can(-0.8 * r * axis, turn, 0.68 * r, 4.4 * r)])
         return

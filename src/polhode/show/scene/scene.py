@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode import quaternion
-from polhode.model import JOINTS, WORLD, Body, Joint, Model, plain
+from polhode.model import WORLD, Body, Joint, Model, plain
 from polhode.show.packing import COLOURS, PackedArrays
 from polhode.show.run_values import labels, times, values
 from polhode.show.scene.meshes import with_normals
@@ -104,11 +104,11 @@ def _hub(joint: Joint, radius: float) -> Part | None:
     """What is seen of a joint, at the child's origin."""
     axis = _floats(plain(joint.axis))
     hub: Part = {"at": [0.0, 0.0, 0.0], "tone": "hub"}
-    if joint.type in ("revolute", "screw", "cylindrical"):
+    if joint.kind.symbol in ("revolute", "screw"):
         return {"kind": "cylinder", "r": 1.75 * radius, "h": 4.4 * radius, "toward": axis, **hub}
-    if joint.type == "prismatic":
+    if joint.kind.symbol == "prismatic":
         return {"kind": "box", "size": [3 * radius, 3 * radius, 5 * radius], "toward": axis, **hub}
-    if joint.type in ("spherical", "universal"):
+    if joint.kind.symbol == "ball":
         return {"kind": "ellipsoid", "size": [2.0 * radius] * 3, **hub}
     return None
 
@@ -116,7 +116,7 @@ def _hub(joint: Joint, radius: float) -> Part | None:
 def body_parts(model: Model, body: Body, radius: float) -> list[Part]:
     """The parts of a body, in its own axes: its solid, its links, the hub of its joint."""
     joint = next(joint for joint in model.joints if joint.child == body.name)
-    ends = [plain(j.position) for j in model.joints if j.parent == body.name and j.type != "free"]
+    ends = [plain(j.position) for j in model.joints if j.parent == body.name and not j.kind.floats]
     ends += [
         tuple(plain(c.data[f"position_{side}"]))
         for c in model.constraints
@@ -128,7 +128,7 @@ def body_parts(model: Model, body: Body, radius: float) -> list[Part]:
     if shape is not None:
         ends.append(center)
     found: list[Part | None] = [shape, _hub(joint, radius)]
-    if joint.type != "free" or len(ends) > 1:
+    if not joint.kind.floats or len(ends) > 1:
         found += [_rod((0, 0, 0), end, 0.8 * radius) for end in dict.fromkeys(ends)]
     parts = [part for part in found if part]
     return parts or [{"kind": "ellipsoid", "size": [radius] * 3, "at": [0.0, 0.0, 0.0]}]
@@ -138,7 +138,7 @@ def _stands(model: Model, radius: float) -> list[Part]:
     """Rods from the world's origin to the joints that stand on it."""
     found = []
     for joint in model.joints:
-        if joint.parent == WORLD and joint.type != "free":
+        if joint.parent == WORLD and not joint.kind.floats:
             rod = _rod((0, 0, 0), plain(joint.position), 1.3 * radius)
             found += [{**rod, "tone": "hub"}] if rod else []
     return found
@@ -277,7 +277,9 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
     """
     centers = np.array([plain(body.center) for body in model.bodies], dtype=float)
     points = np.concatenate([r, r + quaternion.rotate(p, np.broadcast_to(centers, r.shape))], axis=1)
-    roots = np.array([plain(j.position) for j in model.joints if j.parent == WORLD and j.type != "free"]).reshape(-1, 3)
+    roots = np.array([plain(j.position) for j in model.joints if j.parent == WORLD and not j.kind.floats]).reshape(
+        -1, 3
+    )
     reach = _reach(model, np.concatenate([points[0], roots]))
     radius = min((0.022 if len(model.bodies) > 1 else 0.03) * reach, 0.07 * _link(model, reach))
     parts = [looks.get(body.name) or body_parts(model, body, radius) for body in model.bodies]
@@ -287,7 +289,7 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
     cloud = np.concatenate([points.reshape(-1, 3), roots])
     low, high, up = cloud.min(0), cloud.max(0), _up(model)
     way = float(np.linalg.norm(high - low)) / 2
-    floating = any(joint.parent == WORLD and joint.type == "free" for joint in model.joints)
+    floating = any(joint.parent == WORLD and joint.kind.floats for joint in model.joints)
     follow = floating and way > 5 * reach
     wide = 1.6 * reach if follow else max(way, 0.5 * reach) + 0.3 * reach
     return {
@@ -348,7 +350,7 @@ def _ground(model: Model, r: np.ndarray, p: np.ndarray, parts: list[list[Part]],
         for part in group:
             at = r[:, b] + quaternion.rotate(p[:, b], np.broadcast_to(part["at"], r[:, b].shape))
             lowest = min(lowest, float((at @ up).min()) - _size(part))
-    floats = any(joint.parent == WORLD and joint.type == "free" for joint in model.joints)
+    floats = any(joint.parent == WORLD and joint.kind.floats for joint in model.joints)
     width = max(_size(part) for group in parts for part in group)
     return 0.0 if not floats and abs(lowest) < 0.8 * width and float((r @ up).min()) > 0 else lowest
 
@@ -392,7 +394,7 @@ def _trails(model: Model) -> list[dict[str, Any]]:
 
 def _vectors(model: Model, omega: np.ndarray | None, store: PackedArrays) -> dict[str, Any]:
     """For one body that turns freely: what the arrows of ω and L are made of."""
-    if omega is None or len(model.bodies) != 1 or not JOINTS[model.joints[0].type].has_quaternion:
+    if omega is None or len(model.bodies) != 1 or not model.joints[0].kind.has_quaternion:
         return {}
     J, pivot = pivot_inertia(model)
     shape = solid(model.bodies[0], 1e-9)
@@ -407,6 +409,6 @@ def pivot_inertia(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """
     body, joint = model.bodies[0], model.joints[0]
     c = np.array(plain(body.center), dtype=float)
-    if joint.type == "free":
+    if joint.kind.floats:
         return body.inertia_matrix(), c
     return body.inertia_matrix() + float(plain(body.mass)) * (c @ c * np.eye(3) - np.outer(c, c)), np.zeros(3)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polhode import quaternion
-from polhode.model import JOINTS, Model
+from polhode.model import Model
 from polhode.show.run_values import times, values
 from polhode.show.scene.scene import pivot_inertia
 
@@ -103,7 +103,7 @@ class TurningBody:
 
 def turning(dataset: "Dataset", model: Model) -> TurningBody | None:
     """The one body of a run that turns freely or about a point; None for other machines and for bodies at rest."""
-    if len(model.bodies) != 1 or not JOINTS[model.joints[0].type].has_quaternion:
+    if len(model.bodies) != 1 or not model.joints[0].kind.has_quaternion:
         return None
     omega, attitude = values(dataset, "omega_body"), values(dataset, "quaternion")
     if omega is None or attitude is None:

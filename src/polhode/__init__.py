@@ -38,7 +38,7 @@ _NAMES = {
         "sqrt", "tan", "where",
     ],
     "polhode.system.system": ["System", "compile"],
-    "polhode.system.single_body": ["SingleBody"],
+    "polhode.dynamics.single.variables": ["SingleBody"],
     "polhode.papers.compare": ["compare"],
     "polhode.analysis.linear": ["Linear", "linearize"],
     "polhode.analysis.modes": ["Mode"],

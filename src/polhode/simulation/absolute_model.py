@@ -12,7 +12,7 @@ from polhode.dynamics import absolute as seen
 from polhode.dynamics.kinematics import frames
 from polhode.errors import ModelError, message
 from polhode.model import Constraint, Joint, Model, Start, check_model, make_tree, plain
-from polhode.quaternion import conjugate, from_axis_angle, product, rotate, rotation_matrix
+from polhode.quaternion import conjugate, from_axis_angle, product, rotate, rotation_matrix, shortest_rotation
 from polhode.scalar import Array, Vec, split, stack
 
 OWN = ("stiffness", "damping", "armature")
@@ -128,9 +128,7 @@ def _held(joint: Joint) -> Iterator[Constraint]:
 
 def _turn(source: tuple, target: np.ndarray) -> np.ndarray:
     """The shortest turn from one axis to another, or to its opposite where that is nearer."""
-    target = target if np.dot(source, target) >= 0 else -target
-    p = np.array([1 + np.dot(source, target), *np.cross(source, target)])
-    return p / np.linalg.norm(p)
+    return np.asarray(shortest_rotation(source, target if np.dot(source, target) >= 0 else -target))
 
 
 Place = tuple[np.ndarray, np.ndarray]

@@ -19,6 +19,7 @@ from polhode.dynamics import constraints
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.single import Form, Loads, Problem, acceleration, forms
 from polhode.dynamics.single.terms import default_J0
+from polhode.dynamics.single.variables import variables
 from polhode.errors import InputError, ModelError, message
 from polhode.linalg.constrained import ConstrainedProblem, constrained
 from polhode.model import Model, make_tree, plain
@@ -31,7 +32,6 @@ from polhode.simulation.run_records import Samples, Segment
 from polhode.simulation.step_state import LARGEST
 from polhode.spatial import as_inertia
 from polhode.system.algorithms import identity_text
-from polhode.system.single_body import variables
 from polhode.system.system import System
 
 SIZE = 14
@@ -244,7 +244,7 @@ def _turning(form: Form, part: Part, at: Place) -> Turning:
     return Turning(free, P, alpha, Vec([angular_velocity(at.p, row) / size for row in P]).T)
 
 
-def _about_centers(rows: constraints.Rows, parts: list[Part], places: list[Place]) -> tuple[Vec, Vec]:
+def _about_centers(rows: constraints.ConstraintRows, parts: list[Part], places: list[Place]) -> tuple[Vec, Vec]:
     """Rows on (ö, α) as rows on (c̈, α), for ö = c̈ − R (α × r + ω × (ω × r))."""
     A, b = [], []
     for row, value in zip(rows.A, rows.b, strict=True):

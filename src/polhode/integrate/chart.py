@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from polhode.integrate.group import right_inverse
-from polhode.integrate.method import Advance, Dense, Interpolant, Machine, Rhs, Rule, State, Step
+from polhode.integrate.method import Advance, Dense, Interpolant, Machine, Method, Rhs, Rule, Start, State, Step
 from polhode.integrate.tableaus import Row
 from polhode.scalar import Scalar, Vec, solve
 
@@ -120,3 +120,10 @@ def hermite(step: Advance, order: int) -> Dense:
         return Interpolant(tuple(coefficients), chart.state)
 
     return dense
+
+
+def method_on_group(
+    name: str, family: str, order: int, step: Advance, source: str, start: Start | None = None
+) -> Method:
+    """The method of a step that turns quaternions; the motion within it is `hermite`'s."""
+    return Method(name, family, order, step, hermite(step, order), source, start=start, on_group=True)

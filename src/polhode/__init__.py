@@ -62,8 +62,8 @@ _NAMES = {
     "polhode.formats.load": ["load"],
     "polhode.integrate.methods": ["methods"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "Constraint", "ElementKind", "Force", "ForceFunction",
-        "Joint", "JointKind", "Key", "Model", "Parameter", "Spring", "Start", "register_joint",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "Closing", "Constraint", "ElementKind", "Force",
+        "ForceFunction", "Joint", "JointKind", "Key", "Model", "Parameter", "Spring", "Start", "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

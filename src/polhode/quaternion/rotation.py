@@ -6,7 +6,22 @@ A unit quaternion p = (e0, e) turns body components into space components (activ
 from typing import NamedTuple
 
 from polhode.quaternion.algebra import G, L, conjugate, product, pure, skew, vector_part
-from polhode.scalar import Scalar, Vec, atan2, cos, dot, identity, on_arrays, outer, sin, sqrt, square, vec, where
+from polhode.scalar import (
+    Scalar,
+    Vec,
+    atan2,
+    cos,
+    cross,
+    dot,
+    identity,
+    on_arrays,
+    outer,
+    sin,
+    sqrt,
+    square,
+    vec,
+    where,
+)
 
 SERIES_BELOW = 1e-4
 """Squared argument below which sin(x)/x and its like are taken from their series."""
@@ -162,6 +177,19 @@ def axis_angle(p: Vec) -> AxisAngle:
     none = s < 1e-300
     axis = where(none, vec(0.0, 0.0, 1.0), e / where(none, 1.0, s))
     return AxisAngle(axis, 2 * atan2(s, abs(e0)))
+
+
+@on_arrays(source="vector", target="vector")
+def shortest_turn(source: Vec, target: Vec) -> Vec:
+    """The shortest rotation that takes one unit vector to another: about source × target, by the angle between them.
+
+    Ill-defined where they are opposite.
+
+    source, target  (..., 3)  unit
+    ->              (..., 4)
+    """
+    p = Vec((1 + dot(source, target), *cross(source, target)))
+    return p / sqrt(square(p))
 
 
 @on_arrays(p="unit quaternion", q="unit quaternion")

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from polhode.model.joints.base import UPRIGHT
 from polhode.model.state import MachineState
-from polhode.quaternion import rotation_matrix_homogeneous
+from polhode.quaternion import rotation_matrix_homogeneous, shortest_turn
 from polhode.scalar import Scalar, Vec, cross, dot, length, maximum, minimum, trace, vec, where
 from polhode.spatial import ORIGIN
 
@@ -53,8 +53,7 @@ def _attitude(data: Mapping[str, Any], side: str) -> Vec:
 
 def _shortest(x: Scalar, y: Scalar, z: Scalar) -> Vec:
     """The shortest turn that takes (0, 0, 1) to a unit vector."""
-    p = Vec((1 + z, -y, x, 0.0))
-    return rotation_matrix_homogeneous(p / length(p))
+    return rotation_matrix_homogeneous(shortest_turn(vec(0.0, 0.0, 1.0), vec(x, y, z)))
 
 
 def _mirrored(x: Scalar, y: Scalar, z: Scalar) -> Vec:

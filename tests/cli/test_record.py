@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.result.store import Store
+from polhode.result.store import RunStore
 from polhode.simulation import recording
 from polhode.simulation.lazy_range import LazyRange
 
@@ -99,7 +99,7 @@ def test_ctrl_c_leaves_a_file_and_a_checkpoint(tmp_path, monkeypatch):
 @pytest.mark.parametrize("after", [False, True])
 def test_ctrl_c_within_the_writing_of_a_chunk_neither_loses_nor_doubles_it(tmp_path, monkeypatch, after):
     monkeypatch.setattr("polhode.simulation.run_loop.MOST_STATES", 50)
-    append, calls = Store.append, 0
+    append, calls = RunStore.append, 0
 
     def interrupted(store, arrays):
         nonlocal calls
@@ -113,7 +113,7 @@ def test_ctrl_c_within_the_writing_of_a_chunk_neither_loses_nor_doubles_it(tmp_p
     asked = {"step": 1e-4, "method": "rk4", "every": 10}
     whole = plain(ph.simulate(TOP, **asked))
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "append", interrupted)
+        patch.setattr(RunStore, "append", interrupted)
         run = ph.record(tmp_path, TOP, **asked, checkpoint=1e-9).load()
     assert run.attrs["status"] == "interrupted"
     assert run["q"].identical(whole["q"].isel(time=slice(0, run.sizes["time"])))

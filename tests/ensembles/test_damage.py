@@ -17,7 +17,7 @@ from polhode.ensemble.store import StudyStore
 from polhode.ensemble.study_file import load_study
 from polhode.ensemble.summary import summary
 from polhode.ensemble.verify import verify_study
-from polhode.result.signed import signed
+from polhode.result.digests import with_digest
 
 TEXT = """\
 study: small
@@ -246,15 +246,15 @@ def test_signed_files_with_wrong_values_are_told(copy, name):
     harmless = {"seed", "source", "seconds", "device", "reasons"}
     for key in content:
         for value in VALUES:
-            (copy / name).write_bytes(signed({**content, key: value}))
+            (copy / name).write_bytes(with_digest({**content, key: value}))
             if type(value) is not type(content[key]) or key not in harmless:
                 assert is_noticed(copy), (key, value)
     for key in ("files", "axes"):
         for inner in content.get(key, {}):
             for value in VALUES:
-                (copy / name).write_bytes(signed({**content, key: {**content[key], inner: value}}))
+                (copy / name).write_bytes(with_digest({**content, key: {**content[key], inner: value}}))
                 assert is_noticed(copy), (key, inner, value)
-            (copy / name).write_bytes(signed({**content, key: {**content[key], "../../x": content[key][inner]}}))
+            (copy / name).write_bytes(with_digest({**content, key: {**content[key], "../../x": content[key][inner]}}))
             assert is_noticed(copy), (key, inner)
 
 

@@ -20,7 +20,7 @@ from placing import (
 )
 from polhode.errors import InputError, ModelError, PolhodeWarning
 from polhode.formats.urdf import load_urdf
-from polhode.formats.xml_guard import Node, read_xml, write_xml
+from polhode.formats.xml_guard import XmlElement, read_xml, write_xml
 from polhode.model import Joint
 
 ROBOTS = {
@@ -170,7 +170,7 @@ def spec_of(path):
     kept = {"link", "joint", "inertial", "origin", "mass", "inertia", "parent", "child", "axis", "limit", "robot"}
     for node in root.walk():
         node.children = [child for child in node.children if child.tag in kept]
-    settings = Node("mujoco", {}, "", 0, [Node("compiler", {"fusestatic": "false"}, "", 0)])
+    settings = XmlElement("mujoco", {}, "", 0, [XmlElement("compiler", {"fusestatic": "false"}, "", 0)])
     root.children.insert(0, settings)
     return mujoco.MjSpec.from_string(write_xml(root)[0])
 

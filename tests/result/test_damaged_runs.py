@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.result.digests import with_digest
 from polhode.result.files import load, save
-from polhode.result.signed import signed
-from polhode.result.store import Store
+from polhode.result.store import RunStore
 from polhode.result.trailer import SIZE
 from polhode.result.verdict import Grade
 
@@ -113,7 +113,7 @@ IDENTITY = {"model": "m", "step": 0.1}
 
 @pytest.fixture
 def unfinished(tmp_path):
-    with Store.create(tmp_path, IDENTITY) as store:
+    with RunStore.create(tmp_path, IDENTITY) as store:
         store.append({"time": np.arange(3.0), "q": np.ones((3, 2))})
         store.checkpoint({"t": 1.0, "q": np.ones(2), "n": 3})
     return tmp_path / ".polhode-run" / "checkpoint.json"
@@ -138,13 +138,13 @@ def test_a_signed_checkpoint_of_wrong_kinds_is_told(unfinished):
         for value in VALUES:
             if (key == "state" and isinstance(value, dict)) or (key, value) == ("chunks", []):
                 continue  # no state of a run, which is for the run to say; and a run without samples
-            unfinished.write_bytes(signed({**content, key: value}))
-            with pytest.raises(ph.PolhodeError), Store.resume(unfinished.parents[1], IDENTITY)[0] as store:
+            unfinished.write_bytes(with_digest({**content, key: value}))
+            with pytest.raises(ph.PolhodeError), RunStore.resume(unfinished.parents[1], IDENTITY)[0] as store:
                 next(store.chunks())
     for value in STATES:
-        unfinished.write_bytes(signed({**content, "state": {"q": value}}))
+        unfinished.write_bytes(with_digest({**content, "state": {"q": value}}))
         with pytest.raises(ph.PolhodeError, match="not a state"):
-            Store.resume(unfinished.parents[1], IDENTITY)
+            RunStore.resume(unfinished.parents[1], IDENTITY)
 
 
 def test_a_state_of_other_shapes_never_reaches_compiled_code(tmp_path):
@@ -164,10 +164,10 @@ def test_a_state_of_other_shapes_never_reaches_compiled_code(tmp_path):
                 continue
             if type(value) is type(state[key]) and not isinstance(value, dict):
                 continue
-            path.write_bytes(signed({**content, "state": {**state, key: value}}))
+            path.write_bytes(with_digest({**content, "state": {**state, key: value}}))
             with pytest.raises(ph.PolhodeError, match="not a state of this run"):
                 ph.record(tmp_path, top, **asked, resume=True)
-    path.write_bytes(signed(content))
+    path.write_bytes(with_digest(content))
     assert ph.record(tmp_path, top, **asked, resume=True).attrs["status"] == "finished"
 
 
@@ -178,5 +178,5 @@ def test_a_lock_never_writes_through_a_link(tmp_path):
     victim.write_text("dear")
     (tmp_path / ".polhode-run" / "lock").symlink_to(victim)
     with pytest.raises(ph.InputError, match="a link"):
-        Store.create(tmp_path, IDENTITY)
+        RunStore.create(tmp_path, IDENTITY)
     assert victim.read_text() == "dear"

@@ -19,7 +19,7 @@ from polhode.result.assembly import assemble
 from polhode.result.dataset import Facts, Trajectory, completed, dataset
 from polhode.result.files import load
 from polhode.result.lock import Lock
-from polhode.result.store import Store
+from polhode.result.store import RunStore
 
 WRITER = Path(__file__).with_name("writer.py")
 LONG = bool(os.environ.get("POLHODE_LONG"))
@@ -33,7 +33,7 @@ def samples(start, n=5):
 
 
 def filled(directory, chunks=3, checkpoint=True):
-    store = Store.create(directory, IDENTITY)
+    store = RunStore.create(directory, IDENTITY)
     for k in range(chunks):
         store.append(samples(5 * k))
     if checkpoint:
@@ -48,7 +48,7 @@ def bits(arrays):
 def test_samples_and_state_come_back_to_the_bit(tmp_path):
     with filled(tmp_path) as store:
         before = bits(store.arrays())
-    again, state = Store.resume(tmp_path, IDENTITY)
+    again, state = RunStore.resume(tmp_path, IDENTITY)
     whole = samples(0, 15) | {"rank": np.tile(np.arange(5), 3)}
     assert bits(again.arrays()) == before == bits(whole)
     assert again.rows == 15
@@ -63,7 +63,7 @@ def test_chunks_after_the_checkpoint_are_dropped(tmp_path):
         before = bits(store.arrays())
         store.append(samples(15))
         (store.folder / "chunk-000004.npz.1-2.part").write_text("half")
-    again, _ = Store.resume(tmp_path, IDENTITY)
+    again, _ = RunStore.resume(tmp_path, IDENTITY)
     assert bits(again.arrays()) == before
     assert sorted(os.listdir(again.folder))[:3] == ["checkpoint.json", "chunk-000000.npz", "chunk-000001.npz"]
     assert len(os.listdir(again.folder)) == 5  # three chunks, the checkpoint, the lock
@@ -95,33 +95,33 @@ def test_nothing_is_pickled(tmp_path):
 def test_another_run_is_not_resumed(tmp_path, changed, words):
     filled(tmp_path).close()
     with pytest.raises(ph.InputError) as error:
-        Store.resume(tmp_path, IDENTITY | changed)
+        RunStore.resume(tmp_path, IDENTITY | changed)
     for word in [*words, "start it again"]:
         assert word in str(error.value)
-    Store.resume(tmp_path, IDENTITY)[0].close()  # it is free again, and as it was
+    RunStore.resume(tmp_path, IDENTITY)[0].close()  # it is free again, and as it was
 
 
 def test_another_version_does_not_resume(tmp_path, monkeypatch):
     filled(tmp_path).close()
     monkeypatch.setattr(store_module, "__version__", "9.9")
     with pytest.raises(ph.InputError, match=r"polhode_version differs(.|\n)*'9\.9'"):
-        Store.resume(tmp_path, IDENTITY)
+        RunStore.resume(tmp_path, IDENTITY)
 
 
 def test_a_run_without_a_checkpoint_cannot_be_resumed(tmp_path):
     filled(tmp_path, checkpoint=False).close()
     with pytest.raises(ph.InputError, match="nothing to resume"):
-        Store.resume(tmp_path, IDENTITY)
-    with Store.create(tmp_path, IDENTITY) as store:
+        RunStore.resume(tmp_path, IDENTITY)
+    with RunStore.create(tmp_path, IDENTITY) as store:
         assert store.arrays() == {}
 
 
 def test_an_unfinished_run_is_kept_unless_forced(tmp_path):
     filled(tmp_path).close()
     with pytest.raises(ph.InputError, match="--resume"):
-        Store.create(tmp_path, IDENTITY)
-    Store.resume(tmp_path, IDENTITY)[0].close()
-    with Store.create(tmp_path, IDENTITY, force=True) as store:
+        RunStore.create(tmp_path, IDENTITY)
+    RunStore.resume(tmp_path, IDENTITY)[0].close()
+    with RunStore.create(tmp_path, IDENTITY, force=True) as store:
         assert store.rows == 0
         assert os.listdir(store.folder) == ["lock"]
 
@@ -133,7 +133,7 @@ def test_a_removed_store_is_gone(tmp_path):
 
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(ph.InputError, match="mkdir"):
-        Store.create(tmp_path / "missing", IDENTITY)
+        RunStore.create(tmp_path / "missing", IDENTITY)
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "gone"])
@@ -149,7 +149,7 @@ def test_a_damaged_chunk_is_found(tmp_path, damage):
         store.arrays()
     store.close()
     with pytest.raises(ph.PolhodeError, match="chunk-000001"):
-        Store.resume(tmp_path, IDENTITY)
+        RunStore.resume(tmp_path, IDENTITY)
 
 
 def test_a_checkpoint_changed_in_one_bit_anywhere_is_found(tmp_path):
@@ -160,10 +160,10 @@ def test_a_checkpoint_changed_in_one_bit_anywhere_is_found(tmp_path):
     for place in range(0, len(data), 7):
         path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
         with pytest.raises(ph.PolhodeError, match=r"checkpoint\.json.*damaged"):
-            Store.resume(tmp_path, IDENTITY)
+            RunStore.resume(tmp_path, IDENTITY)
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(ph.PolhodeError, match=r"checkpoint\.json.*damaged"):
-        Store.resume(tmp_path, IDENTITY)
+        RunStore.resume(tmp_path, IDENTITY)
 
 
 def test_chunks_must_be_alike(tmp_path):
@@ -190,7 +190,7 @@ def test_a_disk_that_fills_at_any_call_leaves_the_last_checkpoint(tmp_path, disk
     (tmp_path / "run").mkdir()
     filled(tmp_path / "run").close()
     for k in range(1, calls - 1):  # the last two make the names in the folder last: the checkpoint is there by then
-        store, state = Store.resume(tmp_path / "run", IDENTITY)
+        store, state = RunStore.resume(tmp_path / "run", IDENTITY)
         assert state["t"] == 0.1
         assert bits(store.arrays()) == before
         with disk.full_from(k), pytest.raises(ph.PolhodeError, match="No space left"):
@@ -201,11 +201,11 @@ def test_a_disk_that_fills_at_any_call_leaves_the_last_checkpoint(tmp_path, disk
 
 def test_two_runs_cannot_hold_one_store(tmp_path):
     with filled(tmp_path) as store:
-        for take in (Store.resume, Store.create):
+        for take in (RunStore.resume, RunStore.create):
             with pytest.raises(ph.InputError, match=rf"in use by another run(.|\n)*{os.getpid()}"):
                 take(tmp_path, IDENTITY)
         assert store.rows == 15
-    Store.resume(tmp_path, IDENTITY)[0].close()
+    RunStore.resume(tmp_path, IDENTITY)[0].close()
 
 
 def test_a_lock_holds_against_other_processes_and_ends_with_its_own(tmp_path):
@@ -272,8 +272,8 @@ def test_a_run_killed_at_any_moment_goes_on_to_the_bit(tmp_path):
     kills = [killed_after(tmp_path / "killed", chunks, rng.randrange(12), rng.uniform(0, 0.01)) for _ in range(times)]
     assert kills[0]
     uninterrupted(tmp_path / "killed", chunks)
-    whole, at_end = Store.resume(tmp_path / "whole", identity)
-    killed, at_end_too = Store.resume(tmp_path / "killed", identity)
+    whole, at_end = RunStore.resume(tmp_path / "whole", identity)
+    killed, at_end_too = RunStore.resume(tmp_path / "killed", identity)
     assert bits(whole.arrays()) == bits(killed.arrays()), f"seed {seed}, kills {kills}"
     assert at_end["x"].tobytes() == at_end_too["x"].tobytes()
     assert killed.rows == chunks * 40
@@ -305,7 +305,7 @@ def as_dataset(arrays):
 
 
 def test_an_assembled_run_is_the_run_made_in_memory(tmp_path):
-    store = Store.create(tmp_path, IDENTITY)
+    store = RunStore.create(tmp_path, IDENTITY)
     for start, n in ((0, 7), (7, 1), (8, 20)):
         store.append(motion(start, n))
     template = as_dataset(next(store.chunks()))
@@ -320,7 +320,7 @@ def test_an_assembled_run_is_the_run_made_in_memory(tmp_path):
 
 
 def test_assembly_keeps_one_chunk_in_memory(tmp_path):
-    store = Store.create(tmp_path, IDENTITY)
+    store = RunStore.create(tmp_path, IDENTITY)
     rows, chunks = 20_000, 30
     for k in range(chunks):
         store.append(motion(k * rows, rows))
@@ -340,7 +340,7 @@ def test_assembly_keeps_one_chunk_in_memory(tmp_path):
 
 
 def test_a_disk_that_fills_while_a_run_is_assembled_leaves_the_chunks(tmp_path, disk):
-    store = Store.create(tmp_path, IDENTITY)
+    store = RunStore.create(tmp_path, IDENTITY)
     for k in range(3):
         store.append(motion(7 * k, 7))
     template = as_dataset(next(store.chunks()))[["q"]]

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from polhode.errors import InputError
-from polhode.result.store import Store
+from polhode.result.store import RunStore
 
 IDENTITY = {"model": "logistic map", "method": "iteration", "step": 1.0}
 ROWS, BETWEEN = 40, 3
@@ -23,10 +23,10 @@ def advance(x, k):
 
 def main(directory, chunks):
     try:
-        store, state = Store.resume(directory, IDENTITY)
+        store, state = RunStore.resume(directory, IDENTITY)
         x, k, done = state["x"], state["k"], state["done"]
     except InputError:  # killed before its first checkpoint
-        store, x, k, done = Store.create(directory, IDENTITY, force=True), np.array([0.1, 0.7]), 0, 0
+        store, x, k, done = RunStore.create(directory, IDENTITY, force=True), np.array([0.1, 0.7]), 0, 0
     while done < chunks:
         start = k
         rows, x, k = advance(x, k)

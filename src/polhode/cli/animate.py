@@ -1,5 +1,6 @@
 """`polhode animate`: a run as a moving picture."""
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import click
 
 from polhode.cli.draw import Values
+from polhode.cli.options import output
 from polhode.cli.progress import progress_of
 
 
@@ -25,11 +27,8 @@ class Size(click.ParamType):
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="The moving picture: .html, .mp4 or .gif.  [default: RUN.html beside the run]",
+@output(
+    "The moving picture: .html, .mp4 or .gif.  [default: RUN.html beside the run]", "Overwrite an existing picture."
 )
 @click.option("--trails/--no-trails", default=True, help="Paths of the outermost bodies.  [default: yes]")
 @click.option("--frames", is_flag=True, help="The axes of every body.")
@@ -51,13 +50,12 @@ class Size(click.ParamType):
 @click.option(
     "--package", "packages", multiple=True, type=click.Path(), help="Its folder for package://; may be repeated."
 )
-@click.option("--overwrite", is_flag=True, help="Overwrite an existing picture.")
 def animate(run: Path, out: Path | None, view: tuple[float, ...] | None, **options: Any) -> None:
     """Show RUN (run.nc, or its folder) in motion: a page for a browser, or a film."""
     from polhode.show.animation import animate as write
 
     path = out or (run / "run" if run.is_dir() else run).with_suffix(".html")
-    options["view"] = None if view is None else [x * 180 / 3.141592653589793 for x in view]
+    options["view"] = None if view is None else [math.degrees(x) for x in view]
     with progress_of("drawing", 100) as advance:
         done = 0
 

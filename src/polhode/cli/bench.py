@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from polhode.cli.options import output
 from polhode.cli.progress import progress_of
 
 
@@ -25,13 +26,7 @@ from polhode.cli.progress import progress_of
 )
 @click.option("--seconds", type=click.FloatRange(0), default=None, help="For each race.  [default: 1; quick: 0.2]")
 @click.option("--quick", is_flag=True, help="Two machines, short races.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="Folder for speed.json, speed.md and speed.png; or for benchmarks.md.",
-)
-@click.option("--overwrite", is_flag=True, help="Overwrite existing results.")
+@output("Folder for speed.json, speed.md and speed.png; or for benchmarks.md.", "Overwrite existing results.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 def bench(
     models: tuple[str, ...],

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from polhode import __version__
-from polhode.cli.options import NumberList
+from polhode.cli.options import NumberList, output
 from polhode.cli.progress import progress_of
 
 
@@ -36,13 +36,7 @@ from polhode.cli.progress import progress_of
 @click.option("--step", type=float, default=0.05, show_default=True, help="Step of RK4, s.")
 @click.option("--form", "names", multiple=True, help="Only this form; may be repeated.  [default: all]")
 @click.option("--sequence", default="313", show_default=True, help="Angle sequence of the Euler-angle forms.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="The figure: .png, .svg or .pdf.  [default: polhode-compare.png]",
-)
-@click.option("--overwrite", is_flag=True, help="Overwrite an existing figure.")
+@output("The figure: .png, .svg or .pdf.  [default: polhode-compare.png]", "Overwrite an existing figure.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table; a figure only with --out.")
 def compare(
     inertia: tuple,
@@ -62,8 +56,8 @@ def compare(
 ) -> None:
     """All published formulations on one motion: accelerations, multipliers, errors, costs."""
     from polhode.dynamics.single import forms
+    from polhode.dynamics.single.variables import SingleBody
     from polhode.papers.compare import START, compare as run
-    from polhode.system.single_body import SingleBody
 
     moments = [inertia[0:3], inertia[3:6], inertia[6:9]] if len(inertia) == 9 else inertia
     loads = {"torque": torque, "space_torque": space_torque, "force": force, "point": point}

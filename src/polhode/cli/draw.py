@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from polhode.cli.options import loading
+from polhode.cli.options import listed, loaded, loading, output
 
 
 class Values(click.ParamType):
@@ -61,13 +61,7 @@ class Values(click.ParamType):
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours.")
 @click.option("--width", type=float, default=None, help="Of the page, mm.  [default: 80; 160 with panels or stages]")
 @loading
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="The picture: .svg, .pdf or .png.  [default: WHAT-cans.svg]",
-)
-@click.option("--overwrite", is_flag=True, help="Overwrite an existing picture.")
+@output("The picture: .svg, .pdf or .png.  [default: WHAT-cans.svg]", "Overwrite an existing picture.")
 def draw(what: str, base: str, mimic: str, packages: tuple[str, ...], out: Path | None, **asked: Any) -> None:
     """Draw WHAT as cans in series: a sequence of angles (313, extrinsic-321), a model file, or a bundled model."""
     from polhode.show.cans.chain import means_sequence, usual_sequence
@@ -75,16 +69,12 @@ def draw(what: str, base: str, mimic: str, packages: tuple[str, ...], out: Path 
 
     source: Any = what
     if not means_sequence(what):
-        from polhode.formats.load import load_with_notes
-
-        source, notes = load_with_notes(what, base=base, mimic=mimic, packages=packages)
-        for note in notes:
-            click.echo(f"note: {note}", err=True)
+        source = loaded(what, base=base, mimic=mimic, packages=packages)
         if asked["sequence"] is None and any(joint.kind.has_quaternion for joint in source.joints):
             click.echo(f"note: drawn by the angles {usual_sequence(source)}; choose others with --sequence", err=True)
     rate, view = asked.pop("rate"), asked.pop("view")
     asked["rates"] = rate if rate is not None else asked["rates"]
-    asked["names"] = [name.strip() for name in asked["names"].split(",")] if asked["names"] else None
+    asked["names"] = listed(asked["names"])
     path = out or Path(f"{Path(what).stem}-cans.svg")
     degrees = [math.degrees(x) for x in view] if view is not None else None
     picture = draw_cans(source, path, view=degrees, **asked)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from polhode.cli.options import loading
+from polhode.cli.options import loaded, loading
 from polhode.errors import InputError, message
 
 
@@ -65,8 +65,6 @@ def equations(
     A machine that is too large to read gets its recursion instead, with named intermediate quantities.
     """
     from polhode.equations_of_motion.equations import equations as derived
-    from polhode.formats.load import load_with_notes
-    from polhode.formats.overrides import overridden
 
     if out is not None and out.suffix not in (".md", ".tex", ".pdf"):
         raise InputError(message("equations, --out", "unknown kind of file", repr(out.name), ".md, .tex or .pdf"))
@@ -74,10 +72,7 @@ def equations(
         raise InputError(
             message("equations, --out", "there already", repr(str(out)), "a new file", "--force writes over it.")
         )
-    model, notes = load_with_notes(source, base=base, mimic=mimic, packages=packages)
-    model = overridden(model, sets)
-    for note in notes:
-        click.echo(f"note: {note}", err=True)
+    model = loaded(source, sets, base=base, mimic=mimic, packages=packages)
     symbolic = tuple(word for word in kept if word != "none") if kept else None
     options = {"limit": limit} if limit is not None else {}
     found = derived(

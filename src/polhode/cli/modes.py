@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
-from polhode.cli.options import loading
+from polhode.cli.options import loaded, loading, output
 from polhode.errors import InputError, UnknownNameError, message
 
 if TYPE_CHECKING:
@@ -68,13 +68,10 @@ class Speeds(click.ParamType):
     help="Another start or number: hinge.q=pi/2, bodies.arm.mass=2.",
 )
 @loading
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="Of several speeds: the stability diagram, .svg, .pdf or .png, in place of the tables.",
+@output(
+    "Of several speeds: the stability diagram, .svg, .pdf or .png, in place of the tables.",
+    "Overwrite an existing diagram.",
 )
-@click.option("--overwrite", is_flag=True, help="Overwrite an existing diagram.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def modes(
     source: str,
@@ -82,25 +79,16 @@ def modes(
     holds: tuple[str, ...],
     rest: bool,
     sets: tuple[str, ...],
-    base: str,
-    mimic: str,
-    packages: tuple[str, ...],
     out: Path | None,
     overwrite: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Modes of MODEL: small motions about the rest or the steady motion near its start.
 
     A start that moves is taken for a steady motion: a wheel that rolls, a top that precesses.
     """
-    from polhode.formats.load import load_with_notes
-    from polhode.formats.overrides import overridden
-
-    model, notes = load_with_notes(source, base=base, mimic=mimic, packages=packages)
-    model = overridden(model, sets)
-    if not as_json:
-        for note in notes:
-            click.echo(f"note: {note}", err=True)
+    model = loaded(source, sets, quiet=as_json, **options)
     constant = _held(holds)
     if out is not None:
         _check_diagram(speeds, out, overwrite)

@@ -1,12 +1,16 @@
 """Kinds of values on the command line, and options that several commands share."""
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from polhode.simulation.option_table import RUN_OPTIONS, Flag, Option
+
+if TYPE_CHECKING:
+    from polhode.model import Model
 
 SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
 """Units of time, in seconds."""
@@ -71,6 +75,32 @@ def loading(command: Callable) -> Callable:
     ):
         command = option(command)
     return command
+
+
+def loaded(source: str, sets: Sequence[str] = (), quiet: bool = False, **loading: Any) -> "Model":
+    """The model of a file or of a bundled name, with the numbers that --set gave; notes of its loader on stderr."""
+    from polhode.formats.load import load_with_notes
+    from polhode.formats.overrides import overridden
+
+    model, notes = load_with_notes(source, **loading)
+    for note in () if quiet else notes:
+        click.echo(f"note: {note}", err=True)
+    return overridden(model, sets)
+
+
+def output(out: str, overwrite: str) -> Callable[[Callable], Callable]:
+    """The options --out and --overwrite of a command that writes files, by their help texts."""
+
+    def added(command: Callable) -> Callable:
+        command = click.option("--overwrite", is_flag=True, help=overwrite)(command)
+        return click.option("--out", type=click.Path(path_type=Path), default=None, help=out)(command)
+
+    return added
+
+
+def listed(text: str | None) -> list[str] | None:
+    """Words split by commas; None where none were given."""
+    return [word.strip() for word in text.split(",")] if text else None
 
 
 def options_of(table: Mapping[str, Option]) -> Callable[[Callable], Callable]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polhode.cli.options import listed, output
 from polhode.errors import InputError, message
 
 if TYPE_CHECKING:
@@ -42,13 +43,10 @@ class PlotCommand(click.Command):
 )
 @click.option("--variable", default="q", show_default=True, help="Of compare: which variable.")
 @click.option("--model", default=None, help="The run's model, if the run does not hold it: a file or a bundled name.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="The picture: .svg, .pdf or .png; of several, the kind is put in.  [default: RUN-KIND.svg beside the run]",
+@output(
+    "The picture: .svg, .pdf or .png; of several, the kind is put in.  [default: RUN-KIND.svg beside the run]",
+    "Overwrite existing pictures.",
 )
-@click.option("--overwrite", is_flag=True, help="Overwrite existing pictures.")
 def plot(what: tuple[str, ...], out: Path | None, overwrite: bool, variable: str, **options: Any) -> None:
     """Draw RUN (run.nc, or its folder): the KINDs named, or all that fit. Several runs are compared.
 
@@ -61,7 +59,7 @@ def plot(what: tuple[str, ...], out: Path | None, overwrite: bool, variable: str
 
     runs = [item for item in what if item not in KINDS and item != "compare" and _means_file(item)]
     kinds = [item for item in what if item not in runs]
-    options["names"] = [name.strip() for name in options["names"].split(",")] if options["names"] else None
+    options["names"] = listed(options["names"])
     if not runs:
         raise InputError(message("plot", "no run", repr(" ".join(what)), "a file such as run.nc, then kinds of plots"))
     several = len(kinds) != 1 and not (len(runs) > 1 and not kinds)

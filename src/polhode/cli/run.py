@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
-from polhode.cli.options import NumberList, Seconds, loading, run_options
+from polhode.cli.options import NumberList, Seconds, loaded, loading, run_options
 from polhode.cli.progress import run_progress
 from polhode.errors import InputError, message
 from polhode.simulation.option_table import DURATION, FLAGS
@@ -101,16 +101,11 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
 def _model(asked: dict[str, Any]) -> tuple["Model", str]:
     """The model with what was set, and the text it came from."""
     from polhode.formats.library import text_of
-    from polhode.formats.load import load_with_notes
-    from polhode.formats.overrides import overridden
 
     options = {name: asked[name] for name in ("base", "mimic", "packages")}
-    model, notes = load_with_notes(asked["source"], **options)
-    if not asked["quiet"]:
-        for note in notes:
-            click.echo(f"note: {note}", err=True)
+    model = loaded(asked["source"], asked["sets"], asked["quiet"], **options)
     changes = [f"# --set {text}\n" for text in asked["sets"]] + [f"# --tau {text}\n" for text in asked["taus"]]
-    return overridden(model, asked["sets"]), text_of(asked["source"]) + "".join(changes)
+    return model, text_of(asked["source"]) + "".join(changes)
 
 
 def _check_folder(folder: Path, asked: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.constraints import Condition
 from polhode.dynamics.sweeps import Sweep
-from polhode.integrate.method import Bound
+from polhode.integrate.method import StepConstraints
 from polhode.linalg.augmented import by_multipliers
 from polhode.linalg.constrained import (
     UNROLLED,
@@ -173,20 +173,23 @@ class ConstrainedDynamics:
         found, rows = self.accelerate(x)
         return Reactions(found.multipliers, found.multipliers @ rows.A, found.rank, found.dependent)
 
-    def bound(self, tree: Tree, given: Callable[[Scalar, Vec, Vec], Vec]) -> Bound:
-        """What methods that solve for multipliers see of the conditions; given: τ of (t, q, v)."""
+    def step_constraints(self, tree: Tree, given: Callable[[Scalar, Vec, Vec], Vec]) -> StepConstraints:
+        """What methods that solve for multipliers see of the constraints; given: τ of (t, q, v)."""
         still = Vec([0.0] * tree.nv)
 
-        def pushed(t: Scalar, q: Vec, lam: Vec) -> Vec:
+        def residuals(t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
+            return self.residuals(tree, t, q, v)
+
+        def force(t: Scalar, q: Vec, lam: Vec) -> Vec:
             return lam @ self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t)).A
 
-        def missing(t: Scalar, q: Vec, v: Vec, vd: Vec) -> Vec:
+        def required_force(t: Scalar, q: Vec, v: Vec, vd: Vec) -> Vec:
             return self.needed(Arguments(tree, q, v, t=t), vd) - given(t, q, v)
 
         def dependent(t: Scalar, q: Vec, v: Vec) -> Vec:
             return self.accelerate(Arguments(tree, q, v, tau=still, t=t))[0].dependent
 
-        return Bound(self.holonomic, lambda t, q, v: self.residuals(tree, t, q, v), missing, pushed, dependent)
+        return StepConstraints(self.holonomic, residuals, required_force, force, dependent)
 
     def residuals(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """φ of the positions and r of all rates."""

@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 
 from polhode.ensemble.study_runner import STATUS
 from polhode.result.atomic_file import atomic_path
-from polhode.result.signed import (
+from polhode.result.digests import (
     Damaged,
     check_file,
     digest_of,
     is_count,
     is_digest,
     is_entry,
+    read_digested,
     read_json,
-    read_signed,
-    signed,
+    with_digest,
 )
 
 GROUP, BEGUN, RECEIPTS, LOCK = "study.zarr", "study.zarr.partial", "receipts", "lock"
@@ -125,7 +125,7 @@ def write_seal(folder: Path, seal: Seal) -> None:
 
 def read_seal(folder: Path) -> Seal:
     """The seal of a study; Damaged unless it is one of ours, whole."""
-    found = read_signed(folder / SEAL)
+    found = read_digested(folder / SEAL)
     if found.get("format") != FORMAT or type(found["format"]) is not int:
         raise Damaged(f"of format {str(found.get('format'))[:20]}, not {FORMAT}")
     counts = is_count(found.get("runs"), 1, MOST_RUNS) and is_count(found.get("chunk"), 1, found["runs"])
@@ -209,7 +209,7 @@ def receipt_path(folder: Path, number: int) -> Path:
 def read_receipt(folder: Path, seal: Seal, number: int) -> dict[str, Any]:
     """The receipt of a chunk; Damaged unless it is one of this study and of this chunk, whole."""
     first, last = seal.bounds(number)
-    found = read_signed(receipt_path(folder, number), PER_CHUNK + PER_RUN * (last - first))
+    found = read_digested(receipt_path(folder, number), PER_CHUNK + PER_RUN * (last - first))
     if found.get("format") != FORMAT or type(found["format"]) is not int:
         raise Damaged(f"of format {str(found.get('format'))[:20]}, not {FORMAT}")
     if found.get("identity") != seal.identity:
@@ -302,7 +302,7 @@ def results_damage(folder: Path, identity: str) -> Iterator[Damage]:
         return
     path = RESULTS
     try:
-        found = read_signed(folder / path, PER_CHUNK)
+        found = read_digested(folder / path, PER_CHUNK)
     except Damaged as fault:
         yield Damage(path, str(fault))
         return
@@ -326,4 +326,4 @@ def results_damage(folder: Path, identity: str) -> Iterator[Damage]:
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write JSON with its digest, atomically."""
     with atomic_path(path, force=True) as part:
-        part.write_bytes(signed(content))
+        part.write_bytes(with_digest(content))

@@ -53,11 +53,11 @@ def load_study(path: str | Path, **other: Any) -> Study:
 
 def study_of(text: str, where: str = "study", folder: Path = Path(), **other: Any) -> Study:
     """The study of a text; files that it names are looked for in `folder`."""
-    reader = _Reader(read_document(text, where))
+    reader = _StudyFileReader(read_document(text, where))
     return reader.study(text, folder, {name: x for name, x in other.items() if x is not None})
 
 
-class _Reader:
+class _StudyFileReader:
     """One study file being read."""
 
     def __init__(self, document: Document) -> None:
@@ -252,7 +252,7 @@ class _Reader:
         return {name: self._rule(("input", name)) for name in value}
 
 
-Reading = Callable[[_Reader, Path_, Any], Distribution]
+Reading = Callable[[_StudyFileReader, Path_, Any], Distribution]
 
 DISTRIBUTIONS: dict[str, Reading] = {
     "normal": lambda reader, path, _: Normal(*reader.pair(path)),

@@ -18,7 +18,7 @@ from polhode.ensemble.seal import (
     written_chunks,
 )
 from polhode.errors import InputError, message
-from polhode.result.signed import Damaged
+from polhode.result.digests import Damaged
 
 
 class Findings(NamedTuple):

@@ -14,7 +14,7 @@ from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByt
 
 from polhode.ensemble.seal import GROUP, Seal
 from polhode.errors import InputError, message
-from polhode.result.signed import Damaged, check_file, digest, pieces
+from polhode.result.digests import Damaged, check_file, digest, pieces
 
 
 class SealedStore(Store):

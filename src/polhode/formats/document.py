@@ -16,8 +16,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from polhode.errors import InputError, ModelError, escaped, message
-from polhode.formats import narrow
-from polhode.formats.narrow import Row
+from polhode.formats import fast_yaml
+from polhode.formats.fast_yaml import NumberRow
 
 LARGEST = 16_000_000
 """Bytes of a file."""
@@ -63,7 +63,7 @@ class Document:
         for key in path:
             inner: Any = None if isinstance(mark, int) else mark[1]
             try:
-                inner = inner.offsets(self.text or "") if isinstance(inner, Row) else inner
+                inner = inner.offsets(self.text or "") if isinstance(inner, NumberRow) else inner
                 mark = inner[key]
             except (LookupError, TypeError):
                 return self._line(mark), False
@@ -137,8 +137,8 @@ def read_document(text: str, where: str) -> Document:
         return ModelError(message(f"{where}:{plain.count(chr(10), 0, at) + 1}", what, found, expected))
 
     try:  # most files
-        return Document(where, *narrow.read(plain, scalar, narrow.Limit(DEEPEST, MOST, fault)), plain)
-    except narrow.Beyond as beyond:
+        return Document(where, *fast_yaml.read(plain, scalar, fast_yaml.Limit(DEEPEST, MOST, fault)), plain)
+    except fast_yaml.Beyond as beyond:
         return read_whole(text, where, plain.count("\n", 0, beyond.at) + 1)
 
 
@@ -152,7 +152,7 @@ def read_whole(text: str, where: str, line: int = 1) -> Document:
     if found := _LONG_TAG.search(text):
         place = f"{where}:{text.count(chr(10), 0, found.start()) + 1}"
         raise ModelError(message(place, "a tag", f"'{found[0][:20]}…'", "plain data"))
-    builder = _Builder(where, line)
+    builder = _YamlBuilder(where, line)
     for event in _events(text, where):
         builder.take(event)
     if not builder.found:
@@ -196,7 +196,7 @@ class _Open:
 
 
 @dataclass
-class _Builder:
+class _YamlBuilder:
     """Puts the pieces together, one after the other; deep nesting costs no recursion."""
 
     where: str

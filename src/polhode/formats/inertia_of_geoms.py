@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import ModelError, message
 from polhode.formats.mjspec import Parsed, frame_of, placement, the_mujoco, without_log
-from polhode.formats.placement import Placement, turn_from_z
+from polhode.formats.placement import FramePose, turn_from_z
 from polhode.formats.xml_guard import read_bytes, shorten
 from polhode.quaternion import rotation_matrix
 from polhode.scalar import Vec, vec
@@ -30,7 +30,7 @@ class Solid(NamedTuple):
     center: np.ndarray
     inertia: np.ndarray
 
-    def moved(self, frame: Placement) -> "Solid":
+    def moved(self, frame: FramePose) -> "Solid":
         """The same solid seen from the frame in which its own is placed."""
         R = np.array(rotation_matrix(frame.orientation))
         return Solid(self.mass, R @ self.center + np.array(frame.position), R @ self.inertia @ R.T)
@@ -122,7 +122,7 @@ class Geoms:
             self._refuse(geom, "shape", "a volume of 0", "a larger one")
         return unit.weighing(float(geom.density) * unit.mass if isnan(mass) else mass).moved(frame)
 
-    def _frame_and_size(self, geom: Any, kind: str) -> tuple[Placement, list[float]]:
+    def _frame_and_size(self, geom: Any, kind: str) -> tuple[FramePose, list[float]]:
         """Where a geom is in its body; `fromto` gives place, direction and length."""
         size = [float(x) for x in geom.size]
         if isnan(geom.fromto[0]):
@@ -133,7 +133,7 @@ class Geoms:
             self._refuse(geom, "fromto", "two equal points", "two points apart")
         half = float(np.linalg.norm(along)) / 2
         size = [size[0], half, 0.0] if kind in ("CAPSULE", "CYLINDER") else [size[0], size[0], half]
-        own = Placement(Vec(float(x) for x in (start + end) / 2), turn_from_z(along))
+        own = FramePose(Vec(float(x) for x in (start + end) / 2), turn_from_z(along))
         return frame_of(geom).then(own), size
 
     def _solid(self, geom: Any, kind: str, size: list[float]) -> Solid:

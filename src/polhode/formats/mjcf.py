@@ -16,7 +16,7 @@ from polhode.formats.inertia_of_geoms import NOTHING, Geoms, Solid
 from polhode.formats.mjcf_equality import constraints
 from polhode.formats.mjcf_text import read_mjcf
 from polhode.formats.mjspec import Parsed, as_vec, frame_of, fresh, orientation, parse, placement, the_mujoco, turn
-from polhode.formats.placement import ORIGIN, UPRIGHT, Placement, moved
+from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, moved
 from polhode.formats.remarks import Remarks, located, massless
 from polhode.formats.xml_guard import TEXT, is_text
 from polhode.model import WORLD, Body, Constraint, Joint, Model, Start
@@ -56,14 +56,14 @@ def load_mjcf(source: str | Path, packages: Iterable[str | Path] = ()) -> Model:
     remarks = Remarks(shown)
     mjcf = read_mjcf(source, remarks, packages)
     parsed = parse(mjcf.root, shown)
-    reader = _Reader(parsed, Geoms(parsed, mjcf.files), remarks)
+    reader = _MjcfReader(parsed, Geoms(parsed, mjcf.files), remarks)
     with np.errstate(all="ignore"):  # numbers beyond all bounds are found by the records
         model = reader.model(mjcf.root.attributes.get("model", "").strip())
     remarks.warn()
     return model
 
 
-class _Reader:
+class _MjcfReader:
     """Turns a parsed spec into records."""
 
     def __init__(self, parsed: Parsed, geoms: Geoms, remarks: Remarks) -> None:
@@ -109,7 +109,7 @@ class _Reader:
             if joint.nq == 1:
                 starts[joint.name] = q[at]
             at += joint.nq
-        poses = {WORLD: Placement()}
+        poses = {WORLD: FramePose()}
         for place in places if len(self.spec.equalities) else ():  # parents first
             poses[place.name] = poses[place.parent].then(placement(place.body))
         return constraints(self.parsed, poses, starts, self.remarks)
@@ -185,7 +185,7 @@ class _Reader:
             raise ModelError(message(where, "a free joint out of place", found, "one alone, on a body of the world"))
         return self._free(place, body.joints[0], at)
 
-    def _moving(self, place: _Place, at: Placement) -> _Chain:
+    def _moving(self, place: _Place, at: FramePose) -> _Chain:
         """Hinges, slides and balls, in the order written, each about its own point of the body."""
         chain = _Chain([], [], [])
         parent, last = place.parent, len(place.body.joints) - 1
@@ -199,7 +199,7 @@ class _Reader:
             child = place.name if ends_here else fresh(f"{place.name}.{name}", self.taken)
             data = self._joint_data(element, kind)
             ref = _unit(element, kind) * float(element.ref) if axis is not None else 0.0
-            here = _back_by(at.then(Placement(anchor)), kind, axis, ref)
+            here = _back_by(at.then(FramePose(anchor)), kind, axis, ref)
             with located(self.parsed.place(element)):
                 data |= _frame(here) | ({} if axis is None else {"axis": axis})
                 chain.joints.append(Joint(name, TYPES[kind], parent, child, **data))
@@ -212,14 +212,14 @@ class _Reader:
             chain.joints.append(Joint(name, "fixed", parent, place.name, **_frame(at)))
         return chain
 
-    def _axis(self, element: Any, frame: Placement, body: str) -> Vec:
+    def _axis(self, element: Any, frame: FramePose, body: str) -> Vec:
         axis = as_vec(element.axis)
         if not any(axis):
             where = f"{self.parsed.place(element)}, body '{body}', joint '{element.name}'"
             raise ModelError(message(where, "the axis is zero", "(0, 0, 0)", "a direction"))
         return rotate(frame.orientation, axis) if frame.orientation != UPRIGHT else axis
 
-    def _free(self, place: _Place, element: Any, at: Placement) -> _Chain:
+    def _free(self, place: _Place, element: Any, at: FramePose) -> _Chain:
         """A free joint: MuJoCo counts position and quaternion from the world, so they start at the body's place.
 
         Armature acts on all six velocities there, on the angular ones here: with armature the joint is
@@ -271,7 +271,7 @@ class _Reader:
         return fresh(name, self.taken_joints)
 
 
-def _frame(at: Placement) -> dict[str, Any]:
+def _frame(at: FramePose) -> dict[str, Any]:
     return {"position": at.position, "orientation": at.orientation}
 
 
@@ -286,12 +286,12 @@ def _limited(element: Any) -> bool:
     return said == "TRUE" or (said == "AUTO" and bool(element.compiler.autolimits) and lower != upper)
 
 
-def _back_by(frame: Placement, kind: str, axis: Vec | None, ref: float) -> Placement:
+def _back_by(frame: FramePose, kind: str, axis: Vec | None, ref: float) -> FramePose:
     """The joint frame at coordinate zero, where `frame` is the one at coordinate `ref`."""
     if axis is None or ref == 0:
         return frame
     unit = axis / length(axis)
-    return frame.then(moved(-ref * unit) if kind == "SLIDE" else Placement(ORIGIN, turn(unit, -ref)))
+    return frame.then(moved(-ref * unit) if kind == "SLIDE" else FramePose(ORIGIN, turn(unit, -ref)))
 
 
 def _inertial(body: Any) -> Solid:

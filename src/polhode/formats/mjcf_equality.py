@@ -12,14 +12,14 @@ import numpy as np
 
 from polhode.errors import ModelError, did_you_mean, message
 from polhode.formats.mjspec import Parsed, as_vec, fresh, placement
-from polhode.formats.placement import Placement, moved, turned
+from polhode.formats.placement import FramePose, moved, turned
 from polhode.formats.remarks import Remarks, located
 from polhode.model import WORLD, Constraint
 from polhode.model.constraints.constraint import check_data
 
 
 def constraints(
-    parsed: Parsed, poses: Mapping[str, Placement], starts: Mapping[str, float], remarks: Remarks
+    parsed: Parsed, poses: Mapping[str, FramePose], starts: Mapping[str, float], remarks: Remarks
 ) -> Iterator[Constraint]:
     """The equality constraints of a spec that are active; others are noted.
 
@@ -72,7 +72,7 @@ def _expanded(a: Sequence[float], x0: float) -> list[float]:
 
 
 def _holding(
-    name: str, kind: str, equality: Any, sites: Mapping[str, Any], poses: Mapping[str, Placement]
+    name: str, kind: str, equality: Any, sites: Mapping[str, Any], poses: Mapping[str, FramePose]
 ) -> Constraint:
     """A point or a pose of one body in another."""
     if equality.objtype.name == "mjOBJ_SITE":
@@ -94,7 +94,7 @@ def _holding(
     return Constraint(name, "weld" if kind == "weld" else "spherical", data)
 
 
-def _ends(kind: str, numbers: Sequence[float], between: Placement) -> tuple[Placement, Placement]:
+def _ends(kind: str, numbers: Sequence[float], between: FramePose) -> tuple[FramePose, FramePose]:
     """The frames on two bodies.
 
     between  body 2 in body 1 at the start
@@ -104,10 +104,10 @@ def _ends(kind: str, numbers: Sequence[float], between: Placement) -> tuple[Plac
         return anchor, moved(between.inverse().then(anchor).position)
     anchor = moved(numbers[:3])  # a point of body 2
     if any(numbers[6:10]):
-        return Placement(as_vec(numbers[3:6]), turned(numbers[6:10]).orientation), anchor
-    return Placement(between.then(anchor).position, between.orientation), Placement(anchor.position)
+        return FramePose(as_vec(numbers[3:6]), turned(numbers[6:10]).orientation), anchor
+    return FramePose(between.then(anchor).position, between.orientation), FramePose(anchor.position)
 
 
-def _site(site: Any) -> tuple[str, Placement]:
+def _site(site: Any) -> tuple[str, FramePose]:
     """The body of a site, and where the site is in it."""
     return site.parent.name or WORLD, placement(site)

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from polhode.errors import check_name
 from polhode.formats.folders import Folders, folders_of
 from polhode.formats.remarks import Remarks
-from polhode.formats.xml_guard import MAX_DEPTH, MAX_ELEMENTS, TEXT, Node, read_xml
+from polhode.formats.xml_guard import MAX_DEPTH, MAX_ELEMENTS, TEXT, XmlElement, read_xml
 
 MAX_COPIES = 4_000
 """The most bodies a <replicate> or <composite> may ask for."""
@@ -75,7 +75,7 @@ USED = {
 class Mjcf:
     """A model ready for MuJoCo: its elements, and the mesh files by the names they are given in them."""
 
-    root: Node
+    root: XmlElement
     files: dict[str, Path]
 
 
@@ -93,7 +93,7 @@ def read_mjcf(source: str | Path, remarks: Remarks, packages: Iterable[str | Pat
     return mjcf
 
 
-def _used(root: Node) -> dict[str, frozenset[str]]:
+def _used(root: XmlElement) -> dict[str, frozenset[str]]:
     """The table of what is used; sites count where a constraint names them."""
     named = any("site1" in node.attributes for section in root.all("equality") for node in section.children)
     return USED | {"site": frozenset(f"name class {PLACED}".split())} if named else USED
@@ -106,7 +106,7 @@ class _Includes:
         self.folders, self.seen = folders, seen
         self.count = 0
 
-    def put_in(self, root: Node) -> None:
+    def put_in(self, root: XmlElement) -> None:
         """Replace every include below an element, and those of the files they name."""
         waiting = [(root, self.folders.home, 0)]
         while waiting:
@@ -114,13 +114,13 @@ class _Includes:
             self.count += len(node.children)
             if depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
                 node.fail("too much included", f"{depth} levels, {self.count} elements", "a smaller model")
-            children: list[tuple[Node, Path | None]] = [(child, folder) for child in node.children]
+            children: list[tuple[XmlElement, Path | None]] = [(child, folder) for child in node.children]
             while any(child.tag == "include" for child, _ in children):
                 children = [found for child, at in children for found in self._replace(child, at)]
             node.children = [child for child, _ in children]
             waiting += [(child, at, depth + 1) for child, at in children]
 
-    def _replace(self, node: Node, folder: Path | None) -> list[tuple[Node, Path | None]]:
+    def _replace(self, node: XmlElement, folder: Path | None) -> list[tuple[XmlElement, Path | None]]:
         if node.tag != "include":
             return [(node, folder)]
         path = self._path(node, folder)
@@ -132,7 +132,7 @@ class _Includes:
             root.fail("not a part of an MJCF", f"<{root.tag}>", "<mujoco> or <mujocoinclude>")
         return [(child, path.parent) for child in root.children]
 
-    def _path(self, node: Node, folder: Path | None) -> Path:
+    def _path(self, node: XmlElement, folder: Path | None) -> Path:
         name = node.text("file")
         if self.folders.home is None and not self.folders.packages:
             node.fail("no folder to include from", repr(name), "a model given as a file")
@@ -146,7 +146,7 @@ class _Includes:
         node.fail("no such file", repr(name), "a file in the model's folder")
 
 
-def _check(root: Node) -> None:
+def _check(root: XmlElement) -> None:
     """Refuse what is not read, numbers that are none, and orders for millions of bodies."""
     waiting = [(root, 1.0)]
     while waiting:
@@ -172,7 +172,7 @@ def _check(root: Node) -> None:
         waiting += [(child, copies) for child in node.children]
 
 
-def _check_size(root: Node) -> None:
+def _check_size(root: XmlElement) -> None:
     """Refuse more than MuJoCo reads in some ten seconds."""
     waiting, count = [(root, 1.0)], 0.0
     while waiting:
@@ -185,7 +185,7 @@ def _check_size(root: Node) -> None:
         root.fail("too many elements", f"{count:g}, copies counted", f"at most {MAX_PARTS}", fix)
 
 
-def _copies(node: Node) -> float:
+def _copies(node: XmlElement) -> float:
     return math.prod(max(abs(x), 1.0) for x in _floats(node.attributes.get("count", "")))
 
 
@@ -200,7 +200,7 @@ def _floats(text: str) -> list[float]:
     return found
 
 
-def _name_meshes(root: Node, folders: Folders, remarks: Remarks) -> dict[str, Path]:
+def _name_meshes(root: XmlElement, folders: Folders, remarks: Remarks) -> dict[str, Path]:
     """Give every mesh a name, and its file a name without a path; drop those whose file is not there."""
     strip, folder = False, ""
     for compiler in root.all("compiler"):
@@ -218,7 +218,7 @@ def _name_meshes(root: Node, folders: Folders, remarks: Remarks) -> dict[str, Pa
     return files
 
 
-def _check_meshes(root: Node) -> None:
+def _check_meshes(root: XmlElement) -> None:
     """Every mesh that a geom names stands among the assets."""
     known = {mesh.attributes.get("name") or _stem(mesh) for asset in root.all("asset") for mesh in asset.all("mesh")}
     for node in root.walk():
@@ -226,12 +226,12 @@ def _check_meshes(root: Node) -> None:
             node.fail("unknown mesh", repr(node.attributes["mesh"]), "a mesh that stands in <asset>")
 
 
-def _stem(mesh: Node) -> str:
+def _stem(mesh: XmlElement) -> str:
     return PurePosixPath(mesh.attributes.get("file", "").replace("\\", "/")).stem
 
 
 def _name_mesh(
-    mesh: Node, folder: str, strip: bool, folders: Folders, files: dict[str, Path], remarks: Remarks
+    mesh: XmlElement, folder: str, strip: bool, folders: Folders, files: dict[str, Path], remarks: Remarks
 ) -> bool:
     """Whether a mesh is kept: it has no file, or one inside the model's folders.
 
@@ -254,9 +254,9 @@ def _name_mesh(
     return True
 
 
-def _without_unused(root: Node) -> Node:
+def _without_unused(root: XmlElement) -> XmlElement:
     """The sections that matter; the nodes keep their lines."""
-    kept = Node(root.tag, root.attributes, root.file, root.line)
+    kept = XmlElement(root.tag, root.attributes, root.file, root.line)
     kept.children = [child for child in root.children if child.tag in SECTIONS]
     for node in kept.walk():
         node.children = [child for child in node.children if child.tag not in LEFT_OUT]

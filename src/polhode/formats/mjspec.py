@@ -9,8 +9,8 @@ from math import cos, pi, sin
 from typing import Any
 
 from polhode.errors import ModelError, PolhodeError, message
-from polhode.formats.placement import Placement, turn_from_z
-from polhode.formats.xml_guard import Node, shorten, write_xml
+from polhode.formats.placement import FramePose, turn_from_z
+from polhode.formats.xml_guard import XmlElement, shorten, write_xml
 from polhode.quaternion import from_matrix, normalise, product
 from polhode.scalar import Vec, cross, dot, length, vec
 
@@ -51,10 +51,10 @@ class Parsed:
     """A spec, and the element of the user's file behind every line of the string it was parsed from."""
 
     spec: Any
-    nodes: list[Node]
+    nodes: list[XmlElement]
     shown: str
 
-    def node(self, info: str) -> Node | None:
+    def node(self, info: str) -> XmlElement | None:
         """The element that MuJoCo means by "line 7"."""
         found = re.search(r"\bline (\d+)", info)
         line = int(found[1]) if found else 0
@@ -75,7 +75,7 @@ class Parsed:
         )
 
 
-def parse(root: Node, shown: str) -> Parsed:
+def parse(root: XmlElement, shown: str) -> Parsed:
     """The spec of a cleaned MJCF tree."""
     text, nodes = write_xml(root)
     mujoco = the_mujoco()
@@ -139,16 +139,16 @@ def _from_euler(sequence: str, angles: list[float]) -> Vec:
     return normalise(found)
 
 
-def frame_of(element: Any) -> Placement:
+def frame_of(element: Any) -> FramePose:
     """The nested <frame>s an element stands in, as one placement in its body."""
-    found = Placement()
+    found = FramePose()
     frame = element.frame
     while frame is not None:
-        found = Placement(as_vec(frame.pos), orientation(frame, frame.quat, frame.alt)).then(found)
+        found = FramePose(as_vec(frame.pos), orientation(frame, frame.quat, frame.alt)).then(found)
         frame = frame.frame
     return found
 
 
-def placement(element: Any) -> Placement:
+def placement(element: Any) -> FramePose:
     """A body or geom in its parent body."""
-    return frame_of(element).then(Placement(as_vec(element.pos), orientation(element, element.quat, element.alt)))
+    return frame_of(element).then(FramePose(as_vec(element.pos), orientation(element, element.quat, element.alt)))

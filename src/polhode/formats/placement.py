@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from polhode.quaternion import conjugate, normalise, product, rotate
-from polhode.scalar import Vec, cross, length, vec
+from polhode.quaternion import conjugate, normalise, product, rotate, shortest_rotation
+from polhode.scalar import Vec, length, vec
+from polhode.spatial import Z
 
 ORIGIN = vec(0.0, 0.0, 0.0)
 UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
-Z = vec(0.0, 0.0, 1.0)
 
 
-class Placement(NamedTuple):
+class FramePose(NamedTuple):
     """Frame B in frame A."""
 
     position: Vec = ORIGIN
@@ -19,38 +19,32 @@ class Placement(NamedTuple):
     orientation: Vec = UPRIGHT
     """q_AB: components in B → components in A"""
 
-    def then(self, other: "Placement") -> "Placement":
+    def then(self, other: "FramePose") -> "FramePose":
         """Frame C in A, from C in B."""
         if self.orientation == UPRIGHT:
-            return Placement(self.position + other.position, other.orientation)
+            return FramePose(self.position + other.position, other.orientation)
         position = self.position + rotate(self.orientation, other.position)
         if other.orientation == UPRIGHT:
-            return Placement(position, self.orientation)
-        return Placement(position, normalise(product(self.orientation, other.orientation)))
+            return FramePose(position, self.orientation)
+        return FramePose(position, normalise(product(self.orientation, other.orientation)))
 
-    def inverse(self) -> "Placement":
+    def inverse(self) -> "FramePose":
         """Frame A in B."""
         back = conjugate(self.orientation)
-        return Placement(-rotate(back, self.position), back)
+        return FramePose(-rotate(back, self.position), back)
 
 
-def moved(position: Iterable[float]) -> Placement:
+def moved(position: Iterable[float]) -> FramePose:
     """A frame shifted, not turned."""
-    return Placement(Vec(float(x) for x in position))
+    return FramePose(Vec(float(x) for x in position))
 
 
-def turned(orientation: Iterable[float]) -> Placement:
+def turned(orientation: Iterable[float]) -> FramePose:
     """A frame turned in place; the quaternion is given up to its length."""
-    return Placement(ORIGIN, normalise(Vec(float(x) for x in orientation)))
+    return FramePose(ORIGIN, normalise(Vec(float(x) for x in orientation)))
 
 
 def turn_from_z(axis: Iterable[float]) -> Vec:
     """The shortest turn that takes z to an axis: about z × axis, or about x where the axis is −z."""
     axis = Vec(float(x) for x in axis)
-    n = axis / length(axis)
-    e = cross(Z, n)
-    if not any(e):
-        return UPRIGHT if n[2] > 0 else vec(0.0, 1.0, 0.0, 0.0)
-    # 1 + n_z, without loss near −z: there 1 − n_z² = |e|²
-    w = 1 + n[2] if n[2] > 0 else length(e) ** 2 / (1 - n[2])
-    return normalise(vec(w, *e))
+    return shortest_rotation(Z, axis / length(axis))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from polhode.errors import ModelError, PolhodeWarning, escaped, message
-from polhode.formats.xml_guard import Node
+from polhode.formats.xml_guard import XmlElement
 from polhode.model import Body
 
 ORDINARY = "finite ones, neither so large nor so small that their squares leave the range of numbers"
@@ -59,7 +59,7 @@ class Remarks:
         """Note a property of the file that the model does not keep."""
         self.unused[escaped(name)] += times
 
-    def note_unused(self, root: Node, used: Mapping[str, frozenset[str]]) -> None:
+    def note_unused(self, root: XmlElement, used: Mapping[str, frozenset[str]]) -> None:
         """Note every element and attribute below `root` that is not in the table tag → attributes.
 
         What stands inside an unused element is part of it.

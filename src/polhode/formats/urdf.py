@@ -14,9 +14,9 @@ import numpy as np
 from polhode.errors import InputError, check_name, message
 from polhode.euler import to_quaternion
 from polhode.formats.folders import Folders, folders_of
-from polhode.formats.placement import ORIGIN, UPRIGHT, Placement, turn_from_z
+from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, turn_from_z
 from polhode.formats.remarks import Remarks, located, massless
-from polhode.formats.xml_guard import TEXT, Node, read_xml
+from polhode.formats.xml_guard import TEXT, XmlElement, read_xml
 from polhode.model import WORLD, Body, Constraint, Joint, Model
 from polhode.quaternion import conjugate, rotation_matrix
 from polhode.scalar import Vec
@@ -60,7 +60,7 @@ AXIS = (1.0, 0.0, 0.0)
 class _Link:
     """A joint element with its ends."""
 
-    node: Node
+    node: XmlElement
     name: str
     parent: str
     child: str
@@ -115,9 +115,9 @@ def _check_choice(argument: str, value: str, choices: tuple[str, ...]) -> None:
         raise InputError(message(f"load_urdf, argument {argument}", "unknown", repr(value), expected))
 
 
-def _named(nodes: Iterable[Node]) -> dict[str, Node]:
+def _named(nodes: Iterable[XmlElement]) -> dict[str, XmlElement]:
     """Elements by name, each name once."""
-    found: dict[str, Node] = {}
+    found: dict[str, XmlElement] = {}
     for node in nodes:
         name = node.text("name")
         check_name(f"{node.file}:{node.line}", node.tag, name)
@@ -127,7 +127,7 @@ def _named(nodes: Iterable[Node]) -> dict[str, Node]:
     return found
 
 
-def _joint_ends(root: Node, links: dict[str, Node]) -> dict[str, _Link]:
+def _joint_ends(root: XmlElement, links: dict[str, XmlElement]) -> dict[str, _Link]:
     """The joints, their links checked."""
     joints: dict[str, _Link] = {}
     joint_of: dict[str, _Link] = {}
@@ -150,7 +150,7 @@ def _joint_ends(root: Node, links: dict[str, Node]) -> dict[str, _Link]:
     return joints
 
 
-def _root(root: Node, links: dict[str, Node], joints: dict[str, _Link]) -> str:
+def _root(root: XmlElement, links: dict[str, XmlElement], joints: dict[str, _Link]) -> str:
     """The one link that is no child."""
     children = {joint.child: joint for joint in joints.values()}
     tops = [link for link in links if link not in children]
@@ -179,7 +179,7 @@ def _root(root: Node, links: dict[str, Node], joints: dict[str, _Link]) -> str:
     return tops[0]
 
 
-def _base(root: Node, ground: str, base: str, joints: dict[str, _Link]) -> list[Joint]:
+def _base(root: XmlElement, ground: str, base: str, joints: dict[str, _Link]) -> list[Joint]:
     """The joint between the world and the root link."""
     if ground == WORLD:
         if base == "free":
@@ -192,15 +192,15 @@ def _base(root: Node, ground: str, base: str, joints: dict[str, _Link]) -> list[
     return [Joint(name, base, WORLD, ground)]
 
 
-def _placement(node: Node | None, owner: str) -> Placement:
+def _placement(node: XmlElement | None, owner: str) -> FramePose:
     """The frame of an <origin>: R = Rz(yaw) Ry(pitch) Rx(roll)."""
     if node is None:
-        return Placement()
+        return FramePose()
     rpy = Vec(node.numbers("rpy", 3, ORIGIN, owner))
-    return Placement(Vec(node.numbers("xyz", 3, ORIGIN, owner)), to_quaternion("extrinsic-123", rpy))
+    return FramePose(Vec(node.numbers("xyz", 3, ORIGIN, owner)), to_quaternion("extrinsic-123", rpy))
 
 
-def _body(remarks: Remarks, link: Node) -> Body:
+def _body(remarks: Remarks, link: XmlElement) -> Body:
     """A body: the inertia is turned from the axes of the inertial frame into those of the link."""
     name = link.text("name")
     inertial = link.first("inertial")
@@ -266,7 +266,7 @@ def _planar(link: _Link, axis: tuple, common: dict) -> tuple[list[Joint], list[B
     if turn == UPRIGHT:
         return [Joint(link.name, "planar", child=link.child, **common)], []
     frame = f"{link.child}.{link.name}"
-    common["orientation"] = Placement(orientation=common["orientation"]).then(Placement(orientation=turn)).orientation
+    common["orientation"] = FramePose(orientation=common["orientation"]).then(FramePose(orientation=turn)).orientation
     moving = Joint(link.name, "planar", child=frame, **common)
     back = Joint(f"{link.name}.back", "fixed", frame, link.child, orientation=conjugate(turn))
     return [moving, back], [massless(frame)]
@@ -296,7 +296,7 @@ def _mimics(remarks: Remarks, joints: dict[str, _Link]) -> list[Constraint]:
     return found
 
 
-def _note_meshes(remarks: Remarks, root: Node, folders: Folders) -> None:
+def _note_meshes(remarks: Remarks, root: XmlElement, folders: Folders) -> None:
     """Name the meshes that lie outside the model's folders, or nowhere."""
     for node in root.walk():
         name = node.attributes.get("filename", "")

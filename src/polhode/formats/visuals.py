@@ -7,7 +7,7 @@ from typing import NamedTuple
 from polhode.errors import InputError, message
 from polhode.euler import to_quaternion
 from polhode.formats.folders import Folders, folders_of
-from polhode.formats.xml_guard import Node, read_xml
+from polhode.formats.xml_guard import XmlElement, read_xml
 
 READABLE = (".stl", ".obj", ".ply", ".off")
 """Kinds of mesh files that are read."""
@@ -54,7 +54,7 @@ def _is_readable(shape: Visual) -> bool:
     return shape.kind != "mesh" or (shape.file is not None and shape.file.suffix.lower() in READABLE)
 
 
-def _shapes(visual: Node, folders: Folders) -> list[Visual]:
+def _shapes(visual: XmlElement, folders: Folders) -> list[Visual]:
     origin, geometry = visual.first("origin"), visual.first("geometry")
     position = origin.numbers("xyz", 3, (0.0, 0.0, 0.0)) if origin else (0.0, 0.0, 0.0)
     roll = origin.numbers("rpy", 3, (0.0, 0.0, 0.0)) if origin else (0.0, 0.0, 0.0)

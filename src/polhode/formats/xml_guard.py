@@ -29,14 +29,14 @@ _BEFORE_DECLARATION = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?>(?:<!--(?>.*?-->)\s*)
 
 
 @dataclass
-class Node:
+class XmlElement:
     """An XML element and where it stands. Text between elements is not kept: no model file uses it."""
 
     tag: str
     attributes: dict[str, str]
     file: str
     line: int
-    children: list["Node"] = field(default_factory=list)
+    children: list["XmlElement"] = field(default_factory=list)
 
     @property
     def where(self) -> str:
@@ -44,15 +44,15 @@ class Node:
         name = self.attributes.get("name")
         return f"{self.file}:{self.line}, {escaped(self.tag)}" + (f" '{escaped(shorten(name))}'" if name else "")
 
-    def all(self, tag: str) -> list["Node"]:
+    def all(self, tag: str) -> list["XmlElement"]:
         """The children of this tag."""
         return [child for child in self.children if child.tag == tag]
 
-    def first(self, tag: str) -> "Node | None":
+    def first(self, tag: str) -> "XmlElement | None":
         """The first child of this tag."""
         return next((child for child in self.children if child.tag == tag), None)
 
-    def walk(self) -> Iterator["Node"]:
+    def walk(self) -> Iterator["XmlElement"]:
         """This element and all below it, in the order of the file."""
         waiting = [self]
         while waiting:
@@ -111,7 +111,7 @@ def is_text(source: str | Path) -> bool:
     return isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<")
 
 
-def read_xml(source: str | Path, shown: str | None = None) -> Node:
+def read_xml(source: str | Path, shown: str | None = None) -> XmlElement:
     """The root element of an XML file, or of a text that begins with "<".
 
     shown  the file's name in messages; its path unless told
@@ -143,7 +143,7 @@ def read_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
     return data
 
 
-def _parse(data: bytes, shown: str, encoding: str | None = None, skipped: int = 0) -> Node:
+def _parse(data: bytes, shown: str, encoding: str | None = None, skipped: int = 0) -> XmlElement:
     """Parse in one go; every handler may refuse. `skipped` lines stood before the data."""
     if len(data) > MAX_BYTES:
         found, bound = f"{len(data) / 1e6:.0f} MB", f"at most {MAX_BYTES / 1e6:.0f} MB"
@@ -151,7 +151,7 @@ def _parse(data: bytes, shown: str, encoding: str | None = None, skipped: int = 
     if before := _BEFORE_DECLARATION.match(data):
         skipped, data = skipped + before[0].count(b"\n"), data[before.end() :]
     parser = expat.ParserCreate(encoding)
-    builder = _Builder(shown, parser, skipped)
+    builder = _XmlBuilder(shown, parser, skipped)
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.StartDoctypeDeclHandler = builder.refuse_doctype
@@ -169,13 +169,13 @@ def _parse(data: bytes, shown: str, encoding: str | None = None, skipped: int = 
     return builder.root
 
 
-class _Builder:
+class _XmlBuilder:
     """Collects the elements a parser reports."""
 
     def __init__(self, shown: str, parser: expat.XMLParserType, skipped: int) -> None:
         self.shown, self.parser, self.skipped = shown, parser, skipped
-        self.root: Node | None = None
-        self.open: list[Node] = []
+        self.root: XmlElement | None = None
+        self.open: list[XmlElement] = []
         self.count = 0
 
     @property
@@ -183,7 +183,7 @@ class _Builder:
         return self.parser.CurrentLineNumber + self.skipped
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        node = Node(tag, dict(attributes), self.shown, self.line)
+        node = XmlElement(tag, dict(attributes), self.shown, self.line)
         self.count += 1
         if len(self.open) >= MAX_DEPTH:
             node.fail("nested too deeply", f"more than {MAX_DEPTH} levels", f"at most {MAX_DEPTH}")
@@ -204,14 +204,14 @@ class _Builder:
         raise ModelError(message(where, "a document type declaration", "DOCTYPE", "none: entities are refused", fix))
 
 
-def write_xml(root: Node) -> tuple[str, list[Node]]:
+def write_xml(root: XmlElement) -> tuple[str, list[XmlElement]]:
     """A tree as text, one element a line, and the element of each line.
 
     A parser that reports line n of this text means the element [n - 1] of the list.
     """
     lines: list[str] = []
-    nodes: list[Node] = []
-    waiting: list[Node | tuple[str, Node]] = [root]
+    nodes: list[XmlElement] = []
+    waiting: list[XmlElement | tuple[str, XmlElement]] = [root]
     while waiting:
         item = waiting.pop()
         if isinstance(item, tuple):

@@ -5,7 +5,7 @@ A unit quaternion p = (e0, e) turns body components into space components (activ
 
 from typing import NamedTuple
 
-from polhode.quaternion.algebra import G, L, conjugate, product, pure, skew, vector_part
+from polhode.quaternion.algebra import G, L, conjugate, normalise, product, pure, skew, vector_part
 from polhode.scalar import (
     Scalar,
     Vec,
@@ -162,6 +162,36 @@ def from_axis_angle(axis: Vec, angle: Scalar) -> Vec:
     return Vec((cos(angle / 2), *(sin(angle / 2) / sqrt(square(axis)) * axis)))
 
 
+@on_arrays(a="direction", b="direction")
+def shortest_rotation(a: Vec, b: Vec) -> Vec:
+    """The rotation by the smallest angle that takes one unit vector to another.
+
+        p = (1 + c, a × b)/‖·‖,  c = a·b;   for c ≤ 0, 1 + c = ‖a × b‖²/(1 − c) without loss of digits
+
+    There what rounding left of a × b along a is taken away: near −a the axis is ill-defined, and b is reached all the
+    same. From a to −a every axis across a serves: y × a is taken, or z × a, x × a where a leans less to these.
+
+    a, b  (..., 3)  unit vectors
+    ->    (..., 4)
+    """
+    c, e = dot(a, b), cross(a, b)
+    above = c > 0
+    e = e - where(above, 0.0, dot(e, a)) * a
+    p = Vec((where(above, 1 + c, square(e) / (1 - where(above, 0.0, c))), *e))
+    nothing = square(p) == 0.0
+    return normalise(where(nothing, Vec((0.0, *_across(a))), p))
+
+
+def _across(a: Vec) -> Vec:
+    """A vector across a: the product of a coordinate axis, the one a leans to least, and a."""
+    x, y, z = identity(3)
+    least, axis = abs(a[1]), y
+    for size, other in ((abs(a[2]), z), (abs(a[0]), x)):
+        smaller = size < least
+        least, axis = where(smaller, size, least), where(smaller, other, axis)
+    return cross(axis, a)
+
+
 @on_arrays(p="unit quaternion")
 def axis_angle(p: Vec) -> AxisAngle:
     """Axis and angle of the shorter of the two rotations that p and −p stand for.
@@ -177,19 +207,6 @@ def axis_angle(p: Vec) -> AxisAngle:
     none = s < 1e-300
     axis = where(none, vec(0.0, 0.0, 1.0), e / where(none, 1.0, s))
     return AxisAngle(axis, 2 * atan2(s, abs(e0)))
-
-
-@on_arrays(source="vector", target="vector")
-def shortest_turn(source: Vec, target: Vec) -> Vec:
-    """The shortest rotation that takes one unit vector to another: about source × target, by the angle between them.
-
-    Ill-defined where they are opposite.
-
-    source, target  (..., 3)  unit
-    ->              (..., 4)
-    """
-    p = Vec((1 + dot(source, target), *cross(source, target)))
-    return p / sqrt(square(p))
 
 
 @on_arrays(p="unit quaternion", q="unit quaternion")

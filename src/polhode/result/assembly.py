@@ -11,8 +11,8 @@ from polhode.errors import InputError, message
 from polhode.result.atomic_file import Sink, atomic_write
 from polhode.result.dataset import xarray
 from polhode.result.files import write_netcdf
-from polhode.result.store import Store
-from polhode.result.trailer import MARK, NOBODY, NOTE, seal_file
+from polhode.result.store import RunStore
+from polhode.result.trailer import MARK, NO_RUN, NOTE, write_trailer
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,12 +25,12 @@ Derive = Callable[[dict[str, np.ndarray]], Mapping[str, Any]]
 
 
 def assemble(
-    store: Store,
+    store: RunStore,
     template: "xr.Dataset",
     path: str | Path,
     derive: Derive | None = None,
     force: bool = False,
-    run: str = NOBODY,
+    run: str = NO_RUN,
 ) -> Path:
     """Write the run in a store as netCDF, atomically.
 
@@ -49,7 +49,7 @@ def assemble(
             start = 0
             for chunk in store.chunks():
                 start = _fill(file, sink, over_time, derive(chunk) if derive else chunk, start)
-        seal_file(sink, run)
+        write_trailer(sink, run)
     return Path(path)
 
 
@@ -58,7 +58,7 @@ def _fill(file: Any, sink: Sink, names: list[str], arrays: Mapping[str, Any], st
     stop = start + len(arrays["time"])
     for name in names:
         if name not in arrays:
-            fix = "Store it with each chunk, or let `derive` make it."
+            fix = "RunStore it with each chunk, or let `derive` make it."
             raise InputError(message("assemble", "a variable is missing", f"no '{name}'", ", ".join(names), fix))
         values, shape = np.asarray(arrays[name]), (stop - start, *file.variables[name].shape[1:])
         if values.shape != shape:

@@ -33,8 +33,8 @@ WORLD_AXES, BODY_AXES, JOINT_AXES = "world axes", "body axes", "axes of the fram
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What a variable is: its dimensions, unit ("" where it differs from entry to entry), meaning and frame."""
+class DataVar:
+    """A variable of a run: its dimensions, unit ("" where it differs from entry to entry), meaning and frame."""
 
     dims: tuple[str, ...]
     units: str
@@ -43,44 +43,44 @@ class Kind:
 
 
 VARIABLES = {
-    "q": Kind(("time", "coordinate"), "", "coordinates of the joints"),
-    "v": Kind(("time", "dof"), "", "velocities of the joints"),
-    "tau": Kind(("time", "dof"), "", "generalised forces of the inputs, dual to v"),
-    "position": Kind(("time", "body", "axis"), "m", "position of the body frame's origin", WORLD_AXES),
-    "quaternion": Kind(("time", "body", "quat"), "1", "orientation of the body frame, body to world", WORLD_AXES),
-    "velocity": Kind(("time", "body", "axis"), "m/s", "velocity of the body frame's origin", WORLD_AXES),
-    "omega_body": Kind(("time", "body", "axis"), "rad/s", "angular velocity of the body", BODY_AXES),
-    "omega_world": Kind(("time", "body", "axis"), "rad/s", "angular velocity of the body", WORLD_AXES),
-    "kinetic_energy": Kind(("time",), "J", "kinetic energy"),
-    "potential_energy": Kind(("time",), "J", "potential energy, zero at the world's origin"),
-    "total_energy": Kind(("time",), "J", "total energy"),
-    "work": Kind(("time",), "J", "work done on the machine by inputs, dampers and other forces"),
-    "linear_momentum": Kind(("time", "axis"), "kg m/s", "linear momentum", WORLD_AXES),
-    "angular_momentum": Kind(("time", "axis"), "kg m2/s", "angular momentum about the world's origin", WORLD_AXES),
-    "constraint_residual": Kind(("time", "constraint"), "m or rad", "what constraints of positions miss"),
-    "constraint_rate": Kind(("time", "constraint"), "m/s or rad/s", "rate of what constraints miss"),
-    "multiplier": Kind(("time", "constraint"), "see multiplier_units", "multiplier of the row: the force along it"),
-    "determined": Kind(("time", "constraint"), "1", "1 where the multiplier is determined, 0 where rows share it"),
-    "reaction_force": Kind(("time", "connection", "axis"), "N", "force of the constraint on its body b", JOINT_AXES),
-    "reaction_torque": Kind(
+    "q": DataVar(("time", "coordinate"), "", "coordinates of the joints"),
+    "v": DataVar(("time", "dof"), "", "velocities of the joints"),
+    "tau": DataVar(("time", "dof"), "", "generalised forces of the inputs, dual to v"),
+    "position": DataVar(("time", "body", "axis"), "m", "position of the body frame's origin", WORLD_AXES),
+    "quaternion": DataVar(("time", "body", "quat"), "1", "orientation of the body frame, body to world", WORLD_AXES),
+    "velocity": DataVar(("time", "body", "axis"), "m/s", "velocity of the body frame's origin", WORLD_AXES),
+    "omega_body": DataVar(("time", "body", "axis"), "rad/s", "angular velocity of the body", BODY_AXES),
+    "omega_world": DataVar(("time", "body", "axis"), "rad/s", "angular velocity of the body", WORLD_AXES),
+    "kinetic_energy": DataVar(("time",), "J", "kinetic energy"),
+    "potential_energy": DataVar(("time",), "J", "potential energy, zero at the world's origin"),
+    "total_energy": DataVar(("time",), "J", "total energy"),
+    "work": DataVar(("time",), "J", "work done on the machine by inputs, dampers and other forces"),
+    "linear_momentum": DataVar(("time", "axis"), "kg m/s", "linear momentum", WORLD_AXES),
+    "angular_momentum": DataVar(("time", "axis"), "kg m2/s", "angular momentum about the world's origin", WORLD_AXES),
+    "constraint_residual": DataVar(("time", "constraint"), "m or rad", "what constraints of positions miss"),
+    "constraint_rate": DataVar(("time", "constraint"), "m/s or rad/s", "rate of what constraints miss"),
+    "multiplier": DataVar(("time", "constraint"), "see multiplier_units", "multiplier of the row: the force along it"),
+    "determined": DataVar(("time", "constraint"), "1", "1 where the multiplier is determined, 0 where rows share it"),
+    "reaction_force": DataVar(("time", "connection", "axis"), "N", "force of the constraint on its body b", JOINT_AXES),
+    "reaction_torque": DataVar(
         ("time", "connection", "axis"), "N m", "torque of the constraint on its body b", JOINT_AXES
     ),
-    "rank": Kind(("time",), "1", "independent rows of the constraints"),
-    "degrees_of_freedom": Kind(("time",), "1", "velocities less the rank"),
-    "smallest_singular_value": Kind(
+    "rank": DataVar(("time",), "1", "independent rows of the constraints"),
+    "degrees_of_freedom": DataVar(("time",), "1", "velocities less the rank"),
+    "smallest_singular_value": DataVar(
         ("time",), "1", "of the constraints' rows in their natural sizes: 0 where rank is lost"
     ),
-    "joint_force": Kind(
+    "joint_force": DataVar(
         ("time", "joint", "axis"), "N", "force of the joint on its child", "joint frame, in the parent"
     ),
-    "joint_torque": Kind(
+    "joint_torque": DataVar(
         ("time", "joint", "axis"),
         "N m",
         "torque of the joint on its child, about its origin",
         "joint frame, in the parent",
     ),
-    "norm_error": Kind(("time",), "1", "largest distance of a quaternion's length from 1"),
-    "step_size": Kind(("time",), "s", "step that led to this sample"),
+    "norm_error": DataVar(("time",), "1", "largest distance of a quaternion's length from 1"),
+    "step_size": DataVar(("time",), "s", "step that led to this sample"),
 }
 """The variables that a run may have, in the order in which they are stored."""
 

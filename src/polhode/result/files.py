@@ -12,8 +12,8 @@ import numpy as np
 from polhode.errors import InputError, PolhodeWarning, escaped, fault_of_name, message
 from polhode.result.atomic_file import Sink, atomic_write
 from polhode.result.dataset import MIXED, STATUSES, VARIABLES, xarray
-from polhode.result.signed import Damaged
-from polhode.result.trailer import MARK, NOTE, read_end, seal_file
+from polhode.result.digests import Damaged
+from polhode.result.trailer import MARK, NOTE, read_trailer, write_trailer
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,7 +39,7 @@ def save(run: "xr.Dataset", path: str | Path, force: bool = False) -> Path:
     xarray()
     with atomic_write(path, force) as sink:
         write_netcdf(run.assign_attrs({MARK: NOTE}), sink)
-        seal_file(sink)
+        write_trailer(sink)
     return Path(path)
 
 
@@ -78,7 +78,7 @@ def load(path: str | Path, lazy: bool = False, verify: bool | None = None) -> "x
     xr, where, size = xarray(), f"load, '{path}'", path.stat().st_size
     verify = (not lazy or size <= LARGE) if verify is None else verify
     try:
-        end = read_end(path, verify)
+        end = read_trailer(path, verify)
     except Damaged as fault:
         raise _damaged(where, str(fault)) from None
     try:

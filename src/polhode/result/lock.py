@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 
 from polhode.errors import InputError, message
-from polhode.result.signed import Damaged, read_json
+from polhode.result.digests import Damaged, read_json
 
 try:
     import fcntl

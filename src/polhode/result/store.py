@@ -1,9 +1,9 @@
 """Long runs on disk: numbered chunks of samples, and a checkpoint from which a killed run goes on.
 
-store = Store.create("out", identity={"model": text, "method": "rk4", "step": 1e-3})
+store = RunStore.create("out", identity={"model": text, "method": "rk4", "step": 1e-3})
 store.append({"time": t, "q": q, "v": v})             # one chunk, whole or not there
 store.checkpoint({"t": 1.5, "q": q[-1], "step": 1500})  # from here a killed run goes on
-store, state = Store.resume("out", identity)
+store, state = RunStore.resume("out", identity)
 
 Chunks are plain .npz files, the checkpoint is JSON with floats in hexadecimal: exact, and no pickle.
 What was appended after the last checkpoint is dropped by `resume`: the run makes it again, to the bit.
@@ -24,8 +24,8 @@ import numpy as np
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.result.atomic_file import atomic_write, sync_folder
+from polhode.result.digests import Damaged, is_count, is_digest, read_digested, with_digest
 from polhode.result.lock import Lock
-from polhode.result.signed import Damaged, is_count, is_digest, read_signed, signed
 from polhode.scalar import Array
 
 FORMAT = 1
@@ -47,7 +47,7 @@ class Chunk(NamedTuple):
     sha256: str
 
 
-class Store:
+class RunStore:
     """The samples of one run, in a folder that one process at a time may hold."""
 
     def __init__(self, folder: Path, identity: Mapping[str, Any], lock: Lock) -> None:
@@ -57,7 +57,7 @@ class Store:
         self._layout: dict[str, list] = {}
 
     @classmethod
-    def create(cls, directory: str | Path, identity: Mapping[str, Any], force: bool = False) -> "Store":
+    def create(cls, directory: str | Path, identity: Mapping[str, Any], force: bool = False) -> "RunStore":
         """A new, empty store in `directory`.
 
         identity  what the run is: model, method, options; `resume` compares it
@@ -85,7 +85,7 @@ class Store:
         return store
 
     @classmethod
-    def resume(cls, directory: str | Path, identity: Mapping[str, Any]) -> tuple["Store", State]:
+    def resume(cls, directory: str | Path, identity: Mapping[str, Any]) -> tuple["RunStore", State]:
         """The store of a run that was cut off, and its state at the last checkpoint."""
         folder = Path(directory) / FOLDER
         if not (folder / CHECKPOINT).is_file():
@@ -111,7 +111,7 @@ class Store:
         return store, state
 
     @classmethod
-    def leftover(cls, directory: str | Path) -> "Store":
+    def leftover(cls, directory: str | Path) -> "RunStore":
         """What is left of the store of a run that is assembled, only to be removed."""
         folder = Path(directory) / FOLDER
         try:
@@ -147,7 +147,7 @@ class Store:
         try:
             sync_folder(self.folder)  # the names of the chunks come before the checkpoint that counts them
             with atomic_write(self.folder / CHECKPOINT, force=True) as sink:
-                sink.write(signed(content))
+                sink.write(with_digest(content))
             sync_folder(self.folder)
         except OSError as fault:
             raise _failed(self.folder, "cannot be written", fault) from fault
@@ -197,7 +197,7 @@ class Store:
         with contextlib.suppress(OSError):  # another run began there
             self.folder.rmdir()
 
-    def __enter__(self) -> "Store":
+    def __enter__(self) -> "RunStore":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -275,7 +275,7 @@ def _read_checkpoint(path: Path) -> dict[str, Any]:
     fix = "The run cannot go on from it: start it again (--force)."
     where = f"run store, '{path}'"
     try:
-        content = read_signed(path)
+        content = read_digested(path)
     except Damaged as fault:
         raise PolhodeError(message(where, f"damaged: {fault}", "changed content", "what was written", fix)) from None
     if content.get("format") != FORMAT or isinstance(content["format"], bool):

@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,10 @@ from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.model import Model
 from polhode.result.atomic_file import atomic_path, atomic_write
+from polhode.show.figure import check_new_file
 from polhode.show.packing import PackedArrays
-from polhode.show.page.report import document
+from polhode.show.page.document import document
+from polhode.show.page.report import SCRIPTS, STYLES
 from polhode.show.page.sections import animation as animation_section, header
 from polhode.show.plots.run_source import Run, instants, model_of, opened
 from polhode.show.scene.film import Film, Shown
@@ -103,11 +104,7 @@ def _check(path: Path, overwrite: bool, rate: float, size: tuple[int, int], seco
     where = f"animate {path}"
     if path.suffix not in KINDS:
         raise InputError(message(where, "unknown kind of moving picture", repr(path.suffix), ", ".join(KINDS)))
-    if not path.parent.is_dir():
-        raise InputError(message(where, "its folder is missing", str(path.parent), "an existing folder"))
-    if path.exists() and not overwrite:
-        fix = "Give another name, or allow it to be overwritten (overwrite=True, --overwrite)."
-        raise InputError(message(where, "the file is there already", "a file of that name", "a new name", fix))
+    check_new_file(where, path, overwrite)
     if not 1 <= rate <= 120:
         raise InputError(message(f"{where}, rate", "no such rate", repr(rate), "1 … 120 pictures per second"))
     if seconds is not None and not 0 < seconds * rate <= MOST:
@@ -145,9 +142,8 @@ def _page(run: "Dataset", model: Model, shown: Shown, sequence: str, shapes: dic
     body = [
         header(run, model, name, time),
         f'<main class="film">{animation_section(moving, chosen)}</main>',
-        f"<footer>Made by Polhode {escape(__version__)}. This file is complete: it makes no request.</footer>",
     ]
-    return document(name, "\n".join(body), {**data, "arrays": store.texts})
+    return document(name, body, STYLES, SCRIPTS, {**data, "arrays": store.texts})
 
 
 # films

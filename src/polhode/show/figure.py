@@ -92,16 +92,13 @@ def check_figure_path(path: Path, force: bool = False) -> None:
     """Refuse a path that cannot be written, before any work is done for it."""
     if path.suffix not in (".png", ".svg", ".pdf"):
         raise InputError(message(f"figure {path}", "unknown kind of picture", repr(path.suffix), ".png, .svg or .pdf"))
+    check_new_file(f"figure {path}", path, force)
+
+
+def check_new_file(where: str, path: Path, overwrite: bool) -> None:
+    """Refuse a path whose folder is missing, or at which there is a file that may not be overwritten."""
     if not path.parent.is_dir():
-        raise InputError(message(f"figure {path}", "its folder is missing", str(path.parent), "an existing folder"))
-    if path.exists() and not force:
-        what = "the file is there already"
-        raise InputError(
-            message(
-                f"figure {path}",
-                what,
-                "a file of that name",
-                "a new name",
-                "Give another name, or allow it to be overwritten (--overwrite).",
-            )
-        )
+        raise InputError(message(where, "its folder is missing", str(path.parent), "an existing folder"))
+    if path.exists() and not overwrite:
+        fix = "Give another name, or allow it to be overwritten (overwrite=True, --overwrite)."
+        raise InputError(message(where, "the file is there already", "a file of that name", "a new name", fix))

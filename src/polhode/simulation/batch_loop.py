@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,13 +11,11 @@ from polhode.errors import InputError, message
 from polhode.kernel.backends.llvm.in_place import BoundKernel
 from polhode.kernel.work_stealing import go_on
 from polhode.simulation import step_state
+from polhode.simulation.event_location import located
 from polhode.simulation.run_loop import LOOKS
 
 if TYPE_CHECKING:
     from polhode.simulation.batch_run import BatchRun
-
-HALVINGS = 60
-"""Of a step, until an event in it has its place to the last bit."""
 
 MOST_STEPS = 10_000_000
 """Steps that are tried within one sample, before a run counts as stuck."""
@@ -177,34 +175,28 @@ class BatchLoop:
                 array[after] = np.nan
 
     def _events(self, at: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Which event ended each of these runs, and its time and state: the last step, halved again and again."""
+        """Which event ended each of these runs first in its last step, and its time and state."""
         batch, n = self.batch, len(at)
+        nq, nv, crossings = batch.nq, batch.nv, batch.compiled.spec.crossings
         table = np.ascontiguousarray(self.table[at])
-        g_before, g = (batch.compiled.field(table, name) for name in ("g_before", "g"))
-        theta = np.ones(n)
-        width = 1 + batch.nq + batch.nv + len(batch.compiled.spec.crossings)
-        found = np.empty((n, width))
+        before, after = (batch.compiled.field(table, name) for name in ("g_before", "g"))
+        theta, found = np.ones(n), np.empty((n, 1 + nq + nv + len(crossings)))
         given = [np.ascontiguousarray(x[at]) for x in self.given]
         look = BoundKernel(batch.kernels["inside"], n, [table, *given, theta, np.array(self.timing.h)], [found])
+
+        def value(k: int, part: np.ndarray) -> np.ndarray:
+            theta[:] = part
+            look()
+            return found[:, 1 + nq + nv + k]
+
         best, which = np.full(n, 2.0), np.full(n, -1)
-        for k, crossing in enumerate(batch.compiled.spec.crossings):
-            low, high = np.zeros(n), np.ones(n)
-            for _ in range(HALVINGS):
-                theta[:] = (low + high) / 2
-                look()
-                passed = _passed(crossing.direction, g_before[:, k], found[:, 1 + batch.nq + batch.nv + k])
-                high, low = np.where(passed, theta, high), np.where(passed, low, theta)
-            first = _passed(crossing.direction, g_before[:, k], g[:, k]) & (high < best)
-            best, which = np.where(first, high, best), np.where(first, k, which)
+        for k, crossing in enumerate(crossings):
+            part = located(crossing, before[:, k], partial(value, k), np.ones(n))
+            first = step_state.crossed((crossing,), (before[:, k],), (after[:, k],)) & (part < best)
+            best, which = np.where(first, part, best), np.where(first, k, which)
         theta[:] = best
         look()
-        return which, found[:, 0].copy(), found[:, 1 : 1 + batch.nq].copy(), found[:, 1 + batch.nq :][:, : batch.nv]
-
-
-def _passed(direction: int, old: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """Whether a function changed its sign the way it is watched for, as in `step_state.crossed`."""
-    up, down = (old < 0) & (new >= 0), (old > 0) & (new <= 0)
-    return (up if direction >= 0 else np.zeros_like(up)) | (down if direction <= 0 else np.zeros_like(down))
+        return which, found[:, 0].copy(), found[:, 1 : 1 + nq].copy(), found[:, 1 + nq : 1 + nq + nv]
 
 
 def equal_steps(duration: float, h: float, every: int) -> SampleTimes:

@@ -24,10 +24,10 @@ from polhode.model import Model
 from polhode.result.assembly import assemble
 from polhode.result.atomic_file import atomic_write, clear_parts, refuse_existing
 from polhode.result.checks import error_of_parts
+from polhode.result.digests import Damaged, is_count, read_bounded
 from polhode.result.files import load
-from polhode.result.signed import Damaged, is_count, read_bounded
-from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER, Store
-from polhode.result.trailer import NOBODY, read_end
+from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER, RunStore
+from polhode.result.trailer import NO_RUN, read_trailer
 from polhode.scalar import Array
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.option_table import MAX_BYTES_ON_DISK, RUN_OPTIONS
@@ -116,7 +116,7 @@ def record(
         recording.follow(progress)
         done = recording.loop.ending.status != "interrupted"
         error = recording.second_run() if verify and done else None
-        recording.write(path, error, model_text, force or resume, own if done else NOBODY)
+        recording.write(path, error, model_text, force or resume, own if done else NO_RUN)
         found = _loaded(path)
         if then:
             then(found)
@@ -134,14 +134,14 @@ def _digest(asked: dict[str, Any], verify: bool) -> str:
 def _is_written(path: Path, own: str) -> bool:
     """Whether a run is in its file, whole, and only the rest of it was cut off."""
     try:
-        return (path.parent / FOLDER).is_dir() and read_end(path) == own
+        return (path.parent / FOLDER).is_dir() and read_trailer(path) == own
     except Damaged:
         return False
 
 
 def _rest(path: Path, then: Callable[["xr.Dataset"], None] | None) -> "xr.Dataset":
     """The run in its file, after what else belongs to it was made and what is left of its store is gone."""
-    with Store.leftover(path.parent) as store:
+    with RunStore.leftover(path.parent) as store:
         clear_parts(path)
         found = _loaded(path)
         if then:
@@ -157,10 +157,10 @@ def _loaded(path: Path) -> "xr.Dataset":
         return load(path, lazy=True, verify=False)
 
 
-def _opened(path: Path, asked: dict[str, Any], resume: bool, force: bool) -> tuple[Store, dict[str, Any] | None]:
+def _opened(path: Path, asked: dict[str, Any], resume: bool, force: bool) -> tuple[RunStore, dict[str, Any] | None]:
     """The store of a new run, or of one to go on with, and where that stands."""
     if resume:
-        return Store.resume(path.parent, asked)
+        return RunStore.resume(path.parent, asked)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
@@ -168,7 +168,7 @@ def _opened(path: Path, asked: dict[str, Any], resume: bool, force: bool) -> tup
         where = f"record, '{path.parent}'"
         raise InputError(message(where, "cannot be made", found, "a folder that may be written")) from None
     refuse_existing(path, force)
-    return Store.create(path.parent, asked, force), None
+    return RunStore.create(path.parent, asked, force), None
 
 
 def identity(run: Run) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def _name(function: Any) -> str:
 class Recording:
     """One run on its way to disk."""
 
-    def __init__(self, run: Run, store: Store, checkpoint: float) -> None:
+    def __init__(self, run: Run, store: RunStore, checkpoint: float) -> None:
         assert isinstance(run.stepper, RunLoop)  # the others keep no checkpoints
         self.run, self.loop, self.store, self.checkpoint = run, run.stepper, store, checkpoint
         self.seen, self.ended = store.rows, False
@@ -370,7 +370,7 @@ def tidied(directory: str | Path) -> bool:
     place = Path(directory)
     try:
         whole = (place / FOLDER).is_dir() and not any((place / FOLDER).iterdir())
-        if not whole or read_end(place / RUN) in (None, NOBODY):
+        if not whole or read_trailer(place / RUN) in (None, NO_RUN):
             return False
     except Damaged:
         return False

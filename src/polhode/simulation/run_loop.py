@@ -5,18 +5,20 @@ Compiled code fills blocks of step states; between blocks Python looks at the cl
 
 import time
 from collections.abc import Generator, Iterator
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.errors import InputError, message, told
-from polhode.integrate.bound import BOUND
+from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import method_named
 from polhode.result.dataset import Extra
 from polhode.scalar import UNIT_TOLERANCE
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec
+from polhode.simulation.event_location import located
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_records import Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
@@ -26,9 +28,6 @@ BLOCK_SECONDS = 0.2
 
 MOST_STATES = 4096
 """Step states of one block."""
-
-HALVINGS = 60
-"""Of a step, to find an event in it."""
 
 PACE = 100_000
 """Steps by which it is judged how many a run will take."""
@@ -44,10 +43,6 @@ IDLE = 10
 
 TINY = 1e-300
 """Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
-
-
-ON_GROUP = ("implicit-midpoint", "generalized-alpha")
-"""Implicit methods that turn quaternions rather than add to them."""
 
 
 class EventHit(NamedTuple):
@@ -70,7 +65,7 @@ def spec_of(scenario: Scenario) -> RunSpec:
     """The specification of the compiled code that follows a scenario."""
     options, name = scenario.options, scenario.method
     policy = options.policy
-    method = BOUND[policy.keeping][name] if policy.keeping in BOUND else method_named(name)
+    method = CONSTRAINED_METHODS[policy.keeping][name] if policy.keeping in CONSTRAINED_METHODS else method_named(name)
     crossings = tuple(step_state.Crossing(event.function, event.direction, event.name) for event in options.events)
     start = scenario.q, scenario.v
     return RunSpec(
@@ -100,8 +95,7 @@ class RunLoop:
     def norm_policy(self) -> str:
         """What keeps quaternions at unit length: the method itself, the norm policy, or nothing."""
         spec = self.compiled.spec
-        on_group = spec.method.family in ("Lie group", "structure-preserving") or spec.method.name in ON_GROUP
-        return "Lie group" if on_group or self.policy.keeping in BOUND else spec.norm
+        return "Lie group" if spec.method.on_group else spec.norm
 
     def extras(self, q: np.ndarray, v: np.ndarray) -> dict[str, Extra]:
         """No further variables."""
@@ -359,19 +353,16 @@ class RunLoop:
         return None
 
     def _crossings(self, step: Segment, packed: np.ndarray) -> Iterator[tuple[float, int]]:
-        """Where in the last step which functions cross zero, by halving it."""
+        """Where in the last step which functions cross zero."""
         first = 1 + self.compiled.model.nq + self.compiled.model.nv
-        g0, g1 = self.compiled.field(packed, "g_before"), self.compiled.field(packed, "g")
-        for k, event in enumerate(self.events):
-            crossing = (step_state.Crossing(event.function, event.direction),)
-            if not step_state.crossed(crossing, g0[k : k + 1].tolist(), g1[k : k + 1].tolist()):
-                continue
-            low, high = 0.0, 1.0
-            for _ in range(HALVINGS):
-                middle = (low + high) / 2
-                g = self._inside(step, packed, middle)[first + k]
-                low, high = (middle, high) if (g < 0) == (g0[k] < 0) and g != 0 else (low, middle)
-            yield high, k
+
+        def value(k: int, theta: float) -> float:
+            return float(self._inside(step, packed, theta)[first + k])
+
+        before, after = (self.compiled.field(packed, name).tolist() for name in ("g_before", "g"))
+        for k, crossing in enumerate(self.compiled.spec.crossings):
+            if step_state.crossed((crossing,), (before[k],), (after[k],)):
+                yield located(crossing, before[k], partial(value, k)), k
 
     def _applied(self, hit: EventHit) -> bool:
         """Put the machine where an event puts it; whether the run goes on."""

@@ -4,7 +4,7 @@ Everything here is on generic scalars. Compiled, a step state is one call; a who
 floats it is the same run in Python, for functions that cannot be traced.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from polhode.integrate.adaptive import GROW, controlled
@@ -114,7 +114,7 @@ def _values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
     return Vec([crossing.function(t, q, v) for crossing in setup.crossings])
 
 
-def crossed(crossings: tuple[Crossing, ...], old: Vec, new: Vec) -> Any:
+def crossed(crossings: Sequence[Crossing], old: Sequence[Any], new: Sequence[Any]) -> Any:
     """Whether any function changed its sign the way it is watched for."""
     found: Any = False
     for crossing, a, b in zip(crossings, old, new, strict=True):

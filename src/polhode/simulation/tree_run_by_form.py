@@ -19,6 +19,7 @@ from polhode.dynamics import constraints
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.single import Form, Loads, Problem, acceleration, forms
 from polhode.dynamics.single.terms import default_J0
+from polhode.dynamics.single.variables import variables
 from polhode.errors import InputError, ModelError, message
 from polhode.linalg.constrained import ConstrainedProblem, constrained
 from polhode.model import Model, make_tree, plain
@@ -31,7 +32,6 @@ from polhode.simulation.run_records import Samples, Segment
 from polhode.simulation.step_state import LARGEST
 from polhode.spatial import as_inertia
 from polhode.system.algorithms import identity_text
-from polhode.system.single_body import variables
 from polhode.system.system import System
 
 SIZE = 14

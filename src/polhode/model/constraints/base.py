@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from polhode.errors import CompileError, ModelError, PolhodeError, message, told
-from polhode.model.constraints.frames import End, end
+from polhode.model.constraints.frames import MovingFrame, end
 from polhode.model.keys import Key
 from polhode.model.state import MachineState
 from polhode.model.topology import WORLD
@@ -105,15 +105,15 @@ class BodyConstraint(ConstraintKind):
 
     keys = ENDS
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """The residual of positions, one number for each of `rows`: zero where the constraint holds."""
         raise NotImplementedError
 
-    def velocities(self, a: End, b: End, data: Data) -> Vec:
+    def velocities(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """The residual of velocities, linear in them, one number for each of `rate_rows`."""
         raise NotImplementedError
 
-    def point(self, a: End, b: End, data: Data) -> Vec:
+    def point(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """Where the reaction acts, in the world."""
         return b.o
 
@@ -132,7 +132,9 @@ class BodyConstraint(ConstraintKind):
         return [_of_ends(name, rows, holonomic, residual) for rows, holonomic, residual in each if rows]
 
 
-def _of_ends(name: str, rows: tuple[str, ...], holonomic: bool, of_ends: Callable[[End, End, Data], Vec]) -> Condition:
+def _of_ends(
+    name: str, rows: tuple[str, ...], holonomic: bool, of_ends: Callable[[MovingFrame, MovingFrame, Data], Vec]
+) -> Condition:
     """A condition on the frames of two bodies."""
     scales = tuple("turn" if row.startswith("turn") else "length" for row in rows)
 

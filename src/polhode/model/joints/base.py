@@ -14,11 +14,10 @@ import numpy as np
 
 from polhode.errors import ModelError, message
 from polhode.model.keys import Key
-from polhode.quaternion import from_matrix, shortest_turn
+from polhode.quaternion import from_matrix, shortest_rotation
 from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, vec, where
-from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist
+from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist, Z
 
-X, Z = vec(1.0, 0.0, 0.0), vec(0.0, 0.0, 1.0)
 UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 NOTHING = Inertia(0.0, ORIGIN, diagonal(ORIGIN))
 
@@ -223,7 +222,7 @@ def nearer(source: Vec, axis: Vec) -> Vec:
 
 def closing_about(constraint: str, e: Element) -> Closing:
     """A joint of one axis as a constraint, whose axis is z."""
-    turn = shortest_turn(Z, nearer(Z, e.axis))
+    turn = shortest_rotation(Z, nearer(Z, e.axis))
     return Closing(constraint, turn, turn, e.numbers)
 
 

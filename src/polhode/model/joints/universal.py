@@ -9,11 +9,14 @@ from polhode.errors import ModelError, message
 from polhode.model.joints.base import Closing, Element, JointKind, X, Z, nearer
 from polhode.model.joints.revolute import REVOLUTE, angle_about
 from polhode.model.numbers import direction, plain
-from polhode.quaternion import conjugate, from_axis_angle, product, rotation_matrix, shortest_turn
-from polhode.scalar import dot
+from polhode.quaternion import conjugate, from_axis_angle, product, rotation_matrix, shortest_rotation
+from polhode.scalar import dot, vec
+from polhode.spatial import Z
 
 CYCLIC = {(1.0, 0.0, 0.0): (0.0, 1.0, 0.0), (0.0, 1.0, 0.0): (0.0, 0.0, 1.0), (0.0, 0.0, 1.0): (1.0, 0.0, 0.0)}
 """The second axis unless given."""
+
+X = vec(1.0, 0.0, 0.0)
 
 
 class UniversalJoint(JointKind):
@@ -41,7 +44,7 @@ class UniversalJoint(JointKind):
     def closing(self, elements: Sequence[Element]) -> Closing:
         """Two axes that keep their angle: z of one frame, x of the other."""
         first, second = nearer(Z, elements[0].axis), nearer(X, elements[1].axis)
-        turns = shortest_turn(Z, first), shortest_turn(X, second)
+        turns = shortest_rotation(Z, first), shortest_rotation(X, second)
         return Closing("universal", *turns, {"cosine": dot(first, second)})
 
     def from_pose(self, elements: Sequence[Element], r: np.ndarray, p: np.ndarray) -> list[float]:

@@ -3,14 +3,13 @@
 import json
 import math
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polhode import __version__
 from polhode.result.atomic_file import atomic_write
+from polhode.show.page.document import document
 from polhode.show.page.sections import number
 
 if TYPE_CHECKING:
@@ -22,18 +21,6 @@ MOST = 24
 """Charts of one kind."""
 FEW = 12
 """Runs that are named for one reason."""
-STYLE = """
-.charts { display: grid; gap: 18px; grid-template-columns: repeat(auto-fill, minmax(360px, 1fr)); }
-.charts figure { margin: 0; padding: 14px 16px 10px; }
-.charts svg { width: 100%; height: auto; font: 15px var(--sans); }
-.charts .axis { stroke: var(--soft); fill: none; }
-.charts .grid { stroke: var(--line); fill: none; } .charts text { fill: var(--soft); }
-.charts .wide { fill: var(--accent); opacity: 0.18; } .charts .narrow { fill: var(--accent); opacity: 0.32; }
-.charts .middle { stroke: var(--accent); stroke-width: 2; fill: none; }
-.charts .mean { stroke: var(--main); stroke-width: 1.5; fill: none; stroke-dasharray: 5 4; }
-.charts .extreme { stroke: var(--soft); stroke-width: 0.8; fill: none; stroke-dasharray: 1.5 3; }
-pre { overflow: auto; padding: 14px 16px; font: 12.5px/1.5 var(--mono); }
-"""
 
 
 def write_study_report(summary: "Dataset", path: Path | str, *, force: bool = True) -> Path:
@@ -47,26 +34,9 @@ def write_study_report(summary: "Dataset", path: Path | str, *, force: bool = Tr
 def study_page(summary: "Dataset") -> str:
     """The page as text."""
     title = str(summary.attrs.get("title", "study"))
-    style = "".join(_asset(name) for name in ("page.css",)) + STYLE
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     body = [_header(summary, title), "<main>", _fans(summary), _measures(summary), _convergence(summary)]
     body += [_failures(summary), _provenance(summary), "</main>"]
-    body.append(f"<footer>Made by Polhode {escape(__version__)}. This file is complete: it makes no request.</footer>")
-    return "\n".join(
-        [
-            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<link rel="icon" href="data:,">',
-            f"<title>{escape(title)} – Polhode</title>\n<style>{style}</style>\n</head>\n<body>",
-            *filter(None, body),
-            "</body>\n</html>\n",
-        ]
-    )
-
-
-def _asset(name: str) -> str:
-    return files("polhode.show.page").joinpath("assets", name).read_text(encoding="utf-8")
+    return document(title, body, ("page.css", "study.css"))
 
 
 def _header(summary: "Dataset", title: str) -> str:

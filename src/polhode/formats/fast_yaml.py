@@ -55,7 +55,7 @@ class Limit(NamedTuple):
     fault: Callable[[int, str, str, str], Exception]
 
 
-class Row(NamedTuple):
+class NumberRow(NamedTuple):
     """Numbers that were taken at once: where they stand."""
 
     start: int
@@ -78,7 +78,7 @@ def read(text: str, scalar: Callable[[str], Any], limit: Limit) -> tuple[Any, An
     if other := _OTHER.search(text):
         raise Beyond(other.start())
     start = _HEAD.match(text)
-    reader = _Reader(text, scalar, limit)
+    reader = _FastReader(text, scalar, limit)
     at, column = reader.margin(start.end() if start else 0)
     try:
         value, marks, at, column = reader.node(at, column, 0)
@@ -95,12 +95,12 @@ def _column(indent: int) -> re.Pattern[str]:
     return re.compile(rf"- {_NUM} *\n(?>(?: {{{indent}}}- {_NUM} *\n)+)")
 
 
-Node = tuple[Any, Any, int, int]
+ReadValue = tuple[Any, Any, int, int]
 """A value, its mark, and where the next line with something on it begins, with its column; −1: none does."""
 _DASH = ("- ", "-\n")
 
 
-class _Reader:
+class _FastReader:
     """One text being read."""
 
     def __init__(self, text: str, scalar: Callable[[str], Any], limit: Limit) -> None:
@@ -125,7 +125,7 @@ class _Reader:
             raise self.limit.fault(at, "nested too deeply", f"more than {self.limit.depth} levels", "about five")
         self._counted(at)
 
-    def _numbers(self, row: Row, body: str = "") -> list:
+    def _numbers(self, row: NumberRow, body: str = "") -> list:
         """Numbers written as a list of JSON, in the text or in a body of their own."""
         values, _ = _JSON.raw_decode(body or self.text, 0 if body else row.start)
         over = self.limit.values - self.count
@@ -145,7 +145,7 @@ class _Reader:
 
     # blocks
 
-    def node(self, at: int, column: int, depth: int) -> Node:
+    def node(self, at: int, column: int, depth: int) -> ReadValue:
         """What begins at an offset, at a column."""
         if self.text.startswith(_DASH, at):
             return self._sequence(at, column, depth)
@@ -169,7 +169,7 @@ class _Reader:
         self._counted(at)
         return found[0][1:-1], at, found.end()
 
-    def _mapping(self, pair: re.Match[str] | None, column: int, depth: int) -> Node:
+    def _mapping(self, pair: re.Match[str] | None, column: int, depth: int) -> ReadValue:
         assert pair is not None
         start = pair.start()
         self._opened(start, depth)
@@ -185,7 +185,7 @@ class _Reader:
             raise Beyond
         return values, (start, marks), at, here
 
-    def _entry(self, found: re.Match[str], column: int, depth: int) -> Node:
+    def _entry(self, found: re.Match[str], column: int, depth: int) -> ReadValue:
         """What stands behind a key, or a dash, of a collection at a column: on its line, or on the lines below."""
         start, at = found.start(), found.end()
         kind = (found.lastindex or 0) - found.re.groups + 2
@@ -205,7 +205,7 @@ class _Reader:
         self._counted(start)
         return None, start, at, here
 
-    def _sequence(self, start: int, column: int, depth: int) -> Node:
+    def _sequence(self, start: int, column: int, depth: int) -> ReadValue:
         self._opened(start, depth)
         values: list[Any] = []
         marks: list[Any] = []
@@ -213,7 +213,7 @@ class _Reader:
         while here == column and self.text.startswith(_DASH, at):
             if run := _column(column).match(self.text, at):
                 body = run[0][2:].replace("\n" + " " * column + "- ", ",")
-                row = Row(at, run.end())
+                row = NumberRow(at, run.end())
                 values += self._numbers(row, f"[{body}]")
                 at, here = self.margin(run.end())
                 if here < column and not marks:
@@ -236,7 +236,7 @@ class _Reader:
         """A list or mapping in brackets."""
         self._opened(start, depth)
         if found := _ROW_ALONE.match(self.text, start):
-            row = Row(start, found.end())
+            row = NumberRow(start, found.end())
             return self._numbers(row), (start, row), row.end
         is_list = self.text[start] == "["
         values: Any = [] if is_list else {}
@@ -268,7 +268,7 @@ class _Reader:
         at, end = found.span(found.lastindex or 0)
         if kind == _IS_ROW:
             self._opened(at, depth + 1)
-            row = Row(at, end)
+            row = NumberRow(at, end)
             return self._numbers(row), (at, row), end
         if kind == _IS_OPENER:
             return self._flow(at, depth + 1)

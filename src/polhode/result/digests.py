@@ -21,7 +21,7 @@ LARGEST = 64 * 2**20
 """Bytes of a JSON file, at most, unless its reader knows better."""
 
 DIGEST = "sha256"
-"""The digest, and its key in a signed file."""
+"""The digest, and its key in a JSON file."""
 
 
 class Damaged(PolhodeError):
@@ -74,14 +74,14 @@ def digest_of(place: str, path: Path, size: int | None = None) -> tuple[int, str
 
 
 def digest(place: str, content: bytes) -> str:
-    """The same digest, of bytes."""
+    """The digest of bytes that belong to a place."""
     found = hashlib.sha256(f"{place}\n".encode())
     found.update(content)
     return found.hexdigest()
 
 
 def check_file(place: str, path: Path, expected: tuple[int, str]) -> None:
-    """Damaged, unless a file is just what was signed for."""
+    """Raise Damaged unless a file has its size and digest."""
     if digest_of(place, path, expected[0])[1] != expected[1]:
         raise Damaged("its checksum is wrong")
 
@@ -113,13 +113,13 @@ def read_json(path: Path, most: int = LARGEST) -> dict[str, Any]:
     return found
 
 
-def signed(content: Mapping[str, Any]) -> bytes:
-    """JSON of some content, with the digest of the rest."""
+def with_digest(content: Mapping[str, Any]) -> bytes:
+    """JSON of some content and of its digest."""
     return json.dumps({**content, DIGEST: _own_digest(content)}).encode()
 
 
-def read_signed(path: Path, most: int = LARGEST) -> dict[str, Any]:
-    """The content of a signed file; Damaged unless it is what was written."""
+def read_digested(path: Path, most: int = LARGEST) -> dict[str, Any]:
+    """The content of a JSON file with its digest; Damaged unless it is what was written."""
     found = read_json(path, most)
     own = found.pop(DIGEST, None)
     try:

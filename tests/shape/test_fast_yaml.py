@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import polhode as ph
-from polhode.formats import document, narrow
+from polhode.formats import document, fast_yaml
 from polhode.formats.document import read_document, read_whole
 from polhode.formats.library import chain
 from polhode.formats.yaml import model_from_yaml, to_yaml
@@ -83,8 +83,8 @@ def same(text):
         assert fast == whole, text
     try:
         plain = text.replace("\r\n", "\n") + "\n"
-        narrow.read(plain, document.scalar, narrow.Limit(50, 500_000, lambda *_: narrow.Beyond()))
-    except narrow.Beyond:
+        fast_yaml.read(plain, document.scalar, fast_yaml.Limit(50, 500_000, lambda *_: fast_yaml.Beyond()))
+    except fast_yaml.Beyond:
         return False
     return True
 

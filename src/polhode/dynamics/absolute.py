@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from polhode.dynamics.forward import small_inverse
 from polhode.dynamics.kinematics import accelerations, frames, orientations, unit_motions, velocities
-from polhode.model.constraints.base import BodyConstraint, Condition
+from polhode.model.constraints.base import BodyConstraint, ConstraintCondition
 from polhode.model.constraints.frames import end
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.joints.base import Element, JointKind
@@ -130,11 +130,11 @@ class ClosedJoint(NamedTuple):
         """What the constraint is called."""
         return f"joint {self.joint}"
 
-    def condition(self) -> Condition:
+    def condition(self) -> ConstraintCondition:
         """Its residual."""
         kind, data, rows = self.kind, self.data, self.kind.rows
         residual = lambda s: kind.positions(end(data, "a", s), end(data, "b", s), data)  # noqa: E731
-        return Condition(self.name, rows, True, residual, ("length",) * len(rows))
+        return ConstraintCondition(self.name, rows, True, residual, ("length",) * len(rows))
 
 
 def closed_joints(tree: Tree, kinds: Mapping[str, JointKind]) -> list[ClosedJoint]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from polhode.errors import ModelError, message
-from polhode.model.joints.base import Closing, Element, JointKind, X, Z, nearer
+from polhode.model.joints.base import Closing, Element, JointKind, nearer
 from polhode.model.joints.revolute import REVOLUTE, angle_about
 from polhode.model.numbers import direction, plain
 from polhode.quaternion import conjugate, from_axis_angle, product, rotation_matrix, shortest_rotation

@@ -19,7 +19,7 @@ from polhode.ensemble.study import Study, study as make_study
 from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner, failing_runs, runner_of
 from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, StudyLimits, work_of
 from polhode.errors import InputError, PolhodeWarning, message
-from polhode.kernel.work_stealing import in_threads
+from polhode.kernel.work_threads import in_threads
 from polhode.model import Model
 from polhode.system.calls import thread_count
 

@@ -85,7 +85,7 @@ class Machine(NamedTuple):
     """The constraints, where a step is to meet them itself"""
 
 
-class State(NamedTuple):
+class MotionState(NamedTuple):
     """Coordinates and velocities."""
 
     q: Vec
@@ -109,9 +109,9 @@ class Interpolant(NamedTuple):
     """The motion within a step: Σ coefficients[k] θᵏ, 0 ≤ θ ≤ 1, in some chart, and the state it stands for."""
 
     coefficients: tuple[Vec, ...]
-    state: Callable[[Vec], State]
+    state: Callable[[Vec], MotionState]
 
-    def at(self, theta: Scalar) -> State:
+    def at(self, theta: Scalar) -> MotionState:
         """The state at t + θ h."""
         x = self.coefficients[-1]
         for row in reversed(self.coefficients[:-1]):

@@ -244,7 +244,7 @@ def _turning(form: Form, part: Part, at: Place) -> Turning:
     return Turning(free, P, alpha, Vec([angular_velocity(at.p, row) / size for row in P]).T)
 
 
-def _about_centers(rows: constraints.Rows, parts: list[Part], places: list[Place]) -> tuple[Vec, Vec]:
+def _about_centers(rows: constraints.ConstraintRows, parts: list[Part], places: list[Place]) -> tuple[Vec, Vec]:
     """Rows on (ö, α) as rows on (c̈, α), for ö = c̈ − R (α × r + ω × (ω × r))."""
     A, b = [], []
     for row, value in zip(rows.A, rows.b, strict=True):

@@ -18,7 +18,7 @@ Data = Mapping[str, Any]
 """The data of a constraint: its numbers as scalars, names, functions."""
 
 
-class Condition(NamedTuple):
+class ConstraintCondition(NamedTuple):
     """One constraint: names of its rows and its residual, of positions (`holonomic`) or of velocities."""
 
     name: str
@@ -52,7 +52,7 @@ class ConstraintKind:
     def check(self, where: str, data: Data) -> None:
         """Raise a ModelError where values that are good one by one make no sense together."""
 
-    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[Condition]:
+    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[ConstraintCondition]:
         """The conditions of a constraint: of positions, of velocities, or both.
 
         data   of the model, its numbers unbound: residuals read those of the state
@@ -126,7 +126,7 @@ class BodyConstraint(ConstraintKind):
         if data["body_b"] == data.get("body_a", WORLD):
             raise ModelError(message(where, "both ends on one body", repr(data["body_b"]), "two bodies"))
 
-    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[Condition]:
+    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[ConstraintCondition]:
         """Those of positions and those of velocities."""
         each = ((self.rows, True, self.positions), (self.rate_rows, False, self.velocities))
         return [_of_ends(name, rows, holonomic, residual) for rows, holonomic, residual in each if rows]
@@ -134,7 +134,7 @@ class BodyConstraint(ConstraintKind):
 
 def _of_ends(
     name: str, rows: tuple[str, ...], holonomic: bool, of_ends: Callable[[MovingFrame, MovingFrame, Data], Vec]
-) -> Condition:
+) -> ConstraintCondition:
     """A condition on the frames of two bodies."""
     scales = tuple("turn" if row.startswith("turn") else "length" for row in rows)
 
@@ -143,7 +143,7 @@ def _of_ends(
         found = asked(name, of_ends, end(data, "a", state), end(data, "b", state), data)
         return counted(name, len(rows), found)
 
-    return Condition(name, rows, holonomic, residual, scales)
+    return ConstraintCondition(name, rows, holonomic, residual, scales)
 
 
 class CoordinateConstraint(ConstraintKind):
@@ -155,14 +155,14 @@ class CoordinateConstraint(ConstraintKind):
         """The residual of positions, one number for each of `rows`: zero where the constraint holds."""
         raise NotImplementedError
 
-    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[Condition]:
+    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[ConstraintCondition]:
         """One condition of positions."""
         rows = self.rows
 
         def residual(state: MachineState) -> Vec:
             return counted(name, len(rows), asked(name, self.residual, state, state.constraints[name]))
 
-        return [Condition(name, rows, True, residual, ("turn",) * len(rows))]
+        return [ConstraintCondition(name, rows, True, residual, ("turn",) * len(rows))]
 
     def multiplier_unit(self, row: str, data: Data, joint_units: Mapping[str, Sequence[str]]) -> str:
         """That of the generalised force of its first joint."""

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from polhode.dynamics import absolute, constraints, forces, inertia, inverse
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.constraints import Condition
 from polhode.dynamics.kinematics import frames
 from polhode.linalg.augmented import by_multipliers, unit_scale
 from polhode.linalg.constrained import ConstrainedProblem, ConstrainedSolution
 from polhode.model import Model, Tree
 from polhode.model.absolute import flown
+from polhode.model.constraints.base import ConstraintCondition
 from polhode.quaternion import L
 from polhode.scalar import Scalar, Vec, is_zero, sqrt, square, where
 
@@ -56,7 +56,7 @@ class Absolute(NamedTuple):
         return self.accelerate(x, (), (), RANK).a
 
     def accelerate(
-        self, x: Arguments, conditions: Sequence[Condition], pull: Sequence[Scalar], tolerance: Scalar
+        self, x: Arguments, conditions: Sequence[ConstraintCondition], pull: Sequence[Scalar], tolerance: Scalar
     ) -> ConstrainedSolution:
         """v̇ of the arguments of a call, and the multipliers of conditions, in their order.
 
@@ -93,7 +93,13 @@ class Absolute(NamedTuple):
         )
 
     def _rows(
-        self, x: Arguments, free: Tree, conditions: Sequence[Condition], now: absolute.Bodies, P: Vec, still: Vec
+        self,
+        x: Arguments,
+        free: Tree,
+        conditions: Sequence[ConstraintCondition],
+        now: absolute.Bodies,
+        P: Vec,
+        still: Vec,
     ) -> Rows:
         """The rows of conditions, in their order."""
         A, b = [], []

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from polhode.dynamics.forward import small_inverse
 from polhode.dynamics.kinematics import accelerations, frames, orientations, unit_motions, velocities
 from polhode.model import Element, Tree
-from polhode.model.constraints.base import BodyConstraint, Condition
-from polhode.model.constraints.frames import End, end
+from polhode.model.constraints.base import BodyConstraint, ConstraintCondition
+from polhode.model.constraints.frames import MovingFrame, end
 from polhode.model.constraints.loop_joints import LENGTHS
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.joints.base import UPRIGHT
@@ -102,13 +102,13 @@ def _joints(tree: Tree) -> list[list[int]]:
     return found[:-1]
 
 
-def joints(tree: Tree, types: dict[str, str]) -> list[Condition]:
+def joints(tree: Tree, types: dict[str, str]) -> list[ConstraintCondition]:
     """The joints of a tree as conditions between its bodies; types: of the joints by name. A free joint has none."""
     made = [_condition(tree, [tree.elements[i] for i in joint], types) for joint in _joints(tree)]
     return [condition for condition in made if condition]
 
 
-def _condition(tree: Tree, elements: Sequence[Element], types: dict[str, str]) -> Condition | None:
+def _condition(tree: Tree, elements: Sequence[Element], types: dict[str, str]) -> ConstraintCondition | None:
     first, last = elements[0], elements[-1]
     kind = types[first.joint]
     if kind == "free":
@@ -123,19 +123,19 @@ def _condition(tree: Tree, elements: Sequence[Element], types: dict[str, str]) -
     closing = CONSTRAINTS[KINDS.get(kind, kind)]
     assert isinstance(closing, BodyConstraint)
     residual = lambda s: closing.positions(end(data, "a", s), end(data, "b", s), data)  # noqa: E731
-    return Condition(f"joint {first.joint}", closing.rows, True, residual, ("length",) * len(closing.rows))
+    return ConstraintCondition(f"joint {first.joint}", closing.rows, True, residual, ("length",) * len(closing.rows))
 
 
-def _universal(first: Element, last: Element, data: dict) -> Condition:
+def _universal(first: Element, last: Element, data: dict) -> ConstraintCondition:
     """Two axes that keep their angle, right or not."""
     angle = dot(first.axis, last.axis)
 
     def residual(s: MachineState) -> Vec:
-        a: End = end({**data, "orientation_a": first.orientation}, "a", s)
-        b: End = end({**data, "orientation_b": UPRIGHT}, "b", s)
+        a: MovingFrame = end({**data, "orientation_a": first.orientation}, "a", s)
+        b: MovingFrame = end({**data, "orientation_b": UPRIGHT}, "b", s)
         return Vec((*(a.R.T @ (b.o - a.o)), dot(a.R @ first.axis, b.R @ last.axis) - angle))
 
-    return Condition(f"joint {first.joint}", (*LENGTHS, "turn z"), True, residual, ("length",) * 4)
+    return ConstraintCondition(f"joint {first.joint}", (*LENGTHS, "turn z"), True, residual, ("length",) * 4)
 
 
 def _from_z(axis: Vec) -> Vec:

@@ -6,6 +6,7 @@ from polhode.model.constraints.base import (
     CoordinateConstraint as CoordinateConstraint,
 )
 from polhode.model.constraints.constraint import Constraint as Constraint
+from polhode.model.constraints.frames import MovingFrame as MovingFrame
 from polhode.model.constraints.registry import register_constraint as register_constraint
 from polhode.model.description import Model as Model, Start as Start, check_model as check_model
 from polhode.model.forces.base import ForceElement as ForceElement, Wrench as Wrench
@@ -23,5 +24,6 @@ from polhode.model.keys import Key as Key
 from polhode.model.numbers import Parameter as Parameter, plain as plain
 from polhode.model.parts import Body as Body, Joint as Joint
 from polhode.model.reframe import regrouped as regrouped
+from polhode.model.state import MachineState as MachineState
 from polhode.model.topology import WORLD as WORLD
 from polhode.model.tree import Tree as Tree, make_tree as make_tree

@@ -12,7 +12,7 @@ import numpy as np
 from polhode.constrain.constraint_policy import ConstraintPolicy, constraint_policy_of
 from polhode.dynamics.single import forms
 from polhode.errors import InputError, did_you_mean, message
-from polhode.integrate.bound import BOUND
+from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import method_named
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
@@ -124,7 +124,7 @@ class RunOptions:
         start = model.start
         duration = self.duration if self.duration is not None else start.duration if start else None
         duration = _seconds("duration")(DURATION if duration is None else duration)
-        method = self._bound_method(model) or (start.method if start else None) or METHOD
+        method = self._constrained_method(model) or (start.method if start else None) or METHOD
         if method in SUNDIALS:
             self._check_sundials(method, tau)
         elif not method_named(method).adaptive and self.step is None:
@@ -135,18 +135,18 @@ class RunOptions:
         found.times  # noqa: B018 - checks that samples lie within the duration
         return found
 
-    def _bound_method(self, model: Model) -> str | None:
+    def _constrained_method(self, model: Model) -> str | None:
         """The method asked for; policies that bring their own methods choose or refuse it."""
         where, keeping = "simulate, constraints", self.policy.keeping
         if keeping != "project" and not model.constraints:
             found = f"{keeping!r} for model '{model.name}'"
             raise InputError(message(where, "the model has no constraints", found, "a model with constraints=[…]"))
-        if keeping not in BOUND:
+        if keeping not in CONSTRAINED_METHODS:
             return self.method
         if self.sensitivities:
             fix = "Take constraints='project'."
             raise InputError(message(where, "no derivatives of such a run", repr(keeping), "'project'", fix))
-        known = BOUND[keeping]
+        known = CONSTRAINED_METHODS[keeping]
         if self.method is not None and self.method not in known:
             what = f"{keeping!r} is a matter of its method"
             raise InputError(message(where, what, repr(self.method), " or ".join(known)))

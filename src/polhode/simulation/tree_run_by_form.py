@@ -19,6 +19,7 @@ from polhode.dynamics import constraints
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.single import Form, Loads, Problem, acceleration, forms
 from polhode.dynamics.single.terms import default_J0
+from polhode.dynamics.single.variables import variables
 from polhode.errors import InputError, ModelError, message
 from polhode.linalg.constrained import ConstrainedProblem, constrained
 from polhode.model import Model, make_tree, plain
@@ -31,7 +32,6 @@ from polhode.simulation.run_records import Samples, Segment
 from polhode.simulation.step_state import LARGEST
 from polhode.spatial import as_inertia
 from polhode.system.algorithms import identity_text
-from polhode.system.single_body import variables
 from polhode.system.system import System
 
 SIZE = 14
@@ -84,12 +84,12 @@ class TreeRunByForm:
         q: np.ndarray,
         v: np.ndarray,
         tau: Any = None,
-        way: ConstraintPolicy = DEFAULT_POLICY,
+        policy: ConstraintPolicy = DEFAULT_POLICY,
     ) -> None:
         self.model, self.form, self.norm, self.q, self.v = model, forms[form], norm, q, v
         _check(model, self.form, tau)
         self.flight = _flight(model)
-        self.tree, self.constrained = make_tree(self.flight.model), constrained_dynamics(self.flight.model, way)
+        self.tree, self.constrained = make_tree(self.flight.model), constrained_dynamics(self.flight.model, policy)
         self.parts = [_part(body) for body in model.bodies]
         self.gravity = Vec(np.array(plain(model.gravity), dtype=float).tolist())
         norms = variables(self.form, self.parts[0].J, Loads()).norms
@@ -161,8 +161,8 @@ class TreeRunByForm:
     def blocks(self, segments: Sequence[Segment]) -> Iterator[Samples]:
         """The samples of the run, segment by segment; a run that leaves the numbers ends with NaN."""
         shared = SharedFunction("rates", self.rates)
-        way = self.constrained.way if self.constrained else None
-        known = (identity_text(self.model), self.form.name, self.norm, repr(way), "tree")
+        policy = self.constrained.policy if self.constrained else None
+        known = (identity_text(self.model), self.form.name, self.norm, repr(policy), "tree")
         x = self.start()
         kernel = steps_kernel(lambda t, x: shared(x), self.projected, len(x), known, self.model.name)
         last = Samples(np.zeros(1), self.q[None], self.v[None], np.array([np.nan]))
@@ -244,7 +244,7 @@ def _turning(form: Form, part: Part, at: Place) -> Turning:
     return Turning(free, P, alpha, Vec([angular_velocity(at.p, row) / size for row in P]).T)
 
 
-def _about_centers(rows: constraints.Rows, parts: list[Part], places: list[Place]) -> tuple[Vec, Vec]:
+def _about_centers(rows: constraints.ConstraintRows, parts: list[Part], places: list[Place]) -> tuple[Vec, Vec]:
     """Rows on (ö, α) as rows on (c̈, α), for ö = c̈ − R (α × r + ω × (ω × r))."""
     A, b = [], []
     for row, value in zip(rows.A, rows.b, strict=True):

@@ -11,10 +11,9 @@ import numpy as np
 
 from polhode import euler, quaternion
 from polhode.model import WORLD, Joint, Model, plain
+from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.quaternion import from_axis_angle, product
 
-CLOSING = ("revolute", "screw", "cylindrical")
-"""Constraints with an axis about which two bodies turn."""
 MOST_JOINTS = 16
 """Machines with more joints have no cans."""
 
@@ -69,7 +68,7 @@ def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: st
         elif joint.kind.symbol in ("revolute", "screw", "prismatic"):
             found += _pair(joint, (at, turned), (r[:, child], p[:, child]), radius, colours)
     for constraint in model.constraints:
-        if constraint.type in CLOSING:
+        if constraint.type in CONSTRAINTS and constraint.kind.turns_about_axis:
             found += _closing(constraint.data, r, p, place, radius)
     return found
 

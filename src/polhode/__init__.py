@@ -63,7 +63,7 @@ _NAMES = {
     "polhode.formats.load": ["load"],
     "polhode.integrate.methods": ["methods"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "BodyConstraint", "Constraint", "ConstraintKind",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "BodyConstraint", "Closing", "Constraint", "ConstraintKind",
         "CoordinateConstraint", "ElementKind", "Force", "ForceElement", "ForceFunction", "Joint", "JointKind", "Key",
         "MachineState", "Model", "MovingFrame", "Parameter", "Spring", "Start", "Wrench", "register_constraint",
         "register_force", "register_joint",

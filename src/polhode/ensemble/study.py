@@ -3,10 +3,10 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
@@ -112,6 +112,34 @@ class Study:
         """A digest of the description."""
         text = json.dumps({**self.description, "polhode": __version__}, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+class StudyKeywords(TypedDict, total=False):
+    """Keywords of `ph.sweep` that its `Study` is made of."""
+
+    name: str
+    runs: int | None
+    seed: int
+    design: str
+    derived: Mapping[str, Any]
+    q: Any
+    v: Any
+    duration: float | None
+    step: float | None
+    method: str | None
+    tolerance: float
+    every: int | None
+    times: int | None
+    norm: str
+    tau: Any
+    outputs: Mapping[str, Any]
+    stop: Mapping[str, Stop]
+    measures: Mapping[str, Measure]
+    keep: Sequence[str]
+
+
+STUDY_DEFAULTS: dict[str, Any] = {name: getattr(Study, name, None) for name in StudyKeywords.__annotations__}
+"""The defaults of these keywords; None: nothing, or chosen by the study."""
 
 
 def study(model: Model, samples: Mapping[str, Any], *, runs: int | None = None, **options: Any) -> Study:

@@ -47,7 +47,7 @@ _NAMES = {
     "polhode.check.initial_state": ["Consistent", "consistent_start"],
     "polhode.equations_of_motion.equations": ["Equations", "equations"],
     "polhode.check.diagnosis": ["Diagnosis", "diagnose"],
-    "polhode.simulation.gradient": ["gradient"],
+    "polhode.simulation.derivatives.gradient": ["gradient"],
     "polhode.simulation.run_options": ["RunOptions"],
     "polhode.simulation.run_records": ["Event"],
     "polhode.simulation.inputs": ["ComputedTorque", "PD", "Sampled", "Table"],
@@ -63,7 +63,7 @@ _NAMES = {
     "polhode.formats.load": ["load"],
     "polhode.integrate.methods": ["methods"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "BodyConstraint", "Constraint", "ConstraintKind",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "BodyConstraint", "Closing", "Constraint", "ConstraintKind",
         "CoordinateConstraint", "ElementKind", "Force", "ForceElement", "ForceFunction", "Joint", "JointKind", "Key",
         "MachineState", "Model", "MovingFrame", "Parameter", "Spring", "Start", "Wrench", "register_constraint",
         "register_force", "register_joint",

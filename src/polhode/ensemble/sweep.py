@@ -20,7 +20,7 @@ from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner, failing
 from polhode.ensemble.sweep_options import SweepKeywords, SweepOptions
 from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, work_of
 from polhode.errors import InputError, PolhodeWarning, message
-from polhode.kernel.work_stealing import in_threads
+from polhode.kernel.work_threads import in_threads
 from polhode.model import Model
 from polhode.simulation.option_table import check_keywords, takes_options
 

@@ -14,7 +14,12 @@ from polhode.model.forces.force import Force as Force
 from polhode.model.forces.force_function import ForceFunction as ForceFunction
 from polhode.model.forces.registry import register_force as register_force
 from polhode.model.forces.spring import Spring as Spring
-from polhode.model.joints.base import Element as Element, ElementKind as ElementKind, JointKind as JointKind
+from polhode.model.joints.base import (
+    Closing as Closing,
+    Element as Element,
+    ElementKind as ElementKind,
+    JointKind as JointKind,
+)
 from polhode.model.joints.prismatic import PRISMATIC as PRISMATIC
 from polhode.model.joints.registry import JOINTS as JOINTS, register_joint as register_joint
 from polhode.model.joints.revolute import REVOLUTE as REVOLUTE

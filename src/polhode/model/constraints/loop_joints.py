@@ -58,14 +58,18 @@ class Cylindrical(BodyConstraint):
 
 
 class Universal(BodyConstraint):
-    """A Cardan joint: the z axis of a stays across the x axis of b."""
+    """A Cardan joint: the z axis of a keeps its angle, a right one unless given, with the x axis of b."""
 
     name = "universal"
+    keys: ClassVar = {
+        **ENDS,
+        "cosine": Key("number", "of the angle between the axes of a universal joint; 0 unless given", unit="1"),
+    }
     rows = (*LENGTHS, "turn z")
 
     def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
-        """How far b is from a, and how far the two axes are from a right angle."""
-        return Vec((*apart(a, b), dot(a.axis(2), b.axis(0))))
+        """How far b is from a, and how far the two axes are from their angle."""
+        return Vec((*apart(a, b), dot(a.axis(2), b.axis(0)) - data.get("cosine", 0.0)))
 
 
 class Spherical(BodyConstraint):

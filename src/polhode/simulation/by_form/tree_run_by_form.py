@@ -27,7 +27,7 @@ from polhode.quaternion import angular_velocity, rate, rotation_matrix, skew
 from polhode.result.dataset import Extra
 from polhode.scalar import Scalar, SharedFunction, Vec, cross, dot, identity, inverse3, split, sqrt, square, stack
 from polhode.simulation.absolute_model import AbsoluteModel, absolute
-from polhode.simulation.run_by_form import WHERE, sampled_states, steps_kernel
+from polhode.simulation.by_form.run_by_form import WHERE, sampled_states, steps_kernel
 from polhode.simulation.run_records import Samples, Segment
 from polhode.simulation.step_state import LARGEST
 from polhode.spatial import as_inertia
@@ -39,9 +39,6 @@ SIZE = 14
 
 OTHER = ("state", "angles", "angle state")
 """Ways of a form that integrate something else than (p, ṗ)."""
-
-TURNS = {"revolute": (0,), "cylindrical": (0,), "universal": (0, 1), "planar": (2,)}
-"""The coordinates of a joint that are angles, known up to whole turns."""
 
 
 class Part(NamedTuple):
@@ -84,12 +81,12 @@ class TreeRunByForm:
         q: np.ndarray,
         v: np.ndarray,
         tau: Any = None,
-        way: ConstraintPolicy = DEFAULT_POLICY,
+        policy: ConstraintPolicy = DEFAULT_POLICY,
     ) -> None:
         self.model, self.form, self.norm, self.q, self.v = model, forms[form], norm, q, v
         _check(model, self.form, tau)
         self.flight = _flight(model)
-        self.tree, self.constrained = make_tree(self.flight.model), constrained_dynamics(self.flight.model, way)
+        self.tree, self.constrained = make_tree(self.flight.model), constrained_dynamics(self.flight.model, policy)
         self.parts = [_part(body) for body in model.bodies]
         self.gravity = Vec(np.array(plain(model.gravity), dtype=float).tolist())
         norms = variables(self.form, self.parts[0].J, Loads()).norms
@@ -161,8 +158,8 @@ class TreeRunByForm:
     def blocks(self, segments: Sequence[Segment]) -> Iterator[Samples]:
         """The samples of the run, segment by segment; a run that leaves the numbers ends with NaN."""
         shared = SharedFunction("rates", self.rates)
-        way = self.constrained.way if self.constrained else None
-        known = (identity_text(self.model), self.form.name, self.norm, repr(way), "tree")
+        policy = self.constrained.policy if self.constrained else None
+        known = (identity_text(self.model), self.form.name, self.norm, repr(policy), "tree")
         x = self.start()
         kernel = steps_kernel(lambda t, x: shared(x), self.projected, len(x), known, self.model.name)
         last = Samples(np.zeros(1), self.q[None], self.v[None], np.array([np.nan]))
@@ -264,16 +261,14 @@ def _continued(model: Model, last: Samples, times: np.ndarray, q: np.ndarray, v:
     t = np.concatenate([last.time[-1:], times])
     rates = np.vstack([last.v[-1:], v])
     expected = np.diff(t)[:, None] * (rates[1:] + rates[:-1]) / 2
-    found, at_q, at_v = q.copy(), 0, 0
-    for joint in model.joints:
-        for i in TURNS.get(joint.type, (0,) if joint.type == "screw" and not plain(joint.pitch) else ()):
-            before = np.concatenate([last.q[-1:, at_q + i], q[:, at_q + i]])
-            turns = np.round((expected[:, at_v + i] - np.diff(before)) / (2 * np.pi))
-            found[:, at_q + i] += 2 * np.pi * np.cumsum(turns)
-        if joint.type in ("spherical", "free"):
-            part = slice(at_q + joint.nq - 4, at_q + joint.nq)
-            found[:, part] *= np.sign(q[0, part] @ last.q[-1, part]) or 1.0
-        at_q, at_v = at_q + joint.nq, at_v + joint.nv
+    found = q.copy()
+    for e in make_tree(model).elements:
+        if e.kind.wraps(e):
+            before = np.concatenate([last.q[-1:, e.q[0]], q[:, e.q[0]]])
+            turns = np.round((expected[:, e.v[0]] - np.diff(before)) / (2 * np.pi))
+            found[:, e.q[0]] += 2 * np.pi * np.cumsum(turns)
+        if e.kind.quaternion:
+            found[:, e.q] *= np.sign(q[0, e.q] @ last.q[-1, e.q]) or 1.0
     return found
 
 

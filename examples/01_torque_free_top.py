@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
+from polhode.papers.single_body import motion
 from polhode.quaternion import angle_between, normalise, rotate
 from polhode.show.figure import COLOURS, new_figure, save_figure
-from polhode.system.single_body import SingleBody, motion
 
 J = np.array([1.0, 2.0, 3.0])  # kg m²
 omega = np.array([0.02, 2.0, 0.01])  # rad/s: almost about the middle axis
 
-run = motion("schwab-meijaard-45", SingleBody.make(J, omega), duration=35.0, step=0.02)
+run = motion("schwab-meijaard-45", ph.SingleBody.make(J, omega), duration=35.0, step=0.02)
 exact = ph.exact.free_body(J, omega, run.t)
 error = angle_between(normalise(run.p), normalise(exact.p))
 energy = run.omega**2 @ J / 2

@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
+from polhode.papers.single_body import motion
 from polhode.quaternion import angle_between, normalise
 from polhode.show.figure import COLOURS, new_figure, save_figure
-from polhode.system.single_body import SingleBody, motion
 
 J, omega, duration = (1.0, 2.0, 3.0), (0.3, 2.0, 0.4), 20.0  # kg m², rad/s, s
 steps = np.array([0.2, 0.1, 0.05, 0.025])  # s
 policies = {"p": "p alone", "none": "nothing", "state": "p and ṗ", "lie": "Lie-group step"}
-body = SingleBody.make(J, omega)
+body = ph.SingleBody.make(J, omega)
 exact = normalise(ph.exact.free_body(J, omega, duration).p)
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
+from polhode.papers.single_body import motion
 from polhode.quaternion import angle_between, normalise, rate
 from polhode.show.figure import COLOURS, new_figure, save_figure
-from polhode.system.single_body import SingleBody, motion
 
 J, omega, duration = np.array([1.0, 2.0, 3.0]), np.array([0.3, 2.0, 0.4]), 20.0  # kg m², rad/s, s
 steps = [0.2, 0.1, 0.05, 0.02]  # s
@@ -26,7 +26,7 @@ four_T0 = 2 * omega @ (J * omega)  # kept from outside, J
 
 def monitored(form, h):
     """Times, attitude error, |λ|/4T₀, |λ/4T₀ − 1| and |λ − 2 ω·Jω/‖p‖²|/4T₀ of one run."""
-    t, p, w = motion(form, SingleBody.make(J, omega), duration, h)
+    t, p, w = motion(form, ph.SingleBody.make(J, omega), duration, h)
     pdot = rate(p, w, unit=False)  # w is the rate of p/‖p‖
     found = ph.acceleration(form, p, pdot, J, unit=False)
     error = angle_between(normalise(p), normalise(ph.exact.free_body(J, omega, t).p))

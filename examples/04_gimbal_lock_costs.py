@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
+from polhode.papers.single_body import motion
 from polhode.quaternion import angle_between, from_axis_angle, normalise
 from polhode.show.figure import COLOURS, new_figure, save_figure
-from polhode.system.single_body import SingleBody, motion
 
 J, omega, h = np.array([1.0, 2.0, 3.0]), (0.0, 1.0, 0.2), 0.005  # kg m², rad/s at the closest point, s
 distances = np.array([0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003])  # rad
@@ -34,7 +34,7 @@ def errors(d):
     """The attitude error, rad, of each form, from 1 s before the closest point to 1 s after it."""
     closest = from_axis_angle([1.0, 0.0, 0.0], d)
     exact = ph.exact.free_body(J, omega, [-1.0, 1.0], p=closest)
-    body = SingleBody.make(J, exact.omega[0], normalise(exact.p[0]))
+    body = ph.SingleBody.make(J, exact.omega[0], normalise(exact.p[0]))
     ends = [motion(form, body, 2.0, h).p[-1] for form in forms]
     return angle_between(normalise(ends), normalise(exact.p[1]))
 

@@ -18,17 +18,18 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
+from polhode.dynamics.single.variables import variables
 from polhode.integrate.method import VectorStep, fixed_step
+from polhode.papers.single_body import motion
 from polhode.quaternion import angle_between, norm, normalise
 from polhode.scalar import split
 from polhode.show.figure import COLOURS, new_figure, save_figure
-from polhode.system.single_body import SingleBody, motion, variables
 
 J, omega, duration = np.array([1.0, 2.0, 3.0]), np.array([0.3, 2.0, 0.4]), 20.0  # kg m², rad/s, s
 steps = [0.2, 0.1, 0.05, 0.025]  # s
 policies = {"none": "p left as it comes", "p": "p/‖p‖", "state": "p and ṗ projected", "lie": "Lie-group step"}
 forms = {"schwab-meijaard-45": "State form, Schwab-Meijaard (45), (46)", "sherif-38": "Second-order form, Sherif (38)"}
-body = SingleBody.make(J, omega)
+body = ph.SingleBody.make(J, omega)
 exact = normalise(ph.exact.free_body(J, omega, duration).p)
 
 

@@ -34,10 +34,11 @@ _NAMES = {
     "polhode.show.animation": ["animate"],
     "polhode.show.cans.draw": ["draw_cans"],
     "polhode.scalar": [
-        "acos", "asin", "atan2", "cos", "exp", "log", "maximum", "minimum", "sin", "sqrt", "tan", "where",
+        "Vec", "acos", "asin", "atan2", "cos", "cross", "dot", "exp", "length", "log", "maximum", "minimum", "sin",
+        "sqrt", "tan", "where",
     ],
     "polhode.system.system": ["System", "compile"],
-    "polhode.system.single_body": ["SingleBody"],
+    "polhode.dynamics.single.variables": ["SingleBody"],
     "polhode.papers.compare": ["compare"],
     "polhode.analysis.linear": ["Linear", "linearize"],
     "polhode.analysis.modes": ["Mode"],
@@ -62,8 +63,10 @@ _NAMES = {
     "polhode.formats.load": ["load"],
     "polhode.integrate.methods": ["methods"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "Constraint", "ElementKind", "Force", "ForceFunction",
-        "Joint", "JointKind", "Key", "Model", "Parameter", "Spring", "Start", "register_joint",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Body", "BodyConstraint", "Closing", "Constraint", "ConstraintKind",
+        "CoordinateConstraint", "ElementKind", "Force", "ForceElement", "ForceFunction", "Joint", "JointKind", "Key",
+        "MachineState", "Model", "MovingFrame", "Parameter", "Spring", "Start", "Wrench", "register_constraint",
+        "register_force", "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

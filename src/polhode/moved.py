@@ -13,7 +13,7 @@ MOVED = {
     "polhode.assemble.compare": "polhode.papers.compare",
     "polhode.assemble.equations": "polhode.equations_of_motion.equations",
     "polhode.assemble.simulate": "polhode.simulation.simulate",
-    "polhode.assemble.single": "polhode.system.single_body",
+    "polhode.assemble.single": "polhode.papers.single_body",
     "polhode.assemble.system": "polhode.system.system",
     "polhode.dynamics.chain": "polhode.papers.chain",
     "polhode.show.plot": "polhode.show.plots.kinds",

@@ -33,6 +33,7 @@ class Twist(NamedTuple):
 
 
 ORIGIN = vec(0.0, 0.0, 0.0)
+Z = vec(0.0, 0.0, 1.0)
 WORLD_FRAME = Frame(identity(3), ORIGIN)
 AT_REST = Twist(ORIGIN, ORIGIN)
 

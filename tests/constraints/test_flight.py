@@ -57,3 +57,18 @@ def test_what_cannot_be_told_of_bodies_that_fly_is_refused(joint, what):
     model = ph.Model("m", bodies=[body], joints=[ph.Joint("j", "revolute", "world", "b", **joint)])
     with pytest.raises(ph.ModelError, match=what or "has stiffness"):
         ph.absolute(model)
+
+
+def test_a_universal_joint_of_oblique_axes_flies_too():
+    """Its two axes keep their angle, whatever it is."""
+    model = random_model(["revolute", "universal", "spherical"], 4, armature=False)
+    joint = next(joint for joint in model.joints if joint.type == "universal")
+    assert abs(np.dot(joint.axis, joint.axis2)) > 0.05 * np.linalg.norm(joint.axis) * np.linalg.norm(joint.axis2)
+    rng = np.random.default_rng(1)
+    q, v = random_q(model, rng), rng.normal(size=model.nv)
+    flight = ph.absolute(model)
+    back_q, back_v = flight.back(*flight.to(q, v))
+    np.testing.assert_allclose(ph.compile(model).difference(q, back_q), np.zeros(model.nv), atol=1e-12)
+    np.testing.assert_allclose(back_v, v, atol=1e-12)
+    missed = ph.compile(flight.model, target="python").constraint_residuals(*flight.to(q, v))
+    assert max(np.max(abs(missed.positions)), np.max(abs(missed.rates))) < 1e-13

@@ -121,9 +121,9 @@ def test_large_runs_are_computed_few_at_a_time():
     model = ph.load("double-pendulum")
     study_ = study(model, {"start.q.hinge": ph.Uniform(0, 1)}, runs=128, duration=20.0, step=1e-4, method="rk4", every=1, keep=[])  # noqa: E501  # fmt: skip
     from polhode.ensemble.sweep import SweepJob
-    from polhode.ensemble.work import StudyLimits
+    from polhode.ensemble.sweep_options import SweepOptions
 
-    assert SweepJob(study_, None, False, False, 1, "cpu", "double", None, None, None, StudyLimits())._size() < 16
+    assert SweepJob(study_, SweepOptions(threads=1))._size() < 16
 
 
 NAMES = [

@@ -6,7 +6,7 @@ import pytest
 import polhode as ph
 from polhode.formats.overrides import overridden
 from polhode.integrate.methods import method_named
-from polhode.kernel.work_stealing import in_threads
+from polhode.kernel.work_threads import in_threads
 from polhode.simulation import step_state
 from polhode.simulation.batch_run import KINETIC, POTENTIAL, BatchRun, BatchSpec, controlled_steps, equal_steps
 from polhode.simulation.compiled_run import RunSpec

@@ -142,10 +142,10 @@ def test_what_a_killed_writer_left_is_removed(place):
     gravity()
     left = place / ".0123.part"
     left.write_bytes(b"half")
-    cache.save("other", cache.Entry({}, b""))
+    cache.save("other", cache.CachedKernel({}, b""))
     assert left.exists()  # it may still be written
     os.utime(left, (0, 0))
-    cache.save("other", cache.Entry({}, b""))
+    cache.save("other", cache.CachedKernel({}, b""))
     assert not left.exists()
 
 
@@ -183,7 +183,7 @@ def test_models_with_functions_are_not_kept(place, function):
 def test_the_folder_stays_within_its_limit(place, monkeypatch):
     monkeypatch.setattr(cache, "LIMIT", 25_000)
     for k in range(12):
-        cache.save(f"{k:02}", cache.Entry({"k": k}, bytes(5_000)))
+        cache.save(f"{k:02}", cache.CachedKernel({"k": k}, bytes(5_000)))
         os.utime(place / f"{k:02}.kernel", (k, k))
     kept = sorted(path.stem for path in place.glob("*.kernel"))
     assert kept == ["08", "09", "10", "11"]

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from polhode.kernel.interrupt import interruptible, left_alone
-from polhode.kernel.work_stealing import Stopped, go_on, in_threads
+from polhode.kernel.work_threads import Stopped, go_on, in_threads
 
 LONG = 8.0
 """Seconds that a call would take."""

@@ -11,7 +11,7 @@ from close import assert_close
 from emulated import GCC, Emulated
 from polhode.kernel import Builder, Graph, Port, Symbol, evaluate, jacobian, replay, trace
 from polhode.kernel.backends import c, cuda
-from polhode.kernel.backends.llvm import body
+from polhode.kernel.backends.llvm import function_text
 from polhode.kernel.backends.llvm.compile import build, lanes
 from polhode.kernel.operations import MEANING, OPERATIONS
 from polhode.scalar import Vec, where
@@ -60,7 +60,7 @@ def on_cuda(graph, folder):
     yield Emulated(graph, folder)(len(ROWS), x=ROWS)
 
 
-BACKENDS = {"llvm": (body.TEXT, on_llvm), "c": (c.TEXT, on_c), "cuda": (cuda.TEXT, on_cuda)}
+BACKENDS = {"llvm": (function_text.TEXT, on_llvm), "c": (c.TEXT, on_c), "cuda": (cuda.TEXT, on_cuda)}
 """Of every backend its table of text, and what runs a graph on all rows."""
 
 

@@ -515,5 +515,5 @@ def test_wrong_values_are_told(values, words):
 def test_symbols_show_what_they_are():
     shown = []
     trace(lambda x: shown.extend([repr(x), repr(x + 1), repr(x < 1)]), x=())
-    assert shown == ["<Symbol 0: input x>", "<Symbol 2: add(0, 1)>", "<Condition 3: less(0, 1)>"]
+    assert shown == ["<Symbol 0: input x>", "<Symbol 2: add(0, 1)>", "<BooleanSymbol 3: less(0, 1)>"]
     assert Symbol.__array_ufunc__ is None

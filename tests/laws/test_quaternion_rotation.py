@@ -162,3 +162,25 @@ def test_scalar_last_is_named_in_both_directions():
 def test_both_signs_are_one_attitude(p, x):
     assert_close(quaternion.rotate(p, x), quaternion.rotate(-p, x))
     assert_close(quaternion.rotation_matrix(p), quaternion.rotation_matrix(-p))
+
+
+@given(directions(), directions(), st.sampled_from([0.0, 1e-9, 1e-5, 1.0]))
+def test_the_shortest_rotation_takes_one_direction_to_another(a, other, away):
+    """Also where both point (nearly) opposite ways; its angle is that between them."""
+    b = away * other - a
+    if not np.linalg.norm(b) > 0.1:
+        return
+    b = b / np.linalg.norm(b)
+    p = quaternion.shortest_rotation(a, b)
+    assert_close(np.linalg.norm(p), 1.0)
+    assert_close(quaternion.rotate(p, a), b)
+    angle = np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b)
+    assert_close(quaternion.axis_angle(p).angle, angle)
+
+
+def test_the_shortest_rotation_of_an_axis_to_itself_is_none_and_to_its_opposite_a_half_turn():
+    z = np.array([0.0, 0, 1])
+    found = quaternion.shortest_rotation(z, [z, -z])
+    np.testing.assert_array_equal(found, [[1, 0, 0, 0], [0, 1, 0, 0]])
+    for a in np.vstack([np.eye(3), -np.eye(3)]):
+        assert_close(quaternion.rotate(quaternion.shortest_rotation(a, -a), a), -a)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.dynamics.single.variables import SingleBody
 from polhode.integrate.adaptive import dop853
 from polhode.integrate.explicit import rk4
+from polhode.papers.single_body import NORMS, motion, reference
 from polhode.scalar import Vec, vec
-from polhode.system.single_body import NORMS, SingleBody, motion, reference
 
 BODY = SingleBody.make((1.0, 2.0, 3.0), (0.3, 2.0, 0.4), (0.5, 0.5, 0.5, 0.5))
 

@@ -5,7 +5,8 @@ import pytest
 
 import polhode as ph
 from polhode.bench.published import FOLDER
-from polhode.system.single_body import SingleBody, motion, reference
+from polhode.dynamics.single.variables import SingleBody
+from polhode.papers.single_body import motion, reference
 
 TABLE = np.genfromtxt(FOLDER / "heavy_top.csv", delimiter=",", names=True, skip_header=3)
 INERTIA = (15.234375, 0.46875, 15.234375)  # about the fixed point

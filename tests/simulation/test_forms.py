@@ -5,7 +5,8 @@ import pytest
 
 import polhode as ph
 from close import assert_close
-from polhode.system.single_body import SingleBody, motion
+from polhode.dynamics.single.variables import SingleBody
+from polhode.papers.single_body import motion
 
 TOP = ph.load("heavy-top")
 RUNS = {"duration": 0.1, "step": 1e-3, "every": 20}

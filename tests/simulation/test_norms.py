@@ -6,14 +6,13 @@ import pytest
 import polhode as ph
 from integration import ARM_START, TUMBLER, TUMBLER_START, arm
 from polhode.integrate.methods import METHODS
-from polhode.simulation.run_loop import ON_GROUP
 from simulation.cases import attitude_gap
 
 STEPS = 40
 ROUNDING = 4 * STEPS * np.finfo(float).eps
 """Of a quaternion that is turned, never added to: some units in the last place at each step."""
 
-GROUP = [n for n, m in METHODS.items() if m.family in ("Lie group", "structure-preserving") or n in ON_GROUP]
+GROUP = [name for name, method in METHODS.items() if method.on_group]
 
 
 def tumble(norm, method="rk4", steps=STEPS):

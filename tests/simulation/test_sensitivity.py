@@ -196,7 +196,7 @@ def test_the_variational_equation_gives_the_same():
     q, v = random_q(model, rng), rng.normal(size=model.nv)
     system, n = ph.compile(model), model.nv
     run = ph.simulate(model, q, v, 1.0, tolerance=1e-12, samples=5, sensitivities=["start.q", "start.v"])
-    balls = [e.v for e in make_tree(model).elements if e.kind == "ball"]
+    balls = [e.v for e in make_tree(model).elements if e.kind.quaternion]
 
     def rhs(t, y):
         q, v, S = y[: model.nq], y[model.nq : model.nq + n], y[model.nq + n :].reshape(2 * n, -1)

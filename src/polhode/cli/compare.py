@@ -56,8 +56,8 @@ def compare(
 ) -> None:
     """All published formulations on one motion: accelerations, multipliers, errors, costs."""
     from polhode.dynamics.single import forms
+    from polhode.dynamics.single.variables import SingleBody
     from polhode.papers.compare import START, compare as run
-    from polhode.system.single_body import SingleBody
 
     moments = [inertia[0:3], inertia[3:6], inertia[6:9]] if len(inertia) == 9 else inertia
     loads = {"torque": torque, "space_torque": space_torque, "force": force, "point": point}

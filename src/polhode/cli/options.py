@@ -120,6 +120,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "number": {"type": float},
     "whole": {"type": int},
     "text": {"type": str},
+    "address": {"type": str, "metavar": "tcp://…"},
     "pair": {"type": NumberList(2), "metavar": "ALPHA,BETA"},
     "switch": {"is_flag": True},
 }

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
+from polhode.cli.options import options_of
+from polhode.ensemble.option_table import FLAGS, SWEEP_OPTIONS
 from polhode.errors import InputError, PolhodeWarning, message
 
 if TYPE_CHECKING:
@@ -34,17 +36,7 @@ FAILED = 3
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder.  [default: STUDY-sweep]")
 @click.option("--runs", type=int, default=None, help="How many runs, in place of the file's number.")
 @click.option("--seed", type=int, default=None, help="Another seed than the file's.")
-@click.option("--threads", type=int, default=None, help="Threads of this process.  [default: all processors]")
-@click.option("--device", default="cpu", show_default=True, help="cpu, cuda, or auto: a GPU where there is one.")
-@click.option("--precision", default="double", show_default=True, help="double; or single, on a GPU.")
-@click.option("--scheduler", default=None, metavar="tcp://…", help="A Dask scheduler; its workers see the folder.")
-@click.option("--chunk", type=int, default=None, help="Runs computed and written together.  [default: about 0.5 s]")
-@click.option("--max-runs", type=float, default=1e9, show_default=True, help="Refuse a study of more runs.")
-@click.option("--max-steps", type=float, default=1e12, show_default=True, help="… of more equal steps in all.")
-@click.option("--max-bytes", type=float, default=1e12, show_default=True, help="… that keeps more.")
-@click.option("--max-memory", type=float, default=2e9, show_default=True, help="… that holds more bytes at a time.")
-@click.option("--resume", is_flag=True, help="Go on with a study that was cut off, or whose files are damaged.")
-@click.option("--force", is_flag=True, help="Discard the study that is there.")
+@options_of(SWEEP_OPTIONS)
 @click.option("--verify", is_flag=True, help="Only compare every file of the study with its digest.")
 @click.option("--report/--no-report", default=True, help="Write summary.nc and report.html.  [default: yes]")
 @click.option("--log", type=click.Path(path_type=Path), default=None, help="Write progress into this file too.")
@@ -66,15 +58,14 @@ def sweep(source: str | None, **asked: Any) -> None:
     source, folder = _places(source, asked)
     study = load_study(source, runs=asked["runs"], seed=asked["seed"])
     begin = time.monotonic()
-    names: tuple[str, ...] = ("threads", "device", "precision", "scheduler", "chunk", "resume", "force")
-    names += ("max_runs", "max_steps", "max_bytes", "max_memory")
+    options = {name: asked[name] for name in FLAGS if asked[name] is not None}
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("always", PolhodeWarning)
         warnings.showwarning = lambda told, *_, **__: click.echo(f"note: {told}", err=True)
         progress = _progress(stack, study.name, asked)
         try:
-            dataset = run_study(study, out=folder, progress=progress, **{name: asked[name] for name in names})
+            dataset = run_study(study, out=folder, progress=progress, **options)
         except KeyboardInterrupt:
             click.echo(f"polhode: nothing that was written is lost: polhode sweep --resume --out {folder}", err=True)
             raise

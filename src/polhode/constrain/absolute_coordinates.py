@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from polhode.dynamics import absolute, constraints, forces, inertia, inverse
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.constraints import Condition
 from polhode.dynamics.kinematics import frames
 from polhode.linalg.augmented import by_multipliers, unit_scale
 from polhode.linalg.constrained import ConstrainedProblem, ConstrainedSolution
 from polhode.model import Model, Tree
-from polhode.model.absolute import flown
+from polhode.model.constraints.base import ConstraintCondition
+from polhode.model.joints.base import JointKind
 from polhode.quaternion import L
 from polhode.scalar import Scalar, Vec, is_zero, sqrt, square, where
 
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
 class Absolute(NamedTuple):
     """What the engine knows of a model."""
 
-    types: dict[str, str]
+    kinds: dict[str, JointKind]
     """Of the joints by name."""
     of_coordinates: frozenset[str]
     """The constraints on coordinates, by name."""
@@ -49,28 +49,29 @@ class Absolute(NamedTuple):
     def of(cls, model: Model) -> "Absolute":
         """The joints and constraints of a model."""
         named = frozenset(c.name for c in model.constraints if c.kind.of_coordinates)
-        return cls({joint.name: joint.type for joint in model.joints}, named)
+        return cls({joint.name: joint.kind for joint in model.joints}, named)
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ of a tree alone."""
         return self.accelerate(x, (), (), RANK).a
 
     def accelerate(
-        self, x: Arguments, conditions: Sequence[Condition], pull: Sequence[Scalar], tolerance: Scalar
+        self, x: Arguments, conditions: Sequence[ConstraintCondition], pull: Sequence[Scalar], tolerance: Scalar
     ) -> ConstrainedSolution:
         """v̇ of the arguments of a call, and the multipliers of conditions, in their order.
 
         conditions  those of positions first
         pull        what is taken from the b of each row
         """
-        tree, free = x.tree, flown(x.tree)
+        tree, free = x.tree, absolute.free_bodies(x.tree)
         at = frames(tree, x.q)
         now, P, still = (
             absolute.bodies(tree, x.q, x.v),
             absolute.rates(tree, x.q, at),
             absolute.turning(tree, x.q, at, x.v),
         )
-        joints = constraints.rows(free, absolute.joints(tree, self.types), x.t, now.Q, now.V)
+        held_by = [joint.condition() for joint in absolute.closed_joints(tree, self.kinds)]
+        joints = constraints.rows(free, held_by, x.t, now.Q, now.V)
         own = self._rows(x, free, conditions, now, P, still)
         M, f = _moved(x, free, now, P, still)
         turns = [L(Vec(now.Q[7 * k + 3 : 7 * k + 7])) for k in range(free.nv // 6)]
@@ -93,7 +94,13 @@ class Absolute(NamedTuple):
         )
 
     def _rows(
-        self, x: Arguments, free: Tree, conditions: Sequence[Condition], now: absolute.Bodies, P: Vec, still: Vec
+        self,
+        x: Arguments,
+        free: Tree,
+        conditions: Sequence[ConstraintCondition],
+        now: absolute.Bodies,
+        P: Vec,
+        still: Vec,
     ) -> Rows:
         """The rows of conditions, in their order."""
         A, b = [], []

@@ -17,9 +17,8 @@ from polhode.constrain.function_constraints import row_names
 from polhode.constrain.row_scales import Scales, ordered, scales
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.constraints import Condition
 from polhode.dynamics.sweeps import Sweep
-from polhode.integrate.method import Bound
+from polhode.integrate.method import StepConstraints
 from polhode.linalg.augmented import by_multipliers
 from polhode.linalg.constrained import (
     UNROLLED,
@@ -33,6 +32,7 @@ from polhode.linalg.constrained import (
 )
 from polhode.linalg.null_space import by_null_space
 from polhode.model import Model, Tree, make_tree
+from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.description import check_constraint
 from polhode.model.per_model_cache import once_each
 from polhode.scalar import Scalar, SharedFunction, Vec, identity, is_zero, iterate, jacobian, maximum, minimum, where
@@ -96,7 +96,7 @@ class Back(NamedTuple):
 class ConstrainedDynamics:
     """The conditions of a model, and what their rows are compared with."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[ConstraintCondition, ...]
     scales: Scales
     way: ConstraintPolicy
     absolute: Absolute
@@ -116,12 +116,12 @@ class ConstrainedDynamics:
         """How many rows are of positions."""
         return sum(len(c.rows) for c in self.conditions if c.holonomic)
 
-    def rows(self, x: Arguments) -> constraints.Rows:
+    def rows(self, x: Arguments) -> constraints.ConstraintRows:
         """φ, r, A and b of the arguments of a call."""
         found = constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
         return found._replace(b=found.b - self._pull(found)) if self.way.baumgarte else found
 
-    def _pull(self, rows: constraints.Rows) -> Vec:
+    def _pull(self, rows: constraints.ConstraintRows) -> Vec:
         """What Baumgarte's stabilisation takes from b."""
         if self.way.baumgarte is None:
             return Vec([0.0] * len(rows.b))
@@ -134,7 +134,7 @@ class ConstrainedDynamics:
         acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
         return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
 
-    def accelerate(self, x: Arguments) -> tuple[ConstrainedSolution, constraints.Rows]:
+    def accelerate(self, x: Arguments) -> tuple[ConstrainedSolution, constraints.ConstraintRows]:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
         rows = self.rows(x)
         tolerance = self.tolerance(rows.phi)
@@ -173,20 +173,23 @@ class ConstrainedDynamics:
         found, rows = self.accelerate(x)
         return Reactions(found.multipliers, found.multipliers @ rows.A, found.rank, found.dependent)
 
-    def bound(self, tree: Tree, given: Callable[[Scalar, Vec, Vec], Vec]) -> Bound:
-        """What methods that solve for multipliers see of the conditions; given: τ of (t, q, v)."""
+    def step_constraints(self, tree: Tree, given: Callable[[Scalar, Vec, Vec], Vec]) -> StepConstraints:
+        """What methods that solve for multipliers see of the constraints; given: τ of (t, q, v)."""
         still = Vec([0.0] * tree.nv)
 
-        def pushed(t: Scalar, q: Vec, lam: Vec) -> Vec:
+        def residuals(t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
+            return self.residuals(tree, t, q, v)
+
+        def force(t: Scalar, q: Vec, lam: Vec) -> Vec:
             return lam @ self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t)).A
 
-        def missing(t: Scalar, q: Vec, v: Vec, vd: Vec) -> Vec:
+        def required_force(t: Scalar, q: Vec, v: Vec, vd: Vec) -> Vec:
             return self.needed(Arguments(tree, q, v, t=t), vd) - given(t, q, v)
 
         def dependent(t: Scalar, q: Vec, v: Vec) -> Vec:
             return self.accelerate(Arguments(tree, q, v, tau=still, t=t))[0].dependent
 
-        return Bound(self.holonomic, lambda t, q, v: self.residuals(tree, t, q, v), missing, pushed, dependent)
+        return StepConstraints(self.holonomic, residuals, required_force, force, dependent)
 
     def residuals(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """φ of the positions and r of all rates."""
@@ -369,7 +372,7 @@ def constrained_dynamics(model: Model, way: ConstraintPolicy = DEFAULT_POLICY) -
 
 
 @once_each
-def _conditions(model: Model) -> tuple[tuple[Condition, ...], Scales]:
+def _conditions(model: Model) -> tuple[tuple[ConstraintCondition, ...], Scales]:
     for constraint in model.constraints:
         check_constraint(model, constraint)
     found = tuple(

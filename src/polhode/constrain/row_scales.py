@@ -7,7 +7,7 @@ import numpy as np
 
 from polhode.dynamics import inertia, kinematics
 from polhode.model import WORLD, Constraint, Model, Tree, plain
-from polhode.model.constraints.base import Condition
+from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
 from polhode.spatial import ORIGIN
@@ -30,12 +30,12 @@ class Scales(NamedTuple):
     """Whether the mass matrix alone is singular."""
 
 
-def ordered(found: tuple[Condition, ...]) -> list[Condition]:
+def ordered(found: tuple[ConstraintCondition, ...]) -> list[ConstraintCondition]:
     """Conditions in the order of their rows: those of positions first."""
     return sorted(found, key=lambda c: not c.holonomic)
 
 
-def scales(model: Model, tree: Tree, found: tuple[Condition, ...]) -> Scales:
+def scales(model: Model, tree: Tree, found: tuple[ConstraintCondition, ...]) -> Scales:
     """What rows are compared with, measured at a few configurations.                                 BEYOND §5"""
     held = {constraint.name: constraint for constraint in model.constraints}
     conditions = ordered(found)

@@ -1,29 +1,26 @@
 """A tree seen from its bodies: where each is and how it moves, its joints as conditions, its rates from theirs.
 
-Velocities of the bodies are V = (ẋ of the origin, ω in body axes), 6 each, in the order of `model.flown`. With
+Velocities of the bodies are V = (ẋ of the origin, ω in body axes), 6 each, in the order of `free_bodies`. With
 V = J v:  v = P V, P J = 1, and  V̇ = J v̇ + J̇ v.                                              BEYOND §4
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from polhode.dynamics.forward import small_inverse
 from polhode.dynamics.kinematics import accelerations, frames, orientations, unit_motions, velocities
-from polhode.model import Element, Tree
-from polhode.model.constraints.base import BodyConstraint, Condition
-from polhode.model.constraints.frames import End, end
-from polhode.model.constraints.loop_joints import LENGTHS
+from polhode.model.constraints.base import BodyConstraint, ConstraintCondition
+from polhode.model.constraints.frames import end
 from polhode.model.constraints.registry import CONSTRAINTS
-from polhode.model.joints.base import UPRIGHT
-from polhode.model.state import MachineState
-from polhode.model.tree import GROUND
+from polhode.model.joints.base import Element, JointKind
+from polhode.model.joints.registry import JOINTS
+from polhode.model.parts import Joint
+from polhode.model.topology import WORLD
+from polhode.model.tree import GROUND, Numbers, Tree, joint_elements
 from polhode.quaternion import product, skew
-from polhode.scalar import Scalar, Vec, cross, dot, length, square, vec, where
+from polhode.scalar import Scalar, Vec, cross, dot, square
 from polhode.spatial import Frame
-
-KINDS = {"fixed": "weld"}
-"""Joints of a tree whose name as a constraint is another."""
 
 
 class Bodies(NamedTuple):
@@ -102,45 +99,62 @@ def _joints(tree: Tree) -> list[list[int]]:
     return found[:-1]
 
 
-def joints(tree: Tree, types: dict[str, str]) -> list[Condition]:
-    """The joints of a tree as conditions between its bodies; types: of the joints by name. A free joint has none."""
-    made = [_condition(tree, [tree.elements[i] for i in joint], types) for joint in _joints(tree)]
-    return [condition for condition in made if condition]
+def free_bodies(tree: Tree) -> Tree:
+    """The bodies of a tree in its order, each on a free joint of its own; gravity acts, no other force."""
+    elements: list[Element] = []
+    of_body = {WORLD: GROUND}
+    free = JOINTS["free"]
+    for e in tree.elements:
+        if e.body is None:
+            continue
+        count = len(of_body) - 1
+        joint = Joint(e.body, "free", WORLD, e.body)
+        at = len(elements), free.nq * count, free.nv * count
+        elements += joint_elements(joint, GROUND, *at, e.inertia, Numbers({}))
+        of_body[e.body] = len(elements) - 1
+    count = len(of_body) - 1
+    return Tree(
+        tree.name, tree.gravity, tuple(elements), of_body, (), free.nq * count, free.nv * count, tree.constraints
+    )
 
 
-def _condition(tree: Tree, elements: Sequence[Element], types: dict[str, str]) -> Condition | None:
-    first, last = elements[0], elements[-1]
-    kind = types[first.joint]
-    if kind == "free":
-        return None
-    parent = tree.elements[first.parent].body if first.parent != GROUND else "world"
-    to_axis = _from_z(first.axis) if kind in ("revolute", "prismatic", "screw", "cylindrical", "universal") else UPRIGHT
-    a = {"body_a": parent, "position_a": first.position, "orientation_a": product(first.orientation, to_axis)}
-    b = {"body_b": last.body, "orientation_b": to_axis}
-    data = {**a, **b, **first.numbers}
-    if kind == "universal":
-        return _universal(first, last, data)
-    closing = CONSTRAINTS[KINDS.get(kind, kind)]
-    assert isinstance(closing, BodyConstraint)
-    residual = lambda s: closing.positions(end(data, "a", s), end(data, "b", s), data)  # noqa: E731
-    return Condition(f"joint {first.joint}", closing.rows, True, residual, ("length",) * len(closing.rows))
+class ClosedJoint(NamedTuple):
+    """A joint of a tree as a constraint between its two bodies: its kind and its data."""
+
+    joint: str
+    kind: BodyConstraint
+    data: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What the constraint is called."""
+        return f"joint {self.joint}"
+
+    def condition(self) -> ConstraintCondition:
+        """Its residual."""
+        kind, data, rows = self.kind, self.data, self.kind.rows
+        residual = lambda s: kind.positions(end(data, "a", s), end(data, "b", s), data)  # noqa: E731
+        return ConstraintCondition(self.name, rows, True, residual, ("length",) * len(rows))
 
 
-def _universal(first: Element, last: Element, data: dict) -> Condition:
-    """Two axes that keep their angle, right or not."""
-    angle = dot(first.axis, last.axis)
-
-    def residual(s: MachineState) -> Vec:
-        a: End = end({**data, "orientation_a": first.orientation}, "a", s)
-        b: End = end({**data, "orientation_b": UPRIGHT}, "b", s)
-        return Vec((*(a.R.T @ (b.o - a.o)), dot(a.R @ first.axis, b.R @ last.axis) - angle))
-
-    return Condition(f"joint {first.joint}", (*LENGTHS, "turn z"), True, residual, ("length",) * 4)
-
-
-def _from_z(axis: Vec) -> Vec:
-    """The quaternion of the shortest turn that takes z to an axis, or to its opposite where that is nearer."""
-    x, y, z = axis
-    sign = where(z < 0, -1.0, 1.0)
-    p = vec(1 + sign * z, -sign * y, sign * x, 0.0)
-    return p / length(p)
+def closed_joints(tree: Tree, kinds: Mapping[str, JointKind]) -> list[ClosedJoint]:
+    """The joints of a tree as constraints; a free joint is none.  kinds: of the joints by name"""
+    found = []
+    for joint in _joints(tree):
+        elements = [tree.elements[i] for i in joint]
+        first, last = elements[0], elements[-1]
+        closing = kinds[first.joint].closing(elements)
+        if closing is None:
+            continue
+        kind = CONSTRAINTS[closing.constraint]
+        assert isinstance(kind, BodyConstraint)
+        data = {
+            "body_a": tree.elements[first.parent].body if first.parent != GROUND else WORLD,
+            "body_b": last.body,
+            "position_a": first.position,
+            "orientation_a": product(first.orientation, closing.turn_a),
+            "orientation_b": closing.turn_b,
+            **closing.data,
+        }
+        found.append(ClosedJoint(first.joint, kind, data))
+    return found

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from polhode.dynamics.kinematics import machine_state, rate
 from polhode.model import Constraint, Tree
-from polhode.model.constraints.base import Condition
+from polhode.model.constraints.base import ConstraintCondition
 from polhode.scalar import Scalar, Vec, jacobian, vec
 
 
-def conditions(constraint: Constraint, names: Sequence[str] = ()) -> list[Condition]:
+def conditions(constraint: Constraint, names: Sequence[str] = ()) -> list[ConstraintCondition]:
     """The conditions of one constraint: of positions, of velocities, or both.
 
     names  of its rows, where only a trial tells them
@@ -21,7 +21,7 @@ def conditions(constraint: Constraint, names: Sequence[str] = ()) -> list[Condit
     return constraint.kind.conditions(constraint.name, constraint.data, names)
 
 
-class Rows(NamedTuple):
+class ConstraintRows(NamedTuple):
     """All conditions at an instant: φ, the rates r (rows of φ first), A v̇ = b of the accelerations."""
 
     phi: Vec
@@ -30,13 +30,13 @@ class Rows(NamedTuple):
     b: Vec
 
 
-def positions(tree: Tree, found: list[Condition], t: Scalar, q: Vec) -> Vec:
+def positions(tree: Tree, found: list[ConstraintCondition], t: Scalar, q: Vec) -> Vec:
     """φ(t, q) of all conditions of positions."""
     now = machine_state(tree, t, q, Vec([0.0] * tree.nv))
     return Vec([x for c in found if c.holonomic for x in c.residual(now)])
 
 
-def speeds(tree: Tree, found: list[Condition], t: Scalar, q: Vec, v: Vec) -> Vec:
+def speeds(tree: Tree, found: list[ConstraintCondition], t: Scalar, q: Vec, v: Vec) -> Vec:
     """r(t, q, v): the rates of φ along the motion, then the conditions of velocities."""
 
     def along(s: Vec) -> Vec:
@@ -50,11 +50,11 @@ def speeds(tree: Tree, found: list[Condition], t: Scalar, q: Vec, v: Vec) -> Vec
     return Vec([*rates, *(x for c in found if not c.holonomic for x in c.residual(now))])
 
 
-def rows(tree: Tree, found: list[Condition], t: Scalar, q: Vec, v: Vec) -> Rows:
+def rows(tree: Tree, found: list[ConstraintCondition], t: Scalar, q: Vec, v: Vec) -> ConstraintRows:
     """Everything about the conditions at an instant.
 
     A = ∂r/∂v,  b = −d/ds r(t + s, q + s q̇, v):  ṙ = A v̇ − b                           Udwadia (3)–(5)
     """
     r, A = jacobian(lambda w: speeds(tree, found, t, q, w), v)
     _, turning = jacobian(lambda s: speeds(tree, found, t + s[0], q + s[0] * rate(tree, q, v), v), vec(0.0 * q[0]))
-    return Rows(positions(tree, found, t, q), r, A, Vec([-row[0] for row in turning]))
+    return ConstraintRows(positions(tree, found, t, q), r, A, Vec([-row[0] for row in turning]))

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from polhode.dynamics import inverse, kinematics
 from polhode.dynamics.forces import add_wrench
 from polhode.model import Constraint, Tree
-from polhode.model.constraints.base import BodyConstraint
-from polhode.model.constraints.frames import End, end
+from polhode.model.constraints.base import BodyConstraint, as_vector
+from polhode.model.constraints.frames import MovingFrame, end
 from polhode.model.state import MachineState
 from polhode.model.tree import GROUND
 from polhode.quaternion import rotation_matrix_homogeneous, skew
@@ -43,20 +43,20 @@ def reaction(constraint: Constraint, state: MachineState, held: Vec, slipping: V
     a, b, still = end(data, "a", state), end(data, "b", state), Vec([0.0 * state.q[0]] * 6)
     wrench = still
     if kind.rows:
-        wrench = wrench + held @ jacobian(lambda z: Vec(kind.positions(a, _moved(b, z), data)), still)[1]
+        wrench = wrench + held @ jacobian(lambda z: as_vector(kind.positions(a, _moved(b, z), data)), still)[1]
     if kind.rate_rows:
-        wrench = wrench + slipping @ jacobian(lambda z: Vec(kind.velocities(a, _faster(b, z), data)), still)[1]
+        wrench = wrench + slipping @ jacobian(lambda z: as_vector(kind.velocities(a, _faster(b, z), data)), still)[1]
     force, about_b = Vec(wrench[:3]), Vec(wrench[3:])
     point = kind.point(a, b, data)
     return Reaction(force, about_b - cross(point - b.o, force), point, a.R)
 
 
-def _moved(b: End, z: Vec) -> End:
+def _moved(b: MovingFrame, z: Vec) -> MovingFrame:
     """The frame a small step and a small turn further."""
     return b._replace(o=b.o + Vec(z[:3]), R=b.R + skew(Vec(z[3:])) @ b.R)
 
 
-def _faster(b: End, z: Vec) -> End:
+def _faster(b: MovingFrame, z: Vec) -> MovingFrame:
     return b._replace(velocity=b.velocity + Vec(z[:3]), omega=b.omega + Vec(z[3:]))
 
 

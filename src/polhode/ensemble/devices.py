@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from polhode.ensemble.gpu import GpuBatchRun
 from polhode.ensemble.study_runner import StudyRunner
 from polhode.errors import CompileError, InputError, message
 
@@ -35,8 +36,6 @@ def device_named(name: str, precision: str, runner: StudyRunner) -> Device:
         raise InputError(message("sweep, precision", "contradictory options", "single on the cpu", "double", fix))
     if name == "cpu":
         return Device("cpu")
-    from polhode.ensemble.gpu import GpuBatchRun
-
     try:
         lanes = GpuBatchRun(runner.lanes, precision)
     except CompileError as fault:

@@ -49,7 +49,7 @@ from polhode.ensemble.seal import (
 from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner
 from polhode.ensemble.zarr_layout import fill, needed
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, escaped, message
-from polhode.kernel.work_stealing import in_threads
+from polhode.kernel.work_threads import in_threads
 from polhode.result.atomic_file import FULL
 from polhode.result.digests import Damaged, digest_of, is_count, is_digest, read_json
 from polhode.result.lock import Lock

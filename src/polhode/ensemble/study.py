@@ -3,10 +3,10 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from polhode.ensemble.distributions import Distribution, Grid, distribution
 from polhode.ensemble.measures import Measure
 from polhode.errors import InputError, message
 from polhode.model import Model
+from polhode.model.user_kinds import user_kinds
 from polhode.simulation.option_table import RUN_OPTIONS
 from polhode.simulation.run_options import RunOptions
 
@@ -102,6 +103,8 @@ class Study:
             found[name] = {key: told(value) for key, value in getattr(self, name).items()}
         found["tau"], found["start"] = told(self.tau), [told(self.q), told(self.v)]
         found["model"] = told(self.model)
+        if kinds := user_kinds(self.model):
+            found["kinds"] = {kind.__qualname__: _methods(kind) for kind in kinds}
         return found
 
     @property
@@ -109,6 +112,34 @@ class Study:
         """A digest of the description."""
         text = json.dumps({**self.description, "polhode": __version__}, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+class StudyKeywords(TypedDict, total=False):
+    """Keywords of `ph.sweep` that its `Study` is made of."""
+
+    name: str
+    runs: int | None
+    seed: int
+    design: str
+    derived: Mapping[str, Any]
+    q: Any
+    v: Any
+    duration: float | None
+    step: float | None
+    method: str | None
+    tolerance: float
+    every: int | None
+    times: int | None
+    norm: str
+    tau: Any
+    outputs: Mapping[str, Any]
+    stop: Mapping[str, Stop]
+    measures: Mapping[str, Measure]
+    keep: Sequence[str]
+
+
+STUDY_DEFAULTS: dict[str, Any] = {name: getattr(Study, name, None) for name in StudyKeywords.__annotations__}
+"""The defaults of these keywords; None: nothing, or chosen by the study."""
 
 
 def study(model: Model, samples: Mapping[str, Any], *, runs: int | None = None, **options: Any) -> Study:
@@ -168,6 +199,12 @@ def told(value: Any) -> str:
     if getattr(value, "__code__", None) is None:
         return value if isinstance(value, str) else repr(value)
     return f"function {value.__qualname__} {hashlib.sha256(_code(value).encode()).hexdigest()[:16]}"
+
+
+def _methods(kind: type) -> dict[str, str]:
+    """The code and the values of a class."""
+    inner = {name: getattr(x, "fget", None) or getattr(x, "__func__", x) for name, x in vars(kind).items()}
+    return {name: told(x) for name, x in inner.items() if not name.startswith("__")}
 
 
 def _code(function: Any, depth: int = 3) -> str:

@@ -1,27 +1,28 @@
 """`sweep`: a study, drawn, run, graded and kept; in memory or in a store, here or on a cluster."""
 
-import os
 import threading
 import time
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from polhode.ensemble.cluster import client_of, run_on_cluster
 from polhode.ensemble.devices import Device, device_named
 from polhode.ensemble.in_memory import joined
+from polhode.ensemble.option_table import SWEEP_OPTIONS
 from polhode.ensemble.progress import Lines, News, Progress
 from polhode.ensemble.store import StudyStore, written
-from polhode.ensemble.study import Study, study as make_study
+from polhode.ensemble.study import STUDY_DEFAULTS, Study, study as make_study
 from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner, failing_runs, runner_of
-from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, StudyLimits, work_of
+from polhode.ensemble.sweep_options import SweepKeywords, SweepOptions
+from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, work_of
 from polhode.errors import InputError, PolhodeWarning, message
-from polhode.kernel.work_stealing import in_threads
+from polhode.kernel.work_threads import in_threads
 from polhode.model import Model
-from polhode.system.calls import thread_count
+from polhode.simulation.option_table import check_keywords, takes_options
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,55 +39,35 @@ PROBE = 5e-3
 FEWEST = 64
 """Runs of a chunk, unless they are large."""
 
-MOST_THREADS = 1024
 
-
+@takes_options(SWEEP_OPTIONS, SweepKeywords, STUDY_DEFAULTS)
 def sweep(
     model: Model | Study,
     samples: Mapping[str, Any] | None = None,
     *,
-    out: str | Path | None = None,
-    resume: bool = False,
-    force: bool = False,
-    threads: int | None = None,
-    device: str = "cpu",
-    precision: str = "double",
-    scheduler: Any = None,
-    chunk: int | None = None,
     progress: Progress | bool | None = None,
-    max_runs: float = StudyLimits.max_runs,
-    max_steps: float = StudyLimits.max_steps,
-    max_bytes: float = StudyLimits.max_bytes,
-    max_memory: float = StudyLimits.max_memory,
-    **options: Any,
+    **options: Unpack[SweepKeywords],
 ) -> "xr.Dataset":
-    """Run a model many times, its numbers drawn anew for each run: a Dataset over (run, time, …).
+    """A model run many times, its numbers drawn anew for each run: a Dataset over (run, time, …).
 
-    model      a Model; or a whole `Study`, then without samples and options
-    samples    by name what is drawn: ph.Normal, Uniform, LogUniform, Rotations, Listed, Grid, or scipy.stats' frozen
-               distributions; names are paths ("bodies.arm.mass"), "start.q.hinge", "start.v.hinge", "tau.hinge"
-    out        a folder for the results, which are then read lazily; None: in memory
-    resume     go on with the study in `out`; force: discard what is there
-    threads    None: as many as there are processors
-    device     "cpu", "cuda", or "auto": a GPU where there is one
-    precision  "double", or "single" on a GPU
-    scheduler  a dask.distributed Client, or the address of a scheduler; needs `out`, which all workers see
-    chunk      runs that are computed and written together
-    progress   a function of `News`, called now and then; True: lines on stderr
-    max_…      what a study may make at most: runs, equal steps in all, bytes kept, bytes of memory; counted, and
-               refused where it is more, before anything is computed
-    options    those of `Study`: runs, seed, design, derived, duration, step, method, tolerance, every, times, tau,
-               outputs, stop, measures, keep, …
+    model          a Model; or a whole `Study`, then without samples and its options
+    samples        by name what is drawn: ph.Normal, Uniform, LogUniform, Rotations, Listed, Grid, or frozen
+                   distributions of scipy.stats; names are paths ("bodies.arm.mass"), "start.q.hinge", "start.v.hinge",
+                   "tau.hinge"
+    {options}
+    progress       a function of `News`, called now and then; True: lines on stderr
+    runs, seed, …  see `Study`
     """
+    check_keywords("sweep", SweepKeywords, options)
+    own: dict[str, Any] = {name: value for name, value in options.items() if name in SWEEP_OPTIONS}
+    others: dict[str, Any] = {name: value for name, value in options.items() if name not in own}
     if isinstance(model, Study):
-        if samples is not None or options:
-            raise InputError(message("sweep", "a Study and more", str(samples or options)[:60], "the Study alone"))
+        if samples is not None or others:
+            raise InputError(message("sweep", "a Study and more", str(samples or others)[:60], "the Study alone"))
         study = model
     else:
-        study = make_study(model, samples or {}, **options)
-    limits = StudyLimits(max_runs, max_steps, max_bytes, max_memory)
-    asked = (out, resume, force, threads, device, precision, scheduler, chunk, _told(progress), limits)
-    return SweepJob(study, *asked).run()
+        study = make_study(model, samples or {}, **others)
+    return SweepJob(study, SweepOptions(**own), _told(progress)).run()
 
 
 def _told(progress: Any) -> Progress | None:
@@ -98,44 +79,26 @@ def _told(progress: Any) -> Progress | None:
 class SweepJob:
     """One study being run: here or on a cluster, kept in memory or in a store."""
 
-    def __init__(
-        self, study: Study, out: Any, resume: bool, force: bool, threads: int | None, device: str, precision: str,
-        scheduler: Any, chunk: int | None, progress: Progress | None, limits: StudyLimits,
-    ) -> None:  # fmt: skip
-        """Check what was asked for, before anything is computed."""
-        self.study, self.out, self.progress = study, Path(out) if out is not None else None, progress
-        self.resume, self.force = resume, force
-        self.threads = thread_count("sweep", threads if threads is not None else os.cpu_count() or 1)
-        if self.threads > MOST_THREADS:
-            raise InputError(message("sweep, threads", "too many", f"{self.threads:,}", f"at most {MOST_THREADS}"))
-        self._contradictions(scheduler, device, chunk)
-        limits.check(work_of(study, None if chunk is None else int(chunk), self.threads, self.out is None))
+    def __init__(self, study: Study, options: SweepOptions, progress: Progress | None = None) -> None:
+        """Count the work and find who does it, before anything is computed."""
+        self.study, self.progress = study, progress
+        self.out = Path(options.out) if options.out is not None else None
+        self.resume, self.force, self.threads, self.chunk = (
+            options.resume, options.force, options.thread_count, options.chunk,
+        )  # fmt: skip
+        options.check_work(work_of(study, self.chunk and int(self.chunk), self.threads, self.out is None))
         self.runner = runner_of(study)
         self.client = None
         self.device: Device | None = None
-        if scheduler is not None:
-            self.client, self._borrowed = client_of(scheduler), not isinstance(scheduler, str)
+        if options.scheduler is not None:
+            self.client, self._borrowed = client_of(options.scheduler), not isinstance(options.scheduler, str)
         else:
-            self.device = device_named(device, precision, self.runner)
+            self.device = device_named(options.device, options.precision, self.runner)
             if self.device.note:
                 warnings.warn(f"sweep: {self.device.note}", PolhodeWarning, stacklevel=3)
-        self.chunk = chunk
         self.begun = time.monotonic()
         self.done = self.failed = 0
         self._telling = threading.Lock()
-
-    def _contradictions(self, scheduler: Any, device: str, chunk: Any) -> None:
-        if (self.resume or self.force) and self.out is None:
-            raise InputError(message("sweep", "nothing to resume or to discard", "no folder", "out=…"))
-        if self.resume and self.force:
-            raise InputError(message("sweep", "contradictory options", "resume and force", "one of them"))
-        if scheduler is not None and self.out is None:
-            fix = "Workers write their own chunks: give a folder that they all see."
-            raise InputError(message("sweep, scheduler", "no store", "no folder", "out=…", fix))
-        if scheduler is not None and device != "cpu":
-            raise InputError(message("sweep", "contradictory options", f"a scheduler and device '{device}'", "one"))
-        if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, (int, np.integer)) or chunk < 1):
-            raise InputError(message("sweep, chunk", "not a number of runs", repr(chunk), "1 or more"))
 
     def run(self) -> "xr.Dataset":
         """All runs that are missing; then the Dataset."""

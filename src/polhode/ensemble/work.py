@@ -1,14 +1,12 @@
-"""How much work a study is, counted before anything is computed, and what is too much unless its user allows it."""
+"""How much work a study is, counted before anything is computed."""
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from polhode.ensemble.seal import MOST_RUNS
 from polhode.ensemble.study import SAMPLES, Study
 from polhode.errors import InputError, message
 from polhode.simulation.option_table import DURATION
-from polhode.simulation.work_limits import a_limit, enough
 
 MOST_STEPS = 2**53
 """Equal steps of one run, whatever its user allows: beyond, times are no longer told apart."""
@@ -41,44 +39,6 @@ class Work(NamedTuple):
             f"{_count(self.runs)} runs, {steps}, {_count(self.samples)} samples of each run, "
             f"{_count(self.bytes)} bytes kept, {_count(self.memory)} bytes of memory"
         )
-
-
-@dataclass(frozen=True)
-class StudyLimits:
-    """What a study may make at most; all of them can be raised.
-
-    max_runs    runs
-    max_steps   equal steps of all runs together
-    max_bytes   bytes that are kept, in memory or on disk
-    max_memory  bytes that are held at a time: samples of the runs under way, and all results where there is no folder
-    """
-
-    max_runs: float = 1e9
-    max_steps: float = 1e12
-    max_bytes: float = 1e12
-    max_memory: float = 2e9
-
-    def __post_init__(self) -> None:
-        """Check."""
-        for name in ("max_runs", "max_steps", "max_bytes", "max_memory"):
-            a_limit(f"sweep, {name}", getattr(self, name))
-
-    def check(self, work: Work) -> None:
-        """Refuse more work than is allowed, and say what would allow it."""
-        asked = {
-            "max_runs": work.runs,
-            "max_steps": 0.0 if math.isnan(work.steps) else work.runs * work.steps,
-            "max_bytes": work.bytes,
-            "max_memory": work.memory,
-        }
-        over = {name: count for name, count in asked.items() if count > getattr(self, name)}
-        if not over:
-            return
-        allowed = ", ".join(f"{name} {getattr(self, name):.3g}" for name in over)
-        python = ", ".join(f"{name}={enough(count)}" for name, count in over.items())
-        options = " ".join(f"--{name.replace('_', '-')} {enough(count)}" for name, count in over.items())
-        fix = f"Ask for less, or allow it: {python} ({options})."
-        raise InputError(message("sweep", "more work than is allowed", str(work), f"at most {allowed}", fix))
 
 
 def work_of(study: Study, chunk: int | None, threads: int, kept_here: bool) -> Work:

@@ -8,13 +8,13 @@ import sympy
 
 from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.dynamics import constraints, covariant, energy, forces, inertia, inverse
-from polhode.dynamics.constraints import Condition
 from polhode.equations_of_motion.angles import ParallelTurn
 from polhode.equations_of_motion.polynomial import TooLarge, polynomials
 from polhode.equations_of_motion.vocabulary import Vocabulary
 from polhode.equations_of_motion.writing import Writer
 from polhode.kernel import Graph, trace
 from polhode.model import Model, Tree, make_tree
+from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, dot
 from polhode.spatial import ORIGIN
@@ -31,7 +31,7 @@ class SymbolicState(NamedTuple):
     q: Vec
     v: Vec
     vd: Vec
-    conditions: list[Condition]
+    conditions: list[ConstraintCondition]
 
     @property
     def still(self) -> Vec:

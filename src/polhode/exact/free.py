@@ -28,8 +28,9 @@ from polhode.exact.motion import (
     single_inertia,
     times,
 )
-from polhode.quaternion import IDENTITY, conjugate, from_matrix, product, rotate
+from polhode.quaternion import IDENTITY, conjugate, from_matrix, product, rotate, shortest_rotation
 from polhode.scalar import Array, Vec, cross, dot, length, vec
+from polhode.spatial import Z
 
 NOISE = Decimal("1e-150")
 """A relative difference this small is none: permanent rotation, or exactly on the separatrix."""
@@ -67,8 +68,9 @@ def free_body(inertia: Array, omega: Array, t: Array, p: Array = IDENTITY) -> Mo
     flip = np.where(reading.half_periods % 2, -1.0, 1.0)[:, None] * [1, 1, 0] + [0, 0, 1]
     # ½ (φ + ψ), less its value at t = 0
     half = read_angle(body.half_turn, body.clock, reading) + (_psi(body.momentum * at) - _psi(body.start)) / 2
-    r = product(np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], axis=-1), _tilt(body.momentum * at * flip))
-    attitude = seen_from_body(p, from_matrix(body.axes), r, _tilt(body.start))
+    tilt = shortest_rotation(body.momentum * at * flip, [*Z])  # its third component is above 0
+    r = product(np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], axis=-1), tilt)
+    attitude = seen_from_body(p, from_matrix(body.axes), r, shortest_rotation(body.start, [*Z]))
     rates = (body.omega * at * flip) @ body.axes.T
     return Motion(attitude.reshape(*t.shape, 4), rates.reshape(*t.shape, 3))
 
@@ -87,12 +89,6 @@ class _Body(NamedTuple):
 def _psi(momentum: np.ndarray) -> np.ndarray:
     """ψ of a direction of the momentum in the half period around v = 0, less ¼ turn."""
     return -np.arctan2(momentum[..., 1], momentum[..., 0])
-
-
-def _tilt(momentum: np.ndarray) -> np.ndarray:
-    """The shortest rotation of a direction, its third component above 0, to the third axis."""
-    m1, m2, m3 = np.moveaxis(momentum, -1, 0)
-    return np.stack([1 + m3, m2, -m1, 0 * m3], axis=-1) / np.sqrt(2 * (1 + m3))[..., None]
 
 
 def _circling(inertia: np.ndarray, omega: np.ndarray) -> _Body | None:

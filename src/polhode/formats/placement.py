@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from polhode.quaternion import conjugate, normalise, product, rotate
-from polhode.scalar import Vec, cross, length, vec
+from polhode.quaternion import conjugate, normalise, product, rotate, shortest_rotation
+from polhode.scalar import Vec, length, vec
+from polhode.spatial import Z
 
 ORIGIN = vec(0.0, 0.0, 0.0)
 UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
-Z = vec(0.0, 0.0, 1.0)
 
 
 class FramePose(NamedTuple):
@@ -47,10 +47,4 @@ def turned(orientation: Iterable[float]) -> FramePose:
 def turn_from_z(axis: Iterable[float]) -> Vec:
     """The shortest turn that takes z to an axis: about z × axis, or about x where the axis is −z."""
     axis = Vec(float(x) for x in axis)
-    n = axis / length(axis)
-    e = cross(Z, n)
-    if not any(e):
-        return UPRIGHT if n[2] > 0 else vec(0.0, 1.0, 0.0, 0.0)
-    # 1 + n_z, without loss near −z: there 1 − n_z² = |e|²
-    w = 1 + n[2] if n[2] > 0 else length(e) ** 2 / (1 - n[2])
-    return normalise(vec(w, *e))
+    return shortest_rotation(Z, axis / length(axis))

@@ -1,20 +1,9 @@
 """Explicit Runge–Kutta rules: one function for all tableaus, on vectors and on machines."""
 
-from polhode.integrate.chart import ChartOf, combined, hermite, in_coordinates, raw
+from polhode.integrate import tableaus
+from polhode.integrate.chart import ChartOf, combined, exponential, hermite, in_coordinates, raw
 from polhode.integrate.method import Dense, Interpolant, Machine, Method, Rhs, Rule, Step, VectorStep
-from polhode.integrate.tableaus import (
-    BS32,
-    DOP853,
-    DOPRI54,
-    EULER,
-    HEUN,
-    MIDPOINT,
-    RK3,
-    RK4,
-    RK6,
-    RK8,
-    Tableau,
-)
+from polhode.integrate.tableaus import Tableau
 from polhode.scalar import Scalar, Vec
 from polhode.scalar.structured import Stages, staged
 
@@ -48,7 +37,7 @@ def looped(tableau: Tableau) -> Rule:
     return step
 
 
-rk4 = runge_kutta(RK4)
+rk4 = runge_kutta(tableaus.RK4)
 
 
 def continuous(tableau: Tableau, chart_of: ChartOf) -> Dense:
@@ -72,7 +61,9 @@ def explicit(tableau: Tableau, chart_of: ChartOf = raw, family: str = "explicit"
         return (in_loops if machine.is_large else written)(machine, t, q, v, h)
 
     dense = continuous(tableau, chart_of) if tableau.dense else hermite(step, tableau.order)
-    return Method(name or tableau.name, family, tableau.order, step, dense, tableau.source, tableau.error_order)
+    known = tableau.order, step, dense, tableau.source, tableau.error_order
+    return Method(name or tableau.name, family, *known, on_group=chart_of is exponential)
 
 
-EXPLICIT = tuple(map(explicit, (EULER, MIDPOINT, HEUN, RK3, RK4, RK6, RK8, BS32, DOPRI54, DOP853)))
+EXPLICIT = tuple(map(explicit, tableaus.EXPLICIT))
+"""Explicit methods in raw coordinates."""

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from math import nan
 
+from polhode.integrate import tableaus
 from polhode.integrate.chart import combined, hermite, in_coordinates, raw
 from polhode.integrate.method import Machine, Method, Rhs, Rule, Step, VectorStep
-from polhode.integrate.tableaus import GAUSS2, GAUSS3, RADAU2, RADAU3, Collocation
+from polhode.integrate.tableaus import Collocation
 from polhode.scalar import Scalar, Vec, iterate, jacobian, maximum, where
 from polhode.scalar.structured import solve
 
@@ -118,7 +119,7 @@ def generalized_alpha(radius: float = 0.8) -> Method:
         return Step(*end(a1), memory=a1)
 
     source = "Chung, Hulbert (1993); Brüls, Cardona (2010)"
-    return Method("generalized-alpha", "implicit", 2, step, hermite(step, 2), source, start=start)
+    return Method("generalized-alpha", "implicit", 2, step, hermite(step, 2), source, start=start, on_group=True)
 
 
 IMPLICIT = (
@@ -129,7 +130,9 @@ IMPLICIT = (
         implicit_midpoint,
         hermite(implicit_midpoint, 2),
         "Hairer, Lubich, Wanner (2006) §IV.8",
+        on_group=True,
     ),
-    *map(implicit, (GAUSS2, GAUSS3, RADAU2, RADAU3)),
+    *map(implicit, tableaus.IMPLICIT),
     generalized_alpha(),
 )
+"""Implicit methods."""

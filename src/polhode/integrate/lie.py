@@ -61,9 +61,19 @@ LIE = (
         exponential_midpoint,
         hermite(exponential_midpoint, 2),
         "Crouch, Grossman (1993)",
+        on_group=True,
     ),
     explicit(RK4, exponential, "Lie group", "rkmk4"),
-    Method("cf4", "Lie group", 4, commutator_free, hermite(commutator_free, 4), "Celledoni, Marthinsen, Owren (2003)"),
+    Method(
+        "cf4",
+        "Lie group",
+        4,
+        commutator_free,
+        hermite(commutator_free, 4),
+        "Celledoni, Marthinsen, Owren (2003)",
+        on_group=True,
+    ),
     explicit(DOPRI54, exponential, "Lie group", "rkmk-dopri54"),
     explicit(DOP853, exponential, "Lie group", "rkmk-dop853"),
 )
+"""Explicit methods on the group."""

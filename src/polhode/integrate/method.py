@@ -37,16 +37,16 @@ def fixed_step(rule: Rule, rhs: Rhs, x: Vec, h: float, steps: int, project: Proj
     return states
 
 
-class Bound(NamedTuple):
+class StepConstraints(NamedTuple):
     """What methods see of the constraints of a machine, where multipliers are unknowns of the step."""
 
-    held: int
-    """How many rows are of positions: the first ones."""
+    positions: int
+    """Rows of positions, the first ones"""
     residuals: Callable[[Scalar, Vec, Vec], tuple[Vec, Vec]]
     """φ of positions and r of all rates, of (t, q, v)"""
-    missing: Callable[[Scalar, Vec, Vec, Vec], Vec]
+    required_force: Callable[[Scalar, Vec, Vec, Vec], Vec]
     """M v̇ + bias − τ of (t, q, v, v̇): the force that constraints have to make"""
-    pushed: Callable[[Scalar, Vec, Vec], Vec]
+    force: Callable[[Scalar, Vec, Vec], Vec]
     """Aᵀλ of (t, q, λ)"""
     dependent: Callable[[Scalar, Vec, Vec], Vec]
     """1 for each row that others imply, of (t, q, v)"""
@@ -81,7 +81,7 @@ class Machine(NamedTuple):
     """Of small changes of the state (t, q, v) the parts along constraints, where a projection removes the others"""
     is_large: bool = False
     """Whether code of one stage is to serve all, in a loop"""
-    bound: Bound | None = None
+    constraints: StepConstraints | None = None
     """The constraints, where a step is to meet them itself"""
 
 
@@ -140,6 +140,8 @@ class Method:
     """Order of the embedded rule that the error is estimated with; None: no estimate, fixed steps."""
     start: Callable[[Machine, Scalar, Vec, Vec, Scalar], Vec] | None = None
     """The memory of (machine, t, q, v, h) that the first step is given, where steps carry one on."""
+    on_group: bool = False
+    """Whether quaternions are turned, never added, so that the method itself keeps their length."""
 
     @property
     def adaptive(self) -> bool:

@@ -84,6 +84,7 @@ STRUCTURE = (
         variational,
         hermite(variational, 2),
         "Marsden, West (2001)",
+        on_group=True,
     ),
     Method(
         "energy-momentum",
@@ -92,5 +93,7 @@ STRUCTURE = (
         energy_momentum,
         hermite(energy_momentum, 2),
         "Gonzalez (1996)",
+        on_group=True,
     ),
 )
+"""Methods that keep what the motion keeps."""

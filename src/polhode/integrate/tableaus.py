@@ -487,3 +487,7 @@ RADAU3 = Collocation(
     {2: 1.0},
     "Ehle (1969), Radau IIA; Hairer, Wanner (1996) table IV.5.6",
 )
+
+EXPLICIT = (EULER, MIDPOINT, HEUN, RK3, RK4, RK6, RK8, BS32, DOPRI54, DOP853)
+IMPLICIT = (GAUSS2, GAUSS3, RADAU2, RADAU3)
+"""Tableaus that are methods by their own names, in raw coordinates; `lie` and `constrained` use some in others."""

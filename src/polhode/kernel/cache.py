@@ -29,7 +29,7 @@ ABANDONED = 3600.0
 """Seconds after which an unfinished file belongs to a writer that was killed."""
 
 
-class Entry(NamedTuple):
+class CachedKernel(NamedTuple):
     """What is kept of a kernel: facts about it (plain JSON) and its object code."""
 
     facts: dict[str, Any]
@@ -93,7 +93,7 @@ def _opened() -> Iterator[int | None]:
             os.close(found)
 
 
-def load(name: str) -> Entry | None:
+def load(name: str) -> CachedKernel | None:
     """The kernel of this name, if it is there and whole."""
     with _opened() as place:
         if place is None:
@@ -117,7 +117,7 @@ def load(name: str) -> Entry | None:
     return entry
 
 
-def save(name: str, entry: Entry) -> None:
+def save(name: str, entry: CachedKernel) -> None:
     """Keep a kernel, where there is a folder for it."""
     with _opened() as place:
         if place is None:
@@ -143,13 +143,13 @@ def _digest(name: str, payload: bytes) -> bytes:
     return hashlib.sha256(name.encode() + b"\n" + payload).digest()
 
 
-def _packed(name: str, entry: Entry) -> bytes:
+def _packed(name: str, entry: CachedKernel) -> bytes:
     facts = json.dumps(entry.facts, sort_keys=True).encode()
     payload = struct.pack("<Q", len(facts)) + facts + entry.image
     return MAGIC + _digest(name, payload) + payload
 
 
-def _unpacked(name: str, data: bytes) -> Entry | None:
+def _unpacked(name: str, data: bytes) -> CachedKernel | None:
     """The kernel that a file holds; None where it is damaged, of another name, or not made as ours are."""
     start = len(MAGIC) + 32
     payload = data[start:]
@@ -160,7 +160,7 @@ def _unpacked(name: str, data: bytes) -> Entry | None:
         facts = json.loads(payload[8 : 8 + size])
     except (struct.error, ValueError, OverflowError, RecursionError):
         return None
-    return Entry(facts, payload[8 + size :]) if isinstance(facts, dict) else None
+    return CachedKernel(facts, payload[8 + size :]) if isinstance(facts, dict) else None
 
 
 def _trim(place: int) -> None:

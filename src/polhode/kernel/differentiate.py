@@ -17,7 +17,7 @@ from polhode.errors import CompileError, InputError, UnknownNameError, message
 from polhode.kernel.graph import Graph, Node, Port, labels
 from polhode.kernel.operations import OPERATIONS, STRUCTURED
 from polhode.kernel.routine import Block, Routine, Statement, Switch
-from polhode.kernel.trace import Builder, Condition, Symbol, scope
+from polhode.kernel.trace import BooleanSymbol, Builder, Symbol, scope
 
 MODES = ("auto", "forward", "reverse")
 Names = str | Iterable[str] | None
@@ -271,13 +271,14 @@ class _Copy:
             self.place.append(node)
             derivative = OPERATIONS[op].derivative if op in OPERATIONS else None
             if derivative and paths.targets[k] and paths.sources[k]:
-                symbols = [(Condition if graph.nodes[a].is_condition else Symbol)(builder, self.place[a]) for a in args]
+                kinds = [BooleanSymbol if graph.nodes[a].is_condition else Symbol for a in args]
+                symbols = [kind(builder, self.place[a]) for kind, a in zip(kinds, args, strict=True)]
                 partials = zip(paths.operands[k], derivative(Symbol(builder, node), *symbols), strict=True)
                 self.edges[k] = [(a, *self._edge(partial)) for a, partial in partials if paths.sources[a]]
 
     def _edge(self, partial: Any) -> tuple[int, int]:
         """The guard and the factor of a partial derivative."""
-        if isinstance(partial, Condition):
+        if isinstance(partial, BooleanSymbol):
             return self._narrowed(self.always, partial.node), self.one
         return self.always, partial.node if isinstance(partial, Symbol) else self.builder.constant(partial)
 

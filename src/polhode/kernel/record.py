@@ -33,7 +33,7 @@ from polhode.kernel.routine import (
     Variable,
     While,
 )
-from polhode.kernel.trace import Builder, Condition, Symbol, current, number_node, scope
+from polhode.kernel.trace import BooleanSymbol, Builder, Symbol, current, number_node, scope
 from polhode.scalar import Loops, is_zero, spans
 
 Place = Index | Variable | Lookup | Cell | int
@@ -295,7 +295,7 @@ class Recorder(Loops):
     def store(self, cell: Cell, value: Any) -> None:
         """A new value for a cell; of a condition 1 or 0."""
         block = self._open(cell)
-        node = number_node(block, value.where(1.0, 0.0) if isinstance(value, Condition) else value)
+        node = number_node(block, value.where(1.0, 0.0) if isinstance(value, BooleanSymbol) else value)
         if node is None:
             raise block.error("not a number", f"{type(value).__name__} for {cell.array}", "a scalar")
         block.stores.pop(cell, None)  # written in the order of the last writing

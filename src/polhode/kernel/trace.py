@@ -161,12 +161,12 @@ class Builder:
         return self.constant(result)
 
 
-def _shown(self: Symbol | Condition) -> str:
+def _shown(self: Symbol | BooleanSymbol) -> str:
     op, args, value = self.builder.nodes[self.node]
     return f"<{type(self).__name__} {self.node}: {op}{args or f' {value}'}>"
 
 
-def _no_truth(self: Symbol | Condition, *_: Any) -> NoReturn:
+def _no_truth(self: Symbol | BooleanSymbol, *_: Any) -> NoReturn:
     raise self.builder.error(
         "a symbol is neither true nor false yet",
         "`if`, `while`, `and`, `or`, `not`, `in`, min or max on a symbol",
@@ -184,7 +184,7 @@ def _no_value(self: Symbol, *_: Any) -> NoReturn:
     )
 
 
-class Condition:
+class BooleanSymbol:
     """What is true or false once the inputs are known: a comparison of symbols."""
 
     __slots__ = ("builder", "node")
@@ -199,7 +199,9 @@ class Condition:
     def _with(self, op: str, other: Any) -> Any:
         builder = innermost(self, other)
         node = _truth(builder, other)
-        return NotImplemented if node is None else Condition(builder, builder.apply(op, self.node_in(builder), node))
+        if node is None:
+            return NotImplemented
+        return BooleanSymbol(builder, builder.apply(op, self.node_in(builder), node))
 
     def node_in(self, builder: Builder) -> int:
         """Its node in this trace, or in one inside it."""
@@ -213,12 +215,12 @@ class Condition:
 
     __rand__, __ror__ = __and__, __or__
 
-    def __invert__(self) -> Condition:
-        return Condition(self.builder, self.builder.apply("not", self.node))
+    def __invert__(self) -> BooleanSymbol:
+        return BooleanSymbol(self.builder, self.builder.apply("not", self.node))
 
     def where(self, yes: Any, no: Any) -> Any:
         """`yes` where the condition holds, else `no`: numbers, or conditions."""
-        if all(isinstance(x, (bool, np.bool_, Condition)) for x in (yes, no)):
+        if all(isinstance(x, (bool, np.bool_, BooleanSymbol)) for x in (yes, no)):
             return (self & yes) | (~self & no)
         builder = innermost(self, yes, no)
         a, b = number_node(builder, yes), number_node(builder, no)
@@ -238,7 +240,7 @@ def _binary(op: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
         if node is None:
             return NotImplemented  # a vector multiplies its own components
         node = builder.apply(op, node, own) if reflected else builder.apply(op, own, node)
-        return Condition(builder, node) if comparison else Symbol(builder, node)
+        return BooleanSymbol(builder, node) if comparison else Symbol(builder, node)
 
     comparison = OPERATIONS[op].condition
     return method
@@ -299,7 +301,7 @@ class Symbol:
 
 def innermost(*values: Any) -> Builder:
     """The builder of the symbols among these that stands inside all others."""
-    builders = [x.builder for x in values if isinstance(x, (Symbol, Condition))]
+    builders = [x.builder for x in values if isinstance(x, (Symbol, BooleanSymbol))]
     return max(builders, key=lambda builder: builder.serial)
 
 
@@ -315,7 +317,7 @@ def number_node(builder: Builder, value: Any) -> int | None:
         if not value.ndim:
             return number_node(builder, value.item())
         raise builder.error("an array meets a symbol", f"an array {value.shape}", "numbers, or Vec", "Make it a Vec.")
-    if isinstance(value, Condition):
+    if isinstance(value, BooleanSymbol):
         fix = "Use polhode.where(condition, 1.0, 0.0)."
         raise builder.error("a condition stands for a number", "a comparison of symbols", "a number", fix)
     return builder.capture(value) if isinstance(value, Symbol) else None
@@ -323,12 +325,12 @@ def number_node(builder: Builder, value: Any) -> int | None:
 
 def _truth(builder: Builder, value: Any) -> int | None:
     """The node of a condition, or of True or False; None for all else."""
-    if isinstance(value, Condition):
+    if isinstance(value, BooleanSymbol):
         return value.node_in(builder)
     return builder.constant(bool(value)) if isinstance(value, (bool, np.bool_)) else None
 
 
-def _captured(builder: Builder, condition: Condition) -> int:
+def _captured(builder: Builder, condition: BooleanSymbol) -> int:
     """A condition of a trace around this one, carried as 1 or 0."""
     origin = condition.builder
     number = origin.apply("select", condition.node, origin.constant(1.0), origin.constant(0.0))
@@ -396,7 +398,7 @@ def _flattened(builder: Builder, value: Any, nodes: list[int], name: str) -> tup
             raise builder.error("rows of several lengths", f"{sorted(shapes)}", "equal ones", "", f", {name}")
         return (len(value), *(shapes.pop() if shapes else ()))
     node = _truth(builder, value)
-    node = number_node(builder, value) if node is None and not isinstance(value, Condition) else node
+    node = number_node(builder, value) if node is None and not isinstance(value, BooleanSymbol) else node
     if node is None:
         found = f"{type(value).__name__} {value!r}"[:80]
         raise builder.error("not a number", found, "symbols and numbers, or Vec of them", "", f", {name}")

@@ -6,6 +6,7 @@ from polhode.model.constraints.base import (
     CoordinateConstraint as CoordinateConstraint,
 )
 from polhode.model.constraints.constraint import Constraint as Constraint
+from polhode.model.constraints.frames import MovingFrame as MovingFrame
 from polhode.model.constraints.registry import register_constraint as register_constraint
 from polhode.model.description import Model as Model, Start as Start, check_model as check_model
 from polhode.model.forces.base import ForceElement as ForceElement, Wrench as Wrench
@@ -13,7 +14,12 @@ from polhode.model.forces.force import Force as Force
 from polhode.model.forces.force_function import ForceFunction as ForceFunction
 from polhode.model.forces.registry import register_force as register_force
 from polhode.model.forces.spring import Spring as Spring
-from polhode.model.joints.base import Element as Element, ElementKind as ElementKind, JointKind as JointKind
+from polhode.model.joints.base import (
+    Closing as Closing,
+    Element as Element,
+    ElementKind as ElementKind,
+    JointKind as JointKind,
+)
 from polhode.model.joints.prismatic import PRISMATIC as PRISMATIC
 from polhode.model.joints.registry import JOINTS as JOINTS, register_joint as register_joint
 from polhode.model.joints.revolute import REVOLUTE as REVOLUTE
@@ -23,5 +29,6 @@ from polhode.model.keys import Key as Key
 from polhode.model.numbers import Parameter as Parameter, plain as plain
 from polhode.model.parts import Body as Body, Joint as Joint
 from polhode.model.reframe import regrouped as regrouped
+from polhode.model.state import MachineState as MachineState
 from polhode.model.topology import WORLD as WORLD
 from polhode.model.tree import Tree as Tree, make_tree as make_tree

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from polhode.dynamics.single import Form, acceleration, forms
+from polhode.dynamics.single.variables import SingleBody
 from polhode.errors import GimbalLockError, IntegrationError
+from polhode.papers.single_body import FormMotion, check_times, motion, operations, reference
 from polhode.quaternion import angle_between, normalise, rate
-from polhode.system.single_body import Motion, SingleBody, check_times, motion, operations, reference
 
 SAMPLES = 101
 """Instants of the reference motion at which accelerations and multipliers are compared."""
@@ -52,7 +53,7 @@ class Comparison:
     duration: float
     step: float
     sequence: str
-    reference: Motion
+    reference: FormMotion
     multipliers: dict[str, np.ndarray]
     """λ over the samples of the reference motion, by form."""
     rows: list[FormResult]
@@ -112,7 +113,7 @@ def compare(
 
 
 def _row(
-    form: Form, body: SingleBody, truth: Motion, duration: float, step: float, sequence: str
+    form: Form, body: SingleBody, truth: FormMotion, duration: float, step: float, sequence: str
 ) -> tuple[FormResult, np.ndarray | None]:
     pdot = rate(truth.p, truth.omega)
     loads = {name: load for name, load in body.loads._asdict().items() if load is not None}

@@ -84,5 +84,6 @@ from polhode.quaternion.rotation import (
     rotation_matrix as rotation_matrix,
     rotation_matrix_homogeneous as rotation_matrix_homogeneous,
     rotation_matrix_inhomogeneous as rotation_matrix_inhomogeneous,
+    shortest_rotation as shortest_rotation,
     slerp as slerp,
 )

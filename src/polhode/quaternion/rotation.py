@@ -5,8 +5,23 @@ A unit quaternion p = (e0, e) turns body components into space components (activ
 
 from typing import NamedTuple
 
-from polhode.quaternion.algebra import G, L, conjugate, product, pure, skew, vector_part
-from polhode.scalar import Scalar, Vec, atan2, cos, dot, identity, on_arrays, outer, sin, sqrt, square, vec, where
+from polhode.quaternion.algebra import G, L, conjugate, normalise, product, pure, skew, vector_part
+from polhode.scalar import (
+    Scalar,
+    Vec,
+    atan2,
+    cos,
+    cross,
+    dot,
+    identity,
+    on_arrays,
+    outer,
+    sin,
+    sqrt,
+    square,
+    vec,
+    where,
+)
 
 SERIES_BELOW = 1e-4
 """Squared argument below which sin(x)/x and its like are taken from their series."""
@@ -145,6 +160,36 @@ def from_axis_angle(axis: Vec, angle: Scalar) -> Vec:
     ->     (..., 4)
     """
     return Vec((cos(angle / 2), *(sin(angle / 2) / sqrt(square(axis)) * axis)))
+
+
+@on_arrays(a="direction", b="direction")
+def shortest_rotation(a: Vec, b: Vec) -> Vec:
+    """The rotation by the smallest angle that takes one unit vector to another.
+
+        p = (1 + c, a × b)/‖·‖,  c = a·b;   for c ≤ 0, 1 + c = ‖a × b‖²/(1 − c) without loss of digits
+
+    There what rounding left of a × b along a is taken away: near −a the axis is ill-defined, and b is reached all the
+    same. From a to −a every axis across a serves: y × a is taken, or z × a, x × a where a leans less to these.
+
+    a, b  (..., 3)  unit vectors
+    ->    (..., 4)
+    """
+    c, e = dot(a, b), cross(a, b)
+    above = c > 0
+    e = e - where(above, 0.0, dot(e, a)) * a
+    p = Vec((where(above, 1 + c, square(e) / (1 - where(above, 0.0, c))), *e))
+    nothing = square(p) == 0.0
+    return normalise(where(nothing, Vec((0.0, *_across(a))), p))
+
+
+def _across(a: Vec) -> Vec:
+    """A vector across a: the product of a coordinate axis, the one a leans to least, and a."""
+    x, y, z = identity(3)
+    least, axis = abs(a[1]), y
+    for size, other in ((abs(a[2]), z), (abs(a[0]), x)):
+        smaller = size < least
+        least, axis = where(smaller, size, least), where(smaller, other, axis)
+    return cross(axis, a)
 
 
 @on_arrays(p="unit quaternion")

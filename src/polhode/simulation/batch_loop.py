@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.kernel.backends.llvm.in_place import BoundKernel
-from polhode.kernel.work_stealing import go_on
+from polhode.kernel.work_threads import go_on
 from polhode.simulation import step_state
 from polhode.simulation.event_location import located
 from polhode.simulation.run_loop import LOOKS

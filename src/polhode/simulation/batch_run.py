@@ -22,7 +22,7 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.backends.llvm.in_place import BoundKernel
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.graph import Graph
-from polhode.kernel.work_stealing import in_threads
+from polhode.kernel.work_threads import in_threads
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, flat, minimum, where
 from polhode.simulation import step_state

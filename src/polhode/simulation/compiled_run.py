@@ -18,7 +18,7 @@ from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
 from polhode.errors import InputError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
-from polhode.integrate.bound import BOUND
+from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.method import Method
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
@@ -83,7 +83,7 @@ class CompiledRun:
         """What a user function raised during the run, and where."""
         self.in_python = driven.untraceable()
         """Why steps run in Python, one reason for each user function; none: they are compiled."""
-        if self.in_python and self.constrained and spec.policy.keeping in BOUND:
+        if self.in_python and self.constrained and spec.policy.keeping in CONSTRAINED_METHODS:
             fix = "Write it on generic scalars (polhode.sin, polhode.where, …), or take constraints='project'."
             where = f"simulate, constraints {spec.policy.keeping!r}"
             raise InputError(message(where, "needs compiled inputs", self.in_python[0], "none in Python", fix))
@@ -108,10 +108,10 @@ class CompiledRun:
         if spec.policy.keeping == "project":
             made = made._replace(tangent=self._tangent)
             return step_state.Setup(spec.method, made, spec.crossings, self._project)
-        if spec.policy.keeping in BOUND:
+        if spec.policy.keeping in CONSTRAINED_METHODS:
             nothing = Vec([0.0] * self.model.nv)
             given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
-            made = made._replace(bound=self.constrained.bound(self.tree, given))
+            made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
         return step_state.Setup(spec.method, made, spec.crossings)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":

@@ -3,7 +3,14 @@
 `RunOptions` checks them; `ph.simulate`, `ph.record`, `ph.gradient`, `ph.sweep` and `polhode run` read them here.
 """
 
-from typing import Any, NamedTuple
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from textwrap import indent
+from typing import Any, NamedTuple, TypeVar
+
+from polhode.errors import did_you_mean
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 DURATION = 10.0
 """Seconds of a run, where neither the call nor the model's start says any."""
@@ -22,7 +29,7 @@ class Flag(NamedTuple):
     """An option on the command line.
 
     help     one line, without its default
-    kind     "seconds", "number", "whole", "text", "pair" (two numbers), "switch"
+    kind     "seconds", "number", "whole", "text", "address", "pair" (two numbers), "switch"
     default  its default in words; "": the value of the option
     """
 
@@ -142,3 +149,41 @@ RUN_OPTIONS: dict[str, Option] = {
 
 FLAGS = {name: option.flag for name, option in RUN_OPTIONS.items() if option.flag}
 """The options of a run that the command line has."""
+
+
+def takes_options(
+    table: Mapping[str, Option], keywords: type, defaults: Mapping[str, Any] | None = None
+) -> Callable[[Function], Function]:
+    """A decorator: every option in the signature and, for {options}, in the docstring of a function with **options.
+
+    keywords  the TypedDict of **options; arguments of the function that are options are explained as well
+    defaults  where they differ from those of the table
+    """
+    known = {name: option.default for name, option in table.items()} | dict(defaults or {})
+
+    def decorated(function: Function) -> Function:
+        signature, names = inspect.signature(function), keywords.__annotations__
+        given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        ordered = sorted(names, key=list(known).index)
+        more = [inspect.Parameter(name, kind, default=known[name], annotation=names[name]) for name in ordered]
+        function.__signature__ = signature.replace(parameters=[*given, *more])  # type: ignore[attr-defined]
+        shown = [name for name in table if name in signature.parameters or name in names]
+        function.__doc__ = (function.__doc__ or "").replace("{options}", explained(table, shown))
+        return function
+
+    return decorated
+
+
+def explained(table: Mapping[str, Option], names: Iterable[str]) -> str:
+    """Options and what they mean, as lines of a docstring."""
+    lines = (f"{name:14} {indent(table[name].help, ' ' * 19).strip()}" for name in names)
+    return "\n    ".join(lines)
+
+
+def check_keywords(caller: str, keywords: type, given: Iterable[str]) -> None:
+    """Raise a TypeError for a keyword that a call does not take, with the nearest that it does."""
+    for name in given:
+        if name not in keywords.__annotations__:
+            fix = did_you_mean(name, keywords.__annotations__)
+            raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}. {fix}".strip())

@@ -30,10 +30,10 @@ from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER, RunStore
 from polhode.result.trailer import NO_RUN, read_trailer
 from polhode.scalar import Array
 from polhode.simulation.inputs import Sampled
-from polhode.simulation.option_table import MAX_BYTES_ON_DISK, RUN_OPTIONS
+from polhode.simulation.option_table import MAX_BYTES_ON_DISK, RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Run, joined
 from polhode.simulation.run_loop import RunLoop
-from polhode.simulation.run_options import MotionKeywords, run_options, takes_run_options
+from polhode.simulation.run_options import MotionKeywords, RunOptions
 from polhode.simulation.run_records import Ending, Position, Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.work_limits import bytes_of_sample
@@ -57,7 +57,7 @@ Progress = Callable[[float, float, int], None]
 """Called with the part of the run that is done, the time reached, and the steps taken."""
 
 
-@takes_run_options(MotionKeywords, max_bytes=MAX_BYTES_ON_DISK)
+@takes_options(RUN_OPTIONS, MotionKeywords, {"max_bytes": MAX_BYTES_ON_DISK})
 def record(
     directory: str | Path,
     model: Model,
@@ -90,9 +90,10 @@ def record(
     then           makes what else belongs to the run; where it is killed, a resumed run is not computed again
     ->             the Dataset in `run.nc`, read when it is used; Ctrl-C leaves what there is, and the checkpoint
     """
-    by_place = {"duration": duration, "step": step, "method": method, "tolerance": tolerance}
-    given = {"max_bytes": MAX_BYTES_ON_DISK, **options}
-    scenario = Scenario.of(model, q, v, tau, run_options("record", MotionKeywords, given, **by_place))
+    check_keywords("record", MotionKeywords, options)
+    options.setdefault("max_bytes", MAX_BYTES_ON_DISK)
+    run_options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
+    scenario = Scenario.of(model, q, v, tau, run_options)
     if scenario.method in SUNDIALS:
         fix = "Take ph.simulate, or a method of ph.methods."
         what = "SUNDIALS keeps no checkpoints"

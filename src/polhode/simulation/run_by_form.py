@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from polhode.dynamics.single import acceleration, forms
+from polhode.dynamics.single.variables import SingleBody, variables
 from polhode.errors import InputError, message
 from polhode.integrate.explicit import rk4
 from polhode.kernel import trace
@@ -21,7 +22,6 @@ from polhode.quaternion import rate, rotate, rotation_matrix
 from polhode.result.dataset import Extra
 from polhode.scalar import Scalar, Vec, iterate, split, stack
 from polhode.simulation.run_records import Samples, Segment
-from polhode.system.single_body import SingleBody, variables
 
 WHERE = "simulate, form"
 POINTED = ("angles", "angle state")

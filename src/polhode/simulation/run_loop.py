@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, message, told
-from polhode.integrate.bound import BOUND
+from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import method_named
 from polhode.result.dataset import Extra
 from polhode.scalar import UNIT_TOLERANCE
@@ -45,10 +45,6 @@ TINY = 1e-300
 """Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
 
 
-ON_GROUP = ("implicit-midpoint", "generalized-alpha")
-"""Implicit methods that turn quaternions rather than add to them."""
-
-
 class EventHit(NamedTuple):
     """An event that changes the motion: its number, where it lies, its function there and before, and its step."""
 
@@ -69,7 +65,7 @@ def spec_of(scenario: Scenario) -> RunSpec:
     """The specification of the compiled code that follows a scenario."""
     options, name = scenario.options, scenario.method
     policy = options.policy
-    method = BOUND[policy.keeping][name] if policy.keeping in BOUND else method_named(name)
+    method = CONSTRAINED_METHODS[policy.keeping][name] if policy.keeping in CONSTRAINED_METHODS else method_named(name)
     crossings = tuple(step_state.Crossing(event.function, event.direction, event.name) for event in options.events)
     start = scenario.q, scenario.v
     return RunSpec(
@@ -99,8 +95,7 @@ class RunLoop:
     def norm_policy(self) -> str:
         """What keeps quaternions at unit length: the method itself, the norm policy, or nothing."""
         spec = self.compiled.spec
-        on_group = spec.method.family in ("Lie group", "structure-preserving") or spec.method.name in ON_GROUP
-        return "Lie group" if on_group or self.policy.keeping in BOUND else spec.norm
+        return "Lie group" if spec.method.on_group else spec.norm
 
     def extras(self, q: np.ndarray, v: np.ndarray) -> dict[str, Extra]:
         """No further variables."""

@@ -1,18 +1,16 @@
 """`RunOptions`: everything a run can be asked, checked once; made from keywords, a study file or the command line."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from textwrap import indent
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 import numpy as np
 
 from polhode.constrain.constraint_policy import ConstraintPolicy, constraint_policy_of
 from polhode.dynamics.single import forms
 from polhode.errors import InputError, did_you_mean, message
-from polhode.integrate.bound import BOUND
+from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import method_named
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
@@ -31,8 +29,6 @@ TIGHTEST = 1e-14
 
 NORMS = ("state", "none")
 """What keeps quaternions at unit length in methods that add: they are brought back after every step, or nothing."""
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class MotionKeywords(TypedDict, total=False):
@@ -124,7 +120,7 @@ class RunOptions:
         start = model.start
         duration = self.duration if self.duration is not None else start.duration if start else None
         duration = _seconds("duration")(DURATION if duration is None else duration)
-        method = self._bound_method(model) or (start.method if start else None) or METHOD
+        method = self._constrained_method(model) or (start.method if start else None) or METHOD
         if method in SUNDIALS:
             self._check_sundials(method, tau)
         elif not method_named(method).adaptive and self.step is None:
@@ -135,18 +131,18 @@ class RunOptions:
         found.times  # noqa: B018 - checks that samples lie within the duration
         return found
 
-    def _bound_method(self, model: Model) -> str | None:
+    def _constrained_method(self, model: Model) -> str | None:
         """The method asked for; policies that bring their own methods choose or refuse it."""
         where, keeping = "simulate, constraints", self.policy.keeping
         if keeping != "project" and not model.constraints:
             found = f"{keeping!r} for model '{model.name}'"
             raise InputError(message(where, "the model has no constraints", found, "a model with constraints=[…]"))
-        if keeping not in BOUND:
+        if keeping not in CONSTRAINED_METHODS:
             return self.method
         if self.sensitivities:
             fix = "Take constraints='project'."
             raise InputError(message(where, "no derivatives of such a run", repr(keeping), "'project'", fix))
-        known = BOUND[keeping]
+        known = CONSTRAINED_METHODS[keeping]
         if self.method is not None and self.method not in known:
             what = f"{keeping!r} is a matter of its method"
             raise InputError(message(where, what, repr(self.method), " or ".join(known)))
@@ -272,46 +268,3 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "every": _or_none(_check_every),
 }
 """The check of each option by itself, in the order in which faults are told: the checked value, or an error."""
-
-
-def run_options(caller: str, keywords: type, given: Mapping[str, Any], **others: Any) -> RunOptions:
-    """The options of a call, from its keywords and its other arguments; a keyword that it lacks is a TypeError."""
-    for name in given:
-        if name not in keywords.__annotations__:
-            fix = did_you_mean(name, keywords.__annotations__)
-            raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}. {fix}".strip())
-    return RunOptions(**given, **others)
-
-
-def takes_run_options(keywords: type, **defaults: Any) -> Callable[[Function], Function]:
-    """A decorator: every option in the signature and, for {options}, in the docstring of a function with **options.
-
-    keywords  the TypedDict of **options; arguments of the function that are options of a run are explained as well
-    defaults  where they differ from those of a run
-    """
-
-    def decorated(function: Function) -> Function:
-        signature = inspect.signature(function)
-        given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        more = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=defaults.get(name, RUN_OPTIONS[name].default),
-                annotation=keywords.__annotations__[name],
-            )
-            for name in RUN_OPTIONS
-            if name in keywords.__annotations__
-        ]
-        function.__signature__ = signature.replace(parameters=[*given, *more])  # type: ignore[attr-defined]
-        shown = [name for name in RUN_OPTIONS if name in signature.parameters or name in keywords.__annotations__]
-        function.__doc__ = (function.__doc__ or "").replace("{options}", explained(shown))
-        return function
-
-    return decorated
-
-
-def explained(names: Sequence[str]) -> str:
-    """Options of a run and what they mean, as lines of a docstring."""
-    lines = (f"{name:14} {indent(RUN_OPTIONS[name].help, ' ' * 19).strip()}" for name in names)
-    return "\n    ".join(lines)

@@ -6,9 +6,9 @@ from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.result.checks import error_estimate
 from polhode.scalar import Array
-from polhode.simulation.option_table import RUN_OPTIONS
+from polhode.simulation.option_table import RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Progress, Run
-from polhode.simulation.run_options import RunKeywords, run_options, takes_run_options
+from polhode.simulation.run_options import RunKeywords, RunOptions
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.sensitivity import Sensitivities
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@takes_run_options(RunKeywords)
+@takes_options(RUN_OPTIONS, RunKeywords)
 def simulate(
     model: Model,
     q: Array | None = None,
@@ -44,8 +44,8 @@ def simulate(
     if progress is not None and not callable(progress):
         found = repr(progress)[:60]
         raise InputError(message("simulate, progress", "not a function", found, "a function of (part, time)"))
-    by_place = {"duration": duration, "step": step, "method": method, "tolerance": tolerance}
-    asked = run_options("simulate", RunKeywords, options, **by_place)
+    check_keywords("simulate", RunKeywords, options)
+    asked = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
     run = Run(Scenario.of(model, q, v, tau, asked))
     tangents = (
         Sensitivities(run.replayed("simulate, sensitivities"), asked.sensitivities) if asked.sensitivities else None

@@ -19,6 +19,7 @@ from polhode.dynamics import constraints
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.single import Form, Loads, Problem, acceleration, forms
 from polhode.dynamics.single.terms import default_J0
+from polhode.dynamics.single.variables import variables
 from polhode.errors import InputError, ModelError, message
 from polhode.linalg.constrained import ConstrainedProblem, constrained
 from polhode.model import Model, make_tree, plain
@@ -31,7 +32,6 @@ from polhode.simulation.run_records import Samples, Segment
 from polhode.simulation.step_state import LARGEST
 from polhode.spatial import as_inertia
 from polhode.system.algorithms import identity_text
-from polhode.system.single_body import variables
 from polhode.system.system import System
 
 SIZE = 14
@@ -39,9 +39,6 @@ SIZE = 14
 
 OTHER = ("state", "angles", "angle state")
 """Ways of a form that integrate something else than (p, ṗ)."""
-
-TURNS = {"revolute": (0,), "cylindrical": (0,), "universal": (0, 1), "planar": (2,)}
-"""The coordinates of a joint that are angles, known up to whole turns."""
 
 
 class Part(NamedTuple):
@@ -244,7 +241,7 @@ def _turning(form: Form, part: Part, at: Place) -> Turning:
     return Turning(free, P, alpha, Vec([angular_velocity(at.p, row) / size for row in P]).T)
 
 
-def _about_centers(rows: constraints.Rows, parts: list[Part], places: list[Place]) -> tuple[Vec, Vec]:
+def _about_centers(rows: constraints.ConstraintRows, parts: list[Part], places: list[Place]) -> tuple[Vec, Vec]:
     """Rows on (ö, α) as rows on (c̈, α), for ö = c̈ − R (α × r + ω × (ω × r))."""
     A, b = [], []
     for row, value in zip(rows.A, rows.b, strict=True):
@@ -264,16 +261,14 @@ def _continued(model: Model, last: Samples, times: np.ndarray, q: np.ndarray, v:
     t = np.concatenate([last.time[-1:], times])
     rates = np.vstack([last.v[-1:], v])
     expected = np.diff(t)[:, None] * (rates[1:] + rates[:-1]) / 2
-    found, at_q, at_v = q.copy(), 0, 0
-    for joint in model.joints:
-        for i in TURNS.get(joint.type, (0,) if joint.type == "screw" and not plain(joint.pitch) else ()):
-            before = np.concatenate([last.q[-1:, at_q + i], q[:, at_q + i]])
-            turns = np.round((expected[:, at_v + i] - np.diff(before)) / (2 * np.pi))
-            found[:, at_q + i] += 2 * np.pi * np.cumsum(turns)
-        if joint.type in ("spherical", "free"):
-            part = slice(at_q + joint.nq - 4, at_q + joint.nq)
-            found[:, part] *= np.sign(q[0, part] @ last.q[-1, part]) or 1.0
-        at_q, at_v = at_q + joint.nq, at_v + joint.nv
+    found = q.copy()
+    for e in make_tree(model).elements:
+        if e.kind.wraps(e):
+            before = np.concatenate([last.q[-1:, e.q[0]], q[:, e.q[0]]])
+            turns = np.round((expected[:, e.v[0]] - np.diff(before)) / (2 * np.pi))
+            found[:, e.q[0]] += 2 * np.pi * np.cumsum(turns)
+        if e.kind.quaternion:
+            found[:, e.q] *= np.sign(q[0, e.q] @ last.q[-1, e.q]) or 1.0
     return found
 
 

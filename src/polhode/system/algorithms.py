@@ -17,7 +17,7 @@ from polhode.formats.written import Written
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.schedule import fused
 from polhode.model import Model
-from polhode.model.joints.registry import BUILT_IN
+from polhode.model.user_kinds import user_kinds
 from polhode.scalar import Dual, Vec, identity
 from polhode.system.quantities import forward_by_factors, inverse_dynamics
 from polhode.system.quantity import Algorithm, Argument, Quantity, Request, SystemSpec
@@ -139,9 +139,8 @@ def _tangents(x: Arguments, blocks: int, batch: tuple[int, ...]) -> np.ndarray:
 
 
 def identity_text(model: Model) -> str:
-    """The model as text that says everything about it; "" where it holds functions, which no text tells."""
-    if any(joint.type not in BUILT_IN for joint in model.joints):
-        return ""
+    """The model as text that says everything about it; "" where user functions or kinds are in it."""
     held = [*(x for force in model.forces for x in vars(force).values())]
     held += [x for constraint in model.constraints for x in constraint.data.values()]
-    return "" if any(callable(x) and not isinstance(x, Written) for x in held) else repr(model)
+    hidden = any(callable(x) and not isinstance(x, Written) for x in held) or user_kinds(model)
+    return "" if hidden else repr(model)

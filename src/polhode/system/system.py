@@ -24,7 +24,7 @@ from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_p
 from polhode.constrain.reactions import ConstraintReactions, JointReactions, connecting
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message
-from polhode.kernel.backends.base import Program
+from polhode.kernel.backends.base import Computation
 from polhode.kernel.backends.c import c_source, identifier
 from polhode.kernel.backends.registry import BACKENDS
 from polhode.model import Model, check_model, make_tree
@@ -93,7 +93,7 @@ class System:
         in_use = policy if model.constraints or engine == "absolute" else None
         self._spec = SystemSpec(model, make_tree(model), in_use, constrained_dynamics(model, policy))
         self._backend = BACKENDS[target](self.fast)
-        self._programs: dict[tuple[str, ...], Program] = {}
+        self._computations: dict[tuple[str, ...], Computation] = {}
         self._direct: dict[tuple[str, ...], Callable] = {}  # built-ins of quantities of one body
         self._origin = self._backend.constant(ORIGIN)
         self.nq, self.nv = model.nq, model.nv
@@ -142,7 +142,7 @@ class System:
             raise InputError(message(where, "which body?", f"{len(body)} names of bodies", expected))
         zeros = [[0.0] * self._spec.shape(FIELDS[argument.field])[0] for argument in quantity.arguments]
         call = checked_call(self._spec, self.parameters, quantity, zeros, {}, self._backend.array)
-        return self._backend.kernel(self._program(quantity, *body), call)
+        return self._backend.kernel(self._computation(quantity, *body), call)
 
     # dynamics
 
@@ -303,22 +303,22 @@ class System:
         self, quantity: Quantity, body: tuple[str, ...], options: dict[str, Any], values: tuple[Array, ...]
     ) -> Any:
         """The result of a quantity, from arguments of any kind."""
-        program = self._program(quantity, *body)
+        computation = self._computation(quantity, *body)
         if options.keys() <= {"out"} and not self.parameters:
-            quick = self._backend.quickly(program, values, options.get("out"), self.threads)
+            quick = self._backend.quickly(computation, values, options.get("out"), self.threads)
             if quick is not None:
                 return quick
         options.setdefault("threads", self.threads)
         call = checked_call(self._spec, self.parameters, quantity, values, options, self._backend.array)
-        result = self._backend.evaluate(program, call)
+        result = self._backend.evaluate(computation, call)
         if not self.parameters:
-            self._bind(quantity, program, body)
+            self._bind(quantity, computation, body)
         return result
 
-    def _program(self, quantity: Quantity, *body: str) -> Program:
+    def _computation(self, quantity: Quantity, *body: str) -> Computation:
         """What the backend computes for a quantity; refused where this model has no such thing."""
         key, spec = (quantity.name, *body), self._spec
-        known = self._programs.get(key)
+        known = self._computations.get(key)
         if known is not None:
             return known
         for name in body:
@@ -329,7 +329,7 @@ class System:
         if quantity.inverts_mass and spec.constrained is None:
             check_mass_matrix("forward_dynamics", self.model, spec.tree)
         of_body = body[0] if body else ""
-        self._programs[key] = program = Program(
+        self._computations[key] = computation = Computation(
             key=key,
             arguments=tuple(map(str, quantity.arguments)),
             title=f"{self.model.name}: {' '.join(key)}",
@@ -340,18 +340,18 @@ class System:
             record=quantity.record,
             is_empty=self.nv == 0,
         )
-        return program
+        return computation
 
-    def _bind(self, quantity: Quantity, program: Program, body: tuple[str, ...]) -> None:
+    def _bind(self, quantity: Quantity, computation: Computation, body: tuple[str, ...]) -> None:
         """From now on, one state goes straight to the kernel, if there is one."""
-        if program.key in self._direct or quantity.name in vars(self):
+        if computation.key in self._direct or quantity.name in vars(self):
             return
 
         def of_body(*arrays: Array, **options: Any) -> Any:
             return self._checked(quantity, body, options, arrays)
 
-        direct = self._backend.direct(program, of_body if body else getattr(self, quantity.name))
+        direct = self._backend.direct(computation, of_body if body else getattr(self, quantity.name))
         if direct is not None and body:
-            self._direct[program.key] = direct
+            self._direct[computation.key] = direct
         elif direct is not None:
             setattr(self, quantity.name, direct)

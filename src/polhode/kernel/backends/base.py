@@ -1,6 +1,6 @@
-"""What every backend is: it takes the arrays of a call and gives the results of a program, or refuses in words.
+"""What every backend is: it takes the arrays of a call and gives the results of a computation, or refuses in words.
 
-A program is a function of named arguments; a backend runs it on floats, or compiles its graph and launches that.
+A computation is a function of named arguments; a backend runs it on floats, or compiles its graph and launches that.
 To add a backend: a file beside this one with a subclass of `Backend`, and a line in `registry.py`.
 """
 
@@ -44,11 +44,11 @@ class Call(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Program:
+class Computation:
     """What a backend is to compute, for any call of one function."""
 
     key: tuple[str, ...]
-    """What it is called, in words that no other program of the same backend has; the first stands in messages."""
+    """What it is called, in words that no other computation of the same backend has; the first stands in messages."""
     arguments: tuple[str, ...]
     """The names of the arguments that every call gives; further ones may follow."""
     title: str
@@ -80,7 +80,7 @@ class Program:
 
 
 class Backend(ABC):
-    """What evaluates programs: `evaluate` always, the others where they are quicker."""
+    """What evaluates computations: `evaluate` always, the others where they are quicker."""
 
     kernels: dict[tuple[str, ...], Any]
     """What was compiled, by key and names of arguments."""
@@ -94,22 +94,22 @@ class Backend(ABC):
         """An argument as the backend takes it, its last axes of this shape, or an InputError."""
 
     @abstractmethod
-    def evaluate(self, program: Program, call: Call) -> Any:
-        """The result of a program."""
+    def evaluate(self, computation: Computation, call: Call) -> Any:
+        """The result of a computation."""
 
     @abstractmethod
-    def kernel(self, program: Program, call: Call) -> Any:
+    def kernel(self, computation: Computation, call: Call) -> Any:
         """What was compiled, with its `graph` and its `source`; a CompileError where nothing is."""
 
     def constant(self, values: tuple[float, ...]) -> Any:
         """Numbers that many calls give, as this backend takes them with the least effort."""
         return np.array(values)
 
-    def quickly(self, program: Program, given: tuple, out: Any, threads: int) -> Any:
+    def quickly(self, computation: Computation, given: tuple, out: Any, threads: int) -> Any:
         """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
         return None
 
-    def direct(self, program: Program, fallback: Callable) -> Callable | None:
+    def direct(self, computation: Computation, fallback: Callable) -> Callable | None:
         """A built-in for one state, which hands all other calls to `fallback`; None where there is none."""
         return None
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import CompileError, InputError, message
-from polhode.kernel.backends.base import Backend, Call, Program, real_array
+from polhode.kernel.backends.base import Backend, Call, Computation, real_array
 from polhode.kernel.backends.c import TEXT as TEXT, check, header, identifier, identifiers, routine_sources, statements
 from polhode.kernel.backends.python import PythonBackend
 from polhode.kernel.graph import Graph
@@ -130,7 +130,7 @@ class CudaKernel:
 
 
 class CudaBackend(Backend):
-    """Kernels compiled by CuPy for the GPU, one for each program, made when first called."""
+    """Kernels compiled by CuPy for the GPU, one for each computation, made when first called."""
 
     def __init__(self, fast: bool = False) -> None:
         cupy()
@@ -157,43 +157,43 @@ class CudaBackend(Backend):
         """Numbers, as they are: they are sent once, and kept."""
         return values
 
-    def evaluate(self, program: Program, call: Call) -> Any:
-        """The result of a program."""
+    def evaluate(self, computation: Computation, call: Call) -> Any:
+        """The result of a computation."""
         xp = cupy()
         there = [array for array in call.arrays.values() if isinstance(array, xp.ndarray)]
         real = "float" if there and all(array.dtype == np.float32 for array in there) else "double"
-        if program.is_empty:
-            return self._constants(program, call, real)
-        kernel = self.kernel(program, call)
+        if computation.is_empty:
+            return self._constants(computation, call, real)
+        kernel = self.kernel(computation, call)
         rows = [_rows(_sent(array, real), call.depths[known], call.batch) for known, array in call.arrays.items()]
         shapes = [(*call.batch, *port.shape) for port in kernel.graph.outputs]
-        outs = _checked_outs(program.key[0], call.out, shapes, REAL[real])
+        outs = _checked_outs(computation.key[0], call.out, shapes, REAL[real])
         results = [
             out if out is not None and _may_be_written(out, rows) else xp.empty(shape, REAL[real])
             for out, shape in zip(outs, shapes, strict=True)
         ]
         sizes = [len(port.nodes) for port in kernel.graph.outputs]
         kernel.launch(real, int(np.prod(call.batch)), [*rows, *zip(results, sizes, strict=True)])
-        return program.gathered(_handed_back(outs, results))
+        return computation.gathered(_handed_back(outs, results))
 
-    def _constants(self, program: Program, call: Call, real: str) -> Any:
+    def _constants(self, computation: Computation, call: Call, real: str) -> Any:
         """The result where there is nothing to launch."""
         own = {
             known: array.get() if isinstance(array, cupy().ndarray) else array for known, array in call.arrays.items()
         }
-        found = PythonBackend().evaluate(program, call._replace(arrays=own, out=None))
-        results = [cupy().asarray(x, REAL[real]) for x in program.parts(found)]
-        outs = _checked_outs(program.key[0], call.out, [r.shape for r in results], REAL[real])
-        return program.gathered(_handed_back(outs, results))
+        found = PythonBackend().evaluate(computation, call._replace(arrays=own, out=None))
+        results = [cupy().asarray(x, REAL[real]) for x in computation.parts(found)]
+        outs = _checked_outs(computation.key[0], call.out, [r.shape for r in results], REAL[real])
+        return computation.gathered(_handed_back(outs, results))
 
-    def kernel(self, program: Program, call: Call) -> CudaKernel:
-        """The kernel of a program for the arguments of a call: from memory, or made now."""
-        if program.is_empty:
-            raise program.nothing_to_compile("a model in which nothing moves")
-        place = (*program.key, *call.names)
+    def kernel(self, computation: Computation, call: Call) -> CudaKernel:
+        """The kernel of a computation for the arguments of a call: from memory, or made now."""
+        if computation.is_empty:
+            raise computation.nothing_to_compile("a model in which nothing moves")
+        place = (*computation.key, *call.names)
         with self._lock:
             if place not in self.kernels:
-                self.kernels[place] = CudaKernel(fused(program.graph(call.shapes)), program.key[0], self.fast)
+                self.kernels[place] = CudaKernel(fused(computation.graph(call.shapes)), computation.key[0], self.fast)
             return self.kernels[place]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from polhode.errors import CompileError, ModelError, PolhodeError, message, told
-from polhode.model.constraints.frames import End, end
+from polhode.model.constraints.frames import MovingFrame, end
 from polhode.model.keys import Key
 from polhode.model.state import MachineState
 from polhode.model.topology import WORLD
@@ -18,7 +18,7 @@ Data = Mapping[str, Any]
 """The data of a constraint: its numbers as scalars, names, functions."""
 
 
-class Condition(NamedTuple):
+class ConstraintCondition(NamedTuple):
     """One constraint: names of its rows and its residual, of positions (`holonomic`) or of velocities."""
 
     name: str
@@ -52,7 +52,7 @@ class ConstraintKind:
     def check(self, where: str, data: Data) -> None:
         """Raise a ModelError where values that are good one by one make no sense together."""
 
-    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[Condition]:
+    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[ConstraintCondition]:
         """The conditions of a constraint: of positions, of velocities, or both.
 
         data   of the model, its numbers unbound: residuals read those of the state
@@ -105,15 +105,15 @@ class BodyConstraint(ConstraintKind):
 
     keys = ENDS
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """The residual of positions, one number for each of `rows`: zero where the constraint holds."""
         raise NotImplementedError
 
-    def velocities(self, a: End, b: End, data: Data) -> Vec:
+    def velocities(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """The residual of velocities, linear in them, one number for each of `rate_rows`."""
         raise NotImplementedError
 
-    def point(self, a: End, b: End, data: Data) -> Vec:
+    def point(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """Where the reaction acts, in the world."""
         return b.o
 
@@ -126,13 +126,15 @@ class BodyConstraint(ConstraintKind):
         if data["body_b"] == data.get("body_a", WORLD):
             raise ModelError(message(where, "both ends on one body", repr(data["body_b"]), "two bodies"))
 
-    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[Condition]:
+    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[ConstraintCondition]:
         """Those of positions and those of velocities."""
         each = ((self.rows, True, self.positions), (self.rate_rows, False, self.velocities))
         return [_of_ends(name, rows, holonomic, residual) for rows, holonomic, residual in each if rows]
 
 
-def _of_ends(name: str, rows: tuple[str, ...], holonomic: bool, of_ends: Callable[[End, End, Data], Vec]) -> Condition:
+def _of_ends(
+    name: str, rows: tuple[str, ...], holonomic: bool, of_ends: Callable[[MovingFrame, MovingFrame, Data], Vec]
+) -> ConstraintCondition:
     """A condition on the frames of two bodies."""
     scales = tuple("turn" if row.startswith("turn") else "length" for row in rows)
 
@@ -141,7 +143,7 @@ def _of_ends(name: str, rows: tuple[str, ...], holonomic: bool, of_ends: Callabl
         found = asked(name, of_ends, end(data, "a", state), end(data, "b", state), data)
         return counted(name, len(rows), found)
 
-    return Condition(name, rows, holonomic, residual, scales)
+    return ConstraintCondition(name, rows, holonomic, residual, scales)
 
 
 class CoordinateConstraint(ConstraintKind):
@@ -153,14 +155,14 @@ class CoordinateConstraint(ConstraintKind):
         """The residual of positions, one number for each of `rows`: zero where the constraint holds."""
         raise NotImplementedError
 
-    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[Condition]:
+    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[ConstraintCondition]:
         """One condition of positions."""
         rows = self.rows
 
         def residual(state: MachineState) -> Vec:
             return counted(name, len(rows), asked(name, self.residual, state, state.constraints[name]))
 
-        return [Condition(name, rows, True, residual, ("turn",) * len(rows))]
+        return [ConstraintCondition(name, rows, True, residual, ("turn",) * len(rows))]
 
     def multiplier_unit(self, row: str, data: Data, joint_units: Mapping[str, Sequence[str]]) -> str:
         """That of the generalised force of its first joint."""

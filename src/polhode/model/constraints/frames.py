@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 from polhode.model.joints.base import UPRIGHT
 from polhode.model.state import MachineState
-from polhode.quaternion import rotation_matrix_homogeneous
+from polhode.quaternion import rotation_matrix_homogeneous, shortest_rotation
 from polhode.scalar import Scalar, Vec, cross, dot, length, maximum, minimum, trace, vec, where
-from polhode.spatial import ORIGIN
+from polhode.spatial import ORIGIN, Z
 
 DOWN = -0.9
 """The z of a unit vector below which the shortest turn to it is ill-defined."""
 
 
-class End(NamedTuple):
+class MovingFrame(NamedTuple):
     """A frame fixed to a body: its axes (columns of R) and its origin in the world, with their velocities."""
 
     R: Vec
@@ -30,13 +30,13 @@ class End(NamedTuple):
         return self.velocity + cross(self.omega, point - self.o)
 
 
-def end(data: Mapping[str, Any], side: str, state: MachineState) -> End:
+def end(data: Mapping[str, Any], side: str, state: MachineState) -> MovingFrame:
     """The frame that a constraint names on one of its two bodies."""
     body = data.get(f"body_{side}", "world")
     frame, moving = state.frame(body), state.twist(body)
     arm = frame.R @ Vec(data.get(f"position_{side}", ORIGIN))
     R = frame.R @ _attitude(data, side)
-    return End(R, frame.o + arm, moving.linear + cross(moving.angular, arm), moving.angular)
+    return MovingFrame(R, frame.o + arm, moving.linear + cross(moving.angular, arm), moving.angular)
 
 
 def _attitude(data: Mapping[str, Any], side: str) -> Vec:
@@ -53,8 +53,7 @@ def _attitude(data: Mapping[str, Any], side: str) -> Vec:
 
 def _shortest(x: Scalar, y: Scalar, z: Scalar) -> Vec:
     """The shortest turn that takes (0, 0, 1) to a unit vector."""
-    p = Vec((1 + z, -y, x, 0.0))
-    return rotation_matrix_homogeneous(p / length(p))
+    return rotation_matrix_homogeneous(shortest_rotation(Z, Vec((x, y, z))))
 
 
 def _mirrored(x: Scalar, y: Scalar, z: Scalar) -> Vec:
@@ -72,18 +71,18 @@ def _is_whole(x: Scalar) -> bool:
     return isinstance(x, float) and abs(x - round(x)) < 1e-15
 
 
-def apart(a: End, b: End) -> Vec:
+def apart(a: MovingFrame, b: MovingFrame) -> Vec:
     """The origin of b in the frame of a."""
     return a.R.T @ (b.o - a.o)
 
 
-def turned(a: End, b: End) -> Vec:
+def turned(a: MovingFrame, b: MovingFrame) -> Vec:
     """The turn of b against a, as a vector: 2 tan(θ/2) along its axis, 0 only where the frames agree."""
     C = a.R.T @ b.R
     axial = vec(C[2][1] - C[1][2], C[0][2] - C[2][0], C[1][0] - C[0][1])
     return 2 * axial / (1 + trace(C))
 
 
-def tilted(a: End, b: End) -> Vec:
+def tilted(a: MovingFrame, b: MovingFrame) -> Vec:
     """How far the axis of b leans from that of a, towards x and y; an axis has no direction."""
     return vec(dot(a.axis(0), b.axis(2)), dot(a.axis(1), b.axis(2)))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from polhode.errors import CompileError, ModelError, message
-from polhode.model.constraints.base import Condition, ConstraintKind, Data, as_vector, asked, counted
+from polhode.model.constraints.base import ConstraintCondition, ConstraintKind, Data, as_vector, asked, counted
 from polhode.model.constraints.points import FUNCTION_UNIT
 from polhode.model.keys import Key
 from polhode.model.state import MachineState
@@ -32,14 +32,14 @@ class FunctionConstraint(ConstraintKind):
             found = "matrix=True without holonomic=False"
             raise ModelError(message(where, "A v = b is a condition of velocities", found, "holonomic=False"))
 
-    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[Condition]:
+    def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[ConstraintCondition]:
         """One condition, of positions or of velocities."""
         count = len(names)
 
         def residual(state: MachineState) -> Vec:
             return counted(name, count, function_residual(name, data, state.t, state.q, state.v))
 
-        return [Condition(name, tuple(names), data.get("holonomic", True), residual, ("length",) * count)]
+        return [ConstraintCondition(name, tuple(names), data.get("holonomic", True), residual, ("length",) * count)]
 
     def multiplier_unit(self, row: str, data: Data, joint_units: Mapping[str, Sequence[str]]) -> str:
         """The function's own unit is not known."""

@@ -4,7 +4,7 @@ import math
 from typing import ClassVar
 
 from polhode.model.constraints.base import ENDS, BodyConstraint, Data
-from polhode.model.constraints.frames import End, apart, tilted, turned
+from polhode.model.constraints.frames import MovingFrame, apart, tilted, turned
 from polhode.model.keys import Key
 from polhode.scalar import Vec, atan2, cos, dot, sin
 
@@ -17,7 +17,7 @@ class Weld(BodyConstraint):
     name = "weld"
     rows = (*LENGTHS, *TURNS)
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """How far b is from a, and how far it is turned."""
         return Vec((*apart(a, b), *turned(a, b)))
 
@@ -29,7 +29,7 @@ class Revolute(BodyConstraint):
     rows = (*LENGTHS, *TURNS[:2])
     turns_about_axis = True
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """How far b is from a, and how far its axis leans."""
         return Vec((*apart(a, b), *tilted(a, b)))
 
@@ -40,7 +40,7 @@ class Prismatic(BodyConstraint):
     name = "prismatic"
     rows = (*LENGTHS[:2], *TURNS)
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """How far b is from the axis, and how far it is turned."""
         return Vec((*apart(a, b)[:2], *turned(a, b)))
 
@@ -52,20 +52,24 @@ class Cylindrical(BodyConstraint):
     rows = (*LENGTHS[:2], *TURNS[:2])
     turns_about_axis = True
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """How far b is from the axis, and how far its axis leans."""
         return Vec((*apart(a, b)[:2], *tilted(a, b)))
 
 
 class Universal(BodyConstraint):
-    """A Cardan joint: the z axis of a stays across the x axis of b."""
+    """A Cardan joint: the z axis of a keeps its angle, a right one unless given, with the x axis of b."""
 
     name = "universal"
+    keys: ClassVar = {
+        **ENDS,
+        "cosine": Key("number", "of the angle between the axes of a universal joint; 0 unless given", unit="1"),
+    }
     rows = (*LENGTHS, "turn z")
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
-        """How far b is from a, and how far the two axes are from a right angle."""
-        return Vec((*apart(a, b), dot(a.axis(2), b.axis(0))))
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
+        """How far b is from a, and how far the two axes are from their angle."""
+        return Vec((*apart(a, b), dot(a.axis(2), b.axis(0)) - data.get("cosine", 0.0)))
 
 
 class Spherical(BodyConstraint):
@@ -74,7 +78,7 @@ class Spherical(BodyConstraint):
     name = "spherical"
     rows = LENGTHS
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """How far b is from a."""
         return apart(a, b)
 
@@ -85,7 +89,7 @@ class Planar(BodyConstraint):
     name = "planar"
     rows = ("z", *TURNS[:2])
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """How far b is above the plane, and how far its axis leans."""
         return Vec((apart(a, b)[2], *tilted(a, b)))
 
@@ -103,7 +107,7 @@ class Screw(BodyConstraint):
     rows = (*LENGTHS, *TURNS[:2])
     turns_about_axis = True
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """The travel z follows the angle α, through any number of turns: η (z/η − α mod 2π) = 0."""
         x, y, z = apart(a, b)
         pitch = data["pitch"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from polhode.model.constraints.base import ENDS, BodyConstraint, Data
-from polhode.model.constraints.frames import End, apart
+from polhode.model.constraints.frames import MovingFrame, apart
 from polhode.model.keys import POSITIVE, Key
 from polhode.scalar import Vec, square, vec
 
@@ -25,7 +25,7 @@ class Distance(BodyConstraint):
     }  # fmt: skip
     rows = ("length",)
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """(d·d − ℓ²)/2ℓ: a length to first order, with no direction lost at any d."""
         d, length = b.o - a.o, data["length"]
         return vec((square(d) - length * length) / (2 * length))
@@ -37,7 +37,7 @@ class PointOnLine(BodyConstraint):
     name = "point-on-line"
     rows = ("x", "y")
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """How far b is from the axis."""
         return Vec(apart(a, b)[:2])
 
@@ -48,7 +48,7 @@ class PointOnPlane(BodyConstraint):
     name = "point-on-plane"
     rows = ("z",)
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """How far b is above the plane."""
         return vec(apart(a, b)[2])
 
@@ -61,7 +61,7 @@ class PointOnCurve(BodyConstraint):
     rows = ("0", "1")
     expressions_of = "point"
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """Two functions of the point in the frame of a, that vanish on the curve."""
         return data["function"](apart(a, b))
 

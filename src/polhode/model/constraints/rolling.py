@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from polhode.model.constraints.base import ENDS, BodyConstraint, Data
-from polhode.model.constraints.frames import End
+from polhode.model.constraints.frames import MovingFrame
 from polhode.model.keys import NOT_NEGATIVE, POSITIVE, Key
 from polhode.scalar import Scalar, Vec, cross, dot, sqrt, square, vec
 
@@ -16,20 +16,20 @@ class _Rolling(BodyConstraint):
     rows = ("height",)
     rate_rows = ("slip x", "slip y")
 
-    def contact(self, a: End, b: End, data: Data) -> tuple[Scalar, Vec]:
+    def contact(self, a: MovingFrame, b: MovingFrame, data: Data) -> tuple[Scalar, Vec]:
         """How far it is above the plane, and the point of contact."""
         raise NotImplementedError
 
-    def positions(self, a: End, b: End, data: Data) -> Vec:
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """How far it is above the plane."""
         return vec(self.contact(a, b, data)[0])
 
-    def velocities(self, a: End, b: End, data: Data) -> Vec:
+    def velocities(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """The velocity of the point of contact, along the plane."""
         point = self.point(a, b, data)
         return Vec((a.R.T @ (b.carries(point) - a.carries(point)))[:2])
 
-    def point(self, a: End, b: End, data: Data) -> Vec:
+    def point(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """The point of contact."""
         return self.contact(a, b, data)[1]
 
@@ -47,7 +47,7 @@ class RollingDisk(_Rolling):
         ),
     }  # fmt: skip
 
-    def contact(self, a: End, b: End, data: Data) -> tuple[Scalar, Vec]:
+    def contact(self, a: MovingFrame, b: MovingFrame, data: Data) -> tuple[Scalar, Vec]:
         """A disk with a rounded edge: the centre's height above the plane less its rest, and the contact.  BEYOND §6
 
         c = −r u − ρ k,  x·k = r s + ρ,  s = |n × k|,  ẋ + ω × c = 0
@@ -65,7 +65,7 @@ class RollingSphere(_Rolling):
     name = "rolling-sphere"
     keys: ClassVar = {**ENDS, "radius": RADIUS}
 
-    def contact(self, a: End, b: End, data: Data) -> tuple[Scalar, Vec]:
+    def contact(self, a: MovingFrame, b: MovingFrame, data: Data) -> tuple[Scalar, Vec]:
         """Its centre's height less its radius, and the point below it."""
         k, r = a.axis(2), data["radius"]
         return dot(k, b.o - a.o) - r, b.o - r * k
@@ -77,6 +77,6 @@ class KnifeEdge(BodyConstraint):
     name = "knife-edge"
     rate_rows = ("across",)
 
-    def velocities(self, a: End, b: End, data: Data) -> Vec:
+    def velocities(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """The velocity of the blade's point across the blade.                                      BEYOND §6"""
         return vec(dot(b.axis(1), b.velocity - a.carries(b.o)))

@@ -7,12 +7,16 @@ and is registered with `register_joint`; see docs/extending.md.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
+from polhode.errors import ModelError, message
 from polhode.model.keys import Key
-from polhode.quaternion import from_matrix
-from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, vec
-from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist
+from polhode.quaternion import from_matrix, shortest_rotation
+from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, vec, where
+from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist, Z
 
 UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 NOTHING = Inertia(0.0, ORIGIN, diagonal(ORIGIN))
@@ -156,6 +160,15 @@ class ElementKind:
         """The mass moments of a body here that the motion feels, and those that the parent may carry as well."""
         return body, NOTHING
 
+    def from_pose(self, e: Element, r: np.ndarray, p: np.ndarray) -> list[float]:
+        """Its coordinates, of a pose of the child in the joint frame; see `JointKind.from_pose`."""
+        where, fix = f"joint '{e.joint}'", f"Give {type(self).__name__} the method `from_pose`."
+        raise ModelError(message(where, "no coordinates from poses", self.name, "a kind that has", fix))
+
+    def wraps(self, e: Element) -> bool:
+        """Whether `from_pose` finds its coordinate only up to whole turns."""
+        return False
+
     @property
     def zero(self) -> tuple[float, ...]:
         """The coordinates at zero."""
@@ -187,6 +200,30 @@ def _twist(back: Vec, slope: Vec) -> Twist:
     """The twist Rᵀṙ, axial(RᵀṘ) of the rates of a placement."""
     W = back @ Vec([Vec(slope[3 * k : 3 * k + 3]) for k in (1, 2, 3)])
     return Twist(back @ Vec(slope[:3]), vec(W[2][1] - W[1][2], W[0][2] - W[2][0], W[1][0] - W[0][1]) / 2)
+
+
+class Closing(NamedTuple):
+    """A joint as a constraint between its two bodies."""
+
+    constraint: str
+    """Its kind."""
+    turn_a: Vec
+    """The constraint's frame on the parent, in the joint frame: a unit quaternion."""
+    turn_b: Vec
+    """The constraint's frame on the child, in the child frame."""
+    data: Mapping[str, Any] = MappingProxyType({})
+    """Its further data."""
+
+
+def nearer(source: Vec, axis: Vec) -> Vec:
+    """An axis, or its opposite where that is nearer to a direction."""
+    return where(dot(source, axis) < 0, -1.0, 1.0) * axis
+
+
+def closing_about(constraint: str, e: Element) -> Closing:
+    """A joint of one axis as a constraint, whose axis is z."""
+    turn = shortest_rotation(Z, nearer(Z, e.axis))
+    return Closing(constraint, turn, turn, e.numbers)
 
 
 class JointKind:
@@ -236,6 +273,19 @@ class JointKind:
     def turns_freely(self) -> bool:
         """Whether the child alone is a rigid body that turns freely: about a fixed point, or floating."""
         return self.has_quaternion and (self.floats or self.nv == 3)
+
+    def closing(self, elements: Sequence[Element]) -> Closing | None:
+        """The joint as a constraint between its two bodies, for absolute coordinates; None: it holds nothing."""
+        where, fix = f"joint '{elements[0].joint}'", f"Give {type(self).__name__} the method `closing`."
+        raise ModelError(message(where, "this kind has no form as a constraint", self.name, "a kind that has", fix))
+
+    def from_pose(self, elements: Sequence[Element], r: np.ndarray, p: np.ndarray) -> list[float]:
+        """The coordinates (nq,) of a pose of the child in the joint frame.
+
+        r  (3,)  origin, m
+        p  (4,)  attitude, a unit quaternion
+        """
+        return [x for e in elements for x in e.kind.from_pose(e, r, p)]
 
     def second_axis(self, where: str, axis: tuple, axis2: tuple | None) -> tuple | None:
         """The second axis of a joint, checked and completed."""

@@ -1,6 +1,8 @@
 """The cylindrical joint: an angle about an axis and a travel along it."""
 
-from polhode.model.joints.base import JointKind
+from collections.abc import Sequence
+
+from polhode.model.joints.base import Closing, Element, JointKind, closing_about
 from polhode.model.joints.prismatic import PRISMATIC
 from polhode.model.joints.revolute import REVOLUTE
 
@@ -12,3 +14,7 @@ class CylindricalJoint(JointKind):
     elements = ((REVOLUTE, "axis"), (PRISMATIC, "axis"))
     coordinates, dofs = ("angle", "travel"), ("rate", "speed")
     symbol, shifts, spins = "revolute", 1, "axis"
+
+    def closing(self, elements: Sequence[Element]) -> Closing:
+        """A slider that turns, along z."""
+        return closing_about("cylindrical", elements[0])

@@ -1,6 +1,10 @@
 """The fixed joint: its child does not move relative to the parent."""
 
-from polhode.model.joints.base import Element, ElementKind, JointKind
+from collections.abc import Sequence
+
+import numpy as np
+
+from polhode.model.joints.base import UPRIGHT, Closing, Element, ElementKind, JointKind
 from polhode.scalar import Vec
 from polhode.spatial import AT_REST, Placement, Twist
 
@@ -30,6 +34,10 @@ class FixedElement(ElementKind):
     def turn(self, e: Element, q: Vec) -> None:
         """It never turns."""
 
+    def from_pose(self, e: Element, r: np.ndarray, p: np.ndarray) -> list[float]:
+        """None."""
+        return []
+
 
 FIXED = FixedElement()
 
@@ -39,3 +47,7 @@ class FixedJoint(JointKind):
 
     name = "fixed"
     elements = ((FIXED, ""),)
+
+    def closing(self, elements: Sequence[Element]) -> Closing:
+        """A weld."""
+        return Closing("weld", UPRIGHT, UPRIGHT)

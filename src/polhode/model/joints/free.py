@@ -1,6 +1,8 @@
 """The free joint: position of the child's origin in the joint frame, then its quaternion."""
 
-from polhode.model.joints.base import JointKind
+from collections.abc import Sequence
+
+from polhode.model.joints.base import Element, JointKind
 from polhode.model.joints.prismatic import PRISMATIC
 from polhode.model.joints.spherical import BALL, OMEGA, QUATERNION
 
@@ -12,3 +14,6 @@ class FreeJoint(JointKind):
     elements = ((PRISMATIC, "x"), (PRISMATIC, "y"), (PRISMATIC, "z"), (BALL, ""))
     coordinates, dofs = ("px", "py", "pz", *QUATERNION), ("speed_x", "speed_y", "speed_z", *OMEGA)
     floats, shifts, spins = True, 3, "all"
+
+    def closing(self, elements: Sequence[Element]) -> None:
+        """It holds nothing."""

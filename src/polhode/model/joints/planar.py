@@ -1,6 +1,8 @@
 """The planar joint: x, y and an angle in the joint frame's plane normal to z."""
 
-from polhode.model.joints.base import JointKind
+from collections.abc import Sequence
+
+from polhode.model.joints.base import UPRIGHT, Closing, Element, JointKind
 from polhode.model.joints.prismatic import PRISMATIC
 from polhode.model.joints.revolute import REVOLUTE
 
@@ -12,3 +14,7 @@ class PlanarJoint(JointKind):
     elements = ((PRISMATIC, "x"), (PRISMATIC, "y"), (REVOLUTE, "z"))
     coordinates, dofs = ("x", "y", "angle"), ("speed_x", "speed_y", "rate")
     shifts, spins = 2, "z"
+
+    def closing(self, elements: Sequence[Element]) -> Closing:
+        """The plane across z."""
+        return Closing("planar", UPRIGHT, UPRIGHT)

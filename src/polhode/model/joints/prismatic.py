@@ -1,6 +1,10 @@
 """The prismatic joint (slider): one travel along an axis."""
 
-from polhode.model.joints.base import Element, ElementKind, JointKind
+from collections.abc import Sequence
+
+import numpy as np
+
+from polhode.model.joints.base import Closing, Element, ElementKind, JointKind, closing_about
 from polhode.scalar import Vec, diagonal, dot, vec
 from polhode.spatial import ORIGIN, Inertia, Placement, Twist
 
@@ -36,6 +40,10 @@ class PrismaticElement(ElementKind):
         m, h, S = body
         return Inertia(m, h, diagonal(ORIGIN)), Inertia(0.0, ORIGIN, S)
 
+    def from_pose(self, e: Element, r: np.ndarray, p: np.ndarray) -> list[float]:
+        """The travel along the axis."""
+        return [float(np.array(e.axis, dtype=float) @ r)]
+
 
 PRISMATIC = PrismaticElement()
 
@@ -47,3 +55,7 @@ class PrismaticJoint(JointKind):
     elements = ((PRISMATIC, "axis"),)
     coordinates, dofs = ("travel",), ("speed",)
     symbol, shifts = "prismatic", 1
+
+    def closing(self, elements: Sequence[Element]) -> Closing:
+        """A slider along z."""
+        return closing_about("prismatic", elements[0])

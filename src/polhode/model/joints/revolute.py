@@ -1,6 +1,11 @@
 """The revolute joint (hinge): one angle about an axis."""
 
-from polhode.model.joints.base import Element, ElementKind, JointKind
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from polhode.model.joints.base import Closing, Element, ElementKind, JointKind, closing_about
 from polhode.scalar import Vec, cos, dot, outer, sin, vec
 from polhode.spatial import ORIGIN, Inertia, Placement, Twist
 
@@ -36,11 +41,24 @@ class RevoluteElement(ElementKind):
         axial = dot(e.axis, S @ e.axis) * outer(e.axis, e.axis)
         return Inertia(0.0, h - along, S - axial), Inertia(m, along, axial)
 
+    def from_pose(self, e: Element, r: np.ndarray, p: np.ndarray) -> list[float]:
+        """The angle about the axis, between half turns."""
+        return [angle_about(np.array(e.axis, dtype=float), p)]
+
+    def wraps(self, e: Element) -> bool:
+        """An attitude does not count turns."""
+        return True
+
 
 def half_turn(e: Element, q: Vec) -> Vec:
     """The quaternion of a turn about the axis by the angle q."""
     half = q[0] / 2
     return Vec((cos(half), *(sin(half) * e.axis)))
+
+
+def angle_about(axis: np.ndarray, p: np.ndarray) -> float:
+    """The angle of a rotation about an axis, between half turns."""
+    return float((2 * math.atan2(float(axis @ p[1:]), float(p[0])) + math.pi) % (2 * math.pi) - math.pi)
 
 
 REVOLUTE = RevoluteElement()
@@ -53,3 +71,7 @@ class RevoluteJoint(JointKind):
     elements = ((REVOLUTE, "axis"),)
     coordinates, dofs = ("angle",), ("rate",)
     symbol, spins = "revolute", "axis"
+
+    def closing(self, elements: Sequence[Element]) -> Closing:
+        """A hinge about z."""
+        return closing_about("revolute", elements[0])

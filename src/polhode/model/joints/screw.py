@@ -1,9 +1,12 @@
 """The screw joint: an angle about an axis, and a travel along it of `pitch` metres per radian."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from polhode.model.joints.base import Element, ElementKind, JointKind
-from polhode.model.joints.revolute import half_turn
+import numpy as np
+
+from polhode.model.joints.base import Closing, Element, ElementKind, JointKind, closing_about
+from polhode.model.joints.revolute import angle_about, half_turn
 from polhode.model.keys import Key
 from polhode.scalar import Vec, cos, dot, sin, vec
 from polhode.spatial import Placement, Twist
@@ -36,6 +39,15 @@ class ScrewElement(ElementKind):
         """cos(q/2) + sin(q/2) axis"""
         return half_turn(e, q)
 
+    def from_pose(self, e: Element, r: np.ndarray, p: np.ndarray) -> list[float]:
+        """The angle by the travel; without pitch, by the attitude."""
+        axis, pitch = np.array(e.axis, dtype=float), float(e.numbers["pitch"])
+        return [float(axis @ r) / pitch if pitch else angle_about(axis, p)]
+
+    def wraps(self, e: Element) -> bool:
+        """Only without pitch: a travel counts turns."""
+        return not e.numbers["pitch"]
+
 
 SCREW = ScrewElement()
 
@@ -48,3 +60,7 @@ class ScrewJoint(JointKind):
     coordinates, dofs = ("angle",), ("rate",)
     symbol = "screw"
     keys: ClassVar = {"pitch": Key("number", "metres of travel per radian", "m/rad", "h")}
+
+    def closing(self, elements: Sequence[Element]) -> Closing:
+        """A screw about z."""
+        return closing_about("screw", elements[0])

@@ -1,6 +1,10 @@
 """The spherical joint (ball and socket): one unit quaternion, child → joint frame; v is ω in child axes."""
 
-from polhode.model.joints.base import Element, ElementKind, JointKind
+from collections.abc import Sequence
+
+import numpy as np
+
+from polhode.model.joints.base import UPRIGHT, Closing, Element, ElementKind, JointKind
 from polhode.quaternion import conjugate, exp, log, normalise, product, rotation_matrix_homogeneous
 from polhode.scalar import Vec, diagonal, identity, square, where
 from polhode.spatial import ORIGIN, Inertia, Placement, Twist
@@ -62,6 +66,10 @@ class BallElement(ElementKind):
         m, h, S = body
         return Inertia(0.0, h, S), Inertia(m, ORIGIN, diagonal(ORIGIN))
 
+    def from_pose(self, e: Element, r: np.ndarray, p: np.ndarray) -> list[float]:
+        """The attitude itself."""
+        return [float(x) for x in p]
+
     @property
     def zero(self) -> tuple[float, ...]:
         """The identity."""
@@ -84,3 +92,7 @@ class SphericalJoint(JointKind):
     elements = ((BALL, ""),)
     coordinates, dofs = QUATERNION, OMEGA
     symbol, spins = "ball", "point"
+
+    def closing(self, elements: Sequence[Element]) -> Closing:
+        """A point that two bodies share."""
+        return Closing("spherical", UPRIGHT, UPRIGHT)

@@ -11,10 +11,9 @@ import numpy as np
 
 from polhode import euler, quaternion
 from polhode.model import WORLD, Joint, Model, plain
+from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.quaternion import from_axis_angle, product
 
-CLOSING = ("revolute", "screw", "cylindrical")
-"""Constraints with an axis about which two bodies turn."""
 MOST_JOINTS = 16
 """Machines with more joints have no cans."""
 
@@ -34,11 +33,8 @@ class CanHalf:
 
 def from_z(direction: Any) -> np.ndarray:
     """The shortest turn that takes z to a direction, as a quaternion."""
-    d = np.asarray(direction, dtype=float) / np.linalg.norm(direction)
-    if d[2] < -0.999999:
-        return np.array([0.0, 1.0, 0.0, 0.0])
-    q = np.array([1 + d[2], -d[1], d[0], 0.0])
-    return q / np.linalg.norm(q)
+    d = np.asarray(direction, dtype=float)
+    return np.asarray(quaternion.shortest_rotation((0.0, 0.0, 1.0), d / np.linalg.norm(d)))
 
 
 def can(at: np.ndarray, turn: np.ndarray, radius: float, height: float) -> Part:
@@ -72,7 +68,7 @@ def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: st
         elif joint.kind.symbol in ("revolute", "screw", "prismatic"):
             found += _pair(joint, (at, turned), (r[:, child], p[:, child]), radius, colours)
     for constraint in model.constraints:
-        if constraint.type in CLOSING:
+        if constraint.type in CONSTRAINTS and constraint.kind.turns_about_axis:
             found += _closing(constraint.data, r, p, place, radius)
     return found
 

@@ -1,4 +1,4 @@
-"""The cpu backend: kernels compiled by LLVM for this processor, one for each program, made when first called."""
+"""The cpu backend: kernels compiled by LLVM for this processor, one for each computation, made when first called."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.kernel.backends.base import FLOAT, Backend, Call, Program, into, real_array
+from polhode.kernel.backends.base import FLOAT, Backend, Call, Computation, into, real_array
 from polhode.kernel.backends.llvm.compile import TIME, Kernel, kernel_for, lanes, single_call
 from polhode.kernel.backends.llvm.threads import run_in_threads
 from polhode.kernel.backends.python import PythonBackend
@@ -29,9 +29,9 @@ class LlvmBackend(Backend):
 
     array = staticmethod(real_array)
 
-    def quickly(self, program: Program, given: tuple, out: Any, threads: int) -> Any:
+    def quickly(self, computation: Computation, given: tuple, out: Any, threads: int) -> Any:
         """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
-        kernel = self.kernels.get((*program.key, *program.arguments, TIME))
+        kernel = self.kernels.get((*computation.key, *computation.arguments, TIME))
         if kernel is None:
             return None
         batch: tuple[int, ...] = ()
@@ -53,23 +53,23 @@ class LlvmBackend(Backend):
             if not outs:
                 return None
             found = kernel.ufunc(*given, NOW, out=tuple(outs))
-        return program.record(*found) if program.record else found
+        return computation.record(*found) if computation.record else found
 
-    def direct(self, program: Program, fallback: Callable) -> Callable | None:
+    def direct(self, computation: Computation, fallback: Callable) -> Callable | None:
         """A built-in for one state, which hands all other calls to `fallback`."""
-        kernel = self.kernels.get((*program.key, *program.arguments, TIME))
-        return single_call(kernel, program.key[0], fallback, program.record or tuple) if kernel else None
+        kernel = self.kernels.get((*computation.key, *computation.arguments, TIME))
+        return single_call(kernel, computation.key[0], fallback, computation.record or tuple) if kernel else None
 
-    def evaluate(self, program: Program, call: Call) -> Any:
-        """The result of a program."""
-        if program.is_empty:
-            return PythonBackend().evaluate(program, call)
-        kernel = self.kernel(program, call)
+    def evaluate(self, computation: Computation, call: Call) -> Any:
+        """The result of a computation."""
+        if computation.is_empty:
+            return PythonBackend().evaluate(computation, call)
+        kernel = self.kernel(computation, call)
         outputs = [tuple(shape) for shape in kernel.facts["outputs"]]
         arrays = [_rows(array, call.depths[known]) for known, array in call.arrays.items()]
         given = _as_given(call.out, [(*call.batch, *shape) for shape in outputs], arrays)
-        result = program.gathered(self._run(kernel, call, arrays, given))
-        return result if given or call.out is None else into(program.key[0], call.out, result)
+        result = computation.gathered(self._run(kernel, call, arrays, given))
+        return result if given or call.out is None else into(computation.key[0], call.out, result)
 
     def _run(self, kernel: Kernel, call: Call, arrays: list[np.ndarray], given: list[np.ndarray]) -> list[Any]:
         """The results of a kernel, each with all batch axes, in the arrays given or in new ones."""
@@ -81,22 +81,22 @@ class LlvmBackend(Backend):
         run_in_threads(kernel.ufunc, arrays, depths, outs, call.threads, kernel.facts["width"])
         return outs
 
-    def kernel(self, program: Program, call: Call) -> Kernel:
-        """The kernel of a program for the arguments of a call: from memory, from disk, or made now.
+    def kernel(self, computation: Computation, call: Call) -> Kernel:
+        """The kernel of a computation for the arguments of a call: from memory, from disk, or made now.
 
         One for single states is compiled first, one with lanes when there is a batch that fills them.
         """
-        if program.is_empty:
-            raise program.nothing_to_compile("a model in which nothing moves")
-        place = (*program.key, *call.names)
+        if computation.is_empty:
+            raise computation.nothing_to_compile("a model in which nothing moves")
+        place = (*computation.key, *call.names)
         with self._lock:
             kernel = self.kernels.get(place)
             if kernel is None or self._too_narrow(kernel, call.batch):
-                shapes = call.shapes
-                name = cache_key(program.identity, repr(place), repr([*shapes.values()])) if program.identity else ""
+                shapes, text = call.shapes, computation.identity
+                name = cache_key(text, repr(place), repr([*shapes.values()])) if text else ""
                 width = self.lanes if prod(call.batch) >= self.lanes else 1
-                make = partial(program.graph, shapes)
-                self.kernels[place] = kernel = kernel_for(name, make, program.title, width, self.fast)
+                make = partial(computation.graph, shapes)
+                self.kernels[place] = kernel = kernel_for(name, make, computation.title, width, self.fast)
             return kernel
 
     def _too_narrow(self, kernel: Kernel, batch: tuple[int, ...]) -> bool:

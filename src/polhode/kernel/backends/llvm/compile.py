@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import CompileError, escaped, message
-from polhode.kernel.backends.llvm.cpython_call import builtin, entry_text, fits
+from polhode.kernel.backends.llvm.cpython_call import builtin, entry_text, fits, is_switched_on
 from polhode.kernel.backends.llvm.module import header, module_text
-from polhode.kernel.cache import Entry, key as cache_key, load, save
+from polhode.kernel.cache import CachedKernel, key as cache_key, load, save
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
 from polhode.kernel.schedule import fused
@@ -190,7 +190,7 @@ def _identity() -> str:
     return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))
 
 
-def _compiled(graph: Graph, width: int, fast: bool) -> Entry:
+def _compiled(graph: Graph, width: int, fast: bool) -> CachedKernel:
     """Object code of a graph, and the facts that a caller needs of it."""
     import llvmlite.binding as llvm
 
@@ -216,7 +216,7 @@ def _compiled(graph: Graph, width: int, fast: bool) -> Entry:
         image = interruptible(image_of)
     except RuntimeError as error:
         raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
-    return Entry(facts, image)
+    return CachedKernel(facts, image)
 
 
 def _digest(facts: dict[str, Any]) -> bytes:
@@ -224,7 +224,7 @@ def _digest(facts: dict[str, Any]) -> bytes:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
 
 
-def _linked(entry: Entry, graph: Callable[[], Graph]) -> Kernel:
+def _linked(entry: CachedKernel, graph: Callable[[], Graph]) -> Kernel:
     """A callable of object code; every kernel is a library of its own in the just-in-time linker.
 
     Raises a RuntimeError for what is not object code, or not that of these facts.
@@ -248,7 +248,7 @@ def single_call(kernel: Kernel, name: str, fallback: Callable, record: type = tu
 
     record  the type of named tuples that several results come as
     """
-    if not kernel.entry:
+    if not kernel.entry or not is_switched_on():
         return None
     return builtin(name, kernel.entry, kernel.facts, fallback, record, kernel)
 

@@ -4,10 +4,15 @@ The built-in looks at its arguments in machine code, written here as LLVM text f
 kernel. Where they are just what the kernel takes (one row of doubles each, contiguous; results to be made,
 or given as `out` and apart from all else) it runs the kernel; anything else goes to a Python callable,
 which checks, copies and explains.
+
+This file alone reads how CPython and NumPy lay out their objects in memory: `usable` tries the layout before any
+use of it. POLHODE_BUILTINS=0 in the environment switches it off: calls then take the checked way, with the same bits,
+at 3 µs more a call.
 """
 
 import ctypes
 import math
+import os
 import struct
 import sys
 from collections.abc import Callable
@@ -15,6 +20,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+
+SWITCH = "POLHODE_BUILTINS"
+"""The environment variable that switches built-ins off where it is "0"; looked at when a kernel would get one."""
 
 METH_FASTCALL_KEYWORDS = 0x80 | 0x02
 TP_NEW = 65
@@ -313,6 +321,11 @@ def _addresses() -> dict[str, int]:
         "new_record": slot(tuple, TP_NEW),
         **{name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in functions.items()},
     }
+
+
+def is_switched_on() -> bool:
+    """Whether built-ins are wanted."""
+    return os.environ.get(SWITCH) != "0"
 
 
 @cache

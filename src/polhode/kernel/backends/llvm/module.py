@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from polhode.errors import escaped
 from polhode.kernel.backends.llvm import parts, routine_functions
-from polhode.kernel.backends.llvm.body import LIBRARY, Body
+from polhode.kernel.backends.llvm.function_text import LIBRARY, FunctionText
 from polhode.kernel.graph import Graph
 from polhode.kernel.routine import Routine, routines
 
@@ -17,7 +17,7 @@ def kernel_text(
     graph: Graph, name: str, width: int, names: Mapping[Routine, str] | None = None, fast: bool = False
 ) -> str:
     """The function that takes `width` states: pointers and row strides in bytes, arguments then results."""
-    body = Body(width, names, name, fast)
+    body = FunctionText(width, names, name, fast)
     ports = [*graph.inputs, *graph.outputs]
     if parts.is_one_call(graph):
         parts.one_call(body, graph)
@@ -39,7 +39,7 @@ def kernel_text(
     )
 
 
-def _compute_rows(body: Body, graph: Graph) -> None:
+def _compute_rows(body: FunctionText, graph: Graph) -> None:
     """The body of a kernel: rows transposed in registers, the operations, and back to rows."""
     values: dict[int, str] = {}
     for i, port in enumerate(graph.inputs):
@@ -52,7 +52,7 @@ def _compute_rows(body: Body, graph: Graph) -> None:
 
 def huge_text(width: int) -> str:
     """The function that asks the C library for sines and cosines."""
-    body = Body(width)
+    body = FunctionText(width)
     x = body.put(f"load {body.real}, ptr %x, align 64")
     for function, place in (("sin", "%s"), ("cos", "%c")):
         body.lines.append(f"  store {body.real} {body.lane_by_lane(function, [x])}, ptr {place}, align 64")
@@ -147,7 +147,7 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
     declarations += [line for w in widths if names for line in routine_functions.declarations(w)]
     kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast) for w in widths]
     for routine, title in names.items():
-        for body in [Body(w, names, f"{title}_{w}", fast) for w in widths]:
+        for body in [FunctionText(w, names, f"{title}_{w}", fast) for w in widths]:
             text = routine_functions.routine_text(routine, names, body)
             kernels += [*body.functions, text]
     kernels += [routine_functions.table_text(routine, names[routine]) for routine in names]

@@ -6,7 +6,7 @@ memory holds one number per lane.
 
 from collections.abc import Callable
 
-from polhode.kernel.backends.llvm.body import Body
+from polhode.kernel.backends.llvm.function_text import FunctionText
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.schedule import Division, divided, weight
 
@@ -23,7 +23,7 @@ def is_large(graph: Graph) -> bool:
     return weight(graph) > MOST_OPERATIONS or sum(len(port.nodes) for port in graph.outputs) > MOST_RESULTS
 
 
-def compute(body: Body, graph: Graph, values: dict[int, str]) -> None:
+def compute(body: FunctionText, graph: Graph, values: dict[int, str]) -> None:
     """All results of a graph from the values of its inputs; those of a large one by calls of its parts."""
     if not is_large(graph):
         body.compute(graph, values)
@@ -38,7 +38,7 @@ def compute(body: Body, graph: Graph, values: dict[int, str]) -> None:
             values[k] = memory.load(k)
 
 
-def kernel(body: Body, graph: Graph) -> None:
+def kernel(body: FunctionText, graph: Graph) -> None:
     """The body of a kernel: rows to memory, the parts, memory to rows."""
     memory = _Memory(body, divided(graph))
     for i, port in enumerate(graph.inputs):
@@ -51,7 +51,7 @@ def kernel(body: Body, graph: Graph) -> None:
 class _Memory:
     """The slots of a divided graph, in a function under construction."""
 
-    def __init__(self, body: Body, division: Division, at: str = "") -> None:
+    def __init__(self, body: FunctionText, division: Division, at: str = "") -> None:
         self.body, self.division, self.align = body, division, 8 * body.width
         self.at = at or f"%slots{len(body.scratch)}"
         if not at:
@@ -151,9 +151,9 @@ class _Memory:
         _blocks(body, m, W if W > 1 else STRIDE, block)
 
 
-def _part_text(outer: Body, graph: Graph, division: Division, part: tuple[int, ...], name: str) -> str:
+def _part_text(outer: FunctionText, graph: Graph, division: Division, part: tuple[int, ...], name: str) -> str:
     """The function of one part: it takes what it needs from the slots and leaves there what others need."""
-    body = Body(outer.width, outer.routines, name, outer.fast)
+    body = FunctionText(outer.width, outer.routines, name, outer.fast)
     memory = _Memory(body, division, "%slots")
     values: dict[int, str] = {}
     for k in part:
@@ -170,7 +170,7 @@ def _part_text(outer: Body, graph: Graph, division: Division, part: tuple[int, .
     return "\n".join([head, "entry:", *body.scratch, *body.lines, "  ret void", "}"])
 
 
-def _blocks(body: Body, count: int, size: int, block: Callable[[str, int], None]) -> None:
+def _blocks(body: FunctionText, count: int, size: int, block: Callable[[str, int], None]) -> None:
     """A loop over whole blocks of components, and what is left: block(first component, how many)."""
     whole = count - count % size
     if whole:
@@ -209,7 +209,7 @@ def _uses(port: Port, given: tuple[int, ...]) -> bool:
     return bool(port.nodes) and port.nodes[0] in given
 
 
-def one_call(body: Body, graph: Graph) -> None:
+def one_call(body: FunctionText, graph: Graph) -> None:
     """The body of a kernel that only runs a routine: rows to its arguments, and its results to rows."""
     call = next(node for node in graph.nodes if node.op == "call")
     count = sum(n for _, n in call.value.outputs)

@@ -7,7 +7,7 @@ them, what they hold is kept. Only indices that come from cells may differ from 
 from collections.abc import Mapping, Sequence
 
 from polhode.kernel.backends.llvm import parts
-from polhode.kernel.backends.llvm.body import Body, constant
+from polhode.kernel.backends.llvm.function_text import FunctionText, constant
 from polhode.kernel.routine import Block, Cell, For, Index, Lookup, Routine, Statement, Switch, Variable, While
 
 STACK = 2**16
@@ -52,7 +52,7 @@ def table_text(routine: Routine, name: str) -> str:
 class RoutineText:
     """The text of one routine under construction."""
 
-    def __init__(self, routine: Routine, name: str, body: Body) -> None:
+    def __init__(self, routine: Routine, name: str, body: FunctionText) -> None:
         self.routine, self.name, self.body = routine, name, body
         self.W, self.real, self.bytes = body.width, body.real, 8 * body.width
         self.variables: dict[str, str] = {}
@@ -285,6 +285,6 @@ class RoutineText:
         body.label(done)
 
 
-def routine_text(routine: Routine, names: Mapping[Routine, str], body: Body) -> str:
+def routine_text(routine: Routine, names: Mapping[Routine, str], body: FunctionText) -> str:
     """The function `name_width` of a routine."""
     return RoutineText(routine, names[routine], body).text()

@@ -1,4 +1,4 @@
-"""Steps of machines under constraints whose multipliers are unknowns of the step, solved by Newton's method.
+"""Methods whose steps meet the constraints themselves: multipliers are unknowns, found by Newton's method.
 
 Index 3 holds the positions alone, the stabilised index 2 (Gear, Gupta, Leimkuhler) positions and velocities.
 A condition that others imply takes no part: its multiplier is 0.
@@ -10,32 +10,35 @@ from typing import Any
 from polhode.integrate.chart import combined, hermite
 from polhode.integrate.group import right_inverse
 from polhode.integrate.implicit import alpha_weights, newton
-from polhode.integrate.method import Bound, Machine, Method, Step
+from polhode.integrate.method import Machine, Method, Step, StepConstraints
 from polhode.integrate.tableaus import RADAU2, RADAU3, Collocation
 from polhode.scalar import Scalar, Vec, where
 
 
-def _of(machine: Machine) -> Bound:
-    assert machine.bound is not None
-    return machine.bound
+def _constraints(machine: Machine) -> StepConstraints:
+    assert machine.constraints is not None
+    return machine.constraints
 
 
-class Kept:
-    """The rows that are not implied by others for every state, and 1 for each that is now."""
+class IndependentRows:
+    """The rows of constraints that take part in a step: all but those that others imply.
+
+    dependent  1 for each row that others imply, now; such a constant is a row that is implied in every state
+    """
 
     def __init__(self, dependent: Vec) -> None:
         self.rows = [i for i, x in enumerate(dependent) if not (isinstance(x, float) and x == 1.0)]
         self.dependent, self.k = dependent, len(dependent)
 
     def spread(self, values: Sequence[Scalar]) -> Vec:
-        """Multipliers of all rows, from those of the rows kept."""
+        """The multipliers of all rows, from those of the rows that take part."""
         found: list[Scalar] = [0.0] * self.k
         for i, value in zip(self.rows, values, strict=True):
             found[i] = value
         return Vec(found)
 
-    def missed(self, residuals: Any, multipliers: Vec, rows: Sequence[int]) -> list[Scalar]:
-        """What some rows miss; of a row that others imply, its multiplier."""
+    def equations(self, residuals: Any, multipliers: Vec, rows: Sequence[int]) -> list[Scalar]:
+        """What is to be zero, for each of some rows: its residual; its multiplier where others imply it."""
         return [where(self.dependent[i] == 1.0, multipliers[i], residuals[i]) for i in rows]
 
 
@@ -55,10 +58,10 @@ def index_3(radius: float = 0.8) -> Method:
         return Vec((*a, *vd))
 
     def step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, memory: Vec | None = None) -> Step:
-        n, bound = machine.nv, _of(machine)
+        n, constraints = machine.nv, _constraints(machine)
         carried = start(machine, t, q, v, h) if memory is None else memory
         a, vd = Vec(carried[:n]), Vec(carried[n:])
-        kept = Kept(bound.dependent(t, q, v))
+        independent = IndependentRows(constraints.dependent(t, q, v))
 
         def end(a1: Vec) -> tuple[Vec, Vec]:
             d = h * v + h * h * ((1 / 2 - beta) * a + beta * a1)
@@ -70,18 +73,18 @@ def index_3(radius: float = 0.8) -> Method:
         part = beta * h * h  # unknowns are parts of the displacement: rounding of φ does not grow with 1/h²
 
         def residual(x: Vec) -> Vec:
-            a1, lam = Vec(x[:n]) / part, kept.spread(x[n:])
+            a1, lam = Vec(x[:n]) / part, independent.spread(x[n:])
             q1, v1 = end(a1)
-            phi, r = bound.residuals(t + h, q1, v1)
-            held = [*phi, *(beta * h / gamma * Vec(r[bound.held :]))]
-            left = part * bound.missing(t + h, q1, v1, rate(a1)) - bound.pushed(t + h, q1, lam)
-            return Vec((*left, *kept.missed(held, lam, kept.rows)))
+            phi, r = constraints.residuals(t + h, q1, v1)
+            held = [*phi, *(beta * h / gamma * Vec(r[constraints.positions :]))]
+            left = part * constraints.required_force(t + h, q1, v1, rate(a1)) - constraints.force(t + h, q1, lam)
+            return Vec((*left, *independent.equations(held, lam, independent.rows)))
 
-        a1 = Vec(newton(residual, Vec((*(part * vd), *[0.0] * len(kept.rows))))[:n]) / part
+        a1 = Vec(newton(residual, Vec((*(part * vd), *[0.0] * len(independent.rows))))[:n]) / part
         return Step(*end(a1), memory=Vec((*a1, *rate(a1))))
 
     source = "Arnold, Brüls (2007); Brüls, Cardona, Arnold (2012)"
-    return Method("generalized-alpha", "implicit", 2, step, hermite(step, 2), source, start=start)
+    return Method("generalized-alpha", "implicit", 2, step, hermite(step, 2), source, start=start, on_group=True)
 
 
 def stabilised_index_2(tableau: Collocation) -> Method:
@@ -93,10 +96,10 @@ def stabilised_index_2(tableau: Collocation) -> Method:
     """
 
     def step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
-        n, bound = machine.nv, _of(machine)
-        kept = Kept(bound.dependent(t, q, v))
-        k = len(kept.rows)
-        positions = [i for i in kept.rows if i < bound.held]
+        n, constraints = machine.nv, _constraints(machine)
+        independent = IndependentRows(constraints.dependent(t, q, v))
+        k = len(independent.rows)
+        positions = [i for i in independent.rows if i < constraints.positions]
         width = 2 * n + k + len(positions)
         still = Vec([0.0] * n)
 
@@ -105,17 +108,17 @@ def stabilised_index_2(tableau: Collocation) -> Method:
             for i, c in enumerate(tableau.c):
                 part = x[i * width : (i + 1) * width]
                 d, V = Vec(part[:n]), v + Vec(part[n : 2 * n])
-                lam = kept.spread(part[2 * n : 2 * n + k])
-                mu = kept.spread([*part[2 * n + k :], *[0.0] * (k - len(positions))])
+                lam = independent.spread(part[2 * n : 2 * n + k])
+                mu = independent.spread([*part[2 * n + k :], *[0.0] * (k - len(positions))])
                 Q, when = machine.retract(q, d), t + c * h
-                force = bound.pushed(when, Q, lam) - h * bound.missing(when, Q, V, still)
-                aside = machine.velocity(Q, bound.pushed(when, Q, mu))
+                force = constraints.force(when, Q, lam) - h * constraints.required_force(when, Q, V, still)
+                correction = machine.velocity(Q, constraints.force(when, Q, mu))
                 turns.append(d)
                 speeds.append(Vec(part[n : 2 * n]))
-                moves.append(right_inverse(machine.rotations, d, h * V + aside))
+                moves.append(right_inverse(machine.rotations, d, h * V + correction))
                 pushes.append(machine.velocity(Q, force))
-                phi, r = bound.residuals(when, Q, V)
-                held.append([*kept.missed(r, lam, kept.rows), *kept.missed(phi, mu, positions)])
+                phi, r = constraints.residuals(when, Q, V)
+                held.append(independent.equations(r, lam, independent.rows) + independent.equations(phi, mu, positions))
             found: list[Scalar] = []
             for row, d, Z, rest in zip(tableau.A, turns, speeds, held, strict=True):
                 found += [*(d - combined(row, moves)), *(Z - combined(row, pushes)), *rest]
@@ -127,11 +130,12 @@ def stabilised_index_2(tableau: Collocation) -> Method:
         return Step(machine.retract(q, Vec(last[:n])), v + Vec(last[n : 2 * n]))
 
     source = f"Gear, Gupta, Leimkuhler (1985); {tableau.source}"
-    return Method(tableau.name, "implicit", tableau.order, step, hermite(step, tableau.order), source)
+    dense = hermite(step, tableau.order)
+    return Method(tableau.name, "implicit", tableau.order, step, dense, source, on_group=True)
 
 
-BOUND: dict[str, dict[str, Method]] = {
+CONSTRAINED_METHODS: dict[str, dict[str, Method]] = {
     "ggl": {tableau.name: stabilised_index_2(tableau) for tableau in (RADAU3, RADAU2)},
     "index-3": {"generalized-alpha": index_3()},
 }
-"""By how constraints are kept, the methods that keep them so."""
+"""By constraint policy, the methods that it can be carried out with, the usual one first."""

@@ -191,6 +191,20 @@ def test_an_interpreter_of_another_layout_does_without_built_ins(monkeypatch):
     assert not made._direct
 
 
+def test_built_ins_can_be_switched_off_and_change_nothing(monkeypatch):
+    model = random_model(["revolute", "spherical", "prismatic"], 2)
+    made, plain = ph.compile(model), ph.compile(model)
+    for name, args in arguments(made).items():
+        found = [getattr(made, name)(*args) for _ in range(2)]
+        assert type(getattr(made, name)).__name__ == "builtin_function_or_method"
+        with monkeypatch.context() as off:
+            off.setenv("POLHODE_BUILTINS", "0")
+            found += [getattr(plain, name)(*args) for _ in range(2)]
+            assert type(getattr(plain, name)).__name__ == "method"
+        assert len({type(x) for x in found}) == 1
+        assert all(np.array_equal(a, b) for x in found[1:] for a, b in zip(blocks(found[0]), blocks(x), strict=True))
+
+
 def test_everything_else_goes_the_checked_way(system):
     q, v, w = arguments(system)["inverse_dynamics"]
     expected = system.inverse_dynamics(q, v, w)

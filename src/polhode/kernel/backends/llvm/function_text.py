@@ -30,7 +30,7 @@ def constant(value: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-class Body:
+class FunctionText:
     """The text of one function under construction, for a number of lanes."""
 
     def __init__(
@@ -287,7 +287,7 @@ TEXT: dict[str, Callable[..., str]] = {
     "mul": lambda body, x, y: body.loose("fmul", x, y),
     "div": lambda body, x, y: body.binary("fdiv", x, y),
     "neg": lambda body, x: body.put(f"fneg {body.real} {x}"),
-    "fma": Body.fma,
+    "fma": FunctionText.fma,
     "abs": lambda body, x: body.intrinsic("fabs", x),
     "sqrt": lambda body, x: body.intrinsic("sqrt", x),
     "sin": lambda body, x: body.sine_cosine(x)[0],

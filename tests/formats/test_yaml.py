@@ -11,9 +11,9 @@ from hypothesis import given, settings, strategies as st
 import polhode as ph
 from polhode.formats import document
 from polhode.formats.expression import Fault, evaluate, evaluate_on
+from polhode.formats.expression_functions import expression
 from polhode.formats.overrides import overridden
 from polhode.formats.schema import schema_text
-from polhode.formats.written import expression
 from polhode.formats.yaml import load_yaml, model_from_yaml, to_yaml
 
 ROOT = Path(__file__).resolve().parents[2]

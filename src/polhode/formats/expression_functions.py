@@ -1,4 +1,4 @@
-"""Functions written as expressions in model files: motions of time, conditions on coordinates."""
+"""Functions from expressions of model files: motions of time, residuals of coordinates, curves in space."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from polhode.scalar import Scalar
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression of variables, as a function of them on generic scalars; its text tells all of it.
+    """An expression of variables, as a function of them on generic scalars; its text identifies it.
 
     text       with the values of parameters in their places, as they were when the file was read
     variables  the names of its arguments, in order
@@ -21,7 +21,7 @@ class Expression:
     variables: tuple[str, ...]
 
     def __call__(self, *values: Scalar) -> Scalar:
-        """Its value."""
+        """The value of the expression."""
         try:
             return evaluate_on(self.text, dict(zip(self.variables, values, strict=True)))
         except Fault as fault:
@@ -54,7 +54,7 @@ class Conditions:
     coordinates: tuple[tuple[str, int], ...]
 
     def __call__(self, t: Scalar, q: Scalar) -> list[Scalar]:
-        """Their values."""
+        """The values of the expressions."""
         return [each(t, *(q[k] for _, k in self.coordinates)) for each in self.expressions]
 
     def __str__(self) -> str:
@@ -68,12 +68,12 @@ class Curve:
     expressions: tuple[Expression, ...]
 
     def __call__(self, point: Scalar) -> list[Scalar]:
-        """Their values."""
+        """The values of the expressions."""
         return [each(*point) for each in self.expressions]
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.expressions))
 
 
-Written = (Expression, Conditions, Curve)
-"""Functions whose text tells all of them."""
+EXPRESSION_FUNCTIONS = (Expression, Conditions, Curve)
+"""The kinds of functions that their text identifies."""

@@ -13,7 +13,7 @@ import numpy as np
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
-from polhode.formats.written import Written
+from polhode.formats.expression_functions import EXPRESSION_FUNCTIONS
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.schedule import fused
 from polhode.model import Model, Tree, regrouped
@@ -182,5 +182,5 @@ def identity_text(model: Model) -> str:
     """The model as text that says everything about it; "" where user functions or kinds are in it."""
     held = [*(x for force in model.forces for x in vars(force).values())]
     held += [x for constraint in model.constraints for x in constraint.data.values()]
-    hidden = any(callable(x) and not isinstance(x, Written) for x in held) or user_kinds(model)
+    hidden = any(callable(x) and not isinstance(x, EXPRESSION_FUNCTIONS) for x in held) or user_kinds(model)
     return "" if hidden else repr(model)

@@ -9,8 +9,8 @@ import polhode as ph
 from close import assert_close
 from polhode.kernel import evaluate, trace
 from polhode.scalar import Vec
-from polhode.simulation import form_run as module
-from polhode.simulation.tree_run_by_form import TreeRunByForm, _place
+from polhode.simulation.by_form import form_run as module
+from polhode.simulation.by_form.tree_run_by_form import TreeRunByForm, _place
 
 ROD = {"mass": 1.2, "inertia": (0.1, 0.12, 0.03), "center": (0.02, 0.01, -0.5)}
 OTHER = ("state", "angles", "angle state")

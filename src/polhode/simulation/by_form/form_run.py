@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from polhode.result.dataset import Extra
+from polhode.simulation.by_form.run_by_form import RunByForm, is_single
+from polhode.simulation.by_form.tree_run_by_form import TreeRunByForm
 from polhode.simulation.driven_model import DrivenModel
-from polhode.simulation.run_by_form import RunByForm, is_single
 from polhode.simulation.run_records import Ending, Position, Samples, first_sample
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.step_state import LARGEST
-from polhode.simulation.tree_run_by_form import TreeRunByForm
 
 
 class FormRun:

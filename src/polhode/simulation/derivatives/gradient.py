@@ -21,13 +21,13 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Model
 from polhode.scalar import Array, Scalar, Vec
-from polhode.simulation.derivative_directions import Directions, directions
+from polhode.simulation.derivatives.directions import Directions, directions
+from polhode.simulation.derivatives.replayed_steps import BlockStart, Replay, ReplayedRun, StepBlock, kept_as
+from polhode.simulation.derivatives.sensitivity import NOTHING, StepMap, constant_forces, kept_on_constraints
 from polhode.simulation.option_table import RUN_OPTIONS
-from polhode.simulation.replayed_steps import BlockStart, Replay, ReplayedRun, StepBlock, kept_as
 from polhode.simulation.run import Progress, Run
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.scenario import Scenario
-from polhode.simulation.sensitivity import NOTHING, StepMap, constant_forces, kept_on_constraints
 
 Objective = Callable[[Vec, Vec], Scalar]
 """One number of (q, v) on generic scalars."""

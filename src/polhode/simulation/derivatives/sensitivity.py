@@ -22,8 +22,8 @@ from polhode.result import labels
 from polhode.scalar import Scalar, Vec, split, stack
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
-from polhode.simulation.derivative_directions import Directions, directions, tangent_units
-from polhode.simulation.replayed_steps import Replay, ReplayedRun, StepBlock, held, kept_as
+from polhode.simulation.derivatives.directions import Directions, directions, tangent_units
+from polhode.simulation.derivatives.replayed_steps import Replay, ReplayedRun, StepBlock, held, kept_as
 
 if TYPE_CHECKING:
     import xarray as xr

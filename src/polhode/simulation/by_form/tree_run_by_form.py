@@ -27,7 +27,7 @@ from polhode.quaternion import angular_velocity, rate, rotation_matrix, skew
 from polhode.result.dataset import Extra
 from polhode.scalar import Scalar, SharedFunction, Vec, cross, dot, identity, inverse3, split, sqrt, square, stack
 from polhode.simulation.absolute_model import AbsoluteModel, absolute
-from polhode.simulation.run_by_form import WHERE, sampled_states, steps_kernel
+from polhode.simulation.by_form.run_by_form import WHERE, sampled_states, steps_kernel
 from polhode.simulation.run_records import Samples, Segment
 from polhode.simulation.step_state import LARGEST
 from polhode.spatial import as_inertia

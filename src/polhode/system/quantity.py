@@ -64,6 +64,13 @@ class SystemSpec:
     constrained: ConstrainedDynamics | None
     """The conditions of its constraints; None without constraints."""
 
+    @classmethod
+    def of(
+        cls, model: Model, tree: Tree, policy: ConstraintPolicy, constrained: ConstrainedDynamics | None
+    ) -> "SystemSpec":
+        """The same, where the policy is that of any model."""
+        return cls(model, tree, policy if constrained or policy.engine == "absolute" else None, constrained)
+
     @cached_property
     def sizes(self) -> dict[str, int]:
         """The lengths of axes by name.
@@ -111,6 +118,13 @@ class Request:
         x = Arguments(tree, wrench=pairs, **known)
         return x._replace(tree=regrouped(tree), rolled=is_large(tree)) if self.regroup else x
 
+    @classmethod
+    def of(cls, spec: SystemSpec, x: Arguments) -> "Request":
+        """A request whose arguments are there already."""
+        request = cls(spec, {})
+        vars(request)["x"] = x
+        return request
+
     @property
     def constrained(self) -> ConstrainedDynamics:
         """The conditions of the constraints, which are there."""
@@ -123,7 +137,7 @@ def _always(spec: SystemSpec) -> bool:
 
 
 class Algorithm(NamedTuple):
-    """One way to a quantity."""
+    """One algorithm of a quantity."""
 
     text: str
     """What it does, and where it is from: stands in the head of generated source."""
@@ -136,7 +150,7 @@ class Algorithm(NamedTuple):
     on_numbers: Callable[[Request], Any] | None = None
     """The same on numbers, where that is another function."""
     by_graph: bool = False
-    """Whether it differentiates on its way, so that numbers too are put into its graph: constraints take part."""
+    """Whether constraints take part: their rows are derivatives, so that numbers too are put into its graph."""
 
 
 @dataclass(frozen=True)

@@ -81,12 +81,12 @@ class TreeRunByForm:
         q: np.ndarray,
         v: np.ndarray,
         tau: Any = None,
-        way: ConstraintPolicy = DEFAULT_POLICY,
+        policy: ConstraintPolicy = DEFAULT_POLICY,
     ) -> None:
         self.model, self.form, self.norm, self.q, self.v = model, forms[form], norm, q, v
         _check(model, self.form, tau)
         self.flight = _flight(model)
-        self.tree, self.constrained = make_tree(self.flight.model), constrained_dynamics(self.flight.model, way)
+        self.tree, self.constrained = make_tree(self.flight.model), constrained_dynamics(self.flight.model, policy)
         self.parts = [_part(body) for body in model.bodies]
         self.gravity = Vec(np.array(plain(model.gravity), dtype=float).tolist())
         norms = variables(self.form, self.parts[0].J, Loads()).norms
@@ -158,8 +158,8 @@ class TreeRunByForm:
     def blocks(self, segments: Sequence[Segment]) -> Iterator[Samples]:
         """The samples of the run, segment by segment; a run that leaves the numbers ends with NaN."""
         shared = SharedFunction("rates", self.rates)
-        way = self.constrained.way if self.constrained else None
-        known = (identity_text(self.model), self.form.name, self.norm, repr(way), "tree")
+        policy = self.constrained.policy if self.constrained else None
+        known = (identity_text(self.model), self.form.name, self.norm, repr(policy), "tree")
         x = self.start()
         kernel = steps_kernel(lambda t, x: shared(x), self.projected, len(x), known, self.model.name)
         last = Samples(np.zeros(1), self.q[None], self.v[None], np.array([np.nan]))

@@ -1,0 +1,164 @@
+"""Many runs in lanes are the runs of `simulate`, and none of them notices the others."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.formats.overrides import overridden
+from polhode.integrate.methods import method_named
+from polhode.kernel.work_threads import in_threads
+from polhode.simulation import step_state
+from polhode.simulation.batch_records import KINETIC, POTENTIAL, BatchSpec, controlled_steps, equal_steps
+from polhode.simulation.batch_run import BatchRun
+from polhode.simulation.compiled_run import RunSpec
+
+N = 13
+"""One row of eight lanes, and five runs alone."""
+MASSES = ("bodies.upper.mass", "bodies.lower.mass")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return ph.load("double-pendulum")
+
+
+@pytest.fixture(scope="module")
+def starts():
+    rng = np.random.default_rng(8)
+    return rng.uniform(-1, 1, (N, 2)), rng.uniform(-1, 1, (N, 2)), rng.uniform(0.5, 2, (N, 2))
+
+
+def lanes_of(model, method="rk4", fixed=True, crossings=(), tau=None, numbers=MASSES, **more):
+    return BatchRun(BatchSpec(RunSpec(model, method_named(method), fixed, tau, crossings), numbers, **more))
+
+
+TIMING = equal_steps(0.5, 1e-3, 70)
+
+
+@pytest.fixture(scope="module")
+def lanes(model):
+    return lanes_of(model, outputs={"T": KINETIC, "V": POTENTIAL})
+
+
+@pytest.fixture(scope="module")
+def block(lanes, starts):
+    return lanes.run(*starts, TIMING)
+
+
+def test_a_lane_is_the_run_of_simulate_with_its_own_numbers(model, starts, block):
+    for k in (0, 7, 12):
+        q, v, p = (x[k] for x in starts)
+        own = overridden(model, [f"{path}={float(x)!r}" for path, x in zip(MASSES, p, strict=True)])
+        run = ph.simulate(own, q=q, v=v, duration=0.5, step=1e-3, method="rk4", every=70)
+        assert np.allclose(run["time"], TIMING.times, rtol=0, atol=1e-15)
+        assert np.allclose(run["q"], block.q[k], rtol=0, atol=1e-13)
+        assert np.allclose(run["v"], block.v[k], rtol=0, atol=1e-13)
+        assert np.allclose(run["kinetic_energy"], block.outputs[k, :, 0], rtol=1e-12)
+        assert np.allclose(run["potential_energy"], block.outputs[k, :, 1], rtol=1e-12)
+
+
+def test_decimated_samples_are_those_of_all_steps(lanes, starts, block):
+    every = lanes.run(*starts, equal_steps(0.5, 1e-3, 1))
+    assert np.array_equal(every.q[:, :-1:70], block.q[:, :-1])
+    assert np.array_equal(every.q[:, -1], block.q[:, -1])
+
+
+def test_a_run_has_the_same_bits_alone_anywhere_and_on_any_number_of_threads(lanes, starts, block):
+    for k in (0, 8, 12):
+        assert np.array_equal(lanes.run(*(x[k : k + 1] for x in starts), TIMING).q[0], block.q[k])
+    order = np.random.default_rng(0).permutation(40 * N) % N
+    mixed = lanes.run(*(x[order] for x in starts), TIMING, threads=3)
+    assert all(np.array_equal(a, b[order]) for a, b in zip(mixed, block, strict=True))
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_a_lane_that_fails_leaves_its_neighbours_alone(model, lanes, starts, fixed):
+    timing = TIMING if fixed else controlled_steps(TIMING.times, 1e-9)
+    lanes = lanes if fixed else lanes_of(model, "bs32", False)
+    good = lanes.run(*starts, timing)
+    q, v, p = (x.copy() for x in starts)
+    v[3], p[9] = np.nan, [0.0, 0.0]  # not a number from the start; 0/0 in the first step
+    bad = lanes.run(q, v, p, timing)
+    assert bad.status[3] == step_state.NOT_FINITE
+    assert bad.status[9] in ((step_state.NOT_FINITE,) if fixed else (step_state.NOT_FINITE, step_state.TOO_SMALL))
+    assert np.isnan(bad.q[[3, 9], 1:]).all()
+    others = np.delete(np.arange(N), [3, 9])
+    assert np.array_equal(bad.q[others], good.q[others])
+    assert (bad.status[others] == step_state.GOING).all()
+
+
+@pytest.mark.parametrize(("method", "fixed"), [("rk4", True), ("bs32", False)])
+def test_events_end_runs_where_simulate_finds_them(model, starts, method, fixed):
+    crossings = (
+        step_state.Crossing(lambda t, q, v, own: q[1] - 0.5, 1, "up"),
+        step_state.Crossing(lambda t, q, v: q[0], -1, "down"),
+    )
+    many = lanes_of(model, method, fixed, crossings)
+    timing = equal_steps(1.0, 1e-3, 70)
+    timing = timing if fixed else controlled_steps(timing.times, 1e-7)
+    found = many.run(*starts, timing)
+    assert 0 < np.sum(found.status == step_state.EVENT) < N
+    for k in np.flatnonzero(found.status == step_state.EVENT)[:2]:
+        own = overridden(model, [f"{path}={float(x)!r}" for path, x in zip(MASSES, starts[2][k], strict=True)])
+        events = [
+            ph.Event("up", lambda t, q, v: q[1] - 0.5, direction=1, terminal=True),
+            ph.Event("down", lambda t, q, v: q[0], direction=-1, terminal=True),
+        ]
+        options = {"step": 1e-3} if fixed else {"tolerance": 1e-7}
+        run = ph.simulate(own, q=starts[0][k], v=starts[1][k], duration=1.0, method=method, events=events, **options)
+        assert found.end[k] == pytest.approx(float(run["time"][-1]), abs=1e-9)
+        which = 1 if found.event[k] == 0 else 0
+        assert abs((0.5, 0.0)[1 - which] - found.q_end[k, which]) < 1e-9
+        assert np.isnan(found.q[k][timing.times > found.end[k]]).all()
+        assert np.isfinite(found.q[k][timing.times < found.end[k] - (1e-3 if fixed else 0)]).all()
+
+
+def test_each_lane_controls_its_own_steps(model, starts):
+    many = lanes_of(model, "bs32", False, numbers=())
+    q, v, _ = starts
+    timing = controlled_steps(np.linspace(0, 0.5, 6), 1e-9)
+    found = many.run(q, 20 * v, np.zeros((N, 0)), timing)
+    assert len(set(found.accepted.tolist())) > N // 2
+    for k in (2, 11):
+        run = ph.simulate(model, q=q[k], v=20 * v[k], duration=0.5, method="bs32", tolerance=1e-9, samples=6)
+        assert int(run.attrs["steps_taken"]) == found.accepted[k]
+        assert np.allclose(run["q"], found.q[k], rtol=0, atol=1e-12)
+
+
+def test_gains_and_forces_may_be_numbers_of_a_run(model, starts):
+    q, v, _ = starts
+    own = np.random.default_rng(1).uniform(1, 5, (N, 2))
+    law = lambda t, q, v, own: [own["k"] * ph.sin(own["w"] * t), 0.0]
+    found = lanes_of(model, tau=law, numbers=(), free=("k", "w")).run(q, v, own, TIMING)
+    gains = lanes_of(model, tau=ph.PD(1.0, 1.0), numbers=(), free=("tau.stiffness", "tau.damping"))
+    pulled = gains.run(q, v, own, TIMING)
+    for k in (0, 10):
+        a, b = own[k]
+        one = {"q": q[k], "v": v[k], "duration": 0.5, "step": 1e-3, "method": "rk4", "every": 70}
+        run = ph.simulate(model, tau=lambda t, q, v, a=a, b=b: [a * ph.sin(b * t), 0.0], **one)
+        assert np.allclose(run["q"], found.q[k], rtol=0, atol=1e-13)
+        assert np.allclose(ph.simulate(model, tau=ph.PD(a, b), **one)["q"], pulled.q[k], rtol=0, atol=1e-13)
+
+
+def test_what_cannot_be_run_in_lanes_is_refused(model):
+    with pytest.raises(ph.InputError, match="whole number of steps"):
+        equal_steps(1.0005, 1e-3, 10)
+    with pytest.raises(ph.InputError, match="Sampled"):
+        lanes_of(model, tau=ph.Sampled(lambda t, q, v: [0, 0], 0.1))
+    with pytest.raises(ph.InputError, match="cannot be compiled"):
+        lanes_of(model, tau=lambda t, q, v: [0.0 if q[0] > 0 else 1.0, 0.0])
+    with pytest.raises(ph.UnknownNameError, match="upper"):
+        lanes_of(model, numbers=("bodies.uper.mass",))
+
+
+def test_every_piece_is_done_once_and_its_fault_is_told():
+    done = []
+    in_threads(done.append, list(range(100)), 4)
+    assert sorted(done) == list(range(100))
+
+    def fail(k):
+        if k == 17:
+            raise ValueError("seventeen")
+
+    with pytest.raises(ValueError, match="seventeen"):
+        in_threads(fail, list(range(100)), 4)

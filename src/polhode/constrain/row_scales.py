@@ -21,8 +21,8 @@ SAMPLES = 4
 a mechanism is stretched out does not decide alone."""
 
 LIGHT = 1e-10
-"""Eigenvalue of the mass matrix, scaled to unit diagonal, below which the matrix counts as singular. Rounding leaves about
-1e-16 times nv of a zero; the smallest of a regular bundled model is 3e-4, of a chain of ten links."""
+"""Eigenvalue of the mass matrix, scaled to unit diagonal, below which the matrix counts as singular. Rounding leaves
+about 1e-16 times nv of a zero; the smallest of a regular bundled model is 3e-4, of a chain of ten links."""
 
 
 class Scales(NamedTuple):

@@ -17,8 +17,8 @@ run: .venv/installed
 test: tools check
 	$(PYTEST)
 
-QUICK = tests/laws $(addprefix tests/kernel/test_, call.py trace.py staged.py) \
-  $(addprefix tests/shape/test_, model.py yaml.py info.py docs.py equations.py)
+QUICK = tests/laws $(addprefix tests/, kernel/test_cpython_call.py kernel/test_trace.py scalar/test_structured.py \
+  model/test_description.py formats/test_yaml.py cli/test_info.py shape)
 
 quick: .venv/tested
 	POLHODE_EXAMPLES=5 $(PYTEST) -q $(QUICK)
@@ -26,7 +26,7 @@ quick: .venv/tested
 test-all: test
 	POLHODE_EXAMPLES=400 $(PYTEST) tests/laws
 	$(PYTEST) -m long
-	POLHODE_LONG=1 $(BIN)/pytest -m "long or not long" tests/cli/test_killed.py tests/result/test_store.py
+	POLHODE_LONG=1 $(BIN)/pytest -m "long or not long" tests/simulation/test_recording_killed.py tests/result/test_store.py
 
 # a browser and a C compiler, found or fetched
 tools: .venv/tested

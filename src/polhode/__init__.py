@@ -47,7 +47,7 @@ _NAMES = {
     "polhode.check.initial_state": ["Consistent", "consistent_start"],
     "polhode.equations_of_motion.equations": ["Equations", "equations"],
     "polhode.check.diagnosis": ["Diagnosis", "diagnose"],
-    "polhode.simulation.gradient": ["gradient"],
+    "polhode.simulation.derivatives.gradient": ["gradient"],
     "polhode.simulation.run_options": ["RunOptions"],
     "polhode.simulation.run_records": ["Event"],
     "polhode.simulation.inputs": ["ComputedTorque", "PD", "Sampled", "Table"],

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import polhode as ph
-from analysis.cases import G, disk, four_bar, furthest, governor, rolling, top
+from analysis_cases import G, disk, four_bar, furthest, governor, rolling, top
 from polhode.analysis.equations_at_state import balance_of
 from polhode.analysis.symmetry import symmetries
 from polhode.cli import main

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import polhode as ph
-from hostile.names import PRINTABLE, REFUSED, machine
+from hostile_names import PRINTABLE, REFUSED, machine
 from polhode.show.page.report import report_page
 
 BODY, HINGE = ph.Body("b", 1.0, (0.1, 0.2, 0.25), (0, 0, -0.5)), ph.Joint("j", "revolute", "world", "b", axis=(0, 1, 0))

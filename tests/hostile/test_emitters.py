@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import fake_cupy
 import polhode as ph
-from hostile.names import HARMLESS, MARK, PRINTABLE, REFUSED, hostile
+from hostile_names import HARMLESS, MARK, PRINTABLE, REFUSED, hostile
 from polhode.cli import main
 from polhode.errors import escaped, fault_of_name
 from polhode.formats.yaml import to_yaml

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 import polhode as ph
+from motions import linkage, swinging, top, tumbling
 from polhode import quaternion
 from polhode.errors import InputError, PolhodeError
 from polhode.show import animation
@@ -19,7 +20,6 @@ from polhode.show.scene.overlay import between, cans
 from polhode.show.scene.raster import Camera, Canvas
 from polhode.show.scene.scene import scene
 from polhode.show.scene.solids import mesh
-from show.motions import linkage, swinging, top, tumbling
 
 ROUNDING = 1e-12
 

@@ -16,6 +16,7 @@ import pytest
 from matplotlib.image import imread
 
 import polhode as ph
+from motions import by_form, free_body, linkage, swinging, top, tumbling
 from polhode.errors import InputError
 from polhode.result.files import save
 from polhode.show.figure import COLOURS, new_figure, save_figure
@@ -35,7 +36,6 @@ from polhode.show.plots.rolling import smooth
 from polhode.show.plots.run_source import model_of
 from polhode.show.scene.turning import turning
 from polhode.show.vector.geometry import View
-from show.motions import by_form, free_body, linkage, swinging, top, tumbling
 
 ROUNDING = 1e-12
 RUN = 1e-7

@@ -13,7 +13,7 @@ from polhode.show.packing import MOST_SAMPLES, PackedArrays, thinned
 from polhode.show.page.report import report_page, write_report
 from polhode.show.scene.scene import MOST_FRAMES, frame_indices, solid, turns
 from polhode.show.scene.turning import family, level_curves
-from show.synthetic import bundled, run
+from synthetic_runs import bundled, run
 
 LIMIT = 2_000_000
 """Bytes of the page of a seven-axis arm."""

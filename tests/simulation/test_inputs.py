@@ -10,7 +10,7 @@ import pytest
 import polhode as ph
 from close import assert_close
 from integration import ARM_START, arm
-from simulation.cases import CART, DOUBLE, PENDULUM, SLIDER, attitude_gap, final, states, top
+from run_cases import CART, DOUBLE, PENDULUM, SLIDER, attitude_gap, final, states, top
 
 TOLERANCE = 1e-10
 """Of the runs here."""

@@ -11,7 +11,7 @@ from polhode.cli import main
 from polhode.simulation.option_table import FLAGS, RUN_OPTIONS
 from polhode.simulation.run_options import CHECKS, MotionKeywords, RunKeywords, RunOptions
 from polhode.simulation.scenario import Scenario
-from simulation.cases import PENDULUM
+from run_cases import PENDULUM
 
 POSITIONAL = ("duration", "step", "method", "tolerance")
 

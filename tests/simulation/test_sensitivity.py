@@ -15,14 +15,14 @@ from polhode.model import make_tree
 from polhode.quaternion import normalise
 from polhode.result.files import load, save
 from polhode.scalar import Vec
-from polhode.simulation import replayed_steps
-from polhode.simulation.derivative_directions import directions
-from polhode.simulation.gradient import Adjoint
+from polhode.simulation.derivatives import replayed_steps
+from polhode.simulation.derivatives.directions import directions
+from polhode.simulation.derivatives.gradient import Adjoint
+from polhode.simulation.derivatives.sensitivity import Tangents
 from polhode.simulation.machine import machine
 from polhode.simulation.run import Run
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.scenario import Scenario
-from polhode.simulation.sensitivity import Tangents
 
 GROWTH = 1e2
 """How far these motions spread small differences, at most."""

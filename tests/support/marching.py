@@ -6,7 +6,7 @@ Both repeat one step with `iterate`, so that a compiler sees one loop.
 from typing import Any, NamedTuple
 
 from polhode.integrate.adaptive import GROW, controlled
-from polhode.integrate.method import Machine, Method, State
+from polhode.integrate.method import Machine, Method, MotionState
 from polhode.scalar import Scalar, Vec, iterate, minimum, where
 
 
@@ -19,7 +19,7 @@ class Reached(NamedTuple):
     h: Scalar
 
 
-def march(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, steps: int) -> State:
+def march(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, steps: int) -> MotionState:
     """The state after a number of equal steps."""
     nq, end = machine.nq + 1, machine.nq + machine.nv + 1
 
@@ -31,7 +31,7 @@ def march(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar
 
     memory = method.start(machine, t, q, v, h) if method.start else Vec()
     found = iterate(step, Vec((0.0, *q, *v, *memory)), steps)
-    return State(Vec(found[1:nq]), Vec(found[nq:end]))
+    return MotionState(Vec(found[1:nq]), Vec(found[nq:end]))
 
 
 def reach(

@@ -98,7 +98,7 @@ class ConstrainedDynamics:
 
     conditions: tuple[ConstraintCondition, ...]
     scales: Scales
-    way: ConstraintPolicy
+    policy: ConstraintPolicy
     absolute: Absolute
 
     @property
@@ -119,13 +119,13 @@ class ConstrainedDynamics:
     def rows(self, x: Arguments) -> constraints.ConstraintRows:
         """φ, r, A and b of the arguments of a call."""
         found = constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
-        return found._replace(b=found.b - self._pull(found)) if self.way.baumgarte else found
+        return found._replace(b=found.b - self._pull(found)) if self.policy.baumgarte else found
 
     def _pull(self, rows: constraints.ConstraintRows) -> Vec:
         """What Baumgarte's stabilisation takes from b."""
-        if self.way.baumgarte is None:
+        if self.policy.baumgarte is None:
             return Vec([0.0] * len(rows.b))
-        alpha, beta = self.way.baumgarte
+        alpha, beta = self.policy.baumgarte
         pull = [2 * alpha * r + beta**2 * phi for r, phi in zip(rows.r, rows.phi, strict=False)]
         return Vec([*pull, *(alpha * r for r in rows.r[self.holonomic :])])
 
@@ -138,7 +138,7 @@ class ConstrainedDynamics:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
         rows = self.rows(x)
         tolerance = self.tolerance(rows.phi)
-        if self.way.engine == "absolute":
+        if self.policy.engine == "absolute":
             return self.absolute.accelerate(x, ordered(self.conditions), self._pull(rows), tolerance), rows
         force = x.tau - self.needed(x, Vec([0.0] * x.tree.nv))
         return self.constrained(x.tree, x.q, [(force, rows.b)], rows.A, tolerance)[0], rows
@@ -214,7 +214,7 @@ class ConstrainedDynamics:
                 return kinematics.integrate(tree, q, shared(q, self.residuals(tree, t, q, v)[0]).change), True
             rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t))
             sides, A = [(nothing, -rows.phi)], Vec(rows.A[:held])
-            change = self.nearest(tree, q, sides, A, self.tolerance(rows.phi))[0].a
+            change = self.by_fundamental_equation(tree, q, sides, A, self.tolerance(rows.phi))[0].a
             return kinematics.integrate(tree, q, change), True
 
         if not is_large:  # written out, so that there is a way back for adjoints
@@ -227,7 +227,7 @@ class ConstrainedDynamics:
         else:
             rows = self.rows(Arguments(tree, q, v, t=t))
             tolerance = self.tolerance(rows.phi)
-            change, missing = self.nearest(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0][::4]
+            change, missing = self.by_fundamental_equation(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0][::4]
         new = v + change
         if not strict:
             return q, new
@@ -247,7 +247,7 @@ class ConstrainedDynamics:
             for i, value in zip(kept, b, strict=True):
                 whole[i] = -value
             tolerance, nothing = self.tolerance(rows.phi), Vec([0.0] * tree.nv)
-            found = self.nearest(tree, q, [(nothing, Vec(whole))], rows.A, tolerance)[0]
+            found = self.by_fundamental_equation(tree, q, [(nothing, Vec(whole))], rows.A, tolerance)[0]
             return Vec((*found.a, *(found.missing[i] for i in kept), tolerance))
 
         routine, n = SharedFunction("back", back), tree.nv
@@ -283,7 +283,7 @@ class ConstrainedDynamics:
         if not kept:
             return vectors
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
-        if self._swept(tree, len(kept)):
+        if self._by_sweeps(tree, len(kept)):
             return admissible_by_sweeps(_sweeps(tree, q), A, vectors, sizes, tolerance)
         return admissible(ConstrainedProblem(self._metric(tree, q, A, sizes), A, sizes, tolerance), vectors)
 
@@ -292,29 +292,29 @@ class ConstrainedDynamics:
         off: Scalar = 0.0
         for value, unit in zip(phi, self.scales.units, strict=False):
             off = maximum(off, abs(value) * (OFF / unit))
-        return maximum(minimum(off, MOST), self.way.rank_tolerance) if phi else self.way.rank_tolerance
+        return maximum(minimum(off, MOST), self.policy.rank_tolerance) if phi else self.policy.rank_tolerance
 
     def constrained(
         self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
     ) -> list[ConstrainedSolution]:
         """a, λ with M a = f + Aᵀλ, A a = b of some forces f and values b, by the engine that was chosen."""
-        if self.way.engine in (DEFAULT, "absolute"):
-            return self.nearest(tree, q, sides, rows, tolerance)
+        if self.policy.engine in (DEFAULT, "absolute"):
+            return self.by_fundamental_equation(tree, q, sides, rows, tolerance)
         kept = _kept(rows, *(b for _, b in sides))
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
-        way = by_multipliers if self.way.engine == "multipliers" else by_null_space
-        found = way(ConstrainedProblem(inertia.mass_matrix(tree, q), A, sizes, tolerance), fewer)
+        solved = by_multipliers if self.policy.engine == "multipliers" else by_null_space
+        found = solved(ConstrainedProblem(inertia.mass_matrix(tree, q), A, sizes, tolerance), fewer)
         return [self._spread(x, kept, len(rows)) for x in found]
 
-    def nearest(
+    def by_fundamental_equation(
         self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
     ) -> list[ConstrainedSolution]:
         """The constrained vectors of some forces f and values b of the first rows; rows of zeros take no part."""
         kept = _kept(rows, *(b for _, b in sides))
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
-        if self._swept(tree, len(kept)):
+        if self._by_sweeps(tree, len(kept)):
             K = _sweeps(tree, q)
             found = [constrained_by_sweeps(K, f, A, b, sizes, tolerance) for f, b in fewer]
         else:
@@ -331,7 +331,7 @@ class ConstrainedDynamics:
         weighted = Vec([row / (s * s) for row, s in zip(A, sizes, strict=True)])
         return M + A.T @ weighted
 
-    def _swept(self, tree: Tree, k: int) -> bool:
+    def _by_sweeps(self, tree: Tree, k: int) -> bool:
         """Whether sweeps over the tree take fewer operations than its mass matrix: on long branches with few loops."""
         depths = [len(path) for path in inertia.carriers(tree)]
         matrix = sum(MATRIX * d + d * d for d in depths) + 2 * k * sum(depths)
@@ -366,9 +366,9 @@ def _own(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedS
     return found._replace(multipliers=Vec(lam))
 
 
-def constrained_dynamics(model: Model, way: ConstraintPolicy = DEFAULT_POLICY) -> ConstrainedDynamics | None:
+def constrained_dynamics(model: Model, policy: ConstraintPolicy = DEFAULT_POLICY) -> ConstrainedDynamics | None:
     """The conditions of a model; None if it has none."""
-    return ConstrainedDynamics(*_conditions(model), way, Absolute.of(model)) if model.constraints else None
+    return ConstrainedDynamics(*_conditions(model), policy, Absolute.of(model)) if model.constraints else None
 
 
 @once_each

@@ -25,10 +25,10 @@ ZARR = ("zarr.json", "c", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
 
 DEVICES = {"con", "prn", "aux", "nul", *(f"{x}{k}" for x in ("com", "lpt") for k in range(1, 10))}
 FORBIDDEN = '/\\:*?"<>|'
-"""What no file may be called on some systems, and characters that no name of a file may have there."""
+"""Names that no file may have on some systems, and characters that none may have there."""
 
 LONGEST = 200
-"""Bytes of a name of a file, in UTF-8: a few less than systems allow."""
+"""Bytes that a file name may have, in UTF-8: a few less than the 255 that systems allow."""
 
 
 def check_study_names(study: Study) -> None:
@@ -49,7 +49,7 @@ def check_study_names(study: Study) -> None:
 
 
 def _check_files(study: Study) -> None:
-    """Every output and measure is a folder of a store."""
+    """Refuse names of outputs and measures that cannot be folders of a store."""
     for kind, name in _own(study):
         where, shown = f"sweep, {kind} '{escaped(name)}'", f"'{escaped(name)}'"
         bad = next((c for c in name if c in FORBIDDEN), "")
@@ -68,7 +68,7 @@ def _check_files(study: Study) -> None:
 
 
 def _check_apart(study: Study) -> None:
-    """No two things share a name, in a store or in a summary; names that differ in case alone are the same to some."""
+    """Refuse names that two things share, in a store or in a summary; case does not count, as on some file systems."""
     taken = {_folded(name): "the study's own" for name in (*ARRAYS, *AXES, *ENERGIES)}
     parts = {_folded(f"{name}_{part}"): f"part of the summary of '{name}'" for name in ("q", "v") for part in OVER_TIME}
     parts |= {_folded(f"{name}_{part}"): f"part of the summary of '{name}'" for name in ("end_time", "energy_drift") for part in OF_RUNS}  # noqa: E501  # fmt: skip
@@ -97,5 +97,5 @@ def _own(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def _folded(name: str) -> str:
-    """A name as a file system sees it that knows neither case nor how letters are put together."""
+    """A name as a file system compares it that ignores case and normalises Unicode."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

@@ -1,7 +1,7 @@
-"""A study on a cluster of dask.distributed: a task is a chunk, which it computes, writes and signs for.
+"""A study on a cluster of dask.distributed: a task computes a chunk, writes it, and writes its receipt.
 
 A task is idempotent: where the receipt of its chunk fits the files, it hands that back. A worker that dies costs
-its unfinished chunk; runs that always fail are found by halving, and set aside with the reason.
+its unfinished chunk; runs that always fail are found by halving, and left out with the reason.
 """
 
 import socket
@@ -17,16 +17,16 @@ from polhode.ensemble.study_runner import StudyRunner, failing_runs, runner_of
 from polhode.errors import InputError, PolhodeError, escaped, message
 
 RETRIES = 2
-"""Of a task, before its runs are looked at one by one."""
+"""Retries of a task, before its runs are searched for those that fail."""
 
 PATIENCE = 5.0
 """Seconds for a scheduler to answer."""
 
 GREETING = 65536
-"""Bytes of a greeting of Dask, at most."""
+"""Largest size of Dask's greeting in bytes; it has some hundreds."""
 
 AHEAD = 4
-"""Tasks for each worker that are handed out at a time."""
+"""Tasks submitted ahead for each worker, so that none waits for the next one."""
 
 
 def client_of(scheduler: Any) -> Any:
@@ -102,7 +102,7 @@ def _runner(study: Study) -> StudyRunner:
 
 
 def task(study: Study, folder: str, number: int, skip: Mapping[int, str]) -> dict[str, Any]:
-    """One chunk, on a worker: its receipt."""
+    """The receipt of a chunk, computed and written on a worker unless it is there already."""
     store = StudyStore(folder)
     found = None if skip else store.receipt(number)
     if found:
@@ -113,7 +113,7 @@ def task(study: Study, folder: str, number: int, skip: Mapping[int, str]) -> dic
 
 
 def attempt(study: Study, first: int, last: int) -> int:
-    """Runs, on a worker, to see whether they can be run."""
+    """The number of runs, after a worker has run them: whether they can be run at all."""
     _runner(study).run(first, last)
     return last - first
 
@@ -134,7 +134,7 @@ def run_on_cluster(
     pending: Sequence[int],
     count: Callable[[Mapping[str, Any], str], None],
 ) -> None:
-    """All chunks that are missing; `count` hears of each."""
+    """Run all pending chunks; `count` is called with each receipt."""
     from distributed import as_completed
 
     # the study goes with every task: what is scattered is lost with the last worker that holds it

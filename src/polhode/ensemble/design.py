@@ -18,10 +18,10 @@ from polhode.errors import InputError, message
 DESIGNS = ("random", "latin", "sobol")
 
 WORDS = 4
-"""Numbers that one count of Philox gives."""
+"""Numbers that one step of Philox's counter gives."""
 
 MOST_POINTS = 2**30
-"""Sobol's points, as SciPy has them."""
+"""Number of Sobol's points that SciPy can give."""
 
 DEEPEST = 21201
 """Axes that Sobol's points have at most."""
@@ -100,7 +100,7 @@ class Design:
 
 
 def _quietly(points: object, n: int) -> np.ndarray:
-    """Points; that their number is no power of 2 is the study's affair."""
+    """Points, without SciPy's warning that their number is no power of 2."""
     import warnings
 
     with warnings.catch_warnings():

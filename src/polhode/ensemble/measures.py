@@ -1,4 +1,4 @@
-"""Numbers that say what a run did: of its samples, or of how it ended."""
+"""Measures: single numbers of each run, from its samples or from how it ended; and verdicts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class Measure:
 
 
 def energy_drift(kinetic: np.ndarray, potential: np.ndarray) -> np.ndarray:
-    """How far the energy of each run went from where it was, over its scale, as `result.checks` has it."""
+    """The drift of the energy of each run over its scale, as in `result.checks`."""
     total = kinetic + potential
     with np.errstate(all="ignore"):
         start = total[:, :1]
@@ -92,5 +92,5 @@ def verdicts(drift: np.ndarray | None, finished: np.ndarray, taken: np.ndarray, 
 
 
 def named(measures: Mapping[str, Measure], series: Mapping[str, np.ndarray], time: np.ndarray) -> dict[str, np.ndarray]:
-    """All measures of some runs."""
+    """The values (n,) of all measures of some runs, by name."""
     return {name: measure(time, series[measure.of]) for name, measure in measures.items()}

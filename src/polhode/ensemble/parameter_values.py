@@ -12,11 +12,11 @@ from polhode.ensemble.user_functions import evaluated
 from polhode.errors import InputError, message
 
 TOGETHER = 1024
-"""Runs whose numbers are drawn together, always the same ones, so that no bit depends on who asks."""
+"""Runs whose numbers are drawn together; always the same blocks, so that no bit depends on which runs are asked for."""
 
 
 class ParameterValues:
-    """What differs from run to run."""
+    """The numbers that differ from run to run: which, and their values."""
 
     def __init__(self, study: Study, targets: StudyParameters) -> None:
         """Check the names."""

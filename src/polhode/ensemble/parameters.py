@@ -27,13 +27,13 @@ GAINS = ("tau.stiffness", "tau.damping")
 
 @dataclass(frozen=True)
 class StudyParameters:
-    """What of a model and its run can be named."""
+    """The numbers of a model and of its run that a study can name."""
 
     model: Model
 
     @cached_property
     def numbers(self) -> dict[str, float]:
-        """The model's own, Parameters included."""
+        """Numbers of the model by path, Parameters by name."""
         found = {parameter.name: float(parameter.value) for parameter in named_parameters(self.model)}
         return {**self.model.numbers(), **found}
 
@@ -80,7 +80,7 @@ class StudyParameters:
         raise self._unknown(name)
 
     def is_free(self, column: str) -> bool:
-        """Whether only functions of the user's see it."""
+        """Whether only expressions and user functions read it."""
         return column not in self.numbers and not column.startswith((*(f"{x}." for x in START.values()), f"{FORCE}."))
 
     def _unknown(self, name: str) -> UnknownNameError:
@@ -103,7 +103,7 @@ def unknown(targets: StudyParameters, name: str) -> UnknownNameError:
 
 
 def impossible(model: Model, columns: Sequence[str], values: np.ndarray) -> dict[int, str]:
-    """Which runs (rows of values) no real body could make, and why: the number of the run by its reason."""
+    """Why no real machine has the numbers of a run, by run (row of values); runs that one could have are not listed."""
     found: dict[int, str] = {}
     at = {name: k for k, name in enumerate(columns)}
 

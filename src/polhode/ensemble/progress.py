@@ -1,4 +1,4 @@
-"""How far a study is, told as it goes: lines for a log or a notebook; the command line has a bar of its own."""
+"""Progress of a study as lines, for a log or a notebook; the command line has a bar of its own."""
 
 import sys
 import time
@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import NamedTuple, TextIO
 
 SECONDS = 5.0
-"""Between lines."""
+"""Seconds between lines."""
 
 
 class News(NamedTuple):
@@ -25,7 +25,7 @@ class News(NamedTuple):
 
 
 Progress = Callable[[News], None]
-"""A function that is called with the news now and then."""
+"""A function that is called with each report."""
 
 
 class StudyPace:
@@ -40,7 +40,7 @@ class StudyPace:
         self.by: dict[str, int] = defaultdict(int)
 
     def take(self, news: News) -> None:
-        """One more report."""
+        """Take note of one report."""
         if news.device == "before":
             self.before = news.done
         else:
@@ -48,7 +48,7 @@ class StudyPace:
         self.done = news.done
 
     def text(self, news: News) -> str:
-        """All of it in one line."""
+        """Share done, rates, time left and failures in one line."""
         seconds = max(time.monotonic() - self.begin, 1e-9)
         rate = (self.done - self.before) / seconds
         left = f"{_clock((news.runs - news.done) / rate)} left" if rate > 0 else "time left unknown"
@@ -64,14 +64,14 @@ def _clock(seconds: float) -> str:
 
 
 class Lines:
-    """A line now and then, and one at the end."""
+    """A progress function that prints a line every few seconds, and one at the end."""
 
     def __init__(self, title: str = "sweep", file: TextIO | None = None, seconds: float = SECONDS) -> None:
         self.title, self.file, self.seconds = title, file, seconds
         self.pace, self._last = StudyPace(), time.monotonic()
 
     def __call__(self, news: News) -> None:
-        """One more report."""
+        """Print a line, if it is time for one."""
         self.pace.take(news)
         now = time.monotonic()
         if now - self._last >= self.seconds or news.done >= news.runs:

@@ -1,4 +1,4 @@
-"""What a study on disk must be: a seal over the files that all chunks share, and a receipt for every chunk.
+"""The digests of a study on disk: a seal over the files that all chunks share, and a receipt for every chunk.
 
     DIR/seal.json             the seal: what the study is, and digests of all metadata and coordinates
     DIR/receipts/000012.json  a receipt: digests of the files of one chunk, how its runs ended, why runs failed
@@ -38,14 +38,14 @@ MOST_RUNS = 2**40
 """Runs of a study, whatever its user allows."""
 
 PER_RUN, PER_CHUNK = 1200, 2**20
-"""Bytes of a receipt, at most: for each run, why it failed; and for all else."""
+"""Largest size of a receipt in bytes: for each run (the reason of its failure), and for all else."""
 
 REASON = 200
 """Characters that are kept of a reason."""
 
 KINDS = {"float64", "int8", "string"}
 CODECS = {"bytes", "crc32c", "sharding_indexed", "vlen-utf8", "zstd"}
-"""What the arrays of a study are made of; all else is not ours, and is not decoded."""
+"""Types and codecs of the arrays of a study; anything else is not ours, and is not decoded."""
 
 Entry = tuple[int, str]
 """Size and digest of a file."""
@@ -119,7 +119,7 @@ def shared_files(group: Path, axes: Mapping[str, int]) -> list[str]:
 
 
 def write_seal(folder: Path, seal: Seal) -> None:
-    """Write a seal, whole or not at all."""
+    """Write a seal, atomically."""
     write_json(folder / SEAL, {"format": FORMAT, **seal._asdict()})
 
 
@@ -290,13 +290,13 @@ def read_receipts(folder: Path, seal: Seal, verify: bool) -> tuple[dict[int, dic
 
 
 def sign_results(folder: Path, identity: str, names: list[str]) -> None:
-    """Sign for the files that were made of a study."""
+    """Write the digests of the files that were made of a study (summary, report)."""
     files = {name: digest_of(f"{identity} {name}", folder / name) for name in names}
     write_json(folder / RESULTS, {"format": FORMAT, "identity": identity, "files": files})
 
 
 def results_damage(folder: Path, identity: str) -> Iterator[Damage]:
-    """Everything that was made of a study and is not as it was."""
+    """Files made of a study (summary, report) that are not what was written."""
     there = [name for name in (SUMMARY, REPORT) if (folder / name).exists()]
     if not there and not (folder / RESULTS).exists():
         return

@@ -65,7 +65,7 @@ EAGER = 2**30
 
 
 class StudyStore:
-    """The store of one study: what is there, and what is missing."""
+    """The store of one study on disk: its chunks of runs, those written and those pending."""
 
     def __init__(self, folder: str | Path) -> None:
         """Use `create`, `resume` or `open_study`; an InputError where what all chunks share is damaged."""
@@ -132,7 +132,7 @@ class StudyStore:
         return store
 
     def release(self) -> None:
-        """Let others write."""
+        """Release the lock, so that others may write."""
         if self.lock:
             self.lock.release()
             self.lock = None
@@ -141,17 +141,17 @@ class StudyStore:
 
     @property
     def runs(self) -> int:
-        """How many there are, done or not."""
+        """The number of runs, done or not."""
         return self.seal.runs
 
     @property
     def chunk(self) -> int:
-        """Runs of a chunk."""
+        """The number of runs of a chunk."""
         return self.seal.chunk
 
     @property
     def chunks(self) -> int:
-        """How many there are, written or not."""
+        """The number of chunks, written or not."""
         return self.seal.chunks
 
     def bounds(self, number: int) -> tuple[int, int]:
@@ -171,7 +171,7 @@ class StudyStore:
         return [number for number in range(self.chunks) if number not in fit]
 
     def write(self, number: int, stretch: RunBlock, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Write a chunk, then its receipt, and hand that back; facts: what else it should say."""
+        """The receipt of a chunk, after both are written; facts: further entries of the receipt."""
         first, last = self.bounds(number)
         assert (stretch.first, stretch.last) == (first, last)
         receipt_path(self.folder, number).unlink(missing_ok=True)  # what it says is no longer so
@@ -212,7 +212,11 @@ class StudyStore:
     # reading
 
     def dataset(self, verify: bool | None = False, gaps: bool = False) -> "xr.Dataset":
-        """All of it, read when asked for, its bytes compared then or now; with what is known of runs that failed."""
+        """The Dataset of the study, read lazily, with the reasons of the runs that failed.
+
+        verify  True: compare all bytes now; False: when they are read; None: now where they are few
+        gaps    open a damaged study all the same; damaged chunks count as pending
+        """
         needed()
         import xarray as xr
 
@@ -244,7 +248,7 @@ class StudyStore:
 
 
 def begun(folder: str | Path) -> dict[str, Any]:
-    """What a study on disk says of itself: identity, runs, chunk, seed, source; an InputError where it says nothing.
+    """Identity, runs, chunk, seed and source of a study on disk; an InputError where they cannot be read.
 
     The seal says it, and so do the attributes of the group: one of them may be damaged.
     """
@@ -302,7 +306,7 @@ def damage_error(where: str, folder: Path, found: list[Damage]) -> InputError:
 
 
 def listed(found: list[Damage]) -> str:
-    """The first few of what is damaged."""
+    """The first few damaged files, for a message."""
     return "; ".join(map(str, found[:FEW])) + ("; …" if len(found) > FEW else "")
 
 
@@ -316,7 +320,7 @@ def _locked(where: str, place: Path) -> Lock:
 
 
 def _begin(place: Path, runner: StudyRunner, chunk: int) -> Seal:
-    """A new group beside the place of the study's, and its seal."""
+    """The seal of a new, empty group, which is made beside the place of the study's."""
     shutil.rmtree(place / BEGUN, ignore_errors=True)
     fill(needed().open_group(str(place / BEGUN), mode="w", zarr_format=3), runner, chunk)
     study = runner.study
@@ -326,7 +330,7 @@ def _begin(place: Path, runner: StudyRunner, chunk: int) -> Seal:
 
 
 def _mend(place: Path, runner: StudyRunner, chunk: int) -> None:
-    """Make again what all chunks share, where it is not as it was sealed."""
+    """Make the files that all chunks share again, where they are not as they were sealed."""
     try:
         seal: Seal | None = read_seal(place)
     except Damaged:
@@ -370,7 +374,7 @@ def _clear(place: Path) -> None:
 
 
 def _compare(where: str, place: Path, facts: Mapping[str, Any], runner: StudyRunner) -> None:
-    """Refuse to go on with another study."""
+    """Refuse to resume another study."""
     if facts["identity"] == runner.study.identity:
         return
     fix = "Give the study it was begun with, another folder (--out), or discard it (--force)."
@@ -389,7 +393,7 @@ def _compare(where: str, place: Path, facts: Mapping[str, Any], runner: StudyRun
 
 
 def written(where: str, fault: OSError, folder: Path) -> PolhodeError:
-    """The error for a store that could not be written: what is there stays."""
+    """The error for a store that could not be written; what is in it stays."""
     again = f"then: polhode sweep --resume --out '{folder}'"
     reason = f"{fault.strerror or fault}{f' ({fault.filename})' if fault.filename else ''}"
     if fault.errno in FULL:

@@ -143,7 +143,7 @@ STUDY_DEFAULTS: dict[str, Any] = {name: getattr(Study, name, None) for name in S
 
 
 def study(model: Model, samples: Mapping[str, Any], *, runs: int | None = None, **options: Any) -> Study:
-    """A study of what a user gave, its samples checked; see `Study`."""
+    """A study made of keywords, its samples checked; see `Study`."""
     if not isinstance(model, Model):
         fix = "Read it first: ph.load('double-pendulum')."
         raise InputError(message("sweep, model", "not a model", repr(model)[:60], "a Model", fix))
@@ -184,7 +184,7 @@ def _runs(runs: Any, samples: Mapping[str, Distribution]) -> int:
 
 
 def told(value: Any) -> str:
-    """A value as text that tells it from others; of a function its code, what it holds, and the globals it reads."""
+    """A text that identifies a value; of a function, one of its code, its closure and the globals it reads."""
     if isinstance(value, Stop):
         return f"Stop({told(value.when)}, {value.direction})"
     if isinstance(value, np.ndarray):
@@ -208,7 +208,7 @@ def _methods(kind: type) -> dict[str, str]:
 
 
 def _code(function: Any, depth: int = 3) -> str:
-    """All that a function computes with, as text."""
+    """Code, closure, defaults and globals of a function, as text."""
     code = function.__code__
     held = [cell.cell_contents for cell in function.__closure__ or ()]
     read = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
@@ -227,7 +227,7 @@ def _plain(constants: tuple) -> list[str]:
 
 
 def is_text(value: Any) -> bool:
-    """Whether a value is told by its text in full: nothing in it is a function."""
+    """Whether the text of a value identifies it fully: nothing in it is a function."""
     if isinstance(value, Stop):
         return is_text(value.when)
     if is_dataclass(value) and not isinstance(value, type):

@@ -37,7 +37,7 @@ from polhode.simulation.scenario import Scenario
 STATUS = {
     "pending": 0, "finished": 1, "stopped": 2, "not finite": 3, "step too small": 4, "refused": 5, "quarantined": 6,
 }  # fmt: skip
-"""How a run ended. Refused: its numbers are none that a machine could have. Quarantined: it could not be run."""
+"""How a run ended. Refused: no real machine has its numbers. Quarantined: running it raised an error."""
 
 _ENDED = {step_state.GOING: 1, step_state.EVENT: 2, step_state.NOT_FINITE: 3, step_state.TOO_SMALL: 4}
 
@@ -135,7 +135,7 @@ class StudyRunner:
         return conserved(self.model, driven).energy and not dampers
 
     def _try_outputs(self) -> None:
-        """Ask every output once, at the start, so that a mistake is told before the runs."""
+        """Evaluate every output once, at the start, so that a mistake is reported before the runs."""
         q, v, p = (Vec(x[0].tolist()) for x in self.starts(0, 1))
         own = dict(zip(self.lanes.names, p, strict=True))
         for name, rule in self.study.outputs.items():
@@ -250,7 +250,7 @@ class StudyRunner:
 
     @cached_property
     def _harmless(self) -> np.ndarray:
-        """Numbers that any run can be made with: the model's own."""
+        """Numbers that any run can be made with, in place of bad ones: the model's own."""
         q, v = self.scenario.q, self.scenario.v
         names = self.targets.starts
         own = {**self.targets.numbers}

@@ -1,4 +1,4 @@
-"""What many runs say together: means, quantiles, extremes, failures, and how sure the estimates are.
+"""The summary of many runs: means, quantiles, extremes, failures, and the errors of these estimates.
 
 Runs are read some at a time; no array is ever whole in memory, however many runs there are. Runs that were refused,
 quarantined or did not end well count as failures, and their samples as far as they go.
@@ -27,7 +27,7 @@ ROOM = 128 * 2**20
 """Bytes that the columns of one pass for quantiles may take."""
 
 PASSES = 16
-"""Over the runs, for the quantiles of one array; were more needed, fewer runs are looked at."""
+"""Passes over the runs for the quantiles of one array; where more would be needed, fewer runs are looked at."""
 
 SURE = 1.959963984540054
 """Standard deviations to each side that hold 95 % of a normal distribution."""
@@ -37,7 +37,7 @@ PLAIN = ("end_time", "energy_drift")
 
 
 class RunningMoments(NamedTuple):
-    """Count, mean, sum of squared deviations and extremes, column by column, of numbers that are any."""
+    """Count, mean, sum of squared deviations and extremes of each column; NaN is left out."""
 
     counts: np.ndarray
     mean: np.ndarray
@@ -47,7 +47,7 @@ class RunningMoments(NamedTuple):
 
     @staticmethod
     def of(x: np.ndarray) -> "RunningMoments":
-        """Of rows (n, columns), NaN left out."""
+        """The moments of rows (n, columns)."""
         there = ~np.isnan(x)
         count = there.sum(axis=0).astype(float)
         filled = np.where(there, x, 0.0)
@@ -57,7 +57,7 @@ class RunningMoments(NamedTuple):
         return RunningMoments(count, mean, squares, low, high)
 
     def __and__(self, other: "RunningMoments") -> "RunningMoments":
-        """Of both.    Chan, Golub, LeVeque (1983)"""
+        """The moments of both sets of rows.    Chan, Golub, LeVeque (1983)"""
         count = self.counts + other.counts
         apart, safe = other.mean - self.mean, np.maximum(count, 1)
         mean = self.mean + apart * other.counts / safe
@@ -66,7 +66,7 @@ class RunningMoments(NamedTuple):
 
     @property
     def deviation(self) -> np.ndarray:
-        """The standard deviation, of one run."""
+        """The standard deviation of the rows."""
         return np.sqrt(self.squares / np.where(self.counts > 1, self.counts - 1, np.nan))
 
 
@@ -112,7 +112,7 @@ def summary(study: "xr.Dataset | str | Path", quantiles: tuple[float, ...] = QUA
 
 
 def wilson(failed: int, count: int) -> tuple[float, float]:
-    """Bounds of a fraction, 95 %.    Wilson (1927)"""
+    """The 95 % bounds of a fraction.    Wilson (1927)"""
     if not count:
         return 0.0, 1.0
     p, z = failed / count, SURE
@@ -137,7 +137,7 @@ def _failures(data: "xr.Dataset") -> dict[str, Any]:
 
 
 def _points(runs: int) -> list[int]:
-    """2, 4, 8, …, all."""
+    """Numbers of runs after which estimates are shown: 2, 4, 8, …, all."""
     found = [2**k for k in range(1, 63) if 2**k < runs]
     return [*found, runs]
 
@@ -148,7 +148,7 @@ def _parts(array: "xr.DataArray") -> Iterator[np.ndarray]:
 
 
 def _moments(array: "xr.DataArray", points: list[int]) -> tuple[RunningMoments, list[RunningMoments]]:
-    """Of all runs; and of the first so many, for each point."""
+    """The moments of all runs; and of the first so many, for each point."""
     total: RunningMoments | None = None
     steps: list[RunningMoments] = []
     left, first = list(points), 0

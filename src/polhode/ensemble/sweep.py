@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SECONDS = {"here": 0.5, "cluster": 2.0}
-"""That one chunk of runs should take."""
+"""Seconds that one chunk of runs should take: short enough to lose little, long enough to hide what a chunk costs."""
 
 ON_GPU = 16
-"""So many times as many bytes on a GPU."""
+"""A chunk on a GPU may have so many times the bytes of one on a processor: more runs are in flight there."""
 
 PROBE = 5e-3
 """Seconds that a few runs are tried for, to tell what one costs."""
 
 FEWEST = 64
-"""Runs of a chunk, unless they are large."""
+"""Fewest runs of a chunk, unless they are large; chunks are multiples of it, as wide as batches."""
 
 
 @takes_options(SWEEP_OPTIONS, SweepKeywords, STUDY_DEFAULTS)
@@ -101,7 +101,7 @@ class SweepJob:
         self._telling = threading.Lock()
 
     def run(self) -> "xr.Dataset":
-        """All runs that are missing; then the Dataset."""
+        """The Dataset of the study, after all pending runs."""
         if self.out is None:
             return self._in_memory()
         store: StudyStore | None = None
@@ -127,7 +127,7 @@ class SweepJob:
         return store.dataset()
 
     def _size(self) -> int:
-        """Runs of a chunk."""
+        """The number of runs of a chunk."""
         if self.chunk is not None:
             return min(int(self.chunk), self.study.runs)
         lanes, samples = self.runner.lanes, len(self.runner.timing.times)
@@ -144,7 +144,7 @@ class SweepJob:
         return int(min(max(FEWEST * round(count / FEWEST), FEWEST), most, self.study.runs))
 
     def _here(self, store: StudyStore, pending: Sequence[int]) -> None:
-        """Chunks by threads of this process; with few of them, the runs of each by several."""
+        """Run chunks in threads of this process; several threads share a chunk where chunks are few."""
         outer = min(self._together, max(len(pending), 1))
         inner = max(1, self.threads // outer)
 
@@ -158,7 +158,7 @@ class SweepJob:
 
     @property
     def _together(self) -> int:
-        """Chunks at a time: on a GPU one is computed while another is written."""
+        """Chunks that are computed at a time: on a GPU two, one being written."""
         return 2 if self.device is not None and self.device.batch else self.threads
 
     @property
@@ -166,7 +166,7 @@ class SweepJob:
         return self.device.name if self.device else "cpu"
 
     def _count(self, receipt: Mapping[str, Any], who: str) -> None:
-        """One more chunk is done."""
+        """Count a finished chunk, and report it."""
         status = receipt["status"]
         with self._telling:
             self.done += receipt["last"] - receipt["first"]
@@ -191,7 +191,7 @@ class SweepJob:
 
 
 def careful(runner: StudyRunner, first: int, last: int, threads: int = 1, device: Device | None = None) -> RunBlock:
-    """A stretch of runs; those that cannot be run are found by halving, and set aside with the reason."""
+    """Runs first … last − 1; those that raise an error are found by halving, and left out with the reason."""
     lanes = device.lanes if device else None
     try:
         return runner.run(first, last, threads, lanes)
@@ -214,7 +214,7 @@ def careful(runner: StudyRunner, first: int, last: int, threads: int = 1, device
 
 
 def _cost(runner: StudyRunner) -> float:
-    """Seconds of one run, about: a few runs for a short while."""
+    """Approximate seconds of one run, measured on a few runs for a short while."""
     n = min(FEWEST, runner.study.runs)
     q, v, p = runner.starts(0, n)
     runner.lanes.kernels  # noqa: B018 - compiled before the clock runs

@@ -1,4 +1,4 @@
-"""What a user wrote of a study, expressions and functions alike, as functions of (t, q, v, numbers by name)."""
+"""The expressions and user functions of a study, alike as functions of (t, q, v, numbers by name)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from polhode.simulation.inputs import PD
 
 @dataclass(frozen=True)
 class UserFunctions:
-    """The rules of a study; columns: the numbers that differ from run to run."""
+    """The expressions and functions of a study; columns: the numbers that differ from run to run."""
 
     study: Study
     targets: StudyParameters
@@ -36,7 +36,7 @@ class UserFunctions:
                 raise unknown(self.targets, column)
 
     def forces(self) -> Any:
-        """The forces: what the user gave, with those that are drawn in their place."""
+        """The forces given by the user, those that are drawn replaced."""
         tau, model = self.study.tau, self.study.model
         drawn = [c for c in self.columns if c.startswith(f"{FORCE}.") and c not in GAINS]
         if any(gain in self.columns for gain in GAINS) and not isinstance(tau, PD):
@@ -86,7 +86,7 @@ class UserFunctions:
 
 
 def evaluated(where: str, text: str, names: Mapping[str, Any]) -> Any:
-    """The value of an expression on generic scalars, its faults as errors."""
+    """The value of an expression on generic scalars; an InputError where it has none."""
     try:
         return evaluate_on(text, names)
     except Fault as fault:

@@ -1,4 +1,4 @@
-"""A look at every byte of a study on disk, as `polhode sweep --verify` takes it; nothing is changed."""
+"""Verification of a study on disk, byte by byte (`polhode sweep --verify`); nothing is changed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ from polhode.result.digests import Damaged
 
 
 class Findings(NamedTuple):
-    """What a look at every byte of a study found.
+    """The result of verifying a study.
 
     runs, done    how many there should be, and how many are there and whole
     files, bytes  that were compared
@@ -37,7 +37,7 @@ class Findings(NamedTuple):
 
 
 def verify_study(folder: str | Path) -> Findings:
-    """Every file of a study compared with what was signed for; nothing is changed."""
+    """Every file of a study compared with its digest; nothing is changed."""
     place = Path(folder)
     if not (place / GROUP).is_dir() and not (place / RECEIPTS).is_dir():
         raise InputError(message(f"sweep, --verify '{folder}'", "not a study", f"no {GROUP}", "a folder of a study"))
@@ -64,7 +64,7 @@ def verify_study(folder: str | Path) -> Findings:
 
 
 def _strangers(place: Path, seal: Seal) -> Iterator[Damage]:
-    """Files in a study that nobody signed for, but for those of a writer at work."""
+    """Files in a study without a digest, but for those of a writer at work."""
     known = set(seal.files)
     for path in sorted((place / GROUP).rglob("*")):
         key = path.relative_to(place / GROUP).as_posix()

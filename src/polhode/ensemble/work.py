@@ -12,14 +12,14 @@ MOST_STEPS = 2**53
 """Equal steps of one run, whatever its user allows: beyond, times are no longer told apart."""
 
 CHUNK_BYTES = 64 * 2**20
-"""Of the arrays of one chunk of runs, about."""
+"""Approximate bytes of the arrays of one chunk of runs."""
 
 MOST_TOGETHER = 65536
 """Runs of a chunk, unless its user says otherwise."""
 
 
 class Work(NamedTuple):
-    """What a study will make.
+    """The work of a study.
 
     steps    of one run; NaN where they are under control
     samples  of one run
@@ -42,7 +42,7 @@ class Work(NamedTuple):
 
 
 def work_of(study: Study, chunk: int | None, threads: int, kept_here: bool) -> Work:
-    """The work of a study, counted from its numbers alone; what is wrong with those is told elsewhere.
+    """The work of a study, counted from its numbers alone; wrong numbers are reported elsewhere.
 
     chunk      runs of a chunk; None: as many as seems best
     kept_here  whether all results stay in memory
@@ -86,13 +86,13 @@ def _samples(study: Study, steps: float) -> float:
 
 
 def _kept(study: Study) -> float:
-    """Numbers of a sample's state that are kept, at most."""
+    """Upper bound on the numbers that are kept of the state at a sample."""
     model, keep = study.model, study.keep
     return float(("q" in keep) * model.nq + ("v" in keep) * model.nv + sum("." in str(name) for name in keep))
 
 
 def _positive(value: Any) -> float:
-    """A number above 0; 1 for what is none."""
+    """The number, if it is above 0; else 1."""
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):

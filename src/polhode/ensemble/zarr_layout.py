@@ -1,4 +1,4 @@
-"""The arrays of a study on disk: their shapes, shards and codecs, and all that says what made them."""
+"""The arrays of a study on disk: shapes, shards, codecs and attributes."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from polhode.ensemble.study_runner import StudyRunner
 from polhode.errors import InputError, message
 
 PIECE = 2**22
-"""Bytes of the inner chunks of a shard, about: what a reader of a few runs must read."""
+"""Approximate bytes of the inner chunks of a shard: the least that a reader of a few runs reads."""
 
 SHARDED = 2**18
 """Bytes of one chunk of runs from which an array is sharded; a smaller one is one piece."""
@@ -28,7 +28,7 @@ def needed() -> Any:
 
 
 def fill(group: Any, runner: StudyRunner, chunk: int) -> None:
-    """The arrays of a new store, empty, and all that says what it is."""
+    """Make the arrays of a new store, empty, with their coordinates and attributes."""
     import zarr
     from zarr.codecs import Crc32cCodec
 

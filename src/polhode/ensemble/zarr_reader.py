@@ -1,4 +1,4 @@
-"""A Zarr store of one sealed study, to read: bytes are compared with their digests before they are handed out.
+"""A read-only Zarr store of a study: bytes are compared with their digests before they are handed out.
 
 A chunk without a receipt is not there, whatever lies on the disk; a file that its receipt or the seal tells of, and
 that is missing or another, is an error, never an array of NaN.
@@ -108,7 +108,7 @@ class SealedStore(Store):
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """What changes when a file does."""
+    """Numbers of a file that change when it does: inode, size and times."""
     try:
         found = os.stat(path)
     except OSError:

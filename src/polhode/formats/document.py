@@ -20,14 +20,14 @@ from polhode.formats import fast_yaml
 from polhode.formats.fast_yaml import NumberRow
 
 LARGEST = 16_000_000
-"""Bytes of a file."""
+"""Bytes that a file may have."""
 DEEPEST = 50
-"""Mappings and lists inside one another."""
+"""Depth to which mappings and lists may be nested."""
 MOST = 500_000
-"""Values of a file, those that aliases repeat included."""
+"""Values that a file may have, those that aliases repeat included."""
 
 WHOLE_LARGEST, WHOLE_MOST = 2_000_000, 100_000
-"""Characters, and keys and values, of a file that needs the whole of YAML (anchors, tabs): read ten times slower."""
+"""Most characters, and keys and values, of a file that needs all of YAML (anchors, tabs): read ten times slower."""
 
 _LONG_TAG = re.compile(r"![^\s]{1000}")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
@@ -108,7 +108,7 @@ def read_text(path: Path) -> str:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """The search for cyclic garbage rests: reading makes many small objects and no cycles, it would take a third."""
+    """Switch the cyclic garbage collector off: reading makes many small objects and no cycles; a third is saved."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -166,7 +166,7 @@ def _too_much(where: str, line: int, found: str, expected: str) -> ModelError:
 
 
 def _events(text: str, where: str) -> Iterator[Any]:
-    """The pieces of a text, with every error of the splitter as ours."""
+    """The YAML events of a text, every error of ruamel.yaml as a ModelError."""
     try:
         yield from YAML(typ="safe", pure=True).parse(text)
     except MarkedYAMLError as error:
@@ -197,7 +197,7 @@ class _Open:
 
 @dataclass
 class _YamlBuilder:
-    """Puts the pieces together, one after the other; deep nesting costs no recursion."""
+    """Builds data from YAML events, without recursion."""
 
     where: str
     line: int
@@ -208,7 +208,7 @@ class _YamlBuilder:
     pieces: int = 0
 
     def take(self, event: Any) -> None:
-        """One piece."""
+        """Take the next event."""
         self.pieces += 1
         if self.pieces > WHOLE_MOST:
             raise _too_much(self.where, self.line, f"more than {WHOLE_MOST} values", f"at most {WHOLE_MOST}")

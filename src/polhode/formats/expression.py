@@ -25,11 +25,11 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 }
 CONSTANTS = {"pi": math.pi}
 LONGEST = 1000
-"""Characters of an expression."""
+"""Characters that an expression may have."""
 LARGEST_POWER = 64
-"""Whole exponents that become products."""
+"""Largest whole exponent that becomes a product."""
 DEEPEST = 40
-"""Parentheses and signs inside one another."""
+"""Parentheses and signs that may be nested."""
 
 _NUMBER = r"[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?"
 _TOKEN = re.compile(rf"\s*(?:({_NUMBER})|([^\W\d]\w*)|(\S))")
@@ -38,7 +38,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 class _Algebra(NamedTuple):
-    """What an expression is evaluated with."""
+    """The functions that an expression is evaluated with."""
 
     token: re.Pattern[str]
     functions: Mapping[str, Callable[[Any], Any]]
@@ -138,7 +138,7 @@ class _Parser:
         return Fault("not an expression", f"{token!r} in {self.text!r}", expected, fix)
 
     def end(self) -> None:
-        """Nothing may be left."""
+        """Refuse an expression with a rest that was not read."""
         if self.at < len(self.tokens):
             raise self._fault("an operator + - * / ^, or the end")
 

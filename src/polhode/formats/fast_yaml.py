@@ -56,7 +56,7 @@ class Limit(NamedTuple):
 
 
 class NumberRow(NamedTuple):
-    """Numbers that were taken at once: where they stand."""
+    """The place in the text of a list of numbers that was read at once."""
 
     start: int
     end: int
@@ -101,7 +101,7 @@ _DASH = ("- ", "-\n")
 
 
 class _FastReader:
-    """One text being read."""
+    """A text being read, with the number of values so far."""
 
     def __init__(self, text: str, scalar: Callable[[str], Any], limit: Limit) -> None:
         self.text, self.scalar, self.limit = text, scalar, limit
@@ -115,7 +115,7 @@ class _FastReader:
         return found.end(), len(found[1])
 
     def _counted(self, at: int) -> None:
-        """One value more."""
+        """Count one more value."""
         self.count, self.last = self.count + 1, at
         if self.count > self.limit.values:
             raise self.limit.fault(at, "too many values", f"more than {self.limit.values}", "a smaller model")

@@ -13,7 +13,7 @@ from polhode.model import WORLD, Body, Constraint, Joint, Model, Start
 MOST_LINKS = 100_000
 
 LENGTH, RADIUS, MASS = 0.1, 0.005, 0.05
-"""Of a link of the chain: m, m, kg."""
+"""Length in m, radius in m, mass in kg of a link of the chain."""
 
 
 def names() -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def names() -> tuple[str, ...]:
 
 
 def is_bundled(name: str) -> bool:
-    """Whether there is such a model."""
+    """Whether a bundled model has this name."""
     return name in _files() or _member(name) is not None
 
 

@@ -108,7 +108,7 @@ def _unknown_name(source: str) -> InputError:
 
 
 def _near_files(path: Path) -> str:
-    """What the folder has instead."""
+    """A hint at what the folder has instead of a file."""
     if not path.parent.is_dir():
         return f"There is no folder '{path.parent}' either."
     if is_bundled(path.stem):

@@ -74,7 +74,7 @@ class _MjcfReader:
         self.joint_count = 0
 
     def model(self, name: str) -> Model:
-        """All of it."""
+        """The model of the spec; name: as the file has it."""
         places = list(self._places())
         solids = []
         for place in places:

@@ -27,7 +27,7 @@ def the_mujoco() -> Any:
 
 
 def fresh(name: str, taken: set[str]) -> str:
-    """A name that no other has, from now on taken."""
+    """A name that is not taken, and is from now on: underscores are added where needed."""
     while name in taken:
         name += "_"
     taken.add(name)
@@ -66,7 +66,7 @@ class Parsed:
         return f"{node.file}:{node.line}" if node else self.shown
 
     def fault(self, error: Exception) -> ModelError:
-        """What MuJoCo said, as an error of ours."""
+        """The ModelError of an error of MuJoCo."""
         text = str(error).strip()
         node = self.node(text)
         said = text.splitlines()[0].removeprefix("XML ").removeprefix("Error: ").strip() if text else repr(error)
@@ -122,7 +122,7 @@ def turn(axis: Vec, angle: float) -> Vec:
 
 
 def _from_xy_axes(x: Vec, y: Vec) -> Vec:
-    """x as given, y made normal to it, z the third."""
+    """The quaternion of a frame with this x axis and y in this half plane."""
     x = x / length(x)
     y = y - dot(x, y) * x
     y = y / length(y)
@@ -140,7 +140,7 @@ def _from_euler(sequence: str, angles: list[float]) -> Vec:
 
 
 def frame_of(element: Any) -> FramePose:
-    """The nested <frame>s an element stands in, as one placement in its body."""
+    """The pose in its body of the nested <frame>s that an element stands in."""
     found = FramePose()
     frame = element.frame
     while frame is not None:
@@ -150,5 +150,5 @@ def frame_of(element: Any) -> FramePose:
 
 
 def placement(element: Any) -> FramePose:
-    """A body or geom in its parent body."""
+    """The pose of a body or geom in its parent body."""
     return frame_of(element).then(FramePose(as_vec(element.pos), orientation(element, element.quat, element.alt)))

@@ -1,4 +1,4 @@
-"""Frames placed in frames: a position and a unit quaternion each, plain floats."""
+"""Poses of frames in frames: a position and a unit quaternion each, plain floats."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,7 +12,7 @@ UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
 
 
 class FramePose(NamedTuple):
-    """Frame B in frame A."""
+    """The pose of frame B in frame A."""
 
     position: Vec = ORIGIN
     """p_AB"""
@@ -20,7 +20,7 @@ class FramePose(NamedTuple):
     """q_AB: components in B → components in A"""
 
     def then(self, other: "FramePose") -> "FramePose":
-        """Frame C in A, from C in B."""
+        """The pose of C in A, from that of C in B."""
         if self.orientation == UPRIGHT:
             return FramePose(self.position + other.position, other.orientation)
         position = self.position + rotate(self.orientation, other.position)
@@ -29,18 +29,18 @@ class FramePose(NamedTuple):
         return FramePose(position, normalise(product(self.orientation, other.orientation)))
 
     def inverse(self) -> "FramePose":
-        """Frame A in B."""
+        """The pose of A in B."""
         back = conjugate(self.orientation)
         return FramePose(-rotate(back, self.position), back)
 
 
 def moved(position: Iterable[float]) -> FramePose:
-    """A frame shifted, not turned."""
+    """The pose of a frame that is shifted, not turned."""
     return FramePose(Vec(float(x) for x in position))
 
 
 def turned(orientation: Iterable[float]) -> FramePose:
-    """A frame turned in place; the quaternion is given up to its length."""
+    """The pose of a frame that is turned in place; the quaternion may have any length."""
     return FramePose(ORIGIN, normalise(Vec(float(x) for x in orientation)))
 
 

@@ -1,4 +1,4 @@
-"""What a loader has to say when it is done: bodies as the file has them, one warning for each kind of finding."""
+"""Remarks of a loader on a file: one warning for each kind of finding, when the file is read."""
 
 import math
 import re
@@ -81,7 +81,7 @@ class Remarks:
         self.meshes[escaped(name)] = reason
 
     def warn(self) -> None:
-        """Tell everything noted."""
+        """Warn of everything noted."""
         for text in self._texts():
             warnings.warn(text, PolhodeWarning, stacklevel=4)
 
@@ -108,7 +108,7 @@ class Remarks:
 
 
 def body_as_it_is(place: str, name: str, mass: float, inertia: Any, center: Any) -> tuple[Body, bool]:
-    """A body with whatever numbers a file gives it, and whether no real body has them."""
+    """A body with the numbers of a file, and whether no real body has them."""
     with located(place), warnings.catch_warnings(record=True) as faults:
         warnings.simplefilter("always")
         body = Body(name, mass, inertia, center, physical=False)

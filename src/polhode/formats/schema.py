@@ -29,7 +29,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
 from polhode.formats.expression import Fault, evaluate, is_name
-from polhode.formats.written import Expression, expression
+from polhode.formats.expression_functions import Expression, expression
 from polhode.model import JOINTS, Parameter
 from polhode.model.constraints.base import ConstraintKind
 from polhode.model.constraints.registry import CONSTRAINTS
@@ -101,19 +101,19 @@ def _motion(value: Any, info: ValidationInfo) -> float | Parameter | Expression:
         raise custom(fault) from None
 
 
-class Written(NamedTuple):
+class ExpressionTexts(NamedTuple):
     """Expressions of a file, not yet read, and the parameters that they may use."""
 
     texts: tuple[str, ...]
     parameters: dict[str, float]
 
 
-def _written(value: Any, info: ValidationInfo) -> Written:
+def _expression_texts(value: Any, info: ValidationInfo) -> ExpressionTexts:
     texts = tuple(value) if isinstance(value, list) else (value,)
     if not texts or not all(isinstance(text, str) for text in texts):
         raise custom(Fault("not an expression", short(value), "an expression, or a list of them"))
     parameters = info.context["parameters"] if info.context else {}
-    return Written(texts, {name: x for name, x in parameters.items() if is_name(name)})
+    return ExpressionTexts(texts, {name: x for name, x in parameters.items() if is_name(name)})
 
 
 def _limit(value: Any, info: ValidationInfo) -> float:
@@ -249,7 +249,9 @@ Motion = TypeAliasType(
     Annotated[Any, PlainValidator(_motion), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
 )
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
-Written_ = TypeAliasType("Written_", Annotated[Any, PlainValidator(_written), WithJsonSchema(_TEXTS)])
+ExpressionTexts_ = TypeAliasType(
+    "ExpressionTexts_", Annotated[Any, PlainValidator(_expression_texts), WithJsonSchema(_TEXTS)]
+)
 
 
 class KeptEntry(BaseModel):
@@ -362,7 +364,7 @@ def _constraint_entry(kinds: tuple[ConstraintKind, ...]) -> type[Entry]:
             turned = "the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad"
             found[name.replace("orientation", "rpy")] = (Angles, optional(turned))
     texts = "expressions that stay zero: of t and of one-axis joints by name, or of x, y, z on a curve"
-    found["residual"] = (Written_, optional(texts))
+    found["residual"] = (ExpressionTexts_, optional(texts))
     text = "A condition on the motion: between frames on two bodies, or on the coordinates of joints."
     return _entry("ConstraintEntry", text, **found)
 

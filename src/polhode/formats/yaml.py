@@ -25,7 +25,7 @@ from polhode.errors import InputError, ModelError, PolhodeWarning, did_you_mean,
 from polhode.formats import schema
 from polhode.formats.document import Document, Path_, no_collection, read_document, read_text
 from polhode.formats.expression import Fault, is_name
-from polhode.formats.written import Conditions, Curve, Expression, expression
+from polhode.formats.expression_functions import Conditions, Curve, Expression, expression
 from polhode.model import Body, Constraint, ForceElement, Joint, Model, Parameter, Start
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
@@ -244,7 +244,7 @@ def _constraint(name: str, entry: BaseModel, joints: Sequence[Joint] = ()) -> Co
     return constraint
 
 
-def _conditions(name: str, written: schema.Written, joints: Sequence[Joint]) -> Conditions:
+def _conditions(name: str, written: schema.ExpressionTexts, joints: Sequence[Joint]) -> Conditions:
     """The function of a constraint, from the expressions of its residuals."""
     places, at = list[tuple[str, int]](), 0
     for joint in joints:
@@ -254,11 +254,13 @@ def _conditions(name: str, written: schema.Written, joints: Sequence[Joint]) -> 
     return Conditions(_expressions(name, written, ("t", *(joint for joint, _ in places)), fix), tuple(places))
 
 
-def _curve(name: str, written: schema.Written) -> Curve:
+def _curve(name: str, written: schema.ExpressionTexts) -> Curve:
     return Curve(_expressions(name, written, ("x", "y", "z"), "A curve is two expressions of x, y and z."))
 
 
-def _expressions(name: str, written: schema.Written, variables: tuple[str, ...], fix: str) -> tuple[Expression, ...]:
+def _expressions(
+    name: str, written: schema.ExpressionTexts, variables: tuple[str, ...], fix: str
+) -> tuple[Expression, ...]:
     """The residuals of a constraint as functions of variables."""
     try:
         return tuple(expression(text, written.parameters, variables) for text in written.texts)

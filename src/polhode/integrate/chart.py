@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from polhode.integrate.group import right_inverse
-from polhode.integrate.method import Advance, Dense, Interpolant, Machine, Rhs, Rule, State, Step
+from polhode.integrate.method import Advance, Dense, Interpolant, Machine, Method, MotionState, Rhs, Rule, Start, Step
 from polhode.integrate.tableaus import Row
 from polhode.scalar import Scalar, Vec, solve
 
@@ -23,7 +23,7 @@ class Chart(NamedTuple):
 
     start: Vec
     rhs: Rhs
-    state: Callable[[Vec], State]
+    state: Callable[[Vec], MotionState]
     error: Callable[[Vec, Vec], Vec]
 
 
@@ -38,8 +38,8 @@ def raw(machine: Machine, q: Vec, v: Vec) -> Chart:
         q, v = Vec(x[:nq]), Vec(x[nq:])
         return Vec((*machine.rate(q, v), *machine.acceleration(t, q, v)))
 
-    def state(x: Vec) -> State:
-        return State(machine.normalized(Vec(x[:nq])), Vec(x[nq:]))
+    def state(x: Vec) -> MotionState:
+        return MotionState(machine.normalized(Vec(x[:nq])), Vec(x[nq:]))
 
     return Chart(Vec((*q, *v)), rhs, state, lambda error, q: error)
 
@@ -55,8 +55,8 @@ def exponential(machine: Machine, q: Vec, v: Vec) -> Chart:
         d, v = Vec(x[:nv]), Vec(x[nv:])
         return Vec((*right_inverse(machine.rotations, d, v), *machine.acceleration(t, machine.retract(q, d), v)))
 
-    def state(x: Vec) -> State:
-        return State(machine.retract(q, Vec(x[:nv])), Vec(x[nv:]))
+    def state(x: Vec) -> MotionState:
+        return MotionState(machine.retract(q, Vec(x[:nv])), Vec(x[nv:]))
 
     def error(e: Vec, q: Vec) -> Vec:
         return Vec((*machine.rate(q, Vec(e[:nv])), *e[nv:]))
@@ -114,9 +114,16 @@ def hermite(step: Advance, order: int) -> Dense:
         coefficients = [combined(row, [*ends, *rates]) for row in BASES[3]]
         for known in range(4, order):  # the error is O(h^known) so far
             degree = 5 if known < 6 else 7
-            so_far = Interpolant(tuple(coefficients), lambda x: State(x, Vec()))
+            so_far = Interpolant(tuple(coefficients), lambda x: MotionState(x, Vec()))
             inner = [h * chart.rhs(t + float(c) * h, so_far.at(float(c)).q) for c in INNER[degree]]
             coefficients = [combined(row, [*ends, *rates, *inner]) for row in BASES[degree]]
         return Interpolant(tuple(coefficients), chart.state)
 
     return dense
+
+
+def method_on_group(
+    name: str, family: str, order: int, step: Advance, source: str, start: Start | None = None
+) -> Method:
+    """The method of a step that turns quaternions; the motion within it is `hermite`'s."""
+    return Method(name, family, order, step, hermite(step, order), source, start=start, on_group=True)

@@ -7,7 +7,7 @@ A condition that others imply takes no part: its multiplier is 0.
 from collections.abc import Sequence
 from typing import Any
 
-from polhode.integrate.chart import combined, hermite
+from polhode.integrate.chart import combined, method_on_group
 from polhode.integrate.group import right_inverse
 from polhode.integrate.implicit import alpha_weights, newton
 from polhode.integrate.method import Machine, Method, Step, StepConstraints
@@ -84,7 +84,7 @@ def index_3(radius: float = 0.8) -> Method:
         return Step(*end(a1), memory=Vec((*a1, *rate(a1))))
 
     source = "Arnold, Brüls (2007); Brüls, Cardona, Arnold (2012)"
-    return Method("generalized-alpha", "implicit", 2, step, hermite(step, 2), source, start=start, on_group=True)
+    return method_on_group("generalized-alpha", "implicit", 2, step, source, start)
 
 
 def stabilised_index_2(tableau: Collocation) -> Method:
@@ -130,8 +130,7 @@ def stabilised_index_2(tableau: Collocation) -> Method:
         return Step(machine.retract(q, Vec(last[:n])), v + Vec(last[n : 2 * n]))
 
     source = f"Gear, Gupta, Leimkuhler (1985); {tableau.source}"
-    dense = hermite(step, tableau.order)
-    return Method(tableau.name, "implicit", tableau.order, step, dense, source, on_group=True)
+    return method_on_group(tableau.name, "implicit", tableau.order, step, source)
 
 
 CONSTRAINED_METHODS: dict[str, dict[str, Method]] = {

@@ -12,7 +12,7 @@ from polhode.scalar import Scalar, Vec, cos, cross, sin, sqrt, square, where
 Triples = Sequence[tuple[int, int, int]]
 
 SERIES_BELOW = 1e-2
-"""Squared angle below which the coefficients of Jr are taken from their series."""
+"""Squared angle below which the coefficients of Jr come from their series; remainders are below 1e-18 there."""
 
 
 def _on_triples(rotations: Triples, of_turn: Callable[[Vec, Vec], Vec], d: Vec, x: Vec) -> Vec:

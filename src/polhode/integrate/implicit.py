@@ -4,17 +4,17 @@ from collections.abc import Callable
 from math import nan
 
 from polhode.integrate import tableaus
-from polhode.integrate.chart import combined, hermite, in_coordinates, raw
+from polhode.integrate.chart import combined, hermite, in_coordinates, method_on_group, raw
 from polhode.integrate.method import Machine, Method, Rhs, Rule, Step, VectorStep
 from polhode.integrate.tableaus import Collocation
 from polhode.scalar import Scalar, Vec, iterate, jacobian, maximum, where
 from polhode.scalar.structured import solve
 
 TOLERANCE = 1e-10
-"""A relative correction of Newton's method that is its last: the error after it is of the order of its square."""
+"""The last relative correction of Newton's method: the error after it is of the order of its square, 1e-20."""
 
 LIMIT = 20
-"""Corrections of Newton's method at most."""
+"""Most corrections of Newton's method before a step counts as failed; derivatives are exact, so a few are enough."""
 
 
 def newton(residual: Callable[[Vec], Vec], start: Vec, limit: int = LIMIT, tolerance: Scalar = TOLERANCE) -> Vec:
@@ -119,19 +119,11 @@ def generalized_alpha(radius: float = 0.8) -> Method:
         return Step(*end(a1), memory=a1)
 
     source = "Chung, Hulbert (1993); Brüls, Cardona (2010)"
-    return Method("generalized-alpha", "implicit", 2, step, hermite(step, 2), source, start=start, on_group=True)
+    return method_on_group("generalized-alpha", "implicit", 2, step, source, start)
 
 
 IMPLICIT = (
-    Method(
-        "implicit-midpoint",
-        "implicit",
-        2,
-        implicit_midpoint,
-        hermite(implicit_midpoint, 2),
-        "Hairer, Lubich, Wanner (2006) §IV.8",
-        on_group=True,
-    ),
+    method_on_group("implicit-midpoint", "implicit", 2, implicit_midpoint, "Hairer, Lubich, Wanner (2006) §IV.8"),
     *map(implicit, tableaus.IMPLICIT),
     generalized_alpha(),
 )

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from polhode.integrate.chart import exponential, hermite
+from polhode.integrate.chart import exponential, method_on_group
 from polhode.integrate.explicit import explicit
-from polhode.integrate.method import Machine, Method, Rule, Step, VectorStep
+from polhode.integrate.method import Machine, Rule, Step, VectorStep
 from polhode.integrate.tableaus import DOP853, DOPRI54, RK4
 from polhode.scalar import Scalar, Vec
 
@@ -54,25 +54,9 @@ def commutator_free(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> S
 
 
 LIE = (
-    Method(
-        "exponential-midpoint",
-        "Lie group",
-        2,
-        exponential_midpoint,
-        hermite(exponential_midpoint, 2),
-        "Crouch, Grossman (1993)",
-        on_group=True,
-    ),
+    method_on_group("exponential-midpoint", "Lie group", 2, exponential_midpoint, "Crouch, Grossman (1993)"),
     explicit(RK4, exponential, "Lie group", "rkmk4"),
-    Method(
-        "cf4",
-        "Lie group",
-        4,
-        commutator_free,
-        hermite(commutator_free, 4),
-        "Celledoni, Marthinsen, Owren (2003)",
-        on_group=True,
-    ),
+    method_on_group("cf4", "Lie group", 4, commutator_free, "Celledoni, Marthinsen, Owren (2003)"),
     explicit(DOPRI54, exponential, "Lie group", "rkmk-dopri54"),
     explicit(DOP853, exponential, "Lie group", "rkmk-dop853"),
 )

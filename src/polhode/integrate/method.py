@@ -1,4 +1,4 @@
-"""What a method is, what it sees of a machine, and the plain form of a rule for vectors.
+"""Methods of integration: what one is, what it sees of a machine, and rules for plain vectors.
 
 A method is a pure function step(machine, t, q, v, h) -> Step on generic scalars. A rule for vectors,
 step(rhs, t, x, h) -> VectorStep, sees a right-hand side only; `chart.py` makes a method of it.
@@ -15,7 +15,7 @@ Rhs = Callable[[Scalar, Vec], Vec]
 
 
 class VectorStep(NamedTuple):
-    """The vector after a step, and the estimates of its error that the rule has."""
+    """The vector after a step, and the rule's estimates of its error."""
 
     x: Vec
     errors: tuple[Vec, ...] = ()
@@ -23,7 +23,7 @@ class VectorStep(NamedTuple):
 
 Rule = Callable[[Rhs, Scalar, Vec, Scalar], VectorStep]
 Project = Callable[[Vec], Vec]
-"""A state moved back to where it belongs (the unit sphere, a constraint)."""
+"""A projection of a state onto where it belongs (the unit sphere, a constraint)."""
 
 
 def fixed_step(rule: Rule, rhs: Rhs, x: Vec, h: float, steps: int, project: Project | None = None) -> list[Vec]:
@@ -80,12 +80,12 @@ class Machine(NamedTuple):
     tangent: Callable[[Scalar, Vec, Vec, list[Vec]], list[Vec]] | None = None
     """Of small changes of the state (t, q, v) the parts along constraints, where a projection removes the others"""
     is_large: bool = False
-    """Whether code of one stage is to serve all, in a loop"""
+    """Whether the stages of a step are compiled as a loop"""
     constraints: StepConstraints | None = None
     """The constraints, where a step is to meet them itself"""
 
 
-class State(NamedTuple):
+class MotionState(NamedTuple):
     """Coordinates and velocities."""
 
     q: Vec
@@ -109,9 +109,9 @@ class Interpolant(NamedTuple):
     """The motion within a step: Σ coefficients[k] θᵏ, 0 ≤ θ ≤ 1, in some chart, and the state it stands for."""
 
     coefficients: tuple[Vec, ...]
-    state: Callable[[Vec], State]
+    state: Callable[[Vec], MotionState]
 
-    def at(self, theta: Scalar) -> State:
+    def at(self, theta: Scalar) -> MotionState:
         """The state at t + θ h."""
         x = self.coefficients[-1]
         for row in reversed(self.coefficients[:-1]):
@@ -121,6 +121,9 @@ class Interpolant(NamedTuple):
 
 Advance = Callable[..., Step]
 """step(machine, t, q, v, h), and memory last for the methods that carry one on"""
+
+Start = Callable[[Machine, Scalar, Vec, Vec, Scalar], Vec]
+"""The memory that the first step of (machine, t, q, v, h) is given"""
 
 Dense = Callable[..., Interpolant]
 """dense(machine, t, q, v, h) with the arguments of the step: stages are found again"""
@@ -138,8 +141,8 @@ class Method:
     source: str
     error_order: int | None = None
     """Order of the embedded rule that the error is estimated with; None: no estimate, fixed steps."""
-    start: Callable[[Machine, Scalar, Vec, Vec, Scalar], Vec] | None = None
-    """The memory of (machine, t, q, v, h) that the first step is given, where steps carry one on."""
+    start: Start | None = None
+    """The memory of the first step, where steps carry one on."""
     on_group: bool = False
     """Whether quaternions are turned, never added, so that the method itself keeps their length."""
 

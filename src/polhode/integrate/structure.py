@@ -1,9 +1,9 @@
-"""Steps that keep what the motion keeps: the symplectic form and momenta, or the energy."""
+"""Structure-preserving steps: they conserve the symplectic form and momenta, or the energy."""
 
-from polhode.integrate.chart import hermite
+from polhode.integrate.chart import method_on_group
 from polhode.integrate.group import cayley, coadjoint, right, right_inverse, turned
 from polhode.integrate.implicit import newton
-from polhode.integrate.method import Machine, Method, Step
+from polhode.integrate.method import Machine, Step
 from polhode.scalar import Scalar, Vec, dot
 
 ENERGY_ROUNDING = 1e-9
@@ -77,23 +77,7 @@ def _quotient(x: Scalar, y: Scalar, noise: Scalar) -> Scalar:
 
 
 STRUCTURE = (
-    Method(
-        "variational",
-        "structure-preserving",
-        2,
-        variational,
-        hermite(variational, 2),
-        "Marsden, West (2001)",
-        on_group=True,
-    ),
-    Method(
-        "energy-momentum",
-        "structure-preserving",
-        2,
-        energy_momentum,
-        hermite(energy_momentum, 2),
-        "Gonzalez (1996)",
-        on_group=True,
-    ),
+    method_on_group("variational", "structure-preserving", 2, variational, "Marsden, West (2001)"),
+    method_on_group("energy-momentum", "structure-preserving", 2, energy_momentum, "Gonzalez (1996)"),
 )
-"""Methods that keep what the motion keeps."""
+"""Structure-preserving methods."""

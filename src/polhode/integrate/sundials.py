@@ -12,7 +12,7 @@ SUNDIALS = ("cvode", "cvode-bdf", "ida")
 """Names of the solvers: Adams' formulas; backward differentiation; the same on implicit equations."""
 
 MOST_STEPS = 1_000_000
-"""Steps between two samples."""
+"""Most steps between two samples."""
 
 Rhs = Callable[[float, np.ndarray], np.ndarray]
 """f(t, x), on arrays."""

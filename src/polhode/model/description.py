@@ -16,7 +16,7 @@ from polhode.model.forces.registry import FORCES
 from polhode.model.numbers import Parameter, assign, number, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD, check_names, parent_first
-from polhode.scalar import is_list, shown
+from polhode.scalar import Array, is_list, shown
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -25,8 +25,8 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 class Start:
     """Where a motion starts, and how long and by which method it is followed. None: not said."""
 
-    q: tuple | None = None
-    v: tuple | None = None
+    q: Array | None = None
+    v: Array | None = None
     duration: float | None = None
     method: str | None = None
 
@@ -56,11 +56,11 @@ class Model:
     """
 
     name: str
-    gravity: tuple = STANDARD_GRAVITY
-    bodies: tuple[Body, ...] = ()
-    joints: tuple[Joint, ...] = ()
-    forces: tuple[ForceElement, ...] = ()
-    constraints: tuple[Constraint, ...] = ()
+    gravity: Array = STANDARD_GRAVITY
+    bodies: Sequence[Body] = ()
+    joints: Sequence[Joint] = ()
+    forces: Sequence[ForceElement] = ()
+    constraints: Sequence[Constraint] = ()
     start: Start | None = None
 
     def __post_init__(self) -> None:

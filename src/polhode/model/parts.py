@@ -12,7 +12,7 @@ from polhode.errors import ModelError, PolhodeWarning, check_name, did_you_mean,
 from polhode.model.joints.base import JointKind
 from polhode.model.joints.registry import JOINTS
 from polhode.model.numbers import SMALLEST, Number, assign, direction, number, numbers, plain
-from polhode.scalar import UNIT_TOLERANCE, shown
+from polhode.scalar import UNIT_TOLERANCE, Array, shown
 from polhode.spatial import TRIANGLE_TOLERANCE
 
 
@@ -30,7 +30,7 @@ class Body:
     name: str
     mass: Number
     inertia: Any
-    center: tuple = (0.0, 0.0, 0.0)
+    center: Array = (0.0, 0.0, 0.0)
     physical: bool = True
 
     def __post_init__(self) -> None:
@@ -123,9 +123,9 @@ class Joint:
     type: str
     parent: str
     child: str
-    axis: tuple = (0.0, 0.0, 1.0)
-    position: tuple = (0.0, 0.0, 0.0)
-    orientation: tuple = (1.0, 0.0, 0.0, 0.0)
+    axis: Array = (0.0, 0.0, 1.0)
+    position: Array = (0.0, 0.0, 0.0)
+    orientation: Array = (1.0, 0.0, 0.0, 0.0)
     armature: Any = 0.0
     damping: Any = 0.0
     stiffness: Any = 0.0
@@ -133,7 +133,7 @@ class Joint:
     lower: Any = -math.inf
     upper: Any = math.inf
     pitch: Number | None = None
-    axis2: tuple | None = None
+    axis2: Array | None = None
     data: Mapping[str, Number] | None = None
 
     def __post_init__(self) -> None:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
 BLOCK = 2**18
-"""Bytes of a block of the file, about: what is read at once."""
+"""Approximate size in bytes of a block (HDF5 chunk) of the file: the least that a reader reads."""
 
 Derive = Callable[[dict[str, np.ndarray]], Mapping[str, Any]]
-"""From the arrays of a chunk to all variables of the run in that chunk."""
+"""A function from the arrays of a chunk to all variables of the run over that chunk."""
 
 
 def assemble(
@@ -54,7 +54,7 @@ def assemble(
 
 
 def _fill(file: Any, sink: Sink, names: list[str], arrays: Mapping[str, Any], start: int) -> int:
-    """Write one chunk behind the samples there are; the number of samples then."""
+    """The number of samples after one more chunk is written behind those in the file."""
     stop = start + len(arrays["time"])
     for name in names:
         if name not in arrays:
@@ -69,6 +69,6 @@ def _fill(file: Any, sink: Sink, names: list[str], arrays: Mapping[str, Any], st
 
 
 def _block(variable: "xr.DataArray", rows: int) -> tuple[int, ...]:
-    """The shape of the blocks in which a variable of so many samples is laid out in the file."""
+    """The shape of the blocks (HDF5 chunks) of a variable of so many samples."""
     sizes = [max(size, 1) for dim, size in variable.sizes.items() if dim != "time"]
     return (max(min(BLOCK // (8 * int(np.prod(sizes))), rows), 1), *sizes)

@@ -17,11 +17,11 @@ from typing import Any
 from polhode.errors import InputError, PolhodeError, message
 
 PAGE = 2**16
-"""Bytes of a page of what could not be written."""
+"""Size in bytes of a page of what could not be written and is kept in memory."""
 
 
 class Sink(io.RawIOBase):
-    """An open file that keeps the first error of a write and goes on as if nothing had happened.
+    """An open file that keeps the first error of a write and acts as if the write had succeeded.
 
     HDF5 cannot close a file whose disk is full: it leaks the file, reports some failures nowhere, and may
     take the process with it. So it never hears of the fault; `check` raises what was kept. What could not be
@@ -57,17 +57,17 @@ class Sink(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place in the file."""
+        """The new position, after a move to an offset from `whence`."""
         if whence == os.SEEK_END and self.fault:
             offset, whence = max(os.fstat(self.handle).st_size, self._end) + offset, os.SEEK_SET
         return os.lseek(self.handle, offset, whence)
 
     def tell(self) -> int:
-        """The place in the file."""
+        """The position in the file."""
         return os.lseek(self.handle, 0, os.SEEK_CUR)
 
     def readinto(self, buffer: Any) -> int:
-        """Read into a buffer."""
+        """The number of bytes read into a buffer."""
         at, size = self.tell(), len(buffer)
         data = os.read(self.handle, size)
         if not self.fault:
@@ -84,7 +84,7 @@ class Sink(io.RawIOBase):
         return count
 
     def write(self, data: Any) -> int:
-        """Write all of some bytes; after a failure, into memory."""
+        """The number of bytes written: all of them, into memory once a write has failed."""
         left, at = memoryview(data).cast("B"), self.tell()
         size = len(left)
         try:
@@ -98,7 +98,7 @@ class Sink(io.RawIOBase):
         return size
 
     def _keep(self, at: int, data: memoryview) -> None:
-        """Put bytes into pages of memory, which begin as they are in the file."""
+        """Put bytes into pages of memory, each of which begins as a copy of the file's."""
         self._end = max(self._end, at + len(data))
         while data:
             number, inside = divmod(at, PAGE)
@@ -110,7 +110,7 @@ class Sink(io.RawIOBase):
             at, data = at + count, data[count:]
 
     def truncate(self, size: int | None = None) -> int:
-        """Make the file this long."""
+        """The new size of the file, the current position unless given."""
         size = self.tell() if size is None else size
         try:
             os.ftruncate(self.handle, size)
@@ -185,7 +185,7 @@ def clear_parts(*paths: Path) -> None:
 
 @contextlib.contextmanager
 def _patient(sink: Sink) -> Iterator[None]:
-    """Hold Ctrl-C back until `check`, or the end: within HDF5 it would be swallowed, and a write with it."""
+    """Delay Ctrl-C until `check`, or the end: inside HDF5 the exception would be lost, and a write with it."""
     before = signal.getsignal(signal.SIGINT)
     if before is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -204,7 +204,7 @@ def _patient(sink: Sink) -> Iterator[None]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder last, where the system can."""
+    """Flush the names in a folder to the disk, where the system can."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -229,7 +229,7 @@ def _publish(part: Path, path: Path, force: bool) -> None:
 
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
-"""What a system says where there is no more room."""
+"""Error numbers of a full disk or an exhausted quota."""
 
 
 def _unwritable(path: Path, fault: OSError) -> PolhodeError:

@@ -101,7 +101,7 @@ def grade(
     status: str = "finished",
     reason: str = "",
 ) -> Grade:
-    """Judge a run.
+    """The grade of a run.
 
     run        a Dataset, arrays by the names of a Dataset, or an iterable of such parts in order of time
     tolerance  of each step, relative and absolute; None: fixed steps
@@ -141,7 +141,7 @@ def error_estimate(model: Model, run: Any, tighter: Any) -> float:
 
 
 def error_of_parts(model: Model, pairs: Iterable[tuple[Any, Any]]) -> float:
-    """The same of two long runs, given part by part."""
+    """`error_estimate` of two long runs that are given part by part."""
     apart, size = ({"q": np.zeros(model.nq), "v": np.zeros(model.nv)} for _ in range(2))
     for run, tighter in pairs:
         for name in apart:
@@ -281,7 +281,7 @@ def _norm_checks(ranges: Mapping[str, Range], bound: _Bound) -> list[Check]:
 
 
 def _end_checks(ranges: Mapping[str, Range], status: str, reason: str) -> list[Check]:
-    """What makes a run fail whatever its drifts are."""
+    """The checks that make a run fail whatever its drifts are."""
     checks = []
     if status != "finished":
         verdict = FAILED if status == "failed" else NOTE
@@ -295,7 +295,7 @@ def _end_checks(ranges: Mapping[str, Range], status: str, reason: str) -> list[C
 
 
 def _unmeasured(tolerance: float | None) -> Check:
-    """What to say of a run in which nothing tells how accurate it is."""
+    """The note for a run without any measure of its accuracy."""
     if tolerance is None:
         note = "nothing here measures the accuracy of fixed steps: compare with a second run (--verify)"
         return Check("accuracy", None, None, None, "", LOOSE, note)

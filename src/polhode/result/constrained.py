@@ -1,4 +1,4 @@
-"""What the constraints of a run did, in a few lines: rank, freedoms, redundant rows, singular configurations."""
+"""A summary of the constraints over a run: rank, degrees of freedom, redundant rows, singular configurations."""
 
 import json
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ NEAR = 0.05
 """A smallest singular value, in parts of its median over the run, below which a configuration counts as singular."""
 
 SMALL = 1e-3
-"""One that counts as such whatever the median: rows are measured in their natural sizes."""
+"""A smallest singular value that counts as singular whatever the median is; rows are scaled to their natural sizes."""
 
 
 SHOWN = 8
-"""Rows and passages that are listed one by one."""
+"""Rows and passages that a text lists one by one."""
 
 
 class Passage(NamedTuple):
@@ -33,20 +33,20 @@ class Constrained:
 
     rows: int
     rank: tuple[int, int]
-    """The least and the largest."""
+    """Smallest and largest rank over the run."""
     degrees_of_freedom: tuple[int, int]
     idle: tuple[str, ...]
-    """Rows that hold by themselves."""
+    """Rows whose multipliers are zero: the motion meets them without a force."""
     redundant: tuple[str, ...]
     """Rows that share their forces with others, most of the time."""
     passages: tuple[Passage, ...]
     weakest: float
     """The smallest singular value over the run."""
     moved: dict[str, float] = field(default_factory=dict)
-    """What the given start missed, where it was moved."""
+    """Residuals of the given start, where it was moved to meet the constraints."""
 
     def facts(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """The summary as plain data, for JSON."""
         known = vars(self) | {"passages": [passage._asdict() for passage in self.passages]}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in known.items()}
 
@@ -73,7 +73,7 @@ def _span(ends: tuple[int, int]) -> str:
 
 
 def constrained(run: "Dataset") -> Constrained | None:
-    """What the constraints of a run did; None where it holds nothing about them."""
+    """The summary of a run's constraints; None where the run holds nothing about them."""
     if not {"rank", "determined", "smallest_singular_value"} <= set(run.data_vars):
         return None
     time, weakest = run["time"].values, run["smallest_singular_value"].values

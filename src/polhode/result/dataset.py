@@ -90,7 +90,7 @@ MIXED = {"q": "coordinate_units", "v": "dof_units", "tau": "force_units"}
 
 @dataclass(frozen=True)
 class Extra:
-    """A variable of its own: values (time first, as a rule) and what they are."""
+    """A further variable: values (time first, as a rule), dimensions, unit, meaning and frame."""
 
     values: Array
     dims: tuple[str, ...]
@@ -122,7 +122,7 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Facts:
-    """What made a run, and how it ended. None and "": not said.
+    """The provenance of a run, and how it ended. None and "" stand for unknown.
 
     model_text  the model as its user wrote it
     created     UTC, ISO 8601; None: now
@@ -231,7 +231,7 @@ def machine() -> str:
 
 
 def xarray() -> Any:
-    """The package xarray, imported here for the first time (it takes seconds)."""
+    """The package xarray, imported at first use (it takes seconds)."""
     try:
         import xarray as xr
 

@@ -22,16 +22,16 @@ HDF5, CLASSIC = b"\x89HDF\r\n\x1a\n", b"CDF"
 """The first bytes of netCDF-4 files, which are HDF5, and of older netCDF files."""
 
 LARGE = 2**32
-"""Bytes up to which a file that is read lazily is compared with its digest when it is opened: some 3 s."""
+"""Bytes up to which a lazily read file is compared with its digest when it is opened: 4 GiB take some 3 s."""
 
 SPREAD, ROOM = 16, 2**26
-"""How much larger than its file a run may be in memory, and bytes that any may have: ours are not compressed."""
+"""A run may take SPREAD times the bytes of its file, plus ROOM: our files are not compressed, so more is an attack."""
 
 LONGEST = 2**26
-"""Characters of an attribute."""
+"""Characters that an attribute may have."""
 
 ROWS = 4096
-"""Rows of a CSV file made at a time."""
+"""Rows of a CSV file that are held in memory at a time."""
 
 
 def save(run: "xr.Dataset", path: str | Path, force: bool = False) -> Path:
@@ -68,7 +68,7 @@ def write_netcdf(
 
 
 def load(path: str | Path, lazy: bool = False, verify: bool | None = None) -> "xr.Dataset":
-    """Read a run that was saved here.
+    """A run read from a file that `save` or a recorded run wrote.
 
     lazy    leave the arrays in the file until they are used: for runs larger than memory
     verify  compare all bytes with the digest at the end of the file; None: unless it is read lazily and above 4 GiB
@@ -147,7 +147,7 @@ def _check_content(where: str, run: "xr.Dataset", size: int) -> None:
 
 
 def _fault_of(name: str, variable: Any, labels: bool) -> str:
-    """What no variable of a run has; "" for one that could be."""
+    """What is wrong with a variable of a file, in half a sentence; "" where a run could have it."""
     kind = variable.dtype.kind
     if fault := fault_of_name(name):
         return f"the name of a variable {fault}"

@@ -1,4 +1,4 @@
-"""One process at a time: a lock file with the holder's number and start, which ends with the process itself.
+"""A lock file: one process at a time, named in the file, for as long as it lives.
 
 The system's own lock on the open file decides, so that a lock left by `kill -9` holds nobody up; the
 text in the file is for the message. Where the system has no such lock, the text decides.
@@ -91,7 +91,7 @@ def _holder(path: Path) -> dict:
 
 
 def _is_alive(path: Path) -> bool:
-    """Whether the process that wrote the lock runs: one of its number that started when it did."""
+    """Whether the process that wrote the lock still runs: one of its number, started at the same time."""
     holder = _holder(path)
     pid = holder.get("pid")
     if not isinstance(pid, int) or pid <= 0:
@@ -108,7 +108,7 @@ def _is_alive(path: Path) -> bool:
 
 
 def _started(pid: int) -> str:
-    """When a process started, in the system's own count; "" where that is not to be had."""
+    """When a process started, in clock ticks since boot; "" where the system does not tell."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

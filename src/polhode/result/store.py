@@ -1,8 +1,8 @@
-"""Long runs on disk: numbered chunks of samples, and a checkpoint from which a killed run goes on.
+"""Long runs on disk: numbered chunks of samples, and a checkpoint from which a killed run resumes.
 
 store = RunStore.create("out", identity={"model": text, "method": "rk4", "step": 1e-3})
 store.append({"time": t, "q": q, "v": v})             # one chunk, whole or not there
-store.checkpoint({"t": 1.5, "q": q[-1], "step": 1500})  # from here a killed run goes on
+store.checkpoint({"t": 1.5, "q": q[-1], "step": 1500})  # from here a killed run resumes
 store, state = RunStore.resume("out", identity)
 
 Chunks are plain .npz files, the checkpoint is JSON with floats in hexadecimal: exact, and no pickle.
@@ -29,7 +29,7 @@ from polhode.result.lock import Lock
 from polhode.scalar import Array
 
 FORMAT = 1
-"""The version of what is written here."""
+"""The version of the checkpoint's format."""
 
 FOLDER, CHECKPOINT = ".polhode-run", "checkpoint.json"
 
@@ -37,11 +37,11 @@ SHOWN = 200
 """Entries of an identity longer than this, such as a model's text, are kept as digests."""
 
 State = dict[str, Any]
-"""What a run needs to go on: arrays of floats or integers, numbers and texts by name."""
+"""What a run needs to resume: arrays of floats or integers, numbers and texts by name."""
 
 
 class Chunk(NamedTuple):
-    """A chunk of the store: how many samples, and the checksum of its file."""
+    """A chunk of the store: the number of its samples, and the checksum of its file."""
 
     rows: int
     sha256: str
@@ -112,7 +112,7 @@ class RunStore:
 
     @classmethod
     def leftover(cls, directory: str | Path) -> "RunStore":
-        """What is left of the store of a run that is assembled, only to be removed."""
+        """The remains of the store of a run that is assembled already, only to be removed."""
         folder = Path(directory) / FOLDER
         try:
             return cls(folder, {}, Lock(folder / "lock"))
@@ -136,7 +136,7 @@ class RunStore:
         self._layout = layout
 
     def checkpoint(self, state: Mapping[str, Any]) -> None:
-        """Record that the run can go on from this state, with the chunks there are."""
+        """Record that the run can resume from this state, with the chunks written so far."""
         content = {
             "format": FORMAT,
             "identity": self.identity,
@@ -223,7 +223,7 @@ class RunStore:
         return data
 
     def _checked_layout(self, arrays: Mapping[str, np.ndarray]) -> tuple[int, dict[str, list]]:
-        """The number of samples in a chunk that is like the ones before it, and what its arrays are like."""
+        """The number of samples of a chunk, and the types and shapes of its arrays, which are those before."""
         where = "run store, append"
         for name, array in arrays.items():
             if array.dtype.kind not in "biuf" or array.ndim == 0 or not name.isidentifier() or name == "file":
@@ -271,7 +271,7 @@ def _compare(folder: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> 
 
 
 def _read_checkpoint(path: Path) -> dict[str, Any]:
-    """The content of a checkpoint: whole, and of the kinds that it must be of."""
+    """The content of a checkpoint, its digest and the types of its values checked."""
     fix = "The run cannot go on from it: start it again (--force)."
     where = f"run store, '{path}'"
     try:
@@ -294,7 +294,7 @@ def _read_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def _is_layout(entry: Any) -> bool:
-    """Whether an entry of a layout is a kind of number and a shape."""
+    """Whether an entry of a layout is a NumPy type of numbers and a shape."""
     plain = isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str) and isinstance(entry[1], list)
     return plain and entry[0][1:2] in tuple("biuf") and all(is_count(n) for n in entry[1])
 

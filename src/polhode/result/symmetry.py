@@ -1,4 +1,4 @@
-"""What the motion of a model conserves, read off its gravity, forces and what holds it to the world.
+"""Conserved quantities of a model's motion, from its gravity, its forces and the joints that hold it to the world.
 
 A momentum stays along a direction if all joints on the world let the whole machine move that way, and
 no force or constraint resists or drives that motion (Noether).
@@ -19,7 +19,7 @@ AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class Conserved:
-    """What the motion of a model keeps; `conserved(model)` finds it.
+    """Conserved quantities of a model's motion; `conserved(model)` finds them.
 
     energy           whether kinetic plus potential energy stays
     linear, angular  world directions along which the momentum stays
@@ -55,7 +55,7 @@ def conserved(model: Model, driven: Collection[str] = ()) -> Conserved:
 
 
 def _energy_reasons(model: Model, driven: Collection[str]) -> list[str]:
-    """Why kinetic plus potential energy does not stay, in words."""
+    """Why kinetic plus potential energy is not conserved, in words."""
     dampers = [joint.name for joint in model.joints if np.any(plain(joint.damping))]
     words: dict[str, list[str]] = {"dampers": dampers, "given forces": [], "inputs": sorted(driven)}
     for force in model.forces:

@@ -18,7 +18,7 @@ MARK = "polhode_digest"
 NOTE = "sha256 of all bytes but the last 150, which hold it"
 
 NO_RUN = "-" * 64
-"""In place of the digest of a run that cannot be resumed."""
+"""Stands for the run's digest where the run cannot be resumed."""
 
 _TRAILER = re.compile(rb"\npolhode-sha256 ([0-9a-f]{64}) run ([0-9a-f]{64}|-{64})\n")
 SIZE = 150

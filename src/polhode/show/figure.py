@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
@@ -12,6 +12,9 @@ from polhode.result.atomic_file import atomic_path
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
 """Okabe and Ito's colours, told apart with any colour vision."""
@@ -34,14 +37,14 @@ STYLE = {
 }
 
 
-def styled(draw: Callable) -> Callable:
+def styled(draw: Callable[P, T]) -> Callable[P, T]:
     """Let a drawing function work in the house style; it says what is missing where matplotlib is.
 
     What overflows is left out by the drawing, without a word: a run that failed may hold anything.
     """
 
     @wraps(draw)
-    def wrapper(*args: Any, **options: Any) -> Any:
+    def wrapper(*args: P.args, **options: P.kwargs) -> T:
         try:
             from cycler import cycler
             from matplotlib import rc_context

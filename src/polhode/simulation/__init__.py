@@ -1,1 +1,18 @@
-"""Runs: options in, Dataset out; one run, many side by side, their derivatives."""
+"""Runs: options in, Dataset out; one run, many side by side, their derivatives.
+
+The flow of one run, `ph.simulate(model, …)`:
+
+    simulate.py        the public door; keywords become RunOptions
+    option_table.py    every option: default, help, command-line form;  run_options.py checks them
+    scenario.py        the run as asked for: model, start, inputs, options;  segments.py cuts its time
+    run.py             Run: a scenario, its stepper, samples, grade, Dataset
+    stepper.py         what a stepper is:  run_loop.py (our methods), sundials_run.py, by_form/ (published forms)
+    driven_model.py    a model under its inputs (inputs.py): force law, constrained dynamics
+    compiled_run.py    the steps as one kernel, traced from machine.py and integrate/
+    step_state.py      the state between steps on generic scalars, and how it advances
+    event_location.py  where in a step an event lies
+    observer.py        poses, energies, momenta at samples
+
+`record` (recording.py) follows the same run to disk with checkpoints; batch_run.py and batch_loop.py follow many
+runs at once, one in each SIMD lane; derivatives/ replays the steps of a run, forward or backward.
+"""

@@ -34,7 +34,7 @@ from polhode.simulation.batch_loop import (
     equal_steps as equal_steps,
 )
 from polhode.simulation.compiled_run import SHORT, CompiledRun, RunSpec
-from polhode.simulation.derivative_directions import Directions, directions, upper
+from polhode.simulation.derivatives.directions import Directions, directions, upper
 from polhode.simulation.inputs import PD, Sampled, law_of
 from polhode.system.algorithms import identity_text
 

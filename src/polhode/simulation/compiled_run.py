@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.constrain.absolute_coordinates import Absolute
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.loops import is_large
 from polhode.errors import InputError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.constrained import CONSTRAINED_METHODS
@@ -24,15 +22,16 @@ from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
-from polhode.kernel.schedule import fused
 from polhode.model import Model, Tree, regrouped
 from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
 from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
-from polhode.system.algorithms import FACTORED, identity_text
-from polhode.system.quantities import forward_by_factors, forward_dynamics
+from polhode.system import catalogue
+from polhode.system.algorithms import ChosenDynamics, chosen_dynamics, identity_text
+from polhode.system.quantities import forward_dynamics
+from polhode.system.quantity import SystemSpec
 
 SHORT = 1e-6
 """A first step, s, where none can be told."""
@@ -119,52 +118,37 @@ class CompiledRun:
 
         rolled  False: no loops over the elements, however many there are
         """
-        forward, _, operations = self._acceleration
-        whole = self.model.forces or self.constrained or self.spec.policy.engine == "absolute"
-        reduced = tree if whole else regrouped(tree)
-        if not rolled and not self.constrained and is_large(reduced):
-            forward = forward_dynamics
+        chosen = self._acceleration
+        own = tree if chosen.tree is self.tree else regrouped(tree)
+        chosen = chosen._replace(tree=own, rolled=chosen.rolled and rolled)
         law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
         other = copy(self)
-        vars(other).update(tree=tree, law=law, _acceleration=(forward, reduced, operations), _looped=False)
+        vars(other).update(tree=tree, law=law, _acceleration=chosen, _looped=False)
         for name in ("_shared", "_projection"):
             vars(other).pop(name, None)
         return other
 
     @cached_property
-    def _acceleration(self) -> tuple[Callable[[Arguments], Vec], Tree, int]:
-        """The cheapest algorithm of the acceleration, the tree it works on, and its operations."""
-        if self.constrained:
-            return self.constrained.forward, self.tree, 10**9
-        if self.spec.policy.engine == "absolute":
-            return Absolute.of(self.model).forward, self.tree, 10**9
-        tree = self.tree if self.model.forces else regrouped(self.tree)
-        if is_large(tree) and not self.model.forces:
-            return (lambda x: forward_dynamics(x._replace(rolled=True))), tree, 10**9
-        nq, nv = (self.model.nq,), (self.model.nv,)
-
-        def cost(forward: Callable[[Arguments], Vec]) -> int:
-            graph = trace(lambda t, q, v, tau: forward(Arguments(tree, q, v, tau=tau, t=t)), t=(), q=nq, v=nv, tau=nv)
-            return fused(graph).operations.total()
-
-        candidates = (forward_dynamics, forward_by_factors) if self.model.nv <= FACTORED else (forward_dynamics,)
-        counts = {forward: cost(forward) for forward in candidates}
-        best = min(counts, key=counts.__getitem__)
-        return best, tree, counts[best]
+    def _acceleration(self) -> ChosenDynamics:
+        """How v̇ is computed."""
+        spec = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained)
+        return chosen_dynamics(catalogue.forward_dynamics, spec)
 
     def _forward(self, x: Arguments) -> Vec:
         """v̇ of the arguments of a call."""
         if not _is_traced(x.q, x.v):
             return self._on_floats(x) if self.constrained else forward_dynamics(x._replace(tree=self.tree))
-        forward, tree, operations = self._acceleration
-        if operations <= INLINE:
-            return forward(x._replace(tree=tree))
+        chosen = self._acceleration
+        if chosen.operations is not None and chosen.operations <= INLINE:
+            return chosen.function(x._replace(tree=chosen.tree))
         return self._shared(Vec([x.t]), x.q, x.v, x.tau)
 
     @cached_property
     def _shared(self) -> SharedFunction:
-        forward, tree, _ = self._acceleration
-        return SharedFunction("acceleration", lambda t, q, v, tau: forward(Arguments(tree, q, v, tau=tau, t=t[0])))
+        function, tree, rolled, _ = self._acceleration
+        return SharedFunction(
+            "acceleration", lambda t, q, v, tau: function(Arguments(tree, q, v, tau=tau, t=t[0], rolled=rolled))
+        )
 
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ under constraints of plain numbers: conditions are derived from a graph, so a kernel is asked."""

@@ -16,9 +16,9 @@ from polhode.result.checks import Residual, Steps, grade
 from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import Grade
-from polhode.simulation.form_run import FormRun
+from polhode.simulation.by_form.form_run import FormRun
+from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
 from polhode.simulation.observer import Observer
-from polhode.simulation.replayed_steps import ReplayedRun, replayed
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario

@@ -1,13 +1,14 @@
 """The segments of a run's time: between the changes of held forces, and a last, shorter step."""
 
 import math
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.simulation.inputs import Sampled, Table, breaks, is_held_input
-from polhode.simulation.lazy_range import LazyRange
 from polhode.simulation.option_table import SAMPLES
 from polhode.simulation.run_options import sample_times
 from polhode.simulation.run_records import Segment
@@ -89,3 +90,31 @@ def _stretch(marks: int | np.ndarray, h: float, first: int, last: int, end: floa
         closing = (end,) if end is not None else (last * h,) if last in marks else ()
         samples, counts = np.append(here * h, closing), np.append(here - first, last - first)
     return Segment(first * h, last * h if end is None else end, h, samples, counts)
+
+
+@dataclass(frozen=True)
+class LazyRange:
+    """Evenly spaced numbers, steps times a scale, and perhaps a last one, without the memory they would take.
+
+    Slices are arrays, made when asked for.
+    """
+
+    steps: range
+    scale: float = 1.0
+    last: tuple[float, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.steps) + len(self.last)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, slice):
+            return self[key : key + 1 or None][0]
+        start, stop, _ = key.indices(len(self))
+        n = len(self.steps)
+        inner = self.steps[start:stop]
+        values = np.arange(inner.start, inner.stop, inner.step, dtype=float) * self.scale
+        return np.append(values, self.last[max(start - n, 0) : max(stop - n, 0)])
+
+    def searchsorted(self, value: float, side: str = "left", sorter: None = None) -> int:
+        """As np.searchsorted, which asks here."""
+        return bisect_left(self, value) if side == "left" else bisect_right(self, value)

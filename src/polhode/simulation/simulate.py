@@ -6,11 +6,11 @@ from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.result.checks import error_estimate
 from polhode.scalar import Array
+from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.option_table import RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Progress, Run
 from polhode.simulation.run_options import RunKeywords, RunOptions
 from polhode.simulation.scenario import Scenario
-from polhode.simulation.sensitivity import Sensitivities
 
 if TYPE_CHECKING:
     import xarray as xr

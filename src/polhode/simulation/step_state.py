@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from polhode.integrate.adaptive import GROW, controlled
-from polhode.integrate.method import Machine, Method, State
+from polhode.integrate.method import Machine, Method, MotionState
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
 
 GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED = 0.0, 1.0, 2.0, 3.0, 4.0
@@ -72,7 +72,7 @@ class FixedStepState(NamedTuple):
     """The values of the crossings' functions."""
     g_before: Vec
     """The same where the last step began."""
-    before: State | None
+    before: MotionState | None
     """Where the last step began; kept if there are crossings."""
     memory_before: Vec | None
 
@@ -94,20 +94,22 @@ class AdaptiveStepState(NamedTuple):
     g_before: Vec
     t0: Scalar
     h0: Scalar
-    before: State
+    before: MotionState
 
 
 def fixed_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> FixedStepState:
     """The first step state of a run with equal steps."""
     memory = setup.method.start(setup.machine, t, q, v, h) if setup.method.start else None
     watched, g = bool(setup.crossings), _values(setup, t, q, v)
-    return FixedStepState(0.0, GOING, q, v, memory, g, g, State(q, v) if watched else None, memory if watched else None)
+    return FixedStepState(
+        0.0, GOING, q, v, memory, g, g, MotionState(q, v) if watched else None, memory if watched else None
+    )
 
 
 def adaptive_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> AdaptiveStepState:
     """The first step state of a run with controlled steps; h is the step to try."""
     none, g = (0.0, 0.0, LONGEST, 0.0), _values(setup, t, q, v)
-    return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, State(q, v))
+    return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, MotionState(q, v))
 
 
 def _values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
@@ -147,7 +149,7 @@ def advance_fixed(setup: Setup, like: FixedStepState, packed: Vec, count: Any, h
         good = _finite(Vec((*end.q, *end.v)))
         g = _values(setup, origin + (s.accepted + 1.0) * h, end.q, end.v)
         status = where(good, where(crossed(setup.crossings, s.g, g), EVENT, GOING), NOT_FINITE)
-        before = State(s.q, s.v) if watched else None
+        before = MotionState(s.q, s.v) if watched else None
         new = FixedStepState(
             s.accepted + 1.0, status, end.q, end.v, end.memory, g, s.g, before, s.memory if watched else None
         )
@@ -197,7 +199,7 @@ def advance_adaptive(
             t, status, q, v, following, where(yes, GROW, 1.0), s.accepted + one, s.rejected + none,
             where(yes, minimum(s.smallest, h), s.smallest), where(yes, maximum(s.largest, h), s.largest), g,
             where(yes, s.g, s.g_before), where(yes, s.t, s.t0), where(yes, h, s.h0),
-            State(where(yes, s.q, s.before.q), where(yes, s.v, s.before.v)),
+            MotionState(where(yes, s.q, s.before.q), where(yes, s.v, s.before.v)),
         )  # fmt: skip
         return Vec(flat(new)), (t < target) & (status == GOING)
 
@@ -210,7 +212,7 @@ def advance_adaptive(
     return found, Vec((*where(there, s.q, inner.q), *where(there, s.v, inner.v)))
 
 
-def _between(setup: Setup, s: AdaptiveStepState, target: Scalar) -> State:
+def _between(setup: Setup, s: AdaptiveStepState, target: Scalar) -> MotionState:
     """The state at a time within the last step, by a shorter step from where that began.
 
     It takes no more work than dense output, and is as exact as the steps are. Under constraints it goes from the nearer
@@ -218,11 +220,11 @@ def _between(setup: Setup, s: AdaptiveStepState, target: Scalar) -> State:
     """
     if not setup.project:
         inner = setup.method.step(setup.machine, s.t0, *s.before, target - s.t0)
-        return State(inner.q, inner.v)
+        return MotionState(inner.q, inner.v)
     early = target - s.t0 <= s.t - target
     t, q, v = where(early, s.t0, s.t), where(early, s.before.q, s.q), where(early, s.before.v, s.v)
     inner = setup.method.step(setup.machine, t, q, v, target - t)
-    return State(*setup.project(target, inner.q, inner.v))
+    return MotionState(*setup.project(target, inner.q, inner.v))
 
 
 def fixed_inside(setup: Setup, like: FixedStepState, packed: Vec, theta: Scalar, h: Scalar, origin: Scalar) -> Vec:
@@ -239,7 +241,7 @@ def adaptive_inside(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: S
     return _inside(setup, s.t0, s.before, s.h0, theta)
 
 
-def _inside(setup: Setup, t0: Scalar, before: State, h: Scalar, theta: Scalar, *carried: Any) -> Vec:
+def _inside(setup: Setup, t0: Scalar, before: MotionState, h: Scalar, theta: Scalar, *carried: Any) -> Vec:
     state = setup.method.dense(setup.machine, t0, *before, h, *carried).at(theta)
     t = t0 + theta * h
     return Vec((t, *state.q, *state.v, *_values(setup, t, *state)))

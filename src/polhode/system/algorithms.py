@@ -6,21 +6,21 @@ on numbers, from dual numbers.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
-from polhode.formats.written import Written
+from polhode.formats.expression_functions import EXPRESSION_FUNCTIONS
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.schedule import fused
-from polhode.model import Model
+from polhode.model import Model, Tree, regrouped
 from polhode.model.user_kinds import user_kinds
 from polhode.scalar import Dual, Vec, identity
 from polhode.system.quantities import forward_by_factors, inverse_dynamics
-from polhode.system.quantity import Algorithm, Argument, Quantity, Request, SystemSpec
+from polhode.system.quantity import FIELDS, Algorithm, Argument, Quantity, Request, SystemSpec
 
 FACTORED = 12
 """Velocities up to which factors of the mass matrix may take fewer operations than articulated bodies."""
@@ -33,16 +33,56 @@ def candidates(quantity: Quantity, spec: SystemSpec) -> list[Algorithm]:
     return [algorithm for algorithm in quantity.algorithms if algorithm.applies(spec)]
 
 
+def cheapest(quantity: Quantity, spec: SystemSpec, body: str, shapes: Shapes) -> tuple[Algorithm, Graph]:
+    """The algorithm of a quantity with fewest operations, and its graph."""
+    found = [(one, _traced(quantity, one, spec, body, shapes)) for one in candidates(quantity, spec)]
+    return min(found, key=lambda pair: operations(pair[1])) if len(found) > 1 else found[0]
+
+
+def operations(graph: Graph) -> int:
+    """How many operations a graph has, fused ones counted once."""
+    return fused(graph).operations.total()
+
+
 def graph_of(quantity: Quantity, spec: SystemSpec, body: str, shapes: Shapes) -> Graph:
     """The graph of a quantity with fewest operations; its last input is the time where no others follow."""
-    graphs = [_traced(quantity, algorithm, spec, body, shapes) for algorithm in candidates(quantity, spec)]
-    return min(graphs, key=lambda graph: fused(graph).operations.total()) if len(graphs) > 1 else graphs[0]
+    return cheapest(quantity, spec, body, shapes)[1]
+
+
+class ChosenDynamics(NamedTuple):
+    """The algorithm of v̇ that a run takes, as a function of `Arguments`."""
+
+    function: Callable[[Arguments], Vec]
+    tree: Tree
+    """The tree that it works on."""
+    rolled: bool
+    """Whether it goes over the elements in loops."""
+    operations: int | None
+    """Of its graph; None where it is not written out: in loops, or under constraints."""
+
+
+def chosen_dynamics(forward: Quantity, spec: SystemSpec) -> ChosenDynamics:
+    """The cheapest algorithm of forward dynamics, of t, q, v and τ alone."""
+    shapes = {Argument(name): spec.shape(FIELDS[name]) for name in ("t", "q", "v", "tau")}
+    first = candidates(forward, spec)[0]
+    regroup = regroups(first, spec, shapes)
+    tree, rolled = regrouped(spec.tree) if regroup else spec.tree, regroup and is_large(spec.tree)
+    algorithm, count = first, None
+    if not (rolled or spec.policy):
+        algorithm, graph = cheapest(forward, spec, "", shapes)
+        count = operations(graph)
+    return ChosenDynamics(lambda x: algorithm.function(Request.of(spec, x)), tree, rolled, count)
+
+
+def regroups(algorithm: Algorithm, spec: SystemSpec, shapes: Shapes) -> bool:
+    """Whether it may work on a regrouped tree: nothing but gravity acts on single bodies."""
+    alone = not spec.model.forces and not any(argument.field == "force" for argument in shapes)
+    return algorithm.regroups and alone
 
 
 def _traced(quantity: Quantity, algorithm: Algorithm, spec: SystemSpec, body: str, shapes: Shapes) -> Graph:
     arguments = {str(argument): argument for argument in shapes}
-    alone = not spec.model.forces and not any(argument.field == "force" for argument in shapes)
-    regroup = algorithm.regroups and alone
+    regroup = regroups(algorithm, spec, shapes)
 
     def on_symbols(**scalars: Any) -> Any:
         return algorithm.function(Request(spec, {arguments[name]: x for name, x in scalars.items()}, body, regroup))
@@ -142,5 +182,5 @@ def identity_text(model: Model) -> str:
     """The model as text that says everything about it; "" where user functions or kinds are in it."""
     held = [*(x for force in model.forces for x in vars(force).values())]
     held += [x for constraint in model.constraints for x in constraint.data.values()]
-    hidden = any(callable(x) and not isinstance(x, Written) for x in held) or user_kinds(model)
+    hidden = any(callable(x) and not isinstance(x, EXPRESSION_FUNCTIONS) for x in held) or user_kinds(model)
     return "" if hidden else repr(model)

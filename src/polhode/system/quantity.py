@@ -64,6 +64,13 @@ class SystemSpec:
     constrained: ConstrainedDynamics | None
     """The conditions of its constraints; None without constraints."""
 
+    @classmethod
+    def of(
+        cls, model: Model, tree: Tree, policy: ConstraintPolicy, constrained: ConstrainedDynamics | None
+    ) -> "SystemSpec":
+        """The same, where the policy is that of any model."""
+        return cls(model, tree, policy if constrained or policy.engine == "absolute" else None, constrained)
+
     @cached_property
     def sizes(self) -> dict[str, int]:
         """The lengths of axes by name.
@@ -110,6 +117,13 @@ class Request:
         tree = make_tree(self.spec.model, values) if values else self.spec.tree
         x = Arguments(tree, wrench=pairs, **known)
         return x._replace(tree=regrouped(tree), rolled=is_large(tree)) if self.regroup else x
+
+    @classmethod
+    def of(cls, spec: SystemSpec, x: Arguments) -> "Request":
+        """A request whose arguments are there already."""
+        request = cls(spec, {})
+        vars(request)["x"] = x
+        return request
 
     @property
     def constrained(self) -> ConstrainedDynamics:

@@ -90,8 +90,7 @@ class System:
         self.engine, self.rank_tolerance, self.baumgarte = engine, float(rank_tolerance), baumgarte
         self.fast, self.threads = bool(fast), thread_count("compile", threads)
         make_tree(model, {path: own_value(model, path) for path in parameters})  # refuses unknown paths
-        in_use = policy if model.constraints or engine == "absolute" else None
-        self._spec = SystemSpec(model, make_tree(model), in_use, constrained_dynamics(model, policy))
+        self._spec = SystemSpec.of(model, make_tree(model), policy, constrained_dynamics(model, policy))
         self._backend = BACKENDS[target](self.fast)
         self._computations: dict[tuple[str, ...], Computation] = {}
         self._direct: dict[tuple[str, ...], Callable] = {}  # built-ins of quantities of one body

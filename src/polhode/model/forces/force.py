@@ -9,7 +9,7 @@ from polhode.model.forces.base import ForceElement, Wrench
 from polhode.model.keys import Key
 from polhode.model.numbers import short
 from polhode.model.state import MachineState
-from polhode.scalar import Scalar, Vec, cross
+from polhode.scalar import Array, Scalar, Vec, cross
 
 TimeFunction = Callable[[Any], Sequence]
 """A function of time on generic scalars that gives three numbers."""
@@ -25,8 +25,8 @@ class Force(ForceElement):
 
     name: str
     body: str
-    force: tuple | TimeFunction = (0.0, 0.0, 0.0)
-    torque: tuple | TimeFunction = (0.0, 0.0, 0.0)
+    force: Array | TimeFunction = (0.0, 0.0, 0.0)
+    torque: Array | TimeFunction = (0.0, 0.0, 0.0)
     point: Any = (0.0, 0.0, 0.0)
     axes: str = "world"
 

@@ -9,21 +9,21 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from polhode.errors import UnknownNameError, did_you_mean, message
-from polhode.show.plots.angles import angles
+from polhode.show.plots.angles import angles as angles
 from polhode.show.plots.compare import compare as compare
-from polhode.show.plots.drift import drift
+from polhode.show.plots.drift import drift as drift
 from polhode.show.plots.eigenvalues import eigenvalues as eigenvalues
-from polhode.show.plots.energies import energies
-from polhode.show.plots.herpolhode import herpolhode
-from polhode.show.plots.joints import joints
-from polhode.show.plots.momenta import momenta
-from polhode.show.plots.multipliers import multipliers
-from polhode.show.plots.phase import phase
-from polhode.show.plots.poinsot import poinsot
-from polhode.show.plots.polhode import polhode
-from polhode.show.plots.quaternions import quaternions
-from polhode.show.plots.rates import rates
-from polhode.show.plots.reactions import reactions
+from polhode.show.plots.energies import energies as energies
+from polhode.show.plots.herpolhode import herpolhode as herpolhode
+from polhode.show.plots.joints import joints as joints
+from polhode.show.plots.momenta import momenta as momenta
+from polhode.show.plots.multipliers import multipliers as multipliers
+from polhode.show.plots.phase import phase as phase
+from polhode.show.plots.poinsot import poinsot as poinsot
+from polhode.show.plots.polhode import polhode as polhode
+from polhode.show.plots.quaternions import quaternions as quaternions
+from polhode.show.plots.rates import rates as rates
+from polhode.show.plots.reactions import reactions as reactions
 from polhode.show.plots.run_source import Run, Unfit, opened
 
 if TYPE_CHECKING:

@@ -1,0 +1,116 @@
+"""Types of the public names; written by `python tests/shape/test_typing.py` from the table in __init__.py."""
+
+# fmt: off
+# ruff: noqa: I001
+from polhode import euler as euler
+from polhode import exact as exact
+from polhode import quaternion as quaternion
+from polhode.analysis.linear import (
+    Linear as Linear, linearize as linearize,
+)
+from polhode.analysis.modes import (
+    Mode as Mode,
+)
+from polhode.analysis.steady import (
+    Steady as Steady, equilibrium as equilibrium, steady_motion as steady_motion,
+)
+from polhode.check.diagnosis import (
+    Diagnosis as Diagnosis, diagnose as diagnose,
+)
+from polhode.check.initial_state import (
+    Consistent as Consistent, consistent_start as consistent_start,
+)
+from polhode.dynamics import fundamental as fundamental
+from polhode.dynamics.single import (
+    Acceleration as Acceleration, Form as Form, acceleration as acceleration, forms as forms,
+)
+from polhode.dynamics.single.variables import (
+    SingleBody as SingleBody,
+)
+from polhode.ensemble.distributions import (
+    Grid as Grid, Listed as Listed, LogUniform as LogUniform, Normal as Normal, Rotations as Rotations,
+    Uniform as Uniform,
+)
+from polhode.ensemble.measures import (
+    Measure as Measure,
+)
+from polhode.ensemble.store import (
+    open_study as open_study,
+)
+from polhode.ensemble.study import (
+    Stop as Stop, Study as Study,
+)
+from polhode.ensemble.study_runner import (
+    StudyRunner as StudyRunner,
+)
+from polhode.ensemble.sweep import (
+    sweep as sweep,
+)
+from polhode.equations_of_motion.equations import (
+    Equations as Equations, equations as equations,
+)
+from polhode.errors import (
+    CompileError as CompileError, GimbalLockError as GimbalLockError, InputError as InputError,
+    IntegrationError as IntegrationError, ModelError as ModelError, PolhodeError as PolhodeError,
+    PolhodeWarning as PolhodeWarning, UnknownNameError as UnknownNameError,
+)
+from polhode.formats.bicycle import (
+    bicycle as bicycle,
+)
+from polhode.formats.load import (
+    load as load,
+)
+from polhode.integrate.methods import (
+    methods as methods,
+)
+from polhode.model import (
+    BALL as BALL, Body as Body, BodyConstraint as BodyConstraint, Closing as Closing, Constraint as Constraint,
+    ConstraintKind as ConstraintKind, CoordinateConstraint as CoordinateConstraint, ElementKind as ElementKind,
+    Force as Force, ForceElement as ForceElement, ForceFunction as ForceFunction, Joint as Joint,
+    JointKind as JointKind, Key as Key, MachineState as MachineState, Model as Model, MovingFrame as MovingFrame,
+    PRISMATIC as PRISMATIC, Parameter as Parameter, REVOLUTE as REVOLUTE, SCREW as SCREW, Spring as Spring,
+    Start as Start, Wrench as Wrench, register_constraint as register_constraint, register_force as register_force,
+    register_joint as register_joint,
+)
+from polhode.papers.compare import (
+    compare as compare,
+)
+from polhode.scalar import (
+    Vec as Vec, acos as acos, asin as asin, atan2 as atan2, cos as cos, cross as cross, dot as dot, exp as exp,
+    length as length, log as log, maximum as maximum, minimum as minimum, sin as sin, sqrt as sqrt, tan as tan,
+    where as where,
+)
+from polhode.show.animation import (
+    animate as animate,
+)
+from polhode.show.cans.draw import (
+    draw_cans as draw_cans,
+)
+from polhode.show.plots import kinds
+from polhode.simulation.absolute_model import (
+    absolute as absolute,
+)
+from polhode.simulation.derivatives.gradient import (
+    gradient as gradient,
+)
+from polhode.simulation.inputs import (
+    ComputedTorque as ComputedTorque, PD as PD, Sampled as Sampled, Table as Table,
+)
+from polhode.simulation.recording import (
+    record as record,
+)
+from polhode.simulation.run_options import (
+    RunOptions as RunOptions,
+)
+from polhode.simulation.run_records import (
+    Event as Event,
+)
+from polhode.simulation.simulate import (
+    simulate as simulate,
+)
+from polhode.system.system import (
+    System as System, compile as compile,
+)
+
+plot = kinds
+__version__: str

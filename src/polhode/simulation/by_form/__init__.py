@@ -1,0 +1,1 @@
+"""Runs by the published forms of `ph.forms`: one body, or every body of a machine."""

@@ -1,0 +1,218 @@
+"""`ph.gradient`: the derivatives of one number of a motion by many numbers of its model and its start.
+
+The steps of the run are gone back through, each by the adjoint of its numerical map x' = Φ(t, x, h; p):
+
+    λ = ∂Φ/∂xᵀ λ',  p̄ = p̄' + ∂Φ/∂pᵀ λ'                              Griewank, Walther (2008) §3.2; Hager (2000)
+
+The work is that of a few runs, however many derivatives there are. Only every block's first state is kept; its steps
+are run once more on the way back.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.errors import CompileError, InputError, IntegrationError, message
+from polhode.integrate.method import Machine
+from polhode.kernel import Graph, evaluate, jacobian, pullback, replay, trace
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.in_place import chained
+from polhode.model import Model
+from polhode.scalar import Array, Scalar, Vec
+from polhode.simulation.derivatives.directions import Directions, directions
+from polhode.simulation.derivatives.replayed_steps import BlockStart, Replay, ReplayedRun, StepBlock, kept_as
+from polhode.simulation.derivatives.sensitivity import NOTHING, StepMap, constant_forces, kept_on_constraints
+from polhode.simulation.option_table import RUN_OPTIONS
+from polhode.simulation.run import Progress, Run
+from polhode.simulation.run_options import RunOptions
+from polhode.simulation.scenario import Scenario
+
+Objective = Callable[[Vec, Vec], Scalar]
+"""One number of (q, v) on generic scalars."""
+
+Running = Callable[[Scalar, Vec, Vec], Scalar]
+"""One number of (t, q, v) on generic scalars, per second."""
+
+WHERE = "gradient"
+
+
+class Gradient(NamedTuple):
+    """The value of an objective, and its derivatives by path."""
+
+    value: float
+    derivatives: dict[str, float]
+
+
+def gradient(
+    model: Model,
+    objective: Objective | None,
+    parameters: Sequence[str],
+    running: Running | None = None,
+    q: Array | None = None,
+    v: Array | None = None,
+    duration: float | None = None,
+    tau: Any = None,
+    step: float | None = None,
+    method: str | None = None,
+    tolerance: float = RUN_OPTIONS["tolerance"].default,
+    *,
+    norm: str = RUN_OPTIONS["norm"].default,
+    progress: Progress | None = None,
+) -> Gradient:
+    """The value of an objective of a motion and its derivatives, by one run there and one back.
+
+        J = objective(q, v at the end) + ∫ running(t, q, v) dt
+
+    objective   one number of (q, v), on generic scalars (polhode.sin, …); None: the integral alone
+    parameters  paths, as `sensitivities` of `simulate`; those of q are along the velocities
+    running     one number of (t, q, v), integrated by the method itself; None: none
+    q … norm    as in `simulate`; explicit and Lie-group methods only
+    progress    called with the part that is done and the time reached, there and back
+    ->          value, {path: derivative}: of the numbers that the run computes, its steps held fixed
+    """
+    options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, norm=norm)
+    run = Run(Scenario.of(model, q, v, tau, options))
+    replayed = run.replayed(WHERE)
+    along = directions(model, replayed.q, constant_forces(replayed.compiled), parameters, WHERE)
+    along = kept_on_constraints(replayed, along)
+    return Adjoint(replayed, along, objective, running)(progress or (lambda part, t: None))
+
+
+class Adjoint:
+    """The way back through the steps of a run."""
+
+    def __init__(
+        self, replayed: ReplayedRun, along: Directions, objective: Objective | None, running: Running | None
+    ) -> None:
+        self.replayed, self.along, self.running = replayed, along, running
+        self.rule = StepMap(replayed, along, rolled=False)
+        if objective is None and running is None:
+            raise InputError(message(WHERE, "nothing to differentiate", "no objective", "objective or running"))
+        model = replayed.compiled.model
+        if not model.nv:
+            raise InputError(message(WHERE, "nothing moves", f"model '{model.name}'", "a joint that moves"))
+        sizes: dict[str, tuple[int, ...]] = {"q": (model.nq,), "v": (model.nv,)}
+        self.at_end = _number("objective", objective, sizes) if objective else None
+        if running:
+            _number("running", running, {"t": (), **sizes})
+
+    def step(self, x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING) -> tuple[Vec, Scalar]:
+        """The state after one step, and what the step adds to the integral."""
+        setup = self.rule.setup(p, level)
+        q, v = self.rule.parts(x)
+        nv, machine, speeds = len(v), setup.machine, v
+        if self.running:
+            machine, speeds = _with_integral(machine, self.running), Vec((*v, 0.0))
+        end = setup.method.step(machine, t, q, speeds, h)
+        q, v = end.q, Vec(end.v[:nv])
+        if setup.project:
+            q, v = setup.project(t + h, q, v)
+        return Vec((*q, *v)), end.v[nv] if self.running else 0.0
+
+    def graph(self) -> Graph:
+        """A row (λ, p̄) before one step, of the row after it and the arguments of the step; and the integral over it."""
+        n = self.rule.n
+        try:
+            back = pullback(trace(self.step, **self.rule.shapes), values=True, wrt=self.rule.changing)
+        except CompileError as error:
+            if "no way back" not in str(error):
+                raise
+            compiled, forwards = self.replayed.compiled, "or sensitivities= of simulate, which go forward."
+            fix = (
+                f"Take fewer constraints, {forwards}"
+                if compiled.constrained
+                else f"Take an explicit method, {forwards}"
+            )
+            what = f"no way back through a step of '{compiled.spec.method.name}'"
+            raise CompileError(message(WHERE, what, "a loop", "steps without a loop", fix)) from None
+
+        def adjoint(row: Vec, **given: Any) -> tuple[Vec, Scalar]:
+            found = replay(back, **given, **{"0_bar": Vec(row[:n]), "1_bar": 1.0})
+            more = found["p_bar"] if "p" in given else Vec()
+            return Vec((*found["x_bar"], *(Vec(row[n:]) + more))), found["1"]
+
+        return trace(adjoint, row=(n + len(self.along.inputs),), **self.rule.shapes)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The compiled graph."""
+        compiled = self.replayed.compiled
+        title = f"{compiled.model.name}: adjoint of {compiled.spec.method.name}"
+        name = "" if self.running else kept_as(compiled, "adjoint", *self.along.inputs)
+        return kernel_for(name, self.graph, title, 1)
+
+    def __call__(self, progress: Progress = lambda part, t: None) -> Gradient:
+        """The value and the derivatives."""
+        kernel, stepper = self.kernel, Replay(self.replayed)
+        places, x, t = list[BlockStart](), np.concatenate([self.replayed.q, self.replayed.v]), 0.0
+        end = self.replayed.segments[-1].end
+        for steps in stepper:
+            places.append(steps.start)
+            x, t = steps.end, float(steps.t[-1] + steps.h[-1])
+            progress(t / end / 2, t)
+        if t < end * (1 - 1e-9):
+            raise IntegrationError(f"{WHERE}: the motion could not be followed to its end, only to t = {t:.9g}")
+        value, row = self._last(x)
+        for start in reversed(places):
+            steps = stepper.again(start)
+            added, row = self._back(kernel, steps, row)
+            value += added
+            progress(1 - float(steps.t[0]) / end / 2, float(steps.t[0]))
+        n = self.rule.n
+        slopes = self.along.start @ row[:n] + self.along.along @ row[n:]
+        return Gradient(value, dict(zip(self.along.names, slopes.tolist(), strict=True)))
+
+    def _last(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """The objective at the end, and the row there."""
+        row = np.zeros(self.rule.n + len(self.along.inputs))
+        if self.at_end is None:
+            return 0.0, row
+        nq = self.replayed.compiled.model.nq
+        found = evaluate(self.at_end, q=x[:nq], v=x[nq:])
+        row[: self.rule.n] = np.concatenate([found["d_result_d_q"], found["d_result_d_v"]])
+        return float(found["result"]), row
+
+    def _back(self, kernel: Kernel, steps: StepBlock, row: np.ndarray) -> tuple[float, np.ndarray]:
+        """The integral over steps, and the row where they begin."""
+        table, integral = np.empty((len(steps.t) + 1, len(row))), np.empty(len(steps.t))
+        table[0] = row
+        backwards = [np.ascontiguousarray(array[::-1]) for array in (steps.x, steps.t, steps.h)]
+        chained(kernel, table, [*backwards, *self.rule.given(steps)], [integral])
+        return float(np.sum(integral)), table[-1]
+
+
+def _with_integral(machine: Machine, running: Running) -> Machine:
+    """The machine with one more velocity, whose rate is the function to be integrated; nothing moves with it."""
+    n = machine.nv
+
+    def acceleration(t: Scalar, q: Vec, v: Vec) -> Vec:
+        return Vec((*machine.acceleration(t, q, Vec(v[:n])), running(t, q, Vec(v[:n]))))
+
+    return machine._replace(
+        nv=n + 1,
+        acceleration=acceleration,
+        rate=lambda q, v: machine.rate(q, Vec(v[:n])),
+        retract=lambda q, d: machine.retract(q, Vec(d[:n])),
+    )
+
+
+def _number(name: str, function: Callable, shapes: Mapping[str, tuple[int, ...]]) -> Graph:
+    """The graph of a function that gives one number, with its derivatives."""
+    where = f"{WHERE}, {name} '{getattr(function, '__name__', name)}'"
+    arguments = ", ".join(shapes)
+    try:
+        graph = trace(lambda **given: function(*(given[key] for key in shapes)), **shapes)
+    except Exception as error:  # whatever a function says to a symbol
+        fix = "Write it on generic scalars: polhode.sin, polhode.where, …"
+        found = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(
+            message(where, "cannot be differentiated", found, f"one number of ({arguments})", fix)
+        ) from error
+    numbers = [port for port in graph.outputs if not port.shape and not graph.nodes[port.nodes[0]].is_condition]
+    if graph.structure != 0 or not numbers:
+        found = ", ".join(map(str, graph.outputs)) or "nothing"
+        fix = "Sum what it returns, or ask `simulate` for sensitivities."
+        raise InputError(message(where, "not one number", found, f"one number of ({arguments})", fix))
+    return jacobian(graph, wrt=["q", "v"], mode="reverse", values=True)

@@ -1,0 +1,239 @@
+"""Derivatives of a motion by numbers of its model and by its start: the numerical map of one step, differentiated.
+
+    x' = Φ(t, x, h; p)  →  ẋ' = ∂Φ/∂x ẋ + ∂Φ/∂p ṗ                            Hairer, Nørsett, Wanner (1993) §I.14
+
+The steps are those of the run, their sizes held fixed: what is found is the derivative of the numbers that the run
+computes, not a second solution beside it. All directions go along together, one in each lane.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.dynamics import kinematics
+from polhode.kernel import Graph, evaluate, pushforward, replay, trace
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes
+from polhode.kernel.backends.llvm.in_place import chained
+from polhode.model import Tree
+from polhode.result import labels
+from polhode.scalar import Scalar, Vec, split, stack
+from polhode.simulation import step_state
+from polhode.simulation.compiled_run import CompiledRun
+from polhode.simulation.derivatives.directions import Directions, directions, tangent_units
+from polhode.simulation.derivatives.replayed_steps import Replay, ReplayedRun, StepBlock, held, kept_as
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+BLOCK = 2**20
+"""Numbers that the steps of one block may take, with all that is kept of them."""
+
+NEAR = 1e-9
+"""A sample this near to the end of a step, relative to the step, is at its end."""
+
+
+class StepMap:
+    """One step of a run as a function of (x, t, h, level, p) on generic scalars, the last two only where needed."""
+
+    def __init__(self, replayed: ReplayedRun, along: Directions, rolled: bool = True) -> None:
+        self.compiled, self.along, self.rolled = replayed.compiled, along, rolled
+        self.forces = constant_forces(replayed.compiled)
+        model = replayed.compiled.model
+        self.n = model.nq + model.nv
+        self.shapes: dict[str, tuple[int, ...]] = {"x": (self.n,), "t": (), "h": ()}
+        if replayed.compiled.spec.held:
+            self.shapes["level"] = (model.nv,)
+        if along.inputs:
+            self.shapes["p"] = (len(along.inputs),)
+
+    @property
+    def changing(self) -> list[str]:
+        """The arguments that derivatives are taken by."""
+        return [name for name in ("x", "p") if name in self.shapes]
+
+    def setup(self, p: Vec, level: Vec | None) -> step_state.Setup:
+        """Method and machine with these numbers for inputs."""
+        forces = self.along.forces(self.forces or (), p)
+        law = (lambda t, q, v: forces) if forces else None
+        return self.compiled.on(self.along.tree(p), law, self.rolled).setup(level)
+
+    def parts(self, x: Vec) -> tuple[Vec, ...]:
+        """q, v, and memory if there is one."""
+        nq, n = self.compiled.model.nq, self.n
+        return (Vec(x[:nq]), Vec(x[nq:n]), *([Vec(x[n:])] if len(x) > n else []))
+
+    def given(self, steps: StepBlock) -> list[np.ndarray]:
+        """The last arguments of kernels, the same for all steps of a block."""
+        return [*held(steps.start.level), *([self.along.p] if "p" in self.shapes else [])]
+
+
+NOTHING = Vec()
+
+
+class Tangents:
+    """The derivatives of a run's samples along directions."""
+
+    def __init__(self, replayed: ReplayedRun, along: Directions) -> None:
+        self.replayed, self.along = replayed, along
+        self.rule = StepMap(replayed, along)
+        memory = replayed.compiled.like.memory if replayed.compiled.spec.fixed else None
+        self.n = self.rule.n + len(memory or ())
+        self.rule.shapes["x"] = (self.n,)
+
+    def step(self, x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING) -> Vec:
+        """The state after one step."""
+        setup = self.rule.setup(p, level)
+        q, v, *memory = self.rule.parts(x)
+        end = setup.method.step(setup.machine, t, q, v, h, *memory)
+        q, v = setup.project(t + h, end.q, end.v) if setup.project else (end.q, end.v)
+        return Vec((*q, *v, *(end.memory or ())))
+
+    def graph(self) -> Graph:
+        """A row (ẋ, ṗ) after one step, of the row before and the arguments of the step."""
+        slopes = pushforward(trace(self.step, **self.rule.shapes), self.rule.changing)
+
+        def tangent(row: Vec, **given: Any) -> Vec:
+            dots = {"x_dot": Vec(row[: self.n])} | ({"p_dot": Vec(row[self.n :])} if "p" in given else {})
+            return Vec((*replay(slopes, **given, **dots)["result_dot"], *row[self.n :]))
+
+        return trace(tangent, row=(self.n + len(self.along.inputs),), **self.rule.shapes)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The compiled graph: a lane for each direction."""
+        compiled = self.replayed.compiled
+        title = f"{compiled.model.name}: tangent of {compiled.spec.method.name}"
+        name = kept_as(compiled, "tangent", *self.along.inputs)
+        return kernel_for(name, self.graph, title, 1 if len(self.along.names) == 1 else None)
+
+    def __call__(self, times: np.ndarray) -> np.ndarray:
+        """ẋ (len(times), D, nq + nv) at times that ascend from the start, raw coordinates; NaN after a fault."""
+        directions, size = len(self.along.names), self.n + len(self.along.inputs)
+        if not directions or not self.rule.n:
+            return np.zeros((len(times), directions, self.rule.n))
+        side = directions if directions == 1 else max(directions, lanes())
+        now = np.zeros((side, size))
+        now[:directions, : self.rule.n] = self.along.start
+        now[:directions, self.n :] = self.along.along
+        found = np.full((len(times), directions, self.rule.n), np.nan)
+        done = int(np.searchsorted(times, self.replayed.segments[0].begin, "right"))
+        found[:done] = self.along.start
+        segment = None
+        for steps in Replay(self.replayed, BLOCK // (side * (size + self.n))):
+            if steps.start.segment is not segment:
+                segment = steps.start.segment
+                now[:, self.rule.n : self.n] = self._memory(steps, now)
+            table = self._pushed(steps, now)
+            now, last = table[-1], int(np.searchsorted(times, steps.t[-1] + (1 + NEAR) * steps.h[-1], "right"))
+            self._sampled(steps, table, times[done:last], found[done:last])
+            done = last
+            if done == len(times):
+                break
+        return found
+
+    def _pushed(self, steps: StepBlock, now: np.ndarray) -> np.ndarray:
+        """Rows (n + 1, side, size) where steps begin, and after the last."""
+        side, size = now.shape
+        table = np.empty((len(steps.t) + 1, side, size))
+        table[0] = now
+        each = [np.repeat(array, side, axis=0) for array in (steps.x, steps.t, steps.h)]
+        chained(self.kernel, table.reshape(-1, size), [*each, *self.rule.given(steps)], apart=side)
+        return table
+
+    def _sampled(self, steps: StepBlock, table: np.ndarray, times: np.ndarray, found: np.ndarray) -> None:
+        """Derivatives at samples in these steps: within one by a shorter step from its begin."""
+        _, directions, n = found.shape
+        k = np.searchsorted(steps.t + (1 + NEAR) * steps.h, times)
+        inside = times < steps.t[k] + (1 - NEAR) * steps.h[k]
+        found[~inside] = table[k[~inside] + 1, :directions, :n]
+        if np.any(inside):
+            k, t = k[inside], times[inside]
+            rest = [array[:, None] for array in (steps.x[k], steps.t[k], t - steps.t[k])]
+            found[inside] = self.kernel(table[k, :directions], *rest, *self.rule.given(steps))[0][..., :n]
+
+    def _memory(self, steps: StepBlock, now: np.ndarray) -> np.ndarray:
+        """The derivatives of what a method starts its steps with."""
+        method, n = self.replayed.compiled.spec.method, self.rule.n
+        if n == self.n:
+            return np.zeros((len(now), 0))
+
+        def start(x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING) -> Vec:
+            assert method.start
+            q, v = self.rule.parts(x)
+            return method.start(self.rule.setup(p, level).machine, t, q, v, h)
+
+        shapes = {**self.rule.shapes, "x": (n,)}
+        known = [steps.x[0, :n], steps.t[0], steps.h[0], *self.rule.given(steps)]
+        given = dict(zip(shapes, known, strict=True)) | {"x_dot": now[:, :n]}
+        given |= {"p_dot": now[:, self.n :]} if "p" in shapes else {}
+        return evaluate(pushforward(trace(start, **shapes), self.rule.changing), **given)["result_dot"]
+
+
+def kept_on_constraints(replayed: ReplayedRun, along: Directions) -> Directions:
+    """The same directions, with the start moved as constraints move: by the least change in the mass metric."""
+    compiled, constrained = replayed.compiled, replayed.compiled.constrained
+    if constrained is None or not along.inputs:
+        return along
+
+    def start(x: Vec, p: Vec) -> Vec:
+        nq = compiled.model.nq
+        q, v = constrained.projected(along.tree(p), replayed.segments[0].begin, Vec(x[:nq]), Vec(x[nq:]), corrections=1)
+        return Vec((*q, *v))
+
+    x = np.concatenate([replayed.q, replayed.v])
+    graph = pushforward(trace(start, x=x.shape, p=along.p.shape), ["p"])
+    return replace(along, start=along.start + evaluate(graph, x=x, p=along.p, p_dot=along.along)["result_dot"])
+
+
+def constant_forces(compiled: CompiledRun) -> list[float] | None:
+    """The constant forces of a run (nv,); None if they are not constant."""
+    if compiled.spec.tau is None:
+        return [0.0] * compiled.model.nv
+    return (
+        list(compiled.law(0.0, Vec(), Vec()))
+        if compiled.law and compiled.driven.law_text.startswith("constant")
+        else None
+    )
+
+
+def tangent_part(tree: Tree, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:
+    """δ (..., nv) with q̇ = rate(q, δ): 2 p*∘ṗ/‖p‖² for quaternions, of raw q̇ (..., nq)."""
+    return np.asarray(stack(kinematics.tangent(tree, split(q, 1), split(qdot, 1)), qdot.shape[:-1]), dtype=float)
+
+
+class Sensitivities:
+    """What `simulate(…, sensitivities=paths)` adds to a run."""
+
+    def __init__(self, replayed: ReplayedRun, paths: Sequence[str] | str) -> None:
+        level = constant_forces(replayed.compiled)
+        self.replayed = replayed
+        along = directions(replayed.compiled.model, replayed.q, level, paths, "simulate, sensitivities")
+        self.along = kept_on_constraints(replayed, along)
+
+    def added(self, run: "xr.Dataset") -> "xr.Dataset":
+        """The Dataset with sensitivity_q, sensitivity_v (time, dof, parameter)."""
+        model, nq = self.replayed.compiled.model, self.replayed.compiled.model.nq
+        found = Tangents(self.replayed, self.along)(run["time"].values)
+        q = tangent_part(self.replayed.compiled.tree, run["q"].values[:, None], found[..., :nq])
+        dims = ("time", "dof", "parameter")
+        meaning = {
+            "sensitivity_q": ("change of the coordinates along the velocities, by a parameter", tangent_units(model)),
+            "sensitivity_v": ("change of the velocities, by a parameter", labels.dof_units(model)),
+        }
+        for (name, (text, units)), values in zip(meaning.items(), (q, found[..., nq:]), strict=True):
+            attributes = {"units": _quotient(units, self.along.units), "long_name": text}
+            run = run.assign({name: (dims, np.ascontiguousarray(np.swapaxes(values, 1, 2)), attributes)})
+        return run.assign_coords(
+            parameter=("parameter", np.array(self.along.names, dtype=str), {"long_name": "what is changed"}),
+            parameter_units=("parameter", np.array(self.along.units, dtype=str), {"long_name": "its unit"}),
+        )
+
+
+def _quotient(units: Sequence[str], by: Sequence[str]) -> str:
+    """The unit of all quotients, if it is one and known."""
+    if len(set(units)) == 1 and len(set(by)) == 1 and by[0]:
+        return f"{units[0]} / ({by[0]})"
+    return "see dof_units, parameter_units"

@@ -1,0 +1,47 @@
+"""Runs on a GPU are those of the lanes within rounding; here on a stand-in that runs the same CUDA C."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import fake_cupy
+import polhode as ph
+from polhode.kernel.backends import cuda
+from study_cases import small
+
+
+@pytest.fixture(autouse=True)
+def cp(monkeypatch):
+    """CuPy, or what stands for it."""
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy)
+    cuda.cupy.cache_clear()
+    yield fake_cupy
+    cuda.cupy.cache_clear()
+
+
+@pytest.mark.parametrize("other", [{}, {"step": None, "every": None, "times": 6, "method": "bs32", "tolerance": 1e-6}])
+def test_runs_are_those_of_the_lanes_within_rounding(other, tmp_path, monkeypatch):
+    study = small(runs=40, **other)
+    lanes = ph.sweep(study)
+    monkeypatch.setattr(fake_cupy, "FREE", 150_000)  # several batches
+    for precision, close in (("double", 1e-12), ("single", 3e-3)):
+        found = ph.sweep(study, device="cuda", precision=precision, out=tmp_path / precision)
+        assert np.array_equal(found["status"], lanes["status"])
+        assert np.array_equal(found["event"], lanes["event"])
+        for name in ("q", "v", "height", "highest", "end_time", "q_end", "v_end"):
+            assert np.array_equal(np.isnan(found[name]), np.isnan(lanes[name])), name
+            assert np.nanmax(abs(found[name].values - lanes[name].values)) < close, (name, precision)
+        assert np.array_equal(found["sample"], lanes["sample"])
+
+
+def test_batches_are_sized_to_the_memory(monkeypatch):
+    from polhode.ensemble.gpu import GpuBatchRun
+
+    runner = ph.StudyRunner(small(runs=40))
+    sizes = []
+    for free in (2**16, 2**20, 2**24):
+        monkeypatch.setattr(fake_cupy, "FREE", free)
+        sizes.append(GpuBatchRun(runner.lanes).batch(runner.timing))
+    assert sizes[0] == 64
+    assert 10 < sizes[2] / sizes[1] < 20

@@ -1,0 +1,77 @@
+"""Summaries out of core are those of the whole arrays; estimates come with their error."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.ensemble import summary as summaries
+from polhode.ensemble.summary import summary, wilson
+from polhode.show.page.study import round_numbers, study_page
+from study_cases import small
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return ph.sweep(small())
+
+
+@pytest.mark.parametrize("small_room", [False, True])
+def test_a_summary_in_parts_is_that_of_all(runs, monkeypatch, small_room):
+    if small_room:
+        monkeypatch.setattr(summaries, "TOGETHER", 17)
+        monkeypatch.setattr(summaries, "ROOM", 8 * 200 * 3)  # three columns in a pass
+    found = summary(runs)
+    q = runs["q"].values
+    for name, function in (("mean", np.nanmean), ("low", np.nanmin), ("high", np.nanmax)):
+        assert np.allclose(found[f"q_{name}"], function(q, axis=0), rtol=0, atol=1e-14)
+    assert np.allclose(found["q_deviation"], np.nanstd(q, axis=0, ddof=1), rtol=1e-12, atol=1e-15)
+    assert np.allclose(found["q_quantile"], np.nanquantile(q, found["quantile"], axis=0), rtol=0, atol=1e-15)
+    x = runs["highest"].values
+    assert found["highest_error"].item() == pytest.approx(x.std(ddof=1) / np.sqrt(len(x)), rel=1e-12)
+    for n, mean in zip(found["so_far"].values, found["highest_so_far"].values, strict=True):
+        assert mean == pytest.approx(x[:n].mean(), rel=1e-12)
+    assert found["so_far"].values.tolist() == [2, 4, 8, 16, 32, 64, 128, 200]
+
+
+def test_failures_are_counted_with_their_bounds():
+    model = ph.load("double-pendulum")
+    given = {"bodies.upper.mass": ph.Normal(0.1, 0.1)}
+    found = summary(ph.sweep(model, given, runs=256, seed=1, duration=0.01, step=0.001, method="rk4"))
+    truth = 0.158655  # P(mass ≤ 0)
+    assert found.attrs["failure_low"] < truth < found.attrs["failure_high"]
+    assert found.attrs["failure_fraction"] == found.attrs["runs_failed"] / 256
+    assert "mass of &#x27;upper&#x27;" in study_page(found)
+    # bounds of 0 and 5 of 50, as tables have them
+    assert wilson(0, 50) == pytest.approx((0.0, 0.07135), abs=1e-5)
+    assert wilson(5, 50) == pytest.approx((0.04349, 0.21361), abs=1e-4)
+
+
+def test_means_come_as_close_as_their_error_says():
+    """A pendulum at rest at a random angle: the mean of its height is known."""
+    model = ph.load("double-pendulum")
+    outputs, measures = {"height": "-cos(q.hinge)"}, {"first": ph.Measure("max", "height")}
+    options = {"duration": 1e-6, "step": 1e-6, "method": "rk4", "outputs": outputs, "measures": measures, "keep": ()}
+    runs = ph.sweep(model, {"start.q.hinge": ph.Uniform(0, np.pi / 2)}, runs=40 * 64, **options)
+    within = 0
+    for k in range(40):
+        found = summary(runs.isel(run=slice(64 * k, 64 * (k + 1)))[["first", "status"]])
+        within += abs(found["first_mean"].item() + 2 / np.pi) < 1.96 * found["first_error"].item()
+    assert 33 <= within <= 40  # 95 % of 40, ± 3 standard deviations
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.0, 1.0, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (-3.2, 7.9, [-2.0, 0.0, 2.0, 4.0, 6.0]),
+        (1e-9, 3e-9, [1e-9, 1.5e-9, 2e-9, 2.5e-9, 3e-9]),
+        (5.0, 5.0, [5.0]),
+    ],
+)
+def test_charts_have_round_numbers(low, high, expected):
+    assert round_numbers(low, high) == pytest.approx(expected)
+
+
+def test_powers_of_ten_are_whole():
+    assert round_numbers(0.301, 4.301, whole=True) == [1.0, 2.0, 3.0, 4.0]
+    assert round_numbers(0.0, 8.0, whole=True) == [0.0, 2.0, 4.0, 6.0, 8.0]

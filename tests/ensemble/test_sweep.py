@@ -1,0 +1,249 @@
+"""A study in memory: every run is the run of `simulate`, with the numbers that were drawn for it."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import polhode as ph
+from polhode.ensemble.study_runner import STATUS
+from polhode.formats.overrides import overridden
+from study_cases import OPTIONS, RUNS, same, samples, small
+
+
+@pytest.fixture(scope="module")
+def model():
+    return ph.load("double-pendulum")
+
+
+@pytest.fixture(scope="module")
+def found(model):
+    return ph.sweep(model, samples(), **OPTIONS)
+
+
+def test_runs_are_those_of_simulate_with_the_numbers_drawn(model, found):
+    values = found["sample"].to_pandas()
+    assert np.array_equal(values["bodies.lower.mass"], values["ratio"] * values["bodies.upper.mass"])
+    stopped = found["status"].values == STATUS["stopped"]
+    assert 5 < stopped.sum() < RUNS - 5
+    for k in (int(np.flatnonzero(stopped)[0]), int(np.flatnonzero(~stopped)[3])):
+        masses = [f"{path}={float(values[path][k])!r}" for path in ("bodies.upper.mass", "bodies.lower.mass")]
+        q = [values["start.q.hinge"][k], 0.0]
+        v = [values["start.v.hinge"][k], values["start.v.elbow"][k]]
+        event = ph.Event("down", lambda t, q, v: q[0], direction=-1, terminal=True)
+        options = {"duration": 0.2, "step": 1e-3, "method": "rk4", "every": 20, "events": [event]}
+        run = ph.simulate(overridden(model, masses), q=q, v=v, **options)
+        assert found["end_time"][k] == pytest.approx(float(run["time"][-1]), abs=1e-10)
+        n = int(np.sum(found["time"].values <= float(run["time"][-1])))
+        assert np.allclose(found["q"][k, :n], run["q"][:n], rtol=0, atol=1e-13)
+        assert np.allclose(found["q_end"][k], run["q"][-1], rtol=0, atol=1e-9)
+        assert np.isnan(found["q"][k, n:]).all()
+        height = -np.cos(found["q"][k, :, 0]) - np.cos(found["q"][k].sum("coordinate", skipna=False))
+        assert np.allclose(found["height"][k], height, rtol=0, atol=1e-15, equal_nan=True)
+        assert found["highest"][k] == np.nanmax(found["height"][k])
+
+
+def test_any_run_can_be_repeated_alone_bit_for_bit(found):
+    runner = ph.StudyRunner(small())
+    for k in (0, 63, 199):
+        alone = runner.run(k, k + 1).arrays
+        for name, array in alone.items():
+            assert np.array_equal(array[0], found[name].values[k], equal_nan=array.dtype.kind == "f"), name
+
+
+@pytest.mark.parametrize("other", [{"chunk": 7}, {"chunk": 64, "threads": 3}, {"threads": 1}])
+def test_neither_chunks_nor_threads_change_a_bit(found, other):
+    assert same(found, ph.sweep(small(), **other))
+
+
+def test_runs_are_graded(model):
+    loose = ph.sweep(model, {"start.v.hinge": ph.Uniform(0, 5)}, runs=16, duration=1.0, step=0.05, method="rk4")
+    good = ph.sweep(model, {"start.v.hinge": ph.Uniform(0, 5)}, runs=16, duration=1.0, step=0.001, method="rk4")
+    assert (good["verdict"] == 1).all()
+    assert (loose["verdict"] > 1).all()
+    assert (loose["energy_drift"] > 1e3 * good["energy_drift"]).all()
+    k = 5
+    one = ph.simulate(model, v=[float(loose["sample"][k, 0]), 0], duration=1.0, step=0.05, method="rk4", every=1)
+    drift = next(check for check in json.loads(one.attrs["grade"]) if check["name"] == "energy drift")
+    assert float(loose["energy_drift"][k]) == pytest.approx(drift["value"], rel=1e-6)
+    damped = ph.sweep(
+        model, {"joints.hinge.damping": ph.Uniform(0.1, 1)}, runs=8, duration=0.1, step=0.01, method="rk4"
+    )
+    assert "energy_drift" not in damped
+    assert (damped["verdict"] == 0).all()
+
+
+def test_grids_linked_numbers_and_frozen_distributions(model):
+    given = {
+        "start.q.hinge": ph.Grid([0.1, 0.2, 0.3]),
+        "start.q.elbow": ph.Grid([0, 1]),
+        "bodies.upper.mass, bodies.lower.mass": ph.Uniform(1, 2),
+        "start.v.hinge, start.v.elbow": ph.Listed([[1, 2], [3, 4]]),
+        "gravity.2": stats.truncnorm(-1, 1, loc=-9.8, scale=0.1),
+    }
+    found = ph.sweep(model, given, runs=12, duration=0.01, step=0.001, method="rk4")
+    values = found["sample"].to_pandas()
+    assert values["start.q.hinge"].tolist() == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3] * 2
+    assert (values["bodies.upper.mass"] == values["bodies.lower.mass"]).all()
+    assert (values["start.v.elbow"] == values["start.v.hinge"] + 1).all()
+    assert values["gravity.2"].between(-9.9, -9.7).all()
+    assert (
+        ph.sweep(model, {"start.q.hinge": ph.Grid([1, 2])}, duration=0.01, step=0.001, method="rk4").sizes["run"] == 2
+    )
+
+
+def test_attitudes_gains_and_forces_may_be_drawn():
+    model = ph.load("free-body")
+    found = ph.sweep(
+        model, {f"start.q.{model.joints[0].name}": ph.Rotations()}, runs=32, duration=0.1, tolerance=1e-9, times=3
+    )
+    p = found["q"].values[:, 0, -4:]
+    assert np.allclose(np.linalg.norm(p, axis=1), 1)
+    arm = ph.load("double-pendulum")
+    gains = {"tau.stiffness": ph.Uniform(1, 9), "tau.damping": ph.Uniform(1, 2)}
+    pulled = ph.sweep(arm, gains, tau=ph.PD(1.0, 1.0), runs=8, duration=0.1, step=0.001, method="rk4")
+    k = 3
+    gain = pulled["sample"].values[k]
+    one = ph.simulate(arm, tau=ph.PD(*gain.tolist()), duration=0.1, step=0.001, method="rk4", every=1)
+    assert np.allclose(pulled["q"][k], one["q"][::1], rtol=0, atol=1e-13)
+    pushed = ph.sweep(arm, {"tau.elbow": ph.Uniform(1, 9)}, runs=8, duration=0.1, step=0.001, method="rk4")
+    level = float(pushed["sample"][k, 0])
+    one = ph.simulate(arm, tau={"elbow": level}, duration=0.1, step=0.001, method="rk4", every=1)
+    assert np.allclose(pushed["q"][k], one["q"], rtol=0, atol=1e-13)
+    driven = ph.sweep(
+        arm,
+        {"w": ph.Uniform(1, 9)},
+        tau={"hinge": "2*sin(w*t) - v.hinge"},
+        runs=8,
+        duration=0.1,
+        step=0.001,
+        method="rk4",
+    )
+    w = float(driven["sample"][k, 0])
+    law = lambda t, q, v: [2 * ph.sin(w * t) - v[0], 0.0]
+    one = ph.simulate(arm, tau=law, duration=0.1, step=0.001, method="rk4", every=1)
+    assert np.allclose(driven["q"][k], one["q"], rtol=0, atol=1e-13)
+
+
+GAIN = 1.0
+
+
+def pull(t, q, v):
+    return [-GAIN * q[0], 0.0]
+
+
+def test_what_a_function_reads_is_never_taken_from_a_kernel_of_before(model, monkeypatch):
+    def run():
+        given = {"start.q.hinge": ph.Grid([1.0])}
+        return ph.sweep(model, given, tau=pull, duration=0.05, step=0.01, method="rk4")
+
+    weak = run()
+    monkeypatch.setitem(globals(), "GAIN", 9.0)
+    strong = run()
+    assert weak.attrs["identity"] != strong.attrs["identity"]
+    assert abs(weak["q"][0, -1] - strong["q"][0, -1]).max() > 1e-4
+
+
+def test_a_run_that_no_machine_could_make_is_refused_alone(model):
+    found = ph.sweep(
+        model, {"bodies.upper.mass": ph.Normal(0.1, 0.1), "start.q.hinge": ph.Uniform(0, 1)}, runs=64, seed=1,
+        duration=0.05, step=0.001, method="rk4",
+    )  # fmt: skip
+    refused = found["status"].values == STATUS["refused"]
+    assert np.array_equal(refused, found["sample"].values[:, 0] <= 0)
+    assert 2 < refused.sum() < 40
+    reasons = json.loads(found.attrs["reasons"])
+    assert set(map(int, reasons)) == set(np.flatnonzero(refused).tolist())
+    assert all("mass of 'upper'" in why for why in reasons.values())
+    assert np.isnan(found["q"].values[refused]).all()
+    assert np.isfinite(found["q"].values[~refused]).all()
+    handle = ph.load("t-handle")
+    path = f"bodies.{handle.bodies[0].name}.inertia.0"
+    flat = ph.sweep(handle, {path: ph.Uniform(1e-9, 1.0)}, runs=32, duration=0.01, step=0.001, method="rk4")
+    assert (flat["status"] == STATUS["refused"]).any()
+
+
+def test_a_run_that_cannot_be_run_is_set_aside_with_its_reason(found):
+    class Poisoned(ph.StudyRunner):
+        def run(self, first, last, threads=1, lanes=None, skip=None):
+            if any(first <= k < last and k not in (skip or {}) for k in (17, 130)):
+                raise ArithmeticError("poison")
+            return super().run(first, last, threads, lanes, skip)
+
+    study = small()
+    object.__setattr__(study, "runner", Poisoned)
+    left = ph.sweep(study, chunk=64)
+    bad = left["status"].values == STATUS["quarantined"]
+    assert np.flatnonzero(bad).tolist() == [17, 130]
+    assert json.loads(left.attrs["reasons"]) == {str(k): "ArithmeticError: poison" for k in (17, 130)}
+    assert np.array_equal(left["q"].values[~bad], found["q"].values[~bad], equal_nan=True)
+
+
+def test_starts_that_constraints_do_not_allow_are_refused():
+    disk = ph.load("rolling-disk")
+    height = disk.start.q[2]
+    given = {"bodies.disk.mass": ph.Uniform(1, 2), "start.q.flight.pz": ph.Listed([height, height, height + 0.01])}
+    found = ph.sweep(disk, given, runs=24, duration=0.05, step=0.01, method="rk4")
+    off = found["sample"].values[:, 1] > height
+    assert 0 < off.sum() < 24
+    assert np.array_equal(found["status"].values == STATUS["refused"], off)
+    assert set(json.loads(found.attrs["reasons"]).values()) == {"the start violates the constraints"}
+    k = int(np.flatnonzero(~off)[0])
+    own = overridden(disk, [f"bodies.disk.mass={float(found['sample'][k, 0])!r}"])
+    run = ph.simulate(own, duration=0.05, step=0.01, method="rk4", every=1)
+    assert np.allclose(run["q"], found["q"][k], rtol=0, atol=1e-11)
+
+
+BAD = {
+    "unknown parameter": ({"samples": {"bodies.uper.mass": ph.Uniform(1, 2)}}, "bodies.upper.mass"),
+    "unused name": ({"samples": {**samples(), "ration": ph.Uniform(1, 2)}}, "no such number"),
+    "unknown distribution": ({"samples": {"bodies.upper.mass": 3.0}}, "not a distribution"),
+    "no samples": ({"samples": {}}, "nothing to vary"),
+    "no runs": ({"runs": 0}, "not a number of runs"),
+    "runs not given": ({"runs": None}, "not given"),
+    "wrong size": ({"samples": {"start.v": ph.Uniform(0, 1)}}, "wrong size"),
+    "twice": ({"samples": {"start.v": ph.Listed([[0, 0]]), "start.v.hinge": ph.Uniform(0, 1)}}, "given twice"),
+    "drawn and derived": ({"derived": {"ratio": "2"}}, "drawn as well"),
+    "unknown in expression": ({"derived": {"bodies.lower.mass": "ratios*ratio"}}, "an unknown name"),
+    "bad expression": ({"outputs": {"x": "sin(q.hinge"}, "measures": {}}, "closing parenthesis"),
+    "bad stop": ({"stop": {"x": ph.Stop("q.knee")}}, "an unknown name"),
+    "bad measure": ({"measures": {"x": ph.Measure("max", "q.knee")}}, "of nothing known"),
+    "bad keep": ({"keep": ["q.knee"]}, "no such part"),
+    "bad method": ({"method": "rk5"}, "rk5"),
+    "bad step": ({"step": -1.0}, "out of range"),
+    "not whole": ({"duration": 0.2005}, "whole number of steps"),
+    "bad design": ({"design": "sobols"}, "no such design"),
+    "bad seed": ({"seed": 1.5}, "not a seed"),
+    "no gains": ({"samples": {"tau.stiffness": ph.Uniform(1, 2)}}, "no gains"),
+    "bad threads": ({"threads": 0}, "threads"),
+    "bad chunk": ({"chunk": 0}, "chunk"),
+    "bad device": ({"device": "tpu"}, "no such device"),
+    "single on cpu": ({"precision": "single"}, "contradictory"),
+    "resume nothing": ({"resume": True}, "no folder"),
+    "resume and force": ({"resume": True, "force": True, "out": "x"}, "contradictory"),
+    "scheduler without store": ({"scheduler": "tcp://nowhere:1"}, "no store"),
+    "grid does not fit": ({"samples": {"start.q.hinge": ph.Grid([1, 2, 3])}}, "does not fit the grids"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_told_before_anything_is_computed(model, name, monkeypatch, tmp_path):
+    monkeypatch.setattr("polhode.simulation.batch_run.BatchRun.run", lambda *args: pytest.fail("computed"))
+    monkeypatch.chdir(tmp_path)
+    other, told = BAD[name]
+    asked = {"samples": samples(), **OPTIONS, **other}
+    if "samples" in other:
+        asked = {k: x for k, x in asked.items() if k not in ("derived", "outputs", "stop", "measures")}
+        if name == "unused name":
+            asked["derived"] = OPTIONS["derived"]
+    with pytest.raises(ph.InputError, match=told):
+        ph.sweep(model, **asked)
+
+
+def test_no_gpu_is_told(model):
+    with pytest.raises(ph.CompileError, match="CuPy"):
+        ph.sweep(model, samples(), **OPTIONS, device="cuda")
+    with pytest.warns(ph.PolhodeWarning, match="no GPU is used, the processor runs"):
+        found = ph.sweep(small(runs=16), device="auto")
+    assert same(found, ph.sweep(small(runs=16)))

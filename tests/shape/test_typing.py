@@ -1,0 +1,95 @@
+"""Types of the public surface: a user's file is clean under `mypy --strict`, and the stub names what is public."""
+
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import polhode
+
+HERE = Path(__file__).parent
+SOURCE = Path(polhode.__file__).parent
+LARGE = (
+    "PIL", "click", "cupy", "dask", "distributed", "h5py", "llvmlite", "matplotlib", "mujoco", "pandas", "pydantic",
+    "rich", "ruamel", "scipy", "sympy", "trimesh", "zarr",
+)  # fmt: skip
+"""Packages that are not read."""
+STRICT = f"""
+[mypy]
+strict = True
+follow_imports = silent
+[mypy-{",".join(f"{name}.*" for name in LARGE)}]
+follow_imports = skip
+ignore_missing_imports = True
+"""
+"""What users see of an installed package: errors of their own file alone."""
+
+
+def checked(tmp_path_factory, text):
+    folder = tmp_path_factory.getbasetemp() / "typing"
+    folder.mkdir(exist_ok=True)
+    (folder / "strict.ini").write_text(STRICT)
+    (folder / "users_file.py").write_text(text)
+    command = [sys.executable, "-m", "mypy", "--config-file", "strict.ini", "--cache-dir", "cache", "users_file.py"]
+    done = subprocess.run(
+        command, cwd=folder, env={"MYPYPATH": str(SOURCE.parent)}, capture_output=True, text=True, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def test_a_users_file_is_clean_under_strict(tmp_path_factory):
+    found = checked(tmp_path_factory, (HERE / "users_file.py").read_text())
+    assert found.startswith("Success"), found
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("ph.load('heavy-top').bodys", '"Model" has no attribute "bodys"'),
+        ("system: ph.System = ph.load('heavy-top')", "Incompatible types in assignment"),
+        ("ph.plot.energies()", "Missing positional argument"),
+    ],
+)
+def test_a_wrong_use_is_found(tmp_path_factory, line, told):
+    assert told in checked(tmp_path_factory, f"import polhode as ph\n\n{line}\n")
+
+
+def test_the_file_uses_most_public_names():
+    used = set(re.findall(r"\bph\.(\w+)", (HERE / "users_file.py").read_text()))
+    public = set(polhode.__all__)
+    assert len(public & used) > 0.7 * len(public), sorted(public - used)
+
+
+def stub():
+    """The text of `__init__.pyi`, from the table by which `__init__.py` loads lazily."""
+    lines, aliases = [], []
+    for name, module in polhode._MODULES.items():
+        package, _, leaf = module.rpartition(".")
+        lines.append(f"from {package} import {leaf}" + (f" as {name}" if leaf == name else ""))
+        aliases += [f"{name} = {leaf}"] if leaf != name else []
+    for module, names in polhode._NAMES.items():
+        parts = ", ".join(f"{name} as {name}" for name in sorted(names))
+        filled = textwrap.fill(parts.replace(" as ", "~as~"), 114).replace("~", " ")
+        lines.append(f"from {module} import (\n{textwrap.indent(filled, '    ')},\n)")
+    head = (
+        '"""Types of the public names; written by `python tests/shape/test_typing.py` from the table in __init__.py."""'
+    )
+    rest = ["", *aliases, "__version__: str", ""]
+    return "\n".join([head, "", "# fmt: off", "# ruff: noqa: I001", *sorted(lines), *rest])
+
+
+def test_the_stub_names_what_is_public():
+    assert (SOURCE / "__init__.pyi").read_text() == stub(), "write it anew: python tests/shape/test_typing.py"
+
+
+def test_types_are_shipped():
+    assert (SOURCE / "py.typed").exists()
+    settings = (SOURCE.parents[1] / "pyproject.toml").read_text()
+    assert 'polhode = ["py.typed", "__init__.pyi"]' in settings
+
+
+if __name__ == "__main__":
+    (SOURCE / "__init__.pyi").write_text(stub())

@@ -1,0 +1,110 @@
+"""A user's own file: `mypy --strict` must find nothing in it (test_typing.py). It is never run."""
+
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+import polhode as ph
+
+# models
+
+rod = ph.Body("rod", 1.2, (0.1, 0.1, 0.01), center=(0.0, 0.0, -0.5))
+heavy = ph.Body("bob", ph.Parameter("m", 2.0), (0.1, 0.1, 0.1))
+hinge = ph.Joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), damping=0.1)
+spring = ph.Spring("spring", "world", "rod", stiffness=10.0)
+own = ph.ForceFunction("own", lambda t, q, v: [-q[0]])
+push = ph.Force("push", "rod", force=(1.0, 0.0, 0.0))
+rule = ph.Constraint("rule", "distance", {"body_a": "world", "body_b": "rod", "length": 1.0})
+start = ph.Start(q=[0.3], v=[0.0], duration=10.0, method="dop853")
+model = ph.Model(name="pendulum", bodies=[rod], joints=[hinge], forces=[spring, push, own], start=start)
+loaded: ph.Model = ph.load("heavy-top")
+bike: ph.Model = ph.bicycle()
+free = ph.absolute(model).model
+
+# quantities
+
+system: ph.System = ph.compile(model, target="cpu", parameters=["bodies.rod.mass"])
+q, v = np.array([0.3]), np.array([0.1])
+M: np.ndarray = system.mass_matrix(q)
+bias: np.ndarray = system.bias(q, v, t=0.0)
+vd: np.ndarray = system.forward_dynamics(q, v, [0.0])
+tau: np.ndarray = system.inverse_dynamics(q, v, vd)
+gamma: np.ndarray = system.christoffel(q)
+coriolis: np.ndarray = system.coriolis(q, v)
+pull: np.ndarray = system.gravity(q)
+by_q = system.forward_dynamics_derivatives(q, v, tau)[0]
+position, attitude = system.pose(q, "rod")
+linear, angular = system.velocity(q, v, "rod")
+J: np.ndarray = system.jacobian(q, "rod", point=(0, 0, 1))
+kinetic, potential = system.energy(q, v)
+qdot: np.ndarray = system.rate(q, v)
+moved: np.ndarray = system.integrate(q, v)
+apart: np.ndarray = system.difference(q, moved)
+text: str = system.source("forward_dynamics")
+size: int = system.nq + system.nv
+
+# runs
+
+run: xr.Dataset = ph.simulate(model, duration=1.0, method="rk4", step=1e-2, tau=ph.PD(stiffness=10.0, damping=1.0))
+run = ph.simulate(model, events=[ph.Event("low", lambda t, q, v: q[0])])
+run = ph.simulate(model, tau=ph.Table([0.0, 1.0], [[0.0], [1.0]], hold=True))
+run = ph.simulate(model, tau=ph.Sampled(lambda t, q, v: [-q[0]], period=0.01))
+run = ph.simulate(model, tau=ph.ComputedTorque(stiffness=10.0, damping=1.0))
+asked = ph.RunOptions()
+value, slopes = ph.gradient(model, lambda q, v: q[0] ** 2, ["bodies.rod.mass"])
+consistent: ph.Consistent = ph.consistent_start(model)
+found: ph.Diagnosis = ph.diagnose(model)
+recorded = ph.record(Path("run"), model)
+names: list[str] = list(ph.methods)
+
+# studies
+
+masses = ph.Study(
+    "masses",
+    model,
+    {"bodies.rod.mass": ph.Normal(1.0, 0.1), "gravity.2": ph.Uniform(-10.0, -9.0)},
+    runs=100,
+    measures={"far": ph.Measure("max", "q.hinge")},
+)
+drawn = [ph.LogUniform(0.1, 1.0), ph.Rotations(0.1), ph.Listed((1.0, 2.0)), ph.Grid((1.0, 2.0))]
+until = ph.Stop("q.hinge", direction=1)
+many: xr.Dataset = ph.sweep(masses)
+kept: xr.Dataset = ph.open_study("folder")
+
+# analysis, equations, forms
+
+rest: ph.Steady = ph.equilibrium(model)
+round_and_round: ph.Steady = ph.steady_motion(bike, {"frame.speed_x": 5.0})
+small: ph.Linear = ph.linearize(model, rest.q, rest.v)
+modes: list[ph.Mode] = list(small.modes())
+page: ph.Equations = ph.equations(model)
+words: str = page.markdown()
+form: ph.Form = ph.forms["sherif-29"]
+second: ph.Acceleration = ph.acceleration("sherif-29", (1, 0, 0, 0), (0, 0, 0, 0), (1, 2, 3))
+body: ph.SingleBody = ph.SingleBody.make((1, 2, 3), (0, 1, 0), (1, 0, 0, 0))
+table = ph.compare(body, 1.0, 0.01)
+angle = ph.atan2(ph.sin(0.1), ph.cos(0.1)) + ph.sqrt(2.0) + ph.where(True, 1.0, 0.0)
+more = ph.tan(0.1) + ph.asin(0.1) + ph.acos(0.1) + ph.exp(0.1) + ph.log(2.0) + ph.maximum(1.0, ph.minimum(2.0, 3.0))
+turned = ph.quaternion.product((1, 0, 0, 0), (1, 0, 0, 0))
+matrix = ph.euler.matrix("313", (0.1, 0.2, 0.3))
+
+# pictures
+
+figure = ph.plot.energies(run)
+figure.savefig("energies.svg")
+film: Path = ph.animate(run, "run.gif")
+cans = ph.draw_cans("313", "cans.svg")
+width, height = cans.size
+
+# errors
+
+try:
+    ph.load("no-such-model")
+except (ph.ModelError, ph.InputError, ph.UnknownNameError) as error:
+    told: str = str(error)
+except (ph.CompileError, ph.GimbalLockError, ph.IntegrationError) as error:
+    told = str(error)
+except ph.PolhodeError as error:
+    told = str(error)
+version: str = ph.__version__

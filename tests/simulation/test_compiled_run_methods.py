@@ -1,0 +1,80 @@
+"""Every method, compiled into a run, does what it does on plain floats, and converges with its order."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from close import assert_close
+from integration import ARM_START, TUMBLER, TUMBLER_START, arm
+from polhode.integrate.methods import METHODS
+from polhode.simulation.compiled_run import CompiledRun
+from run_cases import attitude_gap, final, states
+
+CASES = {"arm": (arm(damping=0.1), ARM_START), "free": (TUMBLER, TUMBLER_START)}
+
+ESTIMATE = 1e4
+"""Rounding of an error estimate, 1e-15, over the tolerance 1e-6, times v̇ = 20: how far controlled steps differ."""
+
+SLOPE = 0.3
+"""How far a measured slope may be from the order: what the next power of h adds at these steps."""
+
+
+@pytest.fixture
+def on_floats(monkeypatch):
+    """Makes runs in Python, as if something could not be compiled."""
+
+    def run(*args, **options):
+        with monkeypatch.context() as patch, warnings.catch_warnings():
+            warnings.simplefilter("ignore", ph.PolhodeWarning)
+            patch.setattr(CompiledRun, "_reasons", lambda self: ["asked to"])
+            return ph.simulate(*args, **options)
+
+    return run
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("case", CASES)
+def test_compiled_steps_are_those_on_plain_floats(case, name, on_floats):
+    model, start = CASES[case]
+    options = {"duration": 0.07, "step": 0.02, "method": name}  # three whole steps, and half a one
+    compiled, plain = ph.simulate(model, *start, **options), on_floats(model, *start, **options)
+    assert compiled.attrs["status"] == "finished"
+    assert_close(states(compiled), states(plain))
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.adaptive])
+def test_compiled_controlled_steps_are_those_on_plain_floats(name, on_floats):
+    model, start = CASES["arm"]
+    options = {"duration": 0.3, "tolerance": 1e-6, "method": name, "samples": 7}
+    compiled, plain = ph.simulate(model, *start, **options), on_floats(model, *start, **options)
+    assert_close(states(compiled), states(plain), ESTIMATE)
+    for count in ("steps_taken", "steps_refused"):
+        assert compiled.attrs[count] == plain.attrs[count]
+
+
+def pushed(t, q, v):
+    return [0.0, 1.5 * ph.sin(9 * t), 0.0, 2 * ph.cos(7 * t), 0.0]
+
+
+@pytest.mark.parametrize(("name", "tau"), [("rk4", pushed), ("cf4", None), ("variational", None), ("radau2", None)])
+def test_a_run_converges_with_the_order_of_its_method(name, tau):
+    model, start = CASES["arm"]
+    truth = final(ph.simulate(model, *start, duration=0.4, tau=tau, tolerance=1e-13, samples=2))
+    errors = []
+    for n in (32, 64):
+        run = ph.simulate(model, *start, duration=0.4, tau=tau, method=name, step=0.4 / n, samples=2)
+        errors.append(np.linalg.norm(final(run) - truth))
+    assert abs(np.log2(errors[0] / errors[1]) - METHODS[name].order) <= SLOPE
+
+
+def test_methods_agree_on_one_motion():
+    """Far below the error of their steps' order: all solve the same equations."""
+    model, start = CASES["arm"]
+    truth = final(ph.simulate(model, *start, duration=0.2, tolerance=1e-13, samples=2))
+    for name, method in METHODS.items():
+        if method.order >= 4:
+            run = ph.simulate(model, *start, duration=0.2, method=name, step=2e-3, samples=2)
+            assert np.max(abs(final(run) - truth)) <= 1e3 * (2e-3) ** 4 / 24, name
+            assert attitude_gap(final(run)[:4], truth[:4]) <= 1e-9, name

@@ -1,4 +1,4 @@
-"""What follows the runs of a study: this processor's lanes, or a GPU."""
+"""The devices that compute the runs of a study: this processor, or a GPU."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +12,9 @@ DEVICES, PRECISIONS = ("cpu", "cuda", "auto"), ("double", "single")
 
 @dataclass(frozen=True)
 class Device:
-    """Who runs.
+    """A device that computes batches of runs.
 
-    lanes  has `run` as `Lanes` has it; None: the runner's own lanes
+    lanes  has `run` as `BatchRun` has it; None: that of the runner itself
     batch  runs that it takes together; 0: any number
     note   what a user should know, "" for nothing
     """
@@ -37,7 +37,7 @@ def device_named(name: str, precision: str, runner: StudyRunner) -> Device:
     if name == "cpu":
         return Device("cpu")
     try:
-        lanes = GpuBatchRun(runner.lanes, precision)
+        lanes = GpuBatchRun(runner.batch, precision)
     except CompileError as fault:
         if name == "cuda":
             raise

@@ -1,7 +1,7 @@
-"""Runs on a GPU: one run a thread, the steps between two samples in one launch, rows and samples on the device.
+"""Batches of runs on a GPU: one run a thread, the steps between two samples in one launch, states and samples there.
 
-The graphs are those of the lanes, as CUDA C. Only samples, and how runs ended, come back; events are placed within
-their last step by the lanes of this processor.
+The graphs are those of `BatchRun`, as CUDA C, launched as those of quantities are (`kernel/backends/cuda.py`). Only
+samples, and how runs ended, come back; events are placed within their last step by this processor.
 """
 
 import threading
@@ -12,20 +12,20 @@ import numpy as np
 from polhode.kernel.backends.cuda import REAL, CudaKernel, DeviceRows, cupy
 from polhode.kernel.schedule import fused
 from polhode.simulation import step_state
-from polhode.simulation.batch_loop import MOST_STEPS, BatchLoop
-from polhode.simulation.batch_run import BatchRun, BatchSamples, SampleTimes
+from polhode.simulation.batch_records import BatchSamples, SampleTimes
+from polhode.simulation.batch_run import MOST_STEPS, BatchLoop, BatchRun
 
 SHARE = 0.4
-"""Of the free memory of a device that one batch may take."""
+"""Of the free memory of a device that one batch may take: slices of it are copied meanwhile, and others use it too."""
 
 LARGEST = 2**22
-"""Runs of a batch, at most."""
+"""Runs of a batch, at most: some 16 times the threads that a large device holds, so that none of it waits."""
 
 KIND = {"double": "double", "single": "float"}
 
 
 class GpuBatchRun:
-    """The lanes of a runner, on a GPU."""
+    """A BatchRun on a GPU: `run` gives what its own does, in double or in single."""
 
     def __init__(self, lanes: BatchRun, precision: str = "double") -> None:
         """Raises a CompileError where there is no GPU."""
@@ -37,7 +37,7 @@ class GpuBatchRun:
         self._one = threading.Lock()
 
     def kernel(self, part: str) -> CudaKernel:
-        """A part of the lanes as a kernel of this device."""
+        """A part of the run (its first state, steps, outputs) as a kernel of this device."""
         if part not in self._kernels:
             self._kernels[part] = CudaKernel(fused(self.lanes.graph(part)), part, fast=False)
         return self._kernels[part]
@@ -51,7 +51,7 @@ class GpuBatchRun:
         return int(min(max(SHARE * free // (size * (2 * lanes.compiled.width + 3 * state + sampled)), 64), LARGEST))
 
     def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: SampleTimes, threads: int = 1) -> BatchSamples:
-        """As `Lanes.run`; one caller at a time has the device, others prepare and write meanwhile."""
+        """As `BatchRun.run`; one caller at a time has the device, others prepare and write meanwhile."""
         found = self.lanes.empty(len(q), timing, fill=False)
         most = self.batch(timing)
         with self._one:

@@ -70,7 +70,13 @@ def fused(graph: Graph) -> Graph:
 
 
 PART = 700
-"""Operations of one part of a divided graph, and values that it takes from others."""
+"""Operations of one part of a divided graph, and values that it takes from others.
+
+Small parts compile faster, large ones pass fewer values through memory, and beyond a few hundred operations a function
+is out of registers anyway. Derivatives of inverse dynamics of `quadruped` (7900 operations, 8 lanes): parts of 200
+compile in 1.4 s and run in 1.7 µs a state, of 700 in 1.8 s and 1.6 µs, of 2000 in 2.3 s and 2.7 µs, whole in 2.9 s
+and 2.8 µs.
+"""
 
 
 @dataclass(frozen=True)

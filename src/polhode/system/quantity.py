@@ -137,7 +137,7 @@ def _always(spec: SystemSpec) -> bool:
 
 
 class Algorithm(NamedTuple):
-    """One way to a quantity."""
+    """One algorithm of a quantity."""
 
     text: str
     """What it does, and where it is from: stands in the head of generated source."""
@@ -150,7 +150,7 @@ class Algorithm(NamedTuple):
     on_numbers: Callable[[Request], Any] | None = None
     """The same on numbers, where that is another function."""
     by_graph: bool = False
-    """Whether it differentiates on its way, so that numbers too are put into its graph: constraints take part."""
+    """Whether constraints take part: their rows are derivatives, so that numbers too are put into its graph."""
 
 
 @dataclass(frozen=True)

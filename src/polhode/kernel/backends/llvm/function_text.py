@@ -240,7 +240,7 @@ class FunctionText:
         return self.put(f"call {self.real} @llvm.masked.load.{self.suffix}.p0({given})")
 
     def store_row(self, place: str, value: str, left: int) -> None:
-        """The same way back."""
+        """As many lanes to one row, or as are left."""
         if left >= self.width:
             self.lines.append(f"  store {self.real} {value}, ptr {place}, align 8")
         else:

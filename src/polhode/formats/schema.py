@@ -249,9 +249,7 @@ Motion = TypeAliasType(
     Annotated[Any, PlainValidator(_motion), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
 )
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
-ExpressionTexts_ = TypeAliasType(
-    "ExpressionTexts_", Annotated[Any, PlainValidator(_expression_texts), WithJsonSchema(_TEXTS)]
-)
+Expressions = TypeAliasType("Expressions", Annotated[Any, PlainValidator(_expression_texts), WithJsonSchema(_TEXTS)])
 
 
 class KeptEntry(BaseModel):
@@ -364,7 +362,7 @@ def _constraint_entry(kinds: tuple[ConstraintKind, ...]) -> type[Entry]:
             turned = "the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad"
             found[name.replace("orientation", "rpy")] = (Angles, optional(turned))
     texts = "expressions that stay zero: of t and of one-axis joints by name, or of x, y, z on a curve"
-    found["residual"] = (ExpressionTexts_, optional(texts))
+    found["residual"] = (Expressions, optional(texts))
     text = "A condition on the motion: between frames on two bodies, or on the coordinates of joints."
     return _entry("ConstraintEntry", text, **found)
 

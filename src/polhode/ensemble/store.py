@@ -170,21 +170,21 @@ class StudyStore:
         in_threads(look, there, threads)
         return [number for number in range(self.chunks) if number not in fit]
 
-    def write(self, number: int, stretch: RunBlock, facts: Mapping[str, Any]) -> dict[str, Any]:
+    def write(self, number: int, block: RunBlock, facts: Mapping[str, Any]) -> dict[str, Any]:
         """The receipt of a chunk, after both are written; facts: further entries of the receipt."""
         first, last = self.bounds(number)
-        assert (stretch.first, stretch.last) == (first, last)
+        assert (block.first, block.last) == (first, last)
         receipt_path(self.folder, number).unlink(missing_ok=True)  # what it says is no longer so
         files = {}
         for name in self.names:
-            self.array(name)[first:last] = stretch.arrays[name]
+            self.array(name)[first:last] = block.arrays[name]
             place = self.seal.chunk_place(name, number)
             files[name] = list(digest_of(place, self.folder / GROUP / self.seal.key(name, number)))
-        status = stretch.arrays["status"]
+        status = block.arrays["status"]
         receipt = {
             "format": FORMAT, "identity": self.seal.identity, "chunk": number, "first": first, "last": last,
             "status": {name: int(np.sum(status == code)) for name, code in STATUS.items()},
-            "reasons": {str(run): escaped(why)[:REASON] for run, why in stretch.reasons.items()},
+            "reasons": {str(run): escaped(why)[:REASON] for run, why in block.reasons.items()},
             "files": files, **facts,
         }  # fmt: skip
         write_json(receipt_path(self.folder, number), receipt)

@@ -97,7 +97,7 @@ class StudyStore:
             found = "a study" if study else "a folder with files"
             raise InputError(message(where, "already there", found, "a new folder", fix))
         lock = _locked(where, place)
-        try:
+        with lock.released_on_error():
             if (place / GROUP).exists() and not _is_ours(place):
                 raise InputError(message(where, "not a study of ours", GROUP, "a study, or a new folder"))
             _clear(place)
@@ -105,9 +105,6 @@ class StudyStore:
             write_seal(place, seal)
             (place / BEGUN).rename(place / GROUP)  # there as a whole, or not at all
             store = cls(place)
-        except BaseException:
-            lock.release()
-            raise
         store.lock = lock
         return store
 
@@ -118,16 +115,13 @@ class StudyStore:
         place, where = Path(folder), f"sweep, out '{folder}'"
         facts = begun(place)
         lock = _locked(where, place)
-        try:
+        with lock.released_on_error():
             _compare(where, place, facts, runner)
             for pattern in ("*.json.*.part", f"{RECEIPTS}/*.part", f"{GROUP}/**/*.partial"):  # the last are Zarr's
                 for left in place.glob(pattern):
                     left.unlink(missing_ok=True)  # of a writer that was killed
             _mend(place, runner, facts["chunk"])
             store = cls(place)
-        except BaseException:
-            lock.release()
-            raise
         store.lock = lock
         return store
 

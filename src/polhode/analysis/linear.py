@@ -240,7 +240,7 @@ def admissible(balance: Balance, q: np.ndarray, v: np.ndarray, t: float = 0.0) -
     M, rest, none = balance.mass_matrix(q), np.zeros(n), np.zeros(balance.k)
     slopes = balance.slopes(q, v, rest, none, t)
     D, A = slopes.r[:, :n], slopes.r[:, n:]
-    phi = balance.missing(q, v, rest, none, t).phi
+    phi = balance.residuals(q, v, rest, none, t).phi
     positions, velocities = balance.rows(M, A, phi, slice(balance.held)), balance.rows(M, A, phi)
     scale = np.sqrt(np.maximum(np.diag(M), 1e-12 * np.max(np.diag(M))))
     N1, first = _independent(positions.basis, scale)
@@ -266,7 +266,7 @@ def _independent(basis: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, list
 
 def _check_consistent(where: str, balance: Balance, q: np.ndarray, v: np.ndarray, t: float) -> None:
     """Refuse a state that violates a constraint, by name."""
-    found = balance.missing(q, v, np.zeros(balance.n), np.zeros(balance.k), t)
+    found = balance.residuals(q, v, np.zeros(balance.n), np.zeros(balance.k), t)
     missed = np.append(found.phi, found.r)
     if missed.size and not np.max(abs(missed)) <= CONSISTENT:
         worst = int(np.argmax(np.where(np.isfinite(missed), abs(missed), np.inf)))

@@ -67,7 +67,7 @@ shorter by 1e-8 than the gradient, where nothing more is gained in double precis
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Values of the unknowns, and what the equations miss there."""
+    """Values of the unknowns, and the residuals of the equations there."""
 
     q: np.ndarray
     c: np.ndarray
@@ -84,8 +84,8 @@ class Trial:
     """The largest change of an acceleration per radian or metre, at the trial before."""
 
     @property
-    def missed(self) -> np.ndarray:
-        """All that is missing: forces in the metric, constraints by their sizes, what is held."""
+    def residuals(self) -> np.ndarray:
+        """Residuals of all equations: forces in the metric, constraints by their sizes, what is held."""
         return np.append(np.linalg.solve(self.K, self.force), self.rows)
 
     @property
@@ -126,19 +126,19 @@ class SteadyProblem:
         return ((Observable("kinetic energy", function=function), 1.0),) if ENERGY_ALONG * whole < T else ()
 
     def trial(self, q: np.ndarray, c: np.ndarray, lam: np.ndarray, tau: np.ndarray, **kept: Any) -> Trial:
-        """What the equations miss."""
+        """The trial at these values."""
         balance, n = self.balance, self.balance.n
         v = self.fields(q) @ c
         G = sum((x * s.generator for x, s in zip(c, self.symmetries, strict=True)), np.zeros((n, n)))
-        M, missing = balance.mass_matrix(q), balance.missing(q, v, -G @ v, lam, 0.0)
-        K = balance.rows(M, missing.A, missing.phi).K
-        phi, r = missing.phi / balance.sizes[: balance.held], missing.r / balance.sizes
+        M, found = balance.mass_matrix(q), balance.residuals(q, v, -G @ v, lam, 0.0)
+        K = balance.rows(M, found.A, found.phi).K
+        phi, r = found.phi / balance.sizes[: balance.held], found.r / balance.sizes
         held = np.array([known.value(q, v) - value for known, value in self.held])
         rows = np.concatenate([phi, r, held])
-        return Trial(q, c, lam, tau, v, G, K, M, missing.force - tau, rows, **kept)
+        return Trial(q, c, lam, tau, v, G, K, M, found.force - tau, rows, **kept)
 
     def slopes(self, x: Trial) -> np.ndarray:
-        """How all that is missing changes with Kᵀδ, the rates c by their weights, λ by natural sizes, τ of the inputs.
+        """Jacobian of all residuals by Kᵀδ, the rates c by their weights, λ by natural sizes, τ of the inputs.
 
         ∂v = (ad_v − G) δ + Σ ζ δc,   ∂v̇ = −G ∂v − Σ G v δc
         """
@@ -205,10 +205,10 @@ class SteadyProblem:
         do not hold it back.                                                                      Deuflhard §4.4
         """
         damping, x, n = FIRST_DAMPING, replace(x, slope=0.0), self.balance.n
-        weight = np.ones(len(x.missed))  # forces as the ways they make
+        weight = np.ones(len(x.residuals))  # forces as the ways they make
         for k in range(0 if self.is_solved(x, ROUNDING) else NEWTON_STEPS):
-            J, missed = self.slopes(x), x.missed
-            if not (np.all(np.isfinite(missed)) and np.all(np.isfinite(J))):
+            J, residuals = self.slopes(x), x.residuals
+            if not (np.all(np.isfinite(residuals)) and np.all(np.isfinite(J))):
                 break
             if k == 0:
                 weight[:n] = 1 / max(1.0, float(np.linalg.norm(J[:n, : n + len(x.c)], 2)))
@@ -219,7 +219,7 @@ class SteadyProblem:
                 better, damping = self._damped(x, parts, weight, slope, damping)
             if better is None:
                 break
-            gained = np.linalg.norm(weight * better.missed) < 0.5 * np.linalg.norm(weight * missed)
+            gained = np.linalg.norm(weight * better.residuals) < 0.5 * np.linalg.norm(weight * residuals)
             x = better
             if self.is_solved(x, tolerance if not gained else ROUNDING):
                 break
@@ -230,11 +230,11 @@ class SteadyProblem:
 
         The restricted monotonicity test of Deuflhard's NLEQ-ERR.
         """
-        step = _solved(parts, weight * x.missed)
+        step = _solved(parts, weight * x.residuals)
         for halvings in range(HALVINGS):
             part = 0.5**halvings
             following = self.stepped(x, part * step, slope)
-            after = _solved(parts, weight * following.missed)
+            after = _solved(parts, weight * following.residuals)
             if np.linalg.norm(after) <= (1 - part / 4) * np.linalg.norm(step):
                 return following
         return None
@@ -244,8 +244,8 @@ class SteadyProblem:
     ) -> tuple[Trial | None, float]:
         """A step with Levenberg's damping that makes the residual smaller, and the damping for the next."""
         while damping < MOST_DAMPING:
-            following = self.stepped(x, _solved(parts, weight * x.missed, damping), slope)
-            if np.linalg.norm(weight * following.missed) < np.linalg.norm(weight * x.missed):
+            following = self.stepped(x, _solved(parts, weight * x.residuals, damping), slope)
+            if np.linalg.norm(weight * following.residuals) < np.linalg.norm(weight * x.residuals):
                 return following, max(0.1 * damping, LEAST_DAMPING)
             damping *= 10
         return None, damping
@@ -273,20 +273,20 @@ class SteadyProblem:
             best, since = (x.residual, 0) if x.residual < 0.99 * best else (best, since + 1)
             if since > STALLED:  # it falls for ever
                 break
-            J, missed = self.slopes(x), x.missed
-            if not (np.all(np.isfinite(J)) and np.all(np.isfinite(missed))) or self.is_solved(x, ROUNDING):
+            J, residuals = self.slopes(x), x.residuals
+            if not (np.all(np.isfinite(J)) and np.all(np.isfinite(residuals))) or self.is_solved(x, ROUNDING):
                 break
             if brake == np.inf:
-                brake = float(np.linalg.norm(missed[:n])) / LONGEST
+                brake = float(np.linalg.norm(residuals[:n])) / LONGEST
             Q, curvature = _curvatures(self.balance, J, n)
             upward = Q * np.where(curvature < 0, -2 * curvature, 0.0) @ Q.T
             braked = J.copy()
             braked[:n, :n] += upward + brake * np.eye(n)
-            step = -np.linalg.lstsq(braked, missed, rcond=1e-12)[0]
+            step = -np.linalg.lstsq(braked, residuals, rcond=1e-12)[0]
             following = self.stepped(x, step, _slope(J, x))
             y = x.K.T @ self._moved(x, step)
-            hoped = -(missed[:n] @ y + y @ J[:n, :n] @ y / 2)
-            gained = -(missed[:n] @ y + np.linalg.solve(x.K, following.force) @ y) / 2
+            hoped = -(residuals[:n] @ y + y @ J[:n, :n] @ y / 2)
+            gained = -(residuals[:n] @ y + np.linalg.solve(x.K, following.force) @ y) / 2
             if self.is_solved(x, tolerance) and not following.residual < x.residual:
                 break
             if gained > 0 or self.is_solved(following, tolerance):
@@ -318,12 +318,12 @@ def _slope(J: np.ndarray, x: Trial) -> float:
     return float(np.max(abs(np.linalg.solve(x.K.T, J[:n, :n]) @ x.K.T)))
 
 
-def _solved(parts: tuple, missed: np.ndarray, damping: float = 0.0) -> np.ndarray:
-    """The shortest step that makes up for what is missing, from the singular value decomposition of the slopes."""
+def _solved(parts: tuple, residuals: np.ndarray, damping: float = 0.0) -> np.ndarray:
+    """The minimum-norm step that reduces the residuals to 0, from the singular value decomposition of the slopes."""
     U, s, Vt = parts
     kept = s > SINGULAR * s[0] if s[0] > 0 else s > 0
     gain = np.where(kept, s / np.where(kept, s * s + (damping * s[0]) ** 2, 1.0), 0.0)
-    return -Vt.T @ (gain * (U.T @ missed))
+    return -Vt.T @ (gain * (U.T @ residuals))
 
 
 def _falls(curvature: np.ndarray) -> bool:

@@ -198,8 +198,8 @@ def _turning(balance: Balance, q: np.ndarray, w: np.ndarray) -> np.ndarray:
 def _around(balance: Balance, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Random states near a given one, on the constraints."""
     rng = np.random.default_rng(0)
-    missing = balance.missing(q, v, v, np.zeros(balance.k), 0.0)
-    basis = balance.rows(balance.mass_matrix(q), missing.A, missing.phi).basis
+    found = balance.residuals(q, v, v, np.zeros(balance.k), 0.0)
+    basis = balance.rows(balance.mass_matrix(q), found.A, found.phi).basis
     basis = basis if basis.size else np.eye(balance.n)
     for _ in range(SAMPLES):
         step, change = (basis @ rng.normal(size=(basis.shape[1], 2))).T

@@ -30,7 +30,7 @@ def overhead(name: str, runs: int) -> dict[str, Any]:
     alone, whole = [], []
     for _ in range(TURNS + 1):  # the first compiles
         begin = time.process_time()
-        runner.lanes.run(*given, runner.timing)
+        runner.batch.run(*given, runner.timing)
         alone.append(time.process_time() - begin)
         with tempfile.TemporaryDirectory() as folder:
             begin = time.process_time()

@@ -23,7 +23,7 @@ from polhode.result.symmetry import conserved
 from polhode.scalar import Vec, jacobian
 from polhode.show.model_text import info_dict
 from polhode.spatial import ORIGIN
-from polhode.system.algorithms import identity_text
+from polhode.system.identity import identity_text
 
 TYPES = ["free", "free", "revolute", "prismatic"]
 
@@ -324,9 +324,19 @@ def test_own_kinds_are_kept_out_when_they_are_not_registered():
         ),
         (
             lambda: ph.register_constraint(
-                type("Odd", (ph.BodyConstraint,), {"name": "odd", "rows": ("x",), "keys": {"length": ph.Key("joint")}})
+                type(
+                    "Odd",
+                    (ph.BodyConstraint,),
+                    {"name": "odd", "rows": ("x",), "keys": {**ENDS, "length": ph.Key("joint")}},
+                )
             ),
             ["a key of two sorts", "'length'"],
+        ),
+        (
+            lambda: ph.register_constraint(
+                type("Lost", (ph.BodyConstraint,), {"name": "lost", "rows": ("x",), "keys": {"size": ph.Key("number")}})
+            ),
+            ["names no bodies", "size"],
         ),
         (
             lambda: check_data(ph.Constraint("held", Ellipsoid.name, body_b="b", radii=(1.0, 2.0))),

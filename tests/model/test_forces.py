@@ -19,7 +19,7 @@ from polhode.result.symmetry import conserved
 from polhode.scalar import Vec, cross
 from polhode.show.model_text import info_dict
 from polhode.spatial import ORIGIN
-from polhode.system.algorithms import identity_text
+from polhode.system.identity import identity_text
 
 TYPES = ["free", "revolute", "spherical", "prismatic", "universal"]
 
@@ -290,6 +290,33 @@ def test_kernels_of_own_elements_are_not_found_again_by_their_numbers():
     assert identity_text(ph.load("pendulum"))
 
 
+@dataclass(frozen=True)
+class Odd(ph.ForceElement):
+    """One whose keys are not its fields."""
+
+    name: str
+    size: Any
+
+    keys: ClassVar = {"length": ph.Key("number")}
+
+
+class Stray(ph.ForceElement):
+    """One that acts on a body that is not there."""
+
+    def wrenches(self, state):
+        yield ph.Wrench("moon", Vec([0.0, 0.0, 1.0]))
+
+
+class Short(ph.ForceElement):
+    """One with too few generalised forces."""
+
+    def generalized(self, state):
+        return [1.0]
+
+
+AT = ([0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0], [0.0] * 12)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -297,13 +324,19 @@ def test_kernels_of_own_elements_are_not_found_again_by_their_numbers():
         (lambda: Drag("d", "b", 1.0, (1, 2)), ["force 'd', point", "wrong size"]),
         (lambda: ph.Model("m", bodies=[], joints=[], forces=[Drag("d", "b")]), ["force 'd'", "unknown body"]),
         (lambda: ph.Model("m", forces=[Drag]), ["not a force"]),
+        (lambda: Odd("o", 1.0), ["force 'o'", "Odd", "found name, size; expected name, length"]),
+        (lambda: ph.compile(ph.Model("m", (0, 0, 0), *pair(), forces=[Stray("s")])).bias(*AT), ["force 's'", "'moon'"]),
+        (
+            lambda: ph.compile(ph.Model("m", (0, 0, 0), *pair(), forces=[Short("s")])).bias(*AT),
+            ["force 's'", "12 generalised"],
+        ),
         (lambda: ph.register_force(Drag("d", "b")), ["not a kind of force element"]),
         (lambda: ph.register_force(type("Nameless", (ph.ForceElement,), {})), ["no name for files"]),
         (lambda: ph.register_force(type("Other", (ph.ForceElement,), {"kind": "spring"})), ["a name twice"]),
     ],
 )
 def test_what_is_wrong_is_said(make, words):
-    with pytest.raises(ph.ModelError) as caught:
+    with pytest.raises(ph.PolhodeError) as caught:
         make()
     for word in words:
         assert word in str(caught.value)

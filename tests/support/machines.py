@@ -30,10 +30,12 @@ def random_model(types, seed, chain=False, armature=True, shuffle=True, **extra)
     joints = []
     for k, kind in enumerate(types):
         options = {}
-        if kind == "screw":
+        if "pitch" in JOINTS[kind].keys:
             options["pitch"] = rng.uniform(-0.5, 0.5)
-        if kind == "universal":
+        if "axis2" in JOINTS[kind].axes:
             options["axis2"] = rng.normal(size=3)
+        if own := [name for name in JOINTS[kind].keys if name != "pitch"]:
+            options["data"] = {name: rng.uniform(0.3, 0.8) for name in own}
         if armature:
             options["armature"] = rng.uniform(0, 0.3)
         parent = "world" if k == 0 else f"b{k - 1 if chain else rng.integers(-1, k)}"

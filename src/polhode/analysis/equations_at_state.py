@@ -1,4 +1,4 @@
-"""The equations of one model at an instant, with v̇ and λ given: residuals, and their derivatives by q and v.
+"""The equations of one model at a state, with v̇ and λ given: their residuals, and the derivatives of these by q and v.
 
     M v̇ + bias − Aᵀλ − τ = 0,   A v̇ = b,   φ = 0,   r = 0,      r = A v (+ ∂φ/∂t)
 
@@ -20,17 +20,17 @@ from polhode.model import Model, make_tree
 from polhode.scalar import Dual, Scalar, Vec
 
 KEPT = 16
-"""Models whose equations are kept."""
+"""The most models whose equations are cached."""
 
 SETTLED = 1e-13
 """The residual of the constraints, in their natural sizes, at which projection ends."""
 
 ROUNDS = 30
-"""Projections that are tried."""
+"""The most projections onto the constraints."""
 
 
 class EquationResiduals(NamedTuple):
-    """Residuals of the equations: forces, accelerations along the rows, φ, r; and the rows A. Scalars or arrays."""
+    """Residuals of forces, of accelerations along the rows, φ, r; and the rows A; scalars or arrays."""
 
     force: Any
     along: Any
@@ -68,7 +68,7 @@ class Slopes(NamedTuple):
     r: np.ndarray
 
 
-class Balance:
+class EquationsAtState:
     """The equations of one model, for any state."""
 
     def __init__(self, model: Model) -> None:
@@ -81,9 +81,8 @@ class Balance:
         self.symmetries: dict[bytes, list] = {}
         """What `symmetry.py` found, by the forces that act."""
         shapes = {"q": (model.nq,), "v": (self.n,), "vd": (self.n,), "lam": (self.k,), "t": ()}
-        self._graph = (
-            trace(self._residuals, **shapes) if self._constrained else None
-        )  # conditions differentiate themselves
+        # conditions differentiate themselves
+        self._graph = trace(self._residuals, **shapes) if self._constrained else None
 
     def _residuals(self, q: Vec, v: Vec, vd: Vec, lam: Vec, t: Scalar) -> EquationResiduals:
         acting = forces.acting(self.tree, t, q, v)
@@ -94,7 +93,7 @@ class Balance:
         return EquationResiduals(needed - lam @ rows.A, rows.A @ vd - rows.b, rows.phi, rows.r, rows.A)
 
     def residuals(self, q: np.ndarray, v: np.ndarray, vd: np.ndarray, lam: np.ndarray, t: float) -> EquationResiduals:
-        """Residuals of the equations (without τ), as arrays."""
+        """The residuals without τ, as arrays."""
         found = self._evaluated(t, *(Vec(x) for x in (q, v, vd, lam)))
         force, along, phi, r, A = (np.array(part, dtype=float) for part in found)
         return EquationResiduals(force, along, phi, r, A.reshape(self.k, self.n))
@@ -105,7 +104,7 @@ class Balance:
             return replay(self._graph, **given) if self._graph else self._residuals(**given)
 
     def slopes(self, q: np.ndarray, v: np.ndarray, vd: np.ndarray, lam: np.ndarray, t: float) -> Slopes:
-        """Derivatives of the residuals by q and v."""
+        """The derivatives of the residuals by q and v."""
         n = self.n
         along_q = np.hstack([self.tangents(q), np.zeros((len(q), n))])
         along_v = np.hstack([np.zeros((n, n)), np.eye(n)])
@@ -161,7 +160,7 @@ class Balance:
         return np.array(kinematics.integrate(self.tree, Vec(q.tolist()), Vec(step.tolist())), dtype=float)
 
     def settled(self, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> tuple[np.ndarray, np.ndarray, float]:
-        """The state brought to where the constraints hold, and what residual is left.                 BEYOND §7"""
+        """The state projected onto the constraints, and the violation that is left.                 BEYOND §7"""
         rest, none, left = np.zeros(self.n), np.zeros(self.k), 0.0
         for _ in range(ROUNDS if self.k else 0):
             M, found = self.mass_matrix(q), self.residuals(q, v, rest, none, t)
@@ -174,13 +173,13 @@ class Balance:
         return q, v, left
 
 
-_balances: "OrderedDict[int, Balance]" = OrderedDict()
+_balances: "OrderedDict[int, EquationsAtState]" = OrderedDict()
 
 
-def balance_of(model: Model) -> Balance:
+def equations_at_state(model: Model) -> EquationsAtState:
     """The equations of a model: kept, since tracing conditions takes longer than evaluating them."""
     found = _balances.pop(id(model), None)  # the model is held by its equations: its id stays its own
-    found = found if found is not None else Balance(model)
+    found = found if found is not None else EquationsAtState(model)
     _balances[id(model)] = found
     while len(_balances) > KEPT:
         _balances.popitem(last=False)

@@ -4,21 +4,22 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from polhode.dynamics.kinematics import machine_state
-from polhode.model import Tree
+from polhode.errors import CompileError, message
+from polhode.model import ForceElement, MachineState, Tree
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec
 from polhode.spatial import ORIGIN, Frame
 
 
 class Acting(NamedTuple):
-    """All that acts: wrenches on elements (their axes, their origins) and generalised forces."""
+    """Wrenches on elements, in their axes at their origins, and generalised forces (nv,)."""
 
     wrenches: dict[int, tuple[Vec, Vec]]
     generalized: Vec
 
 
 def acting(tree: Tree, t: Scalar, q: Vec, v: Vec, given: Mapping[str, tuple[Vec, Vec]] | None = None) -> Acting:
-    """Everything but gravity, at time t.
+    """Everything that acts on a tree but gravity, at time t.
 
     given  force and couple on bodies by name, world axes, at the body's origin
     """
@@ -28,13 +29,26 @@ def acting(tree: Tree, t: Scalar, q: Vec, v: Vec, given: Mapping[str, tuple[Vec,
         return Acting(wrenches, tau)
     state = machine_state(tree, t, q, v)
     for force in tree.forces:
-        found = force.generalized(state)
-        tau = tau if found is None else tau + found
-        for wrench in force.wrenches(state):
-            add_wrench(wrenches, state.at, tree.of_body[wrench.body], wrench.force, wrench.torque)
+        if force.of_coordinates:
+            tau = tau + _generalized(tree, force, state)
+        for body, f, n in force.wrenches(state):
+            if body not in tree.of_body:
+                raise CompileError(
+                    message(f"force '{force.name}'", "acts on no body", repr(body), "a body of the model")
+                )
+            add_wrench(wrenches, state.at, tree.of_body[body], f, n)
     for body, (f, n) in (given or {}).items():
         add_wrench(wrenches, state.at, tree.of_body[body], f, n)
     return Acting(wrenches, tau)
+
+
+def _generalized(tree: Tree, force: ForceElement, state: MachineState) -> Vec:
+    """The generalised forces of an element, (nv,)."""
+    found = force.generalized(state)
+    if not hasattr(found, "__len__") or len(found) != tree.nv:
+        shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)
+        raise CompileError(message(f"force '{force.name}'", "wrong result", shown, f"{tree.nv} generalised forces"))
+    return Vec(found)
 
 
 def joint_forces(tree: Tree, q: Vec, v: Vec) -> Vec:

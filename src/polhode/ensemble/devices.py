@@ -37,7 +37,7 @@ def device_named(name: str, precision: str, runner: StudyRunner) -> Device:
     if name == "cpu":
         return Device("cpu")
     try:
-        lanes = GpuBatchRun(runner.lanes, precision)
+        lanes = GpuBatchRun(runner.batch, precision)
     except CompileError as fault:
         if name == "cuda":
             raise

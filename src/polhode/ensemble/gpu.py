@@ -12,8 +12,8 @@ import numpy as np
 from polhode.kernel.backends.cuda import REAL, CudaKernel, DeviceRows, cupy
 from polhode.kernel.schedule import fused
 from polhode.simulation import step_state
-from polhode.simulation.batch_loop import MOST_STEPS, BatchLoop
-from polhode.simulation.batch_run import BatchRun, BatchSamples, SampleTimes
+from polhode.simulation.batch_records import BatchSamples, SampleTimes
+from polhode.simulation.batch_run import MOST_STEPS, BatchLoop, BatchRun
 
 SHARE = 0.4
 """Of the free memory of a device that one batch may take: slices of it are copied meanwhile, and others use it too."""

@@ -21,16 +21,16 @@ from polhode.integrate.methods import method_named
 from polhode.result.symmetry import conserved
 from polhode.scalar import Vec
 from polhode.simulation import step_state
-from polhode.simulation.batch_run import (
+from polhode.simulation.batch_records import (
     KINETIC,
     POTENTIAL,
-    BatchRun,
     BatchSamples,
     BatchSpec,
     SampleTimes,
     controlled_steps,
     equal_steps,
 )
+from polhode.simulation.batch_run import BatchRun
 from polhode.simulation.compiled_run import RunSpec
 from polhode.simulation.scenario import Scenario
 
@@ -86,7 +86,7 @@ class StudyRunner:
         self.rules = UserFunctions(study, self.targets, self.columns)
         self.rules.check_names()
         self.timing = self._timing()
-        self.lanes = BatchRun(self._formation())
+        self.batch = BatchRun(self._batch_spec())
         self._kept = {part: self._kept_of(part) for part in START}
         self._check_measures()
         self.values(0, 1)
@@ -103,7 +103,7 @@ class StudyRunner:
         times = options.times if options.times is not None else np.linspace(0, duration, SAMPLES)
         return controlled_steps(times.tolist(), options.tolerance)
 
-    def _formation(self) -> BatchSpec:
+    def _batch_spec(self) -> BatchSpec:
         study, scenario = self.study, self.scenario
         numbers = tuple(c for c in self.columns if c in self.targets.numbers)
         free = [c for c in self.columns if self.targets.is_free(c) or c.startswith(f"{FORCE}.")]
@@ -137,7 +137,7 @@ class StudyRunner:
     def _try_outputs(self) -> None:
         """Evaluate every output once, at the start, so that a mistake is reported before the runs."""
         q, v, p = (Vec(x[0].tolist()) for x in self.starts(0, 1))
-        own = dict(zip(self.lanes.names, p, strict=True))
+        own = dict(zip(self.batch.names, p, strict=True))
         for name, rule in self.study.outputs.items():
             where = f"sweep, output '{name}'"
             try:
@@ -222,11 +222,11 @@ class StudyRunner:
     # running
 
     def run(
-        self, first: int, last: int, threads: int = 1, lanes: Any = None, skip: Mapping[int, str] | None = None
+        self, first: int, last: int, threads: int = 1, batch: Any = None, skip: Mapping[int, str] | None = None
     ) -> RunBlock:
         """Runs first … last − 1.
 
-        lanes  who follows them: `Lanes` of this processor unless given
+        batch  who follows them: a BatchRun, or one on a GPU; this processor unless given
         skip   runs that are not to be run, and why, by their number
         """
         values = self.values(first, last)
@@ -234,11 +234,11 @@ class StudyRunner:
         aside = {k - first: why for k, why in (skip or {}).items() if first <= k < last}
         taken = values.copy()
         taken[sorted({**refused, **aside})] = self._harmless
-        for k in np.flatnonzero(self.lanes.violated(*self._given(taken))).tolist():
+        for k in np.flatnonzero(self.batch.violated(*self._given(taken))).tolist():
             refused[k] = "the start violates the constraints"
         bad = sorted({**refused, **aside})
         taken[bad] = self._harmless
-        block = (lanes or self.lanes).run(*self._given(taken), self.timing, threads)
+        block = (batch or self.batch).run(*self._given(taken), self.timing, threads)
         found = self._arrays(block, values)
         found["status"][bad], found["verdict"][bad] = STATUS["refused"], VERDICTS["failed"]
         found["status"][sorted(aside)] = STATUS["quarantined"]
@@ -268,15 +268,15 @@ class StudyRunner:
         """q (n, nq) and v (n, nv) at the start, and the kernel's own numbers p (n, P)."""
         n, names = len(values), self.targets.starts
         start = {"q": np.tile(self.scenario.q, (n, 1)), "v": np.tile(self.scenario.v, (n, 1))}
-        p = np.tile(self.lanes.defaults, (n, 1))
-        places = {name: k for k, name in enumerate(self.lanes.names)}
+        p = np.tile(self.batch.defaults, (n, 1))
+        places = {name: k for k, name in enumerate(self.batch.names)}
         for k, column in enumerate(self.columns):
             part = next((part for part, root in START.items() if column.startswith(f"{root}.")), None)
             if part:
                 name = column.removeprefix(f"{START[part]}.")
                 start[part][:, names[part].index(name)] = values[:, k]
             else:
-                p[:, places[self.lanes.place(column)]] = values[:, k]
+                p[:, places[self.batch.place(column)]] = values[:, k]
         return start["q"], start["v"], p
 
     def _arrays(self, block: BatchSamples, values: np.ndarray) -> dict[str, np.ndarray]:
@@ -286,7 +286,7 @@ class StudyRunner:
             if self._kept[part]:
                 whole = len(self._kept[part]) == states.shape[2]
                 found[part] = states if whole else states[:, :, self._kept[part]]
-        series = {name: block.outputs[:, :, k] for k, name in enumerate(self.lanes.outputs)}
+        series = {name: block.outputs[:, :, k] for k, name in enumerate(self.batch.outputs)}
         found |= {name: series[name] for name in study.outputs}
         for part, states in (("q", block.q), ("v", block.v)):
             series |= {f"{part}.{name}": states[:, :, k] for k, name in enumerate(names[part])}
@@ -300,7 +300,7 @@ class StudyRunner:
         drift = None
         if self._conserves:
             found["energy_drift"] = drift = energy_drift(series["kinetic_energy"], series["potential_energy"])
-        tolerance = None if self.lanes.fixed else self.scenario.options.tolerance
+        tolerance = None if self.batch.fixed else self.scenario.options.tolerance
         found["verdict"] = verdicts(drift, status <= STATUS["stopped"], block.accepted, tolerance)
         return found
 

@@ -130,9 +130,9 @@ class SweepJob:
         """The number of runs of a chunk."""
         if self.chunk is not None:
             return min(int(self.chunk), self.study.runs)
-        lanes, samples = self.runner.lanes, len(self.runner.timing.times)
+        batch, samples = self.runner.batch, len(self.runner.timing.times)
         bytes_ = sum(8 * int(np.prod(array.sizes)) for array in self.runner.arrays.values())
-        held = 8 * samples * (lanes.nq + lanes.nv + len(lanes.outputs))  # of one run under way, kept or not
+        held = 8 * samples * (batch.nq + batch.nv + len(batch.outputs))  # of one run under way, kept or not
         seconds = SECONDS["cluster" if self.client is not None else "here"]
         if self.device is not None and self.device.batch:
             count = min(self.device.batch, ON_GPU * CHUNK_BYTES / bytes_)
@@ -217,12 +217,12 @@ def _cost(runner: StudyRunner) -> float:
     """Approximate seconds of one run, measured on a few runs for a short while."""
     n = min(FEWEST, runner.study.runs)
     q, v, p = runner.starts(0, n)
-    runner.lanes.kernels  # noqa: B018 - compiled before the clock runs
+    runner.batch.kernels  # noqa: B018 - compiled before the clock runs
     steps, seconds, part = 100.0, 0.0, 0.0
     while seconds < PROBE and part < 1:
         short = runner.timing.beginning(steps)
         part, steps = short.end / runner.timing.end, 4 * steps
         begin = time.perf_counter()
-        runner.lanes.run(q, v, p, short)
+        runner.batch.run(q, v, p, short)
         seconds = time.perf_counter() - begin
     return seconds / n / part

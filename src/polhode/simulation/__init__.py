@@ -13,6 +13,6 @@ The flow of one run, `ph.simulate(model, …)`:
     event_location.py  where in a step an event lies
     observer.py        poses, energies, momenta at samples
 
-`record` (recording.py) follows the same run to disk with checkpoints; batch_run.py and batch_loop.py follow many
+`record` (recording.py) follows the same run to disk with checkpoints; batch_run.py follows many
 runs at once, one in each SIMD lane; derivatives/ replays the steps of a run, forward or backward.
 """

@@ -5,16 +5,14 @@ Every lane does the same operations at every width and rounds alike, so a run ha
 stands and whoever runs beside it; a lane that ends (a fault, an event) keeps its state and leaves the others alone.
 """
 
-import inspect
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
-from polhode.dynamics import energy
 from polhode.errors import InputError, message
 from polhode.integrate.adaptive import initial_step
 from polhode.kernel import trace
@@ -22,62 +20,29 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.backends.llvm.in_place import BoundKernel
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.graph import Graph
-from polhode.kernel.work_threads import in_threads
+from polhode.kernel.work_threads import go_on, in_threads
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, flat, minimum, where
 from polhode.simulation import step_state
-from polhode.simulation.batch_loop import (
-    BatchLoop,
-    BatchSamples as BatchSamples,
-    SampleTimes as SampleTimes,
-    controlled_steps as controlled_steps,
-    equal_steps as equal_steps,
-)
+from polhode.simulation.batch_records import BatchSamples, BatchSpec, SampleTimes, TreeOutput, takes_numbers
 from polhode.simulation.compiled_run import SHORT, CompiledRun, RunSpec
 from polhode.simulation.derivatives.directions import Directions, directions, upper
+from polhode.simulation.event_location import located
 from polhode.simulation.inputs import PD, Sampled, law_of
-from polhode.system.algorithms import identity_text
+from polhode.simulation.run_loop import LOOKS
+from polhode.system.identity import identity_text
 
 OFF = 1e-6
 """How far a start may be from the constraints, of 1 + its largest number."""
+
+MOST_STEPS = 10_000_000
+"""Steps that are tried within one sample, before a run counts as stuck."""
 
 TOGETHER = 128
 """Runs that one thread follows at a time: their step states stay in its cache."""
 
 GAINS = ("stiffness", "damping")
 """What of a PD controller may differ from run to run, as "tau.stiffness", "tau.damping"."""
-
-Named = Callable[[Scalar, Vec, Vec, Mapping[str, Scalar]], Any]
-"""A function of (t, q, v, numbers by name)"""
-
-
-@dataclass(frozen=True)
-class BatchSpec:
-    """What many runs have in common, and the names of what they have not.
-
-    run        a model under inputs, by a method; its `tau` and events may take a fourth argument, numbers by name
-    numbers     paths of the model's numbers that each run has its own of
-    free        further names, which only functions of the user's see
-    outputs     by name, functions of (t, q, v, numbers by name), sampled along with the state
-    identity    what makes the user's functions the same again; "": nothing does, and no kernel is kept on disk
-    """
-
-    run: RunSpec
-    numbers: tuple[str, ...] = ()
-    free: tuple[str, ...] = ()
-    outputs: Mapping[str, Named] | None = None
-    identity: str = ""
-
-
-def takes_numbers(function: Any) -> bool:
-    """Whether a function of the user's asks for numbers by name, as its fourth argument."""
-    if not callable(function):
-        return False
-    try:
-        given = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in given) == 4
 
 
 class BatchRun:
@@ -183,7 +148,7 @@ class BatchRun:
         """All outputs."""
         tree, own = self._tree(p), self._own(p)
         rules = (self.spec.outputs or {}).values()
-        return Vec([rule(tree, q, v) if isinstance(rule, OfTree) else rule(t, q, v, own) for rule in rules])
+        return Vec([rule(tree, q, v) if isinstance(rule, TreeOutput) else rule(t, q, v, own) for rule in rules])
 
     # compiled
 
@@ -277,19 +242,135 @@ class BatchRun:
         return BatchSamples(q, v, outputs, status, end, q_end, v_end, np.full(n, -1.0), accepted)
 
 
-class OfTree(NamedTuple):
-    """An output that asks the machine itself, such as its energy."""
+class BatchLoop:
+    """Some runs on their way: two tables of step states, one computed from the other in turn."""
 
-    function: Callable[[Tree, Vec, Vec], Scalar]
+    def __init__(self, batch: BatchRun, p: np.ndarray, timing: SampleTimes, found: BatchSamples) -> None:
+        self.batch, self.timing, self.found, compiled = batch, timing, found, batch.compiled
+        self.n = n = len(found.q)
+        self.given = [np.ascontiguousarray(p)] if batch.names else []
+        self.tables = [np.empty((n, compiled.width)) for _ in range(2)]
+        self.now = 0
+        self.settings = [np.zeros(()) for _ in range(3 if batch.fixed else 4)]
+        self.state = [] if batch.fixed else [np.empty((n, batch.nq + batch.nv))]
 
-    def __call__(self, tree: Tree, q: Vec, v: Vec) -> Scalar:
-        """Its value at a state."""
-        return self.function(tree, q, v)
+    @cached_property
+    def steps(self) -> list[BoundKernel]:
+        """From one table to the other, and back."""
+        advance, given = self.batch.kernels["advance"], [*self.given, *self.settings]
+        return [
+            BoundKernel(advance, self.n, [self.tables[k], *given], [self.tables[1 - k], *self.state]) for k in range(2)
+        ]
 
+    @cached_property
+    def observe(self) -> tuple[list[np.ndarray], BoundKernel]:
+        """Room for time, q, v and outputs; and what fills the last from the others."""
+        batch, n = self.batch, self.n
+        room = [np.zeros(()), *(np.empty((n, size)) for size in (batch.nq, batch.nv, len(batch.outputs)))]
+        return room, BoundKernel(batch.kernels["observed"], n, [*room[:3], *self.given], [room[3]])
 
-KINETIC = OfTree(lambda tree, q, v: energy.energy(tree, q, v).kinetic)
-POTENTIAL = OfTree(lambda tree, q, v: energy.energy(tree, q, v).potential)
-"""The energies of a run."""
+    @property
+    def table(self) -> np.ndarray:
+        """The step states as they are now."""
+        return self.tables[self.now]
+
+    def start(self, q: np.ndarray, v: np.ndarray) -> None:
+        """The first step states, and the first sample."""
+        batch, timing = self.batch, self.timing
+        q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
+        h = np.array(timing.h if batch.fixed else min(timing.end, self.longest))
+        BoundKernel(batch.kernels["first"], self.n, [q, v, *self.given, h, np.array(timing.tolerance)], [self.table])()
+        self._keep(0, q, v, np.ones(self.n, dtype=bool))
+
+    @property
+    def longest(self) -> float:
+        """No step under control is longer, lest events are stepped over."""
+        return self.timing.end / LOOKS if self.batch.spec.run.crossings else step_state.LONGEST
+
+    def advance(self, sample: int) -> bool:
+        """On to the next sample; False when no run is left."""
+        timing, batch, field = self.timing, self.batch, self.batch.compiled.field
+        if batch.fixed:
+            left_over, self.settings[1][...] = int(timing.counts[sample]), timing.h
+            while left_over:
+                few = min(left_over, batch.at_once)
+                self.settings[0][...] = few
+                self._step()
+                left_over -= few
+            there = field(self.table, "status") == step_state.GOING
+            q, v = field(self.table, "q"), field(self.table, "v")
+        else:
+            target = float(timing.times[sample + 1])
+            for place, value in zip(self.settings, (target, timing.tolerance, timing.end, self.longest), strict=True):
+                place[...] = value
+            for _ in range(-(-MOST_STEPS // batch.at_once)):
+                self._step()
+                left = (field(self.table, "status") == step_state.GOING) & (field(self.table, "t") < target)
+                if not left.any():
+                    break
+            else:
+                field(self.table, "status")[left] = step_state.TOO_SMALL
+            there = field(self.table, "t") >= target
+            q, v = self.state[0][:, : batch.nq], self.state[0][:, batch.nq :]
+        self._keep(sample + 1, q, v, there)
+        return bool(there.any())
+
+    def _step(self) -> None:
+        go_on()
+        self.steps[self.now]()
+        self.now = 1 - self.now
+
+    def _keep(self, sample: int, q: np.ndarray, v: np.ndarray, there: np.ndarray) -> None:
+        batch, found, t = self.batch, self.found, self.timing.times[sample]
+        everyone = bool(there.all())
+        if batch.outputs:
+            (at, own_q, own_v, values), look = self.observe
+            at[...], own_q[:], own_v[:] = t, q, v
+            look()
+            found.outputs[there if not everyone else slice(None), sample] = values if everyone else values[there]
+        if everyone:
+            found.q[:, sample], found.v[:, sample] = q, v
+        else:
+            found.q[there, sample], found.v[there, sample] = q[there], v[there]
+
+    def close(self) -> None:
+        """How each run ended; no sample lies after its end."""
+        field, table, found, timing = self.batch.compiled.field, self.table, self.found, self.timing
+        found.status[:], found.accepted[:] = field(table, "status"), field(table, "accepted")
+        end = found.accepted * timing.h if self.batch.fixed else field(table, "t")
+        found.end[:] = np.where(found.status == step_state.GOING, timing.end, end)
+        found.q_end[:], found.v_end[:] = field(table, "q"), field(table, "v")
+        at = np.flatnonzero(found.status == step_state.EVENT)
+        if len(at):
+            found.event[at], found.end[at], found.q_end[at], found.v_end[at] = self._events(at)
+            after = np.zeros((self.n, len(timing.times)), dtype=bool)
+            after[at] = timing.times > found.end[at, None]
+            for array in (found.q, found.v, found.outputs):
+                array[after] = np.nan
+
+    def _events(self, at: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Which event ended each of these runs first in its last step, and its time and state."""
+        batch, n = self.batch, len(at)
+        nq, nv, crossings = batch.nq, batch.nv, batch.compiled.spec.crossings
+        table = np.ascontiguousarray(self.table[at])
+        before, after = (batch.compiled.field(table, name) for name in ("g_before", "g"))
+        theta, found = np.ones(n), np.empty((n, 1 + nq + nv + len(crossings)))
+        given = [np.ascontiguousarray(x[at]) for x in self.given]
+        look = BoundKernel(batch.kernels["inside"], n, [table, *given, theta, np.array(self.timing.h)], [found])
+
+        def value(k: int, part: np.ndarray) -> np.ndarray:
+            theta[:] = part
+            look()
+            return found[:, 1 + nq + nv + k]
+
+        best, which = np.full(n, 2.0), np.full(n, -1)
+        for k, crossing in enumerate(crossings):
+            part = located(crossing, before[:, k], partial(value, k), np.ones(n))
+            first = step_state.crossed((crossing,), (before[:, k],), (after[:, k],)) & (part < best)
+            best, which = np.where(first, part, best), np.where(first, k, which)
+        theta[:] = best
+        look()
+        return which, found[:, 0].copy(), found[:, 1 : 1 + nq].copy(), found[:, 1 + nq : 1 + nq + nv]
 
 
 def _with_numbers(function: Callable[..., Scalar], own: Mapping[str, Any]) -> Callable[[Scalar, Vec, Vec], Scalar]:

@@ -1,7 +1,7 @@
 """The kinds of constraints by name; those of users are added while a program runs."""
 
 from polhode.errors import ModelError, did_you_mean, fault_of_name, message
-from polhode.model.constraints.base import ConstraintKind
+from polhode.model.constraints.base import BodyConstraint, ConstraintKind
 from polhode.model.constraints.coordinates import Gear, Mimic, Prescribed
 from polhode.model.constraints.function import FunctionConstraint
 from polhode.model.constraints.loop_joints import (
@@ -61,6 +61,9 @@ def register_constraint(kind: type[ConstraintKind]) -> type[ConstraintKind]:
         raise ModelError(message(where, "has no name", "no `name`", 'name = "pulley", in the class'))
     if not (kind.rows or kind.rate_rows or kind.rows_by_trial):
         raise ModelError(message(where, "has no rows", "no `rows`", 'rows = ("length",), a name for each number'))
+    if issubclass(kind, BodyConstraint) and not {"body_a", "body_b"} <= set(kind.keys):
+        expected = "keys = {**ph.BodyConstraint.keys, …}"
+        raise ModelError(message(where, "names no bodies", f"keys {', '.join(kind.keys)}", expected))
     known = CONSTRAINTS.get(kind.name)
     if known and (type(known).__module__, type(known).__qualname__) != (kind.__module__, kind.__qualname__):
         raise ModelError(message(where, "a name twice", f"'{kind.name}' is known", "another `name`"))

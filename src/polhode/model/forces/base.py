@@ -15,12 +15,12 @@ class Drag(ForceElement):
         yield Wrench(self.body, -self.coefficient * length(u) * u)
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
-from polhode.errors import check_name
+from polhode.errors import ModelError, check_name, message
 from polhode.model.keys import Key
 from polhode.model.numbers import short
 from polhode.model.state import MachineState
@@ -57,6 +57,13 @@ class ForceElement:
         """Check everything."""
         check_name("force", "force", self.name)
         where = f"force '{self.name}'"
+        if {field.name for field in fields(self)} != {"name", *self.keys}:
+            found = ", ".join(field.name for field in fields(self))
+            expected = f"name, {', '.join(self.keys)}"
+            fix = "`keys` says of each field but the name what it holds; the class is a dataclass(frozen=True)."
+            raise ModelError(
+                message(where, f"fields of {type(self).__name__} and their keys differ", found, expected, fix)
+            )
         for name, key in self.keys.items():
             object.__setattr__(self, name, key.checked(where, name, getattr(self, name)))
         self.check(where)
@@ -70,9 +77,9 @@ class ForceElement:
         """The wrenches on bodies."""
         return ()
 
-    def generalized(self, state: MachineState) -> Vec | None:
-        """Generalised forces (nv,), dual to v; None where the element has none."""
-        return None
+    def generalized(self, state: MachineState) -> Sequence:
+        """Generalised forces (nv,), dual to v, of an element that is a function of the coordinates of joints."""
+        return [0.0] * len(state.v)
 
     # energy and symmetry
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from polhode.errors import CompileError, message
 from polhode.model.forces.base import ForceElement
 from polhode.model.keys import Key
 from polhode.model.state import MachineState
@@ -24,13 +23,9 @@ class ForceFunction(ForceElement):
     kind = "function"
     keys: ClassVar = {"function": Key("function", "function(t, q, v)", needed=True)}
 
-    def generalized(self, state: MachineState) -> Vec:
+    def generalized(self, state: MachineState) -> Sequence:
         """The numbers that the function gives."""
-        found, nv = self.function(state.t, state.q, state.v), len(state.v)
-        if (not isinstance(found, Sequence) and not hasattr(found, "__len__")) or len(found) != nv:
-            shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)
-            raise CompileError(message(f"force '{self.name}'", "wrong result", shown, f"{nv} generalised forces"))
-        return Vec(found)
+        return self.function(state.t, state.q, state.v)
 
     def functions(self) -> list[tuple[str, Callable[[Scalar, Vec, Vec], Any]]]:
         """The function."""

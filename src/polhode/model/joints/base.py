@@ -202,6 +202,11 @@ def _twist(back: Vec, slope: Vec) -> Twist:
     return Twist(back @ Vec(slope[:3]), vec(W[2][1] - W[1][2], W[0][2] - W[2][0], W[1][0] - W[0][1]) / 2)
 
 
+def read_apart(elements: Sequence[Element], r: np.ndarray, p: np.ndarray) -> list[float]:
+    """`JointKind.from_pose` of elements that do not change what each other reads of a pose."""
+    return [x for e in elements for x in e.kind.from_pose(e, r, p)]
+
+
 class Closing(NamedTuple):
     """A joint as a constraint between its two bodies."""
 
@@ -285,7 +290,10 @@ class JointKind:
         r  (3,)  origin, m
         p  (4,)  attitude, a unit quaternion
         """
-        return [x for e in elements for x in e.kind.from_pose(e, r, p)]
+        if len(elements) > 1:
+            where, fix = f"joint '{elements[0].joint}'", f"Give {type(self).__name__} the method `from_pose`."
+            raise ModelError(message(where, "no coordinates from poses", self.name, "a kind that has", fix))
+        return elements[0].kind.from_pose(elements[0], r, p)
 
     def second_axis(self, where: str, axis: tuple, axis2: tuple | None) -> tuple | None:
         """The second axis of a joint, checked and completed."""

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from polhode.model.joints.base import Element, JointKind
+import numpy as np
+
+from polhode.model.joints.base import Element, JointKind, read_apart
 from polhode.model.joints.prismatic import PRISMATIC
 from polhode.model.joints.spherical import BALL, OMEGA, QUATERNION
 
@@ -17,3 +19,7 @@ class FreeJoint(JointKind):
 
     def closing(self, elements: Sequence[Element]) -> None:
         """It holds nothing."""
+
+    def from_pose(self, elements: Sequence[Element], r: np.ndarray, p: np.ndarray) -> list[float]:
+        """Travels by the origin, turns by the attitude."""
+        return read_apart(elements, r, p)

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from polhode.model.joints.base import UPRIGHT, Closing, Element, JointKind
+import numpy as np
+
+from polhode.model.joints.base import UPRIGHT, Closing, Element, JointKind, read_apart
 from polhode.model.joints.prismatic import PRISMATIC
 from polhode.model.joints.revolute import REVOLUTE
 
@@ -18,3 +20,7 @@ class PlanarJoint(JointKind):
     def closing(self, elements: Sequence[Element]) -> Closing:
         """The plane across z."""
         return Closing("planar", UPRIGHT, UPRIGHT)
+
+    def from_pose(self, elements: Sequence[Element], r: np.ndarray, p: np.ndarray) -> list[float]:
+        """Travels by the origin, turns by the attitude."""
+        return read_apart(elements, r, p)

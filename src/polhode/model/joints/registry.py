@@ -31,26 +31,24 @@ JOINTS: dict[str, JointKind] = {
 }
 """All kinds of joints by name."""
 
-BUILT_IN = frozenset(JOINTS)
-"""The kinds of this package; kernels of models with others are not kept on disk."""
-
 K = TypeVar("K", bound=type[JointKind])
 
 
 def register_joint(kind: K) -> K:
     """Make a kind of joint known by its name, for `Joint`, files and everything else; also a decorator of the class.
 
-    A kind registered again under its name replaces the one before; those of this package cannot be replaced.
+    The same class, made again, replaces the one before; another class of its name is refused.
     """
     if not (isinstance(kind, type) and issubclass(kind, JointKind)):
         raise ModelError(message("register_joint", "not a kind of joint", shown(kind), "a subclass of ph.JointKind"))
     where = f"register_joint, {kind.__name__}"
     check_name(where, "joint kind", getattr(kind, "name", None))
-    if kind.name in BUILT_IN:
-        raise ModelError(message(where, "a name that is taken", repr(kind.name), "another name"))
     if not all(isinstance(element, ElementKind) for element, _ in kind.elements):
         raise ModelError(message(where, "elements", shown(kind.elements), "pairs of an ElementKind and its axis"))
     made = kind()
+    known = type(JOINTS.get(kind.name, made))
+    if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
+        raise ModelError(message(where, "a name twice", f"'{kind.name}' is {known.__name__}", "another `name`"))
     for names, size in (("coordinates", made.nq), ("dofs", made.nv)):
         if len(getattr(kind, names)) != size:
             raise ModelError(message(where, f"{names} of its elements", shown(getattr(kind, names)), f"{size} names"))

@@ -13,6 +13,7 @@ from polhode.dynamics.kinematics import frames
 from polhode.errors import InputError, ModelError, message
 from polhode.formats.load import load
 from polhode.model import Element, Model, Tree, make_tree, plain
+from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.tree import GROUND
 from polhode.scalar import Vec
 from polhode.show.vector.geometry import Array
@@ -232,8 +233,9 @@ class _ChainReader:
         for constraint in self.model.constraints:
             data = constraint.data
             ends = [of_body.get(data.get(f"body_{side}", ""), -1) for side in "ab"]
-            if "joint" in data and "source" in data:
-                ends = [of_joint.get(data["joint"], -1), of_joint.get(data["source"], -1)]
+            kind = CONSTRAINTS.get(constraint.type)
+            if kind and len(joints := kind.joints(data)) == 2:
+                ends = [of_joint.get(joint, -1) for joint in joints]
             if min(ends) >= 0 and ends[0] != ends[1]:
                 yield LoopClosure(constraint.name, (ends[0], ends[1]))
 

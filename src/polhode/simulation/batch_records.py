@@ -1,0 +1,129 @@
+"""Many runs of one model: what they are asked for, when they are sampled, what comes of them."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.dynamics import energy
+from polhode.errors import InputError, message
+from polhode.model import Tree
+from polhode.scalar import Scalar, Vec
+from polhode.simulation.compiled_run import RunSpec
+
+Named = Callable[[Scalar, Vec, Vec, Mapping[str, Scalar]], Any]
+"""A function of (t, q, v, numbers by name)"""
+
+
+@dataclass(frozen=True)
+class BatchSpec:
+    """What many runs have in common, and the names of what they have not.
+
+    run         a model under inputs, by a method; its `tau` and events may take a fourth argument, numbers by name
+    numbers     paths of the model's numbers that each run has its own of
+    free        further names, which only user functions see
+    outputs     by name, functions of (t, q, v, numbers by name), sampled along with the state
+    identity    what makes the user functions the same again; "": nothing does, and no kernel is kept on disk
+    """
+
+    run: RunSpec
+    numbers: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    outputs: Mapping[str, Named] | None = None
+    identity: str = ""
+
+
+def takes_numbers(function: Any) -> bool:
+    """Whether a user function asks for numbers by name, as its fourth argument."""
+    if not callable(function):
+        return False
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in given) == 4
+
+
+class TreeOutput(NamedTuple):
+    """An output that asks the machine itself, such as its energy."""
+
+    function: Callable[[Tree, Vec, Vec], Scalar]
+
+    def __call__(self, tree: Tree, q: Vec, v: Vec) -> Scalar:
+        """Its value at a state."""
+        return self.function(tree, q, v)
+
+
+KINETIC = TreeOutput(lambda tree, q, v: energy.energy(tree, q, v).kinetic)
+POTENTIAL = TreeOutput(lambda tree, q, v: energy.energy(tree, q, v).potential)
+"""The energies of a run."""
+
+
+@dataclass(frozen=True)
+class SampleTimes:
+    """When the runs of a batch are sampled, and how they step.
+
+    counts     (S,)  steps between samples, for equal steps of size h
+    times      (S + 1,)  of the samples, the first 0
+    tolerance  of steps under control
+    """
+
+    times: np.ndarray
+    counts: np.ndarray
+    h: float
+    tolerance: float
+
+    @property
+    def end(self) -> float:
+        """The time at which every run ends, s."""
+        return float(self.times[-1])
+
+    def beginning(self, steps: float = 100.0) -> "SampleTimes":
+        """The first so many steps, or with steps under control so many thousandths of the time."""
+        if self.h:
+            count = min(steps, float(np.sum(self.counts)))
+            return replace(self, times=np.array([0.0, count * self.h]), counts=np.array([count]))
+        return replace(self, times=np.array([0.0, self.end * min(1.0, steps / 1000)]), counts=np.ones(1))
+
+
+class BatchSamples(NamedTuple):
+    """Runs side by side, sampled: n runs, S + 1 samples; NaN after the end of a run.
+
+    status    (n,)  as in `step_state`
+    end       (n,)  the time each run reached;  q_end, v_end the state there
+    event     (n,)  the number of the event that ended it, −1: none
+    accepted  (n,)  steps
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    outputs: np.ndarray
+    status: np.ndarray
+    end: np.ndarray
+    q_end: np.ndarray
+    v_end: np.ndarray
+    event: np.ndarray
+    accepted: np.ndarray
+
+
+def equal_steps(duration: float, h: float, every: int) -> SampleTimes:
+    """Samples after every so many equal steps, and at the end."""
+    steps = round(duration / h)
+    if not steps or abs(duration / h - steps) > 1e-9 * max(steps, 1):
+        near = max(steps, 1) * h
+        fix = f"Take {near:.12g} s, or a step of {duration / max(steps, 1):.12g} s."
+        raise InputError(
+            message("sweep, duration", "not a whole number of steps", f"{duration:g} s", f"n × {h:g} s", fix)
+        )
+    numbers = [*np.arange(0, steps, every).tolist(), steps]
+    times = np.array(numbers) * h
+    times[-1] = duration
+    return SampleTimes(times, np.diff(numbers).astype(float), h, 0.0)
+
+
+def controlled_steps(times: Sequence[float], tolerance: float) -> SampleTimes:
+    """Samples at times, the first of them 0, with steps under control of a tolerance."""
+    given = np.array(times, dtype=float)
+    return SampleTimes(given, np.ones(len(given) - 1), 0.0, tolerance)

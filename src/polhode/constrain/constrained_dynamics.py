@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from polhode.constrain.absolute_coordinates import Absolute
 from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, MOST, ConstraintPolicy
-from polhode.constrain.function_constraints import row_names
+from polhode.constrain.function_constraints import check_linear, row_names
 from polhode.constrain.row_scales import Scales, ordered, scales
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
@@ -36,6 +36,7 @@ from polhode.model import Model, Tree, make_tree
 from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.description import check_constraint
 from polhode.model.per_model_cache import once_each
+from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, SharedFunction, Vec, identity, is_zero, iterate, jacobian, maximum, minimum, where
 from polhode.spatial import ORIGIN
 
@@ -374,13 +375,13 @@ def constrained_dynamics(model: Model, policy: ConstraintPolicy = DEFAULT_POLICY
 
 @once_each
 def _conditions(model: Model) -> tuple[tuple[ConstraintCondition, ...], Scales]:
+    found: list[ConstraintCondition] = []
     for constraint in model.constraints:
         check_constraint(model, constraint)
-    found = tuple(
-        c
-        for constraint in model.constraints
-        for c in constraints.conditions(
-            constraint, row_names(model, constraint) if constraint.kind.rows_by_trial else ()
-        )
-    )
-    return found, scales(model, make_tree(model), found)
+        kind = constraint.kind
+        made = constraints.conditions(constraint, row_names(model, constraint) if kind.rows_by_trial else ())
+        for condition in made if is_by_user(type(kind)) else ():
+            if not condition.holonomic:
+                check_linear(model, condition)
+        found += made
+    return tuple(found), scales(model, make_tree(model), tuple(found))

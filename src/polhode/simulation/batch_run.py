@@ -30,7 +30,7 @@ from polhode.simulation.derivatives.directions import Directions, directions, up
 from polhode.simulation.event_location import located
 from polhode.simulation.inputs import PD, Sampled, law_of
 from polhode.simulation.run_loop import LOOKS
-from polhode.system.algorithms import identity_text
+from polhode.system.identity import identity_text
 
 OFF = 1e-6
 """Distance of a start from the constraints, relative to 1 + its largest number, above which it is refused."""

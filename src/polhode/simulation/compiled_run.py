@@ -14,6 +14,7 @@ import numpy as np
 
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.constrained import CONSTRAINED_METHODS
@@ -29,8 +30,8 @@ from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.system import catalogue
-from polhode.system.algorithms import ChosenDynamics, chosen_dynamics, identity_text
-from polhode.system.quantities import forward_dynamics
+from polhode.system.algorithms import ChosenDynamics, chosen_dynamics
+from polhode.system.identity import identity_text
 from polhode.system.quantity import SystemSpec
 
 SHORT = 1e-6

@@ -11,13 +11,13 @@ import numpy as np
 
 from polhode.dynamics import kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.with_forces import needed
 from polhode.errors import InputError, message
 from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
 from polhode.model import Model, Tree
 from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, where
-from polhode.system.quantities import needed
 
 DIFFERENCE = 6e-6
 """The relative step of a central difference: the cube root of the rounding of a double balances its two errors."""

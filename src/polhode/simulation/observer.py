@@ -10,7 +10,7 @@ from polhode.kernel.backends.llvm.compile import kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, make_tree
 from polhode.scalar import Vec
-from polhode.system.algorithms import identity_text
+from polhode.system.identity import identity_text
 
 
 class Observer:

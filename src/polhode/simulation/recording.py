@@ -37,7 +37,7 @@ from polhode.simulation.run_options import MotionKeywords, RunOptions
 from polhode.simulation.run_records import Ending, Position, Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.work_limits import bytes_of_sample
-from polhode.system.algorithms import identity_text
+from polhode.system.identity import identity_text
 
 if TYPE_CHECKING:
     import xarray as xr

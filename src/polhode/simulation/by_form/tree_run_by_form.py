@@ -31,7 +31,7 @@ from polhode.simulation.by_form.run_by_form import WHERE, sampled_states, steps_
 from polhode.simulation.run_records import Samples, Segment
 from polhode.simulation.step_state import LARGEST
 from polhode.spatial import as_inertia
-from polhode.system.algorithms import identity_text
+from polhode.system.identity import identity_text
 from polhode.system.system import System
 
 SIZE = 14

@@ -49,7 +49,7 @@ def main() -> None:
                 end.synchronize()
                 times.append(cp.cuda.get_elapsed_time(begin, end) / 1e3)
             if n == 8:
-                expected = evaluate(graph, row=rows, count=count, h=1e-3, origin=0.0)
+                expected = evaluate(graph, packed=rows, count=count, h=1e-3, origin=0.0)
                 found[f"{real} error"] = float(np.max(abs(out.get() - expected)))
             else:
                 found[f"{real} steps/s, {n} trajectories"] = n * count / min(times)

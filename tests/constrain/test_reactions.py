@@ -6,7 +6,8 @@ import pytest
 import polhode as ph
 from close import assert_close
 from free_bodies import DATA, held, states
-from opened_loops import KINDS, matrix, opened, pair, state
+from opened_loops import KINDS, opened, pair, state
+from plain import matrix
 from polhode.model import plain
 
 G = 9.81

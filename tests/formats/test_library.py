@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from plain import matrix
 from polhode.bench.published import FOLDER as DATA
 from polhode.formats import registry
 from polhode.formats.library import bundled, names
@@ -76,17 +77,6 @@ def test_a_chain_has_the_links_of_its_name(links):
     chain = bundled(f"chain-{links}")
     assert (chain.nv, chain.joints[-1].child) == (links, f"link{links}")
     assert all(a.axis != b.axis for a, b in zip(chain.joints, chain.joints[1:], strict=False))
-
-
-def matrix(q):
-    w, x, y, z = q
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 def mass_matrix_and_gravity(model, q):

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from placing import placements, quaternion_matrix, random_configuration, zero_configuration
+from placing import placements, random_configuration, zero_configuration
+from plain import matrix_normalised
 from polhode.errors import ModelError, PolhodeError, PolhodeWarning
 from polhode.formats.mjcf import load_mjcf
 
@@ -42,7 +43,7 @@ def check_bodies(ours, theirs):
     for i, body in enumerate(bodies, 1):
         assert body.name == (theirs.body(i).name or f"body_{i}")
         assert body.mass == pytest.approx(theirs.body_mass[i], rel=TOLERANCE, abs=0), body.name
-        R = quaternion_matrix(theirs.body_iquat[i])
+        R = matrix_normalised(theirs.body_iquat[i])
         J = R @ np.diag(theirs.body_inertia[i]) @ R.T
         np.testing.assert_allclose(body.inertia_matrix(), J, rtol=0, atol=TOLERANCE * abs(J).max(), err_msg=body.name)
         if body.mass:

@@ -14,10 +14,10 @@ from placing import (
     moments,
     moved_moments,
     placements,
-    quaternion_matrix,
     random_configuration,
     zero_configuration,
 )
+from plain import matrix_normalised
 from polhode.errors import InputError, ModelError, PolhodeWarning
 from polhode.formats.urdf import load_urdf
 from polhode.formats.xml_guard import XmlElement, read_xml, write_xml
@@ -183,7 +183,7 @@ def test_links_and_joints_are_those_of_mujoco_uncompiled(robot):
     for peer in spec.bodies[1:]:
         body, joint = ours.body(peer.name), joint_of[peer.name]
         np.testing.assert_allclose(joint.position, peer.pos, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(quaternion_matrix(joint.orientation), quaternion_matrix(peer.quat), atol=1e-12)
+        np.testing.assert_allclose(matrix_normalised(joint.orientation), matrix_normalised(peer.quat), atol=1e-12)
         for moving in peer.joints:
             unit = np.array(joint.axis) / np.linalg.norm(joint.axis)
             np.testing.assert_allclose(unit, moving.axis / np.linalg.norm(moving.axis), atol=1e-12)

@@ -99,7 +99,7 @@ def test_a_function_that_raises_on_the_way_ends_the_run_with_what_it_said(option
         return [1.0]
 
     run = driven(limited, **options)
-    t = failed(run, "raised RuntimeError: no such time", "test_failures.py", "in limited")
+    t = failed(run, "raised RuntimeError: no such time", "test_run_loop_failures.py", "in limited")
     assert 0.4 < t <= 0.5
 
 

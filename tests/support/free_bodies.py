@@ -4,7 +4,7 @@ import numpy as np
 
 import polhode as ph
 from machines import random_inertia, unit
-from opened_loops import matrix
+from plain import matrix
 
 RNG = np.random.default_rng(11)
 PLACES = {

@@ -6,6 +6,7 @@ import numpy as np
 
 import polhode as ph
 from machines import random_inertia, random_q, unit
+from plain import ham, matrix
 
 KINDS = {
     "fixed": "weld",
@@ -18,17 +19,6 @@ KINDS = {
     "screw": "screw",
 }
 """The joints of a tree, and the constraints that do the same."""
-
-
-def product(p, q):
-    w, x = p[0], np.array(p[1:])
-    return np.array([w * q[0] - x @ q[1:], *(w * np.array(q[1:]) + q[0] * x + np.cross(x, q[1:]))])
-
-
-def matrix(p):
-    w, x = p[0], np.array(p[1:])
-    X = np.array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
-    return (w * w - x @ x) * np.eye(3) + 2 * np.outer(x, x) + 2 * w * X
 
 
 def turn_to(source, target):
@@ -52,7 +42,7 @@ def pair(kind, seed):
     position, orientation, axis = rng.normal(size=3) / 2, unit(rng.normal(size=4)), unit(rng.normal(size=3))
     options, data = {}, {}
     z_to_axis = turn_to((0, 0, 1), axis)
-    frame_a, frame_b = product(orientation, z_to_axis), z_to_axis
+    frame_a, frame_b = ham(orientation, z_to_axis), z_to_axis
     if kind == "screw":
         options["pitch"] = data["pitch"] = 0.3
     if kind == "universal":

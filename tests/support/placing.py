@@ -2,16 +2,7 @@
 
 import numpy as np
 
-
-def quaternion_matrix(q):
-    w, x, y, z = np.asarray(q, dtype=float) / np.linalg.norm(q)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+from plain import matrix_normalised
 
 
 def frame(R=None, p=(0.0, 0.0, 0.0)):
@@ -40,9 +31,9 @@ def motion(joint, q):
         case "planar":
             return frame(about((0, 0, 1), q[2]), (q[0], q[1], 0.0))
         case "spherical":
-            return frame(quaternion_matrix(q))
+            return frame(matrix_normalised(q))
         case "free":
-            return frame(quaternion_matrix(q[3:]), q[:3])
+            return frame(matrix_normalised(q[3:]), q[:3])
     raise AssertionError(joint.type)
 
 
@@ -64,7 +55,7 @@ def placements(model, q):
     def place(name):
         if name not in found:
             joint = joint_of[name]
-            origin = frame(quaternion_matrix(joint.orientation), joint.position)
+            origin = frame(matrix_normalised(joint.orientation), joint.position)
             found[name] = place(joint.parent) @ origin @ motion(joint, parts[joint.name])
         return found[name]
 

@@ -1,5 +1,4 @@
-"""What constraints do over the samples of a run: what they miss, their forces, their rank, and how near they are to
-losing it."""
+"""Constraints over the samples of a run: violation, reaction forces, rank, and the distance from losing rank."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -18,14 +17,15 @@ MISSED = ("constraint_residual", "constraint_rate")
 FORCES = ("multiplier", "reaction_force", "reaction_torque")
 STRENGTH = ("determined", "rank", "degrees_of_freedom", "smallest_singular_value")
 JOINTS = ("joint_force", "joint_torque")
-"""Variables of a run under constraints, by what is computed for them; those of joints only where they are asked for."""
+"""Variables of a Dataset under constraints, grouped by the call that computes them; those of joints only on request."""
 
 BLOCK = 2**25
-"""Bytes of the matrices of samples that are looked at together."""
+"""Bytes of the matrices that are decomposed together: large enough for NumPy's batches, small beside main memory."""
 
 
 class Strength(NamedTuple):
-    """Of each sample: singular values of the rows in their sizes (n, m); rank (n); whether λ is determined (n, k)."""
+    """For each sample: singular values of the rows, relative to their natural sizes (n, m); rank (n,); whether each
+    multiplier is determined (n, k)."""
 
     singular: np.ndarray
     rank: np.ndarray
@@ -33,16 +33,16 @@ class Strength(NamedTuple):
 
 
 class ConstraintMonitor:
-    """Looks at samples of a motion under constraints."""
+    """Computes the variables of constraints at samples of a motion."""
 
     def __init__(self, system: System) -> None:
         self.system, self.generic = system, 0
-        """The largest rank that was seen."""
+        """The largest rank so far."""
 
     def __call__(
         self, arrays: Mapping[str, np.ndarray], tau: np.ndarray, wanted: Sequence[str]
     ) -> dict[str, np.ndarray]:
-        """Those of the variables above that are wanted, by their names in a Dataset."""
+        """The wanted variables by their names in a Dataset."""
         system, found = self.system, dict[str, np.ndarray]()
         time, q, v = (arrays[name] for name in ("time", "q", "v"))
         if system.conditions and set(MISSED) & {*wanted}:
@@ -91,7 +91,7 @@ class ConstraintMonitor:
 
     @property
     def idle(self) -> list[str]:
-        """Rows that hold by themselves: zero at every configuration that was tried."""
+        """Names of the rows that hold by themselves: their entries of A are zero at random configurations."""
         system, rng = self.system, np.random.default_rng(0)
         tree, zero = make_tree(system.model), np.zeros(system.nv)
         steps = [Vec(rng.normal(size=system.nv).tolist()) for _ in range(3)]
@@ -102,14 +102,14 @@ class ConstraintMonitor:
 
 
 def _heads(name: str) -> Iterator[str]:
-    """Everything before a dot of a name, the longest first."""
+    """The parts of a name before each of its dots, the longest first."""
     while "." in name:
         name = name.rpartition(".")[0]
         yield name
 
 
 def strength(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Strength:
-    """Singular values, rank and determined rows at samples; where a sample is not finite, NaN, 0 and none."""
+    """Singular values, rank and determined multipliers at samples; NaN, 0 and none where a sample is not finite."""
     n, k, nv = len(time), len(system.constraint_names), system.nv
     found = Strength(np.full((n, min(k, nv)), np.nan), np.zeros(n, dtype=int), np.zeros((n, k), dtype=bool))
     size = max(BLOCK // (8 * (nv * nv + 2 * k * nv + k * k)), 1)

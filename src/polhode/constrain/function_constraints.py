@@ -1,4 +1,4 @@
-"""Constraints by functions, tried once: how many rows they have, and whether velocities enter linearly."""
+"""Constraints by user functions: a trial call tells how many rows they have, and whether velocities enter linearly."""
 
 import numpy as np
 
@@ -10,14 +10,15 @@ from polhode.model.constraints.function import function_residual
 from polhode.scalar import Vec
 
 LINEAR = 1e-9
-"""What r(v + w) − r(v) − r(w) + r(0) may be, relative to its terms, where r is linear in v."""
+"""Bound on r(v + w) − r(v) − r(w) + r(0), relative to its terms, for a residual that counts as linear in v: above
+the rounding of functions of many terms (1e-16 each), below any quadratic term that matters."""
 
 TRIES = 3
-"""States at which that is looked at."""
+"""Random states at which linearity is checked."""
 
 
 def row_names(model: Model, constraint: Constraint) -> tuple[str, ...]:
-    """The names of the rows of a constraint by a function, or the error that tells what is wrong with it."""
+    """The names of the rows of a constraint by a user function; a CompileError tells what is wrong with it."""
     where, rows = f"constraint '{constraint.name}', function", constraint.data.get("rows")
     count = rows if rows is None or isinstance(rows, int) else len(rows)
     expected = "one number or several" if count is None else f"{count} numbers, as `rows` says"

@@ -22,7 +22,7 @@ def conditions(constraint: Constraint, names: Sequence[str] = ()) -> list[Constr
 
 
 class ConstraintRows(NamedTuple):
-    """All conditions at an instant: φ, the rates r (rows of φ first), A v̇ = b of the accelerations."""
+    """All conditions at an instant: φ (m,), the rates r (k,) with those of φ first, A (k, nv) and b (k,) of A v̇ = b."""
 
     phi: Vec
     r: Vec
@@ -51,7 +51,7 @@ def speeds(tree: Tree, found: list[ConstraintCondition], t: Scalar, q: Vec, v: V
 
 
 def rows(tree: Tree, found: list[ConstraintCondition], t: Scalar, q: Vec, v: Vec) -> ConstraintRows:
-    """Everything about the conditions at an instant.
+    """The rows of all conditions at an instant.
 
     A = ∂r/∂v,  b = −d/ds r(t + s, q + s q̇, v):  ṙ = A v̇ − b                           Udwadia (3)–(5)
     """

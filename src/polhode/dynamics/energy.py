@@ -34,7 +34,7 @@ def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
     """Energies of the tree.                                                        Zoric (85)–(91)
 
     Potential: gravity (zero at the world's origin), joint springs, force elements. Armature is
-    part of the kinetic energy; what has no potential counts nothing.
+    part of the kinetic energy; forces without a potential count nothing.
     """
     at, bodies = _in_world(tree, q)
     kinetic: Scalar = 0.0

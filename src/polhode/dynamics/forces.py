@@ -12,14 +12,14 @@ from polhode.spatial import ORIGIN, Frame
 
 
 class Acting(NamedTuple):
-    """All that acts: wrenches on elements (their axes, their origins) and generalised forces."""
+    """Wrenches on elements, in their axes at their origins, and generalised forces (nv,)."""
 
     wrenches: dict[int, tuple[Vec, Vec]]
     generalized: Vec
 
 
 def acting(tree: Tree, t: Scalar, q: Vec, v: Vec, given: Mapping[str, tuple[Vec, Vec]] | None = None) -> Acting:
-    """Everything but gravity, at time t.
+    """Everything that acts on a tree but gravity, at time t.
 
     given  force and couple on bodies by name, world axes, at the body's origin
     """

@@ -1,4 +1,4 @@
-"""Reactions: what constraints and joints do to the bodies they hold, as forces and torques.
+"""Reactions: the forces and torques of constraints and joints on the bodies they hold.
 
 The force of a constraint is the one whose power is that of its multipliers: λ·r = F·u + T·ω for any velocity (u, ω)
 of body b against body a, so it is read off the residual by moving the frame on b alone.
@@ -73,7 +73,7 @@ def on_bodies(
 
 
 def joint_loads(tree: Tree, q: Vec, v: Vec, vd: Vec, wrenches: inverse.Wrenches) -> list[tuple[Vec, Vec]]:
-    """What each joint gives to its child, its drive included: force, and torque about the child's origin.
+    """The load of each joint on its child, its drive included: force, and torque about the child's origin.
 
     In the axes of the joint frame, which is fixed in the parent; joints in the order of the tree's elements.
     """

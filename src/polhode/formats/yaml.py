@@ -26,6 +26,7 @@ from polhode.formats import schema
 from polhode.formats.document import Document, Path_, no_collection, read_document, read_text
 from polhode.formats.expression import Fault, is_name
 from polhode.formats.expression_functions import Conditions, Curve, Expression, expression
+from polhode.formats.file_values import ExpressionTexts, frozen, read_number, short
 from polhode.model import Body, Constraint, ForceElement, Joint, Model, Parameter, Start
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
@@ -76,7 +77,7 @@ def model_from_yaml(text: str, where: str) -> Model:
 def _read(text: str, where: str) -> Model:
     document = read_document(text, where)
     if not isinstance(document.data, dict):
-        found = schema.short(document.data)
+        found = short(document.data)
         raise ModelError(message(document.place(()), "not a model", found, "keys such as name, bodies, joints"))
     context = {"parameters": _parameters(document)}
     try:
@@ -94,7 +95,7 @@ def _parameters(document: Document) -> dict[str, float]:
         try:
             if not is_name(name):
                 raise Fault("a parameter that cannot be called so", f"'{name}'", "a letter, then letters, digits or _")
-            values[name] = plain(schema.read_number(value, values))
+            values[name] = plain(read_number(value, values))
         except Fault as fault:
             where = document.place(("parameters", name))
             raise ModelError(message(where, fault.what, fault.found, fault.expected, fault.fix)) from None
@@ -111,7 +112,7 @@ def _faults(document: Document, error: ValidationError) -> str:
 def _fault(document: Document, fault: Mapping[str, Any]) -> tuple[int, str]:
     """The line and the text of one fault."""
     path, kind = _path(document.data, fault["loc"]), fault["type"]
-    context, found, fix = fault.get("ctx", {}), schema.short(fault["input"]), ""
+    context, found, fix = fault.get("ctx", {}), short(fault["input"]), ""
     keys = _keys(document.data, path[:-1])
     described = keys[path[-1]].description if path and path[-1] in keys else None
     if kind == "polhode":
@@ -163,7 +164,7 @@ def _keys(data: Any, path: Path_) -> dict[str, Any]:
 def _model(document: Document, entry: schema.ModelEntry) -> Model:
     """The records of what was read; each of them checks itself."""
     values: dict[str, Any] = {
-        key: schema.frozen(getattr(entry, key)) for key in ("name", "gravity") if key in entry.model_fields_set
+        key: frozen(getattr(entry, key)) for key in ("name", "gravity") if key in entry.model_fields_set
     }
     if entry.start is not None:
         values["start"] = Start(**_given(entry.start))
@@ -187,7 +188,7 @@ def _force(name: str, entry: BaseModel) -> ForceElement:
 def _given(entry: BaseModel) -> dict[str, Any]:
     """The values a file gives, in the order of the fields; the records know the defaults of the others."""
     given = entry.model_fields_set
-    return {name: schema.frozen(value) for name, value in entry.__dict__.items() if name in given}
+    return {name: frozen(value) for name, value in entry.__dict__.items() if name in given}
 
 
 def _joint(name: str, entry: schema.JointEntry) -> Joint:
@@ -223,7 +224,7 @@ def _uncrossed(name: str, values: dict[str, Any]) -> dict[str, Any]:
 
 def _constraint(name: str, entry: BaseModel, joints: Sequence[Joint] = ()) -> Constraint:
     if isinstance(entry, schema.KeptEntry):
-        data = {key: schema.frozen(value) for key, value in (entry.model_extra or {}).items()}
+        data = {key: frozen(value) for key, value in (entry.model_extra or {}).items()}
         return Constraint(name, entry.type, data)
     values = _given(entry)
     kind = values.pop("type")
@@ -244,7 +245,7 @@ def _constraint(name: str, entry: BaseModel, joints: Sequence[Joint] = ()) -> Co
     return constraint
 
 
-def _conditions(name: str, written: schema.ExpressionTexts, joints: Sequence[Joint]) -> Conditions:
+def _conditions(name: str, written: ExpressionTexts, joints: Sequence[Joint]) -> Conditions:
     """The function of a constraint, from the expressions of its residuals."""
     places, at = list[tuple[str, int]](), 0
     for joint in joints:
@@ -254,13 +255,11 @@ def _conditions(name: str, written: schema.ExpressionTexts, joints: Sequence[Joi
     return Conditions(_expressions(name, written, ("t", *(joint for joint, _ in places)), fix), tuple(places))
 
 
-def _curve(name: str, written: schema.ExpressionTexts) -> Curve:
+def _curve(name: str, written: ExpressionTexts) -> Curve:
     return Curve(_expressions(name, written, ("x", "y", "z"), "A curve is two expressions of x, y and z."))
 
 
-def _expressions(
-    name: str, written: schema.ExpressionTexts, variables: tuple[str, ...], fix: str
-) -> tuple[Expression, ...]:
+def _expressions(name: str, written: ExpressionTexts, variables: tuple[str, ...], fix: str) -> tuple[Expression, ...]:
     """The residuals of a constraint as functions of variables."""
     try:
         return tuple(expression(text, written.parameters, variables) for text in written.texts)
@@ -431,7 +430,7 @@ def _scalar(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         text = repr(float(value)).replace("inf", ".inf").replace("nan", ".nan")
         return text.replace("e", ".0e") if "e" in text and "." not in text else text  # 1e-3 is text to some readers
-    raise ModelError(message("to_yaml", "cannot be written", schema.short(value), "numbers, text, lists, mappings"))
+    raise ModelError(message("to_yaml", "cannot be written", short(value), "numbers, text, lists, mappings"))
 
 
 def _text(text: str) -> str:

@@ -5,9 +5,8 @@ Compiled code fills blocks of step states; between blocks Python looks at the cl
 
 import time
 from collections.abc import Generator, Iterator
-from functools import partial
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,48 +14,34 @@ from polhode.errors import InputError, message, told
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import method_named
 from polhode.result.dataset import Extra
-from polhode.scalar import UNIT_TOLERANCE
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec
-from polhode.simulation.event_location import located
+from polhode.simulation.event_location import EventHit, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_records import Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
 
 BLOCK_SECONDS = 0.2
-"""How long compiled code may run before the clock, and the user, are looked at."""
+"""How long compiled code may run between looks at the clock and for Ctrl-C: a user waits no longer for an answer."""
 
 MOST_STATES = 4096
-"""Step states of one block."""
+"""Step states of one block at most: its table stays within a few megabytes."""
 
 PACE = 100_000
-"""Steps by which it is judged how many a run will take."""
+"""Steps from whose pace the steps of the whole run are estimated."""
 
 MOST_EVENTS = 1_000_000
-"""Events that a run may pass before it ends: each is kept."""
+"""Events after which a run ends as failed: each is kept in memory."""
 
 LOOKS = 1000
-"""With events no controlled step is longer than this part of the run: two zeros within one step are not seen."""
+"""With events a controlled step is at most the duration over this: two zeros within one step would not be seen."""
 
 IDLE = 10
-"""Resets in a step state while no time passes, beyond the number of events, after which a run ends."""
+"""Resets one after the other while no time passes, beyond the number of events, after which a run ends."""
 
-TINY = 1e-300
+
+LEAST = 1e-300
 """Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
-
-
-class EventHit(NamedTuple):
-    """An event that changes the motion: its number, where it lies, its function there and before, and its step."""
-
-    k: int
-    t: float
-    q: np.ndarray
-    v: np.ndarray
-    g: float
-    side: float
-    begin: float
-    h: float
-
 
 NONE = np.zeros(0)
 
@@ -260,25 +245,25 @@ class RunLoop:
         while (accepted := self._accepted()) < segment.counts[-1]:
             first = int(np.searchsorted(segment.counts, accepted, "right"))
             goals = segment.counts[first : first + self._block(len(segment.counts) - first)]
-            if partial := goals[0] - accepted > self._most:
+            if piece := goals[0] - accepted > self._most:
                 goals = np.array([accepted + self._most])
             table = np.empty((len(goals) + 1, compiled.width))
             table[0] = at.packed
             self._run(table, [np.diff(goals, prepend=accepted), segment.h, segment.begin])
-            if partial:
+            if piece:
                 self._most = max(1, int(self._most * min(BLOCK_SECONDS * self._rate, 10.0)))
             status = compiled.field(table, "status")[1:]
             short = np.flatnonzero(status != step_state.GOING)
             good = int(short[0]) if len(short) else len(goals)
             at.packed = table[min(good + 1, len(goals))].copy()
             self._note(segment)
-            kept = 0 if partial else min(good, len(segment.samples) - first)
+            kept = 0 if piece else min(good, len(segment.samples) - first)
             q, v = compiled.field(table, "q")[1 : kept + 1], compiled.field(table, "v")[1 : kept + 1]
             yield from self._given(segment.samples[first : first + kept], q, v, np.full(kept, segment.h))
             if good < len(goals) and status[good] == step_state.EVENT:
                 yield from self._at_events(segment, NONE)
                 here = segment.samples[first + good : first + good + 1]
-                if self._accepted() == goals[good] and not partial and self.ending.status == "finished":
+                if self._accepted() == goals[good] and not piece and self.ending.status == "finished":
                     yield from self._given(here, at.q[None], at.v[None], np.array([segment.h]))
             elif good < len(goals):
                 yield from self._fault(segment, float(status[good]))
@@ -314,11 +299,6 @@ class RunLoop:
 
     # events
 
-    def _inside(self, step: Segment, packed: np.ndarray, theta: float) -> np.ndarray:
-        """t, q, v and the functions of the events within the last step of a step state."""
-        settings = (step.h, step.begin) if self.compiled.spec.fixed else ()
-        return self.compiled.inside(packed, theta, settings, self.position.level)
-
     def _at_events(self, segment: Segment, pending: np.ndarray) -> Iterator[Samples]:
         """All events of the last step, one after the other, and the samples before one that changes the motion."""
         at = self.position
@@ -333,36 +313,19 @@ class RunLoop:
         if hit is not None and self.ending.status != "finished":
             yield from self._last(hit.t - hit.begin)
 
-    def _passed(
-        self, step: Segment, packed: np.ndarray, pending: np.ndarray
-    ) -> Generator[Samples, None, EventHit | None]:
-        """Note the events of a step up to the first that changes the motion, and give the samples before that."""
-        nq, nv = self.compiled.model.nq, self.compiled.model.nv
-        begin, end = (float(self._inside(step, packed, theta)[0]) for theta in (0.0, 1.0))
-        for theta, k in sorted(self._crossings(step, packed)):
-            event, found = self.events[k], self._inside(step, packed, theta)
-            t, q, v = float(found[0]), found[1 : 1 + nq], found[1 + nq : 1 + nq + nv]
-            self.ending.events.append((t, event.name))
+    def _passed(self, step: Segment, packed: np.ndarray, due: np.ndarray) -> Generator[Samples, None, EventHit | None]:
+        """Note the events of a step up to the first that changes the motion, and give the samples due before it."""
+        within = StepEvents(self.compiled, step, packed, self.position.level)
+        for hit in within.hits():
+            event = self.events[hit.k]
+            self.ending.events.append((hit.t, event.name))
             if not event.terminal and not event.reset:
                 continue
-            for sample in pending[(pending > begin) & (pending < t)]:
-                state = self._inside(step, packed, (sample - begin) / (end - begin))[1 : 1 + nq + nv]
-                yield from self._given(np.array([sample]), state[None, :nq], state[None, nq:], np.array([end - begin]))
-            side = float(self.compiled.field(packed, "g_before")[k])
-            return EventHit(k, t, q, v, float(found[1 + nq + nv + k]), side, begin, end - begin)
+            for sample in due[(due > hit.begin) & (due < hit.t)]:
+                _, q, v, _ = within.at((sample - hit.begin) / hit.h)
+                yield from self._given(np.array([sample]), q[None], v[None], np.array([hit.h]))
+            return hit
         return None
-
-    def _crossings(self, step: Segment, packed: np.ndarray) -> Iterator[tuple[float, int]]:
-        """Where in the last step which functions cross zero."""
-        first = 1 + self.compiled.model.nq + self.compiled.model.nv
-
-        def value(k: int, theta: float) -> float:
-            return float(self._inside(step, packed, theta)[first + k])
-
-        before, after = (self.compiled.field(packed, name).tolist() for name in ("g_before", "g"))
-        for k, crossing in enumerate(self.compiled.spec.crossings):
-            if step_state.crossed((crossing,), (before[k],), (after[k],)):
-                yield located(crossing, before[k], partial(value, k)), k
 
     def _applied(self, hit: EventHit) -> bool:
         """Put the machine where an event puts it; whether the run goes on."""
@@ -378,29 +341,14 @@ class RunLoop:
             fix = "bring the machine to rest there, or make the event terminal"
             self._failed(f"event '{event.name}' resets the motion again and again while no time passes ({fix})")
             return False
-        if self._slope(hit) * hit.side > 0:  # touched, or lost in rounding: it leaves by itself
+        if slope(self.compiled, hit, at) * hit.side > 0:  # touched, or lost in rounding: it leaves by itself
             return True
         try:
-            q, v = (np.array(x, dtype=float) for x in event.reset(hit.t, hit.q.copy(), hit.v.copy()))
-            wrong = self._wrong(q, v)
-        except Exception as error:
-            wrong = told(error)
-        if wrong:
-            self._failed(f"reset of event '{event.name}' {wrong}")
+            at.q, at.v = reset_state(self.compiled, event, hit)
+        except InputError as error:
+            self._failed(f"reset of event '{event.name}' {error}")
             return False
-        at.q, at.v = q, v
         return True
-
-    def _wrong(self, q: np.ndarray, v: np.ndarray) -> str:
-        """What is wrong with a state that a reset gave."""
-        at = self.position
-        if q.shape != at.q.shape or v.shape != at.v.shape:
-            return f"gave shapes {q.shape}, {v.shape}, not {at.q.shape}, {at.v.shape}"
-        if not np.all(np.isfinite([*q, *v])):
-            return f"gave {str([*q.tolist(), *v.tolist()])[:80]}, not finite numbers"
-        sizes = [np.linalg.norm(q[list(e.q)]) for e in self.compiled.tree.elements if e.kind.quaternion]
-        off = max((abs(size - 1) for size in sizes), default=0.0)
-        return f"gave a quaternion {off:.3g} off the unit sphere" if off > UNIT_TOLERANCE else ""
 
     def _back_to_grid(self, segment: Segment, hit: EventHit | None) -> Iterator[Samples]:
         """Equal steps: after a reset a shorter one back to their grid, or up to the next reset."""
@@ -432,14 +380,8 @@ class RunLoop:
         """A step state that starts where an event lies, with the side that its function goes to."""
         g = self.compiled.field(packed[None], "g")[0]
         if abs(g[hit.k]) <= abs(hit.g):  # else the reset moved the machine away
-            g[hit.k] = TINY * np.sign(self._slope(hit))
+            g[hit.k] = LEAST * np.sign(slope(self.compiled, hit, self.position))
         return packed
-
-    def _slope(self, hit: EventHit) -> float:
-        """How the function of an event grows from the position on."""
-        at, function = self.position, self.events[hit.k].function
-        here, later = (self.compiled.ahead(at.t, at.q, at.v, h, at.level) for h in (0.0, 1e-4 * hit.h))
-        return float(function(*later)) - float(function(*here))
 
     # faults
 

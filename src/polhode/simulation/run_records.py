@@ -1,4 +1,4 @@
-"""The records of a run: what is watched for, where it stands, what it gives away, how it ended."""
+"""The records of a run: events to watch for, its segments, its position, blocks of samples, its ending."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from polhode.scalar import flag, is_real, shown
 
 @dataclass(frozen=True)
 class Event:
-    """Something to watch for: the zero of a function of (t, q, v).
+    """An event: the zero of a function of (t, q, v).
 
     function   on generic scalars, as polhode.sin; a number
     direction  1: only where it grows, −1: only where it falls, 0: both
     terminal   whether the run ends there
-    reset      (t, q, v) -> (q, v) after it, on arrays; None: the motion goes on as it is
+    reset      (t, q, v) -> (q, v) after it, on arrays; None: the motion continues as it is
 
     A zero at the start is none. A function that is zero twice within one step is not seen; steps under control
     are at most a thousandth of the run, equal ones as long as they are.
@@ -50,7 +50,7 @@ def listed(events: Any) -> tuple[Event, ...]:
 
 @dataclass
 class Ending:
-    """How a run ended, and what it counted."""
+    """How a run ended: its status and reason; steps accepted and rejected, their smallest and largest size; events."""
 
     status: str = "finished"
     reason: str = ""
@@ -66,7 +66,7 @@ class Ending:
 
 
 class Samples(NamedTuple):
-    """A block of samples: times (n,), q (n, nq), v (n, nv), and the steps that led there (n,)."""
+    """A block of samples: times (n,), q (n, nq), v (n, nv), and the sizes of the steps that led there (n,), s."""
 
     time: np.ndarray
     q: np.ndarray
@@ -78,15 +78,15 @@ class Samples(NamedTuple):
 
 @dataclass
 class Position:
-    """Where a run stands: what a checkpoint needs to go on from here, to the last bit."""
+    """Where a run is: what a checkpoint holds, so that a resumed run has the same bits."""
 
     t: float
     q: np.ndarray
     v: np.ndarray
     packed: np.ndarray | None = None
-    """None: at the start of a segment."""
+    """The step state as one row of numbers; None: at the start of a segment."""
     sample: int = 0
-    """The number of the last sample given away."""
+    """Samples given away so far, those of the start apart."""
     segment: int = 0
     level: np.ndarray | None = None
     """Forces that a sampled controller holds."""
@@ -94,11 +94,11 @@ class Position:
     """The time of the last sample."""
     reset_at: float = -1.0
     idle: int = 0
-    """When an event reset the motion last, and how often it did since without time passing."""
+    """Time of the last reset of the motion by an event, and resets since then while no time passed."""
 
 
 class Segment(NamedTuple):
-    """A stretch of a run without a break: from one time to another, with steps of one size (or smaller)."""
+    """A part of a run without a break: from one time to another, with steps of one size h (or smaller)."""
 
     begin: float
     end: float

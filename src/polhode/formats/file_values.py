@@ -1,0 +1,186 @@
+"""Values of a model file: how each sort of value is read, and how a JSON schema describes it."""
+
+import math
+import re
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Discriminator, Field, PlainValidator, StrictBool, StrictStr, Tag, ValidationInfo, WithJsonSchema
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypeAliasType
+
+from polhode.formats.expression import Fault, evaluate, is_name
+from polhode.formats.expression_functions import Expression, expression
+from polhode.model import Parameter
+from polhode.model.keys import Key
+from polhode.model.numbers import plain
+
+EXPECTED_NUMBER = "a number, an expression such as 2*pi, or the name of a parameter"
+
+
+def custom(fault: Fault) -> PydanticCustomError:
+    """A fault as pydantic carries it."""
+    context = {"what": fault.what, "found": fault.found, "expected": fault.expected, "fix": fault.fix}
+    return PydanticCustomError("polhode", "{what}", context)
+
+
+def short(value: Any) -> str:
+    """A value of a file, fit for a message."""
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _number(value: Any, info: ValidationInfo) -> float | Parameter:
+    try:
+        return read_number(value, info.context["parameters"] if info.context else {})
+    except Fault as fault:
+        raise custom(fault) from None
+
+
+def read_number(value: Any, parameters: dict[str, float]) -> float | Parameter:
+    """A number, or a parameter by name; an expression of both becomes a number."""
+    if type(value) is float and math.isfinite(value):
+        return value
+    if isinstance(value, dict) and set(value) == {"parameter", "value"} and isinstance(value["parameter"], str):
+        return _inline(value["parameter"], value["value"], parameters)
+    if isinstance(value, str):
+        if is_name(value) and value in parameters:
+            return Parameter(value, parameters[value])
+        return evaluate(value, {name: x for name, x in parameters.items() if is_name(name)})
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Fault("not a number", short(value), EXPECTED_NUMBER)
+    if not math.isfinite(value):
+        raise Fault("not a finite number", f"{value}", EXPECTED_NUMBER)
+    return float(value)
+
+
+def _inline(name: str, given: Any, parameters: dict[str, float]) -> Parameter:
+    number = plain(read_number(given, parameters))
+    if parameters.setdefault(name, number) != number:
+        found = f"'{name}' is {parameters[name]:g} and {number:g}"
+        raise Fault("a parameter with two values", found, "one value for each name")
+    return Parameter(name, number)
+
+
+def _value(value: Any, info: ValidationInfo) -> float:
+    """A number that is no parameter of the model: one counts with its value."""
+    return plain(_number(value, info))
+
+
+def _motion(value: Any, info: ValidationInfo) -> float | Parameter | Expression:
+    """A number, or an expression of the time t."""
+    parameters = info.context["parameters"] if info.context else {}
+    if not isinstance(value, str) or "t" in parameters or not re.search(r"\bt\b", value):
+        return _number(value, info)
+    try:
+        return expression(value, {name: x for name, x in parameters.items() if is_name(name)}, ("t",))
+    except Fault as fault:
+        raise custom(fault) from None
+
+
+class ExpressionTexts(NamedTuple):
+    """Expressions of a file, not yet read, and the parameters that they may use."""
+
+    texts: tuple[str, ...]
+    parameters: dict[str, float]
+
+
+def _expression_texts(value: Any, info: ValidationInfo) -> ExpressionTexts:
+    texts = tuple(value) if isinstance(value, list) else (value,)
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise custom(Fault("not an expression", short(value), "an expression, or a list of them"))
+    parameters = info.context["parameters"] if info.context else {}
+    return ExpressionTexts(texts, {name: x for name, x in parameters.items() if is_name(name)})
+
+
+def _limit(value: Any, info: ValidationInfo) -> float:
+    return value if isinstance(value, float) and math.isinf(value) else _value(value, info)
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, str) and value:
+        return value
+    fix = "Put quotes around a number that is a name." if isinstance(value, (int, float)) else ""
+    raise custom(Fault("not a name", short(value), "text", fix))
+
+
+def frozen(value: Any) -> Any:
+    """Plain data as records keep it: lists become tuples."""
+    if isinstance(value, list):
+        return tuple([frozen(x) if isinstance(x, (list, dict)) else x for x in value])
+    if isinstance(value, dict):
+        return {name: frozen(x) for name, x in value.items()}
+    return value
+
+
+def _one_or_each(value: Any) -> str:
+    return "one each" if isinstance(value, list) else "one number"
+
+
+def _moments_or_rows(value: Any) -> str:
+    return "three rows" if isinstance(value, list) and value and isinstance(value[0], list) else "three moments"
+
+
+_EXPRESSION = {"type": "string", "description": "An expression, or the name of an entry of `parameters`."}
+_INLINE = {
+    "type": "object",
+    "properties": {"parameter": {"type": "string"}, "value": {"type": ["number", "string"]}},
+    "required": ["parameter", "value"],
+    "additionalProperties": False,
+}
+Number = TypeAliasType(
+    "Number",
+    Annotated[Any, PlainValidator(_number), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
+)
+Value = TypeAliasType("Value", Annotated[Any, PlainValidator(_value), WithJsonSchema({"type": ["number", "string"]})])
+Limit = TypeAliasType("Limit", Annotated[Any, PlainValidator(_limit), WithJsonSchema({"type": ["number", "string"]})])
+Name = TypeAliasType("Name", Annotated[Any, PlainValidator(_name), WithJsonSchema({"type": "string", "minLength": 1})])
+Vector = TypeAliasType("Vector", Annotated[list[Number], Field(min_length=3, max_length=3)])
+Each = TypeAliasType(
+    "Each",
+    Annotated[
+        Annotated[Number, Tag("one number")] | Annotated[list[Number], Tag("one each")],
+        Discriminator(_one_or_each),
+    ],
+)
+Limits = TypeAliasType(
+    "Limits",
+    Annotated[
+        Annotated[Limit, Tag("one number")] | Annotated[list[Limit], Tag("one each")],
+        Discriminator(_one_or_each),
+    ],
+)
+Inertia = TypeAliasType(
+    "Inertia",
+    Annotated[
+        Annotated[Vector, Tag("three moments")]
+        | Annotated[Annotated[list[Vector], Field(min_length=3, max_length=3)], Tag("three rows")],
+        Discriminator(_moments_or_rows),
+    ],
+)
+Angles = TypeAliasType("Angles", Annotated[list[Value], Field(min_length=3, max_length=3)])
+Motion = TypeAliasType(
+    "Motion",
+    Annotated[Any, PlainValidator(_motion), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
+)
+_TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+Expressions = TypeAliasType("Expressions", Annotated[Any, PlainValidator(_expression_texts), WithJsonSchema(_TEXTS)])
+
+FILE_TYPES: dict[str, Any] = {
+    "number": Number,
+    "numbers": Annotated[list[Number], Field(min_length=2)],
+    "vector": Vector,
+    "direction": Vector,
+    "quaternion": Annotated[list[Number], Field(min_length=4, max_length=4)],
+    "body": Name,
+    "joint": Name,
+    "word": StrictStr,
+    "flag": StrictBool,
+}
+"""How a file writes what a key holds."""
+
+
+def type_of(key: Key) -> Any:
+    """The type of the values of a key of a force element or a constraint."""
+    if key.choices:
+        return Annotated[StrictStr, WithJsonSchema({"enum": list(key.choices)})]
+    return Motion if key.of_time and key.holds == "number" else FILE_TYPES[key.holds]

@@ -60,7 +60,7 @@ def congruence(R: Vec, S: Vec) -> Vec:
 
 
 def snapped(R: Vec) -> Vec:
-    """Direction cosines with those that are 0, 1 or −1 but for rounding made so: what is left of cos(π/2) folds nothing."""
+    """Direction cosines with those that are 0, 1 or −1 but for rounding made so, so that what vanishes folds."""
     return Vec([Vec([float(round(x)) if _is_whole(x) else x for x in row]) for row in R])
 
 

@@ -188,16 +188,14 @@ def integrate(tree: Tree, q: Vec, dv: Vec) -> Vec:
 
 def difference(tree: Tree, q0: Vec, q1: Vec) -> Vec:
     """δ with q0 ⊕ δ = q1, the shorter way round for quaternions: 2 log(p0*∘p1), scalar part ≥ 0.    BEYOND §3"""
-    return _joined(
-        tree.nv, ((e.v, e.kind.difference(own_coordinates(e, q0), own_coordinates(e, q1))) for e in tree.elements)
-    )
+    pairs = ((e, own_coordinates(e, q0), own_coordinates(e, q1)) for e in tree.elements)
+    return _joined(tree.nv, ((e.v, e.kind.difference(a, b)) for e, a, b in pairs))
 
 
 def tangent(tree: Tree, q: Vec, qdot: Vec) -> Vec:
     """δ with q̇ = rate(q, δ), of a raw q̇: 2 p*∘ṗ/‖p‖² for quaternions, q̇ itself for everything else."""
-    return _joined(
-        tree.nv, ((e.v, e.kind.tangent(own_coordinates(e, q), own_coordinates(e, qdot))) for e in tree.elements)
-    )
+    pairs = ((e, own_coordinates(e, q), own_coordinates(e, qdot)) for e in tree.elements)
+    return _joined(tree.nv, ((e.v, e.kind.tangent(a, b)) for e, a, b in pairs))
 
 
 def normalised(tree: Tree, q: Vec) -> Vec:

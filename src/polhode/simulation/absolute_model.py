@@ -25,12 +25,12 @@ class AbsoluteModel:
     """A machine in absolute coordinates, and the model with joints that it was made of."""
 
     model: Model
-    """Every body on a free joint: q holds (x, p) of each body, v its (ẋ, ω in body axes), in the order of the bodies."""
+    """Every body on a free joint: q holds (x, p) of each body, v its (ẋ, ω in body axes), in their order."""
     source: Model
     """The model with joints."""
 
     def to(self, q: Array, v: Array) -> tuple[np.ndarray, np.ndarray]:
-        """Absolute coordinates (7 per body,) and velocities (6 per body,), from the state of the joints (nq,), (nv,)."""
+        """Absolute coordinates (7 per body) and velocities (6 per body) of a state (nq,), (nv,) of the joints."""
         tree = make_tree(self.source)
         found = seen.bodies(tree, *(Vec(np.asarray(x, dtype=float).tolist()) for x in (q, v)))
         order = self._order(tree)
@@ -65,8 +65,8 @@ class AbsoluteModel:
 def absolute(model: Model) -> AbsoluteModel:
     """The same machine in absolute coordinates: every body on a free joint of its own, every joint a constraint.
 
-    Stiffness, damping and armature of joints, and forces and constraints on their coordinates, have no meaning there and
-    are refused; `engine="absolute"` takes them, since it knows the state of the joints.
+    Stiffness, damping and armature of joints, forces and constraints on their coordinates have no meaning there and are
+    refused; `engine="absolute"` takes them, since it knows the state of the joints.
     """
     check_model("absolute", model)
     _check(model)

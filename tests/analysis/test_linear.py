@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import polhode as ph
 from analysis_cases import G, disk, four_bar, furthest, governor, rolling, top
-from polhode.analysis.equations_at_state import balance_of
+from polhode.analysis.equations_at_state import equations_at_state
 from polhode.analysis.symmetry import symmetries
 from polhode.cli import main
 
@@ -95,7 +95,7 @@ def test_prescribed_and_coupled_joints_are_no_freedoms():
 def test_symmetries_are_those_of_the_machine():
     def names(model, q=None):
         q = np.array(model.start.q if q is None and model.start else q if q is not None else [0.0] * model.nq)
-        found = symmetries(balance_of(model), q, np.zeros(model.nv), np.zeros(model.nv))
+        found = symmetries(equations_at_state(model), q, np.zeros(model.nv), np.zeros(model.nv))
         return {symmetry.name for symmetry in found}
 
     assert names(ph.load("pendulum")) == set()

@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -305,3 +306,9 @@ def test_only_hinges_go_to_exudyn():
 
     with pytest.raises(ph.PolhodeError, match=r"joint 'tip'.*\n.*found spherical; expected revolute"):
         exudyn_peer.hinges(ph.load("heavy-top"))
+
+
+def test_the_report_that_is_kept_can_be_read():
+    """benchmarks/speed.json: names in it are an interface."""
+    kept = Path(__file__).resolve().parents[2] / "benchmarks" / "speed.json"
+    assert len(report_from_json(kept.read_text(encoding="utf-8")).rows) > 100

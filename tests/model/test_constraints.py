@@ -23,7 +23,7 @@ from polhode.result.symmetry import conserved
 from polhode.scalar import Vec, jacobian
 from polhode.show.model_text import info_dict
 from polhode.spatial import ORIGIN
-from polhode.system.algorithms import identity_text
+from polhode.system.identity import identity_text
 
 TYPES = ["free", "free", "revolute", "prismatic"]
 
@@ -310,6 +310,27 @@ def test_own_kinds_are_kept_out_when_they_are_not_registered():
     with pytest.raises(ph.ModelError, match="no such type"):
         ph.compile(kept)
     ph.register_constraint(Ellipsoid)
+
+
+class Squared(ph.BodyConstraint):
+    """A blade with a residual that is not linear in the velocities."""
+
+    name = "squared-blade"
+    rate_rows = ("across",)
+
+    def velocities(self, a, b, data):
+        speed = ph.dot(b.axis(1), b.velocity - a.carries(b.o))
+        return speed * speed
+
+
+def test_rows_of_velocities_that_are_not_linear_are_refused():
+    ph.register_constraint(Squared)
+    try:
+        model = random_model(["free"], 3, constraints=[ph.Constraint("blade", "squared-blade", body_b="b0")])
+        with pytest.raises(ph.CompileError, match=r"constraint 'blade': not linear in v(.|\n)*row 'across'"):
+            ph.compile(model)
+    finally:
+        del CONSTRAINTS["squared-blade"]
 
 
 @pytest.mark.parametrize(

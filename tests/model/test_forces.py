@@ -19,7 +19,7 @@ from polhode.result.symmetry import conserved
 from polhode.scalar import Vec, cross
 from polhode.show.model_text import info_dict
 from polhode.spatial import ORIGIN
-from polhode.system.algorithms import identity_text
+from polhode.system.identity import identity_text
 
 TYPES = ["free", "revolute", "spherical", "prismatic", "universal"]
 

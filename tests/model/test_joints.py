@@ -22,7 +22,7 @@ from polhode.quaternion import rotation_matrix
 from polhode.result import labels
 from polhode.result.symmetry import conserved
 from polhode.scalar import Vec, derivative_along
-from polhode.system.algorithms import identity_text
+from polhode.system.identity import identity_text
 
 OURS = [*JOINTS]
 STEP = 1e-6

@@ -13,7 +13,7 @@ from polhode.system.catalogue import QUANTITIES
 from polhode.system.quantity import FIELDS, Request
 
 OTHERS = {"source", "export_c"}
-"""Methods of System that are no quantities."""
+"""Methods of System that are no with_forces."""
 
 
 @pytest.fixture(scope="module")

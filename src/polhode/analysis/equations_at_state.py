@@ -1,4 +1,4 @@
-"""The equations of one model at an instant, with v̇ and λ given: what is missing, and how that changes with q and v.
+"""The equations of one model at a state, with v̇ and λ given: their residuals, and the derivatives of these by q and v.
 
     M v̇ + bias − Aᵀλ − τ = 0,   A v̇ = b,   φ = 0,   r = 0,      r = A v (+ ∂φ/∂t)
 
@@ -20,17 +20,17 @@ from polhode.model import Model, make_tree
 from polhode.scalar import Dual, Scalar, Vec
 
 KEPT = 16
-"""Models whose equations are kept."""
+"""The most models whose equations are cached."""
 
 SETTLED = 1e-13
 """The residual of the constraints, in their natural sizes, at which projection ends."""
 
 ROUNDS = 30
-"""Projections that are tried."""
+"""The most projections onto the constraints."""
 
 
-class Missing(NamedTuple):
-    """What the equations miss: forces, accelerations along the rows, φ, r; and the rows A. On scalars, or in arrays."""
+class EquationResiduals(NamedTuple):
+    """Residuals of forces, of accelerations along the rows, φ, r; and the rows A; scalars or arrays."""
 
     force: Any
     along: Any
@@ -43,7 +43,7 @@ class Instant(NamedTuple):
     """A state with all that acts, in arrays.
 
     M, A       (n, n), (k, n)
-    phi, r     (h,), (k,)      what the constraints miss; the rates of φ come first in r and A
+    phi, r     (h,), (k,)      constraint violation; the rates of φ come first in r and A
     vd, lam    (n,), (k,)      the constrained acceleration and multipliers
     """
 
@@ -68,42 +68,43 @@ class Slopes(NamedTuple):
     r: np.ndarray
 
 
-class Balance:
+class EquationsAtState:
     """The equations of one model, for any state."""
 
     def __init__(self, model: Model) -> None:
-        self.model, self.tree, self._closed = model, make_tree(model), constrained_dynamics(model)
-        self.n, self.k = model.nv, len(self._closed.names) if self._closed else 0
-        self.held = self._closed.holonomic if self._closed else 0
+        self.model, self.tree, self._constrained = model, make_tree(model), constrained_dynamics(model)
+        self.n, self.k = model.nv, len(self._constrained.names) if self._constrained else 0
+        self.held = self._constrained.holonomic if self._constrained else 0
         """Rows of positions: the first ones."""
-        self.sizes = np.array(self._closed.sizes if self._closed else (), dtype=float)
-        self.names = self._closed.names if self._closed else []
+        self.sizes = np.array(self._constrained.sizes if self._constrained else (), dtype=float)
+        self.names = self._constrained.names if self._constrained else []
         self.symmetries: dict[bytes, list] = {}
         """What `symmetry.py` found, by the forces that act."""
         shapes = {"q": (model.nq,), "v": (self.n,), "vd": (self.n,), "lam": (self.k,), "t": ()}
-        self._graph = trace(self._missing, **shapes) if self._closed else None  # conditions differentiate themselves
+        # conditions differentiate themselves
+        self._graph = trace(self._residuals, **shapes) if self._constrained else None
 
-    def _missing(self, q: Vec, v: Vec, vd: Vec, lam: Vec, t: Scalar) -> Missing:
+    def _residuals(self, q: Vec, v: Vec, vd: Vec, lam: Vec, t: Scalar) -> EquationResiduals:
         acting = forces.acting(self.tree, t, q, v)
         needed = inverse.inverse_dynamics(self.tree, q, v, vd, wrenches=acting.wrenches) - acting.generalized
-        if self._closed is None:
-            return Missing(needed, Vec(), Vec(), Vec(), Vec())
-        rows = constraints.rows(self.tree, list(self._closed.conditions), t, q, v)
-        return Missing(needed - lam @ rows.A, rows.A @ vd - rows.b, rows.phi, rows.r, rows.A)
+        if self._constrained is None:
+            return EquationResiduals(needed, Vec(), Vec(), Vec(), Vec())
+        rows = constraints.rows(self.tree, list(self._constrained.conditions), t, q, v)
+        return EquationResiduals(needed - lam @ rows.A, rows.A @ vd - rows.b, rows.phi, rows.r, rows.A)
 
-    def missing(self, q: np.ndarray, v: np.ndarray, vd: np.ndarray, lam: np.ndarray, t: float) -> Missing:
-        """What the equations miss (without τ), as arrays."""
+    def residuals(self, q: np.ndarray, v: np.ndarray, vd: np.ndarray, lam: np.ndarray, t: float) -> EquationResiduals:
+        """The residuals without τ, as arrays."""
         found = self._evaluated(t, *(Vec(x) for x in (q, v, vd, lam)))
         force, along, phi, r, A = (np.array(part, dtype=float) for part in found)
-        return Missing(force, along, phi, r, A.reshape(self.k, self.n))
+        return EquationResiduals(force, along, phi, r, A.reshape(self.k, self.n))
 
-    def _evaluated(self, t: float, q: Vec, v: Vec, vd: Vec, lam: Vec) -> Missing:
+    def _evaluated(self, t: float, q: Vec, v: Vec, vd: Vec, lam: Vec) -> EquationResiduals:
         given: dict[str, Any] = {"q": q, "v": v, "vd": vd, "lam": lam, "t": float(t)}
         with np.errstate(all="ignore"):
-            return replay(self._graph, **given) if self._graph else self._missing(**given)
+            return replay(self._graph, **given) if self._graph else self._residuals(**given)
 
     def slopes(self, q: np.ndarray, v: np.ndarray, vd: np.ndarray, lam: np.ndarray, t: float) -> Slopes:
-        """How what is missing changes with q and v."""
+        """The derivatives of the residuals by q and v."""
         n = self.n
         along_q = np.hstack([self.tangents(q), np.zeros((len(q), n))])
         along_v = np.hstack([np.zeros((n, n)), np.eye(n)])
@@ -123,7 +124,7 @@ class Balance:
 
     def rows(self, M: np.ndarray, A: np.ndarray, phi: np.ndarray, chosen: slice = slice(None)) -> RankedRows:
         """Some of the rows in the metric of M, or of M + AᵀD⁻²A of all rows where M is singular; φ: the violation."""
-        tolerance = float(self._closed.tolerance(Vec(phi))) if self._closed else TOLERANCE
+        tolerance = float(self._constrained.tolerance(Vec(phi))) if self._constrained else TOLERANCE
         try:
             K, weighted = self._metric(M, A)
             return RankedRows(A[chosen], K, self.sizes[chosen], tolerance, weighted)
@@ -142,7 +143,7 @@ class Balance:
     def at(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float = 0.0) -> Instant:
         """Everything at a state: accelerations and multipliers too."""
         rest, none = np.zeros(self.n), np.zeros(self.k)
-        M, found = self.mass_matrix(q), self.missing(q, v, rest, none, t)
+        M, found = self.mass_matrix(q), self.residuals(q, v, rest, none, t)
         vd, lam = self.rows(M, found.A, found.phi).constrained(tau - found.force, -found.along)
         return Instant(q, v, tau, t, M, found.A, found.phi, found.r, vd, lam)
 
@@ -159,10 +160,10 @@ class Balance:
         return np.array(kinematics.integrate(self.tree, Vec(q.tolist()), Vec(step.tolist())), dtype=float)
 
     def settled(self, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> tuple[np.ndarray, np.ndarray, float]:
-        """The state brought to where the constraints hold, and what is still missing.                 BEYOND §7"""
+        """The state projected onto the constraints, and the violation that is left.                 BEYOND §7"""
         rest, none, left = np.zeros(self.n), np.zeros(self.k), 0.0
         for _ in range(ROUNDS if self.k else 0):
-            M, found = self.mass_matrix(q), self.missing(q, v, rest, none, t)
+            M, found = self.mass_matrix(q), self.residuals(q, v, rest, none, t)
             left = float(np.max(abs(np.append(found.phi, found.r)) / np.append(self.sizes[: self.held], self.sizes)))
             if not left > SETTLED:
                 break
@@ -172,13 +173,13 @@ class Balance:
         return q, v, left
 
 
-_balances: "OrderedDict[int, Balance]" = OrderedDict()
+_balances: "OrderedDict[int, EquationsAtState]" = OrderedDict()
 
 
-def balance_of(model: Model) -> Balance:
+def equations_at_state(model: Model) -> EquationsAtState:
     """The equations of a model: kept, since tracing conditions takes longer than evaluating them."""
     found = _balances.pop(id(model), None)  # the model is held by its equations: its id stays its own
-    found = found if found is not None else Balance(model)
+    found = found if found is not None else EquationsAtState(model)
     _balances[id(model)] = found
     while len(_balances) > KEPT:
         _balances.popitem(last=False)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from polhode.analysis import names, symmetry
-from polhode.analysis.equations_at_state import Balance, balance_of
+from polhode.analysis.equations_at_state import EquationsAtState, equations_at_state
 from polhode.analysis.modes import Mode, modes_of, stability_of, table_of, zero_level
 from polhode.analysis.names import Observed
 from polhode.analysis.solve import INDEPENDENT
@@ -204,44 +204,46 @@ def linearize(
     check_model(where, model)
     if not model.nv:
         raise ModelError(message(f"{where}, model '{model.name}'", "nothing moves", "no velocities", "a joint"))
-    balance, (q, v) = balance_of(model), start_of(model, q, v, where)
+    equations, (q, v) = equations_at_state(model), start_of(model, q, v, where)
     tau, chosen = names.forces(where, model, tau), names.dof_indices(f"{where}, inputs", model, inputs)
-    _check_consistent(where, balance, q, v, t)
-    q, v, _ = balance.settled(q, v, t)
-    found = symmetry.symmetries(balance, q, v, tau)
-    G = _generator(where, balance, found, q, v, generator)
-    F, F_q, F_v, F_tau = symmetry.accelerations(balance, q, v, tau, t)
-    n, dofs = balance.n, dof_names(model)
-    S = np.block([[G - balance.ad(v), np.eye(n)], [F_q, F_v + G]])
-    W, rows = admissible(balance, q, v, t)
+    _check_consistent(where, equations, q, v, t)
+    q, v, _ = equations.settled(q, v, t)
+    found = symmetry.symmetries(equations, q, v, tau)
+    G = _generator(where, equations, found, q, v, generator)
+    F, F_q, F_v, F_tau = symmetry.accelerations(equations, q, v, tau, t)
+    n, dofs = equations.n, dof_names(model)
+    S = np.block([[G - equations.ad(v), np.eye(n)], [F_q, F_v + G]])
+    W, rows = admissible(equations, q, v, t)
     every = tuple(f"{kind}.{name}" for kind in "qv" for name in dofs)
     A, B = (S @ W)[rows], np.vstack([np.zeros((n, len(chosen))), F_tau[:, chosen]])[rows]
-    C, told = _outputs(where, balance, q, v, outputs, every)
+    C, told = _outputs(where, equations, q, v, outputs, every)
     drift = F + G @ v
     size = 1.0 + float(np.max(abs(F_q))) + float(np.max(abs(F_v) @ abs(v)))
     is_steady = bool(np.max(abs(drift)) <= STEADY * size)
-    ignorable = _ignorable(balance, found, q, v, A, W, rows) if is_steady else np.zeros((len(A), 0))
+    ignorable = _ignorable(equations, found, q, v, A, W, rows) if is_steady else np.zeros((len(A), 0))
     return Linear(
         A, B, C @ W, W, S, tuple(every[i] for i in rows), tuple(dofs[i] for i in chosen), told, every,
         drift, is_steady, ignorable, model.name,
     )  # fmt: skip
 
 
-def admissible(balance: Balance, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> tuple[np.ndarray, list[int]]:
+def admissible(
+    equations: EquationsAtState, q: np.ndarray, v: np.ndarray, t: float = 0.0
+) -> tuple[np.ndarray, list[int]]:
     """W (2nv, n) of all perturbations that the constraints admit, and the rows of it that are the states themselves.
 
         X φ δ = 0:  δ = N₁ x₁;      D δ + A δv = 0:  δv = −A⁺ D N₁ x₁ + N₂ x₂
 
     States are the perturbations on which all others depend least.
     """
-    n = balance.n
-    if not balance.k:
+    n = equations.n
+    if not equations.k:
         return np.eye(2 * n), [*range(2 * n)]
-    M, rest, none = balance.mass_matrix(q), np.zeros(n), np.zeros(balance.k)
-    slopes = balance.slopes(q, v, rest, none, t)
+    M, rest, none = equations.mass_matrix(q), np.zeros(n), np.zeros(equations.k)
+    slopes = equations.slopes(q, v, rest, none, t)
     D, A = slopes.r[:, :n], slopes.r[:, n:]
-    phi = balance.missing(q, v, rest, none, t).phi
-    positions, velocities = balance.rows(M, A, phi, slice(balance.held)), balance.rows(M, A, phi)
+    phi = equations.residuals(q, v, rest, none, t).phi
+    positions, velocities = equations.rows(M, A, phi, slice(equations.held)), equations.rows(M, A, phi)
     scale = np.sqrt(np.maximum(np.diag(M), 1e-12 * np.max(np.diag(M))))
     N1, first = _independent(positions.basis, scale)
     N2, second = _independent(velocities.basis, scale)
@@ -264,25 +266,27 @@ def _independent(basis: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, list
     return found, rows
 
 
-def _check_consistent(where: str, balance: Balance, q: np.ndarray, v: np.ndarray, t: float) -> None:
+def _check_consistent(where: str, equations: EquationsAtState, q: np.ndarray, v: np.ndarray, t: float) -> None:
     """Refuse a state that violates a constraint, by name."""
-    found = balance.missing(q, v, np.zeros(balance.n), np.zeros(balance.k), t)
-    missed = np.append(found.phi, found.r)
-    if missed.size and not np.max(abs(missed)) <= CONSISTENT:
-        worst = int(np.argmax(np.where(np.isfinite(missed), abs(missed), np.inf)))
-        is_rate = balance.held <= worst < 2 * balance.held
-        name = balance.names[worst - balance.held if worst >= balance.held else worst]
-        shown = f"residual {missed[worst]:.6g}{' of its rate' if is_rate else ''}"
+    found = equations.residuals(q, v, np.zeros(equations.n), np.zeros(equations.k), t)
+    residuals = np.append(found.phi, found.r)
+    if residuals.size and not np.max(abs(residuals)) <= CONSISTENT:
+        worst = int(np.argmax(np.where(np.isfinite(residuals), abs(residuals), np.inf)))
+        is_rate = equations.held <= worst < 2 * equations.held
+        name = equations.names[worst - equations.held if worst >= equations.held else worst]
+        shown = f"residual {residuals[worst]:.6g}{' of its rate' if is_rate else ''}"
         fix = "Move the state: ph.consistent_start(model, q, v), ph.steady_motion(model, …)."
         place, expected = f"{where}, constraint '{name}'", f"0, up to {CONSISTENT:g}"
         raise InputError(message(place, "violated", shown, expected, fix))
 
 
-def _generator(where: str, balance: Balance, found: list, q: np.ndarray, v: np.ndarray, given: Any) -> np.ndarray:
+def _generator(
+    where: str, equations: EquationsAtState, found: list, q: np.ndarray, v: np.ndarray, given: Any
+) -> np.ndarray:
     """G of the steady motion: the one given, or that of the symmetries it runs along; 0 where it runs along none."""
-    n = balance.n
+    n = equations.n
     if given is None:
-        along = symmetry.along(balance, found, q, v)
+        along = symmetry.along(equations, found, q, v)
         is_along = np.max(abs(along.left), initial=0.0) <= symmetry.ALONG * max(1e-300, float(np.max(abs(v))))
         return along.generator if is_along else np.zeros((n, n))
     G = np.array(given, dtype=float)
@@ -292,11 +296,17 @@ def _generator(where: str, balance: Balance, found: list, q: np.ndarray, v: np.n
 
 
 def _ignorable(
-    balance: Balance, found: list, q: np.ndarray, v: np.ndarray, A: np.ndarray, W: np.ndarray, rows: list[int]
+    equations: EquationsAtState,
+    found: list,
+    q: np.ndarray,
+    v: np.ndarray,
+    A: np.ndarray,
+    W: np.ndarray,
+    rows: list[int],
 ) -> np.ndarray:
     """States (n, u) reached by symmetries: δ = ζ, δv = −G v, as far as the constraints admit them."""
     moves = np.vstack(
-        [symmetry.fields(balance, found, q), np.array([-s.generator @ v for s in found]).reshape(-1, balance.n).T]
+        [symmetry.fields(equations, found, q), np.array([-s.generator @ v for s in found]).reshape(-1, equations.n).T]
     )
     x = moves[rows]
     apart = moves - W @ x  # what the constraints do not admit
@@ -309,20 +319,25 @@ def _ignorable(
 
 
 def _outputs(
-    where: str, balance: Balance, q: np.ndarray, v: np.ndarray, outputs: Sequence[Observed] | None, every: tuple
+    where: str,
+    equations: EquationsAtState,
+    q: np.ndarray,
+    v: np.ndarray,
+    outputs: Sequence[Observed] | None,
+    every: tuple,
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """C on (δ, δv), and the names of the outputs."""
     if outputs is None:
-        return np.eye(2 * balance.n), every
-    rows, told = [np.zeros((0, 2 * balance.n))], []
+        return np.eye(2 * equations.n), every
+    rows, told = [np.zeros((0, 2 * equations.n))], []
     if isinstance(outputs, str) or callable(outputs):
         outputs = [outputs]
     for given in a_list(f"{where}, outputs", outputs, names.NAMES):
         if isinstance(given, str) and given in every:
-            rows.append(np.eye(2 * balance.n)[[every.index(given)]])
+            rows.append(np.eye(2 * equations.n)[[every.index(given)]])
             told.append(str(given))
         else:
-            known = names.observable(f"{where}, outputs", balance.model, given)
-            rows.append(np.concatenate(known.slopes(balance, q, v))[None])
+            known = names.observable(f"{where}, outputs", equations.model, given)
+            rows.append(np.concatenate(known.slopes(equations, q, v))[None])
             told.append(known.name)
     return np.vstack(rows), tuple(told)

@@ -24,7 +24,7 @@ EPSILON = 16 * float(np.finfo(float).eps)
 """The rounding of an eigenvalue, relative to the largest entry."""
 
 SHOWN = 3
-"""Parts of a shape that the table names."""
+"""The most components of a mode's shape in the table."""
 
 
 class Mode(NamedTuple):

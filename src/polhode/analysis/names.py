@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.analysis.equations_at_state import Balance
+from polhode.analysis.equations_at_state import EquationsAtState
 from polhode.errors import InputError, PolhodeError, UnknownNameError, did_you_mean, message, told
 from polhode.model import Model
 from polhode.result.labels import coordinate_names, dof_names, quaternion_slices
@@ -54,16 +54,16 @@ class Observable:
             inside = any(part.start <= self.coordinate < part.stop for part in quaternion_slices(model))
             q[self.coordinate] = q[self.coordinate] if inside else value
 
-    def slopes(self, balance: Balance, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def slopes(self, equations: EquationsAtState, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Its derivatives along the tangent directions (n,) and along v (n,)."""
-        none, nq = np.zeros(balance.n), len(q)
+        none, nq = np.zeros(equations.n), len(q)
         if self.function is not None:
             call = lambda x: Vec([self._asked(Vec(x[:nq]), Vec(x[nq:]))])  # noqa: E731
             _, (row,) = jacobian(call, Vec([*q.tolist(), *v.tolist()]))
-            return np.array(row[:nq], dtype=float) @ balance.tangents(q), np.array(row[nq:], dtype=float)
+            return np.array(row[:nq], dtype=float) @ equations.tangents(q), np.array(row[nq:], dtype=float)
         if self.velocity is not None:
-            return none, np.eye(balance.n)[self.velocity]
-        return balance.tangents(q)[self.coordinate], none
+            return none, np.eye(equations.n)[self.velocity]
+        return equations.tangents(q)[self.coordinate], none
 
 
 def _one(known: Observable, value: Any) -> Any:

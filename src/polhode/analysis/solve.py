@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polhode.analysis import symmetry
-from polhode.analysis.equations_at_state import Balance
+from polhode.analysis.equations_at_state import EquationsAtState
 from polhode.analysis.names import Observable
 from polhode.analysis.symmetry import Symmetry
 from polhode.constrain.constraint_policy import TOLERANCE
@@ -67,7 +67,7 @@ shorter by 1e-8 than the gradient, where nothing more is gained in double precis
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Values of the unknowns, and what the equations miss there."""
+    """Values of the unknowns, and the residuals of the equations there."""
 
     q: np.ndarray
     c: np.ndarray
@@ -84,8 +84,8 @@ class Trial:
     """The largest change of an acceleration per radian or metre, at the trial before."""
 
     @property
-    def missed(self) -> np.ndarray:
-        """All that is missing: forces in the metric, constraints by their sizes, what is held."""
+    def residuals(self) -> np.ndarray:
+        """All residuals: forces in the metric, constraints by their sizes, quantities held."""
         return np.append(np.linalg.solve(self.K, self.force), self.rows)
 
     @property
@@ -103,7 +103,7 @@ class Trial:
 class SteadyProblem:
     """Steady motions and rests as roots: find q, c, λ and some of τ."""
 
-    balance: Balance
+    equations: EquationsAtState
     symmetries: tuple[Symmetry, ...]
     tau: np.ndarray
     inputs: tuple[int, ...]
@@ -111,54 +111,54 @@ class SteadyProblem:
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> Trial:
         """The trial at a state: of v what runs along the symmetries, as far as the constraints admit it."""
-        c = symmetry.along(self.balance, [*self.symmetries], q, v).rates
-        trial = self.trial(q, c, np.zeros(self.balance.k), self.tau)
-        now, weights = self.balance.at(q, trial.v, self.tau), self.weights(trial)
-        free = null_space(now.A / self.balance.sizes[:, None] @ self.fields(q) / weights, INDEPENDENT)
+        c = symmetry.along(self.equations, [*self.symmetries], q, v).rates
+        trial = self.trial(q, c, np.zeros(self.equations.k), self.tau)
+        now, weights = self.equations.at(q, trial.v, self.tau), self.weights(trial)
+        free = null_space(now.A / self.equations.sizes[:, None] @ self.fields(q) / weights, INDEPENDENT)
         c = free @ (free.T @ (weights * c)) / weights
         return self.trial(q, c, now.lam, self.tau)
 
     def as_fast(self, q: np.ndarray, v: np.ndarray) -> tuple[tuple[Observable, float], ...]:
         """The kinetic energy of what runs along the symmetries, kept where nothing else is: else rest is nearest."""
-        tree, x = self.balance.tree, self.begin(q, v)
+        tree, x = self.equations.tree, self.begin(q, v)
         T, whole = (float(energy.energy(tree, Vec(q.tolist()), Vec(u.tolist())).kinetic) for u in (x.v, v))
         function = lambda q, v: energy.energy(tree, q, v).kinetic / T  # noqa: E731
         return ((Observable("kinetic energy", function=function), 1.0),) if ENERGY_ALONG * whole < T else ()
 
     def trial(self, q: np.ndarray, c: np.ndarray, lam: np.ndarray, tau: np.ndarray, **kept: Any) -> Trial:
-        """What the equations miss."""
-        balance, n = self.balance, self.balance.n
+        """The trial at some values of the unknowns."""
+        equations, n = self.equations, self.equations.n
         v = self.fields(q) @ c
         G = sum((x * s.generator for x, s in zip(c, self.symmetries, strict=True)), np.zeros((n, n)))
-        M, missing = balance.mass_matrix(q), balance.missing(q, v, -G @ v, lam, 0.0)
-        K = balance.rows(M, missing.A, missing.phi).K
-        phi, r = missing.phi / balance.sizes[: balance.held], missing.r / balance.sizes
+        M, left = equations.mass_matrix(q), equations.residuals(q, v, -G @ v, lam, 0.0)
+        K = equations.rows(M, left.A, left.phi).K
+        phi, r = left.phi / equations.sizes[: equations.held], left.r / equations.sizes
         held = np.array([known.value(q, v) - value for known, value in self.held])
         rows = np.concatenate([phi, r, held])
-        return Trial(q, c, lam, tau, v, G, K, M, missing.force - tau, rows, **kept)
+        return Trial(q, c, lam, tau, v, G, K, M, left.force - tau, rows, **kept)
 
     def slopes(self, x: Trial) -> np.ndarray:
-        """How all that is missing changes with Kᵀδ, the rates c by their weights, λ by natural sizes, τ of the inputs.
+        """Derivatives of all residuals by Kᵀδ, the rates c by their weights, λ by natural sizes, τ of the inputs.
 
         ∂v = (ad_v − G) δ + Σ ζ δc,   ∂v̇ = −G ∂v − Σ G v δc
         """
-        balance, n, Z = self.balance, self.balance.n, self.fields(x.q)
-        slopes = balance.slopes(x.q, x.v, -x.G @ x.v, x.lam, 0.0)
+        equations, n, Z = self.equations, self.equations.n, self.fields(x.q)
+        slopes = equations.slopes(x.q, x.v, -x.G @ x.v, x.lam, 0.0)
         turned = np.array([s.generator @ x.v for s in self.symmetries]).reshape(-1, n).T
         delta = np.hstack([np.eye(n), np.zeros((n, len(x.c)))])
-        on_v = np.hstack([balance.ad(x.v) - x.G, Z])
+        on_v = np.hstack([equations.ad(x.v) - x.G, Z])
         on_vd = -x.G @ on_v - np.hstack([np.zeros((n, n)), turned])
-        held = [known.slopes(balance, x.q, x.v) for known, _ in self.held]
+        held = [known.slopes(equations, x.q, x.v) for known, _ in self.held]
         on = np.vstack([delta, on_v])
         force = slopes.force @ on + x.M @ on_vd
         below = np.vstack(
             [
-                slopes.phi @ on / balance.sizes[: balance.held, None],
-                slopes.r @ on / balance.sizes[:, None],
+                slopes.phi @ on / equations.sizes[: equations.held, None],
+                slopes.r @ on / equations.sizes[:, None],
                 np.array([np.concatenate(pair) @ on for pair in held]).reshape(-1, on.shape[1]),
             ]
         )
-        pushing = np.hstack([-slopes.r[:, n:].T / balance.sizes, -np.eye(n)[:, list(self.inputs)]])
+        pushing = np.hstack([-slopes.r[:, n:].T / equations.sizes, -np.eye(n)[:, list(self.inputs)]])
         found = np.block([[force, pushing], [below, np.zeros((len(below), pushing.shape[1]))]])
         found[:n] = np.linalg.solve(x.K, found[:n])
         found[:, :n] = np.linalg.solve(x.K, found[:, :n].T).T
@@ -170,7 +170,7 @@ class SteadyProblem:
 
     def fields(self, q: np.ndarray) -> np.ndarray:
         """(n, s)  the fields of the symmetries."""
-        return symmetry.fields(self.balance, [*self.symmetries], q)
+        return symmetry.fields(self.equations, [*self.symmetries], q)
 
     def weights(self, x: Trial) -> np.ndarray:
         """What a change of each rate c counts against a change of place, in the metric."""
@@ -178,25 +178,25 @@ class SteadyProblem:
 
     def stepped(self, x: Trial, step: np.ndarray, slope: float) -> Trial:
         """The trial after a step, shortened to the longest."""
-        n, s, k = self.balance.n, len(x.c), self.balance.k
+        n, s, k = self.equations.n, len(x.c), self.equations.k
         delta, part = self._moved(x, step), self._part(x, step)
         c, lam, tau = (
             x.c + part * step[n : n + s] / self.weights(x),
-            x.lam + part * step[n + s : n + s + k] / self.balance.sizes,
+            x.lam + part * step[n + s : n + s + k] / self.equations.sizes,
             x.tau,
         )
         if self.inputs:
             tau = tau.copy()
             tau[list(self.inputs)] += part * step[n + s + k :]
-        return self.trial(self.balance.moved(x.q, delta), c, lam, tau, steps=x.steps + 1, slope=slope)
+        return self.trial(self.equations.moved(x.q, delta), c, lam, tau, steps=x.steps + 1, slope=slope)
 
     def _part(self, x: Trial, step: np.ndarray) -> float:
         """The part of a step that is within the longest."""
-        return min(1.0, LONGEST / max(float(np.max(abs(np.linalg.solve(x.K.T, step[: self.balance.n])))), 1e-300))
+        return min(1.0, LONGEST / max(float(np.max(abs(np.linalg.solve(x.K.T, step[: self.equations.n])))), 1e-300))
 
     def _moved(self, x: Trial, step: np.ndarray) -> np.ndarray:
         """The change of place, along the velocities."""
-        return self._part(x, step) * np.linalg.solve(x.K.T, step[: self.balance.n])
+        return self._part(x, step) * np.linalg.solve(x.K.T, step[: self.equations.n])
 
     def newton(self, x: Trial, tolerance: float) -> Trial:
         """The trial after minimum-norm Newton steps while the step after each is shorter, else damped ones.
@@ -204,11 +204,11 @@ class SteadyProblem:
         Ends where nothing is gained. Steps are compared, not residuals (natural monotonicity), so that stiff springs
         do not hold it back.                                                                      Deuflhard §4.4
         """
-        damping, x, n = FIRST_DAMPING, replace(x, slope=0.0), self.balance.n
-        weight = np.ones(len(x.missed))  # forces as the ways they make
+        damping, x, n = FIRST_DAMPING, replace(x, slope=0.0), self.equations.n
+        weight = np.ones(len(x.residuals))  # forces as the ways they make
         for k in range(0 if self.is_solved(x, ROUNDING) else NEWTON_STEPS):
-            J, missed = self.slopes(x), x.missed
-            if not (np.all(np.isfinite(missed)) and np.all(np.isfinite(J))):
+            J, residuals = self.slopes(x), x.residuals
+            if not (np.all(np.isfinite(residuals)) and np.all(np.isfinite(J))):
                 break
             if k == 0:
                 weight[:n] = 1 / max(1.0, float(np.linalg.norm(J[:n, : n + len(x.c)], 2)))
@@ -219,7 +219,7 @@ class SteadyProblem:
                 better, damping = self._damped(x, parts, weight, slope, damping)
             if better is None:
                 break
-            gained = np.linalg.norm(weight * better.missed) < 0.5 * np.linalg.norm(weight * missed)
+            gained = np.linalg.norm(weight * better.residuals) < 0.5 * np.linalg.norm(weight * residuals)
             x = better
             if self.is_solved(x, tolerance if not gained else ROUNDING):
                 break
@@ -230,11 +230,11 @@ class SteadyProblem:
 
         The restricted monotonicity test of Deuflhard's NLEQ-ERR.
         """
-        step = _solved(parts, weight * x.missed)
+        step = _solved(parts, weight * x.residuals)
         for halvings in range(HALVINGS):
             part = 0.5**halvings
             following = self.stepped(x, part * step, slope)
-            after = _solved(parts, weight * following.missed)
+            after = _solved(parts, weight * following.residuals)
             if np.linalg.norm(after) <= (1 - part / 4) * np.linalg.norm(step):
                 return following
         return None
@@ -244,8 +244,8 @@ class SteadyProblem:
     ) -> tuple[Trial | None, float]:
         """A step with Levenberg's damping that makes the residual smaller, and the damping for the next."""
         while damping < MOST_DAMPING:
-            following = self.stepped(x, _solved(parts, weight * x.missed, damping), slope)
-            if np.linalg.norm(weight * following.missed) < np.linalg.norm(weight * x.missed):
+            following = self.stepped(x, _solved(parts, weight * x.residuals, damping), slope)
+            if np.linalg.norm(weight * following.residuals) < np.linalg.norm(weight * x.residuals):
                 return following, max(0.1 * damping, LEAST_DAMPING)
             damping *= 10
         return None, damping
@@ -254,11 +254,11 @@ class SteadyProblem:
         """A stable rest by descent; an unstable one is left along the direction of most negative curvature."""
         for _ in range(KICKS):
             x = self._flat(x, tolerance)
-            Q, curvature = _curvatures(self.balance, self.slopes(x), self.balance.n)
+            Q, curvature = _curvatures(self.equations, self.slopes(x), self.equations.n)
             if not (self.is_solved(x, tolerance) and _falls(curvature)):
                 break
             way = np.linalg.solve(x.K.T, Q[:, 0])
-            kicked = self.balance.moved(x.q, KICK * way / np.max(abs(way)))
+            kicked = self.equations.moved(x.q, KICK * way / np.max(abs(way)))
             x = self.trial(kicked, x.c, x.lam, x.tau, steps=x.steps)
         return x
 
@@ -268,25 +268,25 @@ class SteadyProblem:
         (|H| + b M) δ = τ − bias + Aᵀλ with a brake b; |H| has the curvatures of H without their signs. The brake eases
         where a step gains 3/4 of what the quadratic model promises, and grows below 1/4.  Nocedal, Wright (2006) §4.1
         """
-        n, brake, best, since = self.balance.n, np.inf, np.inf, 0
+        n, brake, best, since = self.equations.n, np.inf, np.inf, 0
         for _ in range(DESCENT_STEPS):
             best, since = (x.residual, 0) if x.residual < 0.99 * best else (best, since + 1)
             if since > STALLED:  # it falls for ever
                 break
-            J, missed = self.slopes(x), x.missed
-            if not (np.all(np.isfinite(J)) and np.all(np.isfinite(missed))) or self.is_solved(x, ROUNDING):
+            J, residuals = self.slopes(x), x.residuals
+            if not (np.all(np.isfinite(J)) and np.all(np.isfinite(residuals))) or self.is_solved(x, ROUNDING):
                 break
             if brake == np.inf:
-                brake = float(np.linalg.norm(missed[:n])) / LONGEST
-            Q, curvature = _curvatures(self.balance, J, n)
+                brake = float(np.linalg.norm(residuals[:n])) / LONGEST
+            Q, curvature = _curvatures(self.equations, J, n)
             upward = Q * np.where(curvature < 0, -2 * curvature, 0.0) @ Q.T
             braked = J.copy()
             braked[:n, :n] += upward + brake * np.eye(n)
-            step = -np.linalg.lstsq(braked, missed, rcond=1e-12)[0]
+            step = -np.linalg.lstsq(braked, residuals, rcond=1e-12)[0]
             following = self.stepped(x, step, _slope(J, x))
             y = x.K.T @ self._moved(x, step)
-            hoped = -(missed[:n] @ y + y @ J[:n, :n] @ y / 2)
-            gained = -(missed[:n] @ y + np.linalg.solve(x.K, following.force) @ y) / 2
+            hoped = -(residuals[:n] @ y + y @ J[:n, :n] @ y / 2)
+            gained = -(residuals[:n] @ y + np.linalg.solve(x.K, following.force) @ y) / 2
             if self.is_solved(x, tolerance) and not following.residual < x.residual:
                 break
             if gained > 0 or self.is_solved(following, tolerance):
@@ -305,10 +305,10 @@ class SteadyProblem:
         """Whether a rest was found near a start, or a stable one."""
         if not self.is_solved(x, tolerance):
             return False
-        tree = self.balance.tree
+        tree = self.equations.tree
         way = np.array(kinematics.difference(tree, Vec(q.tolist()), Vec(x.q.tolist())), dtype=float)
         return bool(np.max(abs(way)) <= NEAR) or not _falls(
-            _curvatures(self.balance, self.slopes(x), self.balance.n)[1]
+            _curvatures(self.equations, self.slopes(x), self.equations.n)[1]
         )
 
 
@@ -318,12 +318,12 @@ def _slope(J: np.ndarray, x: Trial) -> float:
     return float(np.max(abs(np.linalg.solve(x.K.T, J[:n, :n]) @ x.K.T)))
 
 
-def _solved(parts: tuple, missed: np.ndarray, damping: float = 0.0) -> np.ndarray:
-    """The shortest step that makes up for what is missing, from the singular value decomposition of the slopes."""
+def _solved(parts: tuple, residuals: np.ndarray, damping: float = 0.0) -> np.ndarray:
+    """The minimum-norm step that cancels the residuals, from the singular value decomposition of the slopes."""
     U, s, Vt = parts
     kept = s > SINGULAR * s[0] if s[0] > 0 else s > 0
     gain = np.where(kept, s / np.where(kept, s * s + (damping * s[0]) ** 2, 1.0), 0.0)
-    return -Vt.T @ (gain * (U.T @ missed))
+    return -Vt.T @ (gain * (U.T @ residuals))
 
 
 def _falls(curvature: np.ndarray) -> bool:
@@ -331,9 +331,9 @@ def _falls(curvature: np.ndarray) -> bool:
     return bool(curvature.size) and bool(curvature[0] < -1e-9 * np.max(abs(curvature)))
 
 
-def _curvatures(balance: Balance, J: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _curvatures(equations: EquationsAtState, J: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Directions (n, m) that the constraints leave free, in the metric, and the potential's curvature along each."""
-    free = null_space(J[n : n + balance.held, :n], TOLERANCE)
+    free = null_space(J[n : n + equations.held, :n], TOLERANCE)
     H = free.T @ J[:n, :n] @ free
     values, vectors = np.linalg.eigh((H + H.T) / 2)
     return free @ vectors, values

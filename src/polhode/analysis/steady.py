@@ -1,4 +1,4 @@
-"""States that stay: at rest (`equilibrium`), and moving along the symmetries of a machine (`steady_motion`)."""
+"""Rest (`equilibrium`), and steady motion along the symmetries of a machine (`steady_motion`)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from polhode.analysis import names, symmetry
-from polhode.analysis.equations_at_state import balance_of
+from polhode.analysis.equations_at_state import equations_at_state
 from polhode.analysis.linear import linearize
 from polhode.analysis.names import Observed
 from polhode.analysis.solve import SteadyProblem, Trial
@@ -18,15 +18,15 @@ from polhode.result.labels import dof_names
 from polhode.scalar import flag, real_number
 
 TOLERANCE = 1e-10
-"""Of accelerations, relative to their change per radian and metre: about the error of the coordinates found."""
+"""Tolerance of accelerations, relative to their change per radian and metre: about the error of the coordinates."""
 
 Constant = Sequence[Observed] | Mapping[str, float]
-"""What keeps the value it has, or gets the one given."""
+"""Quantities that keep their value at the start, or get the one given."""
 
 
 @dataclass(frozen=True, eq=False)
 class Steady:
-    """A state that stays: at rest, or moving along symmetries.
+    """A state of rest, or of steady motion along symmetries.
 
     q, v       (nq,), (nv,)
     tau        (nv,)         the forces that hold it, those found among them
@@ -131,22 +131,22 @@ def _problem(
     """What is to be solved, and the state to begin with: its place on the constraints."""
     if not model.nv:
         raise ModelError(message(f"{where}, model '{model.name}'", "nothing moves", "no velocities", "a joint"))
-    balance, (q, v) = balance_of(model), start_of(model, q, v, where)
+    equations, (q, v) = equations_at_state(model), start_of(model, q, v, where)
     tau, chosen = names.forces(where, model, tau), names.dof_indices(f"{where}, inputs", model, inputs)
     held = names.wanted(f"{where}, constant", model, constant, q, v)
     for known, value in held:  # begin with what is wanted
         known.put(model, q, v, value)
-    q, _, left = balance.settled(q, np.zeros_like(v))
+    q, _, left = equations.settled(q, np.zeros_like(v))
     if not left < 1e-6:
         fix = "Start closer to a closed configuration; look for contradictions."
         raise InputError(message(f"{where}, constraints", "cannot be met", f"residual {left:.3g}", "0", fix))
-    found = symmetry.symmetries(balance, q, v, tau) if moves else []
-    return SteadyProblem(balance, tuple(found), tau, tuple(chosen), tuple(held)), q, v
+    found = symmetry.symmetries(equations, q, v, tau) if moves else []
+    return SteadyProblem(equations, tuple(found), tau, tuple(chosen), tuple(held)), q, v
 
 
 def _told(where: str, what: str, problem: SteadyProblem, x: Trial, tolerance: float, stability: bool) -> Steady:
     """What was found, or the error that says why nothing was."""
-    model = problem.balance.model
+    model = problem.equations.model
     if not problem.is_solved(x, tolerance):
         raise InputError(message(f"{where}, model '{model.name}'", what, *_why(problem, x)))
     least = 1e-12 * max(1.0, float(np.max(abs(x.c), initial=0.0)))
@@ -163,7 +163,7 @@ def _why(problem: SteadyProblem, x: Trial) -> tuple[str, str, str]:
     left = abs(x.left)
     if not np.all(np.isfinite(left)):
         return "accelerations that are not finite", "finite ones", "Start elsewhere."
-    dof, worst = dof_names(problem.balance.model)[int(np.argmax(left))], float(np.max(left))
+    dof, worst = dof_names(problem.equations.model)[int(np.argmax(left))], float(np.max(left))
     found = f"an acceleration {worst:.3g} of '{dof}' after {x.steps} steps"
     apart = {known.name: abs(known.value(x.q, x.v) - value) for known, value in problem.held}
     if apart and max(apart.values()) > 1e-9:

@@ -1,4 +1,4 @@
-"""Motions of the whole machine that its equations do not notice, and the steady motions along them.
+"""Symmetries: motions under which the equations of a machine are invariant, and the steady motions along them.
 
 A symmetry is a field ζ on the configurations whose flow turns the components of velocities at a constant rate:
 
@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polhode.analysis.equations_at_state import Balance, skew
+from polhode.analysis.equations_at_state import EquationsAtState, skew
 from polhode.dynamics import kinematics
 from polhode.model import WORLD, Element, plain
 from polhode.result.labels import dof_names
 from polhode.scalar import Vec
 
 AGREES = 1e-7
-"""What a symmetry may miss, relative to the terms that cancel."""
+"""The largest residual of a symmetry's condition, relative to the terms that cancel in it."""
 
 SAMPLES = 3
 """Random states at which symmetries are tried."""
@@ -35,7 +35,7 @@ ALONG = 1e-9
 
 @dataclass(frozen=True)
 class Symmetry:
-    """A motion of the machine that its equations do not notice.
+    """A motion of the machine under which its equations are invariant.
 
     generator  (n, n)  G: −G turns the components of velocities along the flow
     axis       (n,)    ζ where it is constant: one velocity, or the spin of a body about an axis of its own
@@ -47,9 +47,9 @@ class Symmetry:
     axis: np.ndarray | None = None
     twist: np.ndarray | None = None
 
-    def field(self, balance: Balance, q: np.ndarray) -> np.ndarray | None:
+    def field(self, equations: EquationsAtState, q: np.ndarray) -> np.ndarray | None:
         """ζ (n,) at a configuration; None where the joints do not allow it."""
-        return self.axis if self.axis is not None else _rigid(balance, q, self.twist)
+        return self.axis if self.axis is not None else _rigid(equations, q, self.twist)
 
 
 class Along(NamedTuple):
@@ -60,25 +60,25 @@ class Along(NamedTuple):
     left: np.ndarray
 
 
-def symmetries(balance: Balance, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> list[Symmetry]:
+def symmetries(equations: EquationsAtState, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> list[Symmetry]:
     """The symmetries of a model under constant forces, looked for around a state; those of everything come last."""
     key = np.asarray(tau, dtype=float).tobytes()
-    if key not in balance.symmetries:
-        states = [*_around(balance, q, v)]
-        found = [*_candidates(balance, q)] if states else []
+    if key not in equations.symmetries:
+        states = [*_around(equations, q, v)]
+        found = [*_candidates(equations, q)] if states else []
         for q1, v1 in states:
-            moving = accelerations(balance, q1, v1, tau)
-            found = [symmetry for symmetry in found if _holds(balance, symmetry, q1, v1, moving)]
-        balance.symmetries[key] = _independent(balance, found, [q1 for q1, _ in states])
-    return balance.symmetries[key]
+            moving = accelerations(equations, q1, v1, tau)
+            found = [symmetry for symmetry in found if _holds(equations, symmetry, q1, v1, moving)]
+        equations.symmetries[key] = _independent(equations, found, [q1 for q1, _ in states])
+    return equations.symmetries[key]
 
 
-def _independent(balance: Balance, found: list[Symmetry], places: list[np.ndarray]) -> list[Symmetry]:
+def _independent(equations: EquationsAtState, found: list[Symmetry], places: list[np.ndarray]) -> list[Symmetry]:
     """Symmetries without those that earlier ones make up everywhere: a turn of all is that of the one shaft."""
     kept: list[Symmetry] = []
     columns = np.zeros((0, 0))
     for one in found:
-        parts = [*(one.field(balance, q) for q in places), one.generator.ravel()]
+        parts = [*(one.field(equations, q) for q in places), one.generator.ravel()]
         column = np.concatenate([np.zeros(0) if part is None else part for part in parts])
         wider = np.hstack([columns.reshape(len(column), -1), column[:, None] / np.linalg.norm(column)])
         if np.linalg.svd(wider, compute_uv=False)[-1] > AGREES:
@@ -86,29 +86,29 @@ def _independent(balance: Balance, found: list[Symmetry], places: list[np.ndarra
     return kept
 
 
-def fields(balance: Balance, found: list[Symmetry], q: np.ndarray) -> np.ndarray:
+def fields(equations: EquationsAtState, found: list[Symmetry], q: np.ndarray) -> np.ndarray:
     """(n, s)  the fields of symmetries, as columns."""
-    columns = [symmetry.field(balance, q) for symmetry in found]
-    return np.array([np.zeros(balance.n) if c is None else c for c in columns]).reshape(-1, balance.n).T
+    columns = [symmetry.field(equations, q) for symmetry in found]
+    return np.array([np.zeros(equations.n) if c is None else c for c in columns]).reshape(-1, equations.n).T
 
 
-def along(balance: Balance, found: list[Symmetry], q: np.ndarray, v: np.ndarray) -> Along:
+def along(equations: EquationsAtState, found: list[Symmetry], q: np.ndarray, v: np.ndarray) -> Along:
     """The rates at which symmetries make up a velocity.
 
     Where several do, the whole machine is turned as little as may be: a top that sleeps spins about its own axis, and
     is seen in axes that stand still.
     """
-    Z = fields(balance, found, q)
+    Z = fields(equations, found, q)
     turning = np.array([symmetry.twist is not None for symmetry in found], dtype=bool)
     rates = np.zeros(len(found))
-    own_mass = np.diag(balance.mass_matrix(q))
+    own_mass = np.diag(equations.mass_matrix(q))
     scale = np.sqrt(np.where(own_mass > 0, own_mass, np.max(own_mass)))[:, None]
     Z, w = Z * scale, v * scale[:, 0]
     own, whole = Z[:, ~turning], Z[:, turning]
     rates[turning] = _least(_across(own, whole), _across(own, w[:, None])[:, 0])
     rates[~turning] = _least(own, w - whole @ rates[turning])
     left = (w - Z @ rates) / scale[:, 0]
-    G = sum((c * symmetry.generator for c, symmetry in zip(rates, found, strict=True)), np.zeros((balance.n,) * 2))
+    G = sum((c * symmetry.generator for c, symmetry in zip(rates, found, strict=True)), np.zeros((equations.n,) * 2))
     return Along(rates, G, left)
 
 
@@ -123,17 +123,17 @@ def _across(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return rest
 
 
-def _candidates(balance: Balance, q: np.ndarray) -> Iterator[Symmetry]:
+def _candidates(equations: EquationsAtState, q: np.ndarray) -> Iterator[Symmetry]:
     """Each velocity alone; each body on a ball about its principal axes; everything as one body."""
-    n, names = balance.n, dof_names(balance.model)
-    M = balance.mass_matrix(q)
-    for e in balance.tree.elements:
+    n, names = equations.n, dof_names(equations.model)
+    M = equations.mass_matrix(q)
+    for e in equations.tree.elements:
         if e.kind.quaternion:
             yield from _spins(e, M, n)
         elif e.v:
             yield Symmetry(names[e.v[0]], np.zeros((n, n)), axis=np.eye(n)[e.v[0]])
-    gravity = np.array(plain(balance.model.gravity), dtype=float)
-    yield from _of_everything(balance, q, gravity)
+    gravity = np.array(plain(equations.model.gravity), dtype=float)
+    yield from _of_everything(equations, q, gravity)
 
 
 def _spins(e: Element, M: np.ndarray, n: int) -> Iterator[Symmetry]:
@@ -150,9 +150,9 @@ def _spins(e: Element, M: np.ndarray, n: int) -> Iterator[Symmetry]:
         yield Symmetry(f"spin of {e.body} about {letter}", G, axis=zeta)
 
 
-def _of_everything(balance: Balance, q: np.ndarray, gravity: np.ndarray) -> Iterator[Symmetry]:
+def _of_everything(equations: EquationsAtState, q: np.ndarray, gravity: np.ndarray) -> Iterator[Symmetry]:
     """Turns of the whole machine about the vertical, without gravity about all axes; of several trees, shifts."""
-    roots = [joint for joint in balance.model.joints if joint.parent == WORLD]
+    roots = [joint for joint in equations.model.joints if joint.parent == WORLD]
     size = float(np.linalg.norm(gravity))
     axes = {"the vertical": -gravity / size} if size else dict(zip(("x", "y", "z"), np.eye(3), strict=True))
     pinned = [joint for joint in roots if joint.kind.shifts < 2]
@@ -161,15 +161,15 @@ def _of_everything(balance: Balance, q: np.ndarray, gravity: np.ndarray) -> Iter
     if len(roots) > 1:
         twists |= {f"shift along {name}": np.append(k, np.zeros(3)) for name, k in zip("xyz", np.eye(3), strict=True)}
     for name, twist in twists.items():
-        if _rigid(balance, q, twist) is not None:
-            yield Symmetry(name, _turning(balance, q, twist[3:]), twist=twist)
+        if _rigid(equations, q, twist) is not None:
+            yield Symmetry(name, _turning(equations, q, twist[3:]), twist=twist)
 
 
-def _rigid(balance: Balance, q: np.ndarray, twist: np.ndarray | None) -> np.ndarray | None:
+def _rigid(equations: EquationsAtState, q: np.ndarray, twist: np.ndarray | None) -> np.ndarray | None:
     """The velocities at which everything moves as one rigid body; None if the joints on the world do not allow it."""
     assert twist is not None
-    tree, zeta, at = balance.tree, np.zeros(balance.n), Vec(q.tolist())
-    for joint in balance.model.joints:
+    tree, zeta, at = equations.tree, np.zeros(equations.n), Vec(q.tolist())
+    for joint in equations.model.joints:
         if joint.parent != WORLD:
             continue
         i, own = tree.of_body[joint.child], [a for e in tree.elements if e.joint == joint.name for a in e.v]
@@ -182,12 +182,12 @@ def _rigid(balance: Balance, q: np.ndarray, twist: np.ndarray | None) -> np.ndar
     return zeta
 
 
-def _turning(balance: Balance, q: np.ndarray, w: np.ndarray) -> np.ndarray:
+def _turning(equations: EquationsAtState, q: np.ndarray, w: np.ndarray) -> np.ndarray:
     """G of a turn w of everything: axes fixed in the world, those of free and planar joints, fall behind by w̃."""
-    tree, G = balance.tree, np.zeros((balance.n, balance.n))
+    tree, G = equations.tree, np.zeros((equations.n, equations.n))
     place = Vec(q.tolist())
     motions = kinematics.unit_motions(tree, place, kinematics.frames(tree, place))
-    for joint in balance.model.joints:
+    for joint in equations.model.joints:
         if joint.parent == WORLD and joint.kind.shifts >= 2:
             own = [a for e in tree.elements if e.joint == joint.name for a in e.v if all(e.kind.linear)]
             l = np.array([motions[a].l for a in own], dtype=float)
@@ -195,18 +195,18 @@ def _turning(balance: Balance, q: np.ndarray, w: np.ndarray) -> np.ndarray:
     return G
 
 
-def _around(balance: Balance, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _around(equations: EquationsAtState, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Random states near a given one, on the constraints."""
     rng = np.random.default_rng(0)
-    missing = balance.missing(q, v, v, np.zeros(balance.k), 0.0)
-    basis = balance.rows(balance.mass_matrix(q), missing.A, missing.phi).basis
-    basis = basis if basis.size else np.eye(balance.n)
+    found = equations.residuals(q, v, v, np.zeros(equations.k), 0.0)
+    basis = equations.rows(equations.mass_matrix(q), found.A, found.phi).basis
+    basis = basis if basis.size else np.eye(equations.n)
     for _ in range(SAMPLES):
         step, change = (basis @ rng.normal(size=(basis.shape[1], 2))).T
         for reach in REACHES:
-            q1 = balance.moved(q, reach * step / max(float(np.max(abs(step))), 1e-300))
+            q1 = equations.moved(q, reach * step / max(float(np.max(abs(step))), 1e-300))
             v1 = v + change / max(float(np.max(abs(change))), 1e-300)
-            q1, v1, left = balance.settled(q1, v1)
+            q1, v1, left = equations.settled(q1, v1)
             if left < 1e-9:
                 yield q1, v1
                 break
@@ -221,25 +221,29 @@ class Accelerations(NamedTuple):
     F_tau: np.ndarray
 
 
-def accelerations(balance: Balance, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float = 0.0) -> Accelerations:
+def accelerations(
+    equations: EquationsAtState, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float = 0.0
+) -> Accelerations:
     """v̇ under the constraints, and how it changes.
 
     [M, −Aᵀ; A, 0] [δv̇; δλ] = −(Σ_b X_b r δ[b] + ∂r/∂v δv),   r with v̇ and λ frozen                    BEYOND §9
     """
-    n, now = balance.n, balance.at(q, v, tau, t)
-    slopes = balance.slopes(q, v, now.vd, now.lam, t)
+    n, now = equations.n, equations.at(q, v, tau, t)
+    slopes = equations.slopes(q, v, now.vd, now.lam, t)
     forces = np.hstack([-slopes.force, np.eye(n)])
-    rows = np.hstack([-slopes.along, np.zeros((balance.k, n))])
-    change, _ = balance.rows(now.M, now.A, now.phi).constrained(forces, rows)
+    rows = np.hstack([-slopes.along, np.zeros((equations.k, n))])
+    change, _ = equations.rows(now.M, now.A, now.phi).constrained(forces, rows)
     return Accelerations(now.vd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :])
 
 
-def _holds(balance: Balance, symmetry: Symmetry, q: np.ndarray, v: np.ndarray, moving: Accelerations) -> bool:
+def _holds(
+    equations: EquationsAtState, symmetry: Symmetry, q: np.ndarray, v: np.ndarray, moving: Accelerations
+) -> bool:
     """Whether the accelerations go along with it: F_q ζ − F_v G v + G F = 0."""
-    zeta, G = symmetry.field(balance, q), symmetry.generator
+    zeta, G = symmetry.field(equations, q), symmetry.generator
     if zeta is None:
         return False
     F, F_q, F_v, _ = moving
-    missing = F_q @ zeta - F_v @ G @ v + G @ F
+    left = F_q @ zeta - F_v @ G @ v + G @ F
     size = abs(F_q) @ abs(zeta) + abs(F_v) @ abs(G @ v) + abs(G) @ abs(F)
-    return bool(np.max(abs(missing)) <= AGREES * max(float(np.max(size)), 1e-9))
+    return bool(np.max(abs(left)) <= AGREES * max(float(np.max(size)), 1e-9))

@@ -80,7 +80,7 @@ def print_solved(solved: Sequence[Solved]) -> None:
 
 
 def as_text(solved: Sequence[Solved]) -> str:
-    """All of it as JSON."""
+    """Solved problems, machine and versions as JSON text."""
     rows = [
         {
             "problem": s.problem.key,

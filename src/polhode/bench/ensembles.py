@@ -21,9 +21,9 @@ from polhode.simulation.batch_run import BatchRun
 from polhode.simulation.compiled_run import RunSpec
 
 STEP, EVERY = 1e-3, 100
-"""Of every run: seconds; steps between samples."""
+"""Step of every run, s; steps between its samples."""
 SLOW = 0.3
-"""Of the speeds of random states: runs that both sides follow well at this step."""
+"""Factor on the velocities of random states: both sides resolve such runs at this step."""
 LARGEST = 1e-8
 """Difference of the last states, over the largest number in them, above which nothing is timed."""
 THREADS = 2

@@ -18,9 +18,9 @@ from polhode.formats.load import load
 REFERENCE = 1e-11
 """Tolerance of the run that errors are measured against."""
 TOLERANCES = tuple(10.0 ** (-k / 2) for k in range(2, 21))
-"""Those that ours may take, loosest first."""
+"""Tolerances from which ours is chosen, loosest first."""
 TURNS = 3
-"""Runs of each at least: some of Exudyn's take seconds."""
+"""The fewest runs of each contestant: some of Exudyn's take seconds."""
 METHOD = "dop853"
 LENGTHS = (10, 20, 50, 100, 200)
 """Links of the closed chains whose steps are timed."""
@@ -59,7 +59,7 @@ class LoopRace:
     model: str
     timed: str
     tolerance: float
-    accepted: int
+    taken: int
     error: float
     ours: Timing
     peer: str | None
@@ -137,7 +137,7 @@ def raced(case: LoopCase, seconds: float) -> Iterator[LoopRace]:
 
 
 def error(found: np.ndarray, best: np.ndarray) -> float:
-    """Of mass centres and of velocities, each over the largest."""
+    """The relative error of mass centres and velocities (bodies, 6), each half over its largest number."""
     parts = [float(np.max(abs(found[:, k] - best[:, k])) / np.max(abs(best[:, k]))) for k in (slice(3), slice(3, 6))]
     return max(parts)
 

@@ -77,7 +77,7 @@ def work(models: Sequence[str] | None = None, quantities: Sequence[str] | None =
 
 
 class SpeedPage:
-    """What was measured so far."""
+    """The rows measured so far, by kind, and what was left out."""
 
     def __init__(self, batch: int, seconds: float, progress: Callable[[str], None], first_calls: bool) -> None:
         self.batch, self.seconds, self.progress, self.first_calls = batch, seconds, progress, first_calls

@@ -104,7 +104,7 @@ def ratios_table(report: Report) -> TextTable:
 
 
 def other_tables(report: Report) -> Iterator[TextTable]:
-    """What is not a race of kernels."""
+    """The tables of everything but single calls: compile times, threads, motions, ensembles, loops."""
     yield first_table(report)
     headings = ["machine", "from model to first accelerations", "median", "processes"]
     pendulums = [

@@ -180,7 +180,7 @@ def _drawn(dataset: "xr.Dataset") -> "xr.Dataset":
 def _summary(
     dataset: "xr.Dataset", asked: dict[str, Any], files: dict[str, Path], seconds: float, bound: "Constrained | None"
 ) -> dict[str, Any]:
-    """What a program wants to know of a run."""
+    """The facts of a run for --json and the table."""
     attrs = dataset.attrs
     names = (
         "status",

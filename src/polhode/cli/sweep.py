@@ -25,7 +25,7 @@ NAMES = {"study": "study.zarr", "summary": "summary.nc", "report": "report.html"
 """What a study writes into its folder."""
 
 REASONS = 5
-"""Why runs were not run: how many reasons are told."""
+"""The most reasons of failure that are printed."""
 
 FAILED = 3
 """Exit code of a study of which no run came to its end."""

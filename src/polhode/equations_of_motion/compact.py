@@ -16,7 +16,7 @@ FACTORABLE = 16
 """Terms up to which a polynomial is tried for factors that are sums."""
 
 LETTERS = 9
-"""Letters up to which it is."""
+"""Different letters up to which a polynomial is tried for factors that are sums."""
 
 TRIED = 3
 """First factors that are tried, the commonest ones, up to `BRANCHING` terms."""

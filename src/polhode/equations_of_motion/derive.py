@@ -55,7 +55,7 @@ def velocity_terms(x: SymbolicState) -> Vec:
 
 
 def gravity_terms(x: SymbolicState) -> Vec:
-    """What gravity needs, on the left-hand side."""
+    """Generalised forces that balance gravity, on the left-hand side."""
     return inverse.inverse_dynamics(x.tree, x.q, x.still, x.still)
 
 

@@ -9,7 +9,7 @@ import sympy
 from polhode.errors import InputError, message
 
 LONGEST = 500
-"""Characters of a formula."""
+"""The most characters of a formula."""
 
 MOST = 12
 """The largest exponent."""

@@ -22,7 +22,7 @@ LEVELS = {1: r"\section*", 2: r"\subsection*", 3: r"\paragraph*"}
 
 
 def document(page: Sequence[Block]) -> str:
-    """The whole document."""
+    """The LaTeX document of a page."""
     return HEAD + "\n".join(_block(block) for block in page) + "\n" + TAIL
 
 
@@ -42,7 +42,7 @@ def _block(block: Block) -> str:
 
 
 WIDTHS = {2: (0.1, 0.8), 3: (0.12, 0.58, 0.2), 4: (0.16, 0.32, 0.21, 0.19)}
-"""Of columns, in parts of the line, by how many there are."""
+"""Widths of the columns of a table, in parts of the line, by their number."""
 
 
 def _table(table: TableBlock) -> str:

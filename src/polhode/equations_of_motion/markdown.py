@@ -7,7 +7,7 @@ from polhode.equations_of_motion.letters import markdown_text
 
 
 def document(page: Sequence[Block]) -> str:
-    """The whole page."""
+    """The Markdown text of a page."""
     return "\n\n".join(_block(block) for block in page) + "\n"
 
 

@@ -35,7 +35,7 @@ LIST = "The list of all equations, with the function and the test of each: docs/
 
 
 def page(eq: DerivedEquations) -> list[Block]:
-    """All of it: notation, equations, constraints, forms, sources."""
+    """The blocks of the page: notation, equations, constraints, forms, sources."""
     found: list[Block] = [title(1, "Equations of motion of “", Given(eq.model.name), "”"), say(MADE), *notation(eq)]
     if eq.readable and not eq.factored:
         found += [*WrittenSections(eq).blocks(), *_newton_euler(eq)]

@@ -18,7 +18,7 @@ from polhode.errors import InputError, message
 from polhode.kernel import Graph
 
 TERMS = 3000
-"""Terms of one polynomial beyond which nobody would read it."""
+"""Terms of one polynomial beyond which it counts as too large to read."""
 
 WORK = 400_000
 """Products of terms after which expanding is given up: some seconds."""

@@ -27,10 +27,10 @@ from polhode.model import Model
 from polhode.scalar import Array
 
 TERMS = 800
-"""Terms of the equations of motion, multiplied out, beyond which they are not even tried for a readable form."""
+"""Expanded terms of the equations of motion beyond which no readable form is sought."""
 
 HOPELESS = 3_000_000
-"""Operations, nothing shared, beyond which writing out is not even tried."""
+"""Operations, when nothing is shared, beyond which formulas are not expanded: it would take minutes."""
 
 
 QUANTITIES = (
@@ -123,7 +123,7 @@ class DerivedEquations:
 
     @cached_property
     def gravity(self) -> sympy.ImmutableMatrix:
-        """What gravity needs (nv), on the left-hand side."""
+        """Generalised forces that balance gravity (nv), on the left-hand side."""
         return _column(self._formulas("gravity", derive.gravity_terms)[0])
 
     @cached_property

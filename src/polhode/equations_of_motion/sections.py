@@ -39,7 +39,7 @@ REST = r"$Q$ is $\tau$ and every force without a potential (dampers, given force
 
 
 class WrittenSections:
-    """The sections of one record."""
+    """The sections of one model's page."""
 
     def __init__(self, eq: DerivedEquations) -> None:
         self.eq, self.n = eq, eq.model.nv

@@ -95,7 +95,7 @@ class _FormWriter:
         self.latex = latex
 
     def found(self) -> FormEquations:
-        """Everything of the form."""
+        """The equations of the form."""
         way = self.form.way
         if way in ("angles", "angle state"):
             return self._of(ANGLES[way], self._angles if way == "angles" else self._angle_state)

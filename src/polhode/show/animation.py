@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 KINDS = (".html", ".mp4", ".gif")
 SECONDS, REAL = 6.0, (3.0, 10.0)
-"""How long a film plays, unless the motion takes about as long: then it plays as it was."""
+"""Seconds that a film plays; a motion that takes between the two REAL values plays in real time."""
 MOST = 2000
-"""Pictures of a film."""
+"""The most pictures in a film."""
 
 
 @np.errstate(all="ignore")  # a run that failed may hold anything

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from polhode.dynamics import energy, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.with_forces import forward_dynamics
 from polhode.integrate.method import Machine
 from polhode.model import ForceElement, Tree
 from polhode.model.joints.base import combined
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, cross, dot
 from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Placement, Twist, moved
-from polhode.system.quantities import forward_dynamics
 
 Input = Callable[[Scalar, Vec, Vec], Vec]
 """Generalised forces of (t, q, v)"""

@@ -1,4 +1,4 @@
-"""What is seen of a motion: poses and velocities of all bodies, energies and momenta, over many samples at once."""
+"""Variables of a motion at samples: poses and velocities of all bodies, energies and momenta."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from polhode.kernel.backends.llvm.compile import kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, make_tree
 from polhode.scalar import Vec
-from polhode.system.algorithms import identity_text
+from polhode.system.identity import identity_text
 
 
 class Observer:
-    """Looks at samples of one model's motion; compiled when first used."""
+    """The variables of one model's motion at samples, by one kernel; compiled when first used."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.tree = model, make_tree(model)

@@ -13,13 +13,11 @@ import numpy as np
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
-from polhode.formats.expression_functions import EXPRESSION_FUNCTIONS
+from polhode.dynamics.with_forces import forward_by_factors, inverse_dynamics
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.schedule import fused
-from polhode.model import Model, Tree, regrouped
-from polhode.model.user_kinds import user_kinds
+from polhode.model import Tree, regrouped
 from polhode.scalar import Dual, Vec, identity
-from polhode.system.quantities import forward_by_factors, inverse_dynamics
 from polhode.system.quantity import FIELDS, Algorithm, Argument, Quantity, Request, SystemSpec
 
 FACTORED = 12
@@ -176,11 +174,3 @@ def _tangents(x: Arguments, blocks: int, batch: tuple[int, ...]) -> np.ndarray:
         for k, value in enumerate(kinematics.rate(x.tree, x.q, Vec(unit.tolist()))):
             seeds[k, direction] = value
     return seeds
-
-
-def identity_text(model: Model) -> str:
-    """The model as text that says everything about it; "" where user functions or kinds are in it."""
-    held = [*(x for force in model.forces for x in vars(force).values())]
-    held += [x for constraint in model.constraints for x in constraint.data.values()]
-    hidden = any(callable(x) and not isinstance(x, EXPRESSION_FUNCTIONS) for x in held) or user_kinds(model)
-    return "" if hidden else repr(model)

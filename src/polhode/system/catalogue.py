@@ -16,10 +16,9 @@ from polhode.constrain.reactions import (
     constraint_reactions as reactions_of_constraints,
     joint_reactions as reactions_of_joints,
 )
-from polhode.dynamics import covariant, energy as of_bodies, kinematics
+from polhode.dynamics import covariant, energy as of_bodies, kinematics, with_forces
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.scalar import Vec
-from polhode.system import quantities
 from polhode.system.algorithms import FACTORED, by_duals, forward_slopes, inverse_slopes
 from polhode.system.quantity import Algorithm, Argument, Axes, Quantity, Request, SystemSpec
 from polhode.system.records import ForwardDerivatives, InverseDerivatives, Pose, Velocity
@@ -66,7 +65,7 @@ def quantity(
 @quantity((Q,), SQUARE, by="composite bodies; Zoric (97)–(100), BEYOND §1", regroups=True)
 def mass_matrix(r: Request) -> Vec:
     """The metric tensor M."""
-    return quantities.mass_matrix(r.x)
+    return with_forces.mass_matrix(r.x)
 
 
 @quantity(
@@ -89,19 +88,19 @@ def coriolis(r: Request) -> Vec:
 @quantity((Q, V), VELOCITIES, by="recursive Newton–Euler in link frames at v̇ = 0; Zoric (109)", regroups=True)
 def bias(r: Request) -> Vec:
     """The generalised forces that v̇ = 0 needs."""
-    return quantities.needed(r.x, Vec([0.0] * r.x.tree.nv))
+    return with_forces.needed(r.x, Vec([0.0] * r.x.tree.nv))
 
 
 @quantity((Q,), VELOCITIES, by="recursive Newton–Euler in link frames at rest; Zoric (109)", regroups=True)
 def gravity(r: Request) -> Vec:
     """The generalised forces that hold the machine at rest against gravity."""
-    return quantities.gravity(r.x)
+    return with_forces.gravity(r.x)
 
 
 @quantity((Q, V, VD), VELOCITIES, by="recursive Newton–Euler in link frames; Zoric (104), (109)", regroups=True)
 def inverse_dynamics(r: Request) -> Vec:
     """The generalised forces τ that an acceleration needs."""
-    return quantities.inverse_dynamics(r.x)
+    return with_forces.inverse_dynamics(r.x)
 
 
 def _is_tree(spec: SystemSpec) -> bool:
@@ -131,7 +130,7 @@ def _by_engine(engine: str, text: str) -> Algorithm:
     also=(
         Algorithm(
             "composite bodies, M = LᵀDL and Newton–Euler; Featherstone (2008) 8.1, Zoric (109)",
-            lambda r: quantities.forward_by_factors(r.x),
+            lambda r: with_forces.forward_by_factors(r.x),
             applies=_is_small_tree,
             regroups=True,
         ),
@@ -141,7 +140,7 @@ def _by_engine(engine: str, text: str) -> Algorithm:
 )
 def forward_dynamics(r: Request) -> Vec:
     """The accelerations v̇."""
-    return quantities.forward_dynamics(r.x)
+    return with_forces.forward_dynamics(r.x)
 
 
 @quantity(
@@ -153,7 +152,7 @@ def forward_dynamics(r: Request) -> Vec:
     record=ForwardDerivatives,
     applies=lambda spec: spec.constrained is None,
     regroups=True,
-    on_numbers=by_duals(quantities.forward_dynamics, "v", "tau"),
+    on_numbers=by_duals(with_forces.forward_dynamics, "v", "tau"),
     also=(
         Algorithm(
             "what inverse dynamics and conditions miss; BEYOND §9",
@@ -177,7 +176,7 @@ def forward_dynamics_derivatives(r: Request) -> tuple[Vec, ...]:
     by="differentiating the graph of inverse dynamics along the frame fields; BEYOND §3",
     record=InverseDerivatives,
     regroups=True,
-    on_numbers=by_duals(quantities.inverse_dynamics, "v", "vd"),
+    on_numbers=by_duals(with_forces.inverse_dynamics, "v", "vd"),
 )
 def inverse_dynamics_derivatives(r: Request) -> tuple[Vec, ...]:
     """The derivatives of τ along the tangent directions of q, by v and by v̇."""
@@ -207,7 +206,7 @@ def constraint_reactions(r: Request) -> ConstraintReactions:
 
 
 def _joint_reactions(r: Request) -> JointReactions:
-    return reactions_of_joints(r.spec.constrained, r.spec.model, r.x, quantities.forward_dynamics)
+    return reactions_of_joints(r.spec.constrained, r.spec.model, r.x, with_forces.forward_dynamics)
 
 
 @quantity(

@@ -30,8 +30,9 @@ from polhode.kernel.backends.registry import BACKENDS
 from polhode.model import Model, check_model, make_tree
 from polhode.scalar import Array, a_list
 from polhode.system import catalogue
-from polhode.system.algorithms import graph_of, identity_text, on_numbers
+from polhode.system.algorithms import graph_of, on_numbers
 from polhode.system.calls import checked_call, own_value, thread_count
+from polhode.system.identity import identity_text
 from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.quantity import FIELDS, Quantity, SystemSpec
 from polhode.system.records import ForwardDerivatives, InverseDerivatives, Pose, Velocity

@@ -24,9 +24,9 @@ from polhode.system.system import System
 ca = import_module("casadi")
 FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
 MOST_OPERATIONS = 25_000
-"""Of a graph that CasADi gets: with more, gcc takes minutes and the virtual machine milliseconds a state."""
+"""The most operations of a graph given to CasADi: with more, gcc takes minutes, the virtual machine milliseconds."""
 MOST_RESULTS = 2_000
-"""Of a function for gcc, which takes long over many."""
+"""The most results of a function compiled by gcc, which takes long over many."""
 
 
 class CasadiPeer:

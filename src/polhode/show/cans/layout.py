@@ -114,8 +114,8 @@ def pair_at(turn: ChainMotion, middle: Array, way: Array, scale: float) -> Pair:
     return Pair(turn, first, Cylinder(first.end + GAP * way, way, CAN, 1.0))
 
 
-def constraint_policy_of(chain: MotionChain, k: int) -> Array:
-    """Which way the second can of a motion stands: against the axis if what it carries lies there."""
+def second_side(chain: MotionChain, k: int) -> Array:
+    """The direction from the first can of a motion to the second: against the axis if what it carries lies there."""
     turn = chain.turns[k]
     carried = [t.offset for t in chain.turns if t.parent == k] + [t.reach for t in chain.tips if t.turn == k]
     along = sum(float(x @ turn.axis) for x in carried)
@@ -147,7 +147,7 @@ class _Work:
     def add(self, turn: ChainMotion) -> None:
         """Place the next motion."""
         k, own, inner = len(self.pairs), turn.parent + 1, turn.kind == "prismatic"
-        way = constraint_policy_of(self.chain, k)
+        way = second_side(self.chain, k)
         pair = self._on_ground(turn, way) if turn.parent < 0 else self._on(self.pairs[turn.parent], turn, way)
         self.pairs.append(pair)
         self._part(f"can-{k + 1}-a", "can", own, Trimmed(pair.first))

@@ -30,7 +30,7 @@ THEMES = {
 
 
 def mix(a: str, b: str, share: float) -> str:
-    """So much of a colour, the rest of another."""
+    """The colour made of a share of `a` and the rest of `b`, as #rrggbb."""
     parts = [round(share * int(a[i : i + 2], 16) + (1 - share) * int(b[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{x:02x}" for x in parts)
 
@@ -59,7 +59,7 @@ def strong(colour: str, theme: Theme) -> str:
 
 
 def styles(theme: Theme) -> dict[str, Style]:
-    """All classes of a picture."""
+    """The styles of all classes of a picture, by name."""
     lost = strong(LOST, theme)
     found = {
         "edge": Style(theme.ink, 0.65),
@@ -90,5 +90,5 @@ def styles(theme: Theme) -> dict[str, Style]:
 
 
 def used(found: dict[str, Style], names: set[str]) -> dict[str, Style]:
-    """Only the classes that a page has."""
+    """The styles of the classes that occur on a page."""
     return {name: style for name, style in found.items() if name in names}

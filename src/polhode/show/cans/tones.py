@@ -1,4 +1,4 @@
-"""Which colour a piece has: the ground's, or one of six that come again."""
+"""Colour numbers of the pieces: 0 for the ground, then six in rotation."""
 
 TONES = 7
 

@@ -1,4 +1,4 @@
-"""The plots of constraints in a report: what they miss, their forces, and how near they are to losing rank."""
+"""The plots of constraints in a report: violation, reaction forces, distance from a singular configuration."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ TOGETHER, MOST = 6, 8
 
 
 def constraint_plots(dataset: "Dataset") -> list[Plot]:
-    """All of them; none of a run without constraints."""
+    """The plots of a run's constraints; none of a run without any."""
     return [*_residuals(dataset), *_strength(dataset), *_reactions(dataset), *_multipliers(dataset)]
 
 

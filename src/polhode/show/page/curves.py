@@ -1,4 +1,4 @@
-"""The curves of a report: which plots a run deserves."""
+"""The plots of a report as curves: energies, momenta, joints, constraints, steps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

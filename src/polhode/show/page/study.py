@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 520, 290, 76, 48, 12, 20
-"""Of a chart, and its margins."""
+"""Size of a chart and its margins, px."""
 MOST = 24
-"""Charts of one kind."""
+"""The most charts of one kind."""
 FEW = 12
-"""Runs that are named for one reason."""
+"""The most runs listed for one reason of failure."""
 
 
 def write_study_report(summary: "Dataset", path: Path | str, *, force: bool = True) -> Path:
@@ -153,7 +153,7 @@ def _figure(title: str, svg: str) -> str:
 
 
 class _View:
-    """Numbers to places on a chart."""
+    """The map from numbers to places on a chart."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray) -> None:
         good = y[np.isfinite(y)]

@@ -39,7 +39,7 @@ ZERO = 1e-17
 
 @styled
 def drift(run: Run, model: Any = None) -> "Figure":
-    """How far a run strays from what it should keep, on a logarithmic axis.
+    """The drift of what a run should conserve, on a logarithmic axis.
 
     Energy and the conserved momenta in parts of their scales, quaternions' length, residuals of constraints.
 
@@ -66,7 +66,7 @@ def drift(run: Run, model: Any = None) -> "Figure":
 
 
 def drifts(run: Any, model: Any = None) -> list[tuple[str, np.ndarray]]:
-    """What should be zero, by name: each (time,), never negative."""
+    """Magnitudes of all that should stay zero, by name: each (time,)."""
     known = model_or_none(run, model)
     kept = conserved(known, curves.driven(run, known)) if known else Conserved(energy=_energy_graded(run))
     plots = [*curves.energies(run, kept), *curves.momenta(run, kept)]
@@ -77,7 +77,7 @@ def drifts(run: Any, model: Any = None) -> list[tuple[str, np.ndarray]]:
 
 
 def residuals(run: Any) -> list[tuple[str, np.ndarray]]:
-    """What constraints miss: the largest of the rows of each kind of residual."""
+    """Constraint violations (time,): the largest row of positions, and of rates."""
     found = []
     for name, text in (("constraint_residual", "constraints, positions"), ("constraint_rate", "constraints, rates")):
         array = values(run, name)

@@ -39,7 +39,7 @@ def opened(run: Run) -> "Dataset":
 
 
 def where_of(kind: str, run: "Dataset") -> str:
-    """How errors begin."""
+    """The place that an error names: the plot and the model of the run."""
     return f"plot {kind}, run of '{run.attrs.get('model_name', 'unknown model')}'"
 
 
@@ -104,7 +104,7 @@ def model_of(kind: str, run: "Dataset", model: Any = None) -> Model:
 
 
 def model_or_none(run: "Dataset", model: Any = None) -> Model | None:
-    """The same, or None where there is none to be had."""
+    """The model of a run as in `model_of`; None where it has none."""
     try:
         return model_of("", run, model)
     except Unfit:

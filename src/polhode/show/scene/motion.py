@@ -9,7 +9,7 @@ from polhode.quaternion import product, rotation_vector_to_wxyz
 
 
 class Arrays:
-    """Keeps the arrays of a scene as they are, in place of the page's `Store`."""
+    """Keeps the arrays of a scene as they are, in place of the page's `PackedArrays`."""
 
     def __init__(self) -> None:
         self.kept: list[np.ndarray] = []

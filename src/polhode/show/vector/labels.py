@@ -11,7 +11,7 @@ from polhode.show.vector.canvas import TextRun, text_heights, text_width
 Array = np.ndarray
 
 TURNS = np.radians([0, 22, -22, 45, -45, 70, -70, 100, -100, 135, -135, 180])
-"""Ways from the best one that are tried."""
+"""Angles from the best direction that are tried."""
 FAR = (1.6, 3.0, 5.0, 8.0, 12.0, 17.0)
 """Distances that are tried, points."""
 LEADER = 9.0

@@ -1,4 +1,7 @@
-"""Quantities that more than one call needs, as functions of `Arguments` on generic scalars."""
+"""The dynamics of a tree with all that acts on it, as functions of `Arguments` on generic scalars.
+
+Force elements and wrenches act; the passes are loops where `rolled` asks for them.
+"""
 
 from polhode.dynamics import forces, forward, inertia, inverse, loops
 from polhode.dynamics.arguments import Arguments

@@ -1,0 +1,13 @@
+"""What a model is known by on disk: its kernels, and the runs that were recorded of it."""
+
+from polhode.formats.expression_functions import EXPRESSION_FUNCTIONS
+from polhode.model import Model
+from polhode.model.user_kinds import user_kinds
+
+
+def identity_text(model: Model) -> str:
+    """The model as text that says everything about it; "" where user functions or kinds are in it."""
+    held = [*(x for force in model.forces for x in vars(force).values())]
+    held += [x for constraint in model.constraints for x in constraint.data.values()]
+    hidden = any(callable(x) and not isinstance(x, EXPRESSION_FUNCTIONS) for x in held) or user_kinds(model)
+    return "" if hidden else repr(model)

@@ -312,6 +312,27 @@ def test_own_kinds_are_kept_out_when_they_are_not_registered():
     ph.register_constraint(Ellipsoid)
 
 
+class Squared(ph.BodyConstraint):
+    """A blade with a residual that is not linear in the velocities."""
+
+    name = "squared-blade"
+    rate_rows = ("across",)
+
+    def velocities(self, a, b, data):
+        speed = ph.dot(b.axis(1), b.velocity - a.carries(b.o))
+        return speed * speed
+
+
+def test_rows_of_velocities_that_are_not_linear_are_refused():
+    ph.register_constraint(Squared)
+    try:
+        model = random_model(["free"], 3, constraints=[ph.Constraint("blade", "squared-blade", body_b="b0")])
+        with pytest.raises(ph.CompileError, match=r"constraint 'blade': not linear in v(.|\n)*row 'across'"):
+            ph.compile(model)
+    finally:
+        del CONSTRAINTS["squared-blade"]
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

@@ -43,7 +43,7 @@ class Instant(NamedTuple):
     """A state with all that acts, in arrays.
 
     M, A       (n, n), (k, n)
-    phi, r     (h,), (k,)      what the constraints miss; the rates of φ come first in r and A
+    phi, r     (h,), (k,)      constraint violation; the rates of φ come first in r and A
     vd, lam    (n,), (k,)      the constrained acceleration and multipliers
     """
 
@@ -72,23 +72,24 @@ class EquationsAtState:
     """The equations of one model, for any state."""
 
     def __init__(self, model: Model) -> None:
-        self.model, self.tree, self._closed = model, make_tree(model), constrained_dynamics(model)
-        self.n, self.k = model.nv, len(self._closed.names) if self._closed else 0
-        self.held = self._closed.holonomic if self._closed else 0
+        self.model, self.tree, self._constrained = model, make_tree(model), constrained_dynamics(model)
+        self.n, self.k = model.nv, len(self._constrained.names) if self._constrained else 0
+        self.held = self._constrained.holonomic if self._constrained else 0
         """Rows of positions: the first ones."""
-        self.sizes = np.array(self._closed.sizes if self._closed else (), dtype=float)
-        self.names = self._closed.names if self._closed else []
+        self.sizes = np.array(self._constrained.sizes if self._constrained else (), dtype=float)
+        self.names = self._constrained.names if self._constrained else []
         self.symmetries: dict[bytes, list] = {}
         """What `symmetry.py` found, by the forces that act."""
         shapes = {"q": (model.nq,), "v": (self.n,), "vd": (self.n,), "lam": (self.k,), "t": ()}
-        self._graph = trace(self._residuals, **shapes) if self._closed else None  # conditions differentiate themselves
+        # conditions differentiate themselves
+        self._graph = trace(self._residuals, **shapes) if self._constrained else None
 
     def _residuals(self, q: Vec, v: Vec, vd: Vec, lam: Vec, t: Scalar) -> EquationResiduals:
         acting = forces.acting(self.tree, t, q, v)
         needed = inverse.inverse_dynamics(self.tree, q, v, vd, wrenches=acting.wrenches) - acting.generalized
-        if self._closed is None:
+        if self._constrained is None:
             return EquationResiduals(needed, Vec(), Vec(), Vec(), Vec())
-        rows = constraints.rows(self.tree, list(self._closed.conditions), t, q, v)
+        rows = constraints.rows(self.tree, list(self._constrained.conditions), t, q, v)
         return EquationResiduals(needed - lam @ rows.A, rows.A @ vd - rows.b, rows.phi, rows.r, rows.A)
 
     def residuals(self, q: np.ndarray, v: np.ndarray, vd: np.ndarray, lam: np.ndarray, t: float) -> EquationResiduals:
@@ -123,7 +124,7 @@ class EquationsAtState:
 
     def rows(self, M: np.ndarray, A: np.ndarray, phi: np.ndarray, chosen: slice = slice(None)) -> RankedRows:
         """Some of the rows in the metric of M, or of M + AᵀD⁻²A of all rows where M is singular; φ: the violation."""
-        tolerance = float(self._closed.tolerance(Vec(phi))) if self._closed else TOLERANCE
+        tolerance = float(self._constrained.tolerance(Vec(phi))) if self._constrained else TOLERANCE
         try:
             K, weighted = self._metric(M, A)
             return RankedRows(A[chosen], K, self.sizes[chosen], tolerance, weighted)

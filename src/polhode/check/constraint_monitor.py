@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polhode.check.diagnosis import PRESENT, missed
+from polhode.check.diagnosis import PRESENT, violations
 from polhode.dynamics import kinematics
 from polhode.linalg.rank import left_null_parts, metric_factor, rank_of, scaled_rows
 from polhode.model import make_tree
@@ -13,7 +13,7 @@ from polhode.result.labels import force_units
 from polhode.scalar import Vec
 from polhode.system.system import System
 
-MISSED = ("constraint_residual", "constraint_rate")
+VIOLATIONS = ("constraint_residual", "constraint_rate")
 FORCES = ("multiplier", "reaction_force", "reaction_torque")
 STRENGTH = ("determined", "rank", "degrees_of_freedom", "smallest_singular_value")
 JOINTS = ("joint_force", "joint_torque")
@@ -45,8 +45,8 @@ class ConstraintMonitor:
         """The wanted variables by their names in a Dataset."""
         system, found = self.system, dict[str, np.ndarray]()
         time, q, v = (arrays[name] for name in ("time", "q", "v"))
-        if system.conditions and set(MISSED) & {*wanted}:
-            seen = missed(system, time, q, v)
+        if system.conditions and set(VIOLATIONS) & {*wanted}:
+            seen = violations(system, time, q, v)
             found |= {"constraint_residual": seen.positions, "constraint_rate": seen.rates}
         if system.conditions and set(FORCES) & {*wanted}:
             forces = system.constraint_reactions(q, v, tau, t=time)

@@ -1,4 +1,4 @@
-"""What constraints do at a state: rank, freedoms, and which rows are redundant, contradictory or nearly dependent.
+"""Constraints at a state: rank, freedoms, and which rows are redundant, contradictory or nearly dependent.
 
 Redundancy belongs to a set of rows: every row in a left null vector of A is named, not only the one that a
 pivoting would leave out. Its multiplier is not determined; those of the other rows are.        BEYOND §5
@@ -39,7 +39,7 @@ class Diagnosis:
     determined       rows whose multipliers are
     nearly           rows that are nearly dependent on the others, with what is left of each, relative to its size
     weakest          smallest singular value of the independent rows, divided by their sizes: 0 where rank is lost
-    contradictory    rows that cannot be met together, with what each misses
+    contradictory    rows that cannot hold together, with the residual of each
     violated         residuals that are not zero; a rate has "rate of " before its name
     tolerance        what is left of a row, relative to its size, below which it counts as dependent
     """
@@ -113,7 +113,7 @@ def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Di
     idle = np.linalg.norm(whole.B, axis=1) <= tolerance
     shared = left_null_parts(whole.U, whole.rank) > PRESENT
     pivots = left_over(whole.B)
-    missed = residuals(system, q, v, t)
+    found_residuals = residuals(system, q, v, t)
     return Diagnosis(
         model=system.model.name,
         rows=tuple(names),
@@ -127,7 +127,7 @@ def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Di
         nearly={name: float(x) for name, x in zip(names, pivots, strict=True) if tolerance < x < NEARLY},
         weakest=float(whole.singular[whole.rank - 1]) if whole.rank else 0.0,
         contradictory=contradictions(system, q, v, t),
-        violated={name: x for name, (x, scale) in missed.items() if not abs(x) <= allowed(system) * scale},
+        violated={name: x for name, (x, scale) in found_residuals.items() if not abs(x) <= allowed(system) * scale},
         tolerance=tolerance,
     )
 
@@ -145,7 +145,7 @@ def _metric(system: System, q: np.ndarray, A: np.ndarray) -> np.ndarray:
 
 
 def residuals(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> dict[str, tuple[float, float]]:
-    """What every row misses, and what that is to be compared with: positions by name, rates as "rate of " them."""
+    """The residual of every row with its scale: positions by name, their rates as "rate of " the name."""
     bound = system.conditions
     assert bound is not None
     (positions, rates), names = system.constraint_residuals(q, v, t=t), system.constraint_names
@@ -159,8 +159,8 @@ def residuals(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> d
 
 
 @dataclass(frozen=True)
-class Missed:
-    """What the rows of constraints miss over the samples of a run: φ and r (n, k); φ of rows of velocities is NaN."""
+class Violations:
+    """Constraint violation at the samples of a run: φ and r (n, k); φ of rows of velocities is NaN."""
 
     positions: np.ndarray
     rates: np.ndarray
@@ -168,8 +168,8 @@ class Missed:
     """Everything in lengths of the machine, or radians (per second)."""
 
 
-def missed(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
-    """What constraints miss at samples of a run."""
+def violations(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Violations:
+    """Constraint violation at the samples of a run."""
     bound = system.conditions
     assert bound is not None
     positions, rates = system.constraint_residuals(q, v, t=time)
@@ -177,7 +177,7 @@ def missed(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Mi
     full = np.full_like(rates, np.nan)
     full[:, :held] = positions
     relative = np.concatenate([positions / units[:held], rates / units], axis=1)
-    return Missed(full, rates, relative)
+    return Violations(full, rates, relative)
 
 
 AGREEMENT = 10.0
@@ -185,12 +185,12 @@ AGREEMENT = 10.0
 
 
 def allowed(system: System) -> float:
-    """What rows may miss at a start, in lengths of the machine or radians (per second)."""
+    """The residual that is allowed at a start, in lengths of the machine or radians (per second)."""
     return max(CONSISTENT, AGREEMENT * system.rank_tolerance)
 
 
 def advice(part: float) -> str:
-    """What to do about rows that miss each other by this part of their size: few digits, or another machine."""
+    """What to do about rows whose best residual is this part of their size: few digits, or another machine."""
     if not 0 < part < MOST:
         return ""
     tolerance = max(10.0 ** np.ceil(np.log10(part)), 10 * TOLERANCE)
@@ -198,12 +198,12 @@ def advice(part: float) -> str:
 
 
 def contradictions(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> dict[str, float]:
-    """Rows that cannot be met together, near this state, with what each of them misses at best."""
+    """Rows that cannot hold together near this state, with the least residual of each."""
     return contradiction(system, q, v, t)[0]
 
 
 def contradiction(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> tuple[dict[str, float], float]:
-    """Rows that cannot be met together, with what each misses at best; and the largest miss, relative to its row.
+    """Rows that cannot hold together, with the least residual of each; and the largest, relative to its row.
 
     u·A = 0 and u·φ ≠ 0 (or u·r, or u·b): no step (velocity, acceleration) meets the rows of u
     """
@@ -223,8 +223,8 @@ def contradiction(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) 
         if not rows:
             continue
         null = RankedRows(A[:rows], K, sizes[:rows], near).left_null
-        missed = (null @ (null.T @ (values / sizes[:rows]))) * sizes[:rows]
-        part = float(np.max(abs(missed) / scale, initial=0.0))
+        least = (null @ (null.T @ (values / sizes[:rows]))) * sizes[:rows]
+        part = float(np.max(abs(least) / scale, initial=0.0))
         if part > allowed(system):
-            return {names[i]: float(missed[i]) for i in np.flatnonzero(abs(missed) > PRESENT * scale)}, part
+            return {names[i]: float(least[i]) for i in np.flatnonzero(abs(least) > PRESENT * scale)}, part
     return {}, 0.0

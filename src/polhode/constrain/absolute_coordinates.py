@@ -90,7 +90,7 @@ class Absolute(NamedTuple):
             Vec(found.multipliers[held:]),
             found.rank - float(held),
             Vec(found.dependent[held:]),
-            Vec(found.missing[held:]),
+            Vec(found.residual[held:]),
         )
 
     def _rows(

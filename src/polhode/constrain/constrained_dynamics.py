@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from polhode.constrain.absolute_coordinates import Absolute
 from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, MOST, ConstraintPolicy
-from polhode.constrain.function_constraints import row_names
+from polhode.constrain.function_constraints import check_linear, row_names
 from polhode.constrain.row_scales import Scales, ordered, scales
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
@@ -29,29 +29,34 @@ from polhode.linalg.constrained import (
     admissible_by_sweeps,
     constrained_by_sweeps,
     constrained_each,
+    weighted_metric,
 )
 from polhode.linalg.null_space import by_null_space
 from polhode.model import Model, Tree, make_tree
 from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.description import check_constraint
 from polhode.model.per_model_cache import once_each
+from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, SharedFunction, Vec, identity, is_zero, iterate, jacobian, maximum, minimum, where
 from polhode.spatial import ORIGIN
 
 OFF = 10.0
-"""Off the conditions, dependent rows are left with about their violation: up to OFF times that, at most MOST."""
+"""The rank tolerance per violation, at most MOST: where positions are off by ε, rows that would be dependent differ by
+about ε, times lever ratios of the machine that a factor of 10 covers."""
 
 CORRECTIONS = 2
-"""Steps of the projection of positions: each squares the violation."""
+"""Newton steps of the projection of positions: each squares the violation, and one step of a run leaves it small."""
 
 CONTRADICTION = 1e-6
-"""What dependent rows may miss of each other in velocities, relative to the speed of the machine."""
+"""The residual of dependent rows in velocities, relative to the speed of the machine, beyond which they contradict each
+other: that of `check.diagnosis.CONSISTENT` at the start."""
 
-NOWHERE = 1e200
-"""A velocity beyond all bounds: no motion meets the conditions."""
+NO_MOTION = 1e200
+"""The velocity where no motion meets the conditions: beyond all bounds, so that a run ends there."""
 
 MATRIX, SWEPT, SWEEP = 12, 120, 60
-"""About the operations of an entry of the mass matrix; of an articulated body; of a body in a sweep over them."""
+"""About the operations of an entry of the mass matrix; of an articulated body; of a body in a sweep over them. Counts
+of traced steps, rounded: they only decide which of two algorithms with one result is cheaper."""
 
 
 class Reactions(NamedTuple):
@@ -64,7 +69,7 @@ class Reactions(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """What constraints miss: φ (..., k) of positions, r (..., k) of all rates."""
+    """Constraint violation: φ (..., k) of positions, r (..., k) of all rates."""
 
     positions: Any
     rates: Any
@@ -84,11 +89,11 @@ class Projected(NamedTuple):
     v: Any
 
 
-class Back(NamedTuple):
-    """The least change that brings a state back, what dependent rows still miss, and the tolerance of their rank."""
+class Correction(NamedTuple):
+    """The least change that brings a state back, the residual of dependent rows, and the tolerance of their rank."""
 
     change: Vec
-    missing: Vec
+    residual: Vec
     tolerance: Scalar
 
 
@@ -203,11 +208,11 @@ class ConstrainedDynamics:
 
         δ = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺φ,  q ← q ⊕ δ;   v ← v − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺r
 
-        strict  where dependent rows contradict each other, velocities become NOWHERE
+        strict  where dependent rows contradict each other, velocities become NO_MOTION
         """
         held, nothing = self.holonomic, Vec([0.0] * tree.nv)
         is_large = held * tree.nv > UNROLLED
-        shared = self._back(tree, t, q, v) if is_large and held == len(self.names) else None
+        shared = self._correction(tree, t, q, v) if is_large and held == len(self.names) else None
 
         def corrected(q: Vec) -> tuple[Vec, Any]:
             if shared:
@@ -223,38 +228,38 @@ class ConstrainedDynamics:
         else:
             q = iterate(corrected, q, corrections)
         if shared:
-            change, missing, tolerance = shared(q, self.residuals(tree, t, q, v)[1])
+            change, residual, tolerance = shared(q, self.residuals(tree, t, q, v)[1])
         else:
             rows = self.rows(Arguments(tree, q, v, t=t))
             tolerance = self.tolerance(rows.phi)
-            change, missing = self.by_fundamental_equation(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0][::4]
+            change, residual = self.by_fundamental_equation(tree, q, [(nothing, -rows.r)], rows.A, tolerance)[0][::4]
         new = v + change
         if not strict:
             return q, new
         slow = max(unit / size for unit, size in zip(self.scales.units, self.scales.sizes, strict=True))
         part, twice = CONTRADICTION + OFF * tolerance, new @ inverse.inverse_dynamics(tree, q, nothing, new, ORIGIN)
-        missed, bound = missing @ missing, part * part * (twice + (1e-3 * slow) ** 2)
-        return q, where(missed > bound, Vec([NOWHERE] * tree.nv), new)
+        square, bound = residual @ residual, part * part * (twice + (1e-3 * slow) ** 2)
+        return q, where(square > bound, Vec([NO_MOTION] * tree.nv), new)
 
-    def _back(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> Callable[[Vec, Vec], Back]:
-        """−M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺ of (q, what rows miss): one routine for positions and velocities, of the same rows."""
+    def _correction(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> Callable[[Vec, Vec], Correction]:
+        """−M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺ of (q, violation): one routine for positions and velocities, of the same rows."""
         now = self.rows(Arguments(tree, q, v, t=t))
         kept = _kept(now.A, now.phi, now.r)
 
-        def back(t: Vec, q: Vec, b: Vec) -> Vec:
+        def correction(t: Vec, q: Vec, violation: Vec) -> Vec:
             rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t[0]))
             whole: list[Scalar] = [0.0] * len(now.r)
-            for i, value in zip(kept, b, strict=True):
+            for i, value in zip(kept, violation, strict=True):
                 whole[i] = -value
             tolerance, nothing = self.tolerance(rows.phi), Vec([0.0] * tree.nv)
             found = self.by_fundamental_equation(tree, q, [(nothing, Vec(whole))], rows.A, tolerance)[0]
-            return Vec((*found.a, *(found.missing[i] for i in kept), tolerance))
+            return Vec((*found.a, *(found.residual[i] for i in kept), tolerance))
 
-        routine, n = SharedFunction("back", back), tree.nv
+        routine, n = SharedFunction("correction", correction), tree.nv
 
-        def asked(q: Vec, missed: Vec) -> Back:
-            *found, tolerance = routine(Vec([t]), q, Vec([missed[i] for i in kept]))
-            return Back(Vec(found[:n]), Vec(found[n:]), tolerance)
+        def asked(q: Vec, violation: Vec) -> Correction:
+            *found, tolerance = routine(Vec([t]), q, Vec([violation[i] for i in kept]))
+            return Correction(Vec(found[:n]), Vec(found[n:]), tolerance)
 
         return asked
 
@@ -324,12 +329,9 @@ class ConstrainedDynamics:
         return [self._spread(x, kept, len(rows)) for x in found]
 
     def _metric(self, tree: Tree, q: Vec, A: Vec, sizes: list[float]) -> Vec:
-        """M, or M + AᵀWA where M alone is singular: the same minimum, since A a is given.         BEYOND §5"""
+        """M, or M + AᵀWA where M alone is singular."""
         M = inertia.mass_matrix(tree, q)
-        if not self.scales.light or not A:
-            return M
-        weighted = Vec([row / (s * s) for row, s in zip(A, sizes, strict=True)])
-        return M + A.T @ weighted
+        return weighted_metric(M, A, [1 / (s * s) for s in sizes]) if self.scales.light and A else M
 
     def _by_sweeps(self, tree: Tree, k: int) -> bool:
         """Whether sweeps over the tree take fewer operations than its mass matrix: on long branches with few loops."""
@@ -338,15 +340,15 @@ class ConstrainedDynamics:
         return not self.scales.light and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
 
     def _spread(self, found: ConstrainedSolution, kept: list[int], k: int) -> ConstrainedSolution:
-        """The answer of some rows as that of all: the others are dependent, and miss nothing."""
+        """The solution of some rows as that of all: the others are dependent, with residual 0."""
         place = {i: p for p, i in enumerate(kept)}
 
         def spread(values: Vec, other: float) -> Vec:
             return Vec([values[place[i]] if i in place else other for i in range(k)])
 
-        lam, dependent, missing = found.multipliers, found.dependent, found.missing
+        lam, dependent, residual = found.multipliers, found.dependent, found.residual
         return found._replace(
-            multipliers=spread(lam, 0.0), dependent=spread(dependent, 1.0), missing=spread(missing, 0.0)
+            multipliers=spread(lam, 0.0), dependent=spread(dependent, 1.0), residual=spread(residual, 0.0)
         )
 
 
@@ -373,13 +375,13 @@ def constrained_dynamics(model: Model, policy: ConstraintPolicy = DEFAULT_POLICY
 
 @once_each
 def _conditions(model: Model) -> tuple[tuple[ConstraintCondition, ...], Scales]:
+    found: list[ConstraintCondition] = []
     for constraint in model.constraints:
         check_constraint(model, constraint)
-    found = tuple(
-        c
-        for constraint in model.constraints
-        for c in constraints.conditions(
-            constraint, row_names(model, constraint) if constraint.kind.rows_by_trial else ()
-        )
-    )
-    return found, scales(model, make_tree(model), found)
+        kind = constraint.kind
+        made = constraints.conditions(constraint, row_names(model, constraint) if kind.rows_by_trial else ())
+        for condition in made if is_by_user(type(kind)) else ():
+            if not condition.holonomic:
+                check_linear(model, condition)
+        found += made
+    return tuple(found), scales(model, make_tree(model), tuple(found))

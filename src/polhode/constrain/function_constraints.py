@@ -6,6 +6,7 @@ from polhode.dynamics import kinematics
 from polhode.errors import CompileError, message
 from polhode.kernel import Graph, evaluate, trace
 from polhode.model import Constraint, Model, make_tree
+from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.constraints.function import function_residual
 from polhode.scalar import Vec
 
@@ -37,6 +38,15 @@ def row_names(model: Model, constraint: Constraint) -> tuple[str, ...]:
     if not constraint.data.get("holonomic", True):
         _check_linear(model, graph, where, names)
     return names
+
+
+def check_linear(model: Model, condition: ConstraintCondition) -> None:
+    """Refuse rows of velocities of a user's kind that are not linear in the velocities."""
+    tree = make_tree(model)
+    graph = trace(
+        lambda t, q, v: condition.residual(kinematics.machine_state(tree, t, q, v)), t=(), q=(model.nq,), v=(model.nv,)
+    )
+    _check_linear(model, graph, f"constraint '{condition.name}'", condition.rows)
 
 
 def _check_linear(model: Model, graph: Graph, where: str, names: tuple[str, ...]) -> None:

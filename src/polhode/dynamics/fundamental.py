@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, message
+from polhode.linalg.constrained import weighted_metric
 from polhode.linalg.orthogonal import RowBasis, row_basis
 from polhode.linalg.triangular import Triangle
 from polhode.scalar import (
@@ -101,15 +102,10 @@ def _weights(M: Vec, A: Vec) -> Vec:
     return Vec([where(abs(x) > 0, 1.0, 0.0) / where(abs(x) > 0, x, 1.0) for x in reach])
 
 
-def _auxiliary_metric(M: Vec, A: Vec, W: Vec) -> Vec:
-    """M + AᵀWA: positive definite if and only if the motion is unique, which W > 0 does not change."""
-    return M + Vec([Vec([w * x for w, x in zip(W, column, strict=True)]) @ A for column in A.T])
-
-
 def _factors(M: Vec, A: Vec, tolerance: float, sizes: Vec | None, singular: bool) -> Factors:
     """Factor the metric, then the rows in it, then the dependent rows by the basic ones."""
     W = _weights(M, A) if singular else None
-    K = Triangle.root(M if W is None else _auxiliary_metric(M, A, W))
+    K = Triangle.root(M if W is None else weighted_metric(M, A, W))
     B = [K.forward(row) for row in A]
     D = Vec([where(abs(s) > 0, s, 1.0) for s in (sizes or [length(row) for row in B])])
     rows = row_basis(Vec([row / s for row, s in zip(B, D, strict=True)]), tolerance)
@@ -343,7 +339,7 @@ def _smallest_eigenvalue(label: str, M: np.ndarray, definite: bool) -> np.ndarra
 def _check_unique(place: str, M: Vec, A: Vec, batch: tuple[int, ...]) -> None:
     """The motion is unique if and only if rank [M; A] = n."""
     n = len(M)
-    scaled, d = _unit_diagonal(stack(_auxiliary_metric(M, A, _weights(M, A)) if A else M, batch).real)
+    scaled, d = _unit_diagonal(stack(weighted_metric(M, A, _weights(M, A)) if A else M, batch).real)
     values, directions = np.linalg.eigh(scaled)
     rank = np.sum(values > ROUNDING * n, axis=-1)
     if np.any(rank < n):

@@ -96,7 +96,7 @@ def solve(r: Loops, e: ConstrainedArrays) -> None:
 
 
 def _mark_dependent(r: Loops, e: ConstrainedArrays) -> None:
-    """Rank, dependent rows, and what these miss, from rows that are made orthogonal."""
+    """Rank, dependent rows and their residuals, from rows that are made orthogonal."""
     n, k, m = e.n, e.k, e.m
     B, c = r.array("B", k * n), r.array("c", k * m)
     for i in r.range(k):
@@ -105,4 +105,4 @@ def _mark_dependent(r: Loops, e: ConstrainedArrays) -> None:
         for v in r.range(m):
             c[i * m + v] = e.b[v * k + i]
     y, unused = r.array("shortest", m * n), r.array("unused", m * k)
-    answer(r, RowConditions(k, n, m, B, c, e.tolerance, y, unused, e.rank, e.dependent, e.missing))
+    answer(r, RowConditions(k, n, m, B, c, e.tolerance, y, unused, e.rank, e.dependent, e.residual))

@@ -31,7 +31,7 @@ class ConstrainedSolution(NamedTuple):
     multipliers: Vec
     rank: Any
     dependent: Vec
-    missing: Vec
+    residual: Vec
 
 
 class ConstrainedProblem(NamedTuple):
@@ -89,7 +89,15 @@ def admissible(problem: ConstrainedProblem, vectors: Sequence[Vec]) -> list[Vec]
     return [Vec(found[v * n : (v + 1) * n]) for v in range(m)]
 
 
-# by sweeps: K⁻¹x and K⁻ᵀy as functions
+def weighted_metric(M: Vec, A: Vec, W: Sequence[Any]) -> Vec:
+    """M + AᵀWA, W (k) > 0 a diagonal: positive definite if and only if a is unique, where M may be singular.
+
+    It gives the same a, since A a is given.                                                            BEYOND §5
+    """
+    return M + A.T @ Vec([row * w for row, w in zip(A, W, strict=True)])
+
+
+# where K is known by its sweeps
 
 
 class FactorSweeps(NamedTuple):
@@ -109,7 +117,7 @@ def constrained_by_sweeps(
     c = Vec([x * (1 / size) - row @ y0 for x, size, row in zip(b, sizes, B, strict=True)])
     found = shortest(Vec(B), c, tolerance)
     lam = Vec([x * (1 / size) for x, size in zip(found.multipliers, sizes, strict=True)])
-    return ConstrainedSolution(K.under(y0 + found.y), lam, found.rank, found.dependent, found.missing)
+    return ConstrainedSolution(K.under(y0 + found.y), lam, found.rank, found.dependent, found.residual)
 
 
 def admissible_by_sweeps(
@@ -163,7 +171,7 @@ class ConstrainedArrays(NamedTuple):
     """m rows of k."""
     rank: Any
     dependent: Any
-    missing: Any
+    residual: Any
     """m rows of k."""
 
 
@@ -186,18 +194,18 @@ def _arrays(
     with loops_for(f"constrained{n}x{k}", [x for part in values for x in part], written_out=written_out) as r:
         names = ("M", "A", "size", "tolerance", "f", "b")
         given = [r.given(name, x, sparse=True) for name, x in zip(names, values, strict=True)]
-        outputs = ("a", m * n), ("multipliers", m * k), ("rank", 1), ("dependent", k), ("missing", m * k)
+        outputs = ("a", m * n), ("multipliers", m * k), ("rank", 1), ("dependent", k), ("residual", m * k)
         algorithm(r, ConstrainedArrays(n, k, m, *given, *(r.output(*x) for x in outputs)))
     return r.results()
 
 
 def _solutions(problem: ConstrainedProblem, m: int, found: Sequence[Any]) -> list[ConstrainedSolution]:
     n, k, numbers = len(problem.M), len(problem.A), iter(found)
-    a, lam, ((rank,),), (dependent,), missing = (
+    a, lam, ((rank,),), (dependent,), residual = (
         [Vec([next(numbers) for _ in range(size)]) for _ in range(count)]
         for size, count in ((n, m), (k, m), (1, 1), (k, 1), (k, m))
     )
-    return [ConstrainedSolution(a[v], lam[v], rank, dependent, missing[v]) for v in range(m)]
+    return [ConstrainedSolution(a[v], lam[v], rank, dependent, residual[v]) for v in range(m)]
 
 
 def solve(r: Loops, e: ConstrainedArrays) -> None:
@@ -213,7 +221,7 @@ def solve(r: Loops, e: ConstrainedArrays) -> None:
             for part in spans(r, n):
                 row, free = Vec([B[i * n + m] for m in part]), Vec([e.f[v * n + m] for m in part])
                 c[i * e.m + v] = c[i * e.m + v] - dot(row, free)
-    answer(r, RowConditions(k, n, e.m, B, c, e.tolerance, y, e.multipliers, e.rank, e.dependent, e.missing))
+    answer(r, RowConditions(k, n, e.m, B, c, e.tolerance, y, e.multipliers, e.rank, e.dependent, e.residual))
     for v in r.range(e.m):
         for m in r.range(n):
             e.a[v * n + m] = e.f[v * n + m] + y[v * n + m]

@@ -118,7 +118,7 @@ def _reduced(r: Loops, e: ConstrainedArrays, Q: Any, alive: Any) -> Any:
 
 
 def _particular(r: Loops, e: ConstrainedArrays, c: Any, z: Any, alive: Any, order: Any, v: Any) -> None:
-    """z of L z = b on the independent rows, 0 elsewhere; what the other rows miss."""
+    """z of L z = b on the independent rows, 0 elsewhere; the residual of the other rows."""
     n, k, m, most = e.n, e.k, e.m, min(e.n, e.k)
     rest = r.array("rest", 1)
     for j in r.range(n):
@@ -127,14 +127,14 @@ def _particular(r: Loops, e: ConstrainedArrays, c: Any, z: Any, alive: Any, orde
         rest[0] = c[p * m + v]
         for j in r.range(p):
             rest[0] = rest[0] - e.A[p * n + j] * z[j]
-        r.put(e.missing, v * k, k, order, p, (1.0 - alive[p]) * rest[0])
+        r.put(e.residual, v * k, k, order, p, (1.0 - alive[p]) * rest[0])
         r.put(e.dependent, 0, k, order, p, 1.0 - alive[p])
         z[p] = where(alive[p] == 0.0, 0.0, rest[0] / where(alive[p] == 0.0, 1.0, e.A[p * n + p]))
     for p in r.range(most, k):
         rest[0] = c[p * m + v]
         for j in r.range(most):
             rest[0] = rest[0] - e.A[p * n + j] * z[j]
-        r.put(e.missing, v * k, k, order, p, rest[0])
+        r.put(e.residual, v * k, k, order, p, rest[0])
         r.put(e.dependent, 0, k, order, p, 1.0)
 
 

@@ -24,7 +24,7 @@ class ShortestSolution(NamedTuple):
     multipliers: Vec
     rank: Any
     dependent: Vec
-    missing: Vec
+    residual: Vec
 
 
 class OrthogonalRows(NamedTuple):
@@ -60,7 +60,7 @@ class RowConditions(NamedTuple):
     """m rows of k."""
     rank: Any
     dependent: Any
-    missing: Any
+    residual: Any
     """m rows of k."""
 
 
@@ -118,7 +118,7 @@ def answer(r: Loops, e: RowConditions) -> OrthogonalRows:
             z[p] = e.c[p * e.m + v]
             for j in r.range(p):
                 z[p] = z[p] - T[p * k + j] * z[j]
-            r.put(e.missing, v * k, k, order, p, where(alive[p] == 0.0, z[p], 0.0))
+            r.put(e.residual, v * k, k, order, p, where(alive[p] == 0.0, z[p], 0.0))
             z[p] = z[p] * over[p]
         for p in r.range(most):
             r.add_scaled(e.y, v * n, (z, p), e.B, p * n, n)
@@ -142,7 +142,7 @@ def shortest(B: Vec, c: Vec, tolerance: Any, unrolled: int = UNROLLED) -> Shorte
     flat = [x for row in B for x in row]
     with loops_for(f"shortest{k}x{n}", [*flat, *c, tolerance], written_out=6 * k * k * n <= unrolled) as r:
         given = r.given("B", flat), r.given("c", c), r.given("tolerance", [tolerance])
-        names = ("y", n), ("multipliers", k), ("rank", 1), ("dependent", k), ("missing", k)
+        names = ("y", n), ("multipliers", k), ("rank", 1), ("dependent", k), ("residual", k)
         answer(r, RowConditions(k, n, 1, *given, *(r.output(*name) for name in names)))
     found = r.results()
     y, rest = Vec(found[:n]), found[n:]

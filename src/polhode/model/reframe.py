@@ -36,14 +36,14 @@ def regrouped(tree: Tree) -> Tree:
     return _inward(reframed(_inward(_welded(tree))))
 
 
-class Frame(NamedTuple):
+class ElementFrame(NamedTuple):
     """A new frame in an element's own: its axes are the columns of Q, its origin lies at d."""
 
     Q: Vec
     d: Vec
 
 
-OWN = Frame(COORDINATES, ORIGIN)
+OWN = ElementFrame(COORDINATES, ORIGIN)
 
 
 def reframed(tree: Tree) -> Tree:
@@ -57,14 +57,14 @@ def reframed(tree: Tree) -> Tree:
     for e in tree.elements:
         if e.parent != GROUND:
             outer_[e.parent].append(e)
-    frames: list[Frame] = []
+    frames: list[ElementFrame] = []
     for e, others in zip(tree.elements, outer_, strict=True):
         parent = frames[e.parent] if e.parent != GROUND else OWN
         best = OWN
         if e.kind.one_axis and all(_is_known(x) for x in (e, *others)):
             cost = partial(_cost, e, parent, others)
-            best = _least([Frame(Q, ORIGIN) for Q in _turns(e, parent, others)], cost)
-            best = _least([Frame(best.Q, d) for d in _moves(e, parent, others)], cost)
+            best = _least([ElementFrame(Q, ORIGIN) for Q in _turns(e, parent, others)], cost)
+            best = _least([ElementFrame(best.Q, d) for d in _moves(e, parent, others)], cost)
         frames.append(best)
     elements = [
         _between(e, frames[e.parent] if e.parent != GROUND else OWN, own)
@@ -73,7 +73,7 @@ def reframed(tree: Tree) -> Tree:
     return replace(tree, elements=tuple(elements))
 
 
-def _least(frames: Sequence[Frame], cost: Callable[[Frame], float]) -> Frame:
+def _least(frames: Sequence[ElementFrame], cost: Callable[[ElementFrame], float]) -> ElementFrame:
     return min(frames, key=cost) if len(frames) > 1 else frames[0]
 
 
@@ -86,7 +86,7 @@ def _is_known(e: Element) -> bool:
     return all(isinstance(x, float) for x in numbers)
 
 
-def _turns(e: Element, parent: Frame, others: Sequence[Element]) -> list[Vec]:
+def _turns(e: Element, parent: ElementFrame, others: Sequence[Element]) -> list[Vec]:
     """Axes worth trying: x along the parent's axes, and along the common normals with the axes that follow."""
     if all(_is_simple(x, f) for x, f in ((e, parent), *((x, OWN) for x in others))):
         return [COORDINATES]
@@ -98,7 +98,7 @@ def _turns(e: Element, parent: Frame, others: Sequence[Element]) -> list[Vec]:
     return [*own, *dict.fromkeys(_turned(e.axis, directions))]
 
 
-def _moves(e: Element, parent: Frame, others: Sequence[Element]) -> list[Vec]:
+def _moves(e: Element, parent: ElementFrame, others: Sequence[Element]) -> list[Vec]:
     """Origins worth trying: nearest to the parent's, to those that follow, and to the axes that follow."""
     feet = [0.0, -dot(e.axis, _placed(e).T @ (e.position - parent.d))]
     for x in others:
@@ -128,7 +128,7 @@ def _turned(z: Vec, directions: Iterable[Vec]) -> Iterator[Vec]:
             yield COORDINATES if z in COORDINATES and _is_whole(Q) else Q
 
 
-def _is_simple(e: Element, parent: Frame) -> bool:
+def _is_simple(e: Element, parent: ElementFrame) -> bool:
     """Whether its axes are coordinate axes, also of its parent."""
     return parent.Q == COORDINATES and _is_whole(_placed(e)) and (e.axis in COORDINATES or not any(e.axis))
 
@@ -137,7 +137,7 @@ def _is_whole(R: Vec) -> bool:
     return all(x in WHOLE for row in R for x in row)
 
 
-def _step(e: Element, parent: Frame, own: Frame) -> tuple[Vec, Vec]:
+def _step(e: Element, parent: ElementFrame, own: ElementFrame) -> tuple[Vec, Vec]:
     """Orientation at zero and position in the parent's new frame."""
     C = _placed(e)
     reach = max(abs(x) for arm in (e.position, parent.d, own.d) for x in arm)
@@ -149,7 +149,7 @@ def _without_rounding(x: Vec, scale: float) -> Vec:
     return Vec([0.0 if abs(a) <= ROUNDING * scale else a for a in x])
 
 
-def _between(e: Element, parent: Frame, own: Frame) -> Element:
+def _between(e: Element, parent: ElementFrame, own: ElementFrame) -> Element:
     """An element in new frames."""
     if parent == own == OWN:
         return e
@@ -160,7 +160,7 @@ def _between(e: Element, parent: Frame, own: Frame) -> Element:
     return replace(e, axis=axis, position=r, orientation=turn, turning=turning, inertia=_seen(e.inertia, own))
 
 
-def _seen(body: Inertia, own: Frame) -> Inertia:
+def _seen(body: Inertia, own: ElementFrame) -> Inertia:
     """The mass moments of a body in a new frame."""
     if own == OWN:
         return body
@@ -171,7 +171,7 @@ def _seen(body: Inertia, own: Frame) -> Inertia:
     return Inertia(m, _without_rounding(h, first), Vec([_without_rounding(row, second) for row in S]))
 
 
-def _cost(e: Element, parent: Frame, others: Sequence[Element], own: Frame) -> float:
+def _cost(e: Element, parent: ElementFrame, others: Sequence[Element], own: ElementFrame) -> float:
     """About how many operations a frame causes: of the steps to it and from it, and of its body."""
     _, h, S = _seen(e.inertia, own)
     body = sum(5.0 for x in h if x) + sum(4.0 for x in (S[0][1], S[0][2], S[1][2]) if x)
@@ -179,17 +179,17 @@ def _cost(e: Element, parent: Frame, others: Sequence[Element], own: Frame) -> f
     return body + _step_cost(e, parent, own) + after
 
 
-def _simplest(e: Element, parent: Frame) -> Iterator[Frame]:
+def _simplest(e: Element, parent: ElementFrame) -> Iterator[ElementFrame]:
     """Frames that an element may get in the end, for an estimate."""
     if not e.kind.one_axis or e.axis in COORDINATES:
         yield OWN
         return
     foot = -dot(e.axis, _placed(e).T @ (e.position - parent.d)) * e.axis
     for Q in _turned(e.axis, (_placed(e).T @ parent.Q).T):
-        yield from (Frame(Q, ORIGIN), Frame(Q, foot))
+        yield from (ElementFrame(Q, ORIGIN), ElementFrame(Q, foot))
 
 
-def _step_cost(e: Element, parent: Frame, own: Frame) -> float:
+def _step_cost(e: Element, parent: ElementFrame, own: ElementFrame) -> float:
     R, r = _step(e, parent, own)
     cost = sum(6.0 for x in r if x)
     axis = e.axis.index(1.0) if own.Q == COORDINATES and 1.0 in e.axis else 2

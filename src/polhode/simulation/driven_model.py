@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.check.diagnosis import Missed, contradictions, missed
+from polhode.check.diagnosis import Violations, contradictions, violations
 from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.errors import InputError, PolhodeError, message, told
@@ -98,9 +98,9 @@ class DrivenModel:
             return None
         return kernel_for("", lambda: trace(law, t=(), q=nq, v=nv), f"{self.model.name}: inputs", 1)
 
-    def violations(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Missed:
+    def violations(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Violations:
         """The residuals of constraints at samples of a run."""
-        return missed(self.system, time, q, v)
+        return violations(self.system, time, q, v)
 
     def contradictions(self, t: float, q: np.ndarray, v: np.ndarray, ahead: Sequence[float]) -> str:
         """Which constraints contradict each other at a state or some seconds ahead of it; "" if none."""

@@ -1,0 +1,84 @@
+"""The house is in order: rooms of a size, no cycles, one name for one idea, tests beside what they test."""
+
+import ast
+from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "polhode"
+TESTS = ROOT / "tests"
+
+ROOM = 26
+"""Modules side by side in one folder."""
+
+OWN = {"campaigns", "data", "hostile", "laws", "peers", "reference", "shape", "support"}
+"""Folders of tests that are not about one package."""
+
+
+@cache
+def modules():
+    """The syntax tree of every module, by its dotted name."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = ("polhode", *path.relative_to(SOURCE).with_suffix("").parts)
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def imported(tree, nodes=None):
+    """The modules of ours that a tree imports."""
+    for node in ast.walk(tree) if nodes is None else nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "polhode")
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "polhode":
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in modules() else node.module
+
+
+def test_no_module_leads_back_to_itself():
+    edges = {name: {x for x in imported(tree) if x in modules() and x != name} for name, tree in modules().items()}
+    while edges:
+        leaves = {name for name, others in edges.items() if not others & edges.keys()}
+        assert leaves, f"cycles among {sorted(edges)}"
+        edges = {name: others for name, others in edges.items() if name not in leaves}
+
+
+def test_a_room_is_not_crowded():
+    count = Counter(path.parent for path in SOURCE.rglob("*.py") if path.name != "__init__.py")
+    crowded = {str(folder.relative_to(ROOT)): n for folder, n in count.items() if n > ROOM}
+    assert not crowded
+
+
+def test_a_class_name_occurs_once():
+    found = defaultdict(list)
+    for name, tree in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(name)
+    assert not {name: places for name, places in found.items() if len(places) > 1}
+
+
+@pytest.mark.parametrize("name", [n for n in modules() if not n.startswith("polhode.cli")])
+def test_own_modules_are_imported_at_the_top(name):
+    functions = [n for n in ast.walk(modules()[name]) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    inside = [node for function in functions for node in ast.walk(function)]
+    assert not list(imported(None, inside))
+
+
+def test_tests_stand_under_the_name_of_what_they_test():
+    strangers = []
+    for path in TESTS.glob("*/**/test_*.py"):
+        folder = path.relative_to(TESTS).parts[0]
+        if folder in OWN:
+            continue
+        room = SOURCE / folder
+        known = [folder, *(path.stem for path in room.rglob("*"))]
+        topic = path.stem.removeprefix("test_")
+        if not any(topic == name or topic.startswith(f"{name}_") for name in known):
+            strangers.append(str(path.relative_to(TESTS)))
+    assert not strangers

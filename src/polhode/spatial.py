@@ -59,6 +59,15 @@ def congruence(R: Vec, S: Vec) -> Vec:
     return symmetric(R @ S @ R.T)
 
 
+def snapped(R: Vec) -> Vec:
+    """Direction cosines with those that are 0, 1 or −1 but for rounding made so, so that what vanishes folds."""
+    return Vec([Vec([float(round(x)) if _is_whole(x) else x for x in row]) for row in R])
+
+
+def _is_whole(x: Scalar) -> bool:
+    return isinstance(x, float) and abs(x - round(x)) < 1e-15
+
+
 def moved(at: Placement, body: Inertia) -> Inertia:
     """The mass moments of a body about the origin of the frame in which it is placed, in that frame's axes."""
     h = at.R @ body.first

@@ -42,6 +42,6 @@ def test_batches_are_sized_to_the_memory(monkeypatch):
     sizes = []
     for free in (2**16, 2**20, 2**24):
         monkeypatch.setattr(fake_cupy, "FREE", free)
-        sizes.append(GpuBatchRun(runner.batch).batch(runner.timing))
+        sizes.append(GpuBatchRun(runner.batch).most_runs(runner.timing))
     assert sizes[0] == 64
     assert 10 < sizes[2] / sizes[1] < 20

@@ -166,10 +166,10 @@ def test_a_run_that_no_machine_could_make_is_refused_alone(model):
 
 def test_a_run_that_cannot_be_run_is_set_aside_with_its_reason(found):
     class Poisoned(ph.StudyRunner):
-        def run(self, first, last, threads=1, lanes=None, skip=None):
+        def run(self, first, last, threads=1, batch=None, skip=None):
             if any(first <= k < last and k not in (skip or {}) for k in (17, 130)):
                 raise ArithmeticError("poison")
-            return super().run(first, last, threads, lanes, skip)
+            return super().run(first, last, threads, batch, skip)
 
     study = small()
     object.__setattr__(study, "runner", Poisoned)

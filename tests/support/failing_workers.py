@@ -12,23 +12,23 @@ DEADLY, FAULTY = (33,), (33, 150)
 
 
 class DeadlyRunner(StudyRunner):
-    def run(self, first, last, threads=1, lanes=None, skip=None):
+    def run(self, first, last, threads=1, batch=None, skip=None):
         if any(first <= k < last and k not in (skip or {}) for k in DEADLY):
             os._exit(1)
-        return super().run(first, last, threads, lanes, skip)
+        return super().run(first, last, threads, batch, skip)
 
 
 class FaultyRunner(StudyRunner):
-    def run(self, first, last, threads=1, lanes=None, skip=None):
+    def run(self, first, last, threads=1, batch=None, skip=None):
         if any(first <= k < last and k not in (skip or {}) for k in FAULTY):
             raise ArithmeticError("poison")
-        return super().run(first, last, threads, lanes, skip)
+        return super().run(first, last, threads, batch, skip)
 
 
 class SlowRunner(StudyRunner):
-    def run(self, first, last, threads=1, lanes=None, skip=None):
+    def run(self, first, last, threads=1, batch=None, skip=None):
         time.sleep(0.15)
-        return super().run(first, last, threads, lanes, skip)
+        return super().run(first, last, threads, batch, skip)
 
 
 class Deadly(Study):

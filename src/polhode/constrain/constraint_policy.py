@@ -51,9 +51,6 @@ class ConstraintPolicy:
         """Text that tells two policies apart, for keys of the kernel cache and of recorded runs."""
         return f"{self.engine} {self.rank_tolerance!r} {self.keeping} {self.baumgarte}"
 
-    def __str__(self) -> str:
-        return self.identity
-
 
 DEFAULT_POLICY = ConstraintPolicy()
 

@@ -18,7 +18,7 @@ from polhode.dynamics.kinematics import (
     UnitMotion,
     frames,
     joint_force,
-    own,
+    own_coordinates,
     placement,
     unit_motion_rates,
     unit_motions,
@@ -117,7 +117,7 @@ def _changing(G: list, tree: Tree, q: Vec, at: list[Placement], whole: list[Iner
         return
     for k, a in enumerate(e.v):
         unit = Vec([float(j == k) for j in range(len(e.v))])
-        for b, change in zip(e.v, e.kind.motion_rates(e, own(e, q), unit), strict=True):
+        for b, change in zip(e.v, e.kind.motion_rates(e, own_coordinates(e, q), unit), strict=True):
             f, n = impulse(whole[i], change)
             j = i
             while j != GROUND:  # along all that carry the element, and itself

@@ -6,7 +6,7 @@ from polhode.dynamics.inertia import impulse
 from polhode.dynamics.kinematics import frames, machine_state, velocities
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, cross, dot
-from polhode.spatial import Inertia, Placement, Twist, moved
+from polhode.spatial import ORIGIN, Placement, Twist, moved
 
 
 class Energy(NamedTuple):
@@ -23,23 +23,17 @@ class Momentum(NamedTuple):
     angular: Vec
 
 
-def _in_world(tree: Tree, q: Vec) -> tuple[list, list[Inertia]]:
-    """The frames of all elements, and their mass moments about their own origins in world axes."""
-    at = frames(tree, q)
-    zero = Vec([0.0] * 3)
-    return at, [moved(Placement(frame.R, zero), e.inertia) for e, frame in zip(tree.elements, at, strict=True)]
-
-
 def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
     """Energies of the tree.                                                        Zoric (85)–(91)
 
     Potential: gravity (zero at the world's origin), joint springs, force elements. Armature is
     part of the kinetic energy; forces without a potential count nothing.
     """
-    at, bodies = _in_world(tree, q)
+    state = machine_state(tree, 0.0, q, v)
     kinetic: Scalar = 0.0
     potential: Scalar = 0.0
-    for e, frame, body, twist in zip(tree.elements, at, bodies, velocities(tree, q, at, v), strict=True):
+    for e, frame, twist in zip(tree.elements, state.at, state.moving, strict=True):
+        body = moved(Placement(frame.R, ORIGIN), e.inertia)  # about its own origin, in world axes
         P, H = impulse(body, twist)
         kinetic = kinetic + (dot(P, twist.linear) + dot(H, twist.angular)) / 2
         potential = potential - dot(tree.gravity, body.mass * frame.o + body.first)
@@ -48,10 +42,8 @@ def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
             if not e.kind.quaternion:
                 apart = q[e.q[k]] - e.rest[k]
                 potential = potential + e.stiffness[k] * apart * apart / 2
-    if tree.forces:
-        state = machine_state(tree, 0.0, q, v)
-        for force in tree.forces:
-            potential = potential + force.potential(state)
+    for force in tree.forces:
+        potential = potential + force.potential(state)
     return Energy(kinetic, potential)
 
 

@@ -24,9 +24,9 @@ class UnitMotion(NamedTuple):
     o: Vec
 
 
-def own(e: Element, x: Vec) -> Vec:
+def own_coordinates(e: Element, q: Vec) -> Vec:
     """The coordinates of an element among those of the whole tree."""
-    return Vec([x[k] for k in e.q])
+    return Vec([q[k] for k in e.q])
 
 
 def _of_v(e: Element, v: Vec) -> Vec:
@@ -35,7 +35,7 @@ def _of_v(e: Element, v: Vec) -> Vec:
 
 def placement(e: Element, q: Vec) -> Placement:
     """Where an element's frame is in its parent's, at the coordinates q of the whole tree."""
-    return e.kind.placement(e, own(e, q))
+    return e.kind.placement(e, own_coordinates(e, q))
 
 
 def unit_twists(e: Element, q: Vec) -> Sequence[Twist]:
@@ -61,7 +61,7 @@ def joint_force(e: Element, q: Vec, f: Vec, n: Vec) -> Vec:
 
 def _shape(e: Element, q: Vec) -> Vec:
     """What the unit motions of an element depend on: its coordinates, or nothing."""
-    return Vec() if e.kind.constant else own(e, q)
+    return Vec() if e.kind.constant else own_coordinates(e, q)
 
 
 def frames(tree: Tree, q: Vec) -> list[Frame]:
@@ -79,7 +79,7 @@ def orientations(tree: Tree, q: Vec) -> list[Vec]:
     found: list[Vec] = []
     for e in tree.elements:
         at = product(found[e.parent], e.orientation) if e.parent != GROUND else e.orientation
-        turn = e.kind.turn(e, own(e, q))
+        turn = e.kind.turn(e, own_coordinates(e, q))
         found.append(at if turn is None else product(at, turn))
     return found
 
@@ -131,7 +131,7 @@ def unit_motion_rates(tree: Tree, q: Vec, v: Vec, at: list[Frame], moving: list[
     found = {}
     for e, frame, twist in zip(tree.elements, at, moving, strict=True):
         units = unit_twists(e, q)
-        changes = [None] * len(units) if e.kind.constant else e.kind.motion_rates(e, own(e, q), _of_v(e, v))
+        changes = [None] * len(units) if e.kind.constant else e.kind.motion_rates(e, own_coordinates(e, q), _of_v(e, v))
         for a, unit, change in zip(e.v, units, changes, strict=True):
             linear = cross(twist.angular, frame.R @ unit.linear)
             angular = cross(twist.angular, frame.R @ unit.angular)
@@ -178,27 +178,29 @@ def jacobian_rate(tree: Tree, q: Vec, v: Vec, element: int, point: Vec) -> Vec:
 
 def rate(tree: Tree, q: Vec, v: Vec) -> Vec:
     """q̇ of a velocity v: ½ p∘(0, ω) for quaternions, v itself for everything else."""
-    return _joined(tree.nq, ((e.q, e.kind.rate(own(e, q), _of_v(e, v))) for e in tree.elements))
+    return _joined(tree.nq, ((e.q, e.kind.rate(own_coordinates(e, q), _of_v(e, v))) for e in tree.elements))
 
 
 def integrate(tree: Tree, q: Vec, dv: Vec) -> Vec:
     """q ⊕ δ: quaternions turn, p ← p∘exp(δ/2); everything else adds.                       BEYOND §3"""
-    return _joined(tree.nq, ((e.q, e.kind.retract(own(e, q), _of_v(e, dv))) for e in tree.elements))
+    return _joined(tree.nq, ((e.q, e.kind.retract(own_coordinates(e, q), _of_v(e, dv))) for e in tree.elements))
 
 
 def difference(tree: Tree, q0: Vec, q1: Vec) -> Vec:
     """δ with q0 ⊕ δ = q1, the shorter way round for quaternions: 2 log(p0*∘p1), scalar part ≥ 0.    BEYOND §3"""
-    return _joined(tree.nv, ((e.v, e.kind.difference(own(e, q0), own(e, q1))) for e in tree.elements))
+    pairs = ((e, own_coordinates(e, q0), own_coordinates(e, q1)) for e in tree.elements)
+    return _joined(tree.nv, ((e.v, e.kind.difference(a, b)) for e, a, b in pairs))
 
 
 def tangent(tree: Tree, q: Vec, qdot: Vec) -> Vec:
     """δ with q̇ = rate(q, δ), of a raw q̇: 2 p*∘ṗ/‖p‖² for quaternions, q̇ itself for everything else."""
-    return _joined(tree.nv, ((e.v, e.kind.tangent(own(e, q), own(e, qdot))) for e in tree.elements))
+    pairs = ((e, own_coordinates(e, q), own_coordinates(e, qdot)) for e in tree.elements)
+    return _joined(tree.nv, ((e.v, e.kind.tangent(a, b)) for e, a, b in pairs))
 
 
 def normalised(tree: Tree, q: Vec) -> Vec:
     """q with quaternions of unit length."""
-    return _joined(tree.nq, ((e.q, e.kind.normalised(own(e, q))) for e in tree.elements))
+    return _joined(tree.nq, ((e.q, e.kind.normalised(own_coordinates(e, q))) for e in tree.elements))
 
 
 def _joined(size: int, parts: Iterable[tuple[Sequence[int], Vec]]) -> Vec:

@@ -108,8 +108,8 @@ def task(study: Study, folder: str, number: int, skip: Mapping[int, str]) -> dic
     if found:
         return found
     begin = time.monotonic()
-    stretch = _runner(study).run(*store.bounds(number), skip=skip)
-    return store.write(number, stretch, {"seconds": time.monotonic() - begin, "device": _worker()})
+    block = _runner(study).run(*store.bounds(number), skip=skip)
+    return store.write(number, block, {"seconds": time.monotonic() - begin, "device": _worker()})
 
 
 def attempt(study: Study, first: int, last: int) -> int:

@@ -14,14 +14,14 @@ DEVICES, PRECISIONS = ("cpu", "cuda", "auto"), ("double", "single")
 class Device:
     """A device that computes batches of runs.
 
-    lanes  has `run` as `BatchRun` has it; None: that of the runner itself
-    batch  runs that it takes together; 0: any number
-    note   what a user should know, "" for nothing
+    batch      has `run` as `BatchRun` has it; None: that of the runner itself
+    most_runs  runs that it takes together; 0: any number
+    note       what a user should know, "" for nothing
     """
 
     name: str
-    lanes: Any = None
-    batch: int = 0
+    batch: Any = None
+    most_runs: int = 0
     note: str = ""
 
 
@@ -37,9 +37,9 @@ def device_named(name: str, precision: str, runner: StudyRunner) -> Device:
     if name == "cpu":
         return Device("cpu")
     try:
-        lanes = GpuBatchRun(runner.batch, precision)
+        batch = GpuBatchRun(runner.batch, precision)
     except CompileError as fault:
         if name == "cuda":
             raise
         return Device("cpu", note=f"no GPU is used, the processor runs: {str(fault).splitlines()[1].strip()}")
-    return Device(lanes.name, lanes, batch=lanes.batch(runner.timing))
+    return Device(batch.name, batch, batch.most_runs(runner.timing))

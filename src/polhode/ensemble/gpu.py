@@ -27,10 +27,10 @@ KIND = {"double": "double", "single": "float"}
 class GpuBatchRun:
     """A BatchRun on a GPU: `run` gives what its own does, in double or in single."""
 
-    def __init__(self, lanes: BatchRun, precision: str = "double") -> None:
+    def __init__(self, batch: BatchRun, precision: str = "double") -> None:
         """Raises a CompileError where there is no GPU."""
         self.xp = cupy()
-        self.lanes, self.real = lanes, KIND[precision]
+        self.batch, self.real = batch, KIND[precision]
         properties = self.xp.cuda.runtime.getDeviceProperties(self.xp.cuda.runtime.getDevice())
         self.name = f"cuda {properties['name'].decode()}, {precision}"
         self._kernels: dict[str, CudaKernel] = {}
@@ -39,21 +39,21 @@ class GpuBatchRun:
     def kernel(self, part: str) -> CudaKernel:
         """A part of the run (its first state, steps, outputs) as a kernel of this device."""
         if part not in self._kernels:
-            self._kernels[part] = CudaKernel(fused(self.lanes.graph(part)), part, fast=False)
+            self._kernels[part] = CudaKernel(fused(self.batch.graph(part)), part, fast=False)
         return self._kernels[part]
 
-    def batch(self, timing: SampleTimes) -> int:
+    def most_runs(self, timing: SampleTimes) -> int:
         """How many runs fit into the device's memory at a time."""
-        lanes, size = self.lanes, REAL[self.real].itemsize
-        state = lanes.nq + lanes.nv
-        sampled = len(timing.times) * (state + 1 + len(lanes.outputs))
+        batch, size = self.batch, REAL[self.real].itemsize
+        state = batch.nq + batch.nv
+        sampled = len(timing.times) * (state + 1 + len(batch.outputs))
         free = self.xp.cuda.runtime.memGetInfo()[0]
-        return int(min(max(SHARE * free // (size * (2 * lanes.compiled.width + 3 * state + sampled)), 64), LARGEST))
+        return int(min(max(SHARE * free // (size * (2 * batch.compiled.width + 3 * state + sampled)), 64), LARGEST))
 
     def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: SampleTimes, threads: int = 1) -> BatchSamples:
         """As `BatchRun.run`; one caller at a time has the device, others prepare and write meanwhile."""
-        found = self.lanes.empty(len(q), timing, fill=False)
-        most = self.batch(timing)
+        found = self.batch.empty(len(q), timing, fill=False)
+        most = self.most_runs(timing)
         with self._one:
             for first in range(0, len(q), most):
                 few = slice(first, first + most)
@@ -66,15 +66,15 @@ class _Launch:
     """One batch of runs on the device."""
 
     def __init__(self, gpu: GpuBatchRun, p: np.ndarray, timing: SampleTimes, found: BatchSamples) -> None:
-        self.gpu, self.lanes, self.xp, self.timing, self.found = gpu, gpu.lanes, gpu.xp, timing, found
+        self.gpu, self.batch, self.xp, self.timing, self.found = gpu, gpu.batch, gpu.xp, timing, found
         self.n, self.p, self.kind = len(p), p, REAL[gpu.real]
-        lanes, samples = gpu.lanes, len(timing.times)
-        self.given = [(self._sent(p), len(lanes.names))] if lanes.names else []
-        self.tables = [self.xp.empty((self.n, lanes.compiled.width), self.kind) for _ in range(2)]
-        self.width = lanes.nq + lanes.nv
-        self.q, self.v = (self.xp.empty((self.n, samples, size), self.kind) for size in (lanes.nq, lanes.nv))
+        batch, samples = gpu.batch, len(timing.times)
+        self.given = [(self._sent(p), len(batch.names))] if batch.names else []
+        self.tables = [self.xp.empty((self.n, batch.compiled.width), self.kind) for _ in range(2)]
+        self.width = batch.nq + batch.nv
+        self.q, self.v = (self.xp.empty((self.n, samples, size), self.kind) for size in (batch.nq, batch.nv))
         self.marks = self.xp.empty((self.n, samples), self.kind)
-        self.seen = self.xp.empty((self.n, samples, max(len(lanes.outputs), 1)), self.kind)
+        self.seen = self.xp.empty((self.n, samples, max(len(batch.outputs), 1)), self.kind)
 
     def _sent(self, array: np.ndarray) -> Any:
         return self.xp.asarray(np.ascontiguousarray(array, dtype=self.kind))
@@ -86,36 +86,36 @@ class _Launch:
         self.gpu.kernel(part).launch(self.gpu.real, self.n, [*arguments, *results])
 
     def run(self, q: np.ndarray, v: np.ndarray) -> None:
-        lanes, timing = self.lanes, self.timing
-        runs = BatchLoop(lanes, self.p, timing, self.found)
+        batch, timing = self.batch, self.timing
+        runs = BatchLoop(batch, self.p, timing, self.found)
         state = self.xp.empty((self.n, self.width), self.kind)
         q_there, v_there = self._sent(q), self._sent(v)
-        state[:, : lanes.nq], state[:, lanes.nq :] = q_there, v_there
-        first = self._number(timing.h if lanes.fixed else min(timing.end, runs.longest))
-        width = lanes.compiled.width
-        start = [(q_there, lanes.nq), (v_there, lanes.nv), *self.given, first, self._number(timing.tolerance)]
+        state[:, : batch.nq], state[:, batch.nq :] = q_there, v_there
+        first = self._number(timing.h if batch.fixed else min(timing.end, runs.longest))
+        width = batch.compiled.width
+        start = [(q_there, batch.nq), (v_there, batch.nv), *self.given, first, self._number(timing.tolerance)]
         self._launch("first", start, [(self.tables[0], width)])
         self._keep(0, state)
         for sample in range(len(timing.counts)):
-            if lanes.fixed:
+            if batch.fixed:
                 numbers = [self._number(x) for x in (timing.counts[sample], timing.h, 0.0)]
                 self._launch("advance", [(self.tables[0], width), *self.given, *numbers], [(self.tables[1], width)])
                 self.tables.reverse()
                 table = self.tables[0]
-                state[:, : lanes.nq], state[:, lanes.nq :] = self._field("q", table), self._field("v", table)
+                state[:, : batch.nq], state[:, batch.nq :] = self._field("q", table), self._field("v", table)
             else:
                 self._controlled(sample, runs.longest, state)
             self._keep(sample + 1, state)
         self._fetch(runs)
 
     def _field(self, name: str, table: Any) -> Any:
-        return self.lanes.compiled.field(table, name)
+        return self.batch.compiled.field(table, name)
 
     def _controlled(self, sample: int, longest: float, state: Any) -> None:
-        timing, width = self.timing, self.lanes.compiled.width
+        timing, width = self.timing, self.batch.compiled.width
         target = float(timing.times[sample + 1])
         numbers = [self._number(x) for x in (target, timing.tolerance, timing.end, longest)]
-        for _ in range(-(-MOST_STEPS // self.lanes.at_once)):
+        for _ in range(-(-MOST_STEPS // self.batch.at_once)):
             results = [(self.tables[1], width), (state, self.width)]
             self._launch("advance", [(self.tables[0], width), *self.given, *numbers], results)
             self.tables.reverse()
@@ -125,22 +125,22 @@ class _Launch:
 
     def _keep(self, sample: int, state: Any) -> None:
         """A sample, and whether the run was still going, or had reached its time; masked when it comes back."""
-        lanes, table = self.lanes, self.tables[0]
-        self.q[:, sample], self.v[:, sample] = state[:, : lanes.nq], state[:, lanes.nq :]
-        self.marks[:, sample] = self._field("status" if lanes.fixed else "t", table)
-        if lanes.outputs:
-            values = self.xp.empty((self.n, len(lanes.outputs)), self.kind)
-            q, v = (self.xp.ascontiguousarray(x) for x in (state[:, : lanes.nq], state[:, lanes.nq :]))
-            given = [self._number(float(self.timing.times[sample])), (q, lanes.nq), (v, lanes.nv), *self.given]
-            self._launch("observed", given, [(values, len(lanes.outputs))])
+        batch, table = self.batch, self.tables[0]
+        self.q[:, sample], self.v[:, sample] = state[:, : batch.nq], state[:, batch.nq :]
+        self.marks[:, sample] = self._field("status" if batch.fixed else "t", table)
+        if batch.outputs:
+            values = self.xp.empty((self.n, len(batch.outputs)), self.kind)
+            q, v = (self.xp.ascontiguousarray(x) for x in (state[:, : batch.nq], state[:, batch.nq :]))
+            given = [self._number(float(self.timing.times[sample])), (q, batch.nq), (v, batch.nv), *self.given]
+            self._launch("observed", given, [(values, len(batch.outputs))])
             self.seen[:, sample] = values
 
     def _fetch(self, runs: BatchLoop) -> None:
-        lanes, timing, found = self.lanes, self.timing, self.found
+        batch, timing, found = self.batch, self.timing, self.found
         marks = self.marks.get()
-        there = marks == step_state.GOING if lanes.fixed else marks >= timing.times.astype(self.kind)
+        there = marks == step_state.GOING if batch.fixed else marks >= timing.times.astype(self.kind)
         there[:, 0] = True
-        pairs = [(found.q, self.q), (found.v, self.v), *([(found.outputs, self.seen)] if lanes.outputs else [])]
+        pairs = [(found.q, self.q), (found.v, self.v), *([(found.outputs, self.seen)] if batch.outputs else [])]
         for array, samples in pairs:
             if self.kind == array.dtype and array.flags.c_contiguous:
                 samples.get(out=array)
@@ -149,7 +149,7 @@ class _Launch:
             if not there.all():
                 array[~there] = np.nan
         runs.table[:] = self.tables[0].get()
-        if not lanes.fixed:
-            left = (lanes.compiled.field(runs.table, "status") == step_state.GOING) & ~there[:, -1]
-            lanes.compiled.field(runs.table, "status")[left] = step_state.TOO_SMALL
+        if not batch.fixed:
+            left = (batch.compiled.field(runs.table, "status") == step_state.GOING) & ~there[:, -1]
+            batch.compiled.field(runs.table, "status")[left] = step_state.TOO_SMALL
         runs.close()

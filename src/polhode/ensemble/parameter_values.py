@@ -18,9 +18,9 @@ TOGETHER = 1024
 class ParameterValues:
     """The numbers that differ from run to run: which, and their values."""
 
-    def __init__(self, study: Study, targets: StudyParameters) -> None:
+    def __init__(self, study: Study, parameters: StudyParameters) -> None:
         """Check the names."""
-        self.study, self.targets = study, targets
+        self.study, self.parameters = study, parameters
         self._slots = self._sampled()
         self.columns = self._columns()
         """The names of the numbers that differ."""
@@ -36,7 +36,7 @@ class ParameterValues:
                 fix = "In expressions t is the time; give it another name."
                 raise InputError(message("sweep, parameter 't'", "the name of the time", repr(key), "another", fix))
             shared = len(names) > 1 and given.width == len(names) > 1
-            slots = [self.targets.columns(name, 1 if shared else given.width) for name in names]
+            slots = [self.parameters.columns(name, 1 if shared else given.width) for name in names]
             for column in (c for slot in slots for c in slot):
                 if column in seen:
                     where = f"sweep, parameter '{column}'"
@@ -48,7 +48,7 @@ class ParameterValues:
     def _columns(self) -> tuple[str, ...]:
         sampled = [c for slots in self._slots for slot in slots for c in slot]
         for name in self.study.derived:
-            (column,) = self.targets.columns(name, 1)
+            (column,) = self.parameters.columns(name, 1)
             if column in sampled:
                 raise InputError(message(f"sweep, derived '{name}'", "drawn as well", "both", "one of them"))
             sampled.append(column)
@@ -83,12 +83,12 @@ class ParameterValues:
                 for j, column in enumerate(slot):
                     found[column] = drawn[:, k if shared else j]
         for name in self.study.derived:
-            found[self.targets.columns(name, 1)[0]] = self._derived(name, found, last - first)
+            found[self.parameters.columns(name, 1)[0]] = self._derived(name, found, last - first)
         return np.stack([found[column] for column in self.columns], axis=1)
 
     def _derived(self, name: str, found: Mapping[str, np.ndarray], n: int) -> np.ndarray:
         rule, where = self.study.derived[name], f"sweep, derived '{name}'"
-        names = {**self.targets.numbers, **found}
+        names = {**self.parameters.numbers, **found}
         with np.errstate(all="ignore"):
             value = rule(names) if callable(rule) else evaluated(where, rule, names)
         array = np.asarray(value, dtype=float)

@@ -93,12 +93,12 @@ class StudyParameters:
         return [*starts, *(f"{FORCE}.{x}" for x in self.starts["v"]), *GAINS, *self.numbers]
 
 
-def unknown(targets: StudyParameters, name: str) -> UnknownNameError:
+def unknown(parameters: StudyParameters, name: str) -> UnknownNameError:
     """The error for a name of a study that stands for nothing."""
-    fix = did_you_mean(name, targets.known, "model.numbers() lists those of the model.", most=3)
+    fix = did_you_mean(name, parameters.known, "model.numbers() lists those of the model.", most=3)
     expected = "a path of the model, start.q.…, start.v.…, tau.…, or a name that an expression uses"
     return UnknownNameError(
-        message(f"sweep, model '{targets.model.name}'", "no such number", repr(name), expected, fix)
+        message(f"sweep, model '{parameters.model.name}'", "no such number", repr(name), expected, fix)
     )
 
 

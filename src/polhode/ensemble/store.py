@@ -97,7 +97,7 @@ class StudyStore:
             found = "a study" if study else "a folder with files"
             raise InputError(message(where, "already there", found, "a new folder", fix))
         lock = _locked(where, place)
-        try:
+        with lock.released_on_error():
             if (place / GROUP).exists() and not _is_ours(place):
                 raise InputError(message(where, "not a study of ours", GROUP, "a study, or a new folder"))
             _clear(place)
@@ -105,9 +105,6 @@ class StudyStore:
             write_seal(place, seal)
             (place / BEGUN).rename(place / GROUP)  # there as a whole, or not at all
             store = cls(place)
-        except BaseException:
-            lock.release()
-            raise
         store.lock = lock
         return store
 
@@ -118,16 +115,13 @@ class StudyStore:
         place, where = Path(folder), f"sweep, out '{folder}'"
         facts = begun(place)
         lock = _locked(where, place)
-        try:
+        with lock.released_on_error():
             _compare(where, place, facts, runner)
             for pattern in ("*.json.*.part", f"{RECEIPTS}/*.part", f"{GROUP}/**/*.partial"):  # the last are Zarr's
                 for left in place.glob(pattern):
                     left.unlink(missing_ok=True)  # of a writer that was killed
             _mend(place, runner, facts["chunk"])
             store = cls(place)
-        except BaseException:
-            lock.release()
-            raise
         store.lock = lock
         return store
 
@@ -170,21 +164,21 @@ class StudyStore:
         in_threads(look, there, threads)
         return [number for number in range(self.chunks) if number not in fit]
 
-    def write(self, number: int, stretch: RunBlock, facts: Mapping[str, Any]) -> dict[str, Any]:
+    def write(self, number: int, block: RunBlock, facts: Mapping[str, Any]) -> dict[str, Any]:
         """The receipt of a chunk, after both are written; facts: further entries of the receipt."""
         first, last = self.bounds(number)
-        assert (stretch.first, stretch.last) == (first, last)
+        assert (block.first, block.last) == (first, last)
         receipt_path(self.folder, number).unlink(missing_ok=True)  # what it says is no longer so
         files = {}
         for name in self.names:
-            self.array(name)[first:last] = stretch.arrays[name]
+            self.array(name)[first:last] = block.arrays[name]
             place = self.seal.chunk_place(name, number)
             files[name] = list(digest_of(place, self.folder / GROUP / self.seal.key(name, number)))
-        status = stretch.arrays["status"]
+        status = block.arrays["status"]
         receipt = {
             "format": FORMAT, "identity": self.seal.identity, "chunk": number, "first": first, "last": last,
             "status": {name: int(np.sum(status == code)) for name, code in STATUS.items()},
-            "reasons": {str(run): escaped(why)[:REASON] for run, why in stretch.reasons.items()},
+            "reasons": {str(run): escaped(why)[:REASON] for run, why in block.reasons.items()},
             "files": files, **facts,
         }  # fmt: skip
         write_json(receipt_path(self.folder, number), receipt)

@@ -43,7 +43,7 @@ class Stop:
 class Study:
     """Many runs of one model.
 
-    samples    by name, or by several names split by commas, what is drawn; see `targets`
+    samples    by name, or by several names split by commas, what is drawn; see `parameters`
     runs       how many; None: as many as the grids have combinations
     derived    by name, an expression of what is drawn (and of the model's own numbers), or a function of arrays by name
     q, v       the start, where nothing of it is drawn; None: the model's

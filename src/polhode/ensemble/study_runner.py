@@ -1,6 +1,6 @@
 """A study made ready: the numbers of every run, and the runs themselves, some at a time.
 
-Any stretch of runs can be asked for, in any order, by anyone: run i has the same numbers and the same bits.
+Any runs can be asked for, in any order, by anyone: run i has the same numbers and the same bits.
 """
 
 import json
@@ -79,12 +79,12 @@ class StudyRunner:
         """Check everything that can be wrong before anything is computed."""
         self.study, self.model = study, study.model
         check_study_names(study)
-        self.targets = StudyParameters(study.model)
+        self.parameters = StudyParameters(study.model)
         self.scenario = Scenario.of(study.model, study.q, study.v, None, study.run_options)
-        self.draws = ParameterValues(study, self.targets)
-        self.columns, self.values = self.draws.columns, self.draws.values
-        self.rules = UserFunctions(study, self.targets, self.columns)
-        self.rules.check_names()
+        drawn = ParameterValues(study, self.parameters)
+        self.columns, self.values = drawn.columns, drawn.values
+        self.functions = UserFunctions(study, self.parameters, self.columns)
+        self.functions.check_names()
         self.timing = self._timing()
         self.batch = BatchRun(self._batch_spec())
         self._kept = {part: self._kept_of(part) for part in START}
@@ -105,16 +105,16 @@ class StudyRunner:
 
     def _batch_spec(self) -> BatchSpec:
         study, scenario = self.study, self.scenario
-        numbers = tuple(c for c in self.columns if c in self.targets.numbers)
-        free = [c for c in self.columns if self.targets.is_free(c) or c.startswith(f"{FORCE}.")]
-        tau = self.rules.forces()
+        numbers = tuple(c for c in self.columns if c in self.parameters.numbers)
+        free = [c for c in self.columns if self.parameters.is_free(c) or c.startswith(f"{FORCE}.")]
+        tau = self.functions.forces()
         watched: dict[str, Any] = {
-            name: self.rules.function(f"stop '{name}'", x.when) for name, x in study.stop.items()
+            name: self.functions.function(f"stop '{name}'", x.when) for name, x in study.stop.items()
         }
         crossings = tuple(step_state.Crossing(watched[name], stop.direction, name) for name, stop in study.stop.items())
         outputs: dict[str, Any] = {}
         for name, rule in study.outputs.items():
-            outputs[name] = self.rules.function(f"output '{name}'", rule)
+            outputs[name] = self.functions.function(f"output '{name}'", rule)
         if self._conserves:
             outputs |= {"kinetic_energy": KINETIC, "potential_energy": POTENTIAL}
         run = RunSpec(
@@ -141,7 +141,7 @@ class StudyRunner:
         for name, rule in self.study.outputs.items():
             where = f"sweep, output '{name}'"
             try:
-                found = float(self.rules.function(f"output '{name}'", rule)(0.0, q, v, own))
+                found = float(self.functions.function(f"output '{name}'", rule)(0.0, q, v, own))
             except PolhodeError:
                 raise
             except Exception as error:
@@ -155,10 +155,10 @@ class StudyRunner:
 
     def _kept_of(self, part: str) -> list[int]:
         """The places of q or of v that are kept."""
-        names = self.targets.starts[part]
+        names = self.parameters.starts[part]
         if part in self.study.keep:
             return list(range(len(names)))
-        known = [f"{p}.{x}" for p, own in self.targets.starts.items() for x in own]
+        known = [f"{p}.{x}" for p, own in self.parameters.starts.items() for x in own]
         for name in self.study.keep:
             if name not in (*START, *known):
                 expected = "q, v, " + ", ".join(known[:6])
@@ -167,7 +167,7 @@ class StudyRunner:
 
     def _check_measures(self) -> None:
         for name, measure in self.study.measures.items():
-            known = [f"{p}.{x}" for p, own in self.targets.starts.items() for x in own] + list(self.study.outputs)
+            known = [f"{p}.{x}" for p, own in self.parameters.starts.items() for x in own] + list(self.study.outputs)
             if measure.of not in known:
                 raise InputError(
                     message(f"sweep, measure '{name}'", "of nothing known", repr(measure.of), ", ".join(known[:8]))
@@ -176,7 +176,7 @@ class StudyRunner:
     @cached_property
     def arrays(self) -> dict[str, StudyArray]:
         """Every array over runs, by name."""
-        names, time = self.targets.starts, len(self.timing.times)
+        names, time = self.parameters.starts, len(self.timing.times)
         found = {"sample": _array(("parameter",), (len(self.columns),), note="the numbers of each run")}
         for part, axis in (("q", "coordinate"), ("v", "dof")):
             if self._kept[part]:
@@ -212,7 +212,7 @@ class StudyRunner:
     @cached_property
     def coordinates(self) -> dict[str, Any]:
         """The coordinates of the arrays' axes, but for `run`."""
-        names = self.targets.starts
+        names = self.parameters.starts
         return {
             "time": self.timing.times, "parameter": list(self.columns),
             "coordinate": [names["q"][k] for k in self._kept["q"]], "dof": [names["v"][k] for k in self._kept["v"]],
@@ -252,8 +252,8 @@ class StudyRunner:
     def _harmless(self) -> np.ndarray:
         """Numbers that any run can be made with, in place of bad ones: the model's own."""
         q, v = self.scenario.q, self.scenario.v
-        names = self.targets.starts
-        own = {**self.targets.numbers}
+        names = self.parameters.starts
+        own = {**self.parameters.numbers}
         own |= {f"start.q.{x}": q[k] for k, x in enumerate(names["q"])}
         own |= {f"start.v.{x}": v[k] for k, x in enumerate(names["v"])}
         return np.array([own.get(column, 0.0) for column in self.columns])
@@ -266,7 +266,7 @@ class StudyRunner:
 
     def _given(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q (n, nq) and v (n, nv) at the start, and the kernel's own numbers p (n, P)."""
-        n, names = len(values), self.targets.starts
+        n, names = len(values), self.parameters.starts
         start = {"q": np.tile(self.scenario.q, (n, 1)), "v": np.tile(self.scenario.v, (n, 1))}
         p = np.tile(self.batch.defaults, (n, 1))
         places = {name: k for k, name in enumerate(self.batch.names)}
@@ -280,7 +280,7 @@ class StudyRunner:
         return start["q"], start["v"], p
 
     def _arrays(self, block: BatchSamples, values: np.ndarray) -> dict[str, np.ndarray]:
-        study, names = self.study, self.targets.starts
+        study, names = self.study, self.parameters.starts
         found: dict[str, np.ndarray] = {"sample": values, "q_end": block.q_end, "v_end": block.v_end}
         for part, states in (("q", block.q), ("v", block.v)):
             if self._kept[part]:

@@ -134,13 +134,13 @@ class SweepJob:
         bytes_ = sum(8 * int(np.prod(array.sizes)) for array in self.runner.arrays.values())
         held = 8 * samples * (batch.nq + batch.nv + len(batch.outputs))  # of one run under way, kept or not
         seconds = SECONDS["cluster" if self.client is not None else "here"]
-        if self.device is not None and self.device.batch:
-            count = min(self.device.batch, ON_GPU * CHUNK_BYTES / bytes_)
+        if self.device is not None and self.device.most_runs:
+            count = min(self.device.most_runs, ON_GPU * CHUNK_BYTES / bytes_)
         else:
             count = min(seconds / max(_cost(self.runner), 1e-9), MOST_TOGETHER, CHUNK_BYTES / bytes_)
             if self.client is None:
                 count = min(count, self.study.runs / (4 * self.threads))
-        most = self.study.runs if self.device is not None and self.device.batch else max(1, CHUNK_BYTES // held)
+        most = self.study.runs if self.device is not None and self.device.most_runs else max(1, CHUNK_BYTES // held)
         return int(min(max(FEWEST * round(count / FEWEST), FEWEST), most, self.study.runs))
 
     def _here(self, store: StudyStore, pending: Sequence[int]) -> None:
@@ -150,8 +150,8 @@ class SweepJob:
 
         def do(number: int) -> None:
             begin = time.monotonic()
-            stretch = careful(self.runner, *store.bounds(number), inner, self.device)
-            receipt = store.write(number, stretch, {"seconds": time.monotonic() - begin, "device": self._name})
+            block = careful(self.runner, *store.bounds(number), inner, self.device)
+            receipt = store.write(number, block, {"seconds": time.monotonic() - begin, "device": self._name})
             self._count(receipt, self._name)
 
         in_threads(do, pending, outer)
@@ -159,7 +159,7 @@ class SweepJob:
     @property
     def _together(self) -> int:
         """Chunks that are computed at a time: on a GPU two, one being written."""
-        return 2 if self.device is not None and self.device.batch else self.threads
+        return 2 if self.device is not None and self.device.most_runs else self.threads
 
     @property
     def _name(self) -> str:
@@ -180,9 +180,9 @@ class SweepJob:
         found: dict[int, RunBlock] = {}
 
         def do(pair: tuple[int, int]) -> None:
-            stretch = careful(self.runner, *pair, 1, self.device)
-            found[pair[0]] = stretch
-            status = stretch.arrays["status"]
+            block = careful(self.runner, *pair, 1, self.device)
+            found[pair[0]] = block
+            status = block.arrays["status"]
             counts = {name: int(np.sum(status == code)) for name, code in STATUS.items()}
             self._count({"first": pair[0], "last": pair[1], "status": counts}, self._name)
 
@@ -192,17 +192,17 @@ class SweepJob:
 
 def careful(runner: StudyRunner, first: int, last: int, threads: int = 1, device: Device | None = None) -> RunBlock:
     """Runs first … last − 1; those that raise an error are found by halving, and left out with the reason."""
-    lanes = device.lanes if device else None
+    batch = device.batch if device else None
     try:
-        return runner.run(first, last, threads, lanes)
+        return runner.run(first, last, threads, batch)
     except (MemoryError, OSError):
         raise
     except Exception as fault:
-        runner.run(first, last, threads, lanes, skip=dict.fromkeys(range(first, last), ""))  # else no run is to blame
+        runner.run(first, last, threads, batch, skip=dict.fromkeys(range(first, last), ""))  # else no run is to blame
 
         def attempt(a: int, b: int) -> Exception | None:
             try:
-                runner.run(a, b, threads, lanes)
+                runner.run(a, b, threads, batch)
             except (MemoryError, OSError):
                 raise
             except Exception as inner:
@@ -210,7 +210,7 @@ def careful(runner: StudyRunner, first: int, last: int, threads: int = 1, device
             return None
 
         bad = failing_runs(attempt, first, last, fault)
-        return runner.run(first, last, threads, lanes, skip=bad)
+        return runner.run(first, last, threads, batch, skip=bad)
 
 
 def _cost(runner: StudyRunner) -> float:

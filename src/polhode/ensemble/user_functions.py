@@ -19,7 +19,7 @@ class UserFunctions:
     """The expressions and functions of a study; columns: the numbers that differ from run to run."""
 
     study: Study
-    targets: StudyParameters
+    parameters: StudyParameters
     columns: tuple[str, ...]
 
     def check_names(self) -> None:
@@ -32,8 +32,8 @@ class UserFunctions:
         texts += list(study.tau.values()) if isinstance(study.tau, Mapping) else []
         used = {name for text in texts if isinstance(text, str) for name in names_in(text)}
         for column in self.columns:
-            if self.targets.is_free(column) and column not in used:
-                raise unknown(self.targets, column)
+            if self.parameters.is_free(column) and column not in used:
+                raise unknown(self.parameters, column)
 
     def forces(self) -> Any:
         """The forces given by the user, those that are drawn replaced."""
@@ -76,11 +76,11 @@ class UserFunctions:
             return rule if takes_numbers(rule) else lambda t, q, v, own: rule(t, q, v)
         if not isinstance(rule, str):
             raise InputError(message(f"sweep, {what}", "not a rule", repr(rule)[:60], "an expression, or a function"))
-        parts = {part: [f"{part}.{name}" for name in names] for part, names in self.targets.starts.items()}
+        parts = {part: [f"{part}.{name}" for name in names] for part, names in self.parameters.starts.items()}
 
         def function(t: Scalar, q: Vec, v: Vec, own: Mapping[str, Scalar]) -> Scalar:
             state = dict(zip((*parts["q"], *parts["v"]), (*q, *v), strict=True))
-            return evaluated(f"sweep, {what}", rule, {**self.targets.numbers, **own, **state, "t": t})
+            return evaluated(f"sweep, {what}", rule, {**self.parameters.numbers, **own, **state, "t": t})
 
         return function
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from polhode.errors import InputError, check_name, message
+from polhode.errors import check_name
 from polhode.euler import to_quaternion
 from polhode.formats.folders import Folders, folders_of
 from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, turn_from_z
@@ -19,7 +19,7 @@ from polhode.formats.remarks import Remarks, located, massless
 from polhode.formats.xml_guard import TEXT, XmlElement, read_xml
 from polhode.model import WORLD, Body, Constraint, Joint, Model
 from polhode.quaternion import conjugate, rotation_matrix
-from polhode.scalar import Vec
+from polhode.scalar import Vec, one_of
 
 TYPES = {
     "revolute": "revolute",
@@ -79,8 +79,8 @@ def load_urdf(
     Links without mass, inertias that no real body has, properties that are not used and meshes that are
     not found are told by one PolhodeWarning each.
     """
-    _check_choice("base", base, ("fixed", "free"))
-    _check_choice("mimic", mimic, ("constrain", "free"))
+    one_of("load_urdf, argument base", base, ("fixed", "free"), "unknown")
+    one_of("load_urdf, argument mimic", mimic, ("constrain", "free"), "unknown")
     root = read_xml(source)
     if root.tag != "robot":
         root.fail("not a URDF", f"<{root.tag}>", "<robot>")
@@ -107,12 +107,6 @@ def load_urdf(
         model = Model(name, bodies=tuple(bodies), joints=tuple(records), constraints=tuple(constraints))
     remarks.warn()
     return model
-
-
-def _check_choice(argument: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        expected = " or ".join(map(repr, choices))
-        raise InputError(message(f"load_urdf, argument {argument}", "unknown", repr(value), expected))
 
 
 def _named(nodes: Iterable[XmlElement]) -> dict[str, XmlElement]:

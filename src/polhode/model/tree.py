@@ -16,7 +16,7 @@ from polhode.model.state import GROUND as GROUND
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, diagonal, identity, outer, shown, sqrt, square, trace, vec
-from polhode.spatial import ORIGIN, Inertia, Placement
+from polhode.spatial import ORIGIN, Inertia, Placement, snapped
 
 AXES = {"x": vec(1.0, 0.0, 0.0), "y": vec(0.0, 1.0, 0.0), "z": vec(0.0, 0.0, 1.0)}
 
@@ -217,18 +217,9 @@ def joint_elements(
 def turning_parts(R: Vec, axis: Vec | None) -> tuple[Vec, Vec, Vec]:
     """R times the parts of a rotation about a unit axis e: e eᵀ + cos(q) (I − e eᵀ) + sin(q) ẽ."""
     if axis is None:
-        return (0.0 * identity(3), _snapped(R), 0.0 * identity(3))
+        return (0.0 * identity(3), snapped(R), 0.0 * identity(3))
     along = outer(axis, axis)
-    return _snapped(R @ along), _snapped(R @ (identity(3) - along)), _snapped(R @ skew(axis))
-
-
-def _snapped(R: Vec) -> Vec:
-    """Direction cosines that are 0, 1 or −1 but for rounding, made so: what is left of cos(π/2) folds nothing."""
-    return Vec([Vec([round(x) * 1.0 if _is_whole(x) else x for x in row]) for row in R])
-
-
-def _is_whole(x: Scalar) -> bool:
-    return isinstance(x, float) and abs(x - round(x)) < 1e-15
+    return snapped(R @ along), snapped(R @ (identity(3) - along)), snapped(R @ skew(axis))
 
 
 def _unit(axis: Vec) -> Vec:

@@ -9,6 +9,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +43,20 @@ def open_plain(path: Path) -> int:
     return handle
 
 
-def pieces(path: Path, size: int | None = None, first: int = 0, last: int | None = None) -> Iterator[bytes]:
-    """The bytes of a plain file from `first` to `last`, some at a time; Damaged if the file is not of this size."""
+def pieces(
+    path: Path, size: int | None = None, first: int = 0, last: int | None = None, most: float = inf
+) -> Iterator[bytes]:
+    """The bytes of a plain file from `first` to `last`, some at a time.
+
+    size, most  of the whole file, exact and at most; Damaged if it has another one
+    """
     handle = open_plain(path)
     try:
         there = os.fstat(handle).st_size
         if size is not None and there != size:
             raise Damaged(f"{there} bytes, not {size}")
+        if there > most:
+            raise Damaged(f"{there} bytes, more than {most}")
         left = (there if last is None else last) - first
         if first:
             os.lseek(handle, first, os.SEEK_SET)
@@ -88,18 +96,7 @@ def check_file(place: str, path: Path, expected: tuple[int, str]) -> None:
 
 def read_bounded(path: Path, most: int = LARGEST) -> bytes:
     """All bytes of a plain file that is not larger than `most`."""
-    handle = open_plain(path)
-    try:
-        if os.fstat(handle).st_size > most:
-            raise Damaged(f"{os.fstat(handle).st_size} bytes, more than {most}")
-        parts: list[bytes] = []
-        while piece := os.read(handle, PIECE):
-            parts.append(piece)
-        return b"".join(parts)
-    except OSError as fault:
-        raise Damaged(f"cannot be read: {fault.strerror or fault}") from None
-    finally:
-        os.close(handle)
+    return b"".join(pieces(path, most=most))
 
 
 def read_json(path: Path, most: int = LARGEST) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from polhode.errors import InputError, message
@@ -49,6 +50,15 @@ class Lock:
                     self.path.unlink()
             os.close(self.handle)
             self.handle = -1
+
+    @contextlib.contextmanager
+    def released_on_error(self) -> Iterator[None]:
+        """Release the lock if the block raises; else it stays held."""
+        try:
+            yield
+        except BaseException:
+            self.release()
+            raise
 
     def _take(self, handle: int) -> None:
         if fcntl is None:

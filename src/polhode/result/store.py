@@ -72,16 +72,13 @@ class RunStore:
             lock = Lock(folder / "lock")
         except OSError as fault:
             raise _failed(folder, "cannot be made", fault) from fault
-        try:
+        with lock.released_on_error():
             if (folder / CHECKPOINT).exists() and not force:
                 fix = "Continue it (--resume), or discard it (--force)."
                 raise InputError(message(_place(folder), "holds an unfinished run", "a checkpoint", "no run", fix))
             store = cls(folder, _known(identity), lock)
             _clear(folder, CHECKPOINT)  # before its chunks go, so that what is left never looks whole
             store._drop_chunks(0)
-        except BaseException:
-            lock.release()
-            raise
         return store
 
     @classmethod
@@ -95,7 +92,7 @@ class RunStore:
             lock = Lock(folder / "lock")
         except OSError as fault:
             raise _failed(folder, "cannot be locked", fault) from fault
-        try:
+        with lock.released_on_error():
             saved = _read_checkpoint(folder / CHECKPOINT)
             _compare(folder, saved["identity"], _known(identity))
             store = cls(folder, saved["identity"], lock)
@@ -105,9 +102,6 @@ class RunStore:
                 store._bytes(number)
             state = {name: _decoded(value) for name, value in saved["state"].items()}
             store._drop_chunks(len(store._chunks))
-        except BaseException:
-            lock.release()
-            raise
         return store, state
 
     @classmethod

@@ -1,4 +1,4 @@
-"""`ph.absolute(model)`: the same machine as bodies that fly, with all its joints as constraints; and its states."""
+"""`ph.absolute(model)`: a machine in absolute coordinates, all its joints as constraints; its states there and back."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,15 +22,15 @@ OWN = ("stiffness", "damping", "armature")
 
 @dataclass(frozen=True)
 class AbsoluteModel:
-    """A machine in absolute coordinates."""
+    """A machine in absolute coordinates, and the model with joints that it was made of."""
 
     model: Model
-    """Its q are places (x, p), its v are (ẋ, ω in body axes), of the bodies in their order."""
+    """Every body on a free joint: q holds (x, p) of each body, v its (ẋ, ω in body axes), in their order."""
     source: Model
-    """What it was made of."""
+    """The model with joints."""
 
     def to(self, q: Array, v: Array) -> tuple[np.ndarray, np.ndarray]:
-        """The state of the bodies, from one of the joints."""
+        """Absolute coordinates (7 per body) and velocities (6 per body) of a state (nq,), (nv,) of the joints."""
         tree = make_tree(self.source)
         found = seen.bodies(tree, *(Vec(np.asarray(x, dtype=float).tolist()) for x in (q, v)))
         order = self._order(tree)
@@ -38,7 +38,7 @@ class AbsoluteModel:
         return Q[order].ravel(), V[order].ravel()
 
     def back(self, Q: Array, V: Array) -> tuple[np.ndarray, np.ndarray]:
-        """The state of the joints, from one of the bodies; an angle is found up to whole turns.
+        """The state of the joints (..., nq), (..., nv), from absolute coordinates; angles up to whole turns.
 
         Q, V  (..., 7 per body), (..., 6 per body)
         """
@@ -47,15 +47,13 @@ class AbsoluteModel:
         batch = Q.shape[:-1]
         parts = {joint.name: [e for e in tree.elements if e.joint == joint.name] for joint in source.joints}
         q = np.empty((*batch, source.nq))
-        for place in np.ndindex(batch):
-            at = {body.name: (x[:3], x[3:]) for body, x in zip(source.bodies, Q[place].reshape(-1, 7), strict=True)}
+        for k in np.ndindex(batch):
+            at = {body.name: (x[:3], x[3:]) for body, x in zip(source.bodies, Q[k].reshape(-1, 7), strict=True)}
             at["world"] = (np.zeros(3), np.array([1.0, 0, 0, 0]))
-            q[place] = [
-                x for j in source.joints for x in _coordinates(j.kind, parts[j.name], at[j.parent], at[j.child])
-            ]
+            q[k] = [x for j in source.joints for x in _coordinates(j.kind, parts[j.name], at[j.parent], at[j.child])]
         ordered = V.reshape(*batch, -1, 6)[..., np.argsort(self._order(tree)), :].reshape(V.shape)
-        place = split(q, 1)
-        P = seen.rates(tree, place, frames(tree, place))
+        scalars = split(q, 1)
+        P = seen.rates(tree, scalars, frames(tree, scalars))
         return q, np.asarray(stack(P @ split(ordered, 1), batch), dtype=float)
 
     def _order(self, tree: Any) -> list[int]:
@@ -67,21 +65,20 @@ class AbsoluteModel:
 def absolute(model: Model) -> AbsoluteModel:
     """The same machine in absolute coordinates: every body on a free joint of its own, every joint a constraint.
 
-    Stiffness, damping and armature of joints, forces and constraints on their coordinates cannot be told of bodies that
-    fly, and are refused; `engine="absolute"` takes them, since it knows the state of the joints.
+    Stiffness, damping and armature of joints, forces and constraints on their coordinates have no meaning there and are
+    refused; `engine="absolute"` takes them, since it knows the state of the joints.
     """
     check_model("absolute", model)
     _check(model)
     joints = [Joint(body.name, "free", "world", body.name) for body in model.bodies]
     held = _held(model, make_tree(model))
-    flying = Model(
+    made = Model(
         f"{model.name}, absolute", model.gravity, model.bodies, tuple(joints), model.forces, (*held, *model.constraints)
     )
-    flight = AbsoluteModel(flying, model)
-    q, v = flight.to(*start_of(model, None, None, "absolute"))
+    q, v = AbsoluteModel(made, model).to(*start_of(model, None, None, "absolute"))
     begin = model.start
     start = Start(tuple(q), tuple(v), begin.duration if begin else None, begin.method if begin else None)
-    return AbsoluteModel(replace(flying, start=start), model)
+    return AbsoluteModel(replace(made, start=start), model)
 
 
 def _check(model: Model) -> None:

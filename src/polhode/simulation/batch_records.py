@@ -19,7 +19,7 @@ Named = Callable[[Scalar, Vec, Vec, Mapping[str, Scalar]], Any]
 
 @dataclass(frozen=True)
 class BatchSpec:
-    """What many runs have in common, and the names of what they have not.
+    """What many runs have in common, and the names of the numbers in which they differ.
 
     run         a model under inputs, by a method; its `tau` and events may take a fourth argument, numbers by name
     numbers     paths of the model's numbers that each run has its own of

@@ -33,7 +33,7 @@ from polhode.simulation.run_loop import LOOKS
 from polhode.system.identity import identity_text
 
 OFF = 1e-6
-"""How far a start may be from the constraints, of 1 + its largest number."""
+"""Distance of a start from the constraints, relative to 1 + its largest number, above which it is refused."""
 
 MOST_STEPS = 10_000_000
 """Steps that are tried within one sample, before a run counts as stuck."""
@@ -42,7 +42,7 @@ TOGETHER = 128
 """Runs that one thread follows at a time: their step states stay in its cache."""
 
 GAINS = ("stiffness", "damping")
-"""What of a PD controller may differ from run to run, as "tau.stiffness", "tau.damping"."""
+"""Numbers of a PD controller that may differ from run to run, as "tau.stiffness", "tau.damping"."""
 
 
 class BatchRun:
@@ -59,7 +59,7 @@ class BatchRun:
         q, level = np.array(self.model.zero), None
         self.along: Directions = directions(self.model, q, level, spec.numbers, "sweep")
         self.names = (*self.along.inputs, *spec.free)
-        """Of the numbers that each run has its own of, in the order of p."""
+        """Names of the numbers that each run has its own of, in the order of p."""
         self.defaults = np.concatenate([self.along.p, np.zeros(len(spec.free))])
         own = dict(zip(self.names, self.defaults.tolist(), strict=True))
         self.compiled = CompiledRun(self._run_spec(own), warn=False)
@@ -243,7 +243,7 @@ class BatchRun:
 
 
 class BatchLoop:
-    """Some runs on their way: two tables of step states, one computed from the other in turn."""
+    """Some runs under way: two tables of step states, each computed from the other in turn."""
 
     def __init__(self, batch: BatchRun, p: np.ndarray, timing: SampleTimes, found: BatchSamples) -> None:
         self.batch, self.timing, self.found, compiled = batch, timing, found, batch.compiled
@@ -284,11 +284,11 @@ class BatchLoop:
 
     @property
     def longest(self) -> float:
-        """No step under control is longer, lest events are stepped over."""
+        """The longest step under control, s: two zeros of an event within one step would not be seen."""
         return self.timing.end / LOOKS if self.batch.spec.run.crossings else step_state.LONGEST
 
     def advance(self, sample: int) -> bool:
-        """On to the next sample; False when no run is left."""
+        """Advance all runs to the next sample; False when none is left."""
         timing, batch, field = self.timing, self.batch, self.batch.compiled.field
         if batch.fixed:
             left_over, self.settings[1][...] = int(timing.counts[sample]), timing.h
@@ -334,7 +334,7 @@ class BatchLoop:
             found.q[there, sample], found.v[there, sample] = q[there], v[there]
 
     def close(self) -> None:
-        """How each run ended; no sample lies after its end."""
+        """Note how each run ended, and remove samples after its end."""
         field, table, found, timing = self.batch.compiled.field, self.table, self.found, self.timing
         found.status[:], found.accepted[:] = field(table, "status"), field(table, "accepted")
         end = found.accepted * timing.h if self.batch.fixed else field(table, "t")

@@ -1,6 +1,6 @@
-"""The functions of one run, compiled: a step state from the step state before, and the state within a step.
+"""The steps of one run, compiled: a step state from the one before, and the state within a step.
 
-What cannot be traced (a user's function that branches on values) runs in Python, by the same functions.
+A user function that cannot be traced (one that branches on values) runs in Python, by the same functions.
 """
 
 import warnings
@@ -35,21 +35,23 @@ from polhode.system.identity import identity_text
 from polhode.system.quantity import SystemSpec
 
 SHORT = 1e-6
-"""A first step, s, where none can be told."""
+"""A first step, s, where the acceleration at the start tells none."""
 
 UNBOUNDED = 1e50
-"""A state with a larger number has run away by itself: no input is to blame."""
+"""A state with a larger number has diverged by itself: no input is to blame."""
 
 WRITTEN = 50
-"""Numbers of a state up to which the stages of a step are written out, each with sums of its own."""
+"""Numbers of a state up to which the stages of a step are written out, each with sums of its own; beyond, a loop over
+stages keeps the code, and the time to compile it, small."""
 
 INLINE = 250
-"""Operations of an acceleration that are written out at each stage of a step; a larger one is one routine for all."""
+"""Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
+can; a larger one is one routine that all stages call, compiled once."""
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """What is to be run: a model under inputs, by a method, watching for crossings."""
+    """What is compiled: a model under inputs, by a method, watching for crossings."""
 
     model: Model
     method: Method
@@ -60,9 +62,9 @@ class RunSpec:
     norm: str = "state"
     """What keeps quaternions at unit length: "state", or "none"; Lie-group methods need neither."""
     start: tuple[np.ndarray, np.ndarray] | None = None
-    """q and v at the start, where the user's functions are tried."""
+    """q and v at the start, where user functions are tried."""
     held: bool = False
-    """Whether forces are held from one break of the run to the next."""
+    """Whether forces are held over each segment of the run."""
     policy: ConstraintPolicy = DEFAULT_POLICY
     """How constraints are met."""
 
@@ -196,15 +198,13 @@ class CompiledRun:
     def start(self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None) -> np.ndarray:
         """The first step state of a run from a state."""
         make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
-        given = Vec(level.tolist()) if level is not None else None
         plain = not self.spec.crossings and not self.spec.method.start  # then nothing is computed
-        first = make(self._unused if plain else self.setup(given), t, Vec(q.tolist()), Vec(v.tolist()), h)
+        first = make(self._unused if plain else self.setup(_vector(level)), t, Vec(q.tolist()), Vec(v.tolist()), h)
         return np.array(flat(first), dtype=float)
 
     def first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
         """A first step for steps under control."""
-        given = Vec(level.tolist()) if level is not None else None
-        setup = self.setup(given)
+        setup = self.setup(_vector(level))
         try:
             h = float(initial_step(setup.method, setup.machine, t, Vec(q.tolist()), Vec(v.tolist()), tolerance))
         except ArithmeticError:  # 1/0 of floats, where arrays and compiled code have infinities
@@ -215,8 +215,7 @@ class CompiledRun:
         self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None
     ) -> tuple[float, Vec, Vec]:
         """The state a moment later, by one step of Euler's, on plain floats."""
-        given = Vec(level.tolist()) if level is not None else None
-        machine, at, speed = self.setup(given).machine, Vec(q.tolist()), Vec(v.tolist())
+        machine, at, speed = self.setup(_vector(level)).machine, Vec(q.tolist()), Vec(v.tolist())
         if not h:
             return t, at, speed
         return t + h, machine.retract(at, h * speed), speed + h * machine.acceleration(t, at, speed)
@@ -321,8 +320,7 @@ class CompiledRun:
         if not self.in_python:
             extra = [level] if self.spec.held else []
             return self._inside_kernel(packed, theta, *settings, *extra)[0]
-        given = Vec(level.tolist()) if level is not None else None
-        return np.array(self._find(given)(Vec(packed.tolist()), float(theta), *settings))
+        return np.array(self._find(_vector(level))(Vec(packed.tolist()), float(theta), *settings))
 
     def _find(self, level: Vec | None = None) -> Callable[..., Vec]:
         find = step_state.fixed_inside if self.spec.fixed else step_state.adaptive_inside
@@ -351,7 +349,7 @@ class CompiledRun:
 
     @property
     def _key(self) -> str:
-        """What makes the kernel the same again; "": functions, which no text tells."""
+        """Text that tells the kernel from others; "": there are user functions, which no text tells."""
         model, spec = identity_text(self.model), self.spec
         if not model or spec.crossings or not (self.driven.law_text or spec.held):
             return ""
@@ -363,3 +361,8 @@ class CompiledRun:
 def _is_traced(q: Vec, v: Vec) -> bool:
     """Whether any of these is a symbol."""
     return any(isinstance(value, Symbol) for value in (*q, *v))
+
+
+def _vector(level: np.ndarray | None) -> Vec | None:
+    """Held forces as a vector of scalars; None where there are none."""
+    return Vec(level.tolist()) if level is not None else None

@@ -20,7 +20,7 @@ from polhode.model import Model, Tree
 from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, where
 
 DIFFERENCE = 6e-6
-"""Of a central difference, relative: the cube root of the rounding of a double."""
+"""The relative step of a central difference: the cube root of the rounding of a double balances its two errors."""
 
 Law = Callable[[Scalar, Vec, Vec], Vec]
 """Generalised forces (nv,) of (t, q, v)"""
@@ -28,7 +28,7 @@ Law = Callable[[Scalar, Vec, Vec], Vec]
 
 @dataclass(frozen=True)
 class Table:
-    """Forces over time: straight lines between samples, or each held to the next (`hold`); the ends go on for ever.
+    """Forces over time: linear between samples, or each held to the next (`hold`); constant before and after them.
 
     times   (n,)  s, increasing
     values  (n, nv)
@@ -94,7 +94,7 @@ class Sampled:
 
 
 def law_of(model: Model, tree: Tree, tau: Any, zero: np.ndarray) -> tuple[Law | None, str]:
-    """The force law of what a user gave as `tau`, and what makes it the same law again ("": nothing can tell).
+    """The force law of `tau` as given, and a text that tells it from others ("": none can, it is a function).
 
     zero  the coordinates at zero, for controllers without a target
     """
@@ -207,7 +207,7 @@ def breaks(tau: Any, duration: float) -> np.ndarray:
 
 
 def _checked_law(function: Callable, nv: int) -> Law:
-    """A user's function, its result checked for its length."""
+    """A user function, the length of its result checked."""
     name = getattr(function, "__name__", "tau")
 
     def law(t: Scalar, q: Vec, v: Vec) -> Vec:
@@ -227,7 +227,7 @@ def _checked_law(function: Callable, nv: int) -> Law:
 
 
 def _by_differences(function: Callable, t: Scalar, q: Vec, v: Vec) -> list[Dual]:
-    """What a function that takes only floats is on duals: its slopes by central differences."""
+    """A function of floats on dual numbers, its slopes by central differences."""
     x = [(y.value, y.slope) if isinstance(y, Dual) else (y, None) for y in (*q, *v)]
     place = np.array([float(value) for value, _ in x])
 
@@ -315,6 +315,6 @@ def traceable(model: Model, function: Callable, what: str) -> str:
 
 
 def ours(error: BaseException) -> bool:
-    """Whether an error was raised by this package alone, without a function of the user's."""
+    """Whether an error was raised by this package alone, without a user function."""
     package = Path(__file__).parent.parent
     return all(package in Path(frame.filename).parents for frame in extract_tb(error.__traceback__))

@@ -97,7 +97,7 @@ def kinetic_gradient(tree: Tree, q: Vec, v: Vec) -> Vec:
         e = tree.elements[i]
         if not e.kind.constant:  # its own motion changes in its frame
             along = Vec([float(a == g) for a in e.v])
-            change = combined(e.kind.motion_rates(e, kinematics.own(e, q), along), [v[a] for a in e.v])
+            change = combined(e.kind.motion_rates(e, kinematics.own_coordinates(e, q), along), [v[a] for a in e.v])
             found[g] = found[g] + dot(P, at[i].R @ change.linear) + dot(H, at[i].R @ change.angular)
     return Vec(found)
 

@@ -1,4 +1,4 @@
-"""What is seen of a motion: poses and velocities of all bodies, energies and momenta, over many samples at once."""
+"""Variables of a motion at samples: poses and velocities of all bodies, energies and momenta."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from polhode.system.identity import identity_text
 
 
 class Observer:
-    """Looks at samples of one model's motion; compiled when first used."""
+    """The variables of one model's motion at samples, by one kernel; compiled when first used."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.tree = model, make_tree(model)

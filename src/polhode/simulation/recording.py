@@ -1,4 +1,4 @@
-"""Long runs: samples go to disk in chunks; from its checkpoints a killed run goes on, to the last bit.
+"""Long runs: samples go to disk in chunks; a killed run is resumed from its last checkpoint, with the same bits.
 
 record("out", model, duration=1e5, step=1e-3, method="rk4")                 # out/run.nc
 record("out", model, duration=1e5, step=1e-3, method="rk4", resume=True)    # after kill -9
@@ -127,13 +127,13 @@ def record(
 
 
 def _digest(asked: dict[str, Any], verify: bool) -> str:
-    """What run it is, in short: kept at the end of its file."""
+    """The digest of what makes a run the same, kept at the end of its file."""
     text = json.dumps({**asked, "verify": verify, "polhode": __version__}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _is_written(path: Path, own: str) -> bool:
-    """Whether a run is in its file, whole, and only the rest of it was cut off."""
+    """Whether a run is whole in its file, and was killed after that, while further files were made."""
     try:
         return (path.parent / FOLDER).is_dir() and read_trailer(path) == own
     except Damaged:
@@ -141,7 +141,7 @@ def _is_written(path: Path, own: str) -> bool:
 
 
 def _rest(path: Path, then: Callable[["xr.Dataset"], None] | None) -> "xr.Dataset":
-    """The run in its file, after what else belongs to it was made and what is left of its store is gone."""
+    """The run in its file, after its further files are made and the rest of its store is removed."""
     with RunStore.leftover(path.parent) as store:
         clear_parts(path)
         found = _loaded(path)
@@ -159,7 +159,7 @@ def _loaded(path: Path) -> "xr.Dataset":
 
 
 def _opened(path: Path, asked: dict[str, Any], resume: bool, force: bool) -> tuple[RunStore, dict[str, Any] | None]:
-    """The store of a new run, or of one to go on with, and where that stands."""
+    """The store of a new run; or of one to be resumed, with its checkpoint."""
     if resume:
         return RunStore.resume(path.parent, asked)
     try:
@@ -173,7 +173,7 @@ def _opened(path: Path, asked: dict[str, Any], resume: bool, force: bool) -> tup
 
 
 def identity(run: Run) -> dict[str, Any]:
-    """What makes a run the same again; functions are told by their names only."""
+    """Everything that makes two runs the same, as plain data; functions by their names only."""
     scenario, options = run.scenario, run.options
     model, times = scenario.model, options.times
     return {
@@ -199,7 +199,7 @@ def _name(function: Any) -> str:
 
 
 class Recording:
-    """One run on its way to disk."""
+    """One run that is written to disk as it goes."""
 
     def __init__(self, run: Run, store: RunStore, checkpoint: float) -> None:
         assert isinstance(run.stepper, RunLoop)  # the others keep no checkpoints
@@ -212,7 +212,7 @@ class Recording:
     # the state of a run, and back
 
     def state(self) -> dict[str, Any]:
-        """All that is needed to go on from here."""
+        """A checkpoint: everything that a resumed run needs."""
         at, ending = vars(self.loop.position), vars(self.loop.ending)
         known = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in at.items()}
         counted = {name: value for name, value in ending.items() if name != "events"}
@@ -225,7 +225,7 @@ class Recording:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state, if it is one of this run."""
+        """Resume from a checkpoint, if it is one of this run."""
         loop = self.loop
         try:
             self._check(state)
@@ -301,7 +301,7 @@ class Recording:
                 progress(loop.position.t / self.run.scenario.duration, loop.position.t, loop.ending.accepted)
 
     def save(self) -> None:
-        """A checkpoint at the last position that is sure."""
+        """A checkpoint at the last position that a run can be resumed from."""
         self._flush(self._sure[0])
         self.store.checkpoint(self._sure[1])
 
@@ -318,7 +318,7 @@ class Recording:
     # the result
 
     def write(self, path: Path, error: float | None, model_text: str, force: bool, own: str) -> None:
-        """Assemble `run.nc` from the chunks, graded; own: the digest of what run it is."""
+        """Assemble `run.nc` from the chunks, graded; own: the digest of the run."""
         run, store = self.run, self.store
         if not store.rows:  # interrupted before its first sample
             self._append_start()
@@ -367,7 +367,7 @@ def note_of(directory: str | Path) -> str:
 
 
 def tidied(directory: str | Path) -> bool:
-    """Whether a folder holds a whole run, of whose store but an empty folder is left, which then goes."""
+    """Whether a folder holds a whole run and an empty store; the empty store is removed."""
     place = Path(directory)
     try:
         whole = (place / FOLDER).is_dir() and not any((place / FOLDER).iterdir())
@@ -380,5 +380,5 @@ def tidied(directory: str | Path) -> bool:
 
 
 def is_leftover(path: Path) -> bool:
-    """Whether a file or folder is what a killed run left, and nothing that counts."""
+    """Whether a file or folder is a leftover of a killed run without any result."""
     return path.name.endswith(".part") or (path.name == FOLDER and not (path / CHECKPOINT_NAME).exists())

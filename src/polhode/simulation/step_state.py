@@ -12,27 +12,27 @@ from polhode.integrate.method import Machine, Method, MotionState
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
 
 GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED = 0.0, 1.0, 2.0, 3.0, 4.0
-"""The status of a step state: it goes on; its step became too small; a number is none; an event lies in its last step;
-its user stopped it."""
+"""The status of a step state: under way; its step became too small; a number is not finite; an event lies in its last
+step; its user stopped it."""
 
 SMALLEST = 1e-14
-"""A step, relative to the time, that no longer moves it."""
+"""A step relative to the time, of about the rounding of the time: a smaller one would not advance it."""
 
 LIMIT = 200_000
-"""Steps that are tried within one step state, at most, before the caller is asked again."""
+"""Steps that compiled code tries at most before it returns to its caller."""
 
 WORK = 500_000
 """Steps of a machine without joints that take about a tenth of a second, in the unit of `at_once`."""
 
 LONGEST = 1e300
-"""A step as long as this is none: nothing was counted yet, or nothing bounds it."""
+"""A step size that stands for none: nothing was counted yet, or nothing bounds it."""
 
 LARGEST = 1e150
-"""A state with a larger number has left every bound: its squares would be infinite."""
+"""Numbers of a state above which a run ends as failed: their squares, in energies, would overflow."""
 
 
 def at_once(nv: int, runs: int = 1) -> int:
-    """Steps that compiled code may take before its user is looked at: about a tenth of a second of them.
+    """Steps that compiled code may take between looks for Ctrl-C: about a tenth of a second of them.
 
     A step of a machine with nv velocities is counted as (1 + nv)² of the smallest one, between its cost in a tree (nv)
     and under many constraints (nv³). It is a count, not a clock, so that kernels are the same on every machine.
@@ -61,7 +61,7 @@ class Setup(NamedTuple):
 
 
 class FixedStepState(NamedTuple):
-    """A run with equal steps: how many were taken since the origin, and the state."""
+    """A run with equal steps: how many were accepted since the origin, and the state."""
 
     accepted: Scalar
     status: Scalar
@@ -117,7 +117,7 @@ def _values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
 
 
 def crossed(crossings: Sequence[Crossing], old: Sequence[Any], new: Sequence[Any]) -> Any:
-    """Whether any function changed its sign the way it is watched for."""
+    """Whether any function changed its sign in the direction that is watched for."""
     found: Any = False
     for crossing, a, b in zip(crossings, old, new, strict=True):
         if crossing.direction >= 0:
@@ -128,7 +128,7 @@ def crossed(crossings: Sequence[Crossing], old: Sequence[Any], new: Sequence[Any
 
 
 def _finite(state: Vec) -> Any:
-    """Whether all numbers are numbers, and not out of all bounds."""
+    """Whether all numbers are finite and within LARGEST."""
     size: Scalar = 0.0
     for x in state:
         size = size + abs(x)

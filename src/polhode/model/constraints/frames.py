@@ -7,7 +7,7 @@ from polhode.model.joints.base import UPRIGHT
 from polhode.model.state import MachineState
 from polhode.quaternion import rotation_matrix_homogeneous, shortest_rotation
 from polhode.scalar import Scalar, Vec, cross, dot, length, maximum, minimum, trace, vec, where
-from polhode.spatial import ORIGIN, Z
+from polhode.spatial import ORIGIN, Z, snapped
 
 DOWN = -0.9
 """The z of a unit vector below which the shortest turn to it is ill-defined."""
@@ -42,11 +42,11 @@ def end(data: Mapping[str, Any], side: str, state: MachineState) -> MovingFrame:
 def _attitude(data: Mapping[str, Any], side: str) -> Vec:
     """The axes of the frame on a body (columns): by a quaternion, or the shortest turn that takes z to an axis."""
     if f"axis_{side}" not in data:
-        return _exact(rotation_matrix_homogeneous(Vec(data.get(f"orientation_{side}", UPRIGHT))))
+        return snapped(rotation_matrix_homogeneous(Vec(data.get(f"orientation_{side}", UPRIGHT))))
     axis = Vec(data[f"axis_{side}"])
     x, y, z = axis / length(axis)
     if isinstance(z, float):
-        return _exact(_mirrored(x, y, z) if z < DOWN else _shortest(x, y, z))
+        return snapped(_mirrored(x, y, z) if z < DOWN else _shortest(x, y, z))
     down, up = _mirrored(x, y, minimum(z, DOWN)), _shortest(x, y, maximum(z, DOWN))
     return Vec([where(z < DOWN, a, b) for a, b in zip(down, up, strict=True)])
 
@@ -60,15 +60,6 @@ def _mirrored(x: Scalar, y: Scalar, z: Scalar) -> Vec:
     """The same near (0, 0, −1): the turn to its mirror image, then half a turn about x."""
     R = _shortest(x, -y, -z)
     return Vec([R[0], -R[1], -R[2]])
-
-
-def _exact(R: Vec) -> Vec:
-    """Direction cosines that are 0, 1 or −1 but for rounding, made so, so that what vanishes folds away."""
-    return Vec([Vec([float(round(x)) if _is_whole(x) else x for x in row]) for row in R])
-
-
-def _is_whole(x: Scalar) -> bool:
-    return isinstance(x, float) and abs(x - round(x)) < 1e-15
 
 
 def apart(a: MovingFrame, b: MovingFrame) -> Vec:

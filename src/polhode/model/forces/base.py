@@ -84,7 +84,7 @@ class ForceElement:
     # energy and symmetry
 
     def potential(self, state: MachineState) -> Scalar:
-        """The potential energy, J."""
+        """The potential energy, J: a function of positions alone."""
         return 0.0
 
     def conservative_part(self) -> "ForceElement | None":

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from polhode import euler
-from polhode.dynamics.kinematics import frames
+from polhode.dynamics.kinematics import frames, own_coordinates
 from polhode.errors import InputError, ModelError, message
 from polhode.formats.load import load
 from polhode.model import Element, Model, Tree, make_tree, plain
@@ -253,12 +253,21 @@ class _ChainReader:
         if e.kind.quaternion:
             self._ball(e, turn, before, (o if free else here) - place, free)
         else:
-            axis, value = before @ np.array(e.axis, dtype=float), float(self.q[e.q[0]])
+            axis, value = before @ self._direction(e), float(self.q[e.q[0]])
             slide = self._slide(i, e, axis, turn)
             here, o = here + slide, o + slide
             pitch, kind = float(e.numbers.get("pitch", 0.0)), e.kind.symbol
             self.turns.append(ChainMotion(self._name(e), kind, turn, axis, before, after, value, here - place, pitch))
         self.carried.append((len(self.turns) - 1, o))
+
+    def _direction(self, e: Element) -> Array:
+        """The axis of a motion in its frame at zero; where it has none, the direction of its first velocity."""
+        if any(e.axis):
+            return np.array(e.axis, dtype=float)
+        q = own_coordinates(e, Vec([float(x) for x in self.q]))
+        ways = [np.array(x, dtype=float) for x in e.kind.motions(e, q)[0]]
+        way = max(ways, key=np.linalg.norm)
+        return np.array(e.kind.moved(e, q).R, dtype=float) @ way / np.linalg.norm(way)
 
     def _slide(self, i: int, e: Element, axis: Array, turn: int) -> Array:
         """A hinge between two bodies may stand anywhere on its axis: here, abreast of the mass centre it carries."""

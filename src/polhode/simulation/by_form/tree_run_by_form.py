@@ -85,8 +85,8 @@ class TreeRunByForm:
     ) -> None:
         self.model, self.form, self.norm, self.q, self.v = model, forms[form], norm, q, v
         _check(model, self.form, tau)
-        self.flight = _flight(model)
-        self.tree, self.constrained = make_tree(self.flight.model), constrained_dynamics(self.flight.model, policy)
+        self.absolute = _absolute_model(model)
+        self.tree, self.constrained = make_tree(self.absolute.model), constrained_dynamics(self.absolute.model, policy)
         self.parts = [_part(body) for body in model.bodies]
         self.gravity = Vec(np.array(plain(model.gravity), dtype=float).tolist())
         norms = variables(self.form, self.parts[0].J, Loads()).norms
@@ -148,7 +148,7 @@ class TreeRunByForm:
     def start(self) -> np.ndarray:
         """The state of all bodies at the start."""
         found: list[Any] = []
-        Q, V = self.flight.to(self.q, self.v)
+        Q, V = self.absolute.to(self.q, self.v)
         for part, at, moving in zip(self.parts, Q.reshape(-1, 7), V.reshape(-1, 6), strict=True):
             p, omega, R = Vec(at[3:]), Vec(moving[3:]), rotation_matrix(Vec(at[3:]))
             c, cdot = Vec(at[:3]) + R @ part.center, Vec(moving[:3]) + R @ cross(omega, part.center)
@@ -170,13 +170,13 @@ class TreeRunByForm:
             q, v = (np.full((len(times), n), np.nan) for n in (self.model.nq, self.model.nv))
             good = int(np.sum(np.cumprod(np.all(abs(states) < LARGEST, axis=1))))
             if good:
-                q[:good], v[:good] = self.flight.back(*self._flown(states[:good]))
+                q[:good], v[:good] = self.absolute.back(*self._absolute_state(states[:good]))
                 q[:good] = _continued(self.model, last, times[:good], q[:good], v[:good])
             last = Samples(times, q, v, sizes)
             yield last
 
-    def _flown(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Places and velocities of the bodies, as `Flight` has them, of unit p."""
+    def _absolute_state(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Poses and velocities of all bodies in absolute coordinates, as `AbsoluteModel` has them, of unit p."""
         Q, V = [], []
         for k, part in enumerate(self.parts):
             at = _place(part, split(states[:, SIZE * k : SIZE * (k + 1)], 1))
@@ -212,7 +212,7 @@ class TreeRunByForm:
         worst = np.zeros((len(states), len(self.model.joints)))
         if not self.constrained:
             return worst
-        missed = abs(System(self.flight.model).constraint_residuals(*self._flown(states)).positions)
+        missed = abs(System(self.absolute.model).constraint_residuals(*self._absolute_state(states)).positions)
         of_rows = [c.name for c in ordered(self.constrained.conditions) if c.holonomic for _ in c.rows]
         for k, joint in enumerate(self.model.joints):
             mine = [i for i, name in enumerate(of_rows) if name == f"joint {joint.name}"]
@@ -272,7 +272,7 @@ def _continued(model: Model, last: Samples, times: np.ndarray, q: np.ndarray, v:
     return found
 
 
-def _flight(model: Model) -> AbsoluteModel:
+def _absolute_model(model: Model) -> AbsoluteModel:
     try:
         return absolute(model)
     except ModelError as error:

@@ -61,7 +61,7 @@ def gradient(
     norm: str = RUN_OPTIONS["norm"].default,
     progress: Progress | None = None,
 ) -> Gradient:
-    """The value of an objective of a motion and its derivatives, by one run there and one back.
+    """The value of an objective of a motion and its derivatives, by one run forward and one backward.
 
         J = objective(q, v at the end) + ∫ running(t, q, v) dt
 
@@ -81,7 +81,7 @@ def gradient(
 
 
 class Adjoint:
-    """The way back through the steps of a run."""
+    """The adjoint sweep: backward through the steps of a run."""
 
     def __init__(
         self, replayed: ReplayedRun, along: Directions, objective: Objective | None, running: Running | None

@@ -1,4 +1,4 @@
-"""A run once more, step by step: what derivatives of a motion are made of."""
+"""The steps of a run, replayed in blocks: derivatives of a motion are those of its steps."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,10 +21,10 @@ from polhode.simulation.run_records import Segment
 from polhode.simulation.scenario import Scenario
 
 FEW = 64
-"""Steps of the first block of a segment under control: how many there will be is not known."""
+"""Steps of the first block of a segment under control, each next four times as long: their number is not known."""
 
 MOST = 4096
-"""Steps of one block."""
+"""Steps of one block at most: a backward sweep holds the states of one block."""
 
 
 class ReplayedRun(NamedTuple):
@@ -76,11 +76,11 @@ class StepBlock(NamedTuple):
     """The state after the last."""
     packed: np.ndarray
     whole: bool
-    """Whether all of them could be taken."""
+    """Whether all of them were accepted."""
 
 
 class Replay:
-    """A run again, step by step, in blocks; from where a block begins it can be run once more."""
+    """The steps of a run in blocks; from its start a block can be replayed once more."""
 
     def __init__(self, replayed: ReplayedRun, most: int = 2**30) -> None:
         self.replayed, self.compiled, self.most = replayed, replayed.compiled, max(1, min(most, MOST))
@@ -109,7 +109,7 @@ class Replay:
             h = 0.0 if fixed else float(compiled.field(packed, "h"))
 
     def _level(self, segment: Segment) -> np.ndarray:
-        """The forces that are held from the begin of a segment on: those of a table, which ask for no state."""
+        """The forces that are held from the start of a segment on: those of a table, which depend on no state."""
         assert self.compiled.law
         q, v = Vec(self.replayed.q.tolist()), Vec(self.replayed.v.tolist())
         return np.array(self.compiled.law(segment.begin, q, v), dtype=float)

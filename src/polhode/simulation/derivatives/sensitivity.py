@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 BLOCK = 2**20
-"""Numbers that the steps of one block may take, with all that is kept of them."""
+"""Numbers of one block of steps, with the tangents kept of them: 8 MB."""
 
 NEAR = 1e-9
 """A sample this near to the end of a step, relative to the step, is at its end."""
@@ -155,7 +155,7 @@ class Tangents:
             found[inside] = self.kernel(table[k, :directions], *rest, *self.rule.given(steps))[0][..., :n]
 
     def _memory(self, steps: StepBlock, now: np.ndarray) -> np.ndarray:
-        """The derivatives of what a method starts its steps with."""
+        """The derivatives of the memory that a method starts its steps with."""
         method, n = self.replayed.compiled.spec.method, self.rule.n
         if n == self.n:
             return np.zeros((len(now), 0))

@@ -4,7 +4,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -21,13 +20,16 @@ MOVED = {
 """Modules that examples or documents named, by their old address."""
 
 
-class MovedModules(MetaPathFinder, Loader):
-    """The finder and loader of modules that have moved."""
+class MovedModules:
+    """The finder and loader of modules that have moved.
+
+    It derives from no class of `importlib.abc`, whose import would take longer than that of this package.
+    """
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         """A spec for an old address, or for a package that only held some; None for all other modules."""
         if name in MOVED or any(old.startswith(f"{name}.") and not _exists(name) for old in MOVED):
-            return ModuleSpec(name, self, is_package=name not in MOVED)
+            return ModuleSpec(name, self, is_package=name not in MOVED)  # type: ignore[arg-type]
         return None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:

@@ -290,6 +290,27 @@ def test_kernels_of_own_elements_are_not_found_again_by_their_numbers():
     assert identity_text(ph.load("pendulum"))
 
 
+def test_a_study_is_another_one_when_the_code_of_its_elements_changes():
+    def study(power):
+        @dataclass(frozen=True)
+        class Pull(ph.ForceElement):
+            """A force along z."""
+
+            name: str
+            size: Any
+
+            keys: ClassVar = {"size": ph.Key("number", unit="N")}
+
+            def wrenches(self, state):
+                yield ph.Wrench("b1", Vec([0.0, 0.0, self.size**power]))
+
+        model = ph.Model("two", (0, 0, 0), *pair(), forces=[Pull("p", 2.0)])
+        return ph.Study("s", model, {"forces.p.size": ph.Grid([1.0, 2.0])}, 2, duration=0.1, step=0.01)
+
+    assert study(2).identity == study(2).identity
+    assert study(2).identity != study(3).identity
+
+
 @dataclass(frozen=True)
 class Odd(ph.ForceElement):
     """One whose keys are not its fields."""

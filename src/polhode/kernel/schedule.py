@@ -5,7 +5,7 @@ Fusing is a choice made here, in the graph, so that every target and every lane 
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from weakref import WeakKeyDictionary
 
@@ -66,7 +66,7 @@ def fused(graph: Graph) -> Graph:
         if op == "neg":
             negated[moved[0]] = place[-1]
     ports = [[p._replace(nodes=tuple(place[k] for k in p.nodes)) for p in x] for x in (graph.inputs, graph.outputs)]
-    return Graph.pruned(graph.name, ports[0], ports[1], nodes, graph.structure)
+    return replace(Graph.pruned(graph.name, ports[0], ports[1], nodes, graph.structure), notes=graph.notes)
 
 
 PART = 700

@@ -7,6 +7,7 @@ double, or single where all arrays given are.
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any
@@ -193,7 +194,8 @@ class CudaBackend(Backend):
         place = (*computation.key, *call.names)
         with self._lock:
             if place not in self.kernels:
-                self.kernels[place] = CudaKernel(fused(computation.graph(call.shapes)), computation.key[0], self.fast)
+                graph = fused(replace(computation.graph(call.shapes), name=computation.title))
+                self.kernels[place] = CudaKernel(graph, computation.key[0], self.fast)
             return self.kernels[place]
 
 

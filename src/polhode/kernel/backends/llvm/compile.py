@@ -133,8 +133,7 @@ def kernel_for(
     full = cache_key(name, _identity(), str(width), str(fast)) if name else ""
 
     def scheduled() -> Graph:
-        graph = make()
-        return replace(fused(replace(graph, name=title)), notes=graph.notes)
+        return fused(replace(make(), name=title))
 
     entry = load(full) if full else None
     if entry is not None and _is_complete(entry.facts, width, fast) and _is_object(entry.image):

@@ -416,7 +416,7 @@ def test_c_computes_it(tmp_path):
 def test_pictures_equations_and_symmetries_know_it(tmp_path):
     model, q, v, _, _ = machine(["arc", "revolute"])
     assert "<svg" in ph.draw_cans(model).svg
-    assert str(ph.equations(model))
+    assert "r_1" in str([letter.symbol for letter in ph.equations(model).words.letters])
     run = ph.simulate(model, q=q, v=v, duration=0.1)
     assert run["coordinate_units"].values.tolist() == ["rad", "rad"]
     assert conserved(model).angular == ()
@@ -438,6 +438,8 @@ def test_wrong_kinds_are_refused():
         (wrong(keys={}), "'radius'"),
         (wrong(elements=(("arc", ""),)), "elements"),
         (wrong(name=""), "name"),
+        (wrong(elements=((ph.BALL, ""), (ph.PRISMATIC, "x"))), "a motion after a quaternion"),
+        (wrong(elements=((type("Odd", (Arc,), {"nq": 2})(), ""),)), "sizes"),
     ):
         with pytest.raises(ph.ModelError, match=told):
             ph.register_joint(kind)

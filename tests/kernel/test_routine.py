@@ -10,8 +10,8 @@ from polhode.kernel import evaluate, jacobian, pullback, replay, trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.kernel.record import Recorder
 from polhode.kernel.schedule import fused
-from polhode.linalg.elimination import solution
-from polhode.scalar import Vec, cos, iterate, jacobian as scalar_jacobian, sin, solve, sqrt, where
+from polhode.linalg.elimination import solution, solve
+from polhode.scalar import Vec, cos, iterate, jacobian as scalar_jacobian, sin, sqrt, where
 
 N = 11
 """States: no multiple of any lane width."""

@@ -17,10 +17,10 @@ from polhode.integrate.methods import METHODS, method_named
 from polhode.integrate.structure import energy_momentum, variational
 from polhode.kernel.backends.llvm.compile import build
 from polhode.kernel.trace import trace
+from polhode.linalg.elimination import solve
 from polhode.model import make_tree
 from polhode.quaternion import skew
 from polhode.scalar import Dual, Vec, identity, iterate, jacobian, sin, split, stack, vec, where
-from polhode.scalar.structured import solve
 
 PER_STEP = 2e-15
 """Rounding of a conserved quantity in one step, relative to its size, times a few operations that meet it."""

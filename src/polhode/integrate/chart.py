@@ -7,7 +7,8 @@ from typing import NamedTuple
 from polhode.integrate.group import right_inverse
 from polhode.integrate.method import Advance, Dense, Interpolant, Machine, Method, MotionState, Rhs, Rule, Start, Step
 from polhode.integrate.tableaus import Row
-from polhode.scalar import Scalar, Vec, solve
+from polhode.linalg.elimination import solve_by_rows
+from polhode.scalar import Scalar, Vec
 
 
 def combined(row: Row, vectors: Sequence[Vec]) -> Vec:
@@ -91,7 +92,7 @@ def _basis(degree: int) -> tuple[Row, ...]:
     conditions = [[Fraction(k == 0) for k in powers], [Fraction(1) for k in powers]]
     conditions += [[k * c ** max(k - 1, 0) for k in powers] for c in nodes]
     A = Vec([Vec(row) for row in conditions])
-    columns = [solve(A, Vec([Fraction(i == j) for i in powers])) for j in powers]
+    columns = [solve_by_rows(A, Vec([Fraction(i == j) for i in powers])) for j in powers]
     return tuple({j: float(column[k]) for j, column in enumerate(columns) if column[k]} for k in powers)
 
 

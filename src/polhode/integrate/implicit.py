@@ -7,8 +7,8 @@ from polhode.integrate import tableaus
 from polhode.integrate.chart import combined, hermite, in_coordinates, method_on_group, raw
 from polhode.integrate.method import Machine, Method, Rhs, Rule, Step, VectorStep
 from polhode.integrate.tableaus import Collocation
+from polhode.linalg.elimination import solve
 from polhode.scalar import Scalar, Vec, iterate, jacobian, maximum, where
-from polhode.scalar.structured import solve
 
 TOLERANCE = 1e-10
 """The last relative correction of Newton's method: the error after it is of the order of its square, 1e-20."""

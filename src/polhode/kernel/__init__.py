@@ -16,5 +16,5 @@ from polhode.kernel.graph import (
 )
 from polhode.kernel.operations import MEANING as MEANING, OPERATIONS as OPERATIONS, Operation as Operation
 from polhode.kernel.replay import replay as replay
-from polhode.kernel.structured import iterate as iterate, solve as solve
+from polhode.kernel.structured import iterate as iterate
 from polhode.kernel.trace import BooleanSymbol as BooleanSymbol, Builder as Builder, Symbol as Symbol, trace as trace

@@ -1,4 +1,4 @@
-"""What loops and structured operations of `polhode.scalar` are on symbols: structured nodes of the graph.
+"""Loops and structured operations of `polhode.scalar` on symbols: structured nodes of the graph.
 
 Importing this module gives symbols these methods; `polhode.kernel` does.
 """
@@ -12,7 +12,6 @@ from polhode.kernel.record import Recorder
 from polhode.kernel.replay import replay
 from polhode.kernel.routine import Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, scope
-from polhode.linalg.elimination import solution
 from polhode.scalar import SharedFunction, Vec, spans, where
 from polhode.scalar.structured import Stages
 
@@ -73,11 +72,6 @@ def staged(symbol: Symbol, rhs: Callable[[Any, Vec], Vec], t: Any, x: Vec, h: An
 
 def _full(rows: Sequence[Mapping[int, float]], width: int) -> list[float]:
     return [float(row.get(j, 0.0)) for row in rows for j in range(width)]
-
-
-def solve(symbol: Symbol, A: Vec, b: Vec) -> Vec:
-    """x of A x = b."""
-    return solution(A, b).x
 
 
 def unless_valid(symbol: Symbol, valid: Any, values: Vec, again: Callable[[], Vec]) -> Vec:
@@ -145,5 +139,5 @@ def jacobian(symbol: Symbol, function: Callable[[Vec], Vec], x: Vec) -> tuple[Ve
     return result["y"], result["d_y_d_x"]
 
 
-for method in (loops, iterate, solve, staged, unless_valid, call_shared, jacobian):
+for method in (loops, iterate, staged, unless_valid, call_shared, jacobian):
     setattr(Symbol, method.__name__, method)

@@ -1,9 +1,10 @@
 """Linear equations by elimination with complete pivoting, rank found, at any size.     Golub, Van Loan (2013) §3.4.8"""
 
 from collections.abc import Sequence
+from math import nan
 from typing import Any, NamedTuple
 
-from polhode.scalar import Loops, Vec, loops_for, swap, where
+from polhode.scalar import Loops, Scalar, Vec, loops_for, own_method, swap, where
 
 UNROLLED = 7
 """Systems of symbols up to this size become straight-line operations: about m³ of them, each with its exchanges."""
@@ -121,6 +122,43 @@ def _eliminated(m: int, k: int, rows: list[Any], sizes: Vec, tolerance: Any, wri
         given = r.given("a", rows), r.given("size", sizes), r.given("tolerance", [tolerance])
         eliminate(r, LinearSystem(m, k, *given, r.output("x", m * k), r.output("rank", 1), r.output("free", m)))
     return r.results(_slopes(m, k))
+
+
+def solve(A: Vec, b: Vec) -> Vec:
+    """x of A x = b, by elimination with complete pivoting; NaN for a singular matrix of numbers.
+
+    On symbols a singular matrix leaves unknowns at 0 (`solution`): nothing is added to compiled code.
+
+    A   (m, m)
+    b   (m,), or (m, k) for several right sides
+    ->  as b
+    """
+    x, rank, _ = solution(A, b)
+    return x if own_method("loops", (A, b)) else where(rank < len(A), nan * x, x)
+
+
+def solve_by_rows(A: Vec, b: Vec) -> Vec:
+    """x of A x = b for small regular A, by elimination with row pivoting, written out.
+
+    Pivots are chosen with `where`: the same code serves batches, symbols and exact fractions. A singular matrix gives
+    infinities or NaN.
+    """
+    n = len(A)
+    rows = [Vec((*row, right)) for row, right in zip(A, b, strict=True)]
+    for k in range(n):
+        for i in range(k + 1, n):
+            larger = abs(rows[i][k]) > abs(rows[k][k])
+            rows[k], rows[i] = where(larger, rows[i], rows[k]), where(larger, rows[k], rows[i])
+        for i in range(k + 1, n):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = Vec([*rows[i][: k + 1], *(rows[i][j] - factor * rows[k][j] for j in range(k + 1, n + 1))])
+    x: list[Scalar] = [None] * n
+    for k in reversed(range(n)):
+        rest = rows[k][n]
+        for j in range(k + 1, n):
+            rest = rest - rows[k][j] * x[j]
+        x[k] = rest / rows[k][k]
+    return Vec(x)
 
 
 def _slopes(m: int, k: int) -> Any:

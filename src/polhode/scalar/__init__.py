@@ -65,7 +65,6 @@ from polhode.scalar.vector import (
     inverse3 as inverse3,
     length as length,
     outer as outer,
-    solve as solve,
     square as square,
     trace as trace,
     vec as vec,

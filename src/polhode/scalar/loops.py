@@ -207,6 +207,8 @@ def spans(r: Loops, n: int, size: int = GROUP) -> Iterator[list[Any]]:
 
 def swap(here: Any, array: Any, i: Any, j: Any) -> None:
     """Two numbers change places where a condition holds."""
+    if here is False:
+        return
     first, second = array[i], array[j]
     array[i] = where(here, second, first)
     array[j] = where(here, first, second)

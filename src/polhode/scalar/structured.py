@@ -1,8 +1,8 @@
-"""Operations that are more than arithmetic: repeat a step, solve linear equations, differentiate, go by stages,
-share a function, compute again where a shortcut was not allowed.
+"""Operations that are more than arithmetic: repeat a step, differentiate, go by stages, share a function, compute
+again where a shortcut was not allowed.
 
-Each asks the components of its vector for a method of its own name (tracer symbols have them: a loop and
-a linear solve stay one node of the graph). Floats and batches are worked on here.
+Each asks the components of its vector for a method of its own name (tracer symbols have them: a loop
+stays one node of the graph). Floats and batches are worked on here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.scalar.arrays import split, stack
+from polhode.scalar.arrays import split
 from polhode.scalar.dual import Dual
 from polhode.scalar.functions import Scalar, where
 from polhode.scalar.loops import own_method
-from polhode.scalar.vector import Vec, solve as eliminate
+from polhode.scalar.vector import Vec
 
 Iteration = Callable[[Vec], tuple[Vec, Any]]
 """The next state, and whether to go on from it."""
@@ -61,52 +61,6 @@ def unless_valid(valid: Any, values: Vec, again: Callable[[], Vec]) -> Vec:
     if method := own_method("unless_valid", values):
         return method(valid, values, again)
     return values if np.all(valid) else where(valid, values, again())
-
-
-def solve(A: Vec, b: Vec) -> Vec:
-    """The solution x of A x = b by elimination with complete pivoting.       Golub, Van Loan (2013) §3.4.8
-
-    A singular matrix gives infinities or NaN. Scalars that NumPy does not know (duals, numbers of many
-    digits) are eliminated with row pivoting.
-
-    A   (m, m)
-    b   (m,), or (m, k) for several right sides
-    ->  as b
-    """
-    if method := own_method("solve", A) or own_method("solve", b):
-        return method(A, b)
-    several = bool(b) and isinstance(b[0], Vec)
-    entries = [x for row in A for x in row] + ([x for row in b for x in row] if several else list(b))
-    if not all(isinstance(x, (int, float, np.ndarray, np.generic)) for x in entries):
-        return Vec([eliminate(A, column) for column in b.T]).T if several else eliminate(A, b)
-    batch = np.broadcast_shapes(*map(np.shape, entries))
-    right = stack(b, batch) if several else stack(b, batch)[..., None]
-    x = _pivoted(stack(A, batch), right)
-    return split(x, 2) if several else split(x[..., 0], 1)
-
-
-def _pivoted(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """x (..., m, k) of A x = b, A (..., m, m)."""
-    m = A.shape[-1]
-    rows = np.concatenate([A, b], axis=-1).reshape(-1, m, m + b.shape[-1])
-    n = np.arange(len(rows))
-    order = np.tile(np.arange(m), (len(rows), 1))
-    x = np.zeros((len(rows), m, b.shape[-1]))
-    with np.errstate(all="ignore"):
-        for k in range(m):
-            largest = np.argmax(abs(rows[:, k:, k:m]).reshape(len(rows), -1), axis=1)
-            i, j = k + largest // (m - k), k + largest % (m - k)
-            rows[n, k], rows[n, i] = rows[n, i], rows[n, k]
-            rows[n, :, k], rows[n, :, j] = rows[n, :, j], rows[n, :, k]
-            order[n, k], order[n, j] = order[n, j], order[n, k]
-            factor = rows[:, k + 1 :, k] / rows[:, k, k, None]
-            rows[:, k + 1 :, k:] -= factor[:, :, None] * rows[:, None, k, k:]
-        for k in reversed(range(m)):
-            known = np.einsum("nj,njk->nk", rows[:, k, k + 1 : m], x[:, k + 1 :])
-            x[:, k] = (rows[:, k, m:] - known) / rows[:, k, k, None]
-    found = np.zeros_like(x)
-    found[n[:, None], order] = x
-    return found.reshape(*A.shape[:-2], m, b.shape[-1])
 
 
 def staged(rhs: Callable[[Scalar, Vec], Vec], t: Scalar, x: Vec, h: Scalar, rule: "Stages") -> list[Vec]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from polhode.scalar.functions import Scalar, sqrt, where
+from polhode.scalar.functions import Scalar, sqrt
 
 
 class Vec(tuple):
@@ -117,27 +117,3 @@ def inverse3(A: Vec) -> Vec:
     a, b, c = A
     rows = vec(cross(b, c), cross(c, a), cross(a, b))
     return rows.T / dot(a, rows[0])
-
-
-def solve(A: Vec, b: Vec) -> Vec:
-    """The solution x of A x = b, by elimination with row pivoting.
-
-    The pivots are chosen with `where`, so the same code serves batches and symbols. A singular
-    matrix gives infinities or NaN: callers that can meet one use `polhode.fundamental`.
-    """
-    n = len(A)
-    rows = [Vec((*row, right)) for row, right in zip(A, b, strict=True)]
-    for k in range(n):
-        for i in range(k + 1, n):
-            larger = abs(rows[i][k]) > abs(rows[k][k])
-            rows[k], rows[i] = where(larger, rows[i], rows[k]), where(larger, rows[k], rows[i])
-        for i in range(k + 1, n):
-            factor = rows[i][k] / rows[k][k]
-            rows[i] = Vec([*rows[i][: k + 1], *(rows[i][j] - factor * rows[k][j] for j in range(k + 1, n + 1))])
-    x: list[Scalar] = [None] * n
-    for k in reversed(range(n)):
-        rest = rows[k][n]
-        for j in range(k + 1, n):
-            rest = rest - rows[k][j] * x[j]
-        x[k] = rest / rows[k][k]
-    return Vec(x)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from polhode import euler
 from polhode.dynamics.single.terms import angular_acceleration
+from polhode.linalg.elimination import solve_by_rows
 from polhode.quaternion import rate
-from polhode.scalar import Vec, cross, on_arrays, solve
+from polhode.scalar import Vec, cross, on_arrays
 
 
 class AngleStateRates(NamedTuple):
@@ -38,7 +39,7 @@ def angle_accelerations(sequence: str, u: Vec, udot: Vec, J: Vec, n: Vec) -> Vec
     B = euler.body_rate_matrix(sequence, u)
     Bdot = euler.body_rate_matrix_rate(sequence, u, udot)
     omega = B @ udot
-    return solve(B.T @ J @ B, B.T @ (n - cross(omega, J @ omega) - J @ (Bdot @ udot)))
+    return solve_by_rows(B.T @ J @ B, B.T @ (n - cross(omega, J @ omega) - J @ (Bdot @ udot)))
 
 
 @on_arrays(u="vector", omega="vector", J="matrix", n="vector")

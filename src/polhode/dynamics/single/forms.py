@@ -24,8 +24,9 @@ from polhode.dynamics.single.terms import (
     mass_matrix_udwadia_inverse,
 )
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
+from polhode.linalg.elimination import solve_by_rows
 from polhode.quaternion import L, angular_velocity, second_rate
-from polhode.scalar import Scalar, Vec, cross, dot, inverse3, solve, square
+from polhode.scalar import Scalar, Vec, cross, dot, inverse3, square
 
 
 class Answer(NamedTuple):
@@ -128,7 +129,7 @@ def _right_side(form: Form, x: Problem) -> Vec:
 
 def _augmented(form: Form, x: Problem) -> Answer:
     """Solve [4LᵀJL, g p; g pᵀ, 0][p̈; λ] = [Q_p − …; −g ṗ·ṗ].        Sherif (34), (39), (83); Schwab (23)"""
-    solution = solve(augmented_matrix(x.p, x.J, form.gradient), _right_side(form, x))
+    solution = solve_by_rows(augmented_matrix(x.p, x.J, form.gradient), _right_side(form, x))
     return Answer(Vec(solution[:4]), solution[4])
 
 
@@ -159,7 +160,7 @@ def _three_equations(form: Form, x: Problem) -> Answer:
     p, pdot, J = x.p, x.pdot, x.J
     matrix = Vec((*(4 * (J @ L(p))), p))
     right = 2 * body_torque(p, x.loads) - 8 * (L(p) @ (L(pdot).T @ (J @ (L(p) @ pdot))))
-    return Answer(solve(matrix, Vec((*right, -square(pdot)))))
+    return Answer(solve_by_rows(matrix, Vec((*right, -square(pdot)))))
 
 
 def _explicit(form: Form, x: Problem) -> Answer:
@@ -194,7 +195,7 @@ def _multiplier_of(form: Form, x: Problem, pddot: Vec) -> Scalar:
 
 def _projected(form: Form, x: Problem) -> Answer:
     """Solve M_u p̈ = the projected right side.                                 Udwadia (19), (20), (40)"""
-    pddot = solve(mass_matrix_udwadia(x.p, x.J, x.J0), _udwadia_right_side(form, x))
+    pddot = solve_by_rows(mass_matrix_udwadia(x.p, x.J, x.J0), _udwadia_right_side(form, x))
     return Answer(pddot, _multiplier_of(form, x, pddot))
 
 

@@ -81,9 +81,4 @@ from polhode.papers.chain.motion import (
     momentum_rate as momentum_rate,
     net_force as net_force,
 )
-from polhode.papers.chain.record import (
-    KINDS as KINDS,
-    Chain as Chain,
-    Selectors as Selectors,
-    selectors as selectors,
-)
+from polhode.papers.chain.record import KINDS as KINDS, Chain as Chain, Selectors as Selectors, selectors as selectors

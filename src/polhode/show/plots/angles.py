@@ -9,15 +9,7 @@ from polhode import euler
 from polhode.errors import message
 from polhode.show.figure import COLOURS, new_figure, styled
 from polhode.show.plots.axes import WIDE, bands, draw_curves, headed, over_time
-from polhode.show.plots.run_source import (
-    Run,
-    Unfit,
-    body_of,
-    instants,
-    opened,
-    variable,
-    where_of,
-)
+from polhode.show.plots.run_source import Run, Unfit, body_of, instants, opened, variable, where_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,25 +9,8 @@ from polhode.errors import message
 from polhode.result.symmetry import Conserved, conserved
 from polhode.show.figure import new_figure, styled
 from polhode.show.page import curves
-from polhode.show.plots.axes import (
-    HIGH,
-    QUIET,
-    WIDE,
-    draw_curves,
-    headed,
-    legend,
-    logarithmic,
-    look,
-    over_time,
-)
-from polhode.show.plots.run_source import (
-    Run,
-    Unfit,
-    instants,
-    model_or_none,
-    opened,
-    where_of,
-)
+from polhode.show.plots.axes import HIGH, QUIET, WIDE, draw_curves, headed, legend, logarithmic, look, over_time
+from polhode.show.plots.run_source import Run, Unfit, instants, model_or_none, opened, where_of
 from polhode.show.run_values import labels, values
 
 if TYPE_CHECKING:

@@ -5,21 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import polhode  # its lazy table: most plots need no compiler
 from polhode.constrain.row_scales import ordered
 from polhode.errors import message
 from polhode.show.figure import new_figure, styled
 from polhode.show.plots.axes import HIGH, WIDE, draw_curves, escaped, headed, legend, look, over_time
-from polhode.show.plots.run_source import (
-    Run,
-    Unfit,
-    instants,
-    model_of,
-    opened,
-    variable,
-    where_of,
-)
+from polhode.show.plots.run_source import Run, Unfit, instants, model_of, opened, variable, where_of
 from polhode.show.run_values import labels, values
-from polhode.system.system import compile as compiled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,7 +109,7 @@ def _joint_rows(run: "Dataset", model: Any) -> dict[str, list[Row]]:
 def _system(run: "Dataset", model: Any) -> tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """The machine of a run, and its states and inputs."""
     q, v, tau = variable("reactions", run, "q"), variable("reactions", run, "v"), values(run, "tau")
-    return compiled(model_of("reactions", run, model)), (q, v, np.zeros_like(v) if tau is None else tau)
+    return polhode.compile(model_of("reactions", run, model)), (q, v, np.zeros_like(v) if tau is None else tau)
 
 
 def _rows_of(names: Sequence[str], force: np.ndarray, torque: np.ndarray) -> dict[str, list[Row]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, did_you_mean, message
 from polhode.formats.load import load
-from polhode.formats.yaml import model_from_yaml
+from polhode.formats.registry import model_of_text
 from polhode.model import Model
 from polhode.result.files import load as read_run
 from polhode.show.run_values import labels, times, values
@@ -98,7 +98,7 @@ def model_of(kind: str, run: "Dataset", model: Any = None) -> Model:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PolhodeWarning)  # told when the model was made
-            return model_from_yaml(text, "the run's model")
+            return model_of_text(text, "the run's model")
     except ModelError as error:
         raise Unfit(f"{where_of(kind, run)}: its model cannot be read.\n  {error}") from None
 

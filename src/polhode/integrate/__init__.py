@@ -1,1 +1,10 @@
-"""Integrators: methods that see a machine as a few functions, rules that see a right-hand side."""
+"""Integrators: methods see a machine as a few functions, rules see a right-hand side.
+
+method       what a method is, what it sees of a machine; `methods` lists all of them by name
+tableaus     coefficients of Runge–Kutta rules: a row here is a method
+explicit, implicit, lie, structure   methods by family: a method is an entry of the tuple at the end of its file
+constrained  methods whose steps solve for multipliers, by constraint policy
+chart        rules for vectors on machines, and the motion within a step; `group`: maps of the rotation group
+adaptive     step-size control by an error estimate
+sundials     CVODE and IDA, to compare with
+"""

@@ -30,7 +30,7 @@ ABANDONED = 3600.0
 
 
 class CachedKernel(NamedTuple):
-    """What is kept of a kernel: facts about it (plain JSON) and its object code."""
+    """A kernel as it is kept: facts about it (plain JSON) and its object code."""
 
     facts: dict[str, Any]
     image: bytes
@@ -139,7 +139,7 @@ def save(name: str, entry: CachedKernel) -> None:
 
 
 def _digest(name: str, payload: bytes) -> bytes:
-    """Of a kernel's content, in its place."""
+    """The digest of a kernel's name and content."""
     return hashlib.sha256(name.encode() + b"\n" + payload).digest()
 
 

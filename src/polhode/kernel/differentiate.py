@@ -153,12 +153,12 @@ class _Paths(NamedTuple):
 
     @property
     def forward(self) -> int:
-        """How many products a forward sweep takes, for all inputs."""
+        """The number of products in a forward sweep, for all inputs."""
         return sum(self.sources[a].bit_count() for k, args in enumerate(self.operands) if self.targets[k] for a in args)
 
     @property
     def reverse(self) -> int:
-        """How many products a reverse sweep takes, for all outputs."""
+        """The number of products in a reverse sweep, for all outputs."""
         return sum(self.targets[k].bit_count() for k, args in enumerate(self.operands) for a in args if self.sources[a])
 
 

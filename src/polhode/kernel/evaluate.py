@@ -36,7 +36,7 @@ def evaluate(graph: Graph, /, **values: Array) -> Any:
 
 
 def _meaning(node: Node, operands: list[Any]) -> Any:
-    """What one node is, from the values of its operands."""
+    """The value of one node, from those of its operands."""
     if node.op == "call":
         return called(node.value, operands)
     if node.op == "part":

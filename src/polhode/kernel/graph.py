@@ -62,12 +62,12 @@ RULES: list[tuple[tuple, Any]] = [  # exact in IEEE arithmetic, but for signed z
     (("select", "x", "y", "y"), "y"),
     (("select", ("not", "x"), "y", "z"), ("select", "x", "z", "y")),
 ]
-"""What a new operation is replaced by: a pattern and the simpler form. Letters stand for any node."""
+"""Patterns of a new operation, and the simpler form that replaces each. Letters stand for any node."""
 
 _PARTS = [part for (_, *operands), _ in RULES for part in operands if not isinstance(part, str)]
 RULE_OPERATIONS = {part[0] for part in _PARTS if isinstance(part, tuple)}
 RULE_CONSTANTS = {part for part in _PARTS if not isinstance(part, tuple)}
-"""What the rules look for in the operands of a new operation."""
+"""The operations and constants that the rules look for among the operands of a new operation."""
 
 
 @cache
@@ -134,7 +134,7 @@ class Graph:
     structure: Any = field(compare=False)
     """The result of the function, with the position of an output in the place of each array."""
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What the head of generated text says besides: the algorithm, the equations."""
+    """Further lines for the head of generated text: the algorithm, the equations."""
 
     @classmethod
     def pruned(
@@ -174,11 +174,11 @@ class Graph:
 
     @property
     def operations(self) -> Counter[str]:
-        """How often each operation occurs; inputs and constants are none."""
+        """The number of nodes of each operation; inputs and constants are none."""
         return Counter(node.op for node in self.nodes if node.args and node.op != "part")
 
     def result(self, values: Sequence[Any]) -> Any:
-        """What the traced function returns, when its arrays have these values."""
+        """The result of the traced function, when its arrays have these values."""
         return _filled(self.structure, values)
 
     def __repr__(self) -> str:

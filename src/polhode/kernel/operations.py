@@ -58,7 +58,7 @@ class Operation(NamedTuple):
     name: str
     arity: int
     text: str
-    """How it prints, with places for its operands."""
+    """Its form in print, with places for its operands."""
     meaning: Callable[..., Any] | None = None
     """Its value from those of its operands; None for a node without operands."""
     derivative: Callable[..., tuple] | None = None

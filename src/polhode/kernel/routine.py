@@ -128,7 +128,7 @@ class Routine:
 
     @cached_property
     def size(self) -> int:
-        """How many operations are written in it (not how often they are done)."""
+        """The number of operations written in it (not how often they are done)."""
         return sum(block.graph.operations.total() for block in blocks(self.body))
 
     def __repr__(self) -> str:

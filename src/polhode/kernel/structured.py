@@ -1,4 +1,4 @@
-"""What loops and structured operations of `polhode.scalar` are on symbols: structured nodes of the graph.
+"""Loops and structured operations of `polhode.scalar` on symbols: structured nodes of the graph.
 
 Importing this module gives symbols these methods; `polhode.kernel` does.
 """

@@ -67,7 +67,7 @@ class Builder:
         self._tags: dict[int, Any] = {}  # what a rule may look at: an operation, a constant
 
     def current(self) -> Builder:
-        """Where new nodes go."""
+        """The graph that new nodes join."""
         return self
 
     def input(self, label: str) -> int:
@@ -185,7 +185,7 @@ def _no_value(self: Symbol, *_: Any) -> NoReturn:
 
 
 class BooleanSymbol:
-    """What is true or false once the inputs are known: a comparison of symbols."""
+    """A node that is true or false once the inputs are known: a comparison of symbols, or several joined by & | ~."""
 
     __slots__ = ("builder", "node")
     __array_ufunc__ = None

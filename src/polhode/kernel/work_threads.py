@@ -18,7 +18,7 @@ class Stopped(BaseException):
 
 
 _asked = threading.local()
-"""Of each thread: what tells whether the work it takes part in was ended."""
+"""For each thread, a function that tells whether the work it takes part in was ended."""
 
 
 def go_on() -> None:

@@ -38,7 +38,7 @@ def cheapest(quantity: Quantity, spec: SystemSpec, body: str, shapes: Shapes) ->
 
 
 def operations(graph: Graph) -> int:
-    """How many operations a graph has, fused ones counted once."""
+    """The number of operations of a graph, fused ones counted once."""
     return fused(graph).operations.total()
 
 
@@ -56,7 +56,7 @@ class ChosenDynamics(NamedTuple):
     rolled: bool
     """Whether it goes over the elements in loops."""
     operations: int | None
-    """Of its graph; None where it is not written out: in loops, or under constraints."""
+    """The number of operations of its graph; None in loops and under constraints, where it is not written out."""
 
 
 def chosen_dynamics(forward: Quantity, spec: SystemSpec) -> ChosenDynamics:

@@ -190,7 +190,7 @@ ROWS: dict[str, Any] = {
     "by_graph": True,
     "needs_constraints": True,
 }
-"""Of every quantity of constraints."""
+"""The fields that all quantities of constraints share."""
 
 
 @quantity((Q, V, TAU), ("rows",), VELOCITIES, SCALAR, ("rows",), record=Reactions, **ROWS)

@@ -1,4 +1,4 @@
-"""What a model is known by on disk: its kernels, and the runs that were recorded of it."""
+"""The text by which a model is known on disk: for its kernels, and for runs that were recorded of it."""
 
 from polhode.formats.expression_functions import EXPRESSION_FUNCTIONS
 from polhode.model import Model

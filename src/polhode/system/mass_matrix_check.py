@@ -1,4 +1,4 @@
-"""Whether a mass matrix can be inverted: refused by the name of the joint that nothing resists."""
+"""The check that a mass matrix can be inverted; else an error names the joint whose motion nothing resists."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a quantity of a System is: a record of its name, its arguments, the shapes of its results, its algorithms.
+"""The record of a quantity of a System: its name, its arguments, the shapes of its results, its algorithms.
 
 The records themselves are in `catalogue.py`; which algorithm is taken, and its graph, in `algorithms.py`.
 """
@@ -55,12 +55,12 @@ class Argument(NamedTuple):
 
 @dataclass(frozen=True)
 class SystemSpec:
-    """What a System was compiled from."""
+    """The model that a System was compiled from, and how its constraints are met."""
 
     model: Model
     tree: Tree
     policy: ConstraintPolicy | None
-    """How constraints are met; None for a tree without constraints in its own coordinates."""
+    """The constraint policy; None for a tree without constraints in its own coordinates."""
     constrained: ConstrainedDynamics | None
     """The conditions of its constraints; None without constraints."""
 
@@ -140,7 +140,7 @@ class Algorithm(NamedTuple):
     """One algorithm of a quantity."""
 
     text: str
-    """What it does, and where it is from: stands in the head of generated source."""
+    """Its method and its source: a line in the head of generated text."""
     function: Callable[[Request], Any]
     """The quantity, on any scalars; where `on_numbers` is given, on symbols alone."""
     applies: Callable[[SystemSpec], bool] = _always
@@ -159,7 +159,7 @@ class Quantity:
 
     name: str
     what: str
-    """What it is, in words: stands in the head of generated source."""
+    """Its meaning in words: a line in the head of generated text."""
     arguments: tuple[Argument, ...]
     """In the order of a call; the time, wrenches and parameters follow."""
     results: tuple[Axes, ...]

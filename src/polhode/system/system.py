@@ -100,7 +100,7 @@ class System:
 
     @cached_property
     def _identity(self) -> str:
-        """What kernels on disk are known by: the model, and how its constraints are met; "" for what no text tells."""
+        """The text that kernels on disk are known by: model and constraint policy; "" where no text tells all."""
         model, policy = identity_text(self.model), self._spec.policy
         return model and f"{model}{policy.identity if policy else ''}"
 
@@ -218,18 +218,18 @@ class System:
         return self._call(catalogue.joint_reactions, options, q, v, tau)
 
     def constraint_residuals(self, q: Array, v: Array, **options: Any) -> Residuals:
-        """What the constraints miss: φ of positions, r of all rates. Takes t."""
+        """Constraint residuals: φ (..., k) of positions, r (..., k) of all rates, those of positions first. Takes t."""
         if not self._spec.sizes["positions"]:
             rates = self.constraint_rates(q, v, **options)
             return Residuals(np.zeros((*np.shape(rates)[:-1], 0)), rates)
         return self._call(catalogue.constraint_residuals, options, q, v)
 
     def constraint_rates(self, q: Array, v: Array, **options: Any) -> Any:
-        """What the constraints miss in velocities, r (..., k): rates of positions first. Takes t."""
+        """Constraint residuals in velocities, r (..., k): rates of positions first. Takes t."""
         return self._call(catalogue.constraint_rates, options, q, v)
 
     def constraint_rows(self, q: Array, v: Array, **options: Any) -> ConditionRows:
-        """What the constraints ask of accelerations, A v̇ = b: A (..., k, nv), b (..., k). Takes t."""
+        """Rows of the constraints on accelerations, A v̇ = b: A (..., k, nv), b (..., k). Takes t."""
         return self._call(catalogue.constraint_rows, options, q, v)
 
     def project(self, q: Array, v: Array, **options: Any) -> Projected:
@@ -316,7 +316,7 @@ class System:
         return result
 
     def _computation(self, quantity: Quantity, *body: str) -> Computation:
-        """What the backend computes for a quantity; refused where this model has no such thing."""
+        """The computation of a quantity for the backend; an error where this model has no such quantity."""
         key, spec = (quantity.name, *body), self._spec
         known = self._computations.get(key)
         if known is not None:

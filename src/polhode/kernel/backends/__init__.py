@@ -1,1 +1,1 @@
-"""How a graph becomes something that runs: one file (or folder) for each backend, each with its own table of text."""
+"""Backends, which make of a graph something that runs: one file or folder each, with its own table of text."""

@@ -1,4 +1,4 @@
-"""What every backend is: it takes the arrays of a call and gives the results of a computation, or refuses in words.
+"""The interface of backends: each takes the arrays of a call and gives the results of a computation.
 
 A computation is a function of named arguments; a backend runs it on floats, or compiles its graph and launches that.
 To add a backend: a file beside this one with a subclass of `Backend`, and a line in `registry.py`.
@@ -45,14 +45,14 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True)
 class Computation:
-    """What a backend is to compute, for any call of one function."""
+    """One function for a backend to compute, for any call of it."""
 
     key: tuple[str, ...]
-    """What it is called, in words that no other computation of the same backend has; the first stands in messages."""
+    """Its name, in words that no other computation of the same backend has; the first stands in messages."""
     arguments: tuple[str, ...]
     """The names of the arguments that every call gives; further ones may follow."""
     title: str
-    """What the head of generated text says it is."""
+    """Its name in the head of generated text."""
     identity: str
     """Text that says all its graphs depend on; "" where no text does, so that no kernel is kept on disk."""
     graph: Callable[[Mapping[Any, tuple[int, ...]]], Graph]
@@ -80,10 +80,10 @@ class Computation:
 
 
 class Backend(ABC):
-    """What evaluates computations: `evaluate` always, the others where they are quicker."""
+    """An evaluator of computations: `evaluate` does all of them, `quickly` and `direct` are short cuts."""
 
     kernels: dict[tuple[str, ...], Any]
-    """What was compiled, by key and names of arguments."""
+    """The kernels compiled so far, by key and names of arguments."""
 
     @abstractmethod
     def __init__(self, fast: bool = False) -> None:
@@ -99,7 +99,7 @@ class Backend(ABC):
 
     @abstractmethod
     def kernel(self, computation: Computation, call: Call) -> Any:
-        """What was compiled, with its `graph` and its `source`; a CompileError where nothing is."""
+        """The kernel of a computation, with its `graph` and its `source`; a CompileError where there is none."""
 
     def constant(self, values: tuple[float, ...]) -> Any:
         """Numbers that many calls give, as this backend takes them with the least effort."""

@@ -61,13 +61,13 @@ WORDS = """
     template this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void volatile
     wchar_t while xor linux unix main sincos sincosf blockDim blockIdx gridDim threadIdx warpSize
 """
-"""Of C, C++ and CUDA."""
+"""Reserved words of C, C++ and CUDA."""
 
 RESERVED = {
     *WORDS.split(),
     *(function + f for f in REALS.values() for text in TEXT.values() for function in re.findall(r"\w+(?={f})", text)),
 }
-"""What no argument may be called: words of the languages, and the functions that are called here."""
+"""Names that no argument may have: words of the languages, and the functions that are called here."""
 
 UNUSABLE = re.compile(r"([^a-zA-Z].*)?|x[ab]?\d+|routine\d+.*|(M|FP|HUGE|MATH)_.*|INFINITY|NAN")
 """Nor this: what does not begin with a letter, the names of values and routines, and those that <math.h> defines."""
@@ -193,7 +193,7 @@ def c_source(graph: Graph, name: str, real: str = "double") -> str:
 
 
 def _parameter(port: Port, name: str, real: str) -> str:
-    """How an array is declared, with its size where it has one."""
+    """The declaration of an array, with its size where it has one."""
     return f"{real} {name}[{len(port.nodes)}]" if port.shape and port.nodes else f"{real} *{name}"
 
 

@@ -61,7 +61,7 @@ CONSTANTS = """\
 #endif
 
 """
-"""What NVRTC, which has no <math.h>, does not know."""
+"""Constants that NVRTC, which has no <math.h>, does not know."""
 
 
 def cuda_source(graph: Graph, name: str, real: str = "double") -> str:

@@ -102,7 +102,7 @@ def _new_machine() -> Any:
 
 
 def lanes() -> int:
-    """How many states this processor takes at once: 8 with AVX-512, 4 with AVX2, else 2."""
+    """The number of states that this processor takes at once: 8 with AVX-512, 4 with AVX2, else 2."""
     _machine()
     import llvmlite.binding as llvm
 

@@ -34,10 +34,10 @@ DOUBLE = 12
 ALIGNED_ROWS, WRITEABLE = 0x101, 0x400
 """Flags of an array: aligned and C-contiguous; may be written."""
 TYPE, SIZE, DATA, AXES, DIMENSIONS, KIND, FLAGS = 8, 16, 16, 24, 32, 56, 64
-"""Where objects keep their type, tuples their size, arrays the rest."""
+"""Offsets, in bytes: of the type in an object, of the size in a tuple, of the others in an array."""
 
 BYTES_HEADER = 32
-"""Where the data of a bytes object begin; the built-in's `self` is one, and holds its context."""
+"""Offset of the data in a bytes object; the built-in's `self` is one, and holds its context."""
 
 CONTEXT = (
     "array_type", "float64", "new_array", "as_scalar", "vectorcall", "fallback", "out_name", "tuple_type", "record",
@@ -101,7 +101,7 @@ class _Text:
         return self.put(f"getelementptr i8, ptr {base}, i64 {offset}") if offset else base
 
     def load(self, kind: str, base: str, offset: int = 0) -> str:
-        """What an address holds."""
+        """The value at an address."""
         return self.put(f"load {kind}, ptr {self.at(base, offset)}, align {4 if kind == 'i32' else 8}")
 
     def field(self, name: str) -> str:
@@ -296,7 +296,7 @@ class _Definition(ctypes.Structure):
 
 @cache
 def _addresses() -> dict[str, int]:
-    """Where CPython and NumPy keep what the built-in needs."""
+    """The addresses of the objects and functions of CPython and NumPy that the built-in needs."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     python = ctypes.pythonapi

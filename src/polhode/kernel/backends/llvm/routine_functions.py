@@ -18,7 +18,7 @@ Value = tuple[str, bool]
 
 
 def declarations(width: int) -> list[str]:
-    """What routines need of LLVM and of the C library, for a number of lanes."""
+    """The declarations of LLVM and of the C library that routines need, for a number of lanes."""
     real, whole, suffix, wholes = (
         ("double", "i64", "f64", "i64")
         if width == 1
@@ -142,7 +142,7 @@ class RoutineText:
         return put(call), self.W > 1
 
     def _address(self, cell: Cell) -> Value:
-        """Where a cell lies; for lanes that differ, a row of addresses."""
+        """The address of a cell; for lanes that differ, a row of addresses."""
         put, (index, varies) = self.body.put, self.index(cell.at)
         if not varies:
             return put(f"getelementptr {self.real}, ptr %a_{cell.array}, i64 {index}"), False

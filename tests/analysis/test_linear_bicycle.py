@@ -1,7 +1,6 @@
 """The Carvallo–Whipple bicycle: its published linear equations, from the nonlinear machine as linearised here."""
 
 import math
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 import polhode as ph
-from analysis_cases import furthest
+from analysis_cases import bicycle_matrices, furthest
 from polhode.bench.published import published as rows
 from polhode.formats.bicycle import Bicycle, bicycle, bicycle_text, z_up
 
@@ -20,14 +19,6 @@ CROSSING = 1e-8
 G = 9.81
 LEAN_AND_STEER = ["frame.omega_x", "steer"]
 MODEL = bicycle()
-
-
-@cache
-def published():
-    found = {name: np.zeros((2, 2)) for name in ("M", "C1", "K0", "K2")}
-    for row in rows("bicycle_matrices"):
-        found[row["matrix"]][int(row["i"]) - 1, int(row["j"]) - 1] = float(row["value"])
-    return found
 
 
 def straight(speed, model=MODEL):
@@ -46,7 +37,7 @@ def four(speed, model=MODEL):
 def test_mass_damping_and_stiffness_are_the_published_ones(speed):
     M, C, K = straight(speed).second_order(LEAN_AND_STEER)
     rest = straight(0.0).second_order(LEAN_AND_STEER)
-    expected = published()
+    expected = bicycle_matrices()
     assert np.max(abs(M - expected["M"])) < PUBLISHED
     assert np.max(abs(C / speed - expected["C1"])) < PUBLISHED
     assert np.max(abs(rest.K / G - expected["K0"])) < PUBLISHED

@@ -1,6 +1,9 @@
 """A user's own file: `mypy --strict` must find nothing in it (test_typing.py). It is never run."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import xarray as xr
@@ -21,6 +24,64 @@ model = ph.Model(name="pendulum", bodies=[rod], joints=[hinge], forces=[spring, 
 loaded: ph.Model = ph.load("heavy-top")
 bike: ph.Model = ph.bicycle()
 free = ph.absolute(model).model
+
+# parts of one's own
+
+
+@dataclass(frozen=True)
+class Drag(ph.ForceElement):
+    """A drag on the origin of a body: F = −c |u| u."""
+
+    name: str
+    body: str
+    coefficient: float = 0.0
+
+    kind = "drag"
+    keys: ClassVar = {
+        "body": ph.Key("body", "the body it acts on", needed=True),
+        "coefficient": ph.Key("number", "c, N s²/m²", unit="N s2/m2", letter="c_d"),
+    }
+
+    def wrenches(self, state: Any) -> Iterator[ph.Wrench]:
+        """Against the velocity."""
+        u = state.velocity(self.body, (0.0, 0.0, 0.0))
+        yield ph.Wrench(self.body, -self.coefficient * ph.length(u) * u)
+
+
+class Bowl(ph.BodyConstraint):
+    """A point of b in a bowl that is fixed to a."""
+
+    name = "bowl"
+    rows = ("height",)
+
+    def positions(self, a: Any, b: Any, data: Mapping[str, Any]) -> Any:
+        """How far it is from it."""
+        x, y, z = a.R.T @ (b.o - a.o)
+        return ph.sqrt(x * x + y * y + z * z) - 1
+
+
+class Gimbals(ph.JointKind):
+    """Three hinges, each carried by the one before."""
+
+    name = "gimbals"
+    elements = ((ph.REVOLUTE, "z"), (ph.REVOLUTE, "x"), (ph.REVOLUTE, "z"))
+    coordinates, dofs = ("yaw", "tilt", "spin"), ("yawing", "tilting", "spinning")
+
+
+class Straight(ph.ElementKind):
+    """Along x."""
+
+    name = "straight"
+
+    def motion(self, e: Any, q: Any) -> tuple[Any, Any]:
+        """R and r."""
+        return [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [q[0], 0.0, 0.0]
+
+
+ph.register_force(Drag)
+ph.register_constraint(Bowl)
+ph.register_joint(Gimbals)
+mine = ph.Model("mine", bodies=[rod], joints=[hinge], forces=[Drag("air", "rod", 0.1)])
 
 # quantities
 

@@ -16,6 +16,7 @@ import pytest
 from matplotlib.image import imread
 
 import polhode as ph
+from analysis_cases import bicycle_matrices
 from motions import by_form, free_body, linkage, swinging, top, tumbling
 from polhode.errors import InputError
 from polhode.result.files import save
@@ -47,9 +48,7 @@ CURVE = 2e-5
 @cache
 def bicycle_speeds(count=200):
     """Published linear equations of the bicycle: M q̈ + v C1 q̇ + (g K0 + v² K2) q = 0."""
-    from analysis.test_bicycle import published
-
-    M, C1, K0, K2 = (published()[name] for name in ("M", "C1", "K0", "K2"))
+    M, C1, K0, K2 = (bicycle_matrices()[name] for name in ("M", "C1", "K0", "K2"))
     speeds, found = np.linspace(0.1, 10, count), []
     for v in speeds:
         low = np.linalg.solve(M, np.hstack([9.81 * K0 + v**2 * K2, v * C1]))

@@ -1,11 +1,13 @@
 """Machines whose steady motions and small motions have closed forms."""
 
 import math
+from functools import cache
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 import polhode as ph
+from polhode.bench.published import published
 
 G = 9.81
 
@@ -15,6 +17,15 @@ def furthest(found, expected):
     apart = abs(np.subtract.outer(np.asarray(found), np.asarray(expected)))
     assert apart.shape[0] == apart.shape[1]
     return float(np.max(apart[linear_sum_assignment(apart)]))
+
+
+@cache
+def bicycle_matrices():
+    """M, C1, K0, K2 of the bicycle as they are published: M q̈ + v C1 q̇ + (g K0 + v² K2) q = 0."""
+    found = {name: np.zeros((2, 2)) for name in ("M", "C1", "K0", "K2")}
+    for row in published("bicycle_matrices"):
+        found[row["matrix"]][int(row["i"]) - 1, int(row["j"]) - 1] = float(row["value"])
+    return found
 
 
 def disk(mass=2.0, radius=0.4, across=0.09, axial=0.17, gravity=G):

@@ -115,9 +115,8 @@ class _Drafts:
             "damping": "N m s" if turning else "N s/m",
             "stiffness": "N m" if turning else "N/m",
             "rest": "rad" if turning else "m",
-            "pitch": "m/rad",
         }
-        letters = {"armature": "J", "damping": "b", "stiffness": "k", "rest": "s", "pitch": "h"}
+        letters = {"armature": "J", "damping": "b", "stiffness": "k", "rest": "s"}
         for name, letter in letters.items():
             value = getattr(joint, name)
             if isinstance(value, tuple):
@@ -127,6 +126,11 @@ class _Drafts:
                     )
             elif value is not None:
                 self._put(f"{path}.{name}", value, letter, tail, f"{name} of {what}", units[name])
+        for name, (place, value) in joint.own().items():
+            key = joint.kind.keys[name]
+            put = self._components if isinstance(value, tuple) else self._put
+            if key.letter:
+                put(f"{path}.{place}", value, key.letter, tail, f"{name} of {what}", key.unit)
 
     def _force(self, force: ForceElement, tail: str) -> None:
         path, what = f"forces.{force.name}", f"force '{force.name}'"

@@ -45,6 +45,14 @@ def register_joint(kind: K) -> K:
     check_name(where, "joint kind", getattr(kind, "name", None))
     if not all(isinstance(element, ElementKind) for element, _ in kind.elements):
         raise ModelError(message(where, "elements", shown(kind.elements), "pairs of an ElementKind and its axis"))
+    for element, _ in kind.elements:
+        sizes = (element.nq, element.nv, len(element.linear))
+        if sizes != ((4, 3, 3) if element.quaternion else (element.nv,) * 3):
+            expected = "nq = nv, and as many entries of `linear`"
+            raise ModelError(message(f"{where}, element '{element.name}'", "sizes", shown(sizes), expected))
+    if any(element.quaternion for element, _ in kind.elements[:-1]):
+        expected = "the quaternion last"
+        raise ModelError(message(where, "a motion after a quaternion", kind.elements[-1][0].name, expected))
     made = kind()
     known = type(JOINTS.get(kind.name, made))
     if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):

@@ -214,7 +214,7 @@ def test_steps_are_told():
     steps = Steps.of([0.1, 0.2, 0.4], rejected=5)
     assert steps == Steps(3, 5, 0.1, 0.2, 0.4)
     assert "5 more rejected; sizes 0.1 to 0.4 s, median 0.2 s" in str(judged(swing(), steps=steps))
-    assert Steps.of([]).taken == 0
+    assert Steps.of([]).accepted == 0
 
 
 def test_a_dataset_is_judged_like_its_arrays():

@@ -78,14 +78,16 @@ def energy_drift(kinetic: np.ndarray, potential: np.ndarray) -> np.ndarray:
         return np.where(drift == 0, 0.0, drift / scale)
 
 
-def verdicts(drift: np.ndarray | None, finished: np.ndarray, taken: np.ndarray, tolerance: float | None) -> np.ndarray:
+def verdicts(
+    drift: np.ndarray | None, finished: np.ndarray, accepted: np.ndarray, tolerance: float | None
+) -> np.ndarray:
     """The verdict of each run, by the thresholds of `result.checks`; a run that broke off has failed."""
     if drift is None:
         return np.where(finished, UNGRADED, FAILED).astype(np.int8)
     if tolerance is None:
         good, loose = np.full(len(drift), FIXED_STEP_GOOD), np.full(len(drift), LOOSE_CAP)
     else:
-        good = np.minimum(np.maximum(taken, 1) * (tolerance + EPS), GOOD_CAP)
+        good = np.minimum(np.maximum(accepted, 1) * (tolerance + EPS), GOOD_CAP)
         loose = np.minimum(LOOSE_FACTOR * good, LOOSE_CAP)
     graded = np.where(drift <= good, GOOD, np.where(drift <= loose, LOOSE, FAILED))
     return np.where(finished, graded, FAILED).astype(np.int8)

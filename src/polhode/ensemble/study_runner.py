@@ -224,29 +224,29 @@ class StudyRunner:
     def run(
         self, first: int, last: int, threads: int = 1, batch: Any = None, skip: Mapping[int, str] | None = None
     ) -> RunBlock:
-        """Runs first … last − 1.
+        """The arrays of runs first … last − 1.
 
-        batch  who follows them: a BatchRun, or one on a GPU; this processor unless given
+        batch  who computes them: a BatchRun, or one on a GPU; this processor's unless given
         skip   runs that are not to be run, and why, by their number
         """
         values = self.values(first, last)
         refused = impossible(self.model, self.columns, values)
-        aside = {k - first: why for k, why in (skip or {}).items() if first <= k < last}
-        taken = values.copy()
-        taken[sorted({**refused, **aside})] = self._harmless
-        for k in np.flatnonzero(self.batch.violated(*self._given(taken))).tolist():
+        skipped = {k - first: why for k, why in (skip or {}).items() if first <= k < last}
+        numbers = values.copy()
+        numbers[sorted({**refused, **skipped})] = self._harmless
+        for k in np.flatnonzero(self.batch.violated(*self._given(numbers))).tolist():
             refused[k] = "the start violates the constraints"
-        bad = sorted({**refused, **aside})
-        taken[bad] = self._harmless
-        block = (batch or self.batch).run(*self._given(taken), self.timing, threads)
+        bad = sorted({**refused, **skipped})
+        numbers[bad] = self._harmless
+        block = (batch or self.batch).run(*self._given(numbers), self.timing, threads)
         found = self._arrays(block, values)
         found["status"][bad], found["verdict"][bad] = STATUS["refused"], VERDICTS["failed"]
-        found["status"][sorted(aside)] = STATUS["quarantined"]
+        found["status"][sorted(skipped)] = STATUS["quarantined"]
         for name, array in self.arrays.items():
             if array.kind == "f8" and name != "sample" and bad:
                 found[name] = found[name].copy()
                 found[name][bad] = np.nan
-        return RunBlock(first, last, found, {first + k: why for k, why in {**refused, **aside}.items()})
+        return RunBlock(first, last, found, {first + k: why for k, why in {**refused, **skipped}.items()})
 
     @cached_property
     def _harmless(self) -> np.ndarray:

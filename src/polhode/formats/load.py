@@ -44,9 +44,9 @@ def load(
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(message(f"load, '{source}'", "cannot be read", reason, "a file that may be read")) from None
-    taken = {name: value for name, value in options.items() if name in found.options}
-    _refuse_options(found.name, str(source), {name: options[name] for name in options if name not in taken})
-    return function_named(found.loader)(path, **taken)
+    own = {name: value for name, value in options.items() if name in found.options}
+    _refuse_options(found.name, str(source), {name: options[name] for name in options if name not in own})
+    return function_named(found.loader)(path, **own)
 
 
 def load_with_notes(source: str | Path, **options: Any) -> tuple[Model, list[str]]:

@@ -35,9 +35,9 @@ EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of a run: how many were taken and refused, and their sizes in seconds."""
+    """The steps of a run: how many were accepted and rejected, and the sizes of accepted ones in seconds."""
 
-    taken: int
+    accepted: int
     rejected: int = 0
     smallest: float = math.nan
     median: float = math.nan
@@ -45,7 +45,7 @@ class Steps:
 
     @classmethod
     def of(cls, sizes: Array, rejected: int = 0) -> "Steps":
-        """From the size of every step taken (n,), s."""
+        """The steps of a run, from the size of every accepted one (n,), s."""
         sizes = np.asarray(sizes, dtype=float)
         if not len(sizes):
             return cls(0, rejected)
@@ -114,10 +114,10 @@ def grade(
     """
     kept = conserved or Conserved()
     ranges, samples = _ranges(run, kept)
-    taken = steps.taken if steps else max(samples - 1, 1)
+    accepted = steps.accepted if steps else max(samples - 1, 1)
     if condition is None:
         condition = 1 + 1 / max(ranges["v"].size, SLOWEST) if "v" in ranges else 1.0
-    bound = _Bound(tolerance, max(taken, 1), condition if condition >= 1 else 1.0)
+    bound = _Bound(tolerance, max(accepted, 1), condition if condition >= 1 else 1.0)
     measured = [
         *_energy_checks(ranges, kept, bound),
         *_momentum_checks(ranges, kept, bound),
@@ -309,7 +309,7 @@ def _step_notes(steps: Steps | None) -> list[Check]:
     note = f"{steps.rejected} more rejected"
     if math.isfinite(steps.median):
         note += f"; sizes {steps.smallest:.3g} to {steps.largest:.3g} s, median {steps.median:.3g} s"
-    return [Check("steps", float(steps.taken), None, None, "1", NOTE, note)]
+    return [Check("steps", float(steps.accepted), None, None, "1", NOTE, note)]
 
 
 def _limit_notes(ranges: Mapping[str, Range], model: Model | None) -> list[Check]:

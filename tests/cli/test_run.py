@@ -219,7 +219,7 @@ def test_a_file_cut_in_half_is_refused(tmp_path):
 def unfinished(*args):
     """A run whose disk filled up after its first checkpoint."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("polhode.result.store.Store.append", refuse)
+        patch.setattr("polhode.result.store.RunStore.append", refuse)
         assert polhode(*args).exit_code == 2
 
 

@@ -110,8 +110,8 @@ MOMENTS = {
     "run.nc not yet named": "atomic_file._publish",
     "run.nc there, before its report and table": "files.csv",
     "within the table": "files._columns",
-    "all there, its checkpoint not yet gone": "store.Store.remove",
-    "its checkpoint gone": "store.Store._drop_chunks",
+    "all there, its checkpoint not yet gone": "store.RunStore.remove",
+    "its checkpoint gone": "store.RunStore._drop_chunks",
     "its chunks gone": "lock.Lock.release",
 }
 KILLER = """

@@ -12,7 +12,9 @@ import numpy as np
 
 from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import TOLERANCE
-from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
+from polhode.dynamics import constraints, inertia, kinematics
+from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.with_forces import needed
 from polhode.errors import ModelError, message
 from polhode.kernel import replay, trace
 from polhode.linalg.rank import RankedRows, metric_factor
@@ -85,12 +87,11 @@ class EquationsAtState:
         self._graph = trace(self._residuals, **shapes) if self._constrained else None
 
     def _residuals(self, q: Vec, v: Vec, vd: Vec, lam: Vec, t: Scalar) -> EquationResiduals:
-        acting = forces.acting(self.tree, t, q, v)
-        needed = inverse.inverse_dynamics(self.tree, q, v, vd, wrenches=acting.wrenches) - acting.generalized
+        force = needed(Arguments(self.tree, q, v, t=t), vd)
         if self._constrained is None:
-            return EquationResiduals(needed, Vec(), Vec(), Vec(), Vec())
+            return EquationResiduals(force, Vec(), Vec(), Vec(), Vec())
         rows = constraints.rows(self.tree, list(self._constrained.conditions), t, q, v)
-        return EquationResiduals(needed - lam @ rows.A, rows.A @ vd - rows.b, rows.phi, rows.r, rows.A)
+        return EquationResiduals(force - lam @ rows.A, rows.A @ vd - rows.b, rows.phi, rows.r, rows.A)
 
     def residuals(self, q: np.ndarray, v: np.ndarray, vd: np.ndarray, lam: np.ndarray, t: float) -> EquationResiduals:
         """The residuals without τ, as arrays."""

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -122,28 +122,24 @@ class SpeedPage:
 
     def _pendulums(self) -> None:
         self.progress("compile times of pendulums")
-        rows, missing = pendulum_times()
-        self.found["pendulums"] += rows
-        self.found["left_out"] += missing
+        self._add("pendulums", *pendulum_times())
 
     def _simulation(self) -> None:
         self.progress("simulations")
-        rows, missing = simulation_times(2 * self.seconds)
-        self.found["simulations"] += rows
-        self.found["left_out"] += missing
+        self._add("simulations", *simulation_times(2 * self.seconds))
 
     def _ensembles(self) -> None:
         self.progress("ensembles")
-        rows, missing = ensemble_times(2 * self.seconds, threads=machine_facts()["cores"] != 1)
-        self.found["ensembles"] += rows
-        self.found["left_out"] += missing
+        self._add("ensembles", *ensemble_times(2 * self.seconds, threads=machine_facts()["cores"] != 1))
 
     def _loops(self) -> None:
         self.progress("closed loops")
-        rows, missing = loop_times(2 * self.seconds)
-        self.found["loops"] += rows
-        self.found["left_out"] += missing
-        self.found["growth"] += growth_times(2 * self.seconds)
+        self._add("loops", *loop_times(2 * self.seconds))
+        self._add("growth", growth_times(2 * self.seconds))
+
+    def _add(self, kind: str, rows: Iterable[Any], left_out: Sequence[str] = ()) -> None:
+        self.found[kind] += rows
+        self.found["left_out"] += left_out
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ One system of accelerations and multipliers answers for joints, constraints and 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from polhode.constrain.constraint_policy import TOLERANCE
 from polhode.dynamics import absolute, constraints, forces, inertia, inverse
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.kinematics import frames
@@ -23,22 +24,19 @@ from polhode.quaternion import L
 from polhode.scalar import Scalar, Vec, is_zero, sqrt, square, where
 
 FIRST = 2.0**20
-"""Rows of joints and norms count for so much more than others: of rows that depend on each other a constraint is left
-out, not a joint."""
-
-RANK = 1e-10
-"""What is left of a row of a joint, relative to its size, that counts as nothing."""
+"""The weight of rows of joints and norms against those of constraints: of rows that depend on each other, pivoting then
+leaves out a constraint, not a joint. A power of 2, so that weighting is exact; 1e6 is beyond the sizes of rows."""
 
 
-class Rows(NamedTuple):
-    """A V̇ = b, A (k, 6N)"""
+class BodyRows(NamedTuple):
+    """Rows on the accelerations of N bodies: A V̇ = b, A (k, 6N), or (k, 7N) in Euler parameters; b (k)"""
 
     A: list[Vec]
     b: list[Scalar]
 
 
-class Absolute(NamedTuple):
-    """What the engine knows of a model."""
+class AbsoluteCoordinates(NamedTuple):
+    """What the engine needs of a model."""
 
     kinds: dict[str, JointKind]
     """Of the joints by name."""
@@ -46,14 +44,14 @@ class Absolute(NamedTuple):
     """The constraints on coordinates, by name."""
 
     @classmethod
-    def of(cls, model: Model) -> "Absolute":
+    def of(cls, model: Model) -> "AbsoluteCoordinates":
         """The joints and constraints of a model."""
         named = frozenset(c.name for c in model.constraints if c.kind.of_coordinates)
         return cls({joint.name: joint.kind for joint in model.joints}, named)
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ of a tree alone."""
-        return self.accelerate(x, (), (), RANK).a
+        return self.accelerate(x, (), (), TOLERANCE).a
 
     def accelerate(
         self, x: Arguments, conditions: Sequence[ConstraintCondition], pull: Sequence[Scalar], tolerance: Scalar
@@ -101,7 +99,7 @@ class Absolute(NamedTuple):
         now: absolute.Bodies,
         P: Vec,
         still: Vec,
-    ) -> Rows:
+    ) -> BodyRows:
         """The rows of conditions, in their order."""
         A, b = [], []
         for c in conditions:
@@ -114,7 +112,7 @@ class Absolute(NamedTuple):
                 found = constraints.rows(free, [c], x.t, now.Q, now.V)
                 A += found.A
                 b += found.b
-        return Rows(A, b)
+        return BodyRows(A, b)
 
 
 def _moved(x: Arguments, free: Tree, now: absolute.Bodies, P: Vec, still: Vec) -> tuple[Vec, Vec]:
@@ -143,7 +141,7 @@ def _in_parameters(row: Vec, turns: list[Vec]) -> Vec:
     return Vec(found)
 
 
-def _norms(now: absolute.Bodies, count: int) -> Rows:
+def _norms(now: absolute.Bodies, count: int) -> BodyRows:
     """p·p̈ = −ṗ·ṗ = −ω·ω/4 of every body.                                                    Udwadia (11)"""
     A, b = [], []
     for k in range(count):
@@ -151,7 +149,7 @@ def _norms(now: absolute.Bodies, count: int) -> Rows:
         row[7 * k + 3 : 7 * k + 7] = now.Q[7 * k + 3 : 7 * k + 7]
         A.append(Vec(row))
         b.append(-square(Vec(now.V[6 * k + 3 : 6 * k + 6])) / 4)
-    return Rows(A, b)
+    return BodyRows(A, b)
 
 
 def _p(a: Vec, k: int) -> Vec:

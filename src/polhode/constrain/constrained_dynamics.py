@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from polhode.constrain.absolute_coordinates import Absolute
+from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, MOST, ConstraintPolicy
 from polhode.constrain.function_constraints import check_linear, row_names
 from polhode.constrain.row_scales import Scales, ordered, scales
-from polhode.dynamics import constraints, forces, inertia, inverse, kinematics
+from polhode.dynamics import constraints, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.sweeps import Sweep
+from polhode.dynamics.with_forces import needed
 from polhode.integrate.method import StepConstraints
 from polhode.linalg.augmented import by_multipliers
 from polhode.linalg.constrained import (
@@ -104,7 +105,7 @@ class ConstrainedDynamics:
     conditions: tuple[ConstraintCondition, ...]
     scales: Scales
     policy: ConstraintPolicy
-    absolute: Absolute
+    absolute: AbsoluteCoordinates
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -134,18 +135,13 @@ class ConstrainedDynamics:
         pull = [2 * alpha * r + beta**2 * phi for r, phi in zip(rows.r, rows.phi, strict=False)]
         return Vec([*pull, *(alpha * r for r in rows.r[self.holonomic :])])
 
-    def needed(self, x: Arguments, vd: Vec) -> Vec:
-        """M v̇ + bias for an acceleration."""
-        acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
-        return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
-
     def accelerate(self, x: Arguments) -> tuple[ConstrainedSolution, constraints.ConstraintRows]:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
         rows = self.rows(x)
         tolerance = self.tolerance(rows.phi)
         if self.policy.engine == "absolute":
             return self.absolute.accelerate(x, ordered(self.conditions), self._pull(rows), tolerance), rows
-        force = x.tau - self.needed(x, Vec([0.0] * x.tree.nv))
+        force = x.tau - needed(x, Vec([0.0] * x.tree.nv))
         return self.constrained(x.tree, x.q, [(force, rows.b)], rows.A, tolerance)[0], rows
 
     def forward(self, x: Arguments) -> Vec:
@@ -163,7 +159,7 @@ class ConstrainedDynamics:
         def missing(z: Vec) -> Vec:
             moved = x._replace(q=x.q + kinematics.rate(tree, x.q, Vec(z[:n])), v=Vec(z[n:]))
             there = self.rows(moved)
-            left = self.needed(moved, found.a) - found.multipliers @ there.A
+            left = needed(moved, found.a) - found.multipliers @ there.A
             return Vec((*left, *(there.A @ found.a - there.b)))
 
         _, slopes = jacobian(missing, Vec((*[0.0 * x.q[0]] * n, *x.v)))
@@ -189,7 +185,7 @@ class ConstrainedDynamics:
             return lam @ self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t)).A
 
         def required_force(t: Scalar, q: Vec, v: Vec, vd: Vec) -> Vec:
-            return self.needed(Arguments(tree, q, v, t=t), vd) - given(t, q, v)
+            return needed(Arguments(tree, q, v, t=t), vd) - given(t, q, v)
 
         def dependent(t: Scalar, q: Vec, v: Vec) -> Vec:
             return self.accelerate(Arguments(tree, q, v, tau=still, t=t))[0].dependent
@@ -370,7 +366,9 @@ def _own(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedS
 
 def constrained_dynamics(model: Model, policy: ConstraintPolicy = DEFAULT_POLICY) -> ConstrainedDynamics | None:
     """The conditions of a model; None if it has none."""
-    return ConstrainedDynamics(*_conditions(model), policy, Absolute.of(model)) if model.constraints else None
+    return (
+        ConstrainedDynamics(*_conditions(model), policy, AbsoluteCoordinates.of(model)) if model.constraints else None
+    )
 
 
 @once_each

@@ -42,8 +42,6 @@ SPECIAL = {
 }
 """Characters that mean something to LaTeX, or that its fonts lack, in text."""
 
-_MARK = {"\u0307": "dot", "\u0308": "ddot"}
-
 
 def escaped(text: str) -> str:
     """Any text as LaTeX text: it prints as it stands and commands nothing. What no font has is named U+XXXX."""

@@ -7,7 +7,7 @@ scalars; its docstring, its arguments, the axes of its results and where its alg
 from collections.abc import Callable
 from typing import Any
 
-from polhode.constrain.absolute_coordinates import Absolute
+from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constrained_dynamics import ConditionRows, Projected, Reactions, Residuals
 from polhode.constrain.constraint_policy import ENGINES
 from polhode.constrain.reactions import (
@@ -116,7 +116,7 @@ def _by_engine(engine: str, text: str) -> Algorithm:
     """Accelerations under constraints, or in absolute coordinates."""
 
     def function(r: Request) -> Vec:
-        return r.constrained.forward(r.x) if r.spec.constrained else Absolute.of(r.spec.model).forward(r.x)
+        return r.constrained.forward(r.x) if r.spec.constrained else AbsoluteCoordinates.of(r.spec.model).forward(r.x)
 
     return Algorithm(text, function, lambda spec: bool(spec.policy and spec.policy.engine == engine), by_graph=True)
 

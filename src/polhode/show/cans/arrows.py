@@ -9,7 +9,7 @@ from polhode.show.cans.chain import Lost
 from polhode.show.cans.frames import AXIS, DrawnFrame
 from polhode.show.cans.layout import CAN, GAP, INNER, LONGEST, WHEEL, Assembly, Pair, PlacedTip
 from polhode.show.cans.names import angle_name, degrees, plain_runs, rate_name
-from polhode.show.cans.tones import tone_of, turn_tone
+from polhode.show.cans.theme import tone_of, turn_tone
 from polhode.show.vector.canvas import TextRun
 from polhode.show.vector.drawing import Layer, Note, Stroke
 from polhode.show.vector.geometry import Array, Cylinder, SpaceCurve, View, across, arc, hidden, line, visible_pieces

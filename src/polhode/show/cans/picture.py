@@ -9,7 +9,7 @@ from polhode.show.cans.chain import ChainMotion
 from polhode.show.cans.frames import base_origin, frames_of
 from polhode.show.cans.layout import Assembly, CanPart, Pair
 from polhode.show.cans.names import plain_runs
-from polhode.show.cans.tones import tone_of, turn_tone
+from polhode.show.cans.theme import tone_of, turn_tone
 from polhode.show.vector.drawing import Area, Drawing, Layer, Note, Stroke
 from polhode.show.vector.geometry import (
     Array,

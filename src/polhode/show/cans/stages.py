@@ -10,7 +10,7 @@ import numpy as np
 from polhode.show.cans.arrows import Seen
 from polhode.show.cans.chain import ChainMotion, MotionChain
 from polhode.show.cans.names import angle_name, axis_names, plain_runs
-from polhode.show.cans.tones import tone_of
+from polhode.show.cans.theme import tone_of
 from polhode.show.vector.canvas import TextRun
 from polhode.show.vector.drawing import Area, Drawing, Layer, Note, Stroke
 from polhode.show.vector.geometry import Array, View, arc, line, unit

@@ -1,11 +1,12 @@
-"""Colours and line widths of a picture, on light and on dark paper."""
+"""Colours and line widths of a picture, on light and on dark paper, and which colour a piece has."""
 
 from dataclasses import dataclass
 
-from polhode.show.cans.tones import TONES
 from polhode.show.figure import COLOURS
 from polhode.show.vector.canvas import Style
 
+TONES = 7
+"""Colours of pieces: that of the ground, then six in rotation."""
 GROUND, LOST = "#77776f", "#c8102e"
 """The ground's colour; that of the lost direction."""
 READABLE = 4.5
@@ -92,3 +93,13 @@ def styles(theme: Theme) -> dict[str, Style]:
 def used(found: dict[str, Style], names: set[str]) -> dict[str, Style]:
     """The styles of the classes that occur on a page."""
     return {name: style for name, style in found.items() if name in names}
+
+
+def tone_of(piece: int) -> int:
+    """The number of a piece's colour; 0 is the ground's."""
+    return piece if piece == 0 else (piece - 1) % (TONES - 1) + 1
+
+
+def turn_tone(turn: int) -> int:
+    """The number of the colour of what a motion carries."""
+    return tone_of(turn + 1)

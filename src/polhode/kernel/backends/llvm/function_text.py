@@ -21,8 +21,8 @@ COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767
        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 """Coefficients on |r| ≤ π/4: sin r = r + r³ P(r²), cos r = 1 − r²/2 + r⁴ Q(r²), as in fdlibm."""
 
-LIBRARY = {"tan": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "atan2": 2}
-"""Functions of the C library, called lane by lane, and how many arguments they take."""
+LIBRARY = ("tan", "asin", "acos", "exp", "log", "atan2")
+"""Operations that are functions of the C library, called lane by lane."""
 
 
 def constant(value: float) -> str:

@@ -10,6 +10,7 @@ from polhode.errors import escaped
 from polhode.kernel.backends.llvm import parts, routine_functions
 from polhode.kernel.backends.llvm.function_text import LIBRARY, FunctionText
 from polhode.kernel.graph import Graph
+from polhode.kernel.operations import OPERATIONS
 from polhode.kernel.routine import Routine, routines
 
 
@@ -138,8 +139,8 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
             truth = f"<{w} x i1>"
             declarations.append(f"declare {real} @llvm.masked.load.{suffix}.p0(ptr, i32, {truth}, {real})")
             declarations.append(f"declare void @llvm.masked.store.{suffix}.p0({real}, ptr, i32, {truth})")
-    for function, arity in (("sin", 1), ("cos", 1), *LIBRARY.items()):
-        declarations.append(f"declare double @{function}({', '.join(['double'] * arity)})")
+    for function in ("sin", "cos", *LIBRARY):
+        declarations.append(f"declare double @{function}({', '.join(['double'] * OPERATIONS[function].arity)})")
     declarations.append("declare i32 @feclearexcept(i32)")
     declarations.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     declarations.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")

@@ -340,7 +340,7 @@ def test_no_torn_file_gives_an_error_of_a_library(data):
     put = data.draw(st.text(alphabet="ab:-[]{}&*!'\" \n01.", max_size=4))
     try:
         read(ARM[:at] + put + ARM[at + size :])
-    except ph.ModelError:
+    except (ph.ModelError, ph.PolhodeWarning):  # crossed limits, as of -.inf torn to inf, are a warning of ours
         return
 
 

@@ -463,3 +463,29 @@ def test_wrong_data_is_refused(data, told):
 def test_a_joint_of_the_package_takes_no_data():
     with pytest.raises(ph.ModelError, match="no such number of this joint"):
         ph.Joint("j", "revolute", "world", "b", data={"radius": 1.0})
+
+
+def test_a_second_axis_must_be_given():
+    class Elbow(ph.JointKind):
+        name = "elbow"
+        elements = ((ph.REVOLUTE, "axis"), (ph.PRISMATIC, "axis2"))
+        coordinates, dofs = ("angle", "travel"), ("rate", "speed")
+
+    ph.register_joint(Elbow)
+    try:
+        assert ph.Joint("j", "elbow", "world", "b", axis2=(0, 2, 0)).axis2 == (0.0, 2.0, 0.0)
+        with pytest.raises(ph.ModelError, match="axis2: missing"):
+            ph.Joint("j", "elbow", "world", "b")
+        with pytest.raises(ph.ModelError, match="axis2: is zero"):
+            ph.Joint("j", "elbow", "world", "b", axis2=(0, 0, 0))
+    finally:
+        del JOINTS["elbow"]
+
+
+def test_a_kind_that_this_process_does_not_know_is_told(monkeypatch):
+    """As in a worker that has not imported the user's file."""
+    joint = ph.Joint("j", "arc", "world", "b", data={"radius": 1.0})
+    with monkeypatch.context() as without:
+        without.delitem(JOINTS, "arc")
+        with pytest.raises(ph.ModelError, match=r"joint 'j': a type that is not registered(.|\n)*register_joint"):
+            _ = joint.nq

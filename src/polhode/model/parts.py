@@ -253,7 +253,10 @@ class Joint:
 
     @property
     def kind(self) -> JointKind:
-        """What its type means."""
+        """What its type means; a ModelError where this process has not registered it."""
+        if self.type not in JOINTS:
+            where, fix = f"joint '{self.name}'", "Import the module that calls ph.register_joint for it."
+            raise ModelError(message(where, "a type that is not registered", repr(self.type), ", ".join(JOINTS), fix))
         return JOINTS[self.type]
 
     @property

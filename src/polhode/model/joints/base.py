@@ -14,6 +14,7 @@ import numpy as np
 
 from polhode.errors import ModelError, message
 from polhode.model.keys import Key
+from polhode.model.numbers import direction
 from polhode.quaternion import from_matrix, shortest_rotation
 from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, vec, where
 from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist, Z
@@ -296,5 +297,9 @@ class JointKind:
         return elements[0].kind.from_pose(elements[0], r, p)
 
     def second_axis(self, where: str, axis: tuple, axis2: tuple | None) -> tuple | None:
-        """The second axis of a joint, checked and completed."""
-        return axis2
+        """The second axis of a joint, checked and completed; None where the kind has none."""
+        if "axis2" not in self.axes:
+            return None
+        if axis2 is None:
+            raise ModelError(message(f"{where}, axis2", "missing", "none", "a direction"))
+        return direction(where, "axis2", axis2)

@@ -8,6 +8,7 @@ import pytest
 
 import polhode as ph
 from polhode.cli import main
+from polhode.constrain.constraint_policy import DEFAULT_POLICY
 from polhode.simulation.option_table import FLAGS, RUN_OPTIONS
 from polhode.simulation.run_options import CHECKS, MotionKeywords, RunKeywords, RunOptions
 from polhode.simulation.scenario import Scenario
@@ -45,6 +46,7 @@ def test_options_of_the_command_line_are_those_of_the_table():
 
 def test_defaults_are_options_that_hold():
     assert RunOptions() == RunOptions(**{name: option.default for name, option in RUN_OPTIONS.items()})
+    assert RunOptions().policy == DEFAULT_POLICY
 
 
 def test_options_are_checked_when_they_are_made_and_do_not_change():

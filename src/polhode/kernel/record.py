@@ -23,7 +23,6 @@ from polhode.kernel.graph import Graph, Port
 from polhode.kernel.routine import (
     Block,
     Cell,
-    Derivative,
     For,
     Index,
     Lookup,
@@ -35,6 +34,7 @@ from polhode.kernel.routine import (
 )
 from polhode.kernel.trace import BooleanSymbol, Builder, Symbol, current, number_node, scope
 from polhode.scalar import Loops, is_zero, spans
+from polhode.scalar.loops import Derivative
 
 Place = Index | Variable | Lookup | Cell | int
 

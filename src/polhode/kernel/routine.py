@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from polhode.kernel.graph import Graph
+from polhode.scalar.loops import Derivative
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,6 @@ class Routine:
 
     def __repr__(self) -> str:
         return f"{self.name}({sum(n for _, n in self.inputs)} -> {sum(n for _, n in self.outputs)})"
-
-
-Derivative = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
-"""(arguments, their slopes, results) -> slopes of the results, on generic scalars."""
 
 
 def blocks(body: Sequence[Statement]) -> Iterator[Block]:

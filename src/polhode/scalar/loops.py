@@ -18,12 +18,12 @@ from typing import Any
 
 from polhode.scalar.functions import equal, where
 
-Slopes = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
+Derivative = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
 """A derivative rule: (arguments, their slopes, results) -> slopes of the results, on generic scalars."""
 
-
 GROUP = 8
-"""Numbers of a row that one pass of a loop does at once: as many as the widest lanes (AVX-512) hold in double."""
+"""Numbers of a row that one pass of a loop does at once: inner loops are unrolled so far, and sums are taken in groups.
+More would be longer code for rows that mostly have 6 to 30 numbers."""
 
 
 class Loops(ABC):
@@ -58,7 +58,7 @@ class Loops(ABC):
         """A table of whole numbers; its entry `at(i)` of a loop variable i may stand in indices and in `cases`."""
 
     @abstractmethod
-    def results(self, rule: Slopes | None = None) -> list[Any]:
+    def results(self, rule: Derivative | None = None) -> list[Any]:
         """The numbers of all outputs, in order, after the end; rule: their derivative, if a better one is known."""
 
     # control
@@ -133,7 +133,7 @@ class PythonLoops(Loops):
         """The values."""
         return WholeNumbers(values)
 
-    def results(self, rule: Slopes | None = None) -> list[Any]:
+    def results(self, rule: Derivative | None = None) -> list[Any]:
         """All outputs."""
         return [x for part in self._outputs for x in part]
 

@@ -61,7 +61,7 @@ def test_a_long_chain_takes_sweeps_and_a_row_of_windows_the_matrix():
     def swept(name):
         model = ph.load(name)
         system = ph.compile(model)
-        return system.conditions._swept(system._spec.tree, len(system.constraint_names))
+        return system.conditions._by_sweeps(system._spec.tree, len(system.constraint_names))
 
     assert swept("closed-chain-50")
     assert not swept("n-four-bar-20")

@@ -1,6 +1,7 @@
 """Mistakes in constraints are told by name: in data, in files, in starts, in functions, in what contradicts itself."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -255,7 +256,7 @@ def test_a_function_with_the_wrong_number_of_results_is_named(function, words):
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (lambda t, q: q[3], ["failed", "IndexError", "test_input.py"]),
+        (lambda t, q: q[3], ["failed", "IndexError", Path(__file__).name]),
         (lambda t, q: 1.0 if q[0] > 0 else 0.0, ["neither true nor false", "where"]),
         (lambda q: q[0], ["takes other arguments", "(q)", "(t, q)"]),
         (lambda t, q, v: v[0], ["takes other arguments", "(t, q, v)", "holonomic=False"]),

@@ -45,7 +45,8 @@ def consistent_start(
 
     q, v       the model's start unless given
     tolerance  of residuals, in lengths of the machine or radians (per second)
-    rank_tolerance  what is left of a row, relative to its size, below which it counts as dependent
+    rank_tolerance  remainder of a row after elimination, relative to its natural size; below it the row counts as
+                    dependent
     keep       joints, or velocities by name, that stay just as given: "crank" keeps its coordinates and its rates,
                "q.crank" the first alone, "v.crank" the second; all others follow
     ->         `moved` says which rows were violated, and by how much

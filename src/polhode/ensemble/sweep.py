@@ -57,6 +57,10 @@ def sweep(
     {options}
     progress       a function of `News`, called now and then; True: lines on stderr
     runs, seed, …  see `Study`
+
+    Options of `simulate` that it takes: duration, step, method, tolerance, every and norm; `times` is the number of
+    samples. Constraints are met by the default policy: the fundamental equation, and a projection after each step. A
+    run whose start violates them has the status "refused".
     """
     check_keywords("sweep", SweepKeywords, options)
     own: dict[str, Any] = {name: value for name, value in options.items() if name in SWEEP_OPTIONS}

@@ -32,7 +32,7 @@ from polhode.simulation.inputs import PD, Sampled, law_of
 from polhode.simulation.run_loop import LOOKS
 from polhode.system.identity import identity_text
 
-OFF = 1e-6
+START_TOLERANCE = 1e-6
 """Distance of a start from the constraints, relative to 1 + its largest number, above which it is refused."""
 
 MOST_STEPS = 10_000_000
@@ -211,7 +211,7 @@ class BatchRun:
         BoundKernel(self.kernel("nearest"), n, given, [there])()
         here = np.concatenate([q, v], axis=1)
         with np.errstate(all="ignore"):
-            return ~(abs(there - here).max(axis=1) <= OFF * (1 + abs(here).max(axis=1)))
+            return ~(abs(there - here).max(axis=1) <= START_TOLERANCE * (1 + abs(here).max(axis=1)))
 
     # running
 

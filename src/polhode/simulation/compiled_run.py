@@ -66,7 +66,7 @@ class RunSpec:
     held: bool = False
     """Whether forces are held over each segment of the run."""
     policy: ConstraintPolicy = DEFAULT_POLICY
-    """How constraints are met."""
+    """Constraint policy: engine, rank tolerance, stabilisation."""
 
 
 class CompiledRun:

@@ -21,7 +21,7 @@ from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.system import System
 
 AHEAD = 1e-9
-"""How far ahead, relative to the time, a constraint is looked at where a run cannot go on."""
+"""How far ahead, relative to the time, constraints are evaluated after a run has failed."""
 
 
 class DrivenModel:

@@ -151,7 +151,7 @@ class RunLoop:
             self._failed(f"{name} {wrong}")
 
     def _packed_start(self, segment: Segment, t: float, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> np.ndarray:
-        """The first step state of a run from a state; what was counted goes on.  h: the step to try, 0 if not known"""
+        """The first step state of a run from a state; step counts are kept.  h: the step to try, 0 if not known"""
         compiled, level = self.compiled, self.position.level
         if compiled.spec.fixed:
             return compiled.start(t, q, v, segment.h, level)
@@ -328,7 +328,7 @@ class RunLoop:
         return None
 
     def _applied(self, hit: EventHit) -> bool:
-        """Put the machine where an event puts it; whether the run goes on."""
+        """Apply the reset of an event; True if the run continues."""
         at, event = self.position, self.events[hit.k]
         at.t, at.q, at.v = hit.t, hit.q, hit.v
         if event.terminal:

@@ -11,7 +11,7 @@ from polhode.constrain.constraint_policy import ConstraintPolicy, constraint_pol
 from polhode.dynamics.single import forms
 from polhode.errors import InputError, did_you_mean, message
 from polhode.integrate.constrained import CONSTRAINED_METHODS
-from polhode.integrate.methods import method_named
+from polhode.integrate.methods import ADAPTIVE, method_named
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.result.dataset import VARIABLES
@@ -124,7 +124,7 @@ class RunOptions:
         if method in SUNDIALS:
             self._check_sundials(method, tau)
         elif not method_named(method).adaptive and self.step is None:
-            fix = "Give step=…, or take a method that controls its own: dop853, dopri54, bs32."
+            fix = f"Give step=…, or take a method that controls its own: {', '.join(ADAPTIVE)}."
             raise InputError(message("simulate, step", f"'{method}' takes equal steps", "no step", "its size", fix))
         found = replace(self, duration=duration, method=method)
         found._check_work(model, tau)

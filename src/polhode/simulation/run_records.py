@@ -19,7 +19,7 @@ class Event:
     terminal   whether the run ends there
     reset      (t, q, v) -> (q, v) after it, on arrays; None: the motion continues as it is
 
-    A zero at the start is none. A function that is zero twice within one step is not seen; steps under control
+    A zero at the start is not an event. A function that is zero twice within one step is not seen; steps under control
     are at most a thousandth of the run, equal ones as long as they are.
     """
 

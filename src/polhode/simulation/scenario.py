@@ -12,7 +12,7 @@ from polhode.check.given_start import start_of
 from polhode.check.initial_state import check_start, consistent_start
 from polhode.errors import InputError, message
 from polhode.model import Model, check_model
-from polhode.simulation.option_table import SAMPLES
+from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import Segment
 from polhode.simulation.segments import controlled_segments, equal_segments, is_held
@@ -64,7 +64,7 @@ class Scenario:
     def every(self) -> int:
         """Equal steps between samples that are not asked for by their times."""
         assert self.options.step is not None
-        return self.options.every or max(1, math.ceil(self.duration / self.options.step / (SAMPLES - 1) - 1e-9))
+        return self.options.every or max(1, math.ceil(self.duration / self.options.step / (RUN_SAMPLES - 1) - 1e-9))
 
     @cached_property
     def held(self) -> bool:

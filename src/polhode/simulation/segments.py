@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.simulation.inputs import Sampled, Table, breaks, is_held_input
-from polhode.simulation.option_table import SAMPLES
+from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import sample_times
 from polhode.simulation.run_records import Segment
 
@@ -24,7 +24,7 @@ def is_held(tau: Any, duration: float, step: float | None) -> bool:
 
 def controlled_segments(duration: float, tau: Any, times: np.ndarray | None) -> list[Segment]:
     """The segments of a run with steps under control; times: of its samples, evenly spaced unless given."""
-    times = sample_times(SAMPLES, duration) if times is None else times
+    times = sample_times(RUN_SAMPLES, duration) if times is None else times
     found, begin = [], 0.0
     for end in (*breaks(tau, duration).tolist(), duration):
         first, last = np.searchsorted(times, [begin, end], "right")

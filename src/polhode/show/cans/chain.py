@@ -32,8 +32,8 @@ class ChainMotion:
     """One motion: a pair of cans that turn about an axis, or slide along it. Vectors are in world axes."""
 
     name: str
-    kind: str
-    """revolute, prismatic or screw"""
+    symbol: str
+    """How it is drawn: "revolute", "prismatic" or "screw"."""
     parent: int
     """The motion that carries this one; −1 is the ground."""
     axis: Array
@@ -256,8 +256,8 @@ class _ChainReader:
             axis, value = before @ self._direction(e), float(self.q[e.q[0]])
             slide = self._slide(i, e, axis, turn)
             here, o = here + slide, o + slide
-            pitch, kind = float(e.numbers.get("pitch", 0.0)), e.kind.symbol
-            self.turns.append(ChainMotion(self._name(e), kind, turn, axis, before, after, value, here - place, pitch))
+            pitch, symbol = float(e.numbers.get("pitch", 0.0)), e.kind.symbol
+            self.turns.append(ChainMotion(self._name(e), symbol, turn, axis, before, after, value, here - place, pitch))
         self.carried.append((len(self.turns) - 1, o))
 
     def _direction(self, e: Element) -> Array:
@@ -306,5 +306,5 @@ class _ChainReader:
         own, others = float(axis @ J @ axis), (np.trace(J) - float(axis @ J @ axis)) / 2
         turning = np.linalg.norm(J @ axis - own * axis) < 1e-6 * np.trace(J)
         on_axis = np.linalg.norm(np.cross(reach, axis)) < 1e-9
-        flat = self.turns[turn].kind == "revolute" and turning and on_axis and own > 1.5 * others
+        flat = self.turns[turn].symbol == "revolute" and turning and on_axis and own > 1.5 * others
         return float(np.sqrt(own / plain(body.mass))) if flat and plain(body.mass) > 0 else 0.0

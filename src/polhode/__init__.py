@@ -34,8 +34,8 @@ _NAMES = {
     "polhode.show.animation": ["animate"],
     "polhode.show.cans.draw": ["draw_cans"],
     "polhode.scalar": [
-        "Vec", "acos", "asin", "atan2", "cos", "cross", "dot", "exp", "length", "log", "maximum", "minimum", "sin",
-        "sqrt", "tan", "where",
+        "Vec", "acos", "asin", "atan2", "cos", "cross", "dot", "exp", "is_zero", "length", "log", "maximum", "minimum",
+        "sin", "sqrt", "tan", "where",
     ],
     "polhode.system.system": ["System", "compile"],
     "polhode.dynamics.single.variables": ["SingleBody"],

@@ -77,8 +77,8 @@ from polhode.papers.compare import (
 )
 from polhode.scalar import (
     Vec as Vec, acos as acos, asin as asin, atan2 as atan2, cos as cos, cross as cross, dot as dot, exp as exp,
-    length as length, log as log, maximum as maximum, minimum as minimum, sin as sin, sqrt as sqrt, tan as tan,
-    where as where,
+    is_zero as is_zero, length as length, log as log, maximum as maximum, minimum as minimum, sin as sin,
+    sqrt as sqrt, tan as tan, where as where,
 )
 from polhode.show.animation import (
     animate as animate,

@@ -1,6 +1,8 @@
 """A study in memory: every run is the run of `simulate`, with the numbers that were drawn for it."""
 
 import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -72,6 +74,60 @@ def test_runs_are_graded(model):
     )
     assert "energy_drift" not in damped
     assert (damped["verdict"] == 0).all()
+
+
+@dataclass(frozen=True)
+class LossyBand(ph.ForceElement):
+    """A band from the world to a body: F = −k x − loss u."""
+
+    name: str
+    body: str
+    k: Any = 0.0
+    loss: Any = 0.0
+
+    kind = "lossy-band"
+    keys: ClassVar = {
+        "body": ph.Key("body", "where it pulls", needed=True),
+        "k": ph.Key("number", "N/m", unit="N/m"),
+        "loss": ph.Key("number", "N s/m", unit="N s/m"),
+    }
+
+    def wrenches(self, state):
+        yield ph.Wrench(self.body, -self.k * state.frame(self.body).o - self.loss * state.twist(self.body).linear)
+
+    def potential(self, state):
+        return self.k * ph.dot(state.frame(self.body).o, state.frame(self.body).o) / 2
+
+    def conservative_part(self):
+        return self.changed(loss=0.0)
+
+    def other_part(self):
+        return None if ph.is_zero(self.loss) else self.changed(k=0.0)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "force", "damping"),
+    [
+        ("forces.f.damping", ph.Spring("f", "world", "bob", stiffness=3.0), 0.0),
+        ("c", ph.Spring("f", "world", "bob", stiffness=3.0, damping=ph.Parameter("c", 0.0)), 0.0),
+        ("forces.f.loss", LossyBand("f", "bob", 3.0), 0.0),
+        ("c", LossyBand("f", "bob", 3.0, ph.Parameter("c", 0.0)), 0.0),
+        ("c", None, ph.Parameter("c", 0.0)),
+        ("joints.j.damping.1", None, (0.0, 0.0, 0.0)),
+    ],
+)
+def test_a_number_that_can_take_energy_leaves_runs_ungraded_whatever_it_is_called(drawn, force, damping):
+    model = ph.Model(
+        "m", bodies=[ph.Body("bob", 1.0, (0.1, 0.1, 0.1), (0.0, 0.0, -1.0))],
+        joints=[ph.Joint("j", "planar", "world", "bob", position=(0, 0, 1), damping=damping)],
+        forces=[force] if force else [],
+    )  # fmt: skip
+    options = {"v": [1.0, 0.5, 0.3], "duration": 0.1, "step": 0.005, "method": "rk4"}
+    lossy = ph.sweep(model, {drawn: ph.Grid([0.1, 1.0])}, **options)
+    assert "energy_drift" not in lossy
+    assert (lossy["verdict"] == 0).all()
+    kept = ph.sweep(model, {"bodies.bob.mass": ph.Grid([1.0, 2.0])}, **options)
+    assert (kept["verdict"] == 1).all()
 
 
 def test_grids_linked_numbers_and_frozen_distributions(model):

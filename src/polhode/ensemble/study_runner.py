@@ -129,10 +129,11 @@ class StudyRunner:
 
     @cached_property
     def _conserves(self) -> bool:
-        """Whether the energy of a run should stay: nothing acts on the model, and no damping is drawn."""
-        driven = [j.name for j in self.model.joints] if self.study.tau is not None else []
-        dampers = any(c.endswith(".damping") or c.startswith(f"{FORCE}.") for c in self.columns)
-        return conserved(self.model, driven).energy and not dampers
+        """Whether every run conserves energy: no input acts, and no number that is drawn can make the model lose it."""
+        is_driven = self.study.tau is not None or any(c.startswith(f"{FORCE}.") for c in self.columns)
+        driven = [joint.name for joint in self.model.joints] if is_driven else []
+        varied = [c for c in self.columns if c in self.parameters.numbers]
+        return conserved(self.model, driven, varied).energy
 
     def _try_outputs(self) -> None:
         """Evaluate every output once, at the start, so that a mistake is reported before the runs."""

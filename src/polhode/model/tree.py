@@ -133,8 +133,8 @@ def _made(model: Model, values: Mapping[str, Any]) -> Tree:
             joint, of_body[joint.parent], len(elements), q_at[index], v_at[index], inertia, numbers
         )
         of_body[joint.child] = len(elements) - 1
-    forces = tuple(_bound(force, numbers) for force in model.forces)
-    bound = {constraint.name: _constraint_numbers(constraint, numbers) for constraint in model.constraints}
+    forces = tuple(force_numbers(force, numbers) for force in model.forces)
+    bound = {constraint.name: constraint_numbers(constraint, numbers) for constraint in model.constraints}
     gravity = numbers.vector("gravity", model.gravity)
     numbers.check(model)
     return Tree(model.name, gravity, tuple(elements), of_body, forces, model.nq, model.nv, bound)
@@ -231,7 +231,7 @@ def _is_coordinate_axis(axis: Vec) -> bool:
     return all(isinstance(x, float) for x in axis) and sorted(map(abs, axis)) == [0.0, 0.0, 1.0]
 
 
-def _constraint_numbers(constraint: Constraint, numbers: Numbers) -> dict[str, Any]:
+def constraint_numbers(constraint: Constraint, numbers: Numbers) -> dict[str, Any]:
     """The data of a constraint, with vectors in the place of its tuples of numbers."""
     path, found = f"constraints.{constraint.name}", dict(constraint.data)
     for key in constraint.numeric:
@@ -245,7 +245,7 @@ def _constraint_numbers(constraint: Constraint, numbers: Numbers) -> dict[str, A
     return found
 
 
-def _bound(force: ForceElement, numbers: Numbers) -> ForceElement:
+def force_numbers(force: ForceElement, numbers: Numbers) -> ForceElement:
     """A force element with its numbers as scalars."""
     path, found = f"forces.{force.name}", dict[str, Any]()
     for name in force.numeric:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from polhode.model import WORLD, Joint, Model, plain
+from polhode.model.tree import Numbers, constraint_numbers, force_numbers
 from polhode.quaternion import rotate
+from polhode.scalar import is_zero
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 """All three directions, for `Conserved`."""
@@ -35,9 +37,13 @@ class Conserved:
     because: str = "dampers, inputs or given forces"
 
 
-def conserved(model: Model, driven: Collection[str] = ()) -> Conserved:
-    """What a model conserves while inputs act at the joints named in `driven`."""
-    reasons = _energy_reasons(model, driven)
+def conserved(model: Model, driven: Collection[str] = (), varied: Collection[str] = ()) -> Conserved:
+    """Conserved quantities of a model while inputs act at the joints named in `driven`.
+
+    varied  paths and names of Parameters whose values differ from run to run: energy is conserved only where it is
+            at any values of these; momenta are those of the model's own values
+    """
+    reasons = _energy_reasons(model, driven, varied)
     linear, angular = np.eye(3), np.eye(3)  # rows span the directions that are still possible
     g = np.array(plain(model.gravity), dtype=float)
     if g.any():
@@ -54,14 +60,17 @@ def conserved(model: Model, driven: Collection[str] = ()) -> Conserved:
     return Conserved(not reasons, _rows(linear), _rows(angular), mass, _length(model), ", ".join(reasons))
 
 
-def _energy_reasons(model: Model, driven: Collection[str]) -> list[str]:
+def _energy_reasons(model: Model, driven: Collection[str], varied: Collection[str]) -> list[str]:
     """Why kinetic plus potential energy is not conserved, in words."""
-    dampers = [joint.name for joint in model.joints if np.any(plain(joint.damping))]
+    numbers = Numbers(dict.fromkeys(varied, math.nan))  # not a number: nothing holds of it, least of all that it is 0
+    damping = {joint.name: numbers.each(f"joints.{joint.name}.damping", joint.damping, 1) for joint in model.joints}
+    dampers = [name for name, values in damping.items() if not all(map(is_zero, values))]
     words: dict[str, list[str]] = {"dampers": dampers, "given forces": [], "inputs": sorted(driven)}
     for force in model.forces:
-        if force.other_part() is not None:
+        if force_numbers(force, numbers).other_part() is not None:
             words.setdefault(force.changes_energy, []).append(force.name)
-    words["given motions"] = [c.name for c in model.constraints if c.kind.may_move(c.data)]
+    moving = [c.name for c in model.constraints if c.kind.may_move(constraint_numbers(c, numbers))]
+    words["given motions"] = moving
     return [
         f"{kind} at {', '.join(names[:3])}{', …' if len(names) > 3 else ''}" for kind, names in words.items() if names
     ]

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ForceElement, Wrench
 from polhode.model.keys import Key
-from polhode.model.numbers import plain, short
+from polhode.model.numbers import short
 from polhode.model.state import MachineState
 from polhode.model.topology import WORLD
-from polhode.scalar import Scalar, Vec, cross, dot, maximum, sqrt, square
+from polhode.scalar import Scalar, Vec, cross, dot, is_zero, maximum, sqrt, square
 
 SHORTEST = 1e-150
 """A spring shorter than this has no direction: it pulls as if it were this long."""
@@ -54,7 +54,7 @@ class Spring(ForceElement):
         """The pull on its two bodies."""
         arm_a, arm_b, line, length = self._stretch(state)
         k, d, rest = self.stiffness, self.damping, self.rest
-        if _is_zero(rest) and _is_zero(d):
+        if is_zero(rest) and is_zero(d):
             pull = k * line  # a spring without rest length needs no direction
         else:
             a, b = state.twist(self.body_a), state.twist(self.body_b)
@@ -81,7 +81,7 @@ class Spring(ForceElement):
 
     def other_part(self) -> "Spring | None":
         """The damper alone."""
-        return None if _is_zero(plain(self.damping)) else self.changed(stiffness=0.0)
+        return None if is_zero(self.damping) else self.changed(stiffness=0.0)
 
     @property
     def is_internal(self) -> bool:
@@ -103,8 +103,3 @@ class Stretch(NamedTuple):
     arm_b: Vec
     line: Vec
     length: Scalar
-
-
-def _is_zero(x: Scalar) -> bool:
-    """Whether a number is 0, whatever the state is."""
-    return isinstance(x, float) and x == 0

@@ -88,7 +88,7 @@ def diagnose(
     t: float = 0.0,
     rank_tolerance: float = TOLERANCE,
 ) -> Diagnosis:
-    """What the constraints of a model do at a state.
+    """The diagnosis of a model's constraints at a state: rank, freedoms, redundant and contradictory rows.
 
     q, v            the model's start unless given; else zero angles, identity quaternions, at rest
     rank_tolerance  remainder of a row after elimination, relative to its natural size; below it the row counts as

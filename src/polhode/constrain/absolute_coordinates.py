@@ -59,7 +59,7 @@ class AbsoluteCoordinates(NamedTuple):
         """v̇ of the arguments of a call, and the multipliers of conditions, in their order.
 
         conditions  those of positions first
-        pull        what is taken from the b of each row
+        pull        Baumgarte's term of each row, subtracted from its b
         """
         tree, free = x.tree, absolute.free_bodies(x.tree)
         at = frames(tree, x.q)

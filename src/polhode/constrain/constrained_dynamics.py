@@ -61,7 +61,7 @@ of traced steps, rounded: they only decide which of two algorithms with one resu
 
 
 class Reactions(NamedTuple):
-    """What constraints do: multipliers λ (..., k) by row, their force Aᵀλ (..., nv), rank, dependent rows (..., k)."""
+    """Reactions: multipliers λ (..., k) by row, their force Aᵀλ (..., nv), rank, dependent rows (..., k)."""
 
     multipliers: Any
     generalized: Any
@@ -77,7 +77,7 @@ class Residuals(NamedTuple):
 
 
 class ConditionRows(NamedTuple):
-    """What constraints ask of accelerations: A v̇ = b, A (..., k, nv), b (..., k)."""
+    """Conditions on accelerations: A v̇ = b, A (..., k, nv), b (..., k)."""
 
     A: Any
     b: Any
@@ -128,7 +128,7 @@ class ConstrainedDynamics:
         return found._replace(b=found.b - self._pull(found)) if self.policy.baumgarte else found
 
     def _pull(self, rows: constraints.ConstraintRows) -> Vec:
-        """What Baumgarte's stabilisation takes from b."""
+        """Baumgarte's term of each row, subtracted from b."""
         if self.policy.baumgarte is None:
             return Vec([0.0] * len(rows.b))
         alpha, beta = self.policy.baumgarte

@@ -31,7 +31,7 @@ SECONDS = {"here": 0.5, "cluster": 2.0}
 """Seconds that one chunk of runs should take: short enough to lose little, long enough to hide what a chunk costs."""
 
 ON_GPU = 16
-"""A chunk on a GPU may have so many times the bytes of one on a processor: more runs are in flight there."""
+"""A chunk on a GPU may have so many times the bytes of one on a processor: it computes more runs at a time."""
 
 PROBE = 5e-3
 """Seconds that a few runs are tried for, to tell what one costs."""

@@ -9,13 +9,13 @@ from polhode.errors import InputError, message
 from polhode.simulation.option_table import DURATION
 
 MOST_STEPS = 2**53
-"""Equal steps of one run, whatever its user allows: beyond, times are no longer told apart."""
+"""Equal steps of one run at most, whatever `max_steps` says: beyond, doubles cannot tell their times apart."""
 
 CHUNK_BYTES = 64 * 2**20
 """Approximate bytes of the arrays of one chunk of runs."""
 
 MOST_TOGETHER = 65536
-"""Runs of a chunk, unless its user says otherwise."""
+"""Runs of a chunk at most, unless `chunk` is given."""
 
 
 class Work(NamedTuple):

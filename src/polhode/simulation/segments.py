@@ -56,7 +56,7 @@ def equal_segments(duration: float, h: float, tau: Any, sampled: int | np.ndarra
 
 
 def whole_steps(duration: float, h: float) -> tuple[int, float]:
-    """How many steps a duration has, and the time left over; what rounding leaves over is none."""
+    """How many steps a duration has, and the time left over; a remainder of the size of rounding counts as 0."""
     ratio = duration / h
     near = round(ratio)
     if near and abs(ratio - near) <= max(1e-9, 4e-16 * ratio):
@@ -96,7 +96,7 @@ def _stretch(marks: int | np.ndarray, h: float, first: int, last: int, end: floa
 class LazyRange:
     """Evenly spaced numbers, steps times a scale, and perhaps a last one, without the memory they would take.
 
-    Slices are arrays, made when asked for.
+    Slices are arrays, made on demand.
     """
 
     steps: range
@@ -116,5 +116,5 @@ class LazyRange:
         return np.append(values, self.last[max(start - n, 0) : max(stop - n, 0)])
 
     def searchsorted(self, value: float, side: str = "left", sorter: None = None) -> int:
-        """As np.searchsorted, which asks here."""
+        """As np.searchsorted, which calls this method."""
         return bisect_left(self, value) if side == "left" else bisect_right(self, value)

@@ -108,7 +108,7 @@ def means_sequence(what: Any) -> bool:
 def chain_of(what: Any, at: Sequence[float] | None = None, sequence: str | None = None) -> MotionChain:
     """A sequence ("313"), a model, its file or its bundled name, at angles or coordinates (None: where it starts).
 
-    sequence  how balls and free bodies of a model are drawn; None: 321 where a body flies, 313 else
+    sequence  how balls and free bodies of a model are drawn; None: 321 where a body is on a free joint, 313 else
     """
     if means_sequence(what):
         if sequence is not None:
@@ -184,7 +184,7 @@ def model_chain(model: Model, at: Sequence[float] | None = None, sequence: str |
 
 
 def usual_sequence(model: Model) -> str:
-    """The angles by which a model's balls are drawn where none are named: 321 where a body flies, 313 else."""
+    """The default angles by which a model's balls are drawn: 321 where a body is on a free joint, 313 else."""
     return "321" if any(joint.kind.floats for joint in model.joints) else "313"
 
 

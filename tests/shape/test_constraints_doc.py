@@ -27,6 +27,6 @@ def test_the_tables_list_every_kind_and_every_variable():
     assert kinds
     assert variables
     for kind in KINDS:
-        assert kind in kinds[0], kind
+        assert kind in kinds[0], f"add a row for {kind} to the table of types in docs/constraints.md"
     for name in (*VIOLATIONS, *FORCES, *STRENGTH, *JOINTS):
-        assert f"`{name}`" in variables[0], name
+        assert f"`{name}`" in variables[0], f"add {name} to the table of variables in docs/constraints.md"

@@ -116,7 +116,7 @@ def test_every_arrow_turns_right_handed_about_its_axis(seed):
             for curve in layer.items[0].pieces:
                 t = np.linspace(curve.t0, curve.t1, 9)
                 assert curve.t1 > curve.t0
-                if pair.turn.kind == "prismatic":
+                if pair.turn.symbol == "prismatic":
                     assert np.all(curve.rate(t) @ pair.turn.axis > 0)
                 else:
                     radius = curve.at(t) - pair.second.start

@@ -34,8 +34,8 @@ class Steady:
     rates      by the names of the symmetries: how fast it moves along each
     residual   the largest of |v̇ + G v| that is left, rad/s² or m/s²
     missing    the largest residual of constraints, by their natural sizes, and of what is held
-    steps      how many were taken
-    stability  "stable", "marginal" or "unstable"; None where nobody asked
+    steps      steps of the solver, damped ones included
+    stability  "stable", "marginal" or "unstable"; None unless it was requested
     """
 
     q: np.ndarray

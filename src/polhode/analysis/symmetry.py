@@ -23,7 +23,7 @@ from polhode.scalar import Vec
 AGREES = 1e-7
 """The largest residual of a symmetry's condition, relative to the terms that cancel in it."""
 
-SAMPLES = 3
+TRIALS = 3
 """Random states at which symmetries are tried."""
 
 REACHES = (0.2, 0.05, 0.01, 1e-3)
@@ -201,7 +201,7 @@ def _around(equations: EquationsAtState, q: np.ndarray, v: np.ndarray) -> Iterat
     found = equations.residuals(q, v, v, np.zeros(equations.k), 0.0)
     basis = equations.rows(equations.mass_matrix(q), found.A, found.phi).basis
     basis = basis if basis.size else np.eye(equations.n)
-    for _ in range(SAMPLES):
+    for _ in range(TRIALS):
         step, change = (basis @ rng.normal(size=(basis.shape[1], 2))).T
         for reach in REACHES:
             q1 = equations.moved(q, reach * step / max(float(np.max(abs(step))), 1e-300))

@@ -16,7 +16,7 @@ from polhode.scalar import Array, real_number
 from polhode.system.system import System
 
 NEARLY = 1e-5
-"""What is left of a row, relative to its size, below which it is called nearly dependent."""
+"""Remainder of a row after elimination, relative to its natural size; below it the row is called nearly dependent."""
 
 CONSISTENT = 1e-6
 """The residual, in lengths of the machine or radians (per second), up to which a row counts as fulfilled."""
@@ -37,11 +37,12 @@ class Diagnosis:
     idle             rows that hold by themselves: zero at this state
     redundant        rows that others imply, together with those others: their multipliers are not determined
     determined       rows whose multipliers are
-    nearly           rows that are nearly dependent on the others, with what is left of each, relative to its size
+    nearly           rows that are nearly dependent on the others, with the remainder of each, relative to its size
     weakest          smallest singular value of the independent rows, divided by their sizes: 0 where rank is lost
     contradictory    rows that cannot hold together, with the residual of each
     violated         residuals that are not zero; a rate has "rate of " before its name
-    tolerance        what is left of a row, relative to its size, below which it counts as dependent
+    tolerance        rank tolerance: remainder of a row after elimination, relative to its natural size; below it the
+                     row counts as dependent
     """
 
     model: str
@@ -87,10 +88,11 @@ def diagnose(
     t: float = 0.0,
     rank_tolerance: float = TOLERANCE,
 ) -> Diagnosis:
-    """What the constraints of a model do at a state.
+    """The diagnosis of a model's constraints at a state: rank, freedoms, redundant and contradictory rows.
 
     q, v            the model's start unless given; else zero angles, identity quaternions, at rest
-    rank_tolerance  what is left of a row, relative to its size, below which it counts as dependent
+    rank_tolerance  remainder of a row after elimination, relative to its natural size; below it the row counts as
+                    dependent
     """
     check_model("diagnose", model)
     constraint_policy_of("diagnose", DEFAULT, rank_tolerance)

@@ -1,4 +1,4 @@
-"""The state a run starts from: what was given, else the model's own start, else zero; checked."""
+"""The state a run starts from: the one given, else the model's own start, else zero; checked."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Starts that fit the constraints: found, or refused by name."""
+"""Initial states: the nearest one that is consistent with the constraints, and checks of a given one."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,10 +17,11 @@ from polhode.scalar import Array, real_number
 from polhode.system.system import System
 
 ASIDE, ASIDE_TRIES, JUMP = 1e-8, 3, 1e-2
-"""How far aside of the start functions are looked at, how often, and which part of a derivative may not jump."""
+"""Trial points of the check that functions have a tangent at the start: their distance from it, their number, and the
+largest jump of a derivative, relative to it."""
 
 ROUNDS = 50
-"""Projections that are tried."""
+"""Projections at most, before a start counts as impossible to move onto the constraints."""
 
 
 class Consistent(NamedTuple):
@@ -45,7 +46,8 @@ def consistent_start(
 
     q, v       the model's start unless given
     tolerance  of residuals, in lengths of the machine or radians (per second)
-    rank_tolerance  what is left of a row, relative to its size, below which it counts as dependent
+    rank_tolerance  remainder of a row after elimination, relative to its natural size; below it the row counts as
+                    dependent
     keep       joints, or velocities by name, that stay just as given: "crank" keeps its coordinates and its rates,
                "q.crank" the first alone, "v.crank" the second; all others follow
     ->         `moved` says which rows were violated, and by how much
@@ -189,7 +191,7 @@ def _check_smooth(where: str, system: System, q: np.ndarray, v: np.ndarray, t: f
 
 
 def _residual(system: System, name: str, q: np.ndarray, v: np.ndarray, t: float) -> float:
-    """What a row misses: of positions if it is one of them, else of velocities."""
+    """The residual of a row: of positions if it is one of them, else of velocities."""
     positions, rates = system.constraint_residuals(q, v, t=t)
     k = system.constraint_names.index(name)
     return float(positions[k] if k < len(positions) else rates[k])

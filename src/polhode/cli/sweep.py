@@ -45,9 +45,9 @@ FAILED = 3
 def sweep(source: str | None, **asked: Any) -> None:
     """Run a model many times, its numbers drawn anew for each run, as STUDY.yaml says.
 
-    Writes every run into study.zarr, sums them up in summary.nc and draws report.html. A study that was killed goes on
-    with --resume, and ends in the same bits; --resume also mends what was damaged, and --verify only looks. Exit code:
-    0; 2 for wrong input, and for damage; 3 if no run came to its end; 130 after Ctrl-C.
+    Writes every run into study.zarr, sums them up in summary.nc and draws report.html. A study that was killed is
+    resumed with --resume, and ends in the same bits; --resume also mends what was damaged, and --verify only looks.
+    Exit code: 0; 2 for wrong input, and for damage; 3 if no run came to its end; 130 after Ctrl-C.
     """
     from polhode.ensemble.study_file import load_study
     from polhode.ensemble.sweep import sweep as run_study

@@ -59,7 +59,7 @@ class AbsoluteCoordinates(NamedTuple):
         """v̇ of the arguments of a call, and the multipliers of conditions, in their order.
 
         conditions  those of positions first
-        pull        what is taken from the b of each row
+        pull        Baumgarte's term of each row, subtracted from its b
         """
         tree, free = x.tree, absolute.free_bodies(x.tree)
         at = frames(tree, x.q)
@@ -79,16 +79,16 @@ class AbsoluteCoordinates(NamedTuple):
         b = Vec([*joints.b, *norms.b, *(value - p for value, p in zip(own.b, pull, strict=True))])
         M = Vec(spread(Vec(spread(M)).T))
         d = unit_scale(M)
-        held = len(joints.b) + len(norms.b)
-        sizes = [_length(row, d) / (FIRST if i < held else 1.0) for i, row in enumerate(A)]
+        added = len(joints.b) + len(norms.b)
+        sizes = [_length(row, d) / (FIRST if i < added else 1.0) for i, row in enumerate(A)]
         (found,) = by_multipliers(ConstrainedProblem(M, A, sizes, tolerance), [(_in_parameters(f, turns), b)])
         Vd = [y for k, turn in enumerate(turns) for y in (*found.a[7 * k : 7 * k + 3], *(2 * (turn @ _p(found.a, k))))]
         return ConstrainedSolution(
             P @ (Vec(Vd) - still),
-            Vec(found.multipliers[held:]),
-            found.rank - float(held),
-            Vec(found.dependent[held:]),
-            Vec(found.residual[held:]),
+            Vec(found.multipliers[added:]),
+            found.rank - float(added),
+            Vec(found.dependent[added:]),
+            Vec(found.residual[added:]),
         )
 
     def _rows(

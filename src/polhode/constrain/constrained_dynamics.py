@@ -41,7 +41,7 @@ from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, SharedFunction, Vec, identity, is_zero, iterate, jacobian, maximum, minimum, where
 from polhode.spatial import ORIGIN
 
-OFF = 10.0
+TOLERANCE_PER_VIOLATION = 10.0
 """The rank tolerance per violation, at most MOST: where positions are off by ε, rows that would be dependent differ by
 about ε, times lever ratios of the machine that a factor of 10 covers."""
 
@@ -61,7 +61,7 @@ of traced steps, rounded: they only decide which of two algorithms with one resu
 
 
 class Reactions(NamedTuple):
-    """What constraints do: multipliers λ (..., k) by row, their force Aᵀλ (..., nv), rank, dependent rows (..., k)."""
+    """Reactions: multipliers λ (..., k) by row, their force Aᵀλ (..., nv), rank, dependent rows (..., k)."""
 
     multipliers: Any
     generalized: Any
@@ -77,7 +77,7 @@ class Residuals(NamedTuple):
 
 
 class ConditionRows(NamedTuple):
-    """What constraints ask of accelerations: A v̇ = b, A (..., k, nv), b (..., k)."""
+    """Conditions on accelerations: A v̇ = b, A (..., k, nv), b (..., k)."""
 
     A: Any
     b: Any
@@ -128,7 +128,7 @@ class ConstrainedDynamics:
         return found._replace(b=found.b - self._pull(found)) if self.policy.baumgarte else found
 
     def _pull(self, rows: constraints.ConstraintRows) -> Vec:
-        """What Baumgarte's stabilisation takes from b."""
+        """Baumgarte's term of each row, subtracted from b."""
         if self.policy.baumgarte is None:
             return Vec([0.0] * len(rows.b))
         alpha, beta = self.policy.baumgarte
@@ -206,20 +206,20 @@ class ConstrainedDynamics:
 
         strict  where dependent rows contradict each other, velocities become NO_MOTION
         """
-        held, nothing = self.holonomic, Vec([0.0] * tree.nv)
-        is_large = held * tree.nv > UNROLLED
-        shared = self._correction(tree, t, q, v) if is_large and held == len(self.names) else None
+        holonomic, nothing = self.holonomic, Vec([0.0] * tree.nv)
+        is_large = holonomic * tree.nv > UNROLLED
+        shared = self._correction(tree, t, q, v) if is_large and holonomic == len(self.names) else None
 
         def corrected(q: Vec) -> tuple[Vec, Any]:
             if shared:
                 return kinematics.integrate(tree, q, shared(q, self.residuals(tree, t, q, v)[0]).change), True
             rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t))
-            sides, A = [(nothing, -rows.phi)], Vec(rows.A[:held])
+            sides, A = [(nothing, -rows.phi)], Vec(rows.A[:holonomic])
             change = self.by_fundamental_equation(tree, q, sides, A, self.tolerance(rows.phi))[0].a
             return kinematics.integrate(tree, q, change), True
 
         if not is_large:  # written out, so that there is a way back for adjoints
-            for _ in range(corrections if held else 0):
+            for _ in range(corrections if holonomic else 0):
                 q, _ = corrected(q)
         else:
             q = iterate(corrected, q, corrections)
@@ -233,7 +233,10 @@ class ConstrainedDynamics:
         if not strict:
             return q, new
         slow = max(unit / size for unit, size in zip(self.scales.units, self.scales.sizes, strict=True))
-        part, twice = CONTRADICTION + OFF * tolerance, new @ inverse.inverse_dynamics(tree, q, nothing, new, ORIGIN)
+        part, twice = (
+            CONTRADICTION + TOLERANCE_PER_VIOLATION * tolerance,
+            new @ inverse.inverse_dynamics(tree, q, nothing, new, ORIGIN),
+        )
         square, bound = residual @ residual, part * part * (twice + (1e-3 * slow) ** 2)
         return q, where(square > bound, Vec([NO_MOTION] * tree.nv), new)
 
@@ -269,11 +272,11 @@ class ConstrainedDynamics:
         steps = [kinematics.tangent(tree, q, Vec(change[:nq])) for change in changes]
         speeds = [Vec(change[nq:]) for change in changes]
         kept = _kept(rows.A, rows.b)
-        held, tolerance = [i for i in kept if i < self.holonomic], self.tolerance(rows.phi)
-        if len(held) == len(kept):
+        of_positions, tolerance = [i for i in kept if i < self.holonomic], self.tolerance(rows.phi)
+        if len(of_positions) == len(kept):
             found = self._admissible(tree, q, kept, rows.A, [*steps, *speeds], tolerance)
         else:
-            found = self._admissible(tree, q, held, rows.A, steps, tolerance)
+            found = self._admissible(tree, q, of_positions, rows.A, steps, tolerance)
             found += self._admissible(tree, q, kept, rows.A, speeds, tolerance)
         pairs = zip(found[: len(changes)], found[len(changes) :], strict=True)
         return [Vec((*kinematics.rate(tree, q, step), *speed)) for step, speed in pairs]
@@ -289,10 +292,10 @@ class ConstrainedDynamics:
         return admissible(ConstrainedProblem(self._metric(tree, q, A, sizes), A, sizes, tolerance), vectors)
 
     def tolerance(self, phi: Vec) -> Scalar:
-        """What is left of a dependent row, relative to its size, with this violation of the conditions.  BEYOND §5"""
+        """Rank tolerance of rows at positions that violate the conditions by phi.                    BEYOND §5"""
         off: Scalar = 0.0
         for value, unit in zip(phi, self.scales.units, strict=False):
-            off = maximum(off, abs(value) * (OFF / unit))
+            off = maximum(off, abs(value) * (TOLERANCE_PER_VIOLATION / unit))
         return maximum(minimum(off, MOST), self.policy.rank_tolerance) if phi else self.policy.rank_tolerance
 
     def constrained(

@@ -1,4 +1,4 @@
-"""How constraints are met and kept: the record that goes through compile, simulate and record, and its check."""
+"""The constraint policy (how constraints are met and kept): one record for compile, simulate, record; and its check."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,8 @@ from polhode.errors import InputError, message
 from polhode.scalar import is_real, one_of
 
 TOLERANCE = 1e-10
-"""What is left of a row, relative to its size, below which it counts as dependent on the others; unless given."""
+"""Rank tolerance: remainder of a row after elimination, relative to its natural size; below it the row counts as
+dependent. The default."""
 
 ENGINES = {
     "fundamental": "the fundamental equation of constrained motion; Udwadia (12), (45)",
@@ -17,12 +18,12 @@ ENGINES = {
     "null-space": "accelerations along a basis of what the conditions leave free; BEYOND §5",
     "absolute": "bodies with Euler parameters, joints and unit norms as constraints; BEYOND §4",
 }
-"""The ways to accelerations under constraints."""
+"""Engines: algorithms for accelerations under constraints."""
 
 DEFAULT = "fundamental"
 
 KEEPING = ("project", "baumgarte", "ggl", "index-3", "none")
-"""What keeps a run where its constraints hold."""
+"""Stabilisation: what keeps a run where its constraints hold."""
 
 BAUMGARTE = (5.0, 5.0)
 """α and β of Baumgarte's stabilisation, 1/s, unless given: violations fade in a fifth of a second."""
@@ -36,7 +37,7 @@ MOST = 1e-3
 
 @dataclass(frozen=True)
 class ConstraintPolicy:
-    """How constraints are met."""
+    """Constraint policy: engine, rank tolerance, stabilisation."""
 
     engine: str = DEFAULT
     """A name of ENGINES."""
@@ -58,7 +59,7 @@ DEFAULT_POLICY = ConstraintPolicy()
 def constraint_policy_of(
     where: str, engine: Any, rank_tolerance: Any, constraints: Any = KEEPING[0], baumgarte: Any = None
 ) -> ConstraintPolicy:
-    """How constraints are met and kept, as asked for; or an error: no such engine, a tolerance that is none."""
+    """The constraint policy of these options; or an error: no such engine, an invalid tolerance."""
     one_of(f"{where}, engine", engine, ENGINES, "no such engine")
     if not is_real(rank_tolerance) or not LEAST <= rank_tolerance <= MOST:
         expected = f"{LEAST:g} to {MOST:g}, relative to the size of a row"

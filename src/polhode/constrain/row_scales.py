@@ -16,7 +16,7 @@ from polhode.model.tree import GROUND
 from polhode.scalar import Vec
 from polhode.spatial import ORIGIN
 
-SAMPLES = 4
+SIZE_SAMPLES = 4
 """Configurations over which natural sizes are averaged: the start and three random ones, so that a start at which
 a mechanism is stretched out does not decide alone."""
 
@@ -47,7 +47,7 @@ def scales(model: Model, tree: Tree, found: tuple[ConstraintCondition, ...]) -> 
     conditions = ordered(found)
     rng, light = np.random.default_rng(0), False
     reaches: list[list[_Reach]] = []
-    for sample in range(SAMPLES):
+    for sample in range(SIZE_SAMPLES):
         turn = [rng.normal() if sample and e.kind.turns else 0.0 for e in tree.elements for _ in e.v]
         places = [a for e in tree.elements for a in e.v]
         step = np.zeros(tree.nv)

@@ -39,7 +39,8 @@ from polhode.scalar import (
 )
 
 TOLERANCE = 1e-10
-"""The part of a row, relative to its size, below which it counts as dependent on the others."""
+"""Rank tolerance: remainder of a row after elimination, relative to its natural size; below it the row counts as
+dependent."""
 
 SYMMETRY = 1e-9
 """How far a mass matrix may be from symmetric and from ≥ 0, relative to its diagonal."""

@@ -192,7 +192,7 @@ class Frozen:
 
 
 def distribution(where: str, given: Any) -> Distribution:
-    """A distribution of what a user gave: one of ours, one of SciPy's, or numbers, one for each run in turn."""
+    """The distribution of a value in `samples`: one of ours, one of SciPy's, or numbers, one for each run in turn."""
     if isinstance(given, (Normal, Uniform, LogUniform, Rotations, Listed, Grid, Frozen)):
         return given
     if callable(getattr(given, "ppf", None)) and not isinstance(given, type):

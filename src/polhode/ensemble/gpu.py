@@ -16,7 +16,7 @@ from polhode.simulation.batch_records import BatchSamples, SampleTimes
 from polhode.simulation.batch_run import MOST_STEPS, BatchLoop, BatchRun
 
 SHARE = 0.4
-"""Of the free memory of a device that one batch may take: slices of it are copied meanwhile, and others use it too."""
+"""Share of a device's free memory that one batch may take: slices of it are copied meanwhile, and others use it too."""
 
 LARGEST = 2**22
 """Runs of a batch, at most: some 16 times the threads that a large device holds, so that none of it waits."""
@@ -37,7 +37,7 @@ class GpuBatchRun:
         self._one = threading.Lock()
 
     def kernel(self, part: str) -> CudaKernel:
-        """A part of the run (its first state, steps, outputs) as a kernel of this device."""
+        """One function of a run (its first state, steps, outputs) as a kernel of this device."""
         if part not in self._kernels:
             self._kernels[part] = CudaKernel(fused(self.batch.graph(part)), part, fast=False)
         return self._kernels[part]

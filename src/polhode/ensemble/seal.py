@@ -35,7 +35,7 @@ FORMAT = 2
 """The version of seals and receipts."""
 
 MOST_RUNS = 2**40
-"""Runs of a study, whatever its user allows."""
+"""Runs of a study at most, whatever `max_runs` says."""
 
 PER_RUN, PER_CHUNK = 1200, 2**20
 """Largest size of a receipt in bytes: for each run (the reason of its failure), and for all else."""

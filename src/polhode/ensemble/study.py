@@ -20,7 +20,7 @@ from polhode.model.user_kinds import user_kinds
 from polhode.simulation.option_table import RUN_OPTIONS
 from polhode.simulation.run_options import RunOptions
 
-SAMPLES = 101
+STUDY_SAMPLES = 101
 """Samples of each run of a study that says nothing of them."""
 
 

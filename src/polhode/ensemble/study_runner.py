@@ -14,7 +14,7 @@ from polhode.ensemble.check_names import check_study_names
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
 from polhode.ensemble.parameter_values import ParameterValues
 from polhode.ensemble.parameters import FORCE, START, StudyParameters, impossible
-from polhode.ensemble.study import SAMPLES, Study, is_text, told
+from polhode.ensemble.study import STUDY_SAMPLES, Study, is_text, told
 from polhode.ensemble.user_functions import UserFunctions
 from polhode.errors import InputError, PolhodeError, message
 from polhode.integrate.methods import method_named
@@ -98,9 +98,9 @@ class StudyRunner:
         duration, options = self.scenario.duration, self.scenario.options
         if options.step is not None:
             steps = round(duration / options.step)
-            every = min(options.every or max(1, -(-steps // (SAMPLES - 1))), max(steps, 1))
+            every = min(options.every or max(1, -(-steps // (STUDY_SAMPLES - 1))), max(steps, 1))
             return equal_steps(duration, options.step, every)
-        times = options.times if options.times is not None else np.linspace(0, duration, SAMPLES)
+        times = options.times if options.times is not None else np.linspace(0, duration, STUDY_SAMPLES)
         return controlled_steps(times.tolist(), options.tolerance)
 
     def _batch_spec(self) -> BatchSpec:

@@ -27,7 +27,7 @@ ROOM = 128 * 2**20
 """Bytes that the columns of one pass for quantiles may take."""
 
 PASSES = 16
-"""Passes over the runs for the quantiles of one array; where more would be needed, fewer runs are looked at."""
+"""Passes over the runs for the quantiles of one array; where more would be needed, fewer runs are read."""
 
 SURE = 1.959963984540054
 """Standard deviations to each side that hold 95 % of a normal distribution."""
@@ -174,7 +174,7 @@ def _joined(total: RunningMoments | None, rows: np.ndarray) -> RunningMoments | 
 
 
 def _quantiles(array: "xr.DataArray", quantiles: tuple[float, ...]) -> tuple[np.ndarray, int]:
-    """Quantiles (quantiles, columns), some columns in a pass; and how many runs were looked at."""
+    """Quantiles (quantiles, columns), some columns in a pass; and how many runs were read."""
     runs, columns = array.sizes["run"], int(np.prod(array.shape[1:], dtype=int))
     looked_at = min(runs, max(1, PASSES * ROOM // (8 * columns)))
     wide = max(1, min(columns, ROOM // (8 * looked_at)))

@@ -31,7 +31,7 @@ SECONDS = {"here": 0.5, "cluster": 2.0}
 """Seconds that one chunk of runs should take: short enough to lose little, long enough to hide what a chunk costs."""
 
 ON_GPU = 16
-"""A chunk on a GPU may have so many times the bytes of one on a processor: more runs are in flight there."""
+"""A chunk on a GPU may have so many times the bytes of one on a processor: it computes more runs at a time."""
 
 PROBE = 5e-3
 """Seconds that a few runs are tried for, to tell what one costs."""
@@ -57,6 +57,10 @@ def sweep(
     {options}
     progress       a function of `News`, called now and then; True: lines on stderr
     runs, seed, …  see `Study`
+
+    Options of `simulate` that it takes: duration, step, method, tolerance, every and norm; `times` is the number of
+    samples. Constraints are met by the default policy: the fundamental equation, and a projection after each step. A
+    run whose start violates them has the status "refused".
     """
     check_keywords("sweep", SweepKeywords, options)
     own: dict[str, Any] = {name: value for name, value in options.items() if name in SWEEP_OPTIONS}

@@ -4,18 +4,18 @@ import math
 from typing import Any, NamedTuple
 
 from polhode.ensemble.seal import MOST_RUNS
-from polhode.ensemble.study import SAMPLES, Study
+from polhode.ensemble.study import STUDY_SAMPLES, Study
 from polhode.errors import InputError, message
 from polhode.simulation.option_table import DURATION
 
 MOST_STEPS = 2**53
-"""Equal steps of one run, whatever its user allows: beyond, times are no longer told apart."""
+"""Equal steps of one run at most, whatever `max_steps` says: beyond, doubles cannot tell their times apart."""
 
 CHUNK_BYTES = 64 * 2**20
 """Approximate bytes of the arrays of one chunk of runs."""
 
 MOST_TOGETHER = 65536
-"""Runs of a chunk, unless its user says otherwise."""
+"""Runs of a chunk at most, unless `chunk` is given."""
 
 
 class Work(NamedTuple):
@@ -78,10 +78,10 @@ def _samples(study: Study, steps: float) -> float:
     every, times = study.every, study.times
     if math.isnan(steps):
         if times is None:
-            return SAMPLES
+            return STUDY_SAMPLES
         return float(len(times)) if hasattr(times, "__len__") else max(_positive(times), 2.0)
     if every is None:
-        return min(steps, SAMPLES) + 1
+        return min(steps, STUDY_SAMPLES) + 1
     return math.floor(steps / max(_positive(every), 1.0)) + 2.0
 
 

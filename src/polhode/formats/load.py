@@ -26,7 +26,7 @@ def load(
     """A model from a file, or a bundled one by name.
 
     source    a path ending in .urdf, .xml, .yaml or .yml; or a name such as "heavy-top", "chain-7"
-    base      of a URDF: "fixed" puts its root on the world, "free" lets it fly
+    base      of a URDF: "fixed" puts its root on the world, "free" puts it on a free joint
     mimic     of a URDF: "constrain" keeps mimic joints as constraints, "free" leaves them free
     packages  of a URDF or MJCF: folders in which package://NAME is looked for
     """

@@ -71,7 +71,7 @@ def load_urdf(
 ) -> Model:
     """The model of a URDF file, or of a text that begins with "<".
 
-    base      "fixed": the root link is fixed to the world, by a joint "root_joint"; "free": it flies.
+    base      "fixed": the root link is fixed to the world, by a joint "root_joint"; "free": by a free joint.
               A root link named "world" is the world itself.
     mimic     "constrain": joints that follow another give a "mimic" constraint; "free": they move on their own
     packages  folders in which package://NAME is looked for, before those above the file

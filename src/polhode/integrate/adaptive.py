@@ -7,6 +7,7 @@ import numpy as np
 from polhode.errors import InputError, IntegrationError, message
 from polhode.integrate.chart import raw
 from polhode.integrate.method import Machine, Method, Rhs
+from polhode.integrate.methods import ADAPTIVE
 from polhode.scalar import Scalar, Vec, exp, log, maximum, minimum, sqrt, square, where
 
 SAFETY = 0.9
@@ -48,7 +49,7 @@ def _scale(x: Vec, other: Vec, tolerance: Scalar) -> Vec:
 
 def _estimator(method: Method) -> int:
     if method.error_order is None:
-        fix = "Take a fixed step, or an adaptive method: dop853, dopri54, bs32."
+        fix = f"Take a fixed step, or an adaptive method: {', '.join(ADAPTIVE)}."
         found = f"'{method.name}', which estimates no error"
         raise InputError(message("step control", "the method cannot be controlled", found, "an embedded pair", fix))
     return method.error_order

@@ -38,7 +38,7 @@ class IndependentRows:
         return Vec(found)
 
     def equations(self, residuals: Any, multipliers: Vec, rows: Sequence[int]) -> list[Scalar]:
-        """What is to be zero, for each of some rows: its residual; its multiplier where others imply it."""
+        """The equations of some rows: each residual; or, where others imply the row, its multiplier; all to be zero."""
         return [where(self.dependent[i] == 1.0, multipliers[i], residuals[i]) for i in rows]
 
 

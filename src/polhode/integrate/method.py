@@ -27,7 +27,7 @@ Project = Callable[[Vec], Vec]
 
 
 def fixed_step(rule: Rule, rhs: Rhs, x: Vec, h: float, steps: int, project: Project | None = None) -> list[Vec]:
-    """The states at t = 0, h, 2h, …, `steps` h, projected after each step if asked."""
+    """The states at t = 0, h, 2h, …, `steps` h, projected after each step if `project` is given."""
     states = [x]
     for k in range(steps):
         x = rule(rhs, k * h, x, h).x
@@ -142,7 +142,7 @@ class Method:
     error_order: int | None = None
     """Order of the embedded rule that the error is estimated with; None: no estimate, fixed steps."""
     start: Start | None = None
-    """The memory of the first step, where steps carry one on."""
+    """The memory of the first step, for methods whose steps hand one to the next."""
     on_group: bool = False
     """Whether quaternions are turned, never added, so that the method itself keeps their length."""
 

@@ -10,6 +10,9 @@ from polhode.integrate.structure import STRUCTURE
 METHODS: dict[str, Method] = {method.name: method for method in (*EXPLICIT, *LIE, *STRUCTURE, *IMPLICIT)}
 """Every method of integration."""
 
+ADAPTIVE = tuple(name for name, method in METHODS.items() if method.adaptive)
+"""The methods that control their own step size."""
+
 methods = METHODS
 """The same, as `ph.methods`."""
 

@@ -21,7 +21,7 @@ Residual = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 
 
 class Reached(NamedTuple):
-    """The states at the times reached, how often the function was asked, and what stopped it ("": nothing)."""
+    """The states at the times reached, how often the function was called, and what stopped it ("": nothing)."""
 
     states: np.ndarray
     evaluations: int

@@ -217,7 +217,7 @@ class Recorder(Loops):
         self._ended(For(variable.name, Index.of(start), Index.of(stop), down, body))  # type: ignore[arg-type]
 
     def repeat(self, limit: Place, go: Cell) -> Iterator[None]:
-        """A loop that goes on while a cell is not 0 after it, at most `limit` times."""
+        """A loop that repeats while a cell is not 0 after it, at most `limit` times."""
         body = self._begun()
         yield None
         self._ended(While(Index.of(limit), go, body))  # type: ignore[arg-type]

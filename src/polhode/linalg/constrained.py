@@ -35,8 +35,8 @@ class ConstrainedSolution(NamedTuple):
 
 
 class ConstrainedProblem(NamedTuple):
-    """A metric M > 0 (n×n), conditions A (k×n), their natural sizes as rows of A K⁻ᵀ, M = K Kᵀ, and a tolerance:
-    the part of a row, relative to its size, at and below which it counts as dependent on the others."""
+    """A metric M > 0 (n×n), conditions A (k×n), their natural sizes as rows of A K⁻ᵀ, M = K Kᵀ, and a
+    rank tolerance: remainder of a row after elimination, relative to its size; at and below it the row is dependent."""
 
     M: Vec
     A: Vec

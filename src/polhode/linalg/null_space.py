@@ -2,7 +2,7 @@
 
     A P = L Qᵀ,  Q = (Y N):   a = Y z + N w,   L z = b,   NᵀMN w = Nᵀ(f − M Y z),   Lᵀλ = Yᵀ(M a − f)   BEYOND §5
 
-Rows are reflected one by one, that with most left first; what is left of a dependent row is below the tolerance.
+Rows are reflected one by one, that with most left first; the remainder of a dependent row is below the tolerance.
 M may be singular where a is unique: NᵀMN > 0.
 """
 

@@ -53,7 +53,7 @@ class RowConditions(NamedTuple):
     c: Any
     """k rows of m; overwritten."""
     tolerance: Any
-    """(1)  the length of what is left of a row, at and below which it counts as dependent on the others."""
+    """(1)  Rank tolerance: length of the remainder of a row, at and below which it counts as dependent."""
     y: Any
     """m rows of n."""
     multipliers: Any
@@ -136,7 +136,7 @@ def shortest(B: Vec, c: Vec, tolerance: Any, unrolled: int = UNROLLED) -> Shorte
 
     B          k rows of n, each divided by its natural size
     c          k numbers, divided likewise
-    tolerance  the length of what is left of a row, at and below which it counts as dependent on the others
+    tolerance  length of the remainder of a row after elimination, at and below which it counts as dependent
     """
     k, n = len(B), len(B[0]) if B else 0
     flat = [x for row in B for x in row]

@@ -13,7 +13,7 @@ from polhode.errors import GimbalLockError, IntegrationError
 from polhode.papers.single_body import FormMotion, check_times, motion, operations, reference
 from polhode.quaternion import angle_between, normalise, rate
 
-SAMPLES = 101
+INSTANTS = 101
 """Instants of the reference motion at which accelerations and multipliers are compared."""
 
 START = (0.8660254037844387, 0.5, 0.0, 0.0)
@@ -95,7 +95,7 @@ def compare(
     check_times(duration, step)
     body = body or SingleBody.make((1.0, 2.0, 3.0), (0.3, 2.0, 0.4), START)
     chosen = [forms[name] for name in (names or forms)]
-    truth = reference(body, np.linspace(0.0, duration, SAMPLES))
+    truth = reference(body, np.linspace(0.0, duration, INSTANTS))
     truth = truth._replace(p=normalise(truth.p))
     rows, multipliers = [], {}
     done: dict[tuple, tuple[FormResult, np.ndarray | None]] = {}

@@ -107,7 +107,7 @@ def grade(
     tolerance  of each step, relative and absolute; None: fixed steps
     conserved  what should stay; None: the energy
     steps      how many; None: as many as there are samples
-    model      for its joints' limits; None: not looked at
+    model      for its joints' limits; None: not checked
     residuals  what should be zero, by name
     error      estimate of the error by a second run, `error_estimate`
     condition  how much the motion magnifies errors, at least 1; None: 1 + 1/max|v|, since the tolerance is absolute too

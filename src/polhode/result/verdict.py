@@ -13,7 +13,7 @@ GOOD, LOOSE, FAILED, NOTE = "good", "loose", "failed", "note"
 """The verdicts, from best to worst; a note says something and judges nothing."""
 
 WIDTH = 80
-"""Of the text of a grade, in characters."""
+"""Width of the text of a grade, in characters."""
 
 NUMBERS = ("value", "threshold", "limit")
 """The fields of a Check that hold numbers."""

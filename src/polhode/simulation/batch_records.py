@@ -1,4 +1,4 @@
-"""Many runs of one model: what they are asked for, when they are sampled, what comes of them."""
+"""Records of a batch of runs: its specification, its sample times, its samples."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ class BatchSpec:
     numbers     paths of the model's numbers that each run has its own of
     free        further names, which only user functions see
     outputs     by name, functions of (t, q, v, numbers by name), sampled along with the state
-    identity    what makes the user functions the same again; "": nothing does, and no kernel is kept on disk
+    identity    text that identifies the user functions; "": none can, and no kernel is kept on disk
     """
 
     run: RunSpec
@@ -47,7 +47,7 @@ def takes_numbers(function: Any) -> bool:
 
 
 class TreeOutput(NamedTuple):
-    """An output that asks the machine itself, such as its energy."""
+    """An output computed from the tree, such as its energy."""
 
     function: Callable[[Tree, Vec, Vec], Scalar]
 

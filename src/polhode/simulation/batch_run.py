@@ -2,7 +2,8 @@
 
 One kernel serves all runs: what differs from run to run (masses, gains, starts) it reads from a row of its own.
 Every lane does the same operations at every width and rounds alike, so a run has the same bits wherever it
-stands and whoever runs beside it; a lane that ends (a fault, an event) keeps its state and leaves the others alone.
+stands and whichever runs are beside it; a lane that ends (a fault, an event) keeps its state and does not affect the
+others.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +33,7 @@ from polhode.simulation.inputs import PD, Sampled, law_of
 from polhode.simulation.run_loop import LOOKS
 from polhode.system.identity import identity_text
 
-OFF = 1e-6
+START_TOLERANCE = 1e-6
 """Distance of a start from the constraints, relative to 1 + its largest number, above which it is refused."""
 
 MOST_STEPS = 10_000_000
@@ -76,7 +77,7 @@ class BatchRun:
 
     @property
     def at_once(self) -> int:
-        """Steps of each run that compiled code takes before its user is looked at."""
+        """Steps of each run that compiled code takes between checks for Ctrl-C."""
         return step_state.at_once(self.nv, TOGETHER)
 
     def place(self, path: str) -> str:
@@ -157,7 +158,7 @@ class BatchRun:
         return {"p": (len(self.names),)} if self.names else {}
 
     def graph(self, part: str) -> Graph:
-        """The graph of a part: "first", "advance", "inside", "observed", or "nearest" where there are constraints."""
+        """The graph of one function: "first", "advance", "inside", "observed"; "nearest" only with constraints."""
         width, state = (self.compiled.width,), {"q": (self.nq,), "v": (self.nv,)}
         settings = ("count", "h", "origin") if self.fixed else ("target", "tolerance", "end", "longest")
         functions: dict[str, tuple[Callable[..., Any], dict, tuple[str, ...]]] = {
@@ -178,7 +179,7 @@ class BatchRun:
         return trace(traced, **shapes)
 
     def kernel(self, part: str, width: int | None = None) -> Kernel:
-        """A part, compiled for all lanes of this processor, or for fewer."""
+        """The kernel of one function of `graph`, for all SIMD lanes of this processor, or for fewer."""
         title = f"{self.model.name}: {part} of many {self.compiled.spec.method.name}"
         return kernel_for(self._key(part), lambda: self.graph(part), title, width)
 
@@ -195,7 +196,7 @@ class BatchRun:
 
     @cached_property
     def kernels(self) -> dict[str, Kernel]:
-        """All parts that runs need."""
+        """The kernels that runs need, by the names of `graph`."""
         wanted = ["first", "advance"]
         wanted += ["inside"] if self.spec.run.crossings else []
         wanted += ["observed"] if self.outputs else []
@@ -211,12 +212,12 @@ class BatchRun:
         BoundKernel(self.kernel("nearest"), n, given, [there])()
         here = np.concatenate([q, v], axis=1)
         with np.errstate(all="ignore"):
-            return ~(abs(there - here).max(axis=1) <= OFF * (1 + abs(here).max(axis=1)))
+            return ~(abs(there - here).max(axis=1) <= START_TOLERANCE * (1 + abs(here).max(axis=1)))
 
     # running
 
     def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: SampleTimes, threads: int = 1) -> BatchSamples:
-        """Follow n runs from q (n, nq), v (n, nv) with numbers p (n, P), by some threads, in the same bits by any."""
+        """The samples of n runs from q (n, nq), v (n, nv) with numbers p (n, P); same bits by any number of threads."""
         found = self.empty(len(q), timing)
         self.kernels  # noqa: B018 - compiled before threads ask for them
 
@@ -232,7 +233,7 @@ class BatchRun:
         return found
 
     def empty(self, n: int, timing: SampleTimes, fill: bool = True) -> BatchSamples:
-        """Room for n runs; samples NaN unless they are filled anyhow."""
+        """Arrays for n runs; fill: samples begin as NaN, which callers that write all of them do not need."""
         samples, sizes = len(timing.times), (self.nq, self.nv, len(self.outputs))
         q, v, outputs = (np.empty((n, samples, size)) for size in sizes)
         for array in (q, v, outputs) if fill else ():
@@ -243,7 +244,7 @@ class BatchRun:
 
 
 class BatchLoop:
-    """Some runs under way: two tables of step states, each computed from the other in turn."""
+    """Runs in progress: two tables of step states, each computed from the other in turn."""
 
     def __init__(self, batch: BatchRun, p: np.ndarray, timing: SampleTimes, found: BatchSamples) -> None:
         self.batch, self.timing, self.found, compiled = batch, timing, found, batch.compiled
@@ -256,7 +257,7 @@ class BatchLoop:
 
     @cached_property
     def steps(self) -> list[BoundKernel]:
-        """From one table to the other, and back."""
+        """The step kernels: from the first table to the second, and back."""
         advance, given = self.batch.kernels["advance"], [*self.given, *self.settings]
         return [
             BoundKernel(advance, self.n, [self.tables[k], *given], [self.tables[1 - k], *self.state]) for k in range(2)
@@ -264,7 +265,7 @@ class BatchLoop:
 
     @cached_property
     def observe(self) -> tuple[list[np.ndarray], BoundKernel]:
-        """Room for time, q, v and outputs; and what fills the last from the others."""
+        """Arrays for time, q, v and outputs; and the kernel that computes the outputs from the others."""
         batch, n = self.batch, self.n
         room = [np.zeros(()), *(np.empty((n, size)) for size in (batch.nq, batch.nv, len(batch.outputs)))]
         return room, BoundKernel(batch.kernels["observed"], n, [*room[:3], *self.given], [room[3]])
@@ -334,7 +335,7 @@ class BatchLoop:
             found.q[there, sample], found.v[there, sample] = q[there], v[there]
 
     def close(self) -> None:
-        """Note how each run ended, and remove samples after its end."""
+        """Record how each run ended, and remove samples after its end."""
         field, table, found, timing = self.batch.compiled.field, self.table, self.found, self.timing
         found.status[:], found.accepted[:] = field(table, "status"), field(table, "accepted")
         end = found.accepted * timing.h if self.batch.fixed else field(table, "t")

@@ -35,7 +35,7 @@ from polhode.system.identity import identity_text
 from polhode.system.quantity import SystemSpec
 
 SHORT = 1e-6
-"""A first step, s, where the acceleration at the start tells none."""
+"""A first step, s, where the acceleration at the start suggests none."""
 
 UNBOUNDED = 1e50
 """A state with a larger number has diverged by itself: no input is to blame."""
@@ -51,7 +51,7 @@ can; a larger one is one routine that all stages call, compiled once."""
 
 @dataclass(frozen=True)
 class RunSpec:
-    """What is compiled: a model under inputs, by a method, watching for crossings."""
+    """The specification of compiled steps: a model under inputs, a method, crossings to watch for."""
 
     model: Model
     method: Method
@@ -66,7 +66,7 @@ class RunSpec:
     held: bool = False
     """Whether forces are held over each segment of the run."""
     policy: ConstraintPolicy = DEFAULT_POLICY
-    """How constraints are met."""
+    """Constraint policy: engine, rank tolerance, stabilisation."""
 
 
 class CompiledRun:
@@ -84,7 +84,7 @@ class CompiledRun:
         self.raised = ""
         """What a user function raised during the run, and where."""
         self.in_python = driven.untraceable()
-        """Why steps run in Python, one reason for each user function; none: they are compiled."""
+        """Why steps run in Python, one reason for each user function; empty: they are compiled."""
         if self.in_python and self.constrained and spec.policy.keeping in CONSTRAINED_METHODS:
             fix = "Write it on generic scalars (polhode.sin, polhode.where, …), or take constraints='project'."
             where = f"simulate, constraints {spec.policy.keeping!r}"
@@ -133,7 +133,7 @@ class CompiledRun:
 
     @cached_property
     def _acceleration(self) -> ChosenDynamics:
-        """How v̇ is computed."""
+        """The algorithm of v̇."""
         spec = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained)
         return chosen_dynamics(catalogue.forward_dynamics, spec)
 
@@ -154,7 +154,7 @@ class CompiledRun:
         )
 
     def _on_floats(self, x: Arguments) -> Vec:
-        """v̇ under constraints of plain numbers: conditions are derived from a graph, so a kernel is asked."""
+        """v̇ under constraints of plain numbers: conditions are derivatives of a graph, so a kernel computes them."""
         return Vec(self.driven.system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
 
     def _project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
@@ -349,7 +349,7 @@ class CompiledRun:
 
     @property
     def _key(self) -> str:
-        """Text that tells the kernel from others; "": there are user functions, which no text tells."""
+        """Text that tells the kernel from others; "": there are user functions, which no text identifies."""
         model, spec = identity_text(self.model), self.spec
         if not model or spec.crossings or not (self.driven.law_text or spec.held):
             return ""

@@ -21,7 +21,7 @@ from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.system import System
 
 AHEAD = 1e-9
-"""How far ahead, relative to the time, a constraint is looked at where a run cannot go on."""
+"""How far ahead, relative to the time, constraints are evaluated after a run has failed."""
 
 
 class DrivenModel:
@@ -39,14 +39,14 @@ class DrivenModel:
         self.tree, self.constrained = make_tree(model), constrained_dynamics(model, policy)
         zero = np.array(model.zero)
         self.law, self.law_text = law_of(model, self.tree, tau, zero)
-        """The generalised forces of (t, q, v), if any; and what makes them the same again, "" if nothing tells."""
+        """The generalised forces of (t, q, v), if any; and a text that identifies them, "" if none can."""
         self.inputs = named_inputs(model, tau, self.law)
         if not self.constrained:
             check_mass_matrix("simulate", model, self.tree)
         self._try(*(start or (zero, np.zeros(model.nv))))
 
     def _try(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Ask the user's functions once, at the start, so that a mistake is told before the run."""
+        """Call the user functions once, at the start, so that a mistake is reported before the run."""
         state = 0.0, Vec(q.tolist()), Vec(v.tolist())
         asked: list[tuple[str, Callable[[], Any], int]] = [(f, partial(g, *state), 1) for f, g in self.inputs]
         asked += [(f"event '{c.name}'", partial(c.function, *state), 0) for c in self.crossings]
@@ -64,14 +64,14 @@ class DrivenModel:
                 raise InputError(message(where, "not finite at the start", str(found.tolist())[:80], "finite numbers"))
 
     def untraceable(self) -> list[str]:
-        """Why functions of the user's cannot be compiled, one reason each."""
+        """Why user functions cannot be compiled, one reason each."""
         crossings = [(f"event '{c.name}'", c.function) for c in self.crossings]
         found = [traceable(self.model, function, what) for what, function in (*self.inputs, *crossings)]
         return [reason for reason in found if reason]
 
     @cached_property
     def system(self) -> System:
-        """The same model as a System, for what is asked of it besides the run."""
+        """The same model as a System, for quantities besides those of the run."""
         policy = self.policy
         return System(
             self.model, engine=policy.engine, rank_tolerance=policy.rank_tolerance, baumgarte=policy.baumgarte

@@ -13,7 +13,7 @@ from polhode.simulation.run_records import Event, Position, Segment
 from polhode.simulation.step_state import Crossing, crossed
 
 HALVINGS = 60
-"""Of a step, to find an event in it: to 2⁻⁶⁰ of the step, finer than doubles tell times within it apart."""
+"""Bisections of a step to find an event in it: to 2⁻⁶⁰ of the step, finer than doubles tell times within it apart."""
 
 
 def located(crossing: Crossing, before: Any, value: Callable[[Any], Any], whole: Any = 1.0) -> Any:

@@ -18,7 +18,7 @@ DURATION = 10.0
 METHOD = "dop853"
 """The method of a run, where neither the call nor the model's start names one."""
 
-SAMPLES = 1001
+RUN_SAMPLES = 1001
 """Samples of a run that says nothing else, its start and its end among them."""
 
 MAX_BYTES_ON_DISK = 2**36
@@ -98,7 +98,8 @@ RUN_OPTIONS: dict[str, Option] = {
     ),
     "rank_tolerance": Option(
         1e-10,
-        "remainder of a constraint row, relative to its size, below which it counts as dependent",
+        "remainder of a constraint row after elimination, relative to its natural size; below it the row counts as\n"
+        "dependent",
         Flag("Of dependent rows of constraints.", "number"),
     ),
     "constraints": Option(

@@ -54,7 +54,7 @@ CHUNK = 2**24
 """Bytes of a chunk with everything that is observed of its samples, about."""
 
 Progress = Callable[[float, float, int], None]
-"""Called with the part of the run that is done, the time reached, and the steps taken."""
+"""Called with the part of the run that is done, the time reached, and the number of steps."""
 
 
 @takes_options(RUN_OPTIONS, MotionKeywords, {"max_bytes": MAX_BYTES_ON_DISK})
@@ -199,7 +199,7 @@ def _name(function: Any) -> str:
 
 
 class Recording:
-    """One run that is written to disk as it goes."""
+    """One run, written to disk while it runs."""
 
     def __init__(self, run: Run, store: RunStore, checkpoint: float) -> None:
         assert isinstance(run.stepper, RunLoop)  # the others keep no checkpoints
@@ -308,7 +308,7 @@ class Recording:
     def _flush(self, until: int) -> None:
         """Write what is pending up to a number of samples as a chunk.
 
-        Ctrl-C may come between any two lines: the store itself tells what is in it.
+        Ctrl-C may come between any two lines: the store itself records what it holds.
         """
         done = [block for end, block in self.pending if self.store.rows < end <= until]
         if done:

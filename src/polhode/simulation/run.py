@@ -33,7 +33,7 @@ Progress = Callable[[float, float], None]
 
 
 def stepper_of(scenario: Scenario, warn: bool = True) -> Stepper:
-    """What follows the motion of a scenario: a published form, SUNDIALS, or the own loop."""
+    """The stepper of a scenario: a published form, SUNDIALS, or the run loop."""
     if scenario.options.form:
         return FormRun(scenario)
     return SundialsRun(scenario) if scenario.method in SUNDIALS else RunLoop(scenario, warn)
@@ -52,14 +52,14 @@ class Run:
         self.kept: list[Samples] = []
 
     def replayed(self, where: str) -> ReplayedRun:
-        """The run as derivatives follow it again, or an error."""
+        """The run whose steps derivatives replay, or an error."""
         if not isinstance(self.stepper, RunLoop):
             found, fix = f"method '{self.scenario.method}'", "Take a method of ph.methods, without form=."
             raise InputError(message(where, "no derivatives of such a run", found, "steps of our own", fix))
         return replayed(self.stepper.compiled, self.scenario, where)
 
     def blocks(self, progress: Progress | None = None) -> Iterator[Samples]:
-        """Run, block by block; Ctrl-C ends the run with what there is."""
+        """Run, block by block; Ctrl-C ends the run with the samples so far."""
         at = self.stepper.position
         try:
             for block in self.stepper:
@@ -137,7 +137,7 @@ class Run:
 
     @property
     def _tolerance(self) -> float | None:
-        """Of steps under control; None with equal steps."""
+        """The tolerance of controlled steps; None with equal steps."""
         return None if self.options.fixed else self.options.tolerance
 
     def conserved(self) -> Conserved:
@@ -148,7 +148,7 @@ class Run:
         return Conserved(False, (), (), found.mass, found.length, "resets at events") if resets else found
 
     def facts(self, mark: Grade | None, model_text: str) -> Facts:
-        """What made the run, and how it ended."""
+        """Provenance of the run, and how it ended."""
         ending = self.stepper.ending
         return Facts(
             method=self.scenario.method,
@@ -178,7 +178,7 @@ class Run:
 
     @cached_property
     def _constraint_facts(self) -> dict[str, str | float]:
-        """How constraints were met and kept, rows that are idle, how the start was moved; nothing for a tree."""
+        """Constraint policy, rows that are idle, violations of a start that was moved; nothing for a tree."""
         if not self.driven.constrained:
             return {}
         policy = self.stepper.policy

@@ -1,6 +1,6 @@
 """A run from its start to its end: step states in blocks, samples, events and faults.
 
-Compiled code fills blocks of step states; between blocks Python looks at the clock, at events and at its user.
+Compiled code fills blocks of step states; between blocks Python reads the clock, locates events and checks for Ctrl-C.
 """
 
 import time
@@ -22,7 +22,7 @@ from polhode.simulation.run_records import Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
 
 BLOCK_SECONDS = 0.2
-"""How long compiled code may run between looks at the clock and for Ctrl-C: a user waits no longer for an answer."""
+"""Seconds that compiled code may run between checks of the clock and for Ctrl-C: the longest wait after Ctrl-C."""
 
 MOST_STATES = 4096
 """Step states of one block at most: its table stays within a few megabytes."""
@@ -88,7 +88,7 @@ class RunLoop:
 
     @property
     def can_resume(self) -> bool:
-        """Whether a run may be resumed from its position: it follows the last sample, no event is half dealt with."""
+        """Whether a run may be resumed from its position: it follows the last sample, and no event is pending."""
         packed = self.position.packed
         return packed is not None and float(self.compiled.field(packed, "status")) == step_state.GOING
 
@@ -123,7 +123,7 @@ class RunLoop:
         return self._samples(np.array([at.t]), at.q[None], at.v[None], np.array([np.nan]))
 
     def _still(self) -> Iterator[Samples]:
-        """A machine without a joint that moves."""
+        """The samples of a machine without a joint that moves."""
         at = self.position
         for segment in self.segments[at.segment :]:
             times = segment.samples[:]
@@ -131,7 +131,7 @@ class RunLoop:
             yield from self._given(times, np.tile(at.q, (n, 1)), np.tile(at.v, (n, 1)), np.full(n, np.nan))
 
     def _ask(self, segment: Segment) -> None:
-        """Ask for the forces that are held from now on: a sampled controller, or a table."""
+        """Evaluate the forces that are held from now on: those of a sampled controller, or of a table."""
         at, tau, nv = self.position, self.compiled.spec.tau, self.compiled.model.nv
         function: Any = tau.function if isinstance(tau, Sampled) else self.compiled.law
         name = f"controller '{getattr(function, '__name__', type(function).__name__)}'"
@@ -151,7 +151,7 @@ class RunLoop:
             self._failed(f"{name} {wrong}")
 
     def _packed_start(self, segment: Segment, t: float, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> np.ndarray:
-        """The first step state of a run from a state; what was counted goes on.  h: the step to try, 0 if not known"""
+        """The first step state of a run from a state; step counts are kept.  h: the step to try, 0 if not known"""
         compiled, level = self.compiled, self.position.level
         if compiled.spec.fixed:
             return compiled.start(t, q, v, segment.h, level)
@@ -165,7 +165,7 @@ class RunLoop:
     # blocks of step states
 
     def _block(self, left: int) -> int:
-        """Step states of the next block: as many as the clock allows."""
+        """Step states of the next block: as many as fit into BLOCK_SECONDS."""
         return max(1, min(left, MOST_STATES, int(self._rate * BLOCK_SECONDS)))
 
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
@@ -210,7 +210,7 @@ class RunLoop:
                 return
 
     def _check_work(self) -> None:
-        """End a run that has taken more steps, or passed more events, than it may; or will, at its present pace."""
+        """End a run with more steps or events than its limits allow, or that would have at its present pace."""
         ending, at = self.ending, self.position
         count = ending.accepted + ending.rejected
         if at.t >= self.segments[-1].end:
@@ -234,7 +234,7 @@ class RunLoop:
         return float(self.compiled.field(self.position.packed, "accepted"))
 
     def _last_sample(self, segment: Segment) -> float:
-        """The time up to which samples of a segment were given away before it was interrupted."""
+        """The time of the last sample of a segment that was delivered before the interruption."""
         given = self.position.sample - sum(len(s.samples) for s in self.segments[: self.position.segment])
         return float(segment.samples[given - 1]) if given > 0 else segment.begin
 
@@ -283,7 +283,7 @@ class RunLoop:
         return Samples(np.array(times), q.copy(), v.copy(), np.array(sizes), held)
 
     def _note(self, segment: Segment | None = None) -> None:
-        """Read time, state and counts off the step state."""
+        """Copy time, state and counts from the step state."""
         at, compiled, ending = self.position, self.compiled, self.ending
         assert at.packed is not None
         at.q, at.v = compiled.field(at.packed, "q").copy(), compiled.field(at.packed, "v").copy()
@@ -314,7 +314,7 @@ class RunLoop:
             yield from self._last(hit.t - hit.begin)
 
     def _passed(self, step: Segment, packed: np.ndarray, due: np.ndarray) -> Generator[Samples, None, EventHit | None]:
-        """Note the events of a step up to the first that changes the motion, and give the samples due before it."""
+        """Record the events of a step up to the first that changes the motion, and give the samples due before it."""
         within = StepEvents(self.compiled, step, packed, self.position.level)
         for hit in within.hits():
             event = self.events[hit.k]
@@ -328,7 +328,7 @@ class RunLoop:
         return None
 
     def _applied(self, hit: EventHit) -> bool:
-        """Put the machine where an event puts it; whether the run goes on."""
+        """Apply the reset of an event; True if the run continues."""
         at, event = self.position, self.events[hit.k]
         at.t, at.q, at.v = hit.t, hit.q, hit.v
         if event.terminal:
@@ -386,7 +386,7 @@ class RunLoop:
     # faults
 
     def _fault(self, step: Segment, status: float) -> Iterator[Samples]:
-        """End the run by what a step state says."""
+        """End the run, as the status of a step state demands."""
         at, compiled = self.position, self.compiled
         assert at.packed is not None
         if status == step_state.STOPPED:

@@ -1,4 +1,4 @@
-"""`RunOptions`: everything a run can be asked, checked once; made from keywords, a study file or the command line."""
+"""`RunOptions`: every option of a run, checked once; made from keywords, a study file or the command line."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from polhode.constrain.constraint_policy import ConstraintPolicy, constraint_pol
 from polhode.dynamics.single import forms
 from polhode.errors import InputError, did_you_mean, message
 from polhode.integrate.constrained import CONSTRAINED_METHODS
-from polhode.integrate.methods import method_named
+from polhode.integrate.methods import ADAPTIVE, method_named
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.result.dataset import VARIABLES
@@ -58,7 +58,7 @@ class RunKeywords(MotionKeywords, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Everything a run can be asked, checked; an option that does not hold is an InputError."""
+    """Every option of a run, checked; an invalid option is an InputError."""
 
     duration: float | None = RUN_OPTIONS["duration"].default
     step: float | None = RUN_OPTIONS["step"].default
@@ -99,7 +99,7 @@ class RunOptions:
 
     @cached_property
     def policy(self) -> ConstraintPolicy:
-        """How constraints are met and kept."""
+        """The constraint policy: engine, rank tolerance, stabilisation."""
         return constraint_policy_of("simulate", self.engine, self.rank_tolerance, self.constraints, self.baumgarte)
 
     @property
@@ -126,7 +126,7 @@ class RunOptions:
         if method in SUNDIALS:
             self._check_sundials(method, tau)
         elif not method_named(method).adaptive and self.step is None:
-            fix = "Give step=…, or take a method that controls its own: dop853, dopri54, bs32."
+            fix = f"Give step=…, or take a method that controls its own: {', '.join(ADAPTIVE)}."
             raise InputError(message("simulate, step", f"'{method}' takes equal steps", "no step", "its size", fix))
         found = replace(self, duration=duration, method=method)
         found._check_work(model, tau)
@@ -172,7 +172,7 @@ class RunOptions:
 
     @cached_property
     def times(self) -> np.ndarray | None:
-        """The times of the samples, from 0 to the duration; None where none were asked for."""
+        """The times of the samples, from 0 to the duration; None where none were given."""
         if self.samples is None:
             return None
         assert self.duration is not None
@@ -186,7 +186,7 @@ class RunOptions:
 
 
 def sample_times(samples: Any, duration: float) -> np.ndarray:
-    """So many times, or those given, from 0 to the duration (n,)."""
+    """Times of samples from 0 to the duration (n,): a number of them evenly spaced, or those given."""
     if is_whole(samples):
         if samples < 2:
             raise InputError(message("simulate, samples", "too few", repr(samples), "2 or more: start and end"))
@@ -276,4 +276,4 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "every": _or_none(_check_every),
     "samples": _or_none(_samples),
 }
-"""The check of each option by itself, in the order in which faults are told: the checked value, or an error."""
+"""The check of each option by itself, in the order in which faults are reported: the checked value, or an error."""

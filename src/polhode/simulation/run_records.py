@@ -19,7 +19,7 @@ class Event:
     terminal   whether the run ends there
     reset      (t, q, v) -> (q, v) after it, on arrays; None: the motion continues as it is
 
-    A zero at the start is none. A function that is zero twice within one step is not seen; steps under control
+    A zero at the start is not an event. A function that is zero twice within one step is not seen; steps under control
     are at most a thousandth of the run, equal ones as long as they are.
     """
 
@@ -61,7 +61,7 @@ class Ending:
     events: list[tuple[float, str]] = field(default_factory=list)
 
     def interrupt(self, t: float) -> None:
-        """End the run at a time, by its user."""
+        """End the run at a time, interrupted by Ctrl-C."""
         self.status, self.reason = "interrupted", f"by its user, at t = {t:.6g}"
 
 
@@ -86,7 +86,7 @@ class Position:
     packed: np.ndarray | None = None
     """The step state as one row of numbers; None: at the start of a segment."""
     sample: int = 0
-    """Samples given away so far, those of the start apart."""
+    """Samples delivered so far, those of the start not counted."""
     segment: int = 0
     level: np.ndarray | None = None
     """Forces that a sampled controller holds."""
@@ -104,11 +104,11 @@ class Segment(NamedTuple):
     end: float
     h: float
     samples: np.ndarray
-    """The times of the samples in it, those at its begin left out."""
+    """The times of the samples in it, those at its beginning left out."""
     counts: np.ndarray
     """Equal steps: how many lead to each sample, and to the end (last)."""
     asks: bool = True
-    """Whether forces that are held change at its begin."""
+    """Whether forces that are held change at its beginning."""
 
 
 def first_sample(at: Position) -> Samples:

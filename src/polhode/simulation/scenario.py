@@ -1,4 +1,4 @@
-"""A run as asked for, checked: a model, its start, its inputs and its options; and the segments of its time."""
+"""A run as requested, checked: a model, its start, its inputs and its options; and the segments of its time."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from polhode.check.given_start import start_of
 from polhode.check.initial_state import check_start, consistent_start
 from polhode.errors import InputError, message
 from polhode.model import Model, check_model
-from polhode.simulation.option_table import SAMPLES
+from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import Segment
 from polhode.simulation.segments import controlled_segments, equal_segments, is_held
@@ -20,7 +20,7 @@ from polhode.simulation.segments import controlled_segments, equal_segments, is_
 
 @dataclass(frozen=True)
 class Scenario:
-    """A run as asked for, checked.
+    """A run as requested, checked.
 
     q, v     the start, (nq,) and (nv,)
     tau      the inputs, as in `simulate`
@@ -37,7 +37,7 @@ class Scenario:
 
     @classmethod
     def of(cls, model: Model, q: Any, v: Any, tau: Any, options: RunOptions) -> "Scenario":
-        """The scenario of what a user gave, or the error that tells what is wrong with it."""
+        """The scenario of the arguments of `simulate`, or an error that names the argument at fault."""
         check_model("simulate", model)
         if not model.bodies:
             raise InputError(message(f"simulate, model '{model.name}'", "nothing to move", "no bodies", "at least one"))
@@ -62,9 +62,9 @@ class Scenario:
 
     @property
     def every(self) -> int:
-        """Equal steps between samples that are not asked for by their times."""
+        """Equal steps between samples, where no times of samples were given."""
         assert self.options.step is not None
-        return self.options.every or max(1, math.ceil(self.duration / self.options.step / (SAMPLES - 1) - 1e-9))
+        return self.options.every or max(1, math.ceil(self.duration / self.options.step / (RUN_SAMPLES - 1) - 1e-9))
 
     @cached_property
     def held(self) -> bool:

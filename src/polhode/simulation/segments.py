@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.simulation.inputs import Sampled, Table, breaks, is_held_input
-from polhode.simulation.option_table import SAMPLES
+from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import sample_times
 from polhode.simulation.run_records import Segment
 
@@ -24,7 +24,7 @@ def is_held(tau: Any, duration: float, step: float | None) -> bool:
 
 def controlled_segments(duration: float, tau: Any, times: np.ndarray | None) -> list[Segment]:
     """The segments of a run with steps under control; times: of its samples, evenly spaced unless given."""
-    times = sample_times(SAMPLES, duration) if times is None else times
+    times = sample_times(RUN_SAMPLES, duration) if times is None else times
     found, begin = [], 0.0
     for end in (*breaks(tau, duration).tolist(), duration):
         first, last = np.searchsorted(times, [begin, end], "right")
@@ -56,7 +56,7 @@ def equal_segments(duration: float, h: float, tau: Any, sampled: int | np.ndarra
 
 
 def whole_steps(duration: float, h: float) -> tuple[int, float]:
-    """How many steps a duration has, and the time left over; what rounding leaves over is none."""
+    """How many steps a duration has, and the time left over; a remainder of the size of rounding counts as 0."""
     ratio = duration / h
     near = round(ratio)
     if near and abs(ratio - near) <= max(1e-9, 4e-16 * ratio):
@@ -96,7 +96,7 @@ def _stretch(marks: int | np.ndarray, h: float, first: int, last: int, end: floa
 class LazyRange:
     """Evenly spaced numbers, steps times a scale, and perhaps a last one, without the memory they would take.
 
-    Slices are arrays, made when asked for.
+    Slices are arrays, made on demand.
     """
 
     steps: range
@@ -116,5 +116,5 @@ class LazyRange:
         return np.append(values, self.last[max(start - n, 0) : max(stop - n, 0)])
 
     def searchsorted(self, value: float, side: str = "left", sorter: None = None) -> int:
-        """As np.searchsorted, which asks here."""
+        """As np.searchsorted, which calls this method."""
         return bisect_left(self, value) if side == "left" else bisect_right(self, value)

@@ -12,11 +12,11 @@ from polhode.integrate.method import Machine, Method, MotionState
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
 
 GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED = 0.0, 1.0, 2.0, 3.0, 4.0
-"""The status of a step state: under way; its step became too small; a number is not finite; an event lies in its last
-step; its user stopped it."""
+"""The status of a step state: in progress; its step became too small; a number is not finite; an event lies in its last
+step; stopped by Ctrl-C."""
 
 SMALLEST = 1e-14
-"""A step relative to the time, of about the rounding of the time: a smaller one would not advance it."""
+"""Smallest step relative to the time, about the rounding of the time: a smaller one would not advance it."""
 
 LIMIT = 200_000
 """Steps that compiled code tries at most before it returns to its caller."""
@@ -25,14 +25,14 @@ WORK = 500_000
 """Steps of a machine without joints that take about a tenth of a second, in the unit of `at_once`."""
 
 LONGEST = 1e300
-"""A step size that stands for none: nothing was counted yet, or nothing bounds it."""
+"""A step size in place of none: no step was counted yet, or no bound is set."""
 
 LARGEST = 1e150
 """Numbers of a state above which a run ends as failed: their squares, in energies, would overflow."""
 
 
 def at_once(nv: int, runs: int = 1) -> int:
-    """Steps that compiled code may take between looks for Ctrl-C: about a tenth of a second of them.
+    """Steps that compiled code may take between checks for Ctrl-C: about a tenth of a second of them.
 
     A step of a machine with nv velocities is counted as (1 + nv)² of the smallest one, between its cost in a tree (nv)
     and under many constraints (nv³). It is a count, not a clock, so that kernels are the same on every machine.
@@ -51,7 +51,7 @@ class Crossing(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """What is run: a method, on a machine, watching for crossings."""
+    """What a step is made of: a method, a machine, crossings to watch for."""
 
     method: Method
     machine: Machine
@@ -215,8 +215,8 @@ def advance_adaptive(
 def _between(setup: Setup, s: AdaptiveStepState, target: Scalar) -> MotionState:
     """The state at a time within the last step, by a shorter step from where that began.
 
-    It takes no more work than dense output, and is as exact as the steps are. Under constraints it goes from the nearer
-    end, back from where the step ended: a shorter way by a singular configuration.
+    It takes no more work than dense output, and is as exact as the steps are. Under constraints it starts at the nearer
+    end, backwards from the end of the step if that is nearer: a shorter path past a singular configuration.
     """
     if not setup.project:
         inner = setup.method.step(setup.machine, s.t0, *s.before, target - s.t0)

@@ -1,4 +1,4 @@
-"""What follows a motion, as a run sees it: the own loop, SUNDIALS, one body or a machine by a published form."""
+"""The interface of steppers, which follow a motion: the run loop, SUNDIALS, a published form."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -12,13 +12,13 @@ from polhode.simulation.run_records import Ending, Position, Samples
 
 
 class Stepper(Protocol):
-    """A run under way: iterate over it for blocks of samples; `position` says where it is, `ending` how it ended."""
+    """A run in progress: iterate over it for blocks of samples; `position` says where it is, `ending` how it ended."""
 
     driven: DrivenModel
     position: Position
     ending: Ending
     policy: ConstraintPolicy
-    """How constraints are met and kept by it."""
+    """The constraint policy."""
 
     @property
     def norm_policy(self) -> str:

@@ -30,7 +30,7 @@ def checked_call(
     options: dict[str, Any],
     convert: Converter,
 ) -> Call:
-    """Check shapes and kinds (not values) of everything a call was given; `options` are used up."""
+    """Check shapes and kinds (not values) of all arguments of a call; `options` are emptied."""
     model, name = spec.model, quantity.name
     given = dict(zip(quantity.arguments, values, strict=True))
     given[Argument("t")] = options.pop("t", 0.0)

@@ -12,7 +12,7 @@ SINGULAR = 1e-13
 """An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
 
 TRIES = 2
-"""Random configurations that are looked at: a matrix that is singular in general is so in each."""
+"""Random configurations at which it is evaluated: a matrix that is singular in general is so in each."""
 
 
 def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:

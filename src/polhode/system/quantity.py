@@ -1,6 +1,6 @@
 """The record of a quantity of a System: its name, its arguments, the shapes of its results, its algorithms.
 
-The records themselves are in `catalogue.py`; which algorithm is taken, and its graph, in `algorithms.py`.
+The records themselves are in `catalogue.py`; which algorithm is used, and its graph, in `algorithms.py`.
 """
 
 from collections.abc import Callable, Mapping
@@ -165,11 +165,11 @@ class Quantity:
     results: tuple[Axes, ...]
     """The axes of each result."""
     algorithms: tuple[Algorithm, ...]
-    """The candidates: of those that apply the one with fewest operations is taken."""
+    """The candidates: of those that apply, the one with fewest operations is used."""
     record: type | None = None
     """The record of several results; None for one alone."""
     of_body: bool = False
-    """Whether it is asked of a body."""
+    """Whether it belongs to a body, named in the call."""
     needs_constraints: bool = False
     """Whether it is a quantity of constraints alone."""
     inverts_mass: bool = False

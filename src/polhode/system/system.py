@@ -59,7 +59,8 @@ def compile(  # the public name, as in `ph.compile`
     threads     how many threads share a batch (of target "cpu"), unless a call says otherwise: threads=…
     engine      how constraints are met: "fundamental" (Udwadia's equation), "multipliers", "null-space", or "absolute"
                 (Euler parameters of every body, joints as constraints too)
-    rank_tolerance  what is left of a row of constraints, relative to its size, below which it counts as dependent
+    rank_tolerance  remainder of a constraint row after elimination, relative to its natural size; below it the row
+                counts as dependent
     """
     return System(model, target, parameters, fast, threads, engine, rank_tolerance)
 
@@ -69,6 +70,9 @@ class System:
 
     Every call takes `out=` (an array, or a tuple of them for several results), `threads=` and, where parameters
     were named, `parameters={path: value or batch}`. Shapes are checked, values are not: NaN in, NaN out.
+
+    After the first call of a quantity its method is bound to the kernel (`_bind`): a call with one state then goes
+    straight to machine code, any other back to the method of the class.
     """
 
     def __init__(

@@ -76,13 +76,13 @@ def arrow_curve(pair: Pair, view: View, shift: float = 0.0) -> SpaceCurve:
     """The arrow of a coordinate: right-handed about the axis, along it for a telescope, a helix for a screw."""
     a, turn = pair.turn.axis, pair.turn
     facing = across(a, view.toward)
-    if turn.kind == "prismatic":
+    if turn.symbol == "prismatic":
         up = view.page(np.cross(a, facing)) @ np.array([0.3, 1.0])
         side = arc(np.zeros(3), a, facing, 0.0, 0.0).at((np.pi / 2 if up >= 0 else -np.pi / 2) + shift)
         start = pair.first.end + (INNER + 0.5) * side + 0.1 * a
         return line(start, start + (np.linalg.norm(pair.end - pair.first.end) + 0.25) * a)
     span = ROUND if abs(a @ view.toward) > END_ON else SWEEP
-    rise = 0.14 * float(np.sign(turn.pitch)) if turn.kind == "screw" else 0.0
+    rise = 0.14 * float(np.sign(turn.pitch)) if turn.symbol == "screw" else 0.0
     return arc(pair.first.end + (GAP + 0.17 * CAN) * pair.way, a, RING * facing, span[0] + shift, span[1] + shift, rise)
 
 
@@ -103,13 +103,13 @@ def arrow(k: int, pair: Pair, seen: Seen, look: Look) -> Layer:
     turn, curve, tone = pair.turn, _shown(pair, seen), turn_tone(k)
     runs = angle_name(pair.turn.name)
     if look.values:
-        runs += plain_runs(f" = {turn.value:.3g} m" if turn.kind == "prismatic" else f" = {degrees(turn.value)}")
+        runs += plain_runs(f" = {turn.value:.3g} m" if turn.symbol == "prismatic" else f" = {degrees(turn.value)}")
     spots = curve.at(np.linspace(curve.t1, curve.t0, 9))
     spots = spots[~hidden(spots, seen.view, seen.solids)] if not hidden(spots, seen.view, seen.solids).all() else spots
-    middle = pair.second.middle if turn.kind == "prismatic" else pair.second.start
+    middle = pair.second.middle if turn.symbol == "prismatic" else pair.second.start
     note = Note(runs, f"arrow-text-{tone}", tuple(spots), tuple(seen.way(x - middle) for x in spots))
     stroke = seen.arrow(curve, f"arrow-{tone}")
-    return Layer(f"arrow-{k + 1}", (stroke,), f"{turn.kind} {pair.turn.name}", (note,))
+    return Layer(f"arrow-{k + 1}", (stroke,), f"{turn.symbol} {pair.turn.name}", (note,))
 
 
 def frame_layer(frame: DrawnFrame, seen: Seen) -> Layer:
@@ -136,7 +136,7 @@ def rate_layers(assembly: Assembly, seen: Seen, look: Look) -> Iterator[Layer]:
         if rate:
             start = _clear_end(pair, assembly, seen.view)
             start = start if vector @ pair.way > 0 else start - vector
-            runs = rate_name(pair.turn.name, pair.turn.kind)
+            runs = rate_name(pair.turn.name, pair.turn.symbol)
             yield _vector(f"rate-{k + 1}", start, vector, runs, f"rate-{turn_tone(k)}", seen)
     if look.total and assembly.chain.sequence and np.linalg.norm(total) > 1e-9:
         runs = (TextRun("ω", italic=True, bold=True),)

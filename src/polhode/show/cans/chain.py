@@ -32,8 +32,8 @@ class ChainMotion:
     """One motion: a pair of cans that turn about an axis, or slide along it. Vectors are in world axes."""
 
     name: str
-    kind: str
-    """revolute, prismatic or screw"""
+    symbol: str
+    """How it is drawn: "revolute", "prismatic" or "screw"."""
     parent: int
     """The motion that carries this one; −1 is the ground."""
     axis: Array
@@ -108,7 +108,7 @@ def means_sequence(what: Any) -> bool:
 def chain_of(what: Any, at: Sequence[float] | None = None, sequence: str | None = None) -> MotionChain:
     """A sequence ("313"), a model, its file or its bundled name, at angles or coordinates (None: where it starts).
 
-    sequence  how balls and free bodies of a model are drawn; None: 321 where a body flies, 313 else
+    sequence  how balls and free bodies of a model are drawn; None: 321 where a body is on a free joint, 313 else
     """
     if means_sequence(what):
         if sequence is not None:
@@ -184,7 +184,7 @@ def model_chain(model: Model, at: Sequence[float] | None = None, sequence: str |
 
 
 def usual_sequence(model: Model) -> str:
-    """The angles by which a model's balls are drawn where none are named: 321 where a body flies, 313 else."""
+    """The default angles by which a model's balls are drawn: 321 where a body is on a free joint, 313 else."""
     return "321" if any(joint.kind.floats for joint in model.joints) else "313"
 
 
@@ -256,8 +256,8 @@ class _ChainReader:
             axis, value = before @ self._direction(e), float(self.q[e.q[0]])
             slide = self._slide(i, e, axis, turn)
             here, o = here + slide, o + slide
-            pitch, kind = float(e.numbers.get("pitch", 0.0)), e.kind.symbol
-            self.turns.append(ChainMotion(self._name(e), kind, turn, axis, before, after, value, here - place, pitch))
+            pitch, symbol = float(e.numbers.get("pitch", 0.0)), e.kind.symbol
+            self.turns.append(ChainMotion(self._name(e), symbol, turn, axis, before, after, value, here - place, pitch))
         self.carried.append((len(self.turns) - 1, o))
 
     def _direction(self, e: Element) -> Array:
@@ -306,5 +306,5 @@ class _ChainReader:
         own, others = float(axis @ J @ axis), (np.trace(J) - float(axis @ J @ axis)) / 2
         turning = np.linalg.norm(J @ axis - own * axis) < 1e-6 * np.trace(J)
         on_axis = np.linalg.norm(np.cross(reach, axis)) < 1e-9
-        flat = self.turns[turn].kind == "revolute" and turning and on_axis and own > 1.5 * others
+        flat = self.turns[turn].symbol == "revolute" and turning and on_axis and own > 1.5 * others
         return float(np.sqrt(own / plain(body.mass))) if flat and plain(body.mass) > 0 else 0.0

@@ -109,7 +109,7 @@ def draw_cans(
     at         the three angles, or the model's q, in rad and m; None: zero, or the model's start
     rates      True: every rate as a vector of one length (Fig. 4); or a number for each, and of angles their sum ω
     names      of the angles or motions, in their order; or new names by old ones
-    sequence   of a model: the angles by which its balls and free bodies are drawn; None: 321 if one flies, else 313
+    sequence   of a model: angles by which its balls and free bodies are drawn; None: 321 with a free joint, else 313
     frames     "all", "ends" (space and bodies), "base" or "none"; None: what suits
     values     write each value beside its name
     lost       at gimbal lock draw the direction about which the angles cannot turn the body

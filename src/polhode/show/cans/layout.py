@@ -55,7 +55,7 @@ class Pair:
     @property
     def hub(self) -> Array:
         """Where its rods begin, inside the second can."""
-        inner = self.turn.kind == "prismatic"
+        inner = self.turn.symbol == "prismatic"
         return self.second.end - 0.45 * self.way if inner else self.second.start + HUB * CAN * self.way
 
     @property
@@ -108,7 +108,7 @@ def assemble(chain: MotionChain) -> Assembly:
 def pair_at(turn: ChainMotion, middle: Array, way: Array, scale: float) -> Pair:
     """The pair whose first can has its centre here, the second one beyond it."""
     first = Cylinder(middle - CAN / 2 * way, way, CAN, 1.0)
-    if turn.kind == "prismatic":
+    if turn.symbol == "prismatic":
         out = float(np.clip(PULLED + scale * turn.value, SHORTEST_PULL, LONGEST_PULL))
         return Pair(turn, first, Cylinder(first.end - 0.4 * way, way, out + 0.4, INNER))
     return Pair(turn, first, Cylinder(first.end + GAP * way, way, CAN, 1.0))
@@ -120,7 +120,7 @@ def second_side(chain: MotionChain, k: int) -> Array:
     carried = [t.offset for t in chain.turns if t.parent == k] + [t.reach for t in chain.tips if t.turn == k]
     along = sum(float(x @ turn.axis) for x in carried)
     against = along < -0.25 * sum(float(np.linalg.norm(x)) for x in carried) - 1e-12
-    return -turn.axis if against and turn.kind != "prismatic" and not chain.sequence else turn.axis
+    return -turn.axis if against and turn.symbol != "prismatic" and not chain.sequence else turn.axis
 
 
 def gap_between(p: Array, q: Array, r: Array, s: Array) -> float:
@@ -146,7 +146,7 @@ class _Work:
 
     def add(self, turn: ChainMotion) -> None:
         """Place the next motion."""
-        k, own, inner = len(self.pairs), turn.parent + 1, turn.kind == "prismatic"
+        k, own, inner = len(self.pairs), turn.parent + 1, turn.symbol == "prismatic"
         way = second_side(self.chain, k)
         pair = self._on_ground(turn, way) if turn.parent < 0 else self._on(self.pairs[turn.parent], turn, way)
         self.pairs.append(pair)

@@ -42,9 +42,9 @@ def angle_name(name: str) -> tuple[TextRun, ...]:
     return symbol(letter, index, len(found[4]))
 
 
-def rate_name(name: str, kind: str) -> tuple[TextRun, ...]:
+def rate_name(name: str, symbol: str) -> tuple[TextRun, ...]:
     """The vector of a rate: ω with the angle as its index, v for a travel.    Schwab-Meijaard (12)"""
-    letter = TextRun("v" if kind == "prismatic" else "ω", italic=True, bold=True)
+    letter = TextRun("v" if symbol == "prismatic" else "ω", italic=True, bold=True)
     index = "".join(run.text for run in angle_name(name))
     return (letter, TextRun(index, italic=len(index) <= 2, script=-1))
 

@@ -91,7 +91,7 @@ def _seam(shape: Trimmed, second: bool, seen: Seen) -> Iterator[Array]:
 def _mark(k: int, pair: Pair, seen: Seen) -> Layer:
     """A line on each can: one line at zero, apart by the angle."""
     turn = pair.turn
-    if turn.kind == "prismatic":
+    if turn.symbol == "prismatic":
         return Layer(f"mark-{k + 1}", ())
     e = mark_direction(turn, seen.view)
     turned = turn.after @ turn.before.T @ e

@@ -38,7 +38,7 @@ SIZE = 14
 """Numbers of a body: c, p, ċ, ṗ."""
 
 OTHER = ("state", "angles", "angle state")
-"""Ways of a form that integrate something else than (p, ṗ)."""
+"""`way` of forms that integrate other variables than (p, ṗ)."""
 
 
 class Part(NamedTuple):
@@ -278,7 +278,7 @@ def _absolute_model(model: Model) -> AbsoluteModel:
     except ModelError as error:
         found = str(error).splitlines()[0].rstrip(".")
         expected, fix = "a machine that ph.absolute takes", "Run it without form=."
-        raise InputError(message(WHERE, "forms run machines as bodies that fly", found, expected, fix)) from None
+        raise InputError(message(WHERE, "forms run machines in absolute coordinates", found, expected, fix)) from None
 
 
 def _part(body: Any) -> Part:

@@ -1,11 +1,11 @@
 """`ph.gradient`: the derivatives of one number of a motion by many numbers of its model and its start.
 
-The steps of the run are gone back through, each by the adjoint of its numerical map x' = Φ(t, x, h; p):
+The steps of the run are traversed backwards, each by the adjoint of its numerical map x' = Φ(t, x, h; p):
 
     λ = ∂Φ/∂xᵀ λ',  p̄ = p̄' + ∂Φ/∂pᵀ λ'                              Griewank, Walther (2008) §3.2; Hager (2000)
 
 The work is that of a few runs, however many derivatives there are. Only every block's first state is kept; its steps
-are run once more on the way back.
+are run once more in the backward pass.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -36,7 +36,7 @@ class ReplayedRun(NamedTuple):
     v: np.ndarray
     tolerance: float
     longest: float
-    """No step under control is longer."""
+    """The longest controlled step, s."""
 
 
 def replayed(compiled: CompiledRun, scenario: Scenario, where: str) -> ReplayedRun:

@@ -3,7 +3,7 @@
     x' = Φ(t, x, h; p)  →  ẋ' = ∂Φ/∂x ẋ + ∂Φ/∂p ṗ                            Hairer, Nørsett, Wanner (1993) §I.14
 
 The steps are those of the run, their sizes held fixed: what is found is the derivative of the numbers that the run
-computes, not a second solution beside it. All directions go along together, one in each lane.
+computes, not a second solution beside it. All directions are computed together, one in each SIMD lane.
 """
 
 from collections.abc import Sequence
@@ -144,7 +144,7 @@ class Tangents:
         return table
 
     def _sampled(self, steps: StepBlock, table: np.ndarray, times: np.ndarray, found: np.ndarray) -> None:
-        """Derivatives at samples in these steps: within one by a shorter step from its begin."""
+        """Derivatives at samples in these steps: within one by a shorter step from its beginning."""
         _, directions, n = found.shape
         k = np.searchsorted(steps.t + (1 + NEAR) * steps.h, times)
         inside = times < steps.t[k] + (1 - NEAR) * steps.h[k]
@@ -205,7 +205,7 @@ def tangent_part(tree: Tree, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:
 
 
 class Sensitivities:
-    """What `simulate(…, sensitivities=paths)` adds to a run."""
+    """The derivatives that `simulate(…, sensitivities=paths)` adds to a run."""
 
     def __init__(self, replayed: ReplayedRun, paths: Sequence[str] | str) -> None:
         level = constant_forces(replayed.compiled)

@@ -137,8 +137,16 @@ class System:
         return Path(path)
 
     def _of_kernel(self, where: str, part: str, name: str, *body: str) -> Any:
-        """The `source` or the `graph` of a quantity's kernel, for a call that gives no more than it must; a
-        CompileError where kernels of this target have none."""
+        """The `source` or the `graph` of a quantity's kernel; a CompileError where kernels of this target have none."""
+        kernel = self._kernel(where, name, *body)
+        asked = getattr(kernel, part, None)
+        if asked is None:
+            what, found = f"its kernel has no `{part}`", f"{type(kernel).__name__} of target '{self.target}'"
+            raise CompileError(message(f"{where} of {name}", what, found, "a target that has one, as 'cpu'"))
+        return asked
+
+    def _kernel(self, where: str, name: str, *body: str) -> Any:
+        """The kernel of a quantity for the arguments of a call that gives no more than it must."""
         quantity = catalogue.QUANTITIES.get(name) if isinstance(name, str) else None
         if quantity is None:
             raise UnknownNameError(message(where, "no such quantity", repr(name), "a method of System"))
@@ -147,12 +155,7 @@ class System:
             raise InputError(message(where, "which body?", f"{len(body)} names of bodies", expected))
         zeros = [[0.0] * self._spec.shape(FIELDS[argument.field])[0] for argument in quantity.arguments]
         call = checked_call(self._spec, self.parameters, quantity, zeros, {}, self._backend.array)
-        kernel = self._backend.kernel(self._computation(quantity, *body), call)
-        asked = getattr(kernel, part, None)
-        if asked is None:
-            what, found = f"its kernel has no `{part}`", f"{type(kernel).__name__} of target '{self.target}'"
-            raise CompileError(message(f"{where} of {name}", what, found, "a target that has one, as 'cpu'"))
-        return asked
+        return self._backend.kernel(self._computation(quantity, *body), call)
 
     # dynamics
 

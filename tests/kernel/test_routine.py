@@ -186,7 +186,7 @@ def test_rows_of_any_size_keep_their_rank():
         assert rank == 5
 
 
-@pytest.mark.parametrize("m", [3, 7])
+@pytest.mark.parametrize("m", [3, pytest.param(7, marks=pytest.mark.long)])
 def test_the_derivative_of_a_solution_is_that_of_the_inverse(m):
     rng = np.random.default_rng(m)
     A, b = rng.normal(size=(m, m)), rng.normal(size=m)

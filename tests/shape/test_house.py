@@ -5,8 +5,6 @@ from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "polhode"
 TESTS = ROOT / "tests"
@@ -63,11 +61,12 @@ def test_a_class_name_occurs_once():
     assert not {name: places for name, places in found.items() if len(places) > 1}
 
 
-@pytest.mark.parametrize("name", [n for n in modules() if not n.startswith("polhode.cli")])
-def test_own_modules_are_imported_at_the_top(name):
-    functions = [n for n in ast.walk(modules()[name]) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    inside = [node for function in functions for node in ast.walk(function)]
-    assert not list(imported(None, inside))
+def test_own_modules_are_imported_at_the_top():
+    late = {}
+    for name, tree in modules().items():
+        functions = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        late[name] = list(imported(None, [node for function in functions for node in ast.walk(function)]))
+    assert not {name: found for name, found in late.items() if found and not name.startswith("polhode.cli")}
 
 
 def test_tests_stand_under_the_name_of_what_they_test():

@@ -182,6 +182,7 @@ def test_a_wrong_interval_between_checkpoints_is_refused(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units elsewhere")
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_run(tmp_path):
     body, asked = ph.load("free-body"), {"step": 1e-3, "method": "rk4", "every": 1}
     ph.record(tmp_path / "short", body, duration=100, **asked).close()

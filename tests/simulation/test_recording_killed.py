@@ -88,6 +88,7 @@ def test_a_run_killed_again_and_again_is_the_run_that_was_not(tmp_path, name, en
     assert not (out / ".polhode-run").exists()
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_a_run_with_what_there_is(tmp_path, environment):
     args, out = RUNS["equal steps"], tmp_path / "out"
     process = start(args, out, environment)
@@ -154,6 +155,7 @@ def killed_late(tmp_path, environment, moment, *report):
     assert (out / "run.csv").read_text().count("\n") == load(out / "run.nc").sizes["time"] + 2
 
 
+@pytest.mark.long
 def test_a_run_killed_after_its_end_makes_only_the_rest(tmp_path, environment):
     killed_late(tmp_path, environment, "within the table", "--no-report")
 

@@ -419,6 +419,7 @@ def test_under_constraints_a_motion_goes_forward_and_back_too():
     assert_close(list(back.derivatives.values()), run.sensitivity_v.values[-1, 1], GROWTH)
 
 
+@pytest.mark.long
 def test_large_machines_go_forward_in_loops_and_back_written_out(monkeypatch):
     model, start, _ = scenario()
     kwargs = {**start, "duration": 0.1, "step": 0.02, "method": "rkmk4"}  # unit quaternions

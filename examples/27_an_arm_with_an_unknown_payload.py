@@ -3,7 +3,7 @@
 A seven-axis arm moves to a target by computed torque: the inverse dynamics of its own model at a wanted
 acceleration. In the model the gripper is empty. Here it holds up to one kilogram, and the arm must carry it: it
 settles, but not where it should, for gravity pulls with a weight that the controller leaves out, and only the
-stiffness of the feedback holds against it. In a study a controller keeps the numbers of the plan while each run has
+stiffness of the feedback holds against it. In a study a controller keeps the nominal numbers while each run has
 its own machine, so this is one option, not a second model. The error at the end grows in proportion to the payload;
 the time to come to rest hardly changes. Doubling the stiffness halves the error: the usual case for an integral
 term.

@@ -104,7 +104,7 @@ def stability_of(A: np.ndarray) -> str:
 def table_of(modes: Sequence[Mode], main: Sequence[str]) -> str:
     """The modes as text: eigenvalue, frequency, damping, time to half or double, the largest parts of the shape.
 
-    main  the names among which parts of shapes are told
+    main  the names among which parts of shapes are listed
     """
     head = ("eigenvalue, 1/s", "rad/s", "Hz", "damping", "time, s", "shape")
     still = [mode for mode in modes if not mode.eigenvalue]

@@ -35,7 +35,7 @@ class Observable:
         return float(v[self.velocity] if self.velocity is not None else q[self.coordinate])
 
     def _asked(self, q: Vec, v: Vec) -> Any:
-        """What the user's function gives."""
+        """The value of the user function."""
         assert self.function is not None
         try:
             found = self.function(q, v)

@@ -42,7 +42,8 @@ LONGEST = 0.3
 safer and take more of them."""
 
 NEAR = LONGEST
-"""How far from a start, rad or m, an unstable rest may be that is told without looking for a stable one: one step."""
+"""Distance from a start, rad or m, up to which an unstable rest is returned without a search for a stable one: one
+step."""
 
 VELOCITY_TIME = 0.05
 """s: in the length of a step, a change of velocity counts as the distance it makes in this time. Steps are as short as

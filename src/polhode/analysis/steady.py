@@ -67,7 +67,7 @@ def equilibrium(
     constant   coordinates that keep their values ("q.hinge"), or get those given: {"q.hinge": 0.3}
     inputs     velocities, or joints, whose forces are found too: what must push to hold it
     stable     go downhill at once: ends at a stable one
-    stability  whether `stability` is told, from the eigenvalues of small motions
+    stability  whether `stability` is computed, from the eigenvalues of small motions
     """
     check_model("equilibrium", model)
     stable, stability = flag("equilibrium, stable", stable), flag("equilibrium, stability", stability)
@@ -103,7 +103,7 @@ def steady_motion(
     q, v       where to begin; the model's start unless given
     tau        (nv,) constant forces, or by the names of joints or velocities
     inputs     velocities, or joints, whose forces are found too
-    stability  whether `stability` is told, from the eigenvalues of small motions
+    stability  whether `stability` is computed, from the eigenvalues of small motions
     """
     where = "steady_motion"
     check_model(where, model)
@@ -128,7 +128,7 @@ def _problem(
     constant: Constant,
     moves: bool = True,
 ) -> tuple[SteadyProblem, np.ndarray, np.ndarray]:
-    """What is to be solved, and the state to begin with: its place on the constraints."""
+    """The problem to be solved, and the state to begin with, projected onto the constraints."""
     if not model.nv:
         raise ModelError(message(f"{where}, model '{model.name}'", "nothing moves", "no velocities", "a joint"))
     equations, (q, v) = equations_at_state(model), start_of(model, q, v, where)
@@ -145,7 +145,7 @@ def _problem(
 
 
 def _told(where: str, what: str, problem: SteadyProblem, x: Trial, tolerance: float, stability: bool) -> Steady:
-    """What was found, or the error that says why nothing was."""
+    """The steady state that was found, or an error that says why none was."""
     model = problem.equations.model
     if not problem.is_solved(x, tolerance):
         raise InputError(message(f"{where}, model '{model.name}'", what, *_why(problem, x)))
@@ -159,7 +159,7 @@ def _told(where: str, what: str, problem: SteadyProblem, x: Trial, tolerance: fl
 
 
 def _why(problem: SteadyProblem, x: Trial) -> tuple[str, str, str]:
-    """What is still missing, what would have been right, what to do."""
+    """Of the message about a search that failed: what was found, what was expected, what to do."""
     left = abs(x.left)
     if not np.all(np.isfinite(left)):
         return "accelerations that are not finite", "finite ones", "Start elsewhere."

@@ -117,7 +117,7 @@ def _least(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _across(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """What is left of columns B when all that the columns of A can make is taken away; nothing below rounding."""
+    """The columns of B less their projections onto the span of A; those below rounding are 0."""
     rest = B - A @ np.linalg.lstsq(A, B, rcond=1e-10)[0] if A.size else B.copy()
     rest[:, np.linalg.norm(rest, axis=0) <= ALONG * np.linalg.norm(B, axis=0)] = 0.0
     return rest

@@ -1,6 +1,6 @@
-"""Races over many motions at once: our lanes against MuJoCo's `rollout` on one core, and two threads against one.
+"""Races over many motions at once: our batches against MuJoCo's `rollout` on one core, and two threads against one.
 
-Both sides follow the same runs from the same random starts by RK4. `rollout` keeps every state; our lanes keep every
+Both sides follow the same runs from the same random starts by RK4. `rollout` keeps every state; our batches keep every
 hundredth. The last states are compared before anything is timed.
 """
 
@@ -50,7 +50,7 @@ class Many:
 
 @dataclass(frozen=True)
 class Field:
-    """Many starts of one machine, and our lanes to run them from."""
+    """Many starts of one machine, and our batch run of them."""
 
     name: str
     runs: int
@@ -67,7 +67,7 @@ class Field:
         }  # fmt: skip
 
     def contestant(self, names: dict[str, Any], threads: int) -> Contestant:
-        """Our lanes."""
+        """Our batch run."""
         text = f"lanes.run(q, v, p, timing, {threads})"
         return Contestant("polhode", f"{threads} threads" if threads > 1 else "lanes", text, names, self.count)
 

@@ -1,7 +1,7 @@
 """Races over whole motions: many steps in compiled code, ours and others', from one start to one end.
 
-Ours is timed twice: the compiled run alone (`Engine.run`: all steps in one call, the last state kept), and the whole
-`simulate` with what surrounds it (checks, kernels from memory, energies, momenta, the grade, the Dataset).
+Ours is timed twice: the compiled run alone (`CompiledRun.run`: all steps in one call, the last state kept), and the
+whole `simulate` with what surrounds it (checks, kernels from memory, energies, momenta, the grade, the Dataset).
 """
 
 from collections.abc import Callable, Iterator

@@ -356,7 +356,7 @@ class System:
         return computation
 
     def _bind(self, quantity: Quantity, computation: Computation, body: tuple[str, ...]) -> None:
-        """From now on, one state goes straight to the kernel, if there is one."""
+        """Bind the method of a quantity to its kernel, if there is one, for calls with one state."""
         if computation.key in self._direct or quantity.name in vars(self):
             return
 

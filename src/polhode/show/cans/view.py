@@ -1,4 +1,4 @@
-"""From where an assembly is best looked at: little hidden, ends of cans to be seen, axes not foreshown."""
+"""The best view of an assembly: little hidden, ends of cans to be seen, axes not foreshortened."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from polhode.show.vector.geometry import Array, View, across, arc, hidden
 AZIMUTHS, ELEVATIONS = tuple(range(-80, 81, 8)), (18, 25, 32)
 """Views that are tried, degrees; those along a coordinate plane show less."""
 DEFAULT_POLICY = -48
-"""The azimuth that is taken if nothing speaks for another."""
+"""The azimuth that is used unless another one costs less."""
 
 
 def best_view(assemblies: Sequence[Assembly], stages: MotionChain | None = None) -> View:
@@ -28,7 +28,7 @@ def best_view(assemblies: Sequence[Assembly], stages: MotionChain | None = None)
 
 
 def stage_cost(chain: MotionChain, view: View) -> float:
-    """How bad a view of the classical stages is: discs seen edge on, axes foreshown or near each other."""
+    """How bad a view of the classical stages is: discs seen edge on, axes foreshortened or near each other."""
     found = 0.0
     for turn in chain.turns:
         found += 6.0 * max(0.0, 0.35 - abs(float(turn.axis @ view.toward)))

@@ -6,7 +6,7 @@ or given as `out` and apart from all else) it runs the kernel; anything else goe
 which checks, copies and explains.
 
 This file alone reads how CPython and NumPy lay out their objects in memory: `usable` tries the layout before any
-use of it. POLHODE_BUILTINS=0 in the environment switches it off: calls then take the checked way, with the same bits,
+use of it. POLHODE_BUILTINS=0 in the environment switches it off: calls are then checked in Python, with the same bits,
 at 3 µs more a call.
 """
 
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 SWITCH = "POLHODE_BUILTINS"
-"""The environment variable that switches built-ins off where it is "0"; looked at when a kernel would get one."""
+"""The environment variable that switches built-ins off where it is "0"; read when a kernel would get one."""
 
 METH_FASTCALL_KEYWORDS = 0x80 | 0x02
 TP_NEW = 65

@@ -220,6 +220,21 @@ def test_a_run_that_no_machine_could_make_is_refused_alone(model):
     assert (flat["status"] == STATUS["refused"]).any()
 
 
+@pytest.mark.parametrize("full", [False, True])
+def test_numbers_that_no_machine_could_have_are_refused_by_the_name_of_a_parameter_too(full):
+    I1 = ph.Parameter("I1", 1.0)
+    inertia = ((I1, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if full else (I1, 1.0, 1.0)
+    model = ph.Model(
+        "m", bodies=[ph.Body("b", ph.Parameter("m1", 1.0), inertia)],
+        joints=[ph.Joint("j", "revolute", "world", "b")],
+    )  # fmt: skip
+    drawn = {"m1": ph.Grid([1.0, -5.0]), "I1": ph.Grid([1.0, 9.0])}
+    found = ph.sweep(model, drawn, duration=0.1, step=0.01, method="rk4")
+    real = (found["sample"] == [1.0, 1.0]).all("parameter")
+    assert ((found["status"] == STATUS["refused"]) == ~real).all()
+    assert real.sum() == 1
+
+
 def test_a_run_that_cannot_be_run_is_set_aside_with_its_reason(found):
     class Poisoned(ph.StudyRunner):
         def run(self, first, last, threads=1, batch=None, skip=None):

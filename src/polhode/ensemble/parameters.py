@@ -7,9 +7,10 @@ tau.stiffness, tau.damping        the gains of a PD controller
 anything else that is a name      a number for expressions and functions
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.formats.expression import is_name
 from polhode.model import Model
 from polhode.model.description import named_parameters
-from polhode.model.numbers import plain
+from polhode.model.numbers import Parameter, plain
 from polhode.result import labels
 
 START = {"q": "start.q", "v": "start.v"}
@@ -116,8 +117,9 @@ def impossible(model: Model, columns: Sequence[str], values: np.ndarray) -> dict
         refuse(~finite[:, k], f"{name} is not finite")
     for body in model.bodies:
         path = f"bodies.{body.name}"
-        if f"{path}.mass" in at and body.physical:
-            refuse(~(values[:, at[f"{path}.mass"]] > 0), f"the mass of '{body.name}' is not above 0")
+        mass = _column(f"{path}.mass", body.mass, at)
+        if mass is not None and body.physical:
+            refuse(~(values[:, mass] > 0), f"the mass of '{body.name}' is not above 0")
         moments = _moments(body.inertia, path, at, values) if body.physical else None
         if moments is not None:
             low, mid, high = np.sort(moments, axis=1).T
@@ -132,17 +134,24 @@ def impossible(model: Model, columns: Sequence[str], values: np.ndarray) -> dict
     return found
 
 
-def _moments(inertia: tuple, path: str, at: dict[str, int], values: np.ndarray) -> np.ndarray | None:
+def _column(path: str, value: Any, at: Mapping[str, int]) -> int | None:
+    """The column of a number of the model, by its path or by the name of the Parameter it is; None: it is not drawn."""
+    return at.get(path, at.get(value.name) if isinstance(value, Parameter) else None)
+
+
+def _moments(inertia: tuple, path: str, at: Mapping[str, int], values: np.ndarray) -> np.ndarray | None:
     """The principal moments (n, 3) of a body whose inertia is among the columns."""
-    full = len(np.ravel(np.array(plain(inertia), dtype=float))) == 9
-    own = np.array(plain(inertia), dtype=float)
-    names = [f"{path}.inertia.{i}.{j}" for i in range(3) for j in range(3)] if full else [f"{path}.inertia.{i}" for i in range(3)]  # noqa: E501  # fmt: skip
-    if not any(name in at for name in names):
+    full = isinstance(inertia[0], tuple)
+    if full:
+        drawn = [_column(f"{path}.inertia.{i}.{j}", x, at) for i, row in enumerate(inertia) for j, x in enumerate(row)]
+    else:
+        drawn = [_column(f"{path}.inertia.{i}", x, at) for i, x in enumerate(inertia)]
+    if not any(column is not None for column in drawn):
         return None
-    found = np.tile(own.ravel(), (len(values), 1))
-    for k, name in enumerate(names):
-        if name in at:
-            found[:, k] = values[:, at[name]]
+    found = np.tile(np.array(plain(inertia), dtype=float).ravel(), (len(values), 1))
+    for k, column in enumerate(drawn):
+        if column is not None:
+            found[:, k] = values[:, column]
             if full:
-                found[:, 3 * (k % 3) + k // 3] = values[:, at[name]]
+                found[:, 3 * (k % 3) + k // 3] = values[:, column]
     return np.linalg.eigvalsh(found.reshape(-1, 3, 3)) if full else found

@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 PYTEST = $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: run test test-all quick tools check equations screenshot clean
+.PHONY: run test test-all quick tools check generated screenshot clean
 
 run: .venv/installed
 	$(BIN)/polhode run --out out/t-handle --force
@@ -38,8 +38,9 @@ check: .venv/tested
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-equations: .venv/tested
-	$(BIN)/python tests/support/index.py
+# files made from the program: schema, table of methods, stub, equation index
+generated: .venv/tested
+	PYTHONPATH=tests:tests/campaigns:tests/support $(BIN)/python tests/support/generated.py
 
 screenshot: tools run
 	$(BIN)/python docs/screenshot.py out/t-handle/report.html docs/report.png

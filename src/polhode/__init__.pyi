@@ -1,4 +1,4 @@
-"""Types of the public names; written by `python tests/shape/test_typing.py` from the table in __init__.py."""
+"""Types of the public names; written by `make generated` from the table in __init__.py."""
 
 # fmt: off
 # ruff: noqa: I001

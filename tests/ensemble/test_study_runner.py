@@ -2,7 +2,17 @@
 
 import pytest
 
+import polhode as ph
+from polhode.ensemble.study import study
 from polhode.ensemble.study_runner import failing_runs
+
+
+def test_the_name_it_had_before_makes_the_same_runner():
+    asked = study(ph.load("pendulum"), {"start.v.hinge": ph.Grid([0.0, 1.0])}, duration=0.1)
+    with pytest.warns(DeprecationWarning, match=r"study.fleet\(\) is now ph.StudyRunner"):
+        runner = asked.fleet()
+    assert type(runner) is ph.StudyRunner
+    assert runner.study is asked
 
 
 @pytest.mark.parametrize("bad", [set(), {3}, {0, 6}, {2, 3, 4}, set(range(7))])

@@ -10,11 +10,14 @@ from hypothesis import given, settings, strategies as st
 import polhode as ph
 from close import assert_close
 from machines import random_model, random_q
+from polhode.equations_of_motion.coordinates import coordinates
+from polhode.model.joints.registry import JOINTS
 from stopwatch import Stopwatch
 
 DOUBLE_PENDULUM = 2.0
 PUMA = 20.0
 """Seconds of processor time."""
+GIMBALS = ((ph.REVOLUTE, "z"), (ph.REVOLUTE, "x"), (ph.REVOLUTE, "z"))
 
 
 def state(model, seed=0):
@@ -288,3 +291,49 @@ def test_what_is_too_large_says_how_large_and_offers_the_recursion():
     assert ph.equations(model, symbolic=(), limit=5000).readable
     with pytest.raises(ph.InputError, match=r"too large to write out\.\n  found [\d,]+ operations"):
         _ = ph.equations(bundled("arm-7")).velocity_terms
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """Kinds of joints with elements, and letters of their own or none, known during a test."""
+
+    def register(elements, **more):
+        count = sum(element.nq for element, _ in elements)
+        dofs = sum(element.nv for element, _ in elements)
+        # names that end in letters with a meaning of their own: t is time
+        names = {"coordinates": ("yaw", "tilt", "spin", *"wxyz")[:count], "dofs": ("omega", "b", "c", *"defg")[:dofs]}
+        kind = type("Own", (ph.JointKind,), {"name": "own", "elements": elements, **names, **more})
+        monkeypatch.delitem(JOINTS, "own", raising=False)
+        monkeypatch.setitem(JOINTS, "own", kind())
+        return ph.register_joint(kind)
+
+    return register
+
+
+@pytest.mark.parametrize(
+    ("elements", "letters", "q", "v"),
+    [
+        (GIMBALS, (), ["theta", "phi", "psi"], ["thetadot", "phidot", "psidot"]),
+        (GIMBALS, ("alpha", "beta", "gamma"), ["alpha", "beta", "gamma"], ["alphadot", "betadot", "gammadot"]),
+        (((ph.PRISMATIC, "x"), (ph.REVOLUTE, "x")), (), ["d", "theta"], ["ddot", "thetadot"]),
+        (((ph.PRISMATIC, "x"), (ph.PRISMATIC, "y")), (), ["x", "y"], ["xdot", "ydot"]),
+        (((ph.REVOLUTE, "x"),) * 4, (), ["theta", "phi", "psi", "theta_4"], None),
+        (
+            ((ph.PRISMATIC, "z"), (ph.BALL, "")), (),
+            ["d", "e_0", "e_1", "e_2", "e_3"], ["ddot", "omega_x", "omega_y", "omega_z"],
+        ),
+    ],
+)  # fmt: skip
+def test_coordinates_of_a_joint_of_ones_own_have_letters_by_what_they_are(registered, elements, letters, q, v):
+    registered(elements, letters=letters)
+    model = ph.Model(
+        "m", bodies=[ph.Body("b", 1.0, (1.0, 1.0, 1.0))], joints=[ph.Joint("j", "own", "world", "b")]
+    )  # fmt: skip
+    found = coordinates(model, {}, "numbers")
+    assert [c.symbol.name for c in found.q] == q
+    assert v is None or [c.symbol.name for c in found.v] == v
+
+
+def test_letters_are_as_many_as_coordinates(registered):
+    with pytest.raises(ph.ModelError, match="letters of its elements"):
+        registered(GIMBALS, letters=("alpha",))

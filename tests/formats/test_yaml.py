@@ -13,7 +13,6 @@ from polhode.formats import document
 from polhode.formats.expression import Fault, evaluate, evaluate_on
 from polhode.formats.expression_functions import expression
 from polhode.formats.overrides import overridden
-from polhode.formats.schema import schema_text
 from polhode.formats.yaml import load_yaml, model_from_yaml, to_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,11 +81,6 @@ def test_ten_lines_describe_a_pendulum():
     crane = read(whole)
     assert (crane.nq, crane.nv, len(crane.forces)) == (6, 5, 2)
     assert read(to_yaml(crane)) == crane
-
-
-def test_the_schema_in_the_docs_is_the_one_of_the_code():
-    remake = "remake it as the last lines of docs/models.md say"
-    assert (ROOT / "docs/model-schema.json").read_text(encoding="utf-8") == schema_text(), remake
 
 
 @pytest.mark.parametrize(

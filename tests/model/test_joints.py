@@ -14,7 +14,7 @@ from machines import random_model, random_q
 from polhode.dynamics import energy, kinematics
 from polhode.dynamics.absolute import closed_joints
 from polhode.formats.load import load
-from polhode.formats.yaml import to_yaml
+from polhode.formats.yaml import model_from_yaml, to_yaml
 from polhode.model import make_tree
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.joints.registry import JOINTS
@@ -458,6 +458,18 @@ def test_wrong_kinds_are_refused():
 def test_wrong_data_is_refused(data, told):
     with pytest.raises(ph.ModelError, match=told):
         ph.Joint("j", "arc", "world", "b", data=data)
+
+
+def test_a_file_that_gives_a_number_of_the_kind_beside_data_is_told_where_to_write_it():
+    joint = ph.Joint("j", "arc", "world", "b", data={"radius": 2.0})
+    arc = ph.Model("m", bodies=[ph.Body("b", 1.0, (1, 1, 1))], joints=[joint])
+    text = to_yaml(arc)
+    assert model_from_yaml(text, "m.yaml") == arc
+    flat = text.replace("data: {radius: 2.0}", "radius: 2.0")
+    with pytest.raises(ph.ModelError, match=r"joints\.j\.radius: an unknown key(.|\n)*write data: \{radius: …\}"):
+        model_from_yaml(flat, "m.yaml")
+    with pytest.raises(ph.ModelError, match=r"Did you mean 'parent'\?"):
+        model_from_yaml(flat.replace("radius", "parnt"), "m.yaml")
 
 
 def test_a_joint_of_the_package_takes_no_data():

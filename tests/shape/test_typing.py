@@ -1,9 +1,8 @@
-"""Types of the public surface: a user's file is clean under `mypy --strict`, and the stub names what is public."""
+"""Types of the public surface: a user's file is clean under `mypy --strict`."""
 
 import re
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -63,33 +62,7 @@ def test_the_file_uses_most_public_names():
     assert len(public & used) > 0.8 * len(public), sorted(public - used)
 
 
-def stub():
-    """The text of `__init__.pyi`, from the table by which `__init__.py` loads lazily."""
-    lines, aliases = [], []
-    for name, module in polhode._MODULES.items():
-        package, _, leaf = module.rpartition(".")
-        lines.append(f"from {package} import {leaf}" + (f" as {name}" if leaf == name else ""))
-        aliases += [f"{name} = {leaf}"] if leaf != name else []
-    for module, names in polhode._NAMES.items():
-        parts = ", ".join(f"{name} as {name}" for name in sorted(names))
-        filled = textwrap.fill(parts.replace(" as ", "~as~"), 114).replace("~", " ")
-        lines.append(f"from {module} import (\n{textwrap.indent(filled, '    ')},\n)")
-    head = (
-        '"""Types of the public names; written by `python tests/shape/test_typing.py` from the table in __init__.py."""'
-    )
-    rest = ["", *aliases, "__version__: str", ""]
-    return "\n".join([head, "", "# fmt: off", "# ruff: noqa: I001", *sorted(lines), *rest])
-
-
-def test_the_stub_names_what_is_public():
-    assert (SOURCE / "__init__.pyi").read_text() == stub(), "write it anew: python tests/shape/test_typing.py"
-
-
 def test_types_are_shipped():
     assert (SOURCE / "py.typed").exists()
     settings = (SOURCE.parents[1] / "pyproject.toml").read_text()
     assert 'polhode = ["py.typed", "__init__.pyi"]' in settings
-
-
-if __name__ == "__main__":
-    (SOURCE / "__init__.pyi").write_text(stub())

@@ -60,6 +60,15 @@ def test_options_are_checked_when_they_are_made_and_do_not_change():
         ph.RunOptions(baumgarte=(1, 1))
 
 
+@pytest.mark.parametrize("given", [[0, 0.5, 1], (0.0, 0.5, 1.0), np.array([0.0, 0.5, 1.0])])
+def test_options_that_were_given_as_arrays_can_be_compared_and_hashed(given):
+    options = RunOptions(samples=given, constraints="baumgarte", baumgarte=given[1:])
+    same = RunOptions(samples=(0.0, 0.5, 1.0), constraints="baumgarte", baumgarte=(0.5, 1.0))
+    assert options == same
+    assert hash(options) == hash(same)
+    assert options != RunOptions(samples=3)
+
+
 @pytest.mark.parametrize("call", [ph.simulate, lambda *a, **k: ph.record("nowhere", *a, **k)])
 def test_an_unknown_keyword_is_a_type_error_that_names_the_nearest(call):
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'smaples'. Did you mean 'samples'"):

@@ -1,11 +1,10 @@
 """The equation index: every published equation, the function that is it, the test that checks it.
 
-python tests/support/index.py          writes docs/equations.md from the marks on the tests
+`generated` writes docs/equations.md from the marks on the tests.
 """
 
 import csv
 import importlib.util
-import sys
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
@@ -13,8 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-SUPPORT = Path(__file__).resolve().parent
-TESTS = SUPPORT.parent
+TESTS = Path(__file__).resolve().parents[1]
 PAGE = TESTS.parent / "docs" / "equations.md"
 COUNTS = {"Sherif": 84, "Udwadia": 45, "Schwab-Meijaard": 46, "Schwab": 25, "Zoric": 129}
 
@@ -80,7 +78,7 @@ def render() -> str:
     lines = [
         "# Every equation, the function that is it, the test that checks it",
         "",
-        "Generated from the marks on the tests by `make equations`; do not edit. The notation is that of",
+        "Generated from the marks on the tests by `make generated`; do not edit. The notation is that of",
         "`docs/notation.md`. A test of the project changes each function by 1e-6 and sees its test fail.",
         "",
         "| paper | number | function | test | note |",
@@ -98,10 +96,3 @@ def render() -> str:
             notes = [*errata.get((paper, str(number)), []), *([first.note] if first.note else []), *also]
             lines.append(f"| {paper} | {number} | {first.function} | {first.node} | {'; '.join(notes)} |")
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    sys.path[:0] = [str(TESTS), str(TESTS / "campaigns"), str(SUPPORT)]
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(render(), encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(TESTS.parent)}: {len(checks())} checks")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import ModuleType
@@ -10,7 +11,7 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from polhode import __version__
+import polhode
 from polhode.ensemble.distributions import Distribution, Grid, distribution
 from polhode.ensemble.measures import Measure
 from polhode.errors import InputError, message
@@ -84,6 +85,11 @@ class Study:
     runner: ClassVar[Any] = None
     """The class that makes the study ready to run, where a subclass has its own; None: `StudyRunner`."""
 
+    def fleet(self) -> Any:
+        """`ph.StudyRunner(study)`, by the name it had before."""
+        warnings.warn("study.fleet() is now ph.StudyRunner(study)", DeprecationWarning, stacklevel=2)
+        return (self.runner or polhode.StudyRunner)(self)
+
     @property
     def run_options(self) -> RunOptions:
         """The options of each run."""
@@ -110,7 +116,7 @@ class Study:
     @property
     def identity(self) -> str:
         """A digest of the description."""
-        text = json.dumps({**self.description, "polhode": __version__}, sort_keys=True, default=str)
+        text = json.dumps({**self.description, "polhode": polhode.__version__}, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -1,6 +1,7 @@
 """The letters of coordinates, velocities, accelerations and generalised forces: θ₁, d₂, x, e₀, ωₓ, τ₁."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import sympy
@@ -34,6 +35,7 @@ def coordinates(model: Model, own: dict[str, Any], subscripts: str) -> Coordinat
     letters = [_letters_of(joint) for joint in model.joints]
     flat = [letter for each in letters for letter in each]
     indexed = len(set(flat)) < len(flat) or subscripts == "names"
+    several = subscripts == "names" or sum(joint.kind.has_quaternion for joint in model.joints) > 1
     moving = [joint.name for joint in model.joints if joint.nv]
     q: list[Coordinate] = []
     rates: list[tuple[Coordinate, Coordinate]] = []
@@ -45,18 +47,18 @@ def coordinates(model: Model, own: dict[str, Any], subscripts: str) -> Coordinat
         for letter, part in zip(own_letters, kind.coordinates, strict=True):
             alone = flat.count(letter) == 1 and letter not in ("d", "theta") and subscripts == "numbers"
             name = _renamed(own, names[len(q)], letter if alone or not indexed else subscripted(letter, tail))
-            what = f"{_what(part, kind.has_quaternion)} of joint '{joint.name}'"
+            what = f"{_what(part, letter)} of joint '{joint.name}'"
             q.append(Coordinate(_real(name), symbol_latex(name), what, units[len(q)]))
         for k, dof in enumerate(kind.dofs):
             at = len(rates)
-            if dof.startswith("omega"):
-                letter = f"omega_{dof[-1]}"
-                several = flat.count("e_0") > 1 or subscripts == "names"
-                name = _renamed(own, rate_names[at], subscripted(letter, tail) if several else letter)
-                dots = 0
+            if kind.has_quaternion and k >= kind.nv - 3:  # a quaternion comes last
+                axis = "xyz"[k - kind.nv + 3]
+                letter = subscripted(f"omega_{axis}", tail) if several else f"omega_{axis}"
+                name, dots = _renamed(own, rate_names[at], letter), 0
+                what = f"angular velocity about {axis} (child axes)"
             else:
-                name, dots = q[first + k].symbol.name, 1
-            rates.append(_pair(name, dots, f"{_what(dof)} of joint '{joint.name}'", rate_units[at]))
+                name, dots, what = q[first + k].symbol.name, 1, _what(dof)
+            rates.append(_pair(name, dots, f"{what} of joint '{joint.name}'", rate_units[at]))
     tau = []
     for at, unit in enumerate(force_units(model)):
         name = f"tau_{at + 1}" if model.nv > 1 else "tau"
@@ -77,39 +79,41 @@ def _pair(name: str, dots: int, what: str, unit: str) -> tuple[Coordinate, Coord
 
 
 def _letters_of(joint: Joint) -> list[str]:
-    """The letters of a joint's coordinates."""
-    found = []
-    for name in joint.kind.coordinates:
-        if name.startswith("angle"):
-            found.append({"angle1": "theta", "angle2": "phi"}.get(name, "theta"))
-        elif name in ("w", "x", "y", "z") and joint.kind.has_quaternion:
-            found.append(f"e_{'wxyz'.index(name)}")
-        elif name == "travel":
-            found.append(_travel(joint))
-        else:
-            found.append(name[-1])
-    return found
+    """The letters of a joint's coordinates: those of its kind, or by what each of them is."""
+    kind = joint.kind
+    if kind.letters:
+        return list(kind.letters)
+    linear = kind.linear[:-3] if kind.has_quaternion else kind.linear
+    angles, lengths = _without_end(ANGLES), _without_end(LENGTHS if sum(linear) > 1 else (_travel(joint),))
+    found = [next(lengths if is_length else angles) for is_length in linear]
+    return found + list(QUATERNION) * kind.has_quaternion
+
+
+def _without_end(letters: Sequence[str]) -> Iterator[str]:
+    """Letters, then the first of them with numbers: θ, φ, ψ, θ₄, θ₅, …"""
+    return chain(letters, (f"{letters[0]}_{k}" for k in count(len(letters) + 1)))
 
 
 def _travel(joint: Joint) -> str:
     """x, y or z for a slider along an axis of the world, else d."""
     axis = tuple(map(abs, plain(joint.axis)))
-    straight = joint.nq == 1 and joint.parent == WORLD and sorted(axis) == [0, 0, 1]
+    straight = joint.nq == 1 and joint.kind.uses_axis and joint.parent == WORLD and sorted(axis) == [0, 0, 1]
     return "xyz"[axis.index(1)] if straight and plain(joint.orientation)[0] == 1 else "d"
 
 
-def _what(name: str, quaternion: bool = False) -> str:
+def _what(name: str, letter: str = "") -> str:
     """A coordinate or velocity of a joint in words."""
-    if name.startswith("omega"):
-        return f"angular velocity about {name[-1]} (child axes)"
-    if quaternion and name in QUATERNION:
-        return f"quaternion, {QUATERNION[name]}"
+    if letter in QUATERNION:
+        return f"quaternion, {QUATERNION[letter]}"
     if name in POSITIONS:
         return f"position {name[-1]}"
     return name.replace("_", " ").replace("angle1", "first angle").replace("angle2", "second angle")
 
 
-QUATERNION = {"w": "scalar part", "x": "x part", "y": "y part", "z": "z part"}
+ANGLES, LENGTHS = ("theta", "phi", "psi"), ("x", "y", "z")
+"""The letters of the first, second, third of several angles or lengths of a joint."""
+QUATERNION = {"e_0": "scalar part", "e_1": "x part", "e_2": "y part", "e_3": "z part"}
+"""The letters of a quaternion, and what they are."""
 POSITIONS = ("x", "y", "px", "py", "pz")
 
 

@@ -11,6 +11,7 @@ from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message
 from polhode.formats import schema
 from polhode.formats.document import Document, Path_
 from polhode.formats.file_values import short
+from polhode.model.joints.registry import JOINTS
 
 SHOWN = 5
 """Faults that one message lists."""
@@ -53,7 +54,7 @@ def _fault(document: Document, fault: Mapping[str, Any]) -> tuple[int, str]:
         found = context.get("found", found)
     elif kind == "extra_forbidden":
         what, found, expected = "an unknown key", f"'{path[-1]}'", f"one of {', '.join(keys)}"
-        fix = did_you_mean(path[-1], keys)
+        fix = _own_number(document.data, path) or did_you_mean(path[-1], keys)
     elif kind == "missing":
         what, found, expected = "missing", "no such key", described or "a value"
     elif kind in ("too_short", "too_long"):
@@ -62,6 +63,15 @@ def _fault(document: Document, fault: Mapping[str, Any]) -> tuple[int, str]:
     else:
         what, expected = KINDS.get(kind, ("not what stands here", described or "another value"))
     return document.line(path), message(document.place(path), what, found, expected, fix)
+
+
+def _own_number(data: Any, path: Path_) -> str:
+    """What to do about a key of a joint that is a number of its kind; "" where it is none."""
+    if len(path) != 3 or path[0] != "joints":
+        return ""
+    kind = data["joints"][path[1]].get("type")
+    known = JOINTS[kind].keys if isinstance(kind, str) and kind in JOINTS else {}
+    return f"Numbers of its own kind go into data: write data: {{{path[2]}: …}}." if path[2] in known else ""
 
 
 def _path(data: Any, loc: tuple) -> Path_:

@@ -91,7 +91,9 @@ class RunOptions:
             fix = "For steps on the group itself take a Lie-group method: rkmk4, cf4, rkmk-dop853."
             expected = " or ".join(map(repr, NORMS))
             raise InputError(message("simulate, norm", "no such policy", repr(self.norm), expected, fix))
-        self.policy  # noqa: B018 - checks engine, rank_tolerance, constraints, baumgarte
+        policy = self.policy  # checks engine, rank_tolerance, constraints, baumgarte
+        if self.baumgarte is not None:
+            object.__setattr__(self, "baumgarte", policy.baumgarte)
         if self.every is not None and (self.step is None or self.samples is not None):
             _check_every(self.every, False)
 
@@ -232,6 +234,12 @@ def _check_every(value: Any, fits: bool = True) -> int:
     return int(value)
 
 
+def _samples(value: Any) -> Any:
+    """A count, or times in a tuple."""
+    found = int(value) if is_whole(value) else as_array("simulate, samples", value, ()).tolist()
+    return tuple(found) if isinstance(found, list) else found
+
+
 def _names(option: str) -> Callable[[Any], tuple[str, ...]]:
     def check(given: Any) -> tuple[str, ...]:
         names = a_list(f"simulate, {option}", given, f"a list of names, as {option}=['q']")
@@ -266,5 +274,6 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "method": _or_none(_method),
     "tolerance": _tolerance,
     "every": _or_none(_check_every),
+    "samples": _or_none(_samples),
 }
 """The check of each option by itself, in the order in which faults are reported: the checked value, or an error."""

@@ -117,7 +117,7 @@ class System:
 
     def source(self, quantity: str, *body: str) -> str:
         """The generated text of a quantity's kernel, as in source("forward_dynamics"), source("pose", "hand")."""
-        return self._kernel("source", quantity, *body).source
+        return self._of_kernel("source", "source", quantity, *body)
 
     def export_c(self, path: str | Path, *quantities: str) -> Path:
         """Write stand-alone C99 of some quantities (inverse and forward dynamics unless named), for controllers.
@@ -128,13 +128,22 @@ class System:
         texts = []
         for name in quantities or ("inverse_dynamics", "forward_dynamics"):
             function = identifier(f"{identifier(self.model.name)}_{name}")
-            texts.append(c_source(self._kernel("export_c", name).graph, function))
+            texts.append(c_source(self._of_kernel("export_c", "graph", name), function))
         try:
             Path(path).write_text("\n".join(texts), encoding="utf-8")
         except (OSError, TypeError, ValueError) as fault:
             found = getattr(fault, "strerror", None) or str(fault)
             raise InputError(message(f"export_c, {path!r}", "cannot be written", found, "the path of a file")) from None
         return Path(path)
+
+    def _of_kernel(self, where: str, part: str, name: str, *body: str) -> Any:
+        """The `source` or the `graph` of a quantity's kernel; a CompileError where kernels of this target have none."""
+        kernel = self._kernel(where, name, *body)
+        asked = getattr(kernel, part, None)
+        if asked is None:
+            what, found = f"its kernel has no `{part}`", f"{type(kernel).__name__} of target '{self.target}'"
+            raise CompileError(message(f"{where} of {name}", what, found, "a target that has one, as 'cpu'"))
+        return asked
 
     def _kernel(self, where: str, name: str, *body: str) -> Any:
         """The kernel of a quantity for the arguments of a call that gives no more than it must."""

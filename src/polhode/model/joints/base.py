@@ -248,6 +248,8 @@ class JointKind:
     """The names of q, in order."""
     dofs: ClassVar[tuple[str, ...]] = ()
     """The names of v, in order."""
+    letters: ClassVar[tuple[str, ...]] = ()
+    """What equations call q, in order: "theta", "x". Unless given, θ, φ, ψ for angles, d or x, y, z for lengths."""
     keys: ClassVar[Mapping[str, Key]] = {}
     """The joint's own numbers by name, all of which must be given; `Joint.data` holds them, `pitch` apart."""
     symbol: ClassVar[str] = ""

@@ -57,7 +57,7 @@ def register_joint(kind: K) -> K:
     known = type(JOINTS.get(kind.name, made))
     if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
         raise ModelError(message(where, "a name twice", f"'{kind.name}' is {known.__name__}", "another `name`"))
-    for names, size in (("coordinates", made.nq), ("dofs", made.nv)):
+    for names, size in (("coordinates", made.nq), ("dofs", made.nv), ("letters", made.nq if kind.letters else 0)):
         if len(getattr(kind, names)) != size:
             raise ModelError(message(where, f"{names} of its elements", shown(getattr(kind, names)), f"{size} names"))
     unknown = [name for element, _ in kind.elements for name in element.numbers if name not in kind.keys]

@@ -113,7 +113,6 @@ def test_a_run_by_sundials_or_a_form_compiles_no_run_of_our_own(monkeypatch):
     assert ph.simulate(top, duration=0.1, form="sherif-29", step=0.01).attrs["status"] == "finished"
     with pytest.raises(AssertionError, match="compiled"):
         ph.simulate(top, duration=0.1)
-    pytest.importorskip("sksundae")
     assert ph.simulate(top, duration=0.1, method="cvode").attrs["norm_policy"] == "none"
 
 

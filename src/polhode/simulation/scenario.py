@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from polhode.model import Model, check_model
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import Segment
-from polhode.simulation.segments import controlled_segments, equal_segments, is_held
+from polhode.simulation.segments import controlled_segments, equal_segments, is_held, refined
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Scenario:
     tau      the inputs, as in `simulate`
     options  with the duration and the method of this run
     moved    rows of constraints that the given start violated, and by how much, where it was moved
+    refined  whether equal steps are shorter than asked for, as those of a companion run
     """
 
     model: Model
@@ -34,6 +35,7 @@ class Scenario:
     tau: Any
     options: RunOptions
     moved: Mapping[str, float] = field(default_factory=dict)
+    refined: bool = False
 
     @classmethod
     def of(cls, model: Model, q: Any, v: Any, tau: Any, options: RunOptions) -> "Scenario":
@@ -77,8 +79,5 @@ class Scenario:
         times, step = self.options.times, self.options.step
         if step is None:
             return controlled_segments(self.duration, self.tau, times)
-        return equal_segments(self.duration, step, self.tau, self.every if times is None else times)
-
-    def tighter(self) -> "Scenario":
-        """The same run with a hundredth of its tolerance, or half its step: what an error is estimated by."""
-        return replace(self, options=self.options.tighter(self.every if self.options.fixed else 1))
+        found = equal_segments(self.duration, step, self.tau, self.every if times is None else times)
+        return [refined(segment) for segment in found] if self.refined else found

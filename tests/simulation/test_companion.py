@@ -66,7 +66,7 @@ def test_at_the_floor_of_rounding_another_method_is_the_companion(options):
 
 def test_verify_decides_and_work_is_counted(monkeypatch):
     assert ph.simulate(PENDULUM, [1.0], duration=1.0, verify=False).verdict == "unchecked"
-    monkeypatch.setattr(companion, "WORK", 1e5)
+    monkeypatch.setattr(companion, "WORK", 1e6)
     part = ph.simulate(PENDULUM, [1.0], duration=10.0, step=0.01, method="rk4")
     assert part.verdict == "unchecked"
     known = np.isfinite(part["error_estimate"].values)

@@ -145,6 +145,9 @@ class Builder:
 Rewrite = Callable[[Builder, tuple[int, ...]], int | None]
 """The simpler node for an operation on these nodes; None where there is none."""
 
+Found = Callable[[Builder, tuple[int, ...]], int]
+"""A node found or made from the operands of an operation."""
+
 
 @cache
 def _rewrite(op: str, tags: tuple, repeated: bool) -> Rewrite | None:
@@ -170,9 +173,9 @@ def _rewrite(op: str, tags: tuple, repeated: bool) -> Rewrite | None:
     return first_that_fits
 
 
-def _rule(patterns: tuple, result: Any) -> tuple[list[tuple[Rewrite, Rewrite]], Rewrite]:
+def _rule(patterns: tuple, result: Any) -> tuple[list[tuple[Found, Found]], Found]:
     """The operands that a rule asks to be one node, in pairs; and its simpler form. Tags vouch for the rest."""
-    letters: dict[str, Rewrite] = {}
+    letters: dict[str, Found] = {}
     pairs = []
     for k, pattern in enumerate(patterns):
         inner = pattern[1:] if isinstance(pattern, tuple) else ()
@@ -184,14 +187,14 @@ def _rule(patterns: tuple, result: Any) -> tuple[list[tuple[Rewrite, Rewrite]], 
     return pairs, _form(result, letters)
 
 
-def _operand(k: int, j: int | None = None) -> Rewrite:
+def _operand(k: int, j: int | None = None) -> Found:
     """Operand k; or operand j of that."""
     if j is None:
         return lambda builder, args: args[k]
     return lambda builder, args: builder.nodes[args[k]][1][j]
 
 
-def _form(result: Any, letters: Mapping[str, Rewrite]) -> Rewrite:
+def _form(result: Any, letters: Mapping[str, Found]) -> Found:
     """The simpler form of a rule, made of the operands that its letters stand for."""
     if isinstance(result, str):
         return letters[result]

@@ -44,7 +44,7 @@ def equal_segments(duration: float, h: float, tau: Any, sampled: int | np.ndarra
     held = breaks(tau, duration) if is_held(tau, duration, h) else np.zeros(0)
     calls = np.round(held / h).astype(int).tolist()
     ends = [k for k in calls if k < steps] + [steps] * (steps > 0)
-    marks = sampled if isinstance(sampled, int) else _step_numbers(sampled, h)
+    marks = sampled if isinstance(sampled, int) else step_numbers(sampled, h)
     found, first = [], 0
     for last in ends:
         end = duration if last == steps and not rest else None  # it is a sample itself
@@ -65,7 +65,7 @@ def whole_steps(duration: float, h: float) -> tuple[int, float]:
     return steps, duration - steps * h
 
 
-def _step_numbers(times: np.ndarray, h: float) -> np.ndarray:
+def step_numbers(times: np.ndarray, h: float) -> np.ndarray:
     """The numbers of the steps after which samples lie, or an error where one lies between steps."""
     numbers = times / h
     between = abs(numbers[:-1] - np.round(numbers[:-1])) > 1e-6

@@ -49,7 +49,7 @@ def equal_segments(
     held     increasing times at which held forces change
     knots    increasing times at which a step ends besides
     """
-    marks = sampled if isinstance(sampled, int) else _step_numbers(sampled, h)
+    marks = sampled if isinstance(sampled, int) else step_numbers(sampled, h)
     made = _EqualSegments(duration, h, marks)
     splits = np.concatenate([held, between_steps(knots, h)])
     for k in np.argsort(splits, kind="stable").tolist():
@@ -138,7 +138,7 @@ def whole_steps(duration: float, h: float) -> tuple[int, float]:
     return steps, duration - steps * h
 
 
-def _step_numbers(times: np.ndarray, h: float) -> np.ndarray:
+def step_numbers(times: np.ndarray, h: float) -> np.ndarray:
     """The numbers of the steps after which samples lie, or an error where one lies between steps."""
     numbers = times / h
     between = abs(numbers[:-1] - np.round(numbers[:-1])) > 1e-6

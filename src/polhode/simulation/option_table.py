@@ -189,9 +189,10 @@ def explained(table: Mapping[str, Option], names: Iterable[str]) -> str:
     return "\n    ".join(lines)
 
 
-def check_keywords(caller: str, keywords: type, given: Iterable[str]) -> None:
+def check_keywords(caller: str, known: Iterable[str], given: Iterable[str]) -> None:
     """Raise a TypeError for a keyword that a call does not take, with the nearest that it does."""
+    names = list(known)
     for name in given:
-        if name not in keywords.__annotations__:
-            fix = did_you_mean(name, keywords.__annotations__)
+        if name not in names:
+            fix = did_you_mean(name, names)
             raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}. {fix}".strip())

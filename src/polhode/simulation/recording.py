@@ -93,7 +93,7 @@ def record(
     then           makes what else belongs to the run; where it is killed, a resumed run is not computed again
     ->             the Dataset in `run.nc`, read when it is used; Ctrl-C leaves what there is, and the checkpoint
     """
-    check_keywords("record", MotionKeywords, options)
+    check_keywords("record", MotionKeywords.__annotations__, options)
     options.setdefault("max_bytes", MAX_BYTES_ON_DISK)
     run_options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
     scenario = Scenario.of(model, q, v, tau, run_options)

@@ -43,7 +43,7 @@ def simulate(
     if progress is not None and not callable(progress):
         found = repr(progress)[:60]
         raise InputError(message("simulate, progress", "not a function", found, "a function of (part, time)"))
-    check_keywords("simulate", RunKeywords, options)
+    check_keywords("simulate", RunKeywords.__annotations__, options)
     asked = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
     run = Run(Scenario.of(model, q, v, tau, asked))
     tangents = (

@@ -222,7 +222,7 @@ class StudyStore:
             receipts, bad = read_receipts(self.folder, self.seal, verify=True)
         if bad and not gaps:
             raise damage_error(where, self.folder, bad)
-        reader = import_module("polhode.ensemble.zarr_reader")  # needs Zarr, which is optional
+        reader = import_module("polhode.ensemble.zarr_reader")  # no plain import: its base is a class of optional Zarr
         store = reader.SealedStore(self.folder.resolve(), self.seal, receipts)
         try:
             found = xr.open_dataset(store, engine="zarr", consolidated=False, chunks=None, zarr_format=3)

@@ -36,6 +36,9 @@ FAILED = 3
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder.  [default: STUDY-sweep]")
 @click.option("--runs", type=int, default=None, help="How many runs, in place of the file's number.")
 @click.option("--seed", type=int, default=None, help="Another seed than the file's.")
+@click.option(
+    "--accompanied", type=float, default=None, help="Share of runs whose error is estimated.  [default: 0.01]"
+)
 @options_of(SWEEP_OPTIONS)
 @options_of(STUDY_RUN_OPTIONS)
 @click.option("--verify", is_flag=True, help="Only compare every file of the study with its digest.")
@@ -58,7 +61,7 @@ def sweep(source: str | None, **asked: Any) -> None:
         _verify(source, asked)
         return
     source, folder, identity = _places(source, asked)
-    others = {name: asked[name] for name in ("runs", "seed", *RUN_FLAGS) if asked[name] is not None}
+    others = {name: asked[name] for name in ("runs", "seed", "accompanied", *RUN_FLAGS) if asked[name] is not None}
     study = load_study(source, **others)
     if identity and study.identity != identity:  # it was begun with options that the file does not have
         study = load_study(source, **(begun_options(folder) | others))

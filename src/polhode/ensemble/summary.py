@@ -32,7 +32,7 @@ PASSES = 16
 SURE = 1.959963984540054
 """Standard deviations to each side that hold 95 % of a normal distribution."""
 
-PLAIN = ("end_time", "energy_drift")
+PLAIN = ("end_time", "energy_drift", "error_estimate")
 """Numbers of every run that are summed up beside its measures."""
 
 

@@ -35,6 +35,7 @@ class BatchKeywords(TypedDict, total=False):
     constraints: str
     baumgarte: Sequence[float] | None
     move_start: bool
+    accuracy: float | None
 
 
 def batch_options(options: RunOptions | None, given: Mapping[str, Any]) -> RunOptions:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,14 @@ from polhode.simulation.inputs import Sampled, breaks, is_held_input, knots
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Segment
-from polhode.simulation.segments import MOST_SPLITS, between_steps, check_period, controlled_segments, equal_segments
+from polhode.simulation.segments import (
+    MOST_SPLITS,
+    between_steps,
+    check_period,
+    controlled_segments,
+    equal_segments,
+    refined,
+)
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,7 @@ class Scenario:
     tau      the inputs, as in `simulate`
     options  with the duration and the method of this run
     moved    rows of constraints that the given start violated, and by how much, where it was moved
+    refined  whether equal steps are shorter than asked for, as those of a companion run
     """
 
     model: Model
@@ -35,6 +43,7 @@ class Scenario:
     tau: Any
     options: RunOptions
     moved: Mapping[str, float] = field(default_factory=dict)
+    refined: bool = False
 
     @classmethod
     def of(cls, model: Model, q: Any, v: Any, tau: Any, options: RunOptions) -> "Scenario":
@@ -95,8 +104,5 @@ class Scenario:
             return controlled_segments(self.duration, times, held, self.knots)
         check_period(self.tau, step)
         inner = NONE if self.unsplit else self.knots
-        return equal_segments(self.duration, step, self.every if times is None else times, held, inner)
-
-    def tighter(self) -> "Scenario":
-        """The same run with a hundredth of its tolerance, or half its step: what an error is estimated by."""
-        return replace(self, options=self.options.tighter(self.every if self.options.fixed else 1))
+        found = equal_segments(self.duration, step, self.every if times is None else times, held, inner)
+        return [refined(segment) for segment in found] if self.refined else found

@@ -59,7 +59,7 @@ class Study:
     accompanied  the share of runs, drawn by the seed, whose error is estimated by a companion run; all others are
                unchecked
     text       of the study's file, `source`;  model_text: of the model's
-    run_options  of each run: a RunOptions; or its options as keywords (`times`: how many samples, or their times)
+    run_options  of each run, a RunOptions; or its options as keywords, where `times` are its `samples`
     """
 
     name: str

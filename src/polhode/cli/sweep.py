@@ -194,6 +194,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
     facts |= {
         "status": json.loads(attrs["status"]), "failure_fraction": attrs["failure_fraction"],
         "failure_bounds": [attrs["failure_low"], attrs["failure_high"]], "measures": measures,
+        "verdicts": json.loads(attrs["verdicts"]), "accompanied": attrs["runs_accompanied"],
         "files": {name: str(path) for name, path in written.items()},
     }  # fmt: skip
     if asked["as_json"]:
@@ -202,6 +203,9 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
         click.echo(f"{facts['study']}: {attrs['runs_done']:,} runs in {facts['seconds']:.1f} s")
         for name, count in facts["status"].items():
             click.echo(f"  {name:14} {count:,}")
+        counts = ", ".join(f"{count:,} {name}" for name, count in facts["verdicts"].items())
+        worst = f", the largest {found['error_estimate_high'].item():.2g}" if facts["accompanied"] else ""
+        click.echo(f"  {'verdicts':14} {counts}; errors of {facts['accompanied']:,} runs were estimated{worst}")
         for why, count in Counter(json.loads(attrs["reasons"]).values()).most_common(REASONS):
             click.echo(f"    {count:,} × {why}")
         for name, (mean, error) in measures.items():

@@ -104,12 +104,7 @@ def thresholds(v: np.ndarray, accepted: np.ndarray, tolerance: float | None, acc
     """The largest error of a good run, of each of n runs: v (n, T, nv), their steps (n,)."""
     with np.errstate(all="ignore"):
         fastest = np.nanmax(abs(v), axis=(1, 2), initial=0.0)
-    return np.array(
-        [
-            good_up_to(tolerance, int(n), condition_of(float(x)), accuracy)
-            for n, x in zip(accepted, fastest, strict=True)
-        ]
-    )
+    return np.broadcast_to(good_up_to(tolerance, accepted, condition_of(fastest), accuracy), len(accepted))
 
 
 def named(measures: Mapping[str, Measure], series: Mapping[str, np.ndarray], time: np.ndarray) -> dict[str, np.ndarray]:

@@ -22,6 +22,7 @@ from polhode.ensemble.study import STUDY_SAMPLES, Study, is_text, told
 from polhode.ensemble.study_options import check_batch
 from polhode.ensemble.user_functions import UserFunctions
 from polhode.errors import InputError, PolhodeError, message
+from polhode.result.checks import SHRUNK
 from polhode.result.symmetry import conserved
 from polhode.scalar import Vec
 from polhode.simulation import step_state
@@ -252,12 +253,20 @@ class StudyRunner:
         numbers[bad] = self._harmless
         given, batch = self._given(numbers), batch or self.batch
         block = batch.run(*given, self.timing, threads)
-        error = np.full(len(values), np.nan)
+        found = self._arrays(block, values)
+        error, drift = np.full(len(values), np.nan), found.get("energy_drift")
         chosen = np.setdiff1d(accompanied(self.study.seed, self.study.accompanied, first, last), bad)
         if len(chosen):
             second = batch.run(*(x[chosen] for x in given), self.timing.companion(), threads)
             error[chosen] = errors(self.model, BatchSamples(*(x[chosen] for x in block)), second)
-        found = self._arrays(block, values, error)
+            if drift is not None:
+                shrinks = self._energy_drift(second) <= SHRUNK * drift[chosen]
+                drift = drift.copy()
+                drift[chosen[shrinks]] = 0.0  # it comes from the steps, whose error is judged by itself
+        options = self.scenario.options
+        good = thresholds(block.v, block.accepted, None if options.fixed else options.tolerance, options.accuracy)
+        found["error_estimate"] = error
+        found["verdict"] = verdicts(found["status"] <= STATUS["stopped"], good, error, drift)
         found["status"][bad], found["verdict"][bad] = STATUS["refused"], VERDICTS["failed"]
         found["status"][sorted(skipped)] = STATUS["quarantined"]
         for name, array in self.arrays.items():
@@ -298,7 +307,12 @@ class StudyRunner:
             q, v = self.batch.moved(q, v, p)
         return q, v, p
 
-    def _arrays(self, block: BatchSamples, values: np.ndarray, error: np.ndarray) -> dict[str, np.ndarray]:
+    def _energy_drift(self, block: BatchSamples) -> np.ndarray:
+        """The drift of the energy of each run, of its scale."""
+        places = [self.batch.outputs.index(name) for name in ("kinetic_energy", "potential_energy")]
+        return energy_drift(*(block.outputs[:, :, k] for k in places))
+
+    def _arrays(self, block: BatchSamples, values: np.ndarray) -> dict[str, np.ndarray]:
         study, names = self.study, self.parameters.starts
         found: dict[str, np.ndarray] = {"sample": values, "q_end": block.q_end, "v_end": block.v_end}
         for part, states in (("q", block.q), ("v", block.v)):
@@ -316,13 +330,8 @@ class StudyRunner:
         found["status"], found["end_time"], found["steps"] = status, block.end, block.accepted
         if self._stops:
             found["event"] = block.event.astype(np.int8)
-        drift = None
         if self._conserves:
-            found["energy_drift"] = drift = energy_drift(series["kinetic_energy"], series["potential_energy"])
-        options = self.scenario.options
-        good = thresholds(block.v, block.accepted, None if options.fixed else options.tolerance, options.accuracy)
-        found["error_estimate"] = error
-        found["verdict"] = verdicts(status <= STATUS["stopped"], good, error, drift)
+            found["energy_drift"] = self._energy_drift(block)
         return found
 
 

@@ -175,18 +175,21 @@ def _explained(check: Check, other: Check) -> Check:
     return replace(check, verdict=GOOD, note=f"{note}; {check.note}")
 
 
-def condition_of(fastest: float) -> float:
-    """How much a motion of this largest speed magnifies errors: the tolerance is absolute too."""
-    return 1 + 1 / max(fastest, SLOWEST)
+def condition_of(fastest: Any) -> Any:
+    """How much a motion of this largest speed magnifies errors: the tolerance is absolute too; also of arrays."""
+    return 1 + 1 / np.maximum(fastest, SLOWEST)
 
 
-def good_up_to(tolerance: float | None, steps: int, condition: float, accuracy: float | None = None) -> float:
-    """The largest error of a good run, in parts of its scale; tolerance: None for equal steps."""
+def good_up_to(tolerance: float | None, steps: Any, condition: Any, accuracy: float | None = None) -> Any:
+    """The largest error of a good run, in parts of its scale; steps, condition: numbers, or arrays of many runs.
+
+    tolerance  None: equal steps
+    """
     if accuracy is not None:
         return accuracy
     if tolerance is None:
         return FIXED_STEP_GOOD
-    return min(condition * max(steps, 1) * (tolerance + EPS), GOOD_CAP)
+    return np.minimum(condition * np.maximum(steps, 1) * (tolerance + EPS), GOOD_CAP)
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,7 @@ class _Bound:
     @property
     def good(self) -> float:
         """The largest error of a good run, in parts of its scale."""
-        return good_up_to(self.tolerance, self.steps, self.condition, self.accuracy)
+        return float(good_up_to(self.tolerance, self.steps, self.condition, self.accuracy))
 
     def check(
         self, name: str, value: float, unit: str, note: str = "", rounding: float = 0.0, cap: float = 1.0

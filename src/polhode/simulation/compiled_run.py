@@ -111,7 +111,7 @@ class CompiledRun:
             return step_state.Setup(spec.method, made, spec.crossings, interior=spec.interior)
         if spec.policy.keeping == "project":
             made = made._replace(tangent=self._tangent)
-            return step_state.Setup(spec.method, made, spec.crossings, self._project, spec.interior)
+            return step_state.Setup(spec.method, made, spec.crossings, self.project, spec.interior)
         if spec.policy.keeping in CONSTRAINED_METHODS:
             nothing = Vec([0.0] * self.model.nv)
             given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
@@ -129,7 +129,7 @@ class CompiledRun:
         law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
         other = copy(self)
         vars(other).update(tree=tree, law=law, _acceleration=chosen, _looped=False)
-        for name in ("_shared", "_projection"):
+        for name in ("_shared", "_projection", "_along"):
             vars(other).pop(name, None)
         return other
 
@@ -159,7 +159,7 @@ class CompiledRun:
         """v̇ under constraints of plain numbers: conditions are derivatives of a graph, so a kernel computes them."""
         return Vec(self.driven.system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
 
-    def _project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
+    def project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """The state brought back to where the constraints hold."""
         if not _is_traced(q, v):
             found = self.driven.system.project([*q], [*v], t=t)

@@ -34,6 +34,9 @@ PACE = 100_000
 MOST_EVENTS = 1_000_000
 """Events after which a run ends as failed: each is kept in memory."""
 
+CALLS = 5
+"""Calls of a sampled controller that are kept, to find out whether it keeps a state of its own."""
+
 IDLE = 10
 """Resets one after the other while no time passes, beyond the number of events, after which a run ends."""
 
@@ -78,11 +81,12 @@ class Stops:
 class RunLoop:
     """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
 
-    def __init__(self, scenario: Scenario, warn: bool = True) -> None:
+    def __init__(self, scenario: Scenario, warn: bool = True, compiled: CompiledRun | None = None) -> None:
+        """Prepare; compiled: the compiled steps of a run that differs in its steps and tolerance alone."""
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         self.events, self.policy = tuple(options.events), options.policy
-        self.compiled = CompiledRun(spec_of(scenario), warn)
+        self.compiled = compiled or CompiledRun(spec_of(scenario), warn)
         self.driven = self.compiled.driven
         if scenario.unsplit and warn:
             warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=5)
@@ -95,6 +99,8 @@ class RunLoop:
         self._sampled = [0, *accumulate(len(s.samples) for s in segments)]  # samples
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._next = 0.0  # the step that the last segment would have tried
+        self.asked: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
+        """The first calls of a sampled controller: t, q, v and its forces."""
 
     @property
     def norm_policy(self) -> str:
@@ -165,6 +171,8 @@ class RunLoop:
             wrong, cause = told(error), error
         if not wrong:
             at.level = found
+            if len(self.asked) < CALLS:
+                self.asked.append((segment.begin, at.q.copy(), at.v.copy(), found))
         elif not at.segment:
             where, expected = f"simulate, {name} at t = 0", f"{nv} finite numbers"
             raise InputError(message(where, "wrong result", wrong, expected)) from cause

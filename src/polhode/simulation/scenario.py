@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,14 @@ from polhode.simulation.inputs import Sampled, breaks, is_held_input, knots, wit
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Segment
-from polhode.simulation.segments import MOST_SPLITS, between_steps, check_period, controlled_segments, equal_segments
+from polhode.simulation.segments import (
+    MOST_SPLITS,
+    between_steps,
+    check_period,
+    controlled_segments,
+    equal_segments,
+    refined,
+)
 from polhode.simulation.step_state import LONGEST
 from polhode.simulation.switching import Switching, user_functions
 
@@ -36,6 +43,7 @@ class Scenario:
     tau      the inputs, as in `simulate`
     options  with the duration and the method of this run
     moved    rows of constraints that the given start violated, and by how much, where it was moved
+    refined  whether equal steps are shorter than asked for, as those of a companion run
     looks    a controlled step is at most the duration over this, where something within a step could be missed
     """
 
@@ -45,7 +53,9 @@ class Scenario:
     tau: Any
     options: RunOptions
     moved: Mapping[str, float] = field(default_factory=dict)
+    refined: bool = False
     looks: float = LOOKS
+    _known: dict[Any, Switching] = field(default_factory=dict, repr=False, compare=False)  # shared with companions
 
     @classmethod
     def of(cls, model: Model, q: Any, v: Any, tau: Any, options: RunOptions) -> "Scenario":
@@ -81,8 +91,11 @@ class Scenario:
     @cached_property
     def switching(self) -> Switching:
         """Where the user functions of the run are not smooth, and which of them depend on time."""
-        functions = list(user_functions(self.model, self.tau, self.options.policy))
-        return Switching(self.model, functions, self.q, self.v, self.duration)
+        key = id(self.model), id(self.tau), self.duration
+        if key not in self._known:
+            functions = list(user_functions(self.model, self.tau, self.options.policy))
+            self._known[key] = Switching(self.model, functions, self.q, self.v, self.duration)
+        return self._known[key]
 
     @property
     def longest(self) -> float:
@@ -123,7 +136,8 @@ class Scenario:
         inner = NONE if self.unsplit else self.knots
         if not method_named(self.method).start:
             inner = between_steps(inner, step)  # elsewhere a break at the end of a step begins their memory anew
-        return equal_segments(self.duration, step, self.every if times is None else times, held, inner)
+        found = equal_segments(self.duration, step, self.every if times is None else times, held, inner)
+        return [refined(segment) for segment in found] if self.refined else found
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""
@@ -142,7 +156,3 @@ class Scenario:
         elif len(self.knots):
             found.append(f"{len(self.knots)} times at which tables or functions of time bend or jump end a step")
         return found
-
-    def tighter(self) -> "Scenario":
-        """The same run with a hundredth of its tolerance, or half its step: what an error is estimated by."""
-        return replace(self, options=self.options.tighter(self.every if self.options.fixed else 1))

@@ -52,7 +52,7 @@ def equal_segments(
     held     increasing times at which held forces change
     knots    increasing times at which a step ends besides
     """
-    marks = sampled if isinstance(sampled, int) else _step_numbers(sampled, h)
+    marks = sampled if isinstance(sampled, int) else step_numbers(sampled, h)
     made = _EqualSegments(duration, h, marks)
     splits = np.concatenate([held, knots])
     for k in np.argsort(splits, kind="stable").tolist():
@@ -141,7 +141,26 @@ def whole_steps(duration: float, h: float) -> tuple[int, float]:
     return steps, duration - steps * h
 
 
-def _step_numbers(times: np.ndarray, h: float) -> np.ndarray:
+def refined(segment: Segment) -> Segment:
+    """A segment with 2e + 1 steps in place of e, where e divides the steps between its samples: 2 to 3 times as many.
+
+    Between two samples none of them ends where one of the given steps does: what those do not see, these may.
+    """
+    counts: Any = segment.counts
+    if isinstance(counts, LazyRange):
+        between = math.gcd(*counts.steps[:1], counts.steps.step if len(counts.steps) > 1 else 0, *map(int, counts.last))
+        many = 2 * between + 1
+        first, step = (n // between * many for n in (counts.steps.start, counts.steps.step))
+        steps = range(first, first + len(counts.steps) * step, step)
+        counts = LazyRange(steps, 1.0, tuple(n / between * many for n in counts.last))
+    else:
+        between = math.gcd(*(round(n) for n in counts))
+        many = 2 * between + 1
+        counts = np.round(counts / between) * many
+    return segment._replace(h=segment.h * between / many, counts=counts)
+
+
+def step_numbers(times: np.ndarray, h: float) -> np.ndarray:
     """The numbers of the steps after which samples lie, or an error where one lies between steps."""
     numbers = times / h
     between = abs(numbers[:-1] - np.round(numbers[:-1])) > 1e-6

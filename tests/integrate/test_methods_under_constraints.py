@@ -150,7 +150,7 @@ def test_a_method_has_its_order_on_every_machine_by_every_policy(name, keeping, 
 @pytest.mark.parametrize("keeping", ["baumgarte", "none"])
 @pytest.mark.parametrize("method", ["variational", "energy-momentum"])
 def test_a_method_with_multipliers_of_its_own_leaves_nothing_to_drift(method, keeping):
-    with pytest.raises(ph.InputError, match="(?s)multipliers of its own.*constraints='project'.*implicit-midpoint"):
+    with pytest.raises(ph.InputError, match=r"(?s)multipliers of its own.*constraints='project'.*implicit-midpoint"):
         ph.simulate(ph.load("four-bar"), duration=0.1, step=0.01, method=method, constraints=keeping)
 
 
@@ -158,10 +158,10 @@ def test_a_method_with_multipliers_of_its_own_refuses_what_it_cannot_solve():
     ball = ph.Body("ball", 1.0, (0, 0, 0), (1, 0, 0))
     hinge = ph.Constraint("hinge", "revolute", {"body_b": "ball", "axis_a": (0, 1, 0), "axis_b": (0, 1, 0)})
     light = ph.Model("light", bodies=[ball], joints=[ph.Joint("j", "free", "world", "ball")], constraints=[hinge])
-    with pytest.raises(ph.InputError, match="(?s)'variational' needs M⁻¹.*implicit-midpoint"):
+    with pytest.raises(ph.InputError, match=r"(?s)'variational' needs M⁻¹.*implicit-midpoint"):
         ph.simulate(light, duration=0.1, step=0.01, method="variational")
     switched = lambda t, q, v: [1.0 if t < 0.05 else 0.0, 0.0, 0.0]
-    with pytest.raises(ph.InputError, match="(?s)'energy-momentum': needs compiled inputs.*implicit-midpoint"):
+    with pytest.raises(ph.InputError, match=r"(?s)'energy-momentum': needs compiled inputs.*implicit-midpoint"):
         ph.simulate(ph.load("four-bar"), duration=0.1, step=0.01, method="energy-momentum", tau=switched)
 
 

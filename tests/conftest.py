@@ -1,6 +1,7 @@
 """Settings for every test: the same on every machine."""
 
 import atexit
+import gc
 import os
 import random
 import shutil
@@ -21,6 +22,8 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),  # there the same examples every time; elsewhere new ones
 )
 settings.load_profile("polhode")
+
+gc.set_threshold(50_000, 20, 50)  # traces make millions of tuples, none in a cycle: looking for some took a tenth
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background, which ignores it
 
@@ -50,6 +53,13 @@ def _changed(self, target, *args, **options):
 
 
 pytest.MonkeyPatch.setattr = _changed
+
+
+def pytest_collection_finish():
+    """What is there before the first test stays: no collection looks at it again."""
+    gc.collect()
+    gc.freeze()
+
 
 LEFT_OUT = "BROWSER=none: needs a browser"
 

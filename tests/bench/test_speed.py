@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.bench import first_call, loops, pendulums, simulation, speed
+from polhode.bench import ensembles, first_call, loops, pendulums, simulation, speed
 from polhode.bench.machines import MACHINES, machine, random_states
 from polhode.bench.page import save_report
 from polhode.bench.peers import pinocchio_peer, scipy_peer
@@ -47,6 +47,8 @@ def others():
         patch.setattr(speed, "THREADED", 1000)
         patch.setattr(loops, "CASES", SHORT)
         patch.setattr(loops, "LENGTHS", (2, 3))
+        patch.setattr(ensembles, "RIVALS", (ensembles.Field("arm-7", 8, 20), ensembles.Field("free-body", 8, 20)))
+        patch.setattr(ensembles, "THREADED", ensembles.Field("arm-7", 64, 20))
         return run_bench(None, list(OTHERS), seconds=0.01)
 
 

@@ -117,6 +117,45 @@ def test_a_study_without_a_good_run_says_why(tmp_path, monkeypatch):
     assert page.count("the mass of &#x27;upper&#x27; is not above 0") == 1
 
 
+CONSTRAINED = """\
+model: four-bar
+duration: 0.04
+step: 0.01
+method: rk4
+times: [0.02]
+engine: multipliers
+constraints: baumgarte
+baumgarte: [20, 30]
+rank_tolerance: 1e-9
+move_start: true
+parameters:
+  bodies.crank.mass: {grid: [0.4, 0.5]}
+"""
+
+
+def test_a_study_file_has_the_options_of_runs():
+    assert study_of(CONSTRAINED).run_options == ph.RunOptions(
+        duration=0.04, step=0.01, method="rk4", samples=[0.02], engine="multipliers", constraints="baumgarte",
+        baumgarte=(20, 30), rank_tolerance=1e-9, move_start=True,
+    )  # fmt: skip
+
+
+def test_options_of_runs_on_the_command_line_stand_in_for_those_of_the_file(file, tmp_path):
+    asked = ("--step", "5ms", "--method", "heun", "--norm", "none", "--every", 4, "--runs", 6, "--chunk", 3)
+    told = polhode(file, *asked, "--no-report", "--quiet", "--out", "a")
+    assert told.exit_code == 0, told.output
+    found = ph.open_study("a").load()
+    known = json.loads(found.attrs["study"])
+    assert [known[name] for name in ("step", "method", "norm", "every")] == [0.005, "heun", "none", 4]
+    (tmp_path / "a/receipts/000001.json").unlink()
+    again = polhode("--resume", "--out", "a", "--no-report", "--quiet")
+    assert again.exit_code == 0, again.output
+    assert ph.open_study("a").load().equals(found)
+    other = polhode("--resume", "--out", "a", "--norm", "state", "--no-report", "--quiet")
+    assert other.exit_code == 2
+    assert "norm: state" in other.stderr
+
+
 BAD = {
     "unknown key": (("seed: 3", "sead: 3"), r"4.*\n.*'sead'.*\n.*Did you mean 'seed'"),
     "unknown distribution": (("normal: [1, 0.1]", "gauss: [1, 0.1]"), r"12.*no such distribution.*\n.*'gauss'"),
@@ -134,6 +173,10 @@ BAD = {
     "a function": (("2*c", "__import__('os')"), "not an expression|unknown name"),
     "stop": (("direction: 1", "direction: 3"), "no such direction"),
     "keep": (("v.elbow]", "v.knee]"), "no such part"),
+    "a switch": (("seed: 3", "move_start: yes please"), "4, move_start: not a switch"),
+    "a pair": (("seed: 3", "baumgarte: [5]"), "4, baumgarte: wrong size"),
+    "an option of one run": (("seed: 3", "verify: true"), r"sweep, verify: not in a sweep(.|\n)*one by one"),
+    "no such policy": (("seed: 3", "constraints: hope"), "simulate, constraints: no such policy"),
     "no parameters": ((TEXT[TEXT.index("parameters:") :], ""), "no parameters"),
 }
 

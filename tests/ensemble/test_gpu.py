@@ -45,3 +45,17 @@ def test_batches_are_sized_to_the_memory(monkeypatch):
         sizes.append(GpuBatchRun(runner.batch).most_runs(runner.timing))
     assert sizes[0] == 64
     assert 10 < sizes[2] / sizes[1] < 20
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [pytest.param("none", marks=pytest.mark.long), "baumgarte", pytest.param("project", marks=pytest.mark.long)],
+)
+def test_constraint_policies_are_those_of_the_lanes(policy):
+    model, options = ph.load("four-bar"), {"duration": 0.04, "step": 0.01, "method": "rk4", "constraints": policy}
+    drawn = {"bodies.crank.mass": ph.Grid([0.4, 0.7])}
+    lanes = ph.sweep(model, drawn, **options)
+    found = ph.sweep(model, drawn, **options, device="cuda")
+    assert (found["status"] == 1).all()
+    assert np.allclose(found["q"], lanes["q"], rtol=0, atol=1e-13)
+    assert np.allclose(found["v"], lanes["v"], rtol=0, atol=1e-12)

@@ -7,7 +7,7 @@ import pytest
 
 import polhode as ph
 from polhode.cli import main
-from polhode.ensemble.option_table import FLAGS, SWEEP_OPTIONS
+from polhode.ensemble.option_table import FLAGS, RUN_FLAGS, STUDY_RUN_OPTIONS, SWEEP_OPTIONS
 from polhode.ensemble.study import STUDY_DEFAULTS, Study
 from polhode.ensemble.sweep_options import SweepKeywords, SweepOptions
 
@@ -15,17 +15,17 @@ from polhode.ensemble.sweep_options import SweepKeywords, SweepOptions
 def test_the_record_the_table_and_the_keywords_name_the_same_options():
     assert [field.name for field in fields(SweepOptions)] == list(SWEEP_OPTIONS)
     assert set(SweepKeywords.__annotations__) == {*SWEEP_OPTIONS, *STUDY_DEFAULTS}
-    assert set(STUDY_DEFAULTS) <= {field.name for field in fields(Study)}
+    assert set(STUDY_DEFAULTS) <= {*(field.name for field in fields(Study)), *STUDY_RUN_OPTIONS}
     assert SweepOptions() == SweepOptions(**{name: option.default for name, option in SWEEP_OPTIONS.items()})
 
 
 def test_signature_docstring_and_command_line_show_every_option():
     shown = inspect.signature(ph.sweep).parameters
     known = {parameter.name: parameter for parameter in main.commands["sweep"].params}
-    for name, option in SWEEP_OPTIONS.items():
+    for name, option in (SWEEP_OPTIONS | STUDY_RUN_OPTIONS).items():
         assert shown[name].default == option.default
-        assert f"    {name:14} {option.help}" in ph.sweep.__doc__
-    for name, flag in FLAGS.items():
+        assert f"    {name:14} {option.help.splitlines()[0]}" in ph.sweep.__doc__
+    for name, flag in (FLAGS | RUN_FLAGS).items():
         assert flag.help in known[name].help
         assert known[name].default == (None if flag.default else SWEEP_OPTIONS[name].default)
 

@@ -14,6 +14,7 @@ from machines import random_model, random_q
 from polhode.dynamics import energy, kinematics
 from polhode.dynamics.absolute import closed_joints
 from polhode.formats.load import load
+from polhode.formats.schema import schema
 from polhode.formats.yaml import model_from_yaml, to_yaml
 from polhode.model import make_tree
 from polhode.model.constraints.registry import CONSTRAINTS
@@ -460,16 +461,45 @@ def test_wrong_data_is_refused(data, told):
         ph.Joint("j", "arc", "world", "b", data=data)
 
 
-def test_a_file_that_gives_a_number_of_the_kind_beside_data_is_told_where_to_write_it():
+def test_a_file_gives_numbers_of_the_kind_as_keys_of_the_joint_or_in_data():
     joint = ph.Joint("j", "arc", "world", "b", data={"radius": 2.0})
     arc = ph.Model("m", bodies=[ph.Body("b", 1.0, (1, 1, 1))], joints=[joint])
     text = to_yaml(arc)
     assert model_from_yaml(text, "m.yaml") == arc
     flat = text.replace("data: {radius: 2.0}", "radius: 2.0")
-    with pytest.raises(ph.ModelError, match=r"joints\.j\.radius: an unknown key(.|\n)*write data: \{radius: …\}"):
-        model_from_yaml(flat, "m.yaml")
-    with pytest.raises(ph.ModelError, match=r"Did you mean 'parent'\?"):
-        model_from_yaml(flat.replace("radius", "parnt"), "m.yaml")
+    assert model_from_yaml(flat, "m.yaml") == arc
+    called = model_from_yaml(flat.replace("radius: 2.0", "radius: {parameter: r, value: 2}"), "m.yaml")
+    assert called.joint("j").data == {"radius": ph.Parameter("r", 2.0)}
+    for wrong, told in {
+        text.replace("data:", "radius: 1, data:"): r"m\.yaml:\d+, joints\.j\.radius: given twice",
+        flat.replace("type: arc", "type: revolute"): r"joints\.j\.radius: not a number of this kind(.|\n)*a revolute",
+        flat.replace("radius: 2.0", "radius: wide"): r"m\.yaml:\d+, joints\.j\.radius",
+        flat.replace("radius: 2.0", "radius: [1, 2]"): r"joint 'j', radius|joints\.j\.radius",
+        flat.replace("radius: 2.0", "armature: 0"): r"joints\.j\.radius: missing",
+        flat.replace("radius", "parnt"): r"Did you mean 'parent'\?",
+        flat.replace("radius", "radios"): r"Did you mean 'radius'\?",
+    }.items():
+        with pytest.raises(ph.ModelError, match=told):
+            model_from_yaml(wrong, "m.yaml")
+
+
+def test_a_number_of_a_kind_with_the_name_of_a_key_of_every_joint_stays_in_data():
+    class Stiff(ArcJoint):
+        name = "stiff-arc"
+        keys: ClassVar = {**ArcJoint.keys, "rest": ph.Key("number", "of its own, m", unit="m")}
+
+    ph.register_joint(Stiff)
+    try:
+        joints = "{j: {type: stiff-arc, parent: world, child: b, %s}}"
+        text = f"{{name: m, bodies: {{b: {{mass: 1, inertia: [1, 1, 1]}}}}, joints: {joints}}}"
+        joint = model_from_yaml(text % "radius: 2, rest: 0.5, data: {rest: 3}", "m.yaml").joint("j")
+        assert joint.rest == 0.5
+        assert joint.data == {"radius": 2.0, "rest": 3.0}
+        with pytest.raises(ph.ModelError, match=r"rest: missing"):
+            model_from_yaml(text % "radius: 2, rest: 0.5", "m.yaml")
+        assert "radius" in schema()["$defs"]["JointEntry"]["properties"]
+    finally:
+        del JOINTS["stiff-arc"]
 
 
 def test_a_joint_of_the_package_takes_no_data():

@@ -99,8 +99,9 @@ def passes(windows, duration, tolerance=TIGHT):
 
 
 @pytest.mark.parametrize("tolerance", [1e-9, TIGHT])
-def test_A02_passes_its_singular_configuration(tolerance):
-    passes(8, 3.0, tolerance)
+@pytest.mark.parametrize("windows", [3, 8])
+def test_A02_passes_its_singular_configuration(tolerance, windows):
+    passes(windows, 3.0, tolerance)
 
 
 @LONG

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.result.checks import Residual, Steps, error_estimate, grade
+from polhode.result.checks import Residual, Steps, grade
 from polhode.result.dataset import Facts, Trajectory, dataset
+from polhode.result.error_estimate import Difference, ErrorEstimate
 from polhode.result.symmetry import AXES, Conserved, conserved
 from polhode.result.verdict import Grade
 
@@ -33,12 +34,18 @@ def swing(energy_drift=0.0, **more):
     }
 
 
+def estimated(worst=0.0, until=N, why=""):
+    """An error that grows to this much at the sixth second, and is estimated up to a sample."""
+    return ErrorEstimate(TIME[:until], np.where(TIME < 6, 0.0, worst)[:until], until == N, "tolerance 1e-11", why)
+
+
 def check(found, name):
     return next(check for check in found.checks if check.name == name)
 
 
 def judged(run, **more):
-    return grade(run, **{"tolerance": TOLERANCE, "condition": CONDITION, "steps": STEPS, **more})
+    asked = {"tolerance": TOLERANCE, "condition": CONDITION, "steps": STEPS, "error": estimated()}
+    return grade(run, **{**asked, **more})
 
 
 @pytest.mark.parametrize(
@@ -63,11 +70,12 @@ def test_no_tolerance_makes_a_large_drift_good(drift, verdict):
     assert judged(swing(drift), tolerance=0.1).verdict == verdict
 
 
-@pytest.mark.parametrize(("drift", "verdict"), [(5e-7, "good"), (1e-4, "loose"), (2e-2, "failed")])
-def test_fixed_steps_are_judged_by_fixed_bounds(drift, verdict):
-    found = grade(swing(drift), tolerance=None, steps=Steps(10**8))
+@pytest.mark.parametrize(("drift", "verdict"), [(5e-7, "good"), (9e-5, "loose"), (2e-4, "failed")])
+def test_equal_steps_are_judged_by_a_fixed_bound_or_the_accuracy_asked_for(drift, verdict):
+    found = grade(swing(drift), tolerance=None, steps=Steps(10**8), error=estimated())
     assert found.verdict == verdict
-    assert "Fixed steps" in found.basis
+    assert "Equal steps" in found.basis
+    assert grade(swing(1e3 * drift), steps=Steps(10**8), error=estimated(), accuracy=1e-3).verdict == verdict
 
 
 def test_rounding_in_a_large_potential_is_not_a_drift():
@@ -80,9 +88,9 @@ def test_rounding_in_a_large_potential_is_not_a_drift():
 
 def test_a_machine_at_rest_is_good():
     rest = {"time": TIME, "v": np.zeros((N, 1)), "kinetic_energy": np.zeros(N), "potential_energy": np.full(N, -3.0)}
-    assert grade(rest, TOLERANCE).verdict == "good"
+    assert grade(rest, TOLERANCE, error=estimated()).verdict == "good"
     noise = rest["potential_energy"] * (1 + 2e-16 * np.arange(N) / N)
-    assert grade(rest | {"potential_energy": noise}, TOLERANCE).verdict == "good"
+    assert grade(rest | {"potential_energy": noise}, TOLERANCE, error=estimated()).verdict == "good"
 
 
 def test_work_explains_a_change_of_energy():
@@ -97,13 +105,40 @@ def test_an_energy_that_no_law_keeps_is_not_judged():
     assert check(found, "energy drift").value is None
     assert "not conserved by this model (dampers at hinge)" in str(found)
     assert found.verdict == "good"
-    assert "--verify" in check(found, "accuracy").note
 
 
-def test_fixed_steps_that_nothing_measures_are_not_called_good():
-    found = grade(swing(), conserved=Conserved(energy=False))
-    assert (found.verdict, check(found, "accuracy").verdict) == ("loose", "loose")
-    assert grade(swing(), conserved=Conserved(energy=False), error=1e-9).verdict == "good"
+@pytest.mark.parametrize("tolerance", [None, TOLERANCE])
+def test_without_an_estimate_of_its_error_no_run_is_good(tolerance):
+    """What is conserved can lower a verdict, never raise it."""
+    found = grade(swing(), tolerance, steps=STEPS)
+    assert (found.verdict, check(found, "error of the motion").verdict) == ("unchecked", "unchecked")
+    assert "unchecked" in str(found).splitlines()[0]
+    assert "not estimated: verify=False" in check(found, "error of the motion").note
+    assert math.isnan(found.good_until)
+    assert [grade(swing(x), tolerance, steps=STEPS).verdict for x in (9e-5, 2.0)] == ["loose", "failed"]
+    assert grade(swing(), tolerance, steps=STEPS, status="interrupted", error=estimated()).verdict == "unchecked"
+
+
+def test_a_part_that_was_not_accompanied_is_told_and_unchecked():
+    found = judged(swing(), error=estimated(until=301, why="too much work"))
+    assert (found.verdict, check(found, "error of the motion").verdict) == ("unchecked", "good")
+    assert check(found, "error of the motion, later").note == "not estimated after t = 3: too much work"
+    assert judged(swing(), error=estimated(200 * ALLOWED, until=801)).verdict == "failed"
+
+
+def test_a_run_is_good_until_the_two_part():
+    found = judged(swing(), error=estimated(2 * ALLOWED))
+    assert (found.verdict, found.good_until) == ("loose", pytest.approx(6.0))
+    assert "the two part at t = 6" in check(found, "error of the motion").note
+    assert judged(swing(), error=estimated(0.9 * ALLOWED)).good_until == 10.0
+
+
+def test_a_drift_that_shrinks_with_the_steps_is_the_error_of_the_motion():
+    run, lower = swing(50 * ALLOWED), judged(swing(50 * ALLOWED))
+    assert lower.verdict == "loose"
+    assert judged(run, companion=lambda: swing(0.4 * 50 * ALLOWED)).verdict == "good"
+    assert judged(run, companion=lambda: swing(0.6 * 50 * ALLOWED)).verdict == "loose"
+    assert judged(run, companion=lambda: swing(0.4 * 50 * ALLOWED), error=estimated(2 * ALLOWED)).verdict == "loose"
 
 
 @pytest.mark.parametrize("kind", ["linear", "angular"])
@@ -154,8 +189,8 @@ def test_a_run_that_ended_badly_has_failed():
 def test_slow_motions_are_known_less_well():
     """The tolerance is absolute too: a speed of 1e-3 is known to a thousandth as many digits."""
     slow = {name: 1e-3 * values if name in "qv" else values for name, values in swing(5e-5).items()}
-    assert grade(swing(5e-5), TOLERANCE, steps=STEPS).verdict == "loose"
-    assert grade(slow, TOLERANCE, steps=STEPS).verdict == "good"
+    assert grade(swing(5e-5), TOLERANCE, steps=STEPS, error=estimated()).verdict == "loose"
+    assert grade(slow, TOLERANCE, steps=STEPS, error=estimated()).verdict == "good"
 
 
 def test_parts_of_a_run_are_judged_as_the_whole():
@@ -183,31 +218,49 @@ def leg(n=50):
 
 def test_limits_that_were_passed_are_told_and_judge_nothing():
     time, q, v = leg()
-    found = grade({"time": time, "q": q, "v": v, "total_energy": np.ones(50)}, TOLERANCE, model=two_links())
+    run = {"time": time, "q": q, "v": v, "total_energy": np.ones(50)}
+    found = grade(run, TOLERANCE, model=two_links(), error=estimated())
     limits = [check for check in found.checks if check.name == "joint limit"]
     assert [limit.value for limit in limits] == [pytest.approx(np.max(q[:, 4]) - 0.75)]
     assert "knee" in limits[0].note
     assert found.verdict == "good"
 
 
-def test_the_error_estimate_does_not_mind_the_sign_of_a_quaternion():
-    model = two_links()
+def test_the_difference_of_two_runs_does_not_mind_the_sign_of_a_quaternion():
     _, q, v = leg()
     other = q.copy()
     other[:, :4] *= -1
     run, same = {"q": q, "v": v}, {"q": other, "v": v}
-    assert error_estimate(model, run, same) == 0
+
+    def worst():
+        return np.max(Difference(two_links())(run, same))
+
+    assert worst() == 0
     other[20, 4] += 1e-3
-    assert error_estimate(model, run, same) == pytest.approx(1e-3 / (1 + np.max(other[:, 4])))
+    assert worst() == pytest.approx(1e-3 / (1 + np.max(q[:21, 4])))
     other[20, 4] = np.nan
-    assert error_estimate(model, run, same) == math.inf
+    assert worst() == math.inf
     with pytest.raises(ph.InputError, match="the same times"):
-        error_estimate(model, run, {"q": q[:-1], "v": v[:-1]})
+        Difference(two_links())(run, {"q": q[:-1], "v": v[:-1]})
 
 
-def test_an_error_found_by_a_second_run_is_judged():
-    assert judged(swing(), error=0.5 * ALLOWED).verdict == "good"
-    assert judged(swing(), error=math.inf).verdict == "failed"
+def test_a_run_that_flies_away_is_not_measured_by_its_own_size():
+    _, q, v = leg()
+    wild = q.copy()
+    wild[:, 4] *= 1e6
+    apart = Difference(two_links())({"q": wild, "v": v}, {"q": q, "v": v})
+    assert np.max(apart) > 1e5
+    parts = Difference(two_links())
+    found = [
+        parts({"q": wild[k : k + 7], "v": v[k : k + 7]}, {"q": q[k : k + 7], "v": v[k : k + 7]})
+        for k in range(0, 50, 7)
+    ]
+    assert np.array_equal(np.concatenate(found), apart)
+
+
+def test_an_error_found_by_a_companion_is_judged():
+    assert judged(swing(), error=estimated(0.5 * ALLOWED)).verdict == "good"
+    assert judged(swing(), error=estimated(math.inf)).verdict == "failed"
 
 
 def test_steps_are_told():
@@ -235,7 +288,7 @@ def test_a_grade_prints_within_80_columns_with_its_thresholds():
 
 
 def test_a_grade_survives_as_attributes():
-    found = judged(swing(np.nan), error=math.inf)
+    found = judged(swing(np.nan), error=estimated(math.inf))
     kept = found.attributes()
     assert str(Grade.of(kept)) == str(found)
     assert kept["verdict"] == "failed"

@@ -6,6 +6,7 @@ import pytest
 import polhode as ph
 from polhode.result.checks import grade
 from polhode.result.dataset import Extra, Facts, Trajectory, completed, dataset
+from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.verdict import Grade
 
 BRICK = (0.1, 0.2, 0.25)
@@ -134,14 +135,15 @@ def test_a_failed_run_may_hold_nan_and_infinity():
 
 
 def test_attributes_say_what_made_the_run():
-    verdict = grade({"time": np.arange(3.0), "total_energy": np.ones(3)}, tolerance=1e-9)
+    error = ErrorEstimate(np.arange(3.0), np.zeros(3), True, "made up")
+    verdict = grade({"time": np.arange(3.0), "total_energy": np.ones(3)}, tolerance=1e-9, error=error)
     facts = Facts("dop853", tolerance=1e-9, norm_policy="project", model_text="name: crane", seed=3, grade=verdict)
     run = dataset(crane(), random_trajectory(crane()), facts)
     assert run.attrs["method"] == "dop853"
     assert run.attrs["tolerance"] == 1e-9
     assert run.attrs["step"] == ""  # not said
     assert (run.model_name, run.model, run.seed, run.verdict) == ("crane", "name: crane", 3, "good")
-    assert Grade.of(run.attrs) == verdict
+    assert (Grade.of(run.attrs), run.good_until) == (verdict, 2.0)
     assert run.attrs["polhode_version"] == ph.__version__
     assert {"python_version", "numpy_version", "machine", "created", "norm_policy"} <= run.attrs.keys()
 

@@ -15,15 +15,22 @@ from matplotlib.image import imread
 GALLERY = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 CAMPAIGNS = {
     "02_renormalising_p_alone_harms",
+    "03_multiplier_23_is_blind_to_drift",
     "04_gimbal_lock_costs",
     "07_norm_policies",
     "08_a_million_periods",
-    "12_arm_under_control",
     "11_flips_of_a_t_handle",
+    "12_arm_under_control",
+    "14_reaction_wheels_take_the_tumble",
     "15_every_method_on_one_top",
     "16_staying_on_the_manifold",
     "19_a_bicycle_balances_itself",
+    "20_twice_the_speed_four_times_the_force",
+    "22_a_coin_stays_up_by_rolling",
     "23_who_carries_the_platform",
+    "24_detumbling_under_uncertainty",
+    "26_when_a_double_pendulum_flips",
+    "27_an_arm_with_an_unknown_payload",
     "28_bicycles_that_stay_up",
 }
 """Examples that work for seconds: `make test-all` runs them."""

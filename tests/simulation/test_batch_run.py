@@ -140,11 +140,21 @@ def test_gains_and_forces_may_be_numbers_of_a_run(model, starts):
         assert np.allclose(ph.simulate(model, tau=ph.PD(a, b), **one)["q"], pulled.q[k], rtol=0, atol=1e-13)
 
 
+def test_samples_of_equal_steps_may_lie_at_times_that_end_a_step(lanes, starts):
+    every = lanes.run(*starts, equal_steps(0.5, 1e-3, 1))
+    few = lanes.run(*starts, equal_steps(0.5, 1e-3, np.array([0.0, 0.02, 0.3, 0.5])))
+    assert np.array_equal(few.q, every.q[:, [0, 20, 300, 500]])
+    with pytest.raises(ph.InputError, match="between equal steps"):
+        equal_steps(0.5, 1e-3, np.array([0.0, 0.0205, 0.5]))
+
+
 def test_what_cannot_be_run_in_lanes_is_refused(model):
     with pytest.raises(ph.InputError, match="whole number of steps"):
         equal_steps(1.0005, 1e-3, 10)
     with pytest.raises(ph.InputError, match="Sampled"):
         lanes_of(model, tau=ph.Sampled(lambda t, q, v: [0, 0], 0.1))
+    with pytest.raises(ph.InputError, match="hold=True"):
+        lanes_of(model, tau=ph.Table([0.0, 0.1], [[0.0, 0.0], [1.0, 1.0]], hold=True))
     with pytest.raises(ph.InputError, match="cannot be compiled"):
         lanes_of(model, tau=lambda t, q, v: [0.0 if q[0] > 0 else 1.0, 0.0])
     with pytest.raises(ph.UnknownNameError, match="upper"):

@@ -10,6 +10,7 @@ import pytest
 import polhode as ph
 from close import assert_close
 from integration import ARM_START, arm
+from polhode.integrate.methods import ADAPTIVE, METHODS
 from run_cases import CART, DOUBLE, PENDULUM, SLIDER, attitude_gap, final, states, top
 
 TOLERANCE = 1e-10
@@ -25,7 +26,10 @@ DAMPED = arm(damping=0.3)
 
 
 def run(model, q=None, v=None, duration=1.0, tau=None, **options):
-    return ph.simulate(model, q, v, duration, tau, tolerance=TOLERANCE, samples=options.pop("samples", 21), **options)
+    samples = None if "every" in options else options.pop("samples", 21)
+    return ph.simulate(
+        model, q, v, duration, tau, tolerance=options.pop("tolerance", TOLERANCE), samples=samples, **options
+    )
 
 
 # constants
@@ -63,14 +67,16 @@ def impulse(t, hold):
     return place, speed
 
 
-@pytest.mark.parametrize(("hold", "bound"), [(True, 1e-13), (False, KINK)])
-def test_a_table_acts_as_its_integrals_say(hold, bound):
-    """Levels that are held are breaks of the run: they are met exactly."""
-    found = run(CART, duration=2.0, tau=ph.Table(KNOTS, LEVELS[:, None], hold))
+@pytest.mark.parametrize("hold", [True, False])
+@pytest.mark.parametrize("name", ADAPTIVE)
+def test_a_table_acts_as_its_integrals_say(name, hold):
+    """Knots are breaks of the run: levels and lines are met exactly, and no step is rejected at them."""
+    found = run(CART, duration=2.0, tau=ph.Table(KNOTS, LEVELS[:, None], hold), method=name, tolerance=1e-6, samples=9)
     for t, q, v in zip(found["time"].values, found["q"].values[:, 0], found["v"].values[:, 0], strict=True):
         place, speed = impulse(t, hold) if t else (0, 0)
-        assert abs(q - place / 2) <= bound
-        assert abs(v - speed / 2) <= bound
+        assert abs(q - place / 2) <= 1e-13
+        assert abs(v - speed / 2) <= 1e-13
+    assert found.attrs["steps_refused"] <= 1
 
 
 @pytest.mark.parametrize("name", ["rk4", "generalized-alpha"])
@@ -81,11 +87,33 @@ def test_levels_that_change_between_equal_steps_are_met_exactly(name):
     assert_close(final(found), [place / 2, speed / 2])
 
 
-def test_levels_that_change_within_equal_steps_are_met_to_first_order():
-    place, speed = impulse(2.0, True)
-    for h in (0.03, 0.003):
-        found = run(CART, duration=2.0, tau=ph.Table(KNOTS, LEVELS[:, None], True), step=h, method="rk4", samples=2)
-        assert np.max(abs(final(found) - [place / 2, speed / 2])) <= h * np.sum(abs(np.diff(LEVELS)))
+@pytest.mark.parametrize("hold", [True, False])
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.order > 1])
+def test_knots_within_equal_steps_split_them_and_keep_the_order(name, hold):
+    """Between knots forces are straight lines: methods of the third order are exact, those of the second keep it."""
+    exact, errors = np.array(impulse(2.0, hold)) / 2, []
+    for h in (0.07, 0.0175):
+        found = run(CART, duration=2.0, tau=ph.Table(KNOTS, LEVELS[:, None], hold), step=h, method=name, every=1)
+        errors.append(np.max(abs(final(found) - exact)))
+        grid = h * np.arange(len(found["time"]))
+        grid[-1] = 2.0
+        assert np.array_equal(found["time"].values, grid)
+    assert errors[0] <= 1e-2
+    assert errors[1] <= max(errors[0] / 8, 1e-13)
+
+
+def test_a_hundred_thousand_knots_are_a_hundred_thousand_steps():
+    times = np.linspace(0, 1, 100_001)
+    pushes = np.random.default_rng(1).normal(size=len(times))
+    found = run(CART, duration=1.0, tau=ph.Table(times, pushes[:, None]), samples=2)
+    assert found.attrs["steps_taken"] == 100_000
+    assert abs(final(found)[1] - np.trapezoid(pushes, times) / 2) <= 1e-12
+
+
+def test_more_knots_than_equal_steps_leave_the_steps_whole():
+    times = np.linspace(0, 1, 1000)
+    found = run(CART, duration=1.0, tau=ph.Table(times, np.sin(9 * times)[:, None]), step=0.01, method="rk4")
+    assert found.attrs["steps_taken"] == 100
 
 
 def test_the_ends_of_a_table_go_on_for_ever():

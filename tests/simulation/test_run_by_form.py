@@ -12,7 +12,7 @@ TOP = ph.load("heavy-top")
 RUNS = {"duration": 0.1, "step": 1e-3, "every": 20}
 WITHOUT = {"sherif-32"}
 """Of rank 3: it determines no p̈."""
-NAMES = [name for name in ph.forms if name not in WITHOUT and ph.forms[name].way not in ("angles", "angle state")]
+NAMES = [name for name in ph.forms if name not in WITHOUT and ph.forms[name].solution not in ("angles", "angle state")]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -95,3 +95,9 @@ def test_what_a_form_cannot_run_is_told(model, given, words):
 def test_an_unknown_form_is_told_with_those_that_are_near():
     with pytest.raises(ph.PolhodeError, match="sherif-29"):
         ph.simulate(TOP, form="sherif-2", step=1e-3)
+
+
+def test_the_old_name_of_a_solution_still_works_with_a_warning():
+    form = ph.forms["sherif-29"]
+    with pytest.warns(DeprecationWarning, match=r"form\.way is now form\.solution"):
+        assert form.way == form.solution

@@ -253,7 +253,8 @@ def test_events_and_a_sampled_controller_go_together(options):
         return [0.0]
 
     wall = ph.Event("wall", lambda t, q, v: q[0] - 0.5, reset=lambda t, q, v: (q, -v))
-    run = ph.simulate(CART, [0.0], [1.0], duration=1.0, tau=ph.Sampled(push, 0.2), events=[wall], samples=11, **options)
+    asked = {"duration": 1.0, "tau": ph.Sampled(push, 0.2), "events": [wall], "samples": 11}
+    run = ph.simulate(CART, [0.0], [1.0], **asked, verify=False, **options)
     assert np.allclose([t for t, _ in calls], 0.2 * np.arange(5))
     assert np.allclose([speed for _, speed in calls], [1, 1, 1, -1, -1])
     assert np.allclose(run["q"].values[:, 0], 0.5 - abs(run["time"] - 0.5), rtol=0, atol=1e-12)
@@ -273,4 +274,4 @@ def test_an_event_that_cannot_be_compiled_works_in_python():
 def test_a_run_verified_with_events_compares_the_same_samples():
     run = ph.simulate(SLIDER, [1.0], duration=1.0, events=[FLOOR], verify=True)
     assert run.attrs["status"] == "finished"
-    assert "error, by a second run" in run.attrs["grade"]
+    assert float(run["error_estimate"].max()) < 1e-6

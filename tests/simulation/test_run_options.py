@@ -9,6 +9,7 @@ import pytest
 import polhode as ph
 from polhode.cli import main
 from polhode.constrain.constraint_policy import DEFAULT_POLICY
+from polhode.simulation.companion import companion_of
 from polhode.simulation.option_table import FLAGS, RUN_OPTIONS
 from polhode.simulation.run_options import CHECKS, MotionKeywords, RunKeywords, RunOptions
 from polhode.simulation.scenario import Scenario
@@ -93,15 +94,18 @@ def test_a_model_fills_in_duration_and_method():
 @pytest.mark.parametrize(
     "options", [{}, {"samples": 11}, {"step": 0.01, "method": "rk4"}, {"step": 0.01, "samples": 11}]
 )
-def test_a_tighter_run_has_its_samples_at_the_same_times(options):
+def test_a_companion_run_has_its_samples_at_the_same_times(options):
     run = Scenario.of(PENDULUM, None, None, None, RunOptions(duration=2.0, **options))
-    tighter = run.tighter()
-    times = [np.concatenate([part.samples[:] for part in scenario.segments]) for scenario in (run, tighter)]
+    other, _ = companion_of(run)
+    times = [np.concatenate([part.samples[:] for part in scenario.segments]) for scenario in (run, other)]
     assert np.array_equal(*times)
     if run.options.fixed:
-        assert tighter.options.step == run.options.step / 2
+        for part, fine in zip(run.segments, other.segments, strict=True):
+            assert 2 < part.h / fine.h <= 3
+            assert fine.h * fine.counts[-1] == pytest.approx(part.h * part.counts[-1])
+            assert len(fine.counts) == len(part.counts)
     else:
-        assert tighter.options.tolerance == run.options.tolerance / 100
+        assert other.options.tolerance == run.options.tolerance / 100
 
 
 def test_a_run_by_sundials_or_a_form_compiles_no_run_of_our_own(monkeypatch):

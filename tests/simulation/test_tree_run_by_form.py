@@ -95,16 +95,16 @@ def test_a_closed_loop_converges_to_its_own_run():
     assert np.all(coarse[:3] / fine[:3] > 11)
 
 
-WAYS = {form.way: name for name, form in ph.forms.items() if form.way not in OTHER}
+SOLUTIONS = {form.solution: name for name, form in ph.forms.items() if form.solution not in OTHER}
 FEW = ("augmented", "unit inverse", "explicit", "projected inverse")
 
 
-@pytest.mark.parametrize("ways", [FEW, pytest.param(tuple(WAYS), marks=pytest.mark.long)], ids=["few", "all"])
+@pytest.mark.parametrize("ways", [FEW, pytest.param(tuple(SOLUTIONS), marks=pytest.mark.long)], ids=["few", "all"])
 def test_forms_agree_to_the_error_of_the_step(ways):
     """One form of each way of solving; they differ among each other no more than from the motion."""
     exact = ph.simulate(ARM, v=SPEEDS, duration=1.0, tolerance=1e-12, samples=2)["q"].values[-1]
     ends = {}
-    for name in map(WAYS.__getitem__, ways):
+    for name in map(SOLUTIONS.__getitem__, ways):
         run = ph.simulate(ARM, v=SPEEDS, duration=1.0, form=name, norm="none", step=0.01, samples=2)
         ends[name] = run["q"].values[-1]
         assert 1e-9 < abs(ends[name] - exact).max() < 5e-7, name
@@ -160,7 +160,7 @@ def test_a_machine_that_leaves_the_numbers_is_a_result():
     assert np.all(np.isfinite(run["joint_residual"]))
 
 
-@pytest.mark.parametrize("name", [name for name, form in ph.forms.items() if form.way in OTHER])
+@pytest.mark.parametrize("name", [name for name, form in ph.forms.items() if form.solution in OTHER])
 def test_forms_in_other_variables_are_refused_by_name(name):
     with pytest.raises(ph.InputError, match=f"(?s)in \\(p, ṗ\\).*'{name}'"):
         ph.simulate(ARM, form=name, step=0.01)

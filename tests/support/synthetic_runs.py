@@ -8,6 +8,7 @@ import polhode as ph
 from polhode.model import JOINTS
 from polhode.result.checks import Steps, grade
 from polhode.result.dataset import Facts, Trajectory, dataset
+from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import conserved
 
 
@@ -63,7 +64,8 @@ def run(model, duration=2.0, steps=400, **facts):
         "step_size": np.full(len(t), duration / steps),
     }
     trajectory = Trajectory(t, q, v, others)
-    judged = grade(dataset(model, trajectory), conserved=conserved(model), steps=Steps(steps), model=model)
+    error = ErrorEstimate(t, np.full(len(t), 1e-9), True, "made up")
+    judged = grade(dataset(model, trajectory), conserved=conserved(model), steps=Steps(steps), model=model, error=error)
     known = {"method": "rk4", "step": duration / steps, "norm_policy": "projection", "model_text": str(model)}
     known |= {"grade": judged, "created": "2025-06-01T12:00:00+00:00"}
     return dataset(model, trajectory, Facts(**(known | facts)))

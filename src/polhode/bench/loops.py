@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polhode.bench.peers.registry import peer_module
-from polhode.bench.simulation import Case, StartState, engine_run, whole_call
+from polhode.bench.simulation import Case, StartState, compiled_run, whole_call
 from polhode.bench.timing import Contestant, Timing, race
 from polhode.errors import PolhodeError, message
 from polhode.formats.load import load
@@ -93,13 +93,13 @@ def raced(case: LoopCase, seconds: float) -> Iterator[LoopRace]:
     model = load(case.model)
     assert model.start is not None
     start = StartState(model, np.array(model.start.q, dtype=float), np.array(model.start.v, dtype=float))
-    compiled = engine_run(_ours(case, REFERENCE), start)
+    compiled = compiled_run(_ours(case, REFERENCE), start)
 
     def run(tolerance: float) -> tuple[np.ndarray, int]:
         compiled.names["settings"][1] = tolerance
         exec(compiled.text, dict(compiled.names))
-        engine, row = compiled.names["engine"], compiled.names["table"][1]
-        return exudyn.centers(model, engine.field(row, "q"), engine.field(row, "v")), int(engine.field(row, "accepted"))
+        run, state = compiled.names["compiled"], compiled.names["table"][1]
+        return exudyn.centers(model, run.field(state, "q"), run.field(state, "v")), int(run.field(state, "accepted"))
 
     best, _ = run(REFERENCE)
     ends = {tolerance: run(tolerance) for tolerance in TOLERANCES}
@@ -150,7 +150,7 @@ def growth_times(seconds: float) -> list[Growth]:
         assert model.start is not None
         start = StartState(model, np.array(model.start.q, dtype=float), np.array(model.start.v, dtype=float))
         case = Case(model.name, model.name, "rk4", STEPS * 1e-4, 1.0, step=1e-4)
-        run = engine_run(case, start)
+        run = compiled_run(case, start)
         contestants.append(Contestant(run.who, run.call, run.text, run.names, STEPS))
     found = race(contestants, seconds)
     return [Growth(links, timing) for links, timing in zip(LENGTHS, found, strict=True)]

@@ -98,9 +98,9 @@ def simulation_times(seconds: float) -> tuple[list[Simulation], list[str]]:
 
 def _raced(case: Case, seconds: float, left_out: list[str]) -> Iterator[Simulation]:
     start = start_of(case)
-    engine = engine_run(case, start)
-    exec(engine.text, dict(engine.names))
-    end, taken = _end(engine)
+    compiled = compiled_run(case, start)
+    exec(compiled.text, dict(compiled.names))
+    end, accepted = _end(compiled)
     rivals: list[Rival] = []
     try:
         rivals += case.rivals(case, start) if case.rivals else ()
@@ -108,16 +108,16 @@ def _raced(case: Case, seconds: float, left_out: list[str]) -> Iterator[Simulati
         if "MuJoCo: not installed" not in left_out:
             left_out.append("MuJoCo: not installed")
     differences = [_difference(case, end, rival) for rival in rivals]
-    ours = [engine, whole_call(case, start)]
+    ours = [compiled, whole_call(case, start)]
     timings = race([*ours, *(rival.contestant for rival in rivals)], seconds)
     facts = case.title, case.model, case.method, case.duration, case.step, case.tolerance
     for own, timing in zip(ours, timings, strict=False):
         for rival, theirs, difference in zip(rivals, timings[len(ours) :], differences, strict=True):
             ratios = theirs.least / timing.least, theirs.median / timing.median
             who, call = rival.contestant.who, rival.contestant.call
-            yield Simulation(*facts, own.call, taken, timing, who, call, rival.steps(), theirs, *ratios, difference)
+            yield Simulation(*facts, own.call, accepted, timing, who, call, rival.steps(), theirs, *ratios, difference)
         if not rivals:
-            yield Simulation(*facts, own.call, taken, timing, *[None] * 7)
+            yield Simulation(*facts, own.call, accepted, timing, *[None] * 7)
 
 
 def start_of(case: Case) -> StartState:
@@ -132,28 +132,27 @@ def start_of(case: Case) -> StartState:
 # ours
 
 
-def engine_run(case: Case, start: StartState) -> Contestant:
-    """The compiled run: a table of two rows, of which the second is filled."""
-    plan = RunSpec(start.model, method_named(case.method), case.step is not None)
-    engine = CompiledRun(plan)
+def compiled_run(case: Case, start: StartState) -> Contestant:
+    """The compiled run: a table of two step states, of which the second is filled."""
+    compiled = CompiledRun(RunSpec(start.model, method_named(case.method), case.step is not None))
     settings: list[Any]
     if case.step is not None:
         h, settings = case.step, [round(case.duration / case.step), case.step, 0.0]
     else:
         assert case.tolerance is not None
-        h = engine.first_step(0.0, start.q, start.v, case.tolerance, None)
+        h = compiled.first_step(0.0, start.q, start.v, case.tolerance, None)
         settings = [case.duration, case.tolerance, case.duration, step_state.LONGEST]
-    table = np.empty((2, engine.width))
-    table[0] = engine.start(0.0, start.q, start.v, h)
-    names = {"engine": engine, "table": table, "settings": settings}
-    return Contestant("polhode", "engine", "engine.run(table, settings)", names)
+    table = np.empty((2, compiled.width))
+    table[0] = compiled.start(0.0, start.q, start.v, h)
+    names = {"compiled": compiled, "table": table, "settings": settings}
+    return Contestant("polhode", "engine", "compiled.run(table, settings)", names)
 
 
 def _end(contestant: Contestant) -> tuple[np.ndarray, int]:
     """The state at the end of the compiled run, and how many steps it took."""
-    engine, row = contestant.names["engine"], contestant.names["table"][1]
-    q, v = engine.field(row, "q"), engine.field(row, "v")
-    return np.concatenate([q, v]), int(engine.field(row, "accepted"))
+    compiled, state = contestant.names["compiled"], contestant.names["table"][1]
+    q, v = compiled.field(state, "q"), compiled.field(state, "v")
+    return np.concatenate([q, v]), int(compiled.field(state, "accepted"))
 
 
 def whole_call(case: Case, start: StartState) -> Contestant:

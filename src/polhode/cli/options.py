@@ -123,6 +123,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "address": {"type": str, "metavar": "tcp://…"},
     "pair": {"type": NumberList(2), "metavar": "ALPHA,BETA"},
     "switch": {"is_flag": True},
+    "choice": {"is_flag": True},
 }
 """Kinds of a Flag, as click has them."""
 
@@ -133,7 +134,8 @@ def _option(name: str, default: Any, flag: Flag) -> Callable[[Callable], Callabl
         kind = {"default": None, "help": f"{flag.help}  [default: {flag.default}]"}
     else:
         kind = {"default": default, "help": flag.help, "show_default": flag.kind != "switch"}
-    return click.option(f"--{name.replace('_', '-')}", name, **KINDS[flag.kind], **kind)
+    word = name.replace("_", "-")
+    return click.option(f"--{word}" + f"/--no-{word}" * (flag.kind == "choice"), name, **KINDS[flag.kind], **kind)
 
 
 run_options = options_of(RUN_OPTIONS)

@@ -13,7 +13,7 @@ import click
 
 from polhode import __version__
 from polhode.cli.options import options_of
-from polhode.ensemble.option_table import FLAGS, SWEEP_OPTIONS
+from polhode.ensemble.option_table import FLAGS, RUN_FLAGS, STUDY_RUN_OPTIONS, SWEEP_OPTIONS
 from polhode.errors import InputError, PolhodeWarning, message
 
 if TYPE_CHECKING:
@@ -37,26 +37,31 @@ FAILED = 3
 @click.option("--runs", type=int, default=None, help="How many runs, in place of the file's number.")
 @click.option("--seed", type=int, default=None, help="Another seed than the file's.")
 @options_of(SWEEP_OPTIONS)
+@options_of(STUDY_RUN_OPTIONS)
 @click.option("--verify", is_flag=True, help="Only compare every file of the study with its digest.")
 @click.option("--report/--no-report", default=True, help="Write summary.nc and report.html.  [default: yes]")
 @click.option("--log", type=click.Path(path_type=Path), default=None, help="Write progress into this file too.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def sweep(source: str | None, **asked: Any) -> None:
-    """Run a model many times, its numbers drawn anew for each run, as STUDY.yaml says.
+    """Run a model many times, its numbers drawn anew for each run, as STUDY.yaml says; options stand in for its own.
 
     Writes every run into study.zarr, sums them up in summary.nc and draws report.html. A study that was killed is
     resumed with --resume, and ends in the same bits; --resume also mends what was damaged, and --verify only looks.
     Exit code: 0; 2 for wrong input, and for damage; 3 if no run came to its end; 130 after Ctrl-C.
     """
+    from polhode.ensemble.store import begun_options
     from polhode.ensemble.study_file import load_study
     from polhode.ensemble.sweep import sweep as run_study
 
     if asked["verify"]:
         _verify(source, asked)
         return
-    source, folder = _places(source, asked)
-    study = load_study(source, runs=asked["runs"], seed=asked["seed"])
+    source, folder, identity = _places(source, asked)
+    others = {name: asked[name] for name in ("runs", "seed", *RUN_FLAGS) if asked[name] is not None}
+    study = load_study(source, **others)
+    if identity and study.identity != identity:  # it was begun with options that the file does not have
+        study = load_study(source, **(begun_options(folder) | others))
     begin = time.monotonic()
     options = {name: asked[name] for name in FLAGS if asked[name] is not None}
     with ExitStack() as stack:
@@ -96,11 +101,11 @@ def _verify(source: str | None, asked: dict[str, Any]) -> None:
         click.echo(f"whole: {seen.done:,} runs, {seen.files:,} files, {seen.bytes / 1e6:,.1f} MB")
 
 
-def _places(source: str | None, asked: dict[str, Any]) -> tuple[str, Path]:
-    """The study file and the folder; a resumed study knows its file."""
+def _places(source: str | None, asked: dict[str, Any]) -> tuple[str, Path, str]:
+    """The study file and the folder; a resumed study knows its file, and has an identity ("": not known)."""
     from polhode.ensemble.store import begun
 
-    folder = asked["out"]
+    folder, identity = asked["out"], ""
     if source is None:
         if not asked["resume"] or folder is None:
             fix = "Name it: polhode sweep study.yaml; or go on with one: polhode sweep --resume --out FOLDER"
@@ -110,9 +115,9 @@ def _places(source: str | None, asked: dict[str, Any]) -> tuple[str, Path]:
         if not source:
             fix = "Go on with it there: ph.sweep(study, out=…, resume=True)."
             raise InputError(message(f"sweep, out '{folder}'", "begun in Python", "no file", "a study file", fix))
-        asked["runs"] = attrs["runs"] if asked["runs"] is None else asked["runs"]
-        asked["seed"] = attrs["seed"] if asked["seed"] is None else asked["seed"]
-    return source, folder or Path(f"{Path(source).stem}-sweep")
+        asked.update({name: attrs[name] for name in ("runs", "seed") if asked[name] is None})
+        identity = attrs["identity"]
+    return source, folder or Path(f"{Path(source).stem}-sweep"), identity
 
 
 def _progress(stack: ExitStack, title: str, asked: dict[str, Any]) -> "Progress":

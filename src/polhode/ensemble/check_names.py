@@ -44,6 +44,9 @@ def check_study_names(study: Study) -> None:
         if not isinstance(measure, Measure):
             found = repr(measure)[:60]
             raise InputError(message(f"sweep, measure '{name}'", "not a measure", found, "ph.Measure('max', 'height')"))
+    for event in study.run_options.events:
+        if event.name in study.stop:
+            raise InputError(message(f"sweep, event '{event.name}'", "a name that is taken", "a stop", "another name"))
     _check_files(study)
     _check_apart(study)
 

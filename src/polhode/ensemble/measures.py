@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.result.checks import EPS, FIXED_STEP_GOOD, GOOD_CAP, LOOSE_CAP, LOOSE_FACTOR
+from polhode.result.checks import EPS, FIXED_STEP_GOOD, GOOD_CAP, LOOSE_FACTOR
 
 KINDS = ("final", "max", "min", "mean", "settle")
 
@@ -85,10 +85,10 @@ def verdicts(
     if drift is None:
         return np.where(finished, UNGRADED, FAILED).astype(np.int8)
     if tolerance is None:
-        good, loose = np.full(len(drift), FIXED_STEP_GOOD), np.full(len(drift), LOOSE_CAP)
+        good = np.full(len(drift), FIXED_STEP_GOOD)
     else:
         good = np.minimum(np.maximum(accepted, 1) * (tolerance + EPS), GOOD_CAP)
-        loose = np.minimum(LOOSE_FACTOR * good, LOOSE_CAP)
+    loose = LOOSE_FACTOR * good
     graded = np.where(drift <= good, GOOD, np.where(drift <= loose, LOOSE, FAILED))
     return np.where(finished, graded, FAILED).astype(np.int8)
 

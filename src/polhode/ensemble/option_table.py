@@ -1,6 +1,11 @@
-"""The options of a sweep: defaults, explanations, and how the command line writes them. No heavy import."""
+"""The options of a sweep: defaults, explanations, and how the command line writes them. No heavy import.
 
-from polhode.simulation.option_table import Flag, Option
+Those of its runs are the options of a run, `RUN_OPTIONS`, but for what `REFUSALS` lists.
+"""
+
+from typing import NamedTuple
+
+from polhode.simulation.option_table import RUN_OPTIONS, Flag, Option
 
 SWEEP_OPTIONS: dict[str, Option] = {
     "out": Option(None, "a folder for the results, which are then read lazily; None: in memory"),
@@ -46,7 +51,61 @@ SWEEP_OPTIONS: dict[str, Option] = {
         Flag("… that holds more bytes at a time.", "number"),
     ),
 }
-"""Every option of a sweep, in the order of its documentation; those of its runs are in `Study`."""
+"""Every option of a sweep, in the order of its documentation; those of its runs are in STUDY_RUN_OPTIONS."""
+
+OF_ALL_RUNS = ("keep", "max_steps", "max_bytes")
+"""Options of a run that a study or a sweep has of its own, for all runs together."""
+
+RENAMED = {"samples": "times"}
+"""Options of a run that have another name in a study, whose samples are what is drawn."""
+
+
+class Refusal(NamedTuple):
+    """An option of a run that runs side by side cannot have.
+
+    values  those of its values that are refused; "": all but its default
+    why     one clause, for the message
+    """
+
+    option: str
+    values: str
+    why: str
+
+
+REFUSALS = (
+    Refusal("form", "", "a published form steps one machine in variables of its own"),
+    Refusal("method", "SUNDIALS", "SUNDIALS steps one run at a time"),
+    Refusal("events", "those that do not end the run", "a run in a batch ends at its first event"),
+    Refusal("verify", "", "the error is estimated by a second run of the same numbers"),
+    Refusal("sensitivities", "", "derivatives repeat the steps of one run"),
+)
+"""What a sweep refuses of the options of a run: the one list."""
+
+ONE_RUN = tuple(refusal.option for refusal in REFUSALS if not refusal.values)
+"""The options that only single runs have."""
+
+MEANINGS = {
+    "method": 'a name of ph.methods; "dop853" unless the model\'s start says another',
+    "samples": "how many samples, or their times; 101 unless given; with equal steps, times that end a step",
+    "events": "where a run ends before its time, see Event; as `stop`, with functions of (t, q, v)",
+    "move_start": "True: starts off the constraints are moved to the nearest on them; else their runs are refused",
+}
+"""Explanations of options that are narrower in a study than in a single run."""
+
+
+def _of_study(name: str, option: Option) -> Option:
+    """An option of a run as a study has it; on the command line, what is not given is as the study file says."""
+    flag = option.flag and option.flag._replace(default="the study's")
+    return Option(option.default, MEANINGS.get(name, option.help), flag)
+
+
+STUDY_RUN_OPTIONS: dict[str, Option] = {
+    RENAMED.get(name, name): _of_study(name, option)
+    for name, option in RUN_OPTIONS.items()
+    if name not in (*OF_ALL_RUNS, *ONE_RUN)
+}
+"""Every option of the runs of a study, by its name there."""
 
 FLAGS = {name: option.flag for name, option in SWEEP_OPTIONS.items() if option.flag}
-"""The options of a sweep that the command line has."""
+RUN_FLAGS = {name: option.flag for name, option in STUDY_RUN_OPTIONS.items() if option.flag}
+"""The options of a sweep, and of its runs, that the command line has."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from polhode.ensemble.design import Design, cells
 from polhode.ensemble.distributions import Grid
-from polhode.ensemble.parameters import StudyParameters
+from polhode.ensemble.parameters import StudyColumn, StudyParameters
 from polhode.ensemble.study import Study
 from polhode.ensemble.user_functions import evaluated
 from polhode.errors import InputError, message
@@ -23,11 +23,11 @@ class ParameterValues:
         self.study, self.parameters = study, parameters
         self._slots = self._sampled()
         self.columns = self._columns()
-        """The names of the numbers that differ."""
+        """The numbers that differ."""
         self.grids = [len(x.rows) for x in study.samples.values() if isinstance(x, Grid)]
         self.design = Design(study.design, study.seed, study.runs, sum(x.uniforms for x in study.samples.values()))
 
-    def _sampled(self) -> list[list[list[str]]]:
+    def _sampled(self) -> list[list[list[StudyColumn]]]:
         """For each entry of the samples, for each name in it, the columns it fills."""
         found, seen = [], dict[str, str]()
         for key, given in self.study.samples.items():
@@ -37,7 +37,7 @@ class ParameterValues:
                 raise InputError(message("sweep, parameter 't'", "the name of the time", repr(key), "another", fix))
             shared = len(names) > 1 and given.width == len(names) > 1
             slots = [self.parameters.columns(name, 1 if shared else given.width) for name in names]
-            for column in (c for slot in slots for c in slot):
+            for column in (c.name for slot in slots for c in slot):
                 if column in seen:
                     where = f"sweep, parameter '{column}'"
                     raise InputError(message(where, "given twice", f"in '{seen[column]}' and '{key}'", "once"))
@@ -45,7 +45,7 @@ class ParameterValues:
             found.append(slots)
         return found
 
-    def _columns(self) -> tuple[str, ...]:
+    def _columns(self) -> tuple[StudyColumn, ...]:
         sampled = [c for slots in self._slots for slot in slots for c in slot]
         for name in self.study.derived:
             (column,) = self.parameters.columns(name, 1)
@@ -81,10 +81,10 @@ class ParameterValues:
             shared = len(slots) > 1 and given.width == len(slots) > 1
             for k, slot in enumerate(slots):
                 for j, column in enumerate(slot):
-                    found[column] = drawn[:, k if shared else j]
+                    found[column.name] = drawn[:, k if shared else j]
         for name in self.study.derived:
-            found[self.parameters.columns(name, 1)[0]] = self._derived(name, found, last - first)
-        return np.stack([found[column] for column in self.columns], axis=1)
+            found[self.parameters.columns(name, 1)[0].name] = self._derived(name, found, last - first)
+        return np.stack([found[column.name] for column in self.columns], axis=1)
 
     def _derived(self, name: str, found: Mapping[str, np.ndarray], n: int) -> np.ndarray:
         rule, where = self.study.derived[name], f"sweep, derived '{name}'"

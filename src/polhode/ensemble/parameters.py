@@ -10,7 +10,7 @@ anything else that is a name      a number for expressions and functions
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,24 @@ from polhode.result import labels
 START = {"q": "start.q", "v": "start.v"}
 FORCE = "tau"
 GAINS = ("tau.stiffness", "tau.damping")
+
+
+class StudyColumn(NamedTuple):
+    """A number that differs from run to run: its name, and what it is a number of.
+
+    of     "model"; "q" or "v" of the start; "force", constant along a velocity; "gain" of a PD controller; "functions",
+           which alone read it
+    place  in q or v; of a force that of its velocity; −1 for others
+    """
+
+    name: str
+    of: str
+    place: int = -1
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it is a number of the generalised forces."""
+        return self.of in ("force", "gain")
 
 
 @dataclass(frozen=True)
@@ -43,7 +61,7 @@ class StudyParameters:
         """The names of q and of v."""
         return {"q": labels.coordinate_names(self.model), "v": labels.dof_names(self.model)}
 
-    def columns(self, name: str, width: int) -> list[str]:
+    def columns(self, name: str, width: int) -> list[StudyColumn]:
         """The single numbers that a name of a study stands for; `width` of them are to be given."""
         found = self._below(name)
         if len(found) > width == 4 and name.startswith(START["q"]):  # of a free joint, its attitude
@@ -51,38 +69,33 @@ class StudyParameters:
             found = found[-4:] if joint and joint.kind.has_quaternion else found
         if len(found) != width:
             given = "1 number" if width == 1 else f"{width} numbers"
-            expected = f"{len(found)}: {', '.join(found[:4])}{', …' if len(found) > 4 else ''}"
+            names = [column.name for column in found[:4]]
+            expected = f"{len(found)}: {', '.join(names)}{', …' if len(found) > 4 else ''}"
             raise InputError(message(f"sweep, parameter '{name}'", "wrong size", given, expected))
         return found
 
-    def _below(self, name: str) -> list[str]:
-        for part, root in START.items():
+    def _below(self, name: str) -> list[StudyColumn]:
+        for part, root in (*START.items(), ("force", FORCE)):
             if name == root or name.startswith(f"{root}."):
-                inner = name.removeprefix(root).lstrip(".")
-                names = [x for x in self.starts[part] if not inner or x == inner or x.startswith(f"{inner}.")]
-                if names:
-                    return [f"{root}.{x}" for x in names]
+                if name in GAINS:
+                    return [StudyColumn(name, "gain")]
+                inner, all_names = name.removeprefix(root).lstrip("."), self.starts["v" if part == "force" else part]
+                found = [
+                    StudyColumn(f"{root}.{x}", part, place)
+                    for place, x in enumerate(all_names)
+                    if not inner or x == inner or x.startswith(f"{inner}.")
+                ]
+                if found:
+                    return found
                 raise self._unknown(name)
-        if name == FORCE or name.startswith(f"{FORCE}."):
-            if name in GAINS:
-                return [name]
-            inner = name.removeprefix(FORCE).lstrip(".")
-            names = [x for x in self.starts["v"] if not inner or x == inner or x.startswith(f"{inner}.")]
-            if names:
-                return [f"{FORCE}.{x}" for x in names]
-            raise self._unknown(name)
         if name in self.numbers:
-            return [name]
-        below = [path for path in self.numbers if path.startswith(f"{name}.")]
+            return [StudyColumn(name, "model")]
+        below = [StudyColumn(path, "model") for path in self.numbers if path.startswith(f"{name}.")]
         if below:
             return below
         if is_name(name):
-            return [name]
+            return [StudyColumn(name, "functions")]
         raise self._unknown(name)
-
-    def is_free(self, column: str) -> bool:
-        """Whether only expressions and user functions read it."""
-        return column not in self.numbers and not column.startswith((*(f"{x}." for x in START.values()), f"{FORCE}."))
 
     def _unknown(self, name: str) -> UnknownNameError:
         return unknown(self, name)

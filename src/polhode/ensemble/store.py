@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.ensemble.option_table import RUN_FLAGS, STUDY_RUN_OPTIONS
 from polhode.ensemble.seal import (
     BEGUN,
     FORMAT,
@@ -221,7 +222,7 @@ class StudyStore:
             receipts, bad = read_receipts(self.folder, self.seal, verify=True)
         if bad and not gaps:
             raise damage_error(where, self.folder, bad)
-        reader = import_module("polhode.ensemble.zarr_reader")  # needs Zarr, which is optional
+        reader = import_module("polhode.ensemble.zarr_reader")  # no plain import: its base is a class of optional Zarr
         store = reader.SealedStore(self.folder.resolve(), self.seal, receipts)
         try:
             found = xr.open_dataset(store, engine="zarr", consolidated=False, chunks=None, zarr_format=3)
@@ -269,6 +270,23 @@ def begun(folder: str | Path) -> dict[str, Any]:
         told = f"{SEAL} ({first}), and {GROUP}/zarr.json"
         raise InputError(message(where, "cannot be mended", told, "one of them, whole", fix))
     return found
+
+
+def begun_options(folder: str | Path) -> dict[str, Any]:
+    """The run options of a study on disk that a study file may have, by name; none where they cannot be read."""
+    there = _description(Path(folder))
+    if there is None:
+        return {}
+    return {name: there.get(name, STUDY_RUN_OPTIONS[name].default) for name in RUN_FLAGS}
+
+
+def _description(place: Path) -> dict[str, Any] | None:
+    """What a study on disk says that it is; None where that cannot be read."""
+    try:
+        found = json.loads(read_json(place / GROUP / "zarr.json")["attributes"]["study"])
+    except (Damaged, KeyError, TypeError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def open_study(folder: str | Path, *, verify: bool | None = None, gaps: bool = False) -> "xr.Dataset":
@@ -372,14 +390,11 @@ def _compare(where: str, place: Path, facts: Mapping[str, Any], runner: StudyRun
     if facts["identity"] == runner.study.identity:
         return
     fix = "Give the study it was begun with, another folder (--out), or discard it (--force)."
-    try:
-        there = json.loads(read_json(place / GROUP / "zarr.json")["attributes"]["study"])
-    except (Damaged, KeyError, TypeError, ValueError, RecursionError):
-        there = None
+    there = _description(place) or {}
     here = json.loads(json.dumps(runner.study.description, default=str))
-    for name in here if isinstance(there, dict) else ():
-        if here[name] != there.get(name):
-            found, expected = (f"{name}: {str(x)[:80]}" for x in (here[name], there.get(name)))
+    for name in (*here, *(name for name in there if name not in here)) if there else ():
+        if here.get(name) != there.get(name):
+            found, expected = (f"{name}: {str(x.get(name, 'the default'))[:80]}" for x in (here, there))
             raise InputError(message(where, "of another study", found, expected, fix))
     found, expected = (f"identity {x[:12]}…" for x in (runner.study.identity, facts["identity"]))
     what = "of another study, or of another version of polhode"

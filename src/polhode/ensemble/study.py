@@ -7,17 +7,19 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import ModuleType
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar
 
 import numpy as np
 
 import polhode
 from polhode.ensemble.distributions import Distribution, Grid, distribution
 from polhode.ensemble.measures import Measure
+from polhode.ensemble.option_table import ONE_RUN, STUDY_RUN_OPTIONS
+from polhode.ensemble.study_options import BatchKeywords, batch_options, described_options
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.model.user_kinds import user_kinds
-from polhode.simulation.option_table import RUN_OPTIONS
+from polhode.simulation.option_table import check_keywords
 from polhode.simulation.run_options import RunOptions
 
 STUDY_SAMPLES = 101
@@ -40,7 +42,7 @@ class Stop:
             raise InputError(message("sweep, stop", "no such direction", repr(self.direction), "1, -1 or 0"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Study:
     """Many runs of one model.
 
@@ -53,8 +55,8 @@ class Study:
     stop       by name, what ends a run before its time
     measures   by name, numbers of each run
     keep       what of the state is kept: "q", "v", "q.hinge", …
-    every      with equal steps: steps between samples;  times: how many samples, with steps under control
     text       of the study's file, `source`;  model_text: of the model's
+    run_options  of each run: a RunOptions; or its options as keywords (`times`: how many samples, or their times)
     """
 
     name: str
@@ -66,13 +68,7 @@ class Study:
     derived: Mapping[str, Any] = field(default_factory=dict)
     q: Any = None
     v: Any = None
-    duration: float | None = None
-    step: float | None = None
-    method: str | None = None
-    tolerance: float = RUN_OPTIONS["tolerance"].default
-    every: int | None = None
-    times: int | None = None
-    norm: str = RUN_OPTIONS["norm"].default
+    run_options: RunOptions = field(default_factory=RunOptions)
     tau: Any = None
     outputs: Mapping[str, Any] = field(default_factory=dict)
     stop: Mapping[str, Stop] = field(default_factory=dict)
@@ -85,25 +81,48 @@ class Study:
     runner: ClassVar[Any] = None
     """The class that makes the study ready to run, where a subclass has its own; None: `StudyRunner`."""
 
+    def __init__(
+        self,
+        name: str,
+        model: Model,
+        samples: Mapping[str, Distribution],
+        runs: int,
+        seed: int = 0,
+        design: str = "random",
+        **others: Any,
+    ) -> None:
+        """A study of the fields above; options of its runs may stand among the keywords."""
+        known = {x.name: x for x in fields(self)}
+        check_keywords("Study", (*known, *STUDY_RUN_OPTIONS, *ONE_RUN), others)
+        options = {key: value for key, value in others.items() if key not in known}
+        given = {**others, "name": name, "model": model, "samples": samples, "runs": runs, "seed": seed}
+        given |= {"design": design, "run_options": batch_options(others.get("run_options"), options)}
+        for key, own in known.items():
+            default = own.default_factory() if callable(own.default_factory) else own.default
+            object.__setattr__(self, key, given.get(key, default))
+
+    duration = property(lambda study: study.run_options.duration)
+    step = property(lambda study: study.run_options.step)
+    method = property(lambda study: study.run_options.method)
+    tolerance = property(lambda study: study.run_options.tolerance)
+    every = property(lambda study: study.run_options.every)
+    times = property(lambda study: study.run_options.samples)
+    norm = property(lambda study: study.run_options.norm)
+    """Options of each run, by the names they had before a study held them whole."""
+
     def fleet(self) -> Any:
         """`ph.StudyRunner(study)`, by the name it had before."""
         warnings.warn("study.fleet() is now ph.StudyRunner(study)", DeprecationWarning, stacklevel=2)
         return (self.runner or polhode.StudyRunner)(self)
 
     @property
-    def run_options(self) -> RunOptions:
-        """The options of each run."""
-        return RunOptions(
-            duration=self.duration, step=self.step, method=self.method, tolerance=self.tolerance,
-            samples=self.times, every=self.every, norm=self.norm,
-        )  # fmt: skip
-
-    @property
     def description(self) -> dict[str, Any]:
         """What the study is, as plain data: two of the same description are the same study."""
-        names = ("name", "runs", "seed", "design", "duration", "step", "method", "tolerance", "every", "times", "norm", "keep")  # noqa: E501  # fmt: skip
-        found: dict[str, Any] = {name: getattr(self, name) for name in names}
+        found: dict[str, Any] = {name: getattr(self, name) for name in ("name", "runs", "seed", "design")}
         found["keep"] = list(self.keep)
+        found |= described_options(self.run_options)
+        if self.run_options.events:
+            found["events"] = told(self.run_options.events)
         found["samples"] = {name: repr(value) for name, value in self.samples.items()}
         for name in ("derived", "outputs", "stop", "measures"):
             found[name] = {key: told(value) for key, value in getattr(self, name).items()}
@@ -120,7 +139,7 @@ class Study:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-class StudyKeywords(TypedDict, total=False):
+class StudyKeywords(BatchKeywords, total=False):
     """Keywords of `ph.sweep` that its `Study` is made of."""
 
     name: str
@@ -130,13 +149,6 @@ class StudyKeywords(TypedDict, total=False):
     derived: Mapping[str, Any]
     q: Any
     v: Any
-    duration: float | None
-    step: float | None
-    method: str | None
-    tolerance: float
-    every: int | None
-    times: int | None
-    norm: str
     tau: Any
     outputs: Mapping[str, Any]
     stop: Mapping[str, Stop]
@@ -144,7 +156,10 @@ class StudyKeywords(TypedDict, total=False):
     keep: Sequence[str]
 
 
-STUDY_DEFAULTS: dict[str, Any] = {name: getattr(Study, name, None) for name in StudyKeywords.__annotations__}
+STUDY_DEFAULTS: dict[str, Any] = {
+    name: STUDY_RUN_OPTIONS[name].default if name in STUDY_RUN_OPTIONS else getattr(Study, name, None)
+    for name in StudyKeywords.__annotations__
+}
 """The defaults of these keywords; None: nothing, or chosen by the study."""
 
 

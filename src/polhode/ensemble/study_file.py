@@ -24,6 +24,7 @@ import numpy as np
 
 from polhode.ensemble.distributions import Distribution, Grid, Listed, LogUniform, Normal, Rotations, Uniform
 from polhode.ensemble.measures import KINDS, Measure
+from polhode.ensemble.option_table import ONE_RUN, RUN_FLAGS
 from polhode.ensemble.study import Stop, Study, study
 from polhode.errors import InputError, PolhodeError, did_you_mean, message
 from polhode.formats.document import Document, Path_, read_document, read_text
@@ -32,12 +33,18 @@ from polhode.formats.library import text_of
 from polhode.formats.load import load
 from polhode.simulation.inputs import PD
 
-NUMBERS = ("runs", "seed", "duration", "step", "tolerance", "every", "times")
-WORDS = ("study", "model", "method", "design", "norm")
-RULES = ("derived", "outputs")
-KEYS = (*WORDS, *NUMBERS, *RULES, "parameters", "start", "input", "stop", "measures", "keep")
+KINDS_OF_OPTIONS = {name: flag.kind for name, flag in RUN_FLAGS.items()}
+NUMBERS = ("runs", "seed", *(name for name, kind in KINDS_OF_OPTIONS.items() if kind in ("seconds", "number", "whole")))
+WORDS = ("study", "model", "design", *(name for name, kind in KINDS_OF_OPTIONS.items() if kind == "text"))
+SWITCHES, PAIRS = (
+    tuple(name for name, kind in KINDS_OF_OPTIONS.items() if kind == wanted) for wanted in ("switch", "pair")
+)
+"""Keys by the kind of their values; those of run options are of the kind that they have on the command line."""
 
-WHOLE = ("runs", "seed", "every", "times")
+RULES = ("derived", "outputs")
+KEYS = (*WORDS, *NUMBERS, *SWITCHES, *PAIRS, *RULES, "parameters", "start", "input", "stop", "measures", "keep")
+
+WHOLE = ("runs", "seed", *(name for name, kind in KINDS_OF_OPTIONS.items() if kind == "whole"))
 
 MOST_POINTS = 1_000_000
 """Points of a grid that are written as from, to and count."""
@@ -66,7 +73,7 @@ class _StudyFileReader:
         if not isinstance(self.data, dict):
             raise self.fault((), "not a study", type(self.data).__name__, "keys: study, model, parameters, …")
         for key in self.data:
-            if key not in KEYS:
+            if key not in (*KEYS, *ONE_RUN):
                 fix = did_you_mean(key, KEYS)
                 raise self.fault((key,), "an unknown key", repr(key), ", ".join(KEYS), fix)
         for key in ("model", "parameters"):
@@ -82,8 +89,13 @@ class _StudyFileReader:
         source = str(data["model"])
         beside = folder / source
         model = load(beside if beside.is_file() else source)
-        options: dict[str, Any] = {name: self._number((name,)) for name in NUMBERS if name in data}
-        options |= {name: self._word(name) for name in ("method", "design", "norm") if name in data}
+        options: dict[str, Any] = {name: self._number((name,)) for name in NUMBERS if name in data and name != "times"}
+        options |= {name: self._word(name) for name in WORDS if name in data and name not in ("study", "model")}
+        options |= {name: self._switch(name) for name in SWITCHES if name in data}
+        options |= {name: self.pair((name,)) for name in PAIRS if name in data}
+        if "times" in data:
+            options["times"] = (self._numbers if isinstance(data["times"], list) else self._number)(("times",))
+        options |= {name: data[name] for name in ONE_RUN if name in data}  # refused, with what to do
         options["name"] = self._word("study") if "study" in data else model.name
         samples = {name: self._distribution(("parameters", name)) for name in self._mapping(("parameters",))}
         for name in RULES:
@@ -120,6 +132,11 @@ class _StudyFileReader:
     def _word(self, name: str) -> str:
         if not isinstance(self.data[name], str):
             raise self.fault((name,), "not a word", repr(self.data[name])[:60], "text")
+        return self.data[name]
+
+    def _switch(self, name: str) -> bool:
+        if not isinstance(self.data[name], bool):
+            raise self.fault((name,), "not a switch", repr(self.data[name])[:60], "true or false")
         return self.data[name]
 
     def _words(self, path: Path_) -> tuple[str, ...]:

@@ -4,20 +4,23 @@ Any runs can be asked for, in any order, by anyone: run i has the same numbers a
 """
 
 import json
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.check.given_start import start_of
 from polhode.ensemble.check_names import check_study_names
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
 from polhode.ensemble.parameter_values import ParameterValues
-from polhode.ensemble.parameters import FORCE, START, StudyParameters, impossible
+from polhode.ensemble.parameters import START, StudyParameters, impossible
 from polhode.ensemble.study import STUDY_SAMPLES, Study, is_text, told
+from polhode.ensemble.study_options import check_batch
 from polhode.ensemble.user_functions import UserFunctions
 from polhode.errors import InputError, PolhodeError, message
-from polhode.integrate.methods import method_named
 from polhode.result.symmetry import conserved
 from polhode.scalar import Vec
 from polhode.simulation import step_state
@@ -31,7 +34,7 @@ from polhode.simulation.batch_records import (
     equal_steps,
 )
 from polhode.simulation.batch_run import BatchRun
-from polhode.simulation.compiled_run import RunSpec
+from polhode.simulation.run_loop import spec_of
 from polhode.simulation.scenario import Scenario
 
 STATUS = {
@@ -80,10 +83,15 @@ class StudyRunner:
         self.study, self.model = study, study.model
         check_study_names(study)
         self.parameters = StudyParameters(study.model)
-        self.scenario = Scenario.of(study.model, study.q, study.v, None, study.run_options)
+        options = replace(study.run_options, max_steps=math.inf)  # a sweep counts those of all runs
+        self.scenario = Scenario.of(study.model, study.q, study.v, None, options)
+        check_batch({"method": self.scenario.method})  # it may be that of the model's start
+        self.start = start_of(study.model, study.q, study.v)
         drawn = ParameterValues(study, self.parameters)
-        self.columns, self.values = drawn.columns, drawn.values
-        self.functions = UserFunctions(study, self.parameters, self.columns)
+        self.drawn, self.values = drawn.columns, drawn.values
+        """The numbers that differ from run to run: which they are, and a function that gives them."""
+        self.columns = tuple(column.name for column in self.drawn)
+        self.functions = UserFunctions(study, self.parameters, self.drawn)
         self.functions.check_names()
         self.timing = self._timing()
         self.batch = BatchRun(self._batch_spec())
@@ -96,43 +104,43 @@ class StudyRunner:
 
     def _timing(self) -> SampleTimes:
         duration, options = self.scenario.duration, self.scenario.options
-        if options.step is not None:
-            steps = round(duration / options.step)
-            every = min(options.every or max(1, -(-steps // (STUDY_SAMPLES - 1))), max(steps, 1))
-            return equal_steps(duration, options.step, every)
-        times = options.times if options.times is not None else np.linspace(0, duration, STUDY_SAMPLES)
-        return controlled_steps(times.tolist(), options.tolerance)
+        if options.step is None:
+            times = options.times if options.times is not None else np.linspace(0, duration, STUDY_SAMPLES)
+            return controlled_steps(times.tolist(), options.tolerance)
+        steps = round(duration / options.step)
+        every = min(options.every or max(1, -(-steps // (STUDY_SAMPLES - 1))), max(steps, 1))
+        return equal_steps(duration, options.step, every if options.times is None else options.times)
 
     def _batch_spec(self) -> BatchSpec:
-        study, scenario = self.study, self.scenario
-        numbers = tuple(c for c in self.columns if c in self.parameters.numbers)
-        free = [c for c in self.columns if self.parameters.is_free(c) or c.startswith(f"{FORCE}.")]
-        tau = self.functions.forces()
+        study, run = self.study, spec_of(self.scenario)
+        numbers = tuple(column.name for column in self.drawn if column.of == "model")
+        free = tuple(column.name for column in self.drawn if column.of == "functions" or column.is_input)
         watched: dict[str, Any] = {
             name: self.functions.function(f"stop '{name}'", x.when) for name, x in study.stop.items()
         }
-        crossings = tuple(step_state.Crossing(watched[name], stop.direction, name) for name, stop in study.stop.items())
+        stops = tuple(step_state.Crossing(watched[name], stop.direction, name) for name, stop in study.stop.items())
+        run = replace(run, tau=self.functions.forces(), crossings=(*stops, *run.crossings))
         outputs: dict[str, Any] = {}
         for name, rule in study.outputs.items():
             outputs[name] = self.functions.function(f"output '{name}'", rule)
         if self._conserves:
             outputs |= {"kinetic_energy": KINETIC, "potential_energy": POTENTIAL}
-        run = RunSpec(
-            self.model, method_named(scenario.method), scenario.options.fixed, tau, crossings, scenario.options.norm,
-            (scenario.q, scenario.v),
-        )  # fmt: skip
-        texts = [told(x) for x in (study.tau, *study.outputs.values(), *study.stop.values())]
-        rules = (study.tau, *study.outputs.values(), *study.stop.values())
+        rules = (study.tau, *study.outputs.values(), *study.stop.values(), *study.run_options.events)
         # a kernel is kept on disk only where texts say all: what a function reads may change under it
-        identity = repr((self.columns, texts)) if all(map(is_text, rules)) else ""
-        return BatchSpec(run, numbers, tuple(free), outputs, identity)
+        identity = repr((self.columns, [told(x) for x in rules])) if all(map(is_text, rules)) else ""
+        return BatchSpec(run, numbers, free, outputs, identity)
+
+    @property
+    def _stops(self) -> list[str]:
+        """What may end a run before its time, by name: the study's stops, then the events of its run options."""
+        return [crossing.name for crossing in self.batch.spec.run.crossings]
 
     @cached_property
     def _conserves(self) -> bool:
         """Whether every run conserves energy: no input acts, and no number that is drawn can make the model lose it."""
-        is_driven = self.study.tau is not None or any(c.startswith(f"{FORCE}.") for c in self.columns)
+        is_driven = self.study.tau is not None or any(column.is_input for column in self.drawn)
         driven = [joint.name for joint in self.model.joints] if is_driven else []
-        varied = [c for c in self.columns if c in self.parameters.numbers]
+        varied = [column.name for column in self.drawn if column.of == "model"]
         return conserved(self.model, driven, varied).energy
 
     def _try_outputs(self) -> None:
@@ -193,9 +201,9 @@ class StudyRunner:
         found["verdict"] = _codes("how good each run is", VERDICTS)
         found["end_time"] = _array(unit="s", note="the time that each run reached")
         found["steps"] = _array(unit="1", note="steps taken")
-        if self.study.stop:
+        if self._stops:
             note = "which of the stops ended the run; -1: none"
-            found["event"] = StudyArray((), (), "i1", {"long_name": note, "stops": list(self.study.stop)})
+            found["event"] = StudyArray((), (), "i1", {"long_name": note, "stops": self._stops})
         if self._conserves:
             found["energy_drift"] = _array(unit="1", note="of the energy's scale")
         return found
@@ -252,12 +260,14 @@ class StudyRunner:
     @cached_property
     def _harmless(self) -> np.ndarray:
         """Numbers that any run can be made with, in place of bad ones: the model's own."""
-        q, v = self.scenario.q, self.scenario.v
-        names = self.parameters.starts
-        own = {**self.parameters.numbers}
-        own |= {f"start.q.{x}": q[k] for k, x in enumerate(names["q"])}
-        own |= {f"start.v.{x}": v[k] for k, x in enumerate(names["v"])}
-        return np.array([own.get(column, 0.0) for column in self.columns])
+        start = {"q": self.scenario.q, "v": self.scenario.v}
+        found = np.zeros(len(self.drawn))
+        for k, column in enumerate(self.drawn):
+            if column.of in start:
+                found[k] = start[column.of][column.place]
+            elif column.of == "model":
+                found[k] = self.parameters.numbers[column.name]
+        return found
 
     def starts(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q, v and the kernel's own numbers of runs first … last − 1; those no machine could have are the model's."""
@@ -267,18 +277,17 @@ class StudyRunner:
 
     def _given(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q (n, nq) and v (n, nv) at the start, and the kernel's own numbers p (n, P)."""
-        n, names = len(values), self.parameters.starts
-        start = {"q": np.tile(self.scenario.q, (n, 1)), "v": np.tile(self.scenario.v, (n, 1))}
-        p = np.tile(self.batch.defaults, (n, 1))
+        q, v, p = (np.tile(x, (len(values), 1)) for x in (*self.start, self.batch.defaults))
+        start = {"q": q, "v": v}
         places = {name: k for k, name in enumerate(self.batch.names)}
-        for k, column in enumerate(self.columns):
-            part = next((part for part, root in START.items() if column.startswith(f"{root}.")), None)
-            if part:
-                name = column.removeprefix(f"{START[part]}.")
-                start[part][:, names[part].index(name)] = values[:, k]
+        for k, column in enumerate(self.drawn):
+            if column.of in start:
+                start[column.of][:, column.place] = values[:, k]
             else:
-                p[:, places[self.batch.place(column)]] = values[:, k]
-        return start["q"], start["v"], p
+                p[:, places[self.batch.place(column.name)]] = values[:, k]
+        if self.scenario.options.move_start:
+            q, v = self.batch.moved(q, v, p)
+        return q, v, p
 
     def _arrays(self, block: BatchSamples, values: np.ndarray) -> dict[str, np.ndarray]:
         study, names = self.study, self.parameters.starts
@@ -296,7 +305,7 @@ class StudyRunner:
         for code, ended in _ENDED.items():
             status[block.status == code] = ended
         found["status"], found["end_time"], found["steps"] = status, block.end, block.accepted
-        if study.stop:
+        if self._stops:
             found["event"] = block.event.astype(np.int8)
         drift = None
         if self._conserves:

@@ -12,7 +12,7 @@ import numpy as np
 from polhode.ensemble.cluster import client_of, run_on_cluster
 from polhode.ensemble.devices import Device, device_named
 from polhode.ensemble.in_memory import joined
-from polhode.ensemble.option_table import SWEEP_OPTIONS
+from polhode.ensemble.option_table import ONE_RUN, STUDY_RUN_OPTIONS, SWEEP_OPTIONS
 from polhode.ensemble.progress import Lines, News, Progress
 from polhode.ensemble.store import StudyStore, written
 from polhode.ensemble.study import STUDY_DEFAULTS, Study, study as make_study
@@ -40,7 +40,7 @@ FEWEST = 64
 """Fewest runs of a chunk, unless they are large; chunks are multiples of it, as wide as batches."""
 
 
-@takes_options(SWEEP_OPTIONS, SweepKeywords, STUDY_DEFAULTS)
+@takes_options(SWEEP_OPTIONS | STUDY_RUN_OPTIONS, SweepKeywords, STUDY_DEFAULTS)
 def sweep(
     model: Model | Study,
     samples: Mapping[str, Any] | None = None,
@@ -58,11 +58,11 @@ def sweep(
     progress       a function of `News`, called now and then; True: lines on stderr
     runs, seed, …  see `Study`
 
-    Options of `simulate` that it takes: duration, step, method, tolerance, every and norm; `times` is the number of
-    samples. Constraints are met by the default policy: the fundamental equation, and a projection after each step. A
-    run whose start violates them has the status "refused".
+    Options of each run, from duration to move_start, mean what they mean in `simulate`; `times` are its `samples`.
+    Refused is what runs side by side cannot do: form, verify, sensitivities, a method of SUNDIALS, an event that does
+    not end the run. A run whose start violates constraints has the status "refused".
     """
-    check_keywords("sweep", SweepKeywords, options)
+    check_keywords("sweep", (*SweepKeywords.__annotations__, *ONE_RUN), options)
     own: dict[str, Any] = {name: value for name, value in options.items() if name in SWEEP_OPTIONS}
     others: dict[str, Any] = {name: value for name, value in options.items() if name not in own}
     if isinstance(model, Study):

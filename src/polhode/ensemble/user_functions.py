@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polhode.ensemble.parameters import FORCE, GAINS, StudyParameters, unknown
+from polhode.ensemble.parameters import FORCE, StudyColumn, StudyParameters, unknown
 from polhode.ensemble.study import Study, told
 from polhode.errors import InputError, message
 from polhode.formats.expression import Fault, evaluate_on, names_in
@@ -20,7 +20,7 @@ class UserFunctions:
 
     study: Study
     parameters: StudyParameters
-    columns: tuple[str, ...]
+    columns: tuple[StudyColumn, ...]
 
     def check_names(self) -> None:
         """Refuse a name that nothing uses: it is a misspelt path."""
@@ -32,14 +32,14 @@ class UserFunctions:
         texts += list(study.tau.values()) if isinstance(study.tau, Mapping) else []
         used = {name for text in texts if isinstance(text, str) for name in names_in(text)}
         for column in self.columns:
-            if self.parameters.is_free(column) and column not in used:
-                raise unknown(self.parameters, column)
+            if column.of == "functions" and column.name not in used:
+                raise unknown(self.parameters, column.name)
 
     def forces(self) -> Any:
         """The forces given by the user, those that are drawn replaced."""
         tau, model = self.study.tau, self.study.model
-        drawn = [c for c in self.columns if c.startswith(f"{FORCE}.") and c not in GAINS]
-        if any(gain in self.columns for gain in GAINS) and not isinstance(tau, PD):
+        drawn = [column for column in self.columns if column.of == "force"]
+        if any(column.of == "gain" for column in self.columns) and not isinstance(tau, PD):
             raise InputError(message("sweep, tau", "no gains to vary", told(tau), "tau=ph.PD(stiffness, damping)"))
         named_texts = isinstance(tau, Mapping) and any(isinstance(x, str) for x in tau.values())
         if not drawn and not named_texts:

@@ -1,12 +1,15 @@
 """How much work a study is, counted before anything is computed."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from polhode.ensemble.seal import MOST_RUNS
 from polhode.ensemble.study import STUDY_SAMPLES, Study
 from polhode.errors import InputError, message
 from polhode.simulation.option_table import DURATION
+from polhode.simulation.run_options import RunOptions
+from polhode.simulation.work_limits import quotient
 
 MOST_STEPS = 2**53
 """Equal steps of one run at most, whatever `max_steps` says: beyond, doubles cannot tell their times apart."""
@@ -52,13 +55,13 @@ def work_of(study: Study, chunk: int | None, threads: int, kept_here: bool) -> W
         raise InputError(
             message("sweep, runs", "more than any study has", _count(runs), f"at most 2^40, {MOST_RUNS:.3g}")
         )
-    start = model.start.duration if model.start else None
-    duration = _positive(study.duration if study.duration is not None else start if start is not None else DURATION)
-    steps = duration / _positive(study.step) if study.step is not None else math.nan
+    start, options = model.start.duration if model.start else None, study.run_options
+    duration = options.duration or _positive(start if start is not None else DURATION)
+    steps = quotient(duration, options.step) if options.step is not None else math.nan
     if steps > MOST_STEPS:
-        found = f"{duration:g} s in steps of {study.step!r} s: {_count(steps)} steps"
+        found = f"{duration:g} s in steps of {options.step!r} s: {_count(steps)} steps"
         raise InputError(message("sweep, step", "too small", found, f"at most 2^53 steps, {MOST_STEPS:.3g}"))
-    samples = _samples(study, steps)
+    samples = _samples(options, steps)
     held = model.nq + model.nv + len(study.outputs) + 2
     kept = _kept(study) + len(study.outputs)
     numbers = sum(getattr(x, "width", 1) * (1 + key.count(",")) for key, x in study.samples.items())
@@ -73,16 +76,14 @@ def work_of(study: Study, chunk: int | None, threads: int, kept_here: bool) -> W
     return Work(runs, steps, samples, runs * each, memory)
 
 
-def _samples(study: Study, steps: float) -> float:
+def _samples(options: RunOptions, steps: float) -> float:
     """Samples of one run."""
-    every, times = study.every, study.times
+    times = options.samples
+    if times is not None:
+        return len(times) + 2.0 if isinstance(times, Sequence) else max(float(times), 2.0)
     if math.isnan(steps):
-        if times is None:
-            return STUDY_SAMPLES
-        return float(len(times)) if hasattr(times, "__len__") else max(_positive(times), 2.0)
-    if every is None:
-        return min(steps, STUDY_SAMPLES) + 1
-    return math.floor(steps / max(_positive(every), 1.0)) + 2.0
+        return STUDY_SAMPLES
+    return min(steps, STUDY_SAMPLES) + 1 if options.every is None else math.floor(steps / options.every) + 2.0
 
 
 def _kept(study: Study) -> float:

@@ -96,10 +96,10 @@ class _FormWriter:
 
     def found(self) -> FormEquations:
         """The equations of the form."""
-        way = self.form.way
-        if way in ("angles", "angle state"):
-            return self._of(ANGLES[way], self._angles if way == "angles" else self._angle_state)
-        if way == "state":
+        solution = self.form.solution
+        if solution in ("angles", "angle state"):
+            return self._of(ANGLES[solution], self._angles if solution == "angles" else self._angle_state)
+        if solution == "state":
             return self._of(
                 r"J\,\dot\omega + \omega\times J\omega = n,\qquad \dot p = \tfrac12\,p\circ(0,\omega)", self._state
             )
@@ -150,9 +150,9 @@ class _FormWriter:
             for port, own in zip(graph.outputs, outputs, strict=True)
         }
         unknown = {"angles": self.uddot}.get(
-            self.form.way,
+            self.form.solution,
             self.pddot
-            if "gradient" in parts or self.form.way not in ("state", "angle state")
+            if "gradient" in parts or self.form.solution not in ("state", "angle state")
             else [c.symbol for c in self.d.words.vd[-3:]],
         )
         multiplier = parts["multiplier"][0] if "multiplier" in parts else None

@@ -44,6 +44,7 @@ from polhode.model.constraints.base import ConstraintKind
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.registry import FORCES
+from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
 
 
@@ -86,7 +87,7 @@ class BodyEntry(Entry):
 class JointEntry(Entry):
     """How a child moves relative to its parent."""
 
-    type: Annotated[StrictStr, WithJsonSchema({"enum": list(JOINTS)})] = needed("kind of joint")
+    type: StrictStr = needed("kind of joint")
     parent: Name = needed("a body, or world")
     child: Name = needed("a body")
     axis: Vector = optional("direction in the joint frame; z unless given")
@@ -104,7 +105,7 @@ class JointEntry(Entry):
     upper: Limits = optional("upper limit of the coordinates, kept as data")
     pitch: Number = optional("of a screw, m per radian")
     axis2: Vector = optional("second axis of a universal joint")
-    data: dict[str, Each] = optional("own numbers of a kind of joint that was registered, by name")
+    data: dict[str, Each] = optional("own numbers of a kind of joint that was registered, by name; or as plain keys")
 
 
 class KeptEntry(BaseModel):
@@ -141,6 +142,7 @@ class Entries(NamedTuple):
     """The entries of a model file, with those of all registered kinds of parts."""
 
     model: type[ModelEntry]
+    joint: type[JointEntry]
     forces: dict[str, type[Entry]]
     """Of each kind of force element that a file may hold."""
     constraint: type[Entry]
@@ -148,11 +150,14 @@ class Entries(NamedTuple):
 
 def entries() -> Entries:
     """The entries of a model file, with the kinds of parts that are registered now."""
-    return _entries(tuple(FORCES.values()), tuple(CONSTRAINTS.values()))
+    return _entries(tuple(JOINTS.values()), tuple(FORCES.values()), tuple(CONSTRAINTS.values()))
 
 
 @lru_cache(maxsize=4)
-def _entries(forces: tuple[type[ForceElement], ...], constraints: tuple[ConstraintKind, ...]) -> Entries:
+def _entries(
+    joints: tuple[JointKind, ...], forces: tuple[type[ForceElement], ...], constraints: tuple[ConstraintKind, ...]
+) -> Entries:
+    joint = _joint_entry(joints)
     of_force = {f"a {kind.kind}": _force_entry(kind) for kind in forces if _is_data(kind)}
     constraint = _constraint_entry(constraints)
     any_force = _one_of("AnyForce", of_force, _force_tag)
@@ -162,10 +167,24 @@ def _entries(forces: tuple[type[ForceElement], ...], constraints: tuple[Constrai
         "ModelEntry",
         __base__=ModelEntry,
         __doc__=ModelEntry.__doc__,
+        joints=(dict[str, joint], described["joints"]),  # type: ignore[valid-type]
         forces=(dict[str, any_force], described["forces"]),  # type: ignore[valid-type]
         constraints=(dict[str, any_constraint], described["constraints"]),  # type: ignore[valid-type]
     )
-    return Entries(model, {tag.removeprefix("a "): entry for tag, entry in of_force.items()}, constraint)
+    return Entries(model, joint, {tag.removeprefix("a "): entry for tag, entry in of_force.items()}, constraint)
+
+
+def own_keys(kind: JointKind) -> list[str]:
+    """The numbers of a kind of joint that a file may write as keys of the joint: those with no other meaning there."""
+    return [name for name in kind.keys if name not in JointEntry.model_fields]
+
+
+def _joint_entry(kinds: tuple[JointKind, ...]) -> type[JointEntry]:
+    """The entry of all kinds of joints, with the numbers of their own; which a kind may have is told by the kind."""
+    word = Annotated[StrictStr, WithJsonSchema({"enum": [kind.name for kind in kinds]})]
+    own = {name: (Each, optional(kind.keys[name].text)) for kind in kinds for name in own_keys(kind)}
+    typed: Any = {"type": (word, JointEntry.model_fields["type"]), **own}
+    return create_model("JointEntry", __base__=JointEntry, __doc__=JointEntry.__doc__, **typed)
 
 
 def _is_data(kind: type[ForceElement]) -> bool:

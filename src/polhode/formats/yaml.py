@@ -28,7 +28,7 @@ from polhode.formats.expression import Fault, is_name
 from polhode.formats.expression_functions import Conditions, Curve, Expression, expression
 from polhode.formats.file_values import ExpressionTexts, frozen, read_number, short
 from polhode.formats.yaml_faults import LocatedFaults, faults_text
-from polhode.model import Body, Constraint, ForceElement, Joint, Model, Parameter, Start
+from polhode.model import JOINTS, Body, Constraint, ForceElement, Joint, Model, Parameter, Start
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.description import named_parameters
@@ -127,7 +127,22 @@ def _joint(name: str, entry: schema.JointEntry) -> Joint:
             values["orientation"] = _attitude(entry.euler.sequence, values.pop("euler").angles)
         except InputError as error:
             raise ModelError(f"joint '{name}', {error}") from None
-    return Joint(name, **_uncrossed(name, values))
+    return Joint(name, **_uncrossed(name, _with_own(name, values)))
+
+
+def _with_own(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a joint, the numbers of its kind that were written as keys of the joint among its data."""
+    plain_keys = {key: values.pop(key) for key in [*values] if key not in schema.JointEntry.model_fields}
+    known = schema.own_keys(JOINTS[values["type"]]) if values["type"] in JOINTS else list(plain_keys)
+    data = values.get("data", {})
+    for key in plain_keys:
+        where = f"joint '{name}', {key}"
+        if key not in known:
+            expected = ", ".join(known) or "none of its own"
+            raise ModelError(message(where, "not a number of this kind of joint", f"a {values['type']}", expected))
+        if key in data:
+            raise ModelError(message(where, "given twice", f"{key}, and data: {{{key}: …}}", "one of them"))
+    return {**values, "data": {**data, **plain_keys}} if plain_keys else values
 
 
 def _uncrossed(name: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message
 from polhode.formats import schema
@@ -23,10 +23,6 @@ KINDS = {
     "string_type": ("not text", "text"),
 }
 """Faults of type, by pydantic's name: what is wrong, and what is expected."""
-ENTRIES: dict[str, type[BaseModel]] = {
-    "bodies": schema.BodyEntry,
-    "joints": schema.JointEntry,
-}
 GROUPS = {
     "body": "bodies",
     "joint": "joints",
@@ -54,7 +50,7 @@ def _fault(document: Document, fault: Mapping[str, Any]) -> tuple[int, str]:
         found = context.get("found", found)
     elif kind == "extra_forbidden":
         what, found, expected = "an unknown key", f"'{path[-1]}'", f"one of {', '.join(keys)}"
-        fix = _own_number(document.data, path) or did_you_mean(path[-1], keys)
+        fix = did_you_mean(path[-1], keys)
     elif kind == "missing":
         what, found, expected = "missing", "no such key", described or "a value"
     elif kind in ("too_short", "too_long"):
@@ -63,15 +59,6 @@ def _fault(document: Document, fault: Mapping[str, Any]) -> tuple[int, str]:
     else:
         what, expected = KINDS.get(kind, ("not what stands here", described or "another value"))
     return document.line(path), message(document.place(path), what, found, expected, fix)
-
-
-def _own_number(data: Any, path: Path_) -> str:
-    """What to do about a key of a joint that is a number of its kind; "" where it is none."""
-    if len(path) != 3 or path[0] != "joints":
-        return ""
-    kind = data["joints"][path[1]].get("type")
-    known = JOINTS[kind].keys if isinstance(kind, str) and kind in JOINTS else {}
-    return f"Numbers of its own kind go into data: write data: {{{path[2]}: …}}." if path[2] in known else ""
 
 
 def _path(data: Any, loc: tuple) -> Path_:
@@ -99,8 +86,12 @@ def _keys(data: Any, path: Path_) -> dict[str, Any]:
         return entries.forces[kind if isinstance(kind, str) and kind in entries.forces else "force"].model_fields
     if len(path) == 2 and path[0] == "constraints":
         return entries.constraint.model_fields
-    if len(path) == 2 and path[0] in ENTRIES:
-        return ENTRIES[str(path[0])].model_fields
+    if len(path) == 2 and path[0] == "bodies":
+        return schema.BodyEntry.model_fields
+    if len(path) == 2 and path[0] == "joints":
+        kind = data["joints"][path[1]].get("type")
+        own = schema.own_keys(JOINTS[kind]) if isinstance(kind, str) and kind in JOINTS else []
+        return {name: entries.joint.model_fields[name] for name in (*schema.JointEntry.model_fields, *own)}
     return schema.Euler.model_fields if path[-1] == "euler" else {}
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
 from math import isnan
 from typing import Any, NoReturn
@@ -89,20 +90,21 @@ class Builder:
 
     def apply(self, op: str, *args: int) -> int:
         """The node of an operation on nodes: a simpler one, one that is there already, or a new one."""
-        repeated = len({*args}) < len(args)
-        if repeated or not self._tags.keys().isdisjoint(args):
-            simpler = self._simpler(op, args, repeated)
-            if simpler is not None:
-                return simpler
-        if op in COMMUTATIVE and args[0] > args[1]:
-            args = (args[1], args[0], *args[2:])
         key = (op, args, None)
         index = self._known.get(key)
         if index is None:
-            index = self._known[key] = len(self.nodes)
-            self.nodes.append(key)
-            if op in RULE_OPERATIONS:
-                self._tags[index] = op
+            index = self._simpler(op, args)
+            self._known[key] = index = self._new(key) if index is None else index
+        return index
+
+    def _new(self, key: tuple[str, tuple[int, ...], None]) -> int:
+        """The node of an operation that nothing simplifies; operands that may change places are in order."""
+        op, args, _ = key
+        if op in COMMUTATIVE and args[0] > args[1]:
+            key = (op, (args[1], args[0], *args[2:]), None)
+        index = self._noted(key)
+        if op in RULE_OPERATIONS:
+            self._tags[index] = op
         return index
 
     def call(self, routine: Any, args: Sequence[int]) -> list[int]:
@@ -127,38 +129,79 @@ class Builder:
         """The node here of a symbol of another trace: there is none, unless this one stands inside that."""
         raise self.error("symbols of two traces meet", f"a symbol of {symbol.builder.name}", "symbols of this one")
 
-    def _simpler(self, op: str, args: tuple[int, ...], repeated: bool) -> int | None:
-        values = [self.constants.get(a) for a in args]
-        if None not in values:
-            return self.constant(MEANING[op](*values))
-        tags = tuple([self._tags.get(a) for a in args])
-        if "tiny" in tags and op in SNAPPED:
-            zero = self.constant(0.0)
-            return self.apply(op, *(zero if tag == "tiny" else a for tag, a in zip(tags, args, strict=True)))
-        for patterns, result in rules_for(op, tags, repeated):
-            bound: dict[str, int] = {}
-            if all(self._matches(pattern, a, bound) for pattern, a in zip(patterns, args, strict=True)):
-                return self._built(result, bound)
-        return None
+    def _simpler(self, op: str, args: tuple[int, ...]) -> int | None:
+        repeated = len({*args}) < len(args)
+        if not repeated and self._tags.keys().isdisjoint(args):
+            return None
+        tag = self._tags.get
+        rewrite = _rewrite(op, tuple([tag(a) for a in args]), repeated)
+        return rewrite(self, args) if rewrite else None
 
     def error(self, what: str, found: str, expected: str, fix: str = "", place: str = "") -> CompileError:
         """An error of the function that is being traced."""
         return CompileError(message(f"trace of {self.name}{place}", what, found, expected, fix))
 
-    def _matches(self, pattern: Any, index: int, bound: dict[str, int]) -> bool:
-        if isinstance(pattern, str):
-            return bound.setdefault(pattern, index) == index
-        if isinstance(pattern, tuple):
-            op, args, _ = self.nodes[index]
-            return op == pattern[0] and all(self._matches(p, a, bound) for p, a in zip(pattern[1:], args, strict=True))
-        return self.constants.get(index) == pattern
 
-    def _built(self, result: Any, bound: dict[str, int]) -> int:
-        if isinstance(result, str):
-            return bound[result]
-        if isinstance(result, tuple):
-            return self.apply(result[0], *(self._built(part, bound) for part in result[1:]))
-        return self.constant(result)
+Rewrite = Callable[[Builder, tuple[int, ...]], int | None]
+"""The simpler node for an operation on these nodes; None where there is none."""
+
+Found = Callable[[Builder, tuple[int, ...]], int]
+"""A node found or made from the operands of an operation."""
+
+
+@cache
+def _rewrite(op: str, tags: tuple, repeated: bool) -> Rewrite | None:
+    """What makes an operation simpler whose operands have these tags: folding, snapping or a rule; None: nothing."""
+    if not any(tag is None or tag in RULE_OPERATIONS for tag in tags):
+        meaning = MEANING[op]
+        return lambda builder, args: builder.constant(meaning(*[builder.constants[a] for a in args]))
+    if "tiny" in tags and op in SNAPPED:
+        tiny = [tag == "tiny" for tag in tags]
+        return lambda builder, args: builder.apply(
+            op, *[builder.constant(0.0) if snapped else a for snapped, a in zip(tiny, args, strict=True)]
+        )
+    rules = [_rule(patterns, result) for patterns, result in rules_for(op, tags, repeated)]
+    if not rules or not rules[0][0]:
+        return rules[0][1] if rules else None
+
+    def first_that_fits(builder: Builder, args: tuple[int, ...]) -> int | None:
+        for pairs, rewrite in rules:
+            if all(one(builder, args) == other(builder, args) for one, other in pairs):
+                return rewrite(builder, args)
+        return None
+
+    return first_that_fits
+
+
+def _rule(patterns: tuple, result: Any) -> tuple[list[tuple[Found, Found]], Found]:
+    """The operands that a rule asks to be one node, in pairs; and its simpler form. Tags vouch for the rest."""
+    letters: dict[str, Found] = {}
+    pairs = []
+    for k, pattern in enumerate(patterns):
+        inner = pattern[1:] if isinstance(pattern, tuple) else ()
+        found = [(letter, _operand(k, j)) for j, letter in enumerate(inner)]
+        for letter, place in [(pattern, _operand(k))] if isinstance(pattern, str) else found:
+            if letter in letters:
+                pairs.append((letters[letter], place))
+            letters[letter] = place
+    return pairs, _form(result, letters)
+
+
+def _operand(k: int, j: int | None = None) -> Found:
+    """Operand k; or operand j of that."""
+    if j is None:
+        return lambda builder, args: args[k]
+    return lambda builder, args: builder.nodes[args[k]][1][j]
+
+
+def _form(result: Any, letters: Mapping[str, Found]) -> Found:
+    """The simpler form of a rule, made of the operands that its letters stand for."""
+    if isinstance(result, str):
+        return letters[result]
+    if not isinstance(result, tuple):
+        return lambda builder, args: builder.constant(result)
+    op, *parts = result[0], *[_form(part, letters) for part in result[1:]]
+    return lambda builder, args: builder.apply(op, *[part(builder, args) for part in parts])
 
 
 def _shown(self: Symbol | BooleanSymbol) -> str:
@@ -233,10 +276,13 @@ class BooleanSymbol:
 def _binary(op: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
     def method(self: Symbol, other: Any) -> Any:
         builder, own = self.builder, self.node
-        if type(other) is Symbol and other.builder.serial > builder.serial:
-            builder = other.builder
-            own = builder.capture(self)
-        node = number_node(builder, other)
+        if type(other) is Symbol and other.builder is builder:
+            node: int | None = other.node
+        else:
+            if type(other) is Symbol and other.builder.serial > builder.serial:
+                builder = other.builder
+                own = builder.capture(self)
+            node = number_node(builder, other)
         if node is None:
             return NotImplemented  # a vector multiplies its own components
         node = builder.apply(op, node, own) if reflected else builder.apply(op, own, node)

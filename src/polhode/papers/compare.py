@@ -102,7 +102,7 @@ def compare(
     for form in chosen:
         progress(form.name)
         load = form.load if body.loads.force is not None else ""  # without a force all variants are one
-        same = (form.gyroscopic, load, form.way, form.gradient)
+        same = (form.gyroscopic, load, form.solution, form.gradient)
         if same not in done:
             done[same] = _row(form, body, truth, duration, step, sequence)
         row, multiplier = done[same]
@@ -123,7 +123,7 @@ def _row(
     try:
         found = acceleration(form, sequence=sequence, **state)
         for norm in ("none", "state"):
-            if norm == "state" and form.way in ("angles", "angle state"):
+            if norm == "state" and form.solution in ("angles", "angle state"):
                 continue
             run = motion(form, body, duration, step, norm, sequence=sequence)
             size = float(np.linalg.norm(run.p[-1]))

@@ -66,7 +66,7 @@ def motion(
     steps = int(np.ceil(duration / step - 1e-9))
     h = duration / steps
     J, p, omega = split(body.inertia, 2), split(body.p, 1), split(body.omega, 1)
-    if chosen.way in ("angles", "angle state"):
+    if chosen.solution in ("angles", "angle state"):
         euler.from_quaternion(sequence, body.p)  # raises at gimbal lock
     chart = variables(chosen, J, body.loads, J0, sequence)
     if norm not in chart.norms and not (norm == "lie" and "state" in chart.norms):
@@ -103,7 +103,7 @@ def _lie_motion(form: Form, chart: Variables, p: Vec, omega: Vec, h: float, step
     def rhs(t: Scalar, x: Vec, y: Vec) -> Vec:
         p, omega = at(x, y), Vec(y[3:])
         rates = chart.rhs(t, chart.start(p, omega))
-        alpha = Vec(rates[4:]) if form.way == "state" else angular_velocity(p, Vec(rates[4:]))  # ω̇ = 2 L p̈
+        alpha = Vec(rates[4:]) if form.solution == "state" else angular_velocity(p, Vec(rates[4:]))  # ω̇ = 2 L p̈
         return Vec((*rotation_vector_rate(Vec(y[:3]), omega), *alpha))
 
     rule = in_chart(rk4, lambda x: Vec((0.0, 0.0, 0.0, *x[4:])), lambda x, y: Vec((*at(x, y), *y[3:])))

@@ -39,7 +39,8 @@ def assemble(
     run       the digest of what run it is, for who resumes it; see `trailer`
     """
     xarray()
-    over_time = [str(name) for name, variable in template.variables.items() if "time" in variable.dims]
+    variables = template.variables.items()
+    over_time = {str(name): variable.shape[1:] for name, variable in variables if "time" in variable.dims}
     with atomic_write(path, force) as sink:
         blocks = {name: _block(template[name], store.rows) for name in over_time}
         write_netcdf(template.isel(time=slice(0, 0)).assign_attrs({MARK: NOTE}), sink, blocks, unlimited_dims=["time"])
@@ -53,16 +54,19 @@ def assemble(
     return Path(path)
 
 
-def _fill(file: Any, sink: Sink, names: list[str], arrays: Mapping[str, Any], start: int) -> int:
-    """The number of samples after one more chunk is written behind those in the file."""
+def _fill(file: Any, sink: Sink, shapes: Mapping[str, tuple[int, ...]], arrays: Mapping[str, Any], start: int) -> int:
+    """The number of samples after one more chunk is written behind those in the file.
+
+    shapes  of one sample of each variable over time; to ask the file for them takes longer than to write
+    """
     stop = start + len(arrays["time"])
-    for name in names:
+    for name, shape in shapes.items():
         if name not in arrays:
             fix = "RunStore it with each chunk, or let `derive` make it."
-            raise InputError(message("assemble", "a variable is missing", f"no '{name}'", ", ".join(names), fix))
-        values, shape = np.asarray(arrays[name]), (stop - start, *file.variables[name].shape[1:])
-        if values.shape != shape:
-            raise InputError(message(f"assemble, variable '{name}'", "wrong shape", str(values.shape), str(shape)))
+            raise InputError(message("assemble", "a variable is missing", f"no '{name}'", ", ".join(shapes), fix))
+        values, expected = np.asarray(arrays[name]), (stop - start, *shape)
+        if values.shape != expected:
+            raise InputError(message(f"assemble, variable '{name}'", "wrong shape", str(values.shape), str(expected)))
         file.variables[name][start:stop] = values
     sink.check()
     return stop

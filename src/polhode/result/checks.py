@@ -1,31 +1,37 @@
-"""How good a run is: drifts against thresholds that follow from tolerance, steps and condition.
+"""How good a run is: its estimated error against a threshold that follows from tolerance, steps and condition.
 
-print(grade(run, tolerance=1e-9, steps=Steps(1200, 14), conserved=Conserved(angular=AXES)))
+print(grade(run, tolerance=1e-9, steps=Steps(1200, 14), error=estimate, conserved=Conserved(angular=AXES)))
 
-Each step may err by the tolerance, and errors of all steps may add up: a drift is `good` up to
-condition × steps × tolerance (and never above GOOD_CAP), `loose` up to LOOSE_FACTOR times that (never
-above LOOSE_CAP), else `failed`. A run of fixed steps promises no tolerance: there the caps decide.
+Each step may err by the tolerance, and errors of all steps may add up: an error is `good` up to condition × steps ×
+tolerance (and never above GOOD_CAP), `loose` up to LOOSE_FACTOR times that, else `failed`. Equal steps promise no
+tolerance: there the accuracy that was asked for is the threshold. Without an estimate a run is `unchecked`. Drifts of
+conserved quantities and violations of constraints can only lower a verdict.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from polhode.errors import InputError, message
 from polhode.model import Model, plain
-from polhode.result.labels import coordinate_names, coordinate_units, quaternion_slices
+from polhode.result.error_estimate import ErrorEstimate
+from polhode.result.labels import coordinate_names, coordinate_units
 from polhode.result.symmetry import AXES, Conserved
-from polhode.result.verdict import FAILED, GOOD, LOOSE, NOTE, Check, Grade, overall
+from polhode.result.verdict import FAILED, GOOD, LOOSE, NOTE, UNCHECKED, Check, Grade, overall
 from polhode.scalar import UNIT_TOLERANCE, Array
 
-GOOD_CAP, LOOSE_CAP, LOOSE_FACTOR = 1e-4, 1e-2, 100.0
-"""No run that drifts more than GOOD_CAP of its scale is good; none beyond LOOSE_CAP is even loose."""
+GOOD_CAP, LOOSE_FACTOR = 1e-4, 100.0
+"""No controlled run that errs by more than GOOD_CAP of its scale is good; none beyond LOOSE_FACTOR times its threshold
+is even loose."""
 
 FIXED_STEP_GOOD = 1e-6
-"""The drift up to which a run of fixed steps, which promises no tolerance, is good."""
+"""The error up to which a run of equal steps, which promises no tolerance, is good unless `accuracy` says another."""
+
+SHRUNK = 0.5
+"""A drift that is this much smaller in the companion run, or less, comes from the error of the steps, which is judged
+by itself; one that stays has another cause."""
 
 SLOWEST = 1e-6
 """The largest speed, m/s or rad/s, below which a motion counts as rest when its condition is taken from it."""
@@ -96,10 +102,13 @@ def grade(
     steps: Steps | None = None,
     model: Model | None = None,
     residuals: Mapping[str, Residual] | None = None,
-    error: float | None = None,
+    error: ErrorEstimate | None = None,
     condition: float | None = None,
     status: str = "finished",
     reason: str = "",
+    accuracy: float | None = None,
+    companion: Callable[[], Any] | None = None,
+    unchecked: str = "",
 ) -> Grade:
     """The grade of a run.
 
@@ -109,55 +118,61 @@ def grade(
     steps      how many; None: as many as there are samples
     model      for its joints' limits; None: not checked
     residuals  what should be zero, by name
-    error      estimate of the error by a second run, `error_estimate`
+    error      the estimated error at every sample; None: the run is unchecked, or worse
     condition  how much the motion magnifies errors, at least 1; None: 1 + 1/max|v|, since the tolerance is absolute too
+    accuracy   the threshold for good; None: as above for controlled steps, FIXED_STEP_GOOD for equal ones
+    companion  gives the companion run, as `run`: a drift that shrinks with its steps is no fault of its own
+    unchecked  why there is no estimate
     """
     kept = conserved or Conserved()
     ranges, samples = _ranges(run, kept)
     accepted = steps.accepted if steps else max(samples - 1, 1)
     if condition is None:
         condition = 1 + 1 / max(ranges["v"].size, SLOWEST) if "v" in ranges else 1.0
-    bound = _Bound(tolerance, max(accepted, 1), condition if condition >= 1 else 1.0)
-    measured = [
-        *_energy_checks(ranges, kept, bound),
-        *_momentum_checks(ranges, kept, bound),
+    bound = _Bound(tolerance, max(accepted, 1), condition if condition >= 1 else 1.0, accuracy)
+    drifts = _drift_checks(ranges, kept, bound)
+    if companion and error and error.whole and any(check.verdict in (LOOSE, FAILED) for check in drifts):
+        other = _drift_checks(_ranges(companion(), kept)[0], kept, bound)
+        drifts = [_explained(*pair) for pair in zip(drifts, other, strict=True)]
+    checks = [
+        *_end_checks(ranges, status, reason),
+        *_error_checks(error, bound, unchecked),
+        *drifts,
         *(bound.check(f"residual, {name}", *_worst(r), r.note) for name, r in (residuals or {}).items()),
+        *_norm_checks(ranges, bound),
+        *_step_notes(steps),
+        *_limit_notes(ranges, model),
     ]
-    if error is not None:
-        measured.append(bound.check("error, by a second run", error, "of 1 + the largest value"))
-    checks = [*_end_checks(ranges, status, reason), *measured, *_norm_checks(ranges, bound)]
-    if not any(check.verdict in (GOOD, LOOSE, FAILED) for check in measured):
-        checks.append(_unmeasured(tolerance))
-    checks += [*_step_notes(steps), *_limit_notes(ranges, model)]
-    return Grade(overall(checks), tuple(checks), bound.basis())
+    until = math.nan if error is None else error.good_until(bound.good)
+    return Grade(overall(checks), tuple(checks), bound.basis(), until)
 
 
-def error_estimate(model: Model, run: Any, tighter: Any) -> float:
-    """The largest difference of q and v between two runs at the same times, in parts of 1 + the largest value.
+def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str) -> list[Check]:
+    """The estimated error against the bounds; where samples are without an estimate, a line that says so."""
+    name, unit = "error of the motion", "of 1 + the largest value so far"
+    if error is None:
+        return [Check(name, None, bound.good, None, unit, UNCHECKED, f"not estimated: {unchecked or 'verify=False'}")]
+    found = bound.check(name, error.worst, unit, f"by a companion run, {error.how}")
+    until = error.good_until(bound.good)
+    if not error.worst <= bound.good:
+        found = replace(found, note=f"{found.note}; the two part at t = {until:.6g}")
+    if error.whole:
+        return [found]
+    reached = error.time[-1] if len(error.time) else 0.0
+    note = f"not estimated after t = {reached:.6g}: {error.why}"
+    return [found, Check(f"{name}, later", None, bound.good, None, unit, UNCHECKED, note)]
 
-    Quaternions p and −p are the same attitude. run, tighter: Datasets, or arrays by name.
-    """
-    return error_of_parts(model, [(run, tighter)])
+
+def _drift_checks(ranges: Mapping[str, Range], kept: Conserved, bound: "_Bound") -> list[Check]:
+    return [*_energy_checks(ranges, kept, bound), *_momentum_checks(ranges, kept, bound)]
 
 
-def error_of_parts(model: Model, pairs: Iterable[tuple[Any, Any]]) -> float:
-    """`error_estimate` of two long runs that are given part by part."""
-    apart, size = ({"q": np.zeros(model.nq), "v": np.zeros(model.nv)} for _ in range(2))
-    for run, tighter in pairs:
-        for name in apart:
-            a, b = (np.array(one[name], dtype=float) for one in (run, tighter))
-            if a.shape != b.shape:
-                raise InputError(
-                    message("error_estimate", f"{name} of two sizes", f"{a.shape}, {b.shape}", "the same times")
-                )
-            for part in quaternion_slices(model) if name == "q" else []:
-                b[..., part] *= np.where(np.sum(a[..., part] * b[..., part], axis=-1, keepdims=True) < 0, -1, 1)
-            with np.errstate(all="ignore"):
-                apart[name] = np.maximum(apart[name], np.max(abs(a - b), axis=0, initial=0.0))
-                size[name] = np.maximum(size[name], np.max(abs(b), axis=0, initial=0.0))
-    with np.errstate(all="ignore"):
-        gap = np.concatenate([apart[name] / (1 + size[name]) for name in apart])
-    return math.inf if np.isnan(gap).any() else float(np.max(gap, initial=0.0))
+def _explained(check: Check, other: Check) -> Check:
+    """A drift that shrinks with the companion's steps is good: the error of the motion speaks for it."""
+    if check.value is None or other.value is None or not other.value <= SHRUNK * check.value:
+        return check
+    note = f"of the steps: {other.value:.2g} in the companion run; see the error of the motion"
+    return replace(check, verdict=GOOD, note=f"{note}; {check.note}")
 
 
 @dataclass(frozen=True)
@@ -167,9 +182,13 @@ class _Bound:
     tolerance: float | None
     steps: int
     condition: float
+    accuracy: float | None = None
 
     @property
     def good(self) -> float:
+        """The largest error of a good run, in parts of its scale."""
+        if self.accuracy is not None:
+            return self.accuracy
         if self.tolerance is None:
             return FIXED_STEP_GOOD
         return min(self.condition * self.steps * (self.tolerance + EPS), GOOD_CAP)
@@ -179,23 +198,20 @@ class _Bound:
     ) -> Check:
         """A value against the bounds; `rounding` is what no method can avoid, `cap` a stricter bound for good."""
         threshold = min(self.good, cap) + rounding
-        limit = max(min(LOOSE_FACTOR * threshold, LOOSE_CAP + rounding), threshold)
-        if self.tolerance is None:
-            limit = LOOSE_CAP + rounding
+        limit = LOOSE_FACTOR * min(self.good, cap) + rounding
         verdict = GOOD if value <= threshold else LOOSE if value <= limit else FAILED  # NaN has failed
         return Check(name, value, threshold, limit, unit, verdict, note)
 
     def basis(self) -> str:
         """Where the thresholds come from, for the reader of a table."""
+        rest = f"loose up to {LOOSE_FACTOR:g} times that; else failed (plus what rounding allows)."
+        if self.accuracy is not None:
+            return f"Good up to the accuracy that was asked for, {self.accuracy:g} of the scale; {rest}"
         if self.tolerance is None:
-            return (
-                f"Fixed steps promise no tolerance: a drift is good up to {FIXED_STEP_GOOD:g} of its scale, "
-                f"loose up to {LOOSE_CAP:g}, else failed (plus what rounding allows)."
-            )
+            return f"Equal steps promise no tolerance: good up to {FIXED_STEP_GOOD:g} of the scale; {rest}"
         return (
             f"Good up to condition {self.condition:.3g} × steps {self.steps} × tolerance {self.tolerance:g}, "
-            f"at most {GOOD_CAP:g}; loose up to {LOOSE_FACTOR:g} times that, at most {LOOSE_CAP:g}; "
-            "else failed (plus what rounding allows)."
+            f"at most {GOOD_CAP:g}; {rest}"
         )
 
 
@@ -284,7 +300,7 @@ def _end_checks(ranges: Mapping[str, Range], status: str, reason: str) -> list[C
     """The checks that make a run fail whatever its drifts are."""
     checks = []
     if status != "finished":
-        verdict = FAILED if status == "failed" else NOTE
+        verdict = {"failed": FAILED, "interrupted": UNCHECKED}.get(status, NOTE)
         checks.append(
             Check("end of the run", None, None, None, "", verdict, f"{status}: {reason}" if reason else status)
         )
@@ -292,15 +308,6 @@ def _end_checks(ranges: Mapping[str, Range], status: str, reason: str) -> list[C
     if bad:
         checks.append(Check("finite", None, None, None, "", FAILED, f"{' and '.join(bad)} hold NaN or infinity"))
     return checks
-
-
-def _unmeasured(tolerance: float | None) -> Check:
-    """The note for a run without any measure of its accuracy."""
-    if tolerance is None:
-        note = "nothing here measures the accuracy of fixed steps: compare with a second run (--verify)"
-        return Check("accuracy", None, None, None, "", LOOSE, note)
-    note = "held by the step control alone; a second run would measure it (--verify)"
-    return Check("accuracy", None, None, None, "", NOTE, note)
 
 
 def _step_notes(steps: Steps | None) -> list[Check]:

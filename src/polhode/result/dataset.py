@@ -81,6 +81,9 @@ VARIABLES = {
     ),
     "norm_error": DataVar(("time",), "1", "largest distance of a quaternion's length from 1"),
     "step_size": DataVar(("time",), "s", "step that led to this sample"),
+    "error_estimate": DataVar(
+        ("time",), "1", "estimated error of q and v, in parts of 1 + the largest value so far; NaN: not estimated"
+    ),
 }
 """The variables that a run may have, in the order in which they are stored."""
 

@@ -9,8 +9,18 @@ from typing import Any
 
 from polhode.errors import InputError, message
 
-GOOD, LOOSE, FAILED, NOTE = "good", "loose", "failed", "note"
+GOOD, UNCHECKED, LOOSE, FAILED, NOTE = "good", "unchecked", "loose", "failed", "note"
 """The verdicts, from best to worst; a note says something and judges nothing."""
+
+VERDICTS = (GOOD, UNCHECKED, LOOSE, FAILED)
+
+SENTENCES = {
+    GOOD: "This run is good.",
+    UNCHECKED: "This run is unchecked: the error of its motion was not estimated.",
+    LOOSE: "This run is loose.",
+    FAILED: "This run failed.",
+}
+"""Each verdict as the first line of a grade."""
 
 WIDTH = 80
 """Width of the text of a grade, in characters."""
@@ -34,11 +44,16 @@ class Check:
 
 @dataclass(frozen=True)
 class Grade:
-    """All checks of a run, how their thresholds came about, and the worst verdict."""
+    """All checks of a run, how their thresholds came about, and the worst verdict.
+
+    good_until  s, the first sample whose estimated error passes the threshold; the last sample where none does;
+                NaN: not estimated
+    """
 
     verdict: str
     checks: tuple[Check, ...]
     basis: str
+    good_until: float = math.nan
 
     def rows(self) -> list[dict[str, str]]:
         """The checks as texts by the column's name: check, value, good up to, loose up to, verdict, note."""
@@ -52,17 +67,18 @@ class Grade:
         table = [heads, *([row[head] for head in heads] for row in rows)]
         lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in table]
         notes = [f"{row['check']}: {row['note']}" for row in rows if row["note"]]
-        return "\n".join([f"This run is {self.verdict}.", "", *lines, "", *map(_wrapped, [*notes, self.basis])])
+        first = SENTENCES.get(self.verdict, f"This run is {self.verdict}.")
+        return "\n".join([first, "", *lines, "", *map(_wrapped, [*notes, self.basis])])
 
-    def attributes(self) -> dict[str, str]:
-        """The grade as attributes of a Dataset: verdict, grade (its checks, a JSON list), grade_basis."""
+    def attributes(self) -> dict[str, str | float]:
+        """The grade as attributes of a Dataset: verdict, good_until, grade (its checks, a JSON list), grade_basis."""
         checks = [asdict(check) for check in self.checks]
         for check in checks:
             for name in NUMBERS:
                 if check[name] is not None and not math.isfinite(check[name]):
                     check[name] = str(check[name])  # JSON has no NaN
         text = json.dumps(checks, ensure_ascii=False, allow_nan=False)
-        return {"verdict": self.verdict, "grade": text, "grade_basis": self.basis}
+        return {"verdict": self.verdict, "good_until": self.good_until, "grade": text, "grade_basis": self.basis}
 
     @classmethod
     def of(cls, attributes: Mapping[str, Any]) -> "Grade | None":
@@ -74,10 +90,11 @@ class Grade:
             for check in checks:
                 check |= {name: None if check[name] is None else float(check[name]) for name in NUMBERS}
                 texts = [check[name] for name in ("name", "unit", "verdict")]
-                if not all(isinstance(text, str) for text in texts) or texts[-1] not in (GOOD, LOOSE, FAILED, NOTE):
+                if not all(isinstance(text, str) for text in texts) or texts[-1] not in (*VERDICTS, NOTE):
                     raise ValueError("not a check")
             made = tuple(Check(**check) for check in checks)
-            return cls(str(attributes["verdict"]), made, str(attributes["grade_basis"]))
+            until = float(attributes.get("good_until", math.nan))  # runs of before 0.3 have none
+            return cls(str(attributes["verdict"]), made, str(attributes["grade_basis"]), until)
         except (ValueError, KeyError, TypeError, RecursionError) as fault:
             found = f"{type(fault).__name__}: {fault}"[:80]
             raise InputError(
@@ -87,9 +104,7 @@ class Grade:
 
 def overall(checks: Sequence[Check]) -> str:
     """The worst verdict of some checks."""
-    return max(
-        (check.verdict for check in checks if check.verdict != NOTE), key=[GOOD, LOOSE, FAILED].index, default=GOOD
-    )
+    return max((check.verdict for check in checks if check.verdict != NOTE), key=VERDICTS.index, default=UNCHECKED)
 
 
 def _texts(check: Check) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from polhode.errors import InputError, message
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec
 from polhode.simulation.compiled_run import RunSpec
+from polhode.simulation.segments import step_numbers
 
 Named = Callable[[Scalar, Vec, Vec, Mapping[str, Scalar]], Any]
 """A function of (t, q, v, numbers by name)"""
@@ -108,8 +109,8 @@ class BatchSamples(NamedTuple):
     accepted: np.ndarray
 
 
-def equal_steps(duration: float, h: float, every: int) -> SampleTimes:
-    """Samples after every so many equal steps, and at the end."""
+def equal_steps(duration: float, h: float, sampled: int | np.ndarray) -> SampleTimes:
+    """Samples after every so many equal steps, or at times that are the ends of steps; and at the end."""
     steps = round(duration / h)
     if not steps or abs(duration / h - steps) > 1e-9 * max(steps, 1):
         near = max(steps, 1) * h
@@ -117,8 +118,11 @@ def equal_steps(duration: float, h: float, every: int) -> SampleTimes:
         raise InputError(
             message("sweep, duration", "not a whole number of steps", f"{duration:g} s", f"n × {h:g} s", fix)
         )
-    numbers = [*np.arange(0, steps, every).tolist(), steps]
-    times = np.array(numbers) * h
+    if isinstance(sampled, np.ndarray):
+        numbers = step_numbers(sampled, h)
+    else:
+        numbers = np.append(np.arange(0, steps, sampled), steps)
+    times = numbers * h
     times[-1] = duration
     return SampleTimes(times, np.diff(numbers).astype(float), h, 0.0)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.check.initial_state import ROUNDS
 from polhode.errors import InputError, message
 from polhode.integrate.adaptive import initial_step
 from polhode.kernel import trace
@@ -29,12 +30,16 @@ from polhode.simulation.batch_records import BatchSamples, BatchSpec, SampleTime
 from polhode.simulation.compiled_run import SHORT, CompiledRun, RunSpec
 from polhode.simulation.derivatives.directions import Directions, directions, upper
 from polhode.simulation.event_location import located
-from polhode.simulation.inputs import PD, Sampled, law_of
+from polhode.simulation.inputs import PD, Sampled, is_held_input, law_of
 from polhode.simulation.run_loop import LOOKS
 from polhode.system.identity import identity_text
 
 START_TOLERANCE = 1e-6
 """Distance of a start from the constraints, relative to 1 + its largest number, above which it is refused."""
+
+MOVED = 1e-11
+"""Change of a start by one projection, relative to 1 + its largest number, below which it counts as moved onto the
+constraints: the tolerance of `ph.consistent_start`."""
 
 MOST_STEPS = 10_000_000
 """Steps that are tried within one sample, before a run counts as stuck."""
@@ -53,9 +58,10 @@ class BatchRun:
         """Check and prepare; kernels are compiled when they are first needed."""
         self.spec = spec
         run = spec.run
-        if isinstance(run.tau, Sampled):
-            fix = "Write it on generic scalars: a function of (t, q, v), or of (t, q, v, numbers)."
-            raise InputError(message("sweep, tau", "a function in Python", "Sampled", "compiled inputs", fix))
+        if is_held_input(run.tau):
+            fix = "Write it on generic scalars: a function of (t, q, v), or of (t, q, v, numbers); or use ph.simulate."
+            found = "Sampled" if isinstance(run.tau, Sampled) else "Table(…, hold=True)"
+            raise InputError(message("sweep, tau", "held from time to time", found, "a continuous input", fix))
         self.model = run.model
         q, level = np.array(self.model.zero), None
         self.along: Directions = directions(self.model, q, level, spec.numbers, "sweep")
@@ -140,10 +146,14 @@ class BatchRun:
         return step_state.adaptive_inside(setup, like, packed, theta)
 
     def _nearest(self, q: Vec, v: Vec, p: Vec) -> Vec:
-        """The state brought to where the constraints hold."""
-        setup = self._setup(p)
-        assert setup.project
-        return Vec(flat(setup.project(0.0, q, v)))
+        """The state brought to where the constraints hold; no number where they contradict each other."""
+        return Vec(flat(self._with(p).project(0.0, q, v)))
+
+    def _nearer(self, q: Vec, v: Vec, p: Vec) -> Vec:
+        """A state nearer to where the constraints hold, from one that may be far from them."""
+        constrained = self.compiled.constrained
+        assert constrained is not None
+        return Vec(flat(constrained.projected(self._tree(p), 0.0, q, v)))
 
     def _observed(self, t: Scalar, q: Vec, v: Vec, p: Vec) -> Vec:
         """All outputs."""
@@ -158,7 +168,7 @@ class BatchRun:
         return {"p": (len(self.names),)} if self.names else {}
 
     def graph(self, part: str) -> Graph:
-        """The graph of one function: "first", "advance", "inside", "observed"; "nearest" only with constraints."""
+        """The graph of one function: "first", "advance", "inside", "observed"; with constraints "nearest", "nearer"."""
         width, state = (self.compiled.width,), {"q": (self.nq,), "v": (self.nv,)}
         settings = ("count", "h", "origin") if self.fixed else ("target", "tolerance", "end", "longest")
         functions: dict[str, tuple[Callable[..., Any], dict, tuple[str, ...]]] = {
@@ -166,6 +176,7 @@ class BatchRun:
             "advance": (self._advance, {"packed": width}, settings),
             "inside": (self._inside, {"packed": width}, ("theta", "h")),
             "nearest": (self._nearest, state, ()),
+            "nearer": (self._nearer, state, ()),
             "observed": (self._observed, {"t": (), **state}, ()),
         }
         function, before, after = functions[part]
@@ -191,7 +202,7 @@ class BatchRun:
             return ""
         names = repr((self.names, self.along.inputs, sorted(self.along.places.items()), tuple(self.outputs)))
         events = repr([(c.name, c.direction) for c in run.crossings])
-        method = (run.method.name, str(run.fixed), run.norm)
+        method = (run.method.name, str(run.fixed), run.norm, run.policy.identity)
         return cache_key(model, *method, law, names, events, spec.identity, "lanes", part)
 
     @cached_property
@@ -204,15 +215,32 @@ class BatchRun:
 
     def violated(self, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Which of n starts (n,) the constraints do not allow."""
-        n = len(q)
         if not self.compiled.constrained:
-            return np.zeros(n, dtype=bool)
-        there = np.empty((n, self.nq + self.nv))
-        given = [np.ascontiguousarray(x) for x in (q, v, *([p] if self.names else []))]
-        BoundKernel(self.kernel("nearest"), n, given, [there])()
+            return np.zeros(len(q), dtype=bool)
         here = np.concatenate([q, v], axis=1)
-        with np.errstate(all="ignore"):
-            return ~(abs(there - here).max(axis=1) <= START_TOLERANCE * (1 + abs(here).max(axis=1)))
+        return ~_is_near(here, self._projected("nearest", here, p), START_TOLERANCE)
+
+    def moved(self, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The starts q (n, nq), v (n, nv) brought to where the constraints hold, each as if it were alone."""
+        if not self.compiled.constrained:
+            return q, v
+        here, going = np.concatenate([q, v], axis=1), np.ones(len(q), dtype=bool)
+        for _ in range(ROUNDS):
+            there = self._projected("nearer", here, p)
+            going, last = going & np.isfinite(there).all(axis=1), here
+            here = np.where(going[:, None], there, here)
+            going &= ~_is_near(last, here, MOVED)
+            if not going.any():
+                break
+        return here[:, : self.nq], here[:, self.nq :]
+
+    def _projected(self, part: str, states: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """States (n, nq + nv) after one projection onto the constraints, "nearest" or "nearer"."""
+        found = np.empty_like(states)
+        q, v = (np.ascontiguousarray(x) for x in (states[:, : self.nq], states[:, self.nq :]))
+        numbers = [np.ascontiguousarray(p)] if self.names else []
+        BoundKernel(self.kernel(part), len(states), [q, v, *numbers], [found])()
+        return found
 
     # running
 
@@ -372,6 +400,12 @@ class BatchLoop:
         theta[:] = best
         look()
         return which, found[:, 0].copy(), found[:, 1 : 1 + nq].copy(), found[:, 1 + nq : 1 + nq + nv]
+
+
+def _is_near(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
+    """Whether states (n, size) are alike, within a tolerance relative to 1 + the largest number of each."""
+    with np.errstate(all="ignore"):
+        return abs(b - a).max(axis=1) <= tolerance * (1 + abs(a).max(axis=1))
 
 
 def _with_numbers(function: Callable[..., Scalar], own: Mapping[str, Any]) -> Callable[[Scalar, Vec, Vec], Scalar]:

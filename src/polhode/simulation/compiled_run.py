@@ -123,7 +123,7 @@ class CompiledRun:
             made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
         if spec.policy.keeping == "project":
             made = made._replace(tangent=self._tangent)
-            return step_state.Setup(spec.method, made, spec.crossings, self._project)
+            return step_state.Setup(spec.method, made, spec.crossings, self.project)
         return step_state.Setup(spec.method, made, spec.crossings)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
@@ -137,7 +137,7 @@ class CompiledRun:
         law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
         other = copy(self)
         vars(other).update(tree=tree, law=law, _acceleration=chosen, _looped=False)
-        for name in ("_shared", "_projection"):
+        for name in ("_shared", "_projection", "_along"):
             vars(other).pop(name, None)
         return other
 
@@ -167,7 +167,7 @@ class CompiledRun:
         """v̇ under constraints of plain numbers: conditions are derivatives of a graph, so a kernel computes them."""
         return Vec(self.driven.system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
 
-    def _project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
+    def project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """The state brought back to where the constraints hold."""
         if not _is_traced(q, v):
             found = self.driven.system.project([*q], [*v], t=t)

@@ -19,6 +19,9 @@ from polhode.kernel.trace import Builder, Symbol, current, number_node, outermos
 from polhode.model import Model, Tree
 from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, where
 
+STRAIGHT = 1e-12
+"""Slopes of a table that differ by less than this part of its largest are one line: the rounding of its values."""
+
 DIFFERENCE = 6e-6
 """The relative step of a central difference: the cube root of the rounding of a double balances its two errors."""
 
@@ -108,8 +111,8 @@ def law_of(model: Model, tree: Tree, tau: Any, zero: np.ndarray) -> tuple[Law | 
         return _interpolated(times, values, tau.hold), f"table {tau.hold} {times.tolist()} {values.tolist()}"
     if callable(tau):
         return _checked_law(tau, nv), ""
-    if isinstance(tau, tuple) and len(tau) == 2 and np.ndim(tau[0]) == 1 and np.ndim(tau[1]) == 2:
-        return law_of(model, tree, Table(*tau), zero)
+    if (table := table_of(tau)) is not None:
+        return law_of(model, tree, table, zero)
     if isinstance(tau, Mapping):
         return law_of(model, tree, _by_joint(model, tau), zero)
     constant = as_array("simulate, tau", tau, (nv,))
@@ -120,6 +123,13 @@ def law_of(model: Model, tree: Tree, tau: Any, zero: np.ndarray) -> tuple[Law | 
         )
     level = Vec(constant.tolist())
     return lambda t, q, v: level, f"constant {constant.tolist()}"
+
+
+def table_of(tau: Any) -> Table | None:
+    """The table that an input is: a Table, or a pair of times and values; None for all others."""
+    if isinstance(tau, tuple) and len(tau) == 2 and np.ndim(tau[0]) == 1 and np.ndim(tau[1]) == 2:
+        return Table(*tau)
+    return tau if isinstance(tau, Table) else None
 
 
 def _by_joint(model: Model, tau: Mapping[str, Any]) -> np.ndarray:
@@ -201,9 +211,25 @@ def breaks(tau: Any, duration: float) -> np.ndarray:
     if isinstance(tau, Sampled):
         return tau.period * np.arange(1, math.ceil(duration / tau.period - 1e-9))
     if isinstance(tau, Table) and tau.hold:
-        times = as_array("Table, times", tau.times, ())
-        return times[(times > 1e-14 * duration) & (times < duration * (1 - 1e-14))]
+        return within(as_array("Table, times", tau.times, ()), duration)
     return np.zeros(0)
+
+
+def knots(tau: Any, nv: int, duration: float) -> np.ndarray:
+    """The times within a run at which the lines of a table meet in a corner; none for other inputs."""
+    table = table_of(tau)
+    if table is None or table.hold:
+        return np.zeros(0)
+    times, values = _table(table, nv)
+    slopes = np.zeros((len(times) + 1, values.shape[1]))
+    slopes[1:-1] = np.diff(values, axis=0) / np.diff(times)[:, None]
+    corner = np.any(abs(np.diff(slopes, axis=0)) > STRAIGHT * np.max(abs(slopes), axis=0, initial=0.0), axis=1)
+    return within(times[corner], duration)
+
+
+def within(times: np.ndarray, duration: float) -> np.ndarray:
+    """Those of the times that lie inside a run, its start and its end apart."""
+    return times[(times > 1e-14 * duration) & (times < duration * (1 - 1e-14))]
 
 
 def _checked_law(function: Callable, nv: int) -> Law:

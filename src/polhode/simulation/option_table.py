@@ -29,7 +29,7 @@ class Flag(NamedTuple):
     """An option on the command line.
 
     help     one line, without its default
-    kind     "seconds", "number", "whole", "text", "address", "pair" (two numbers), "switch"
+    kind     "seconds", "number", "whole", "text", "address", "pair" (two numbers), "switch" (yes), "choice" (yes or no)
     default  its default in words; "": the value of the option
     """
 
@@ -120,9 +120,16 @@ RUN_OPTIONS: dict[str, Option] = {
         Flag("Move a start that violates constraints to the nearest that does not.", "switch"),
     ),
     "verify": Option(
-        False,
-        "estimate the error by a second run, with a hundredth of the tolerance or half the step",
-        Flag("Estimate the error by a second, tighter run.", "switch"),
+        None,
+        "None: the error is estimated by a companion run of other steps, as far as its counted work allows; True: at\n"
+        "every sample, whatever it costs; False: not at all, and the run is unchecked",
+        Flag("Estimate the error at every sample, or not at all.", "choice", "as far as its work allows"),
+    ),
+    "accuracy": Option(
+        None,
+        "error up to which the run is good, in parts of its scale; 1e-6 for equal steps unless given, for controlled\n"
+        "ones condition × steps × tolerance",
+        Flag("Error up to which the run is good, in parts of its scale.", "number", "1e-6 with --step"),
     ),
     "sensitivities": Option(
         (),
@@ -182,9 +189,10 @@ def explained(table: Mapping[str, Option], names: Iterable[str]) -> str:
     return "\n    ".join(lines)
 
 
-def check_keywords(caller: str, keywords: type, given: Iterable[str]) -> None:
+def check_keywords(caller: str, known: Iterable[str], given: Iterable[str]) -> None:
     """Raise a TypeError for a keyword that a call does not take, with the nearest that it does."""
+    names = list(known)
     for name in given:
-        if name not in keywords.__annotations__:
-            fix = did_you_mean(name, keywords.__annotations__)
+        if name not in names:
+            fix = did_you_mean(name, names)
             raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}. {fix}".strip())

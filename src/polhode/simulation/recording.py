@@ -10,9 +10,11 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields
+from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -23,15 +25,16 @@ from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.result.assembly import assemble
 from polhode.result.atomic_file import atomic_write, clear_parts, refuse_existing
-from polhode.result.checks import error_of_parts
 from polhode.result.digests import Damaged, is_count, read_bounded
+from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.files import load
 from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER, RunStore
 from polhode.result.trailer import NO_RUN, read_trailer
 from polhode.scalar import Array
+from polhode.simulation.companion import Companion
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.option_table import MAX_BYTES_ON_DISK, RUN_OPTIONS, check_keywords, takes_options
-from polhode.simulation.run import Run, joined
+from polhode.simulation.run import Run, joined, padded
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_options import MotionKeywords, RunOptions
 from polhode.simulation.run_records import Ending, Position, Samples
@@ -90,7 +93,7 @@ def record(
     then           makes what else belongs to the run; where it is killed, a resumed run is not computed again
     ->             the Dataset in `run.nc`, read when it is used; Ctrl-C leaves what there is, and the checkpoint
     """
-    check_keywords("record", MotionKeywords, options)
+    check_keywords("record", MotionKeywords.__annotations__, options)
     options.setdefault("max_bytes", MAX_BYTES_ON_DISK)
     run_options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
     scenario = Scenario.of(model, q, v, tau, run_options)
@@ -100,9 +103,9 @@ def record(
         raise InputError(message("record, method", what, repr(scenario.method), "a method of ours", fix))
     if not 0 < checkpoint < float("inf"):
         raise InputError(message("record, checkpoint", "out of range", repr(checkpoint), "seconds above 0"))
-    run, path, verify = Run(scenario), Path(directory) / RUN, scenario.options.verify
+    run, path = Run(scenario), Path(directory) / RUN
     asked = identity(run)
-    own = _digest(asked, verify)
+    own = _digest(asked, scenario.options)
     if resume and _is_written(path, own):
         return _rest(path, then)
     store, state = _opened(path, asked, resume, force)
@@ -116,8 +119,7 @@ def record(
                 sink.write(note.encode())
         recording.follow(progress)
         done = recording.loop.ending.status != "interrupted"
-        error = recording.second_run() if verify and done else None
-        recording.write(path, error, model_text, force or resume, own if done else NO_RUN)
+        recording.write(path, model_text, force or resume, own if done else NO_RUN)
         found = _loaded(path)
         if then:
             then(found)
@@ -126,9 +128,10 @@ def record(
     return found
 
 
-def _digest(asked: dict[str, Any], verify: bool) -> str:
-    """The digest of what makes a run the same, kept at the end of its file."""
-    text = json.dumps({**asked, "verify": verify, "polhode": __version__}, sort_keys=True)
+def _digest(asked: dict[str, Any], options: RunOptions) -> str:
+    """The digest of what makes a run and its verdict the same, kept at the end of its file."""
+    judged = {"verify": options.verify, "accuracy": options.accuracy}
+    text = json.dumps({**asked, **judged, "polhode": __version__}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -317,40 +320,46 @@ class Recording:
 
     # the result
 
-    def write(self, path: Path, error: float | None, model_text: str, force: bool, own: str) -> None:
+    def write(self, path: Path, model_text: str, force: bool, own: str) -> None:
         """Assemble `run.nc` from the chunks, graded; own: the digest of the run."""
         run, store = self.run, self.store
         if not store.rows:  # interrupted before its first sample
             self._append_start()
         residuals = run.residuals(store.chunks())
-        mark = run.mark((run.whole(chunk, ()) for chunk in store.chunks()), error, residuals)
-        first = {name: values[:1] for name, values in next(store.chunks()).items()}
-        template = run.described(first, mark, model_text)
-        assemble(store, template, path, run.whole, force, own)
+        with TemporaryFile() as file:
+            companion, error = run.companion(store.rows), None
+            if companion:
+                error = self._estimated(companion, np.memmap(file, float, "w+", shape=(2, store.rows)))
+            wholes = (run.whole(chunk, ()) for chunk in store.chunks())
+            again = (lambda: map(run.whole, companion.arrays())) if companion else None
+            mark = run.mark(wholes, error, residuals, again, run.not_accompanied)
+            first = {name: values[:1] for name, values in next(store.chunks()).items()}
+            template = run.described(first, mark, model_text, _with_error(run.observed(first), error, 0, 1))
+            places = accumulate((len(chunk["time"]) for chunk in store.chunks()), initial=0)
+
+            def derive(chunk: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+                return _with_error(run.whole(chunk), error, next(places), len(chunk["time"]))
+
+            assemble(store, template, path, derive, force, own)
+
+    def _estimated(self, companion: Companion, table: np.ndarray) -> ErrorEstimate:
+        """The estimated error of the samples in the store; table: (2, samples), gets their times and errors."""
+        done = 0
+        for chunk, values in zip(self.store.chunks(), companion.estimates(self.store.chunks()), strict=False):
+            table[:, done : done + len(values)] = chunk["time"][: len(values)], values
+            done += len(values)
+        return companion.estimate(table[0], table[1, :done])
 
     def _append_start(self) -> None:
         q, v = self.run.scenario.q, self.run.scenario.v
         self.store.append(joined([Samples(np.zeros(1), q[None], v[None], np.full(1, np.nan))]))
 
-    def second_run(self) -> float:
-        """The error, by a run with a hundredth of the tolerance or half the step."""
-        second = Run(self.run.scenario.tighter())
-        return error_of_parts(self.run.model, _side_by_side(self.store.chunks(), iter(second.stepper)))
 
-
-def _side_by_side(chunks: Iterator[dict], blocks: Iterator[Samples]) -> Iterator[tuple[dict, dict]]:
-    """Samples of two runs at the same times, as far as both go."""
-    kept: list[Samples] = []
-    for chunk in chunks:
-        need = len(chunk["time"])
-        while sum(len(block.time) for block in kept) < need and (block := next(blocks, None)):
-            kept.append(block)
-        if not kept:
-            return
-        other = joined(kept)
-        n = min(need, len(other["time"]))
-        yield {name: chunk[name][:n] for name in ("q", "v")}, {name: other[name][:n] for name in ("q", "v")}
-        kept = [Samples(*(other[name][n:] for name in ("time", "q", "v", "step_size")))]
+def _with_error(
+    arrays: dict[str, np.ndarray], error: ErrorEstimate | None, first: int, n: int
+) -> dict[str, np.ndarray]:
+    """Arrays of n samples from the first on, with their estimated errors where there are any."""
+    return arrays if error is None else {**arrays, "error_estimate": padded(error.values[first : first + n], n)}
 
 
 def unfinished(directory: str | Path) -> bool:

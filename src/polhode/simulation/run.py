@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from polhode.formats.yaml import kept_text
 from polhode.integrate.sundials import SUNDIALS
 from polhode.result.checks import Residual, Steps, grade
 from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
+from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import Grade
 from polhode.simulation.by_form.form_run import FormRun
+from polhode.simulation.companion import Companion
 from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
 from polhode.simulation.observer import Observer
 from polhode.simulation.run_loop import RunLoop
@@ -32,11 +34,17 @@ Progress = Callable[[float, float], None]
 """Called with the part of the run that is done, and the time reached."""
 
 
-def stepper_of(scenario: Scenario, warn: bool = True) -> Stepper:
-    """The stepper of a scenario: a published form, SUNDIALS, or the run loop."""
+def stepper_of(scenario: Scenario, warn: bool = True, like: Stepper | None = None) -> Stepper:
+    """The stepper of a scenario: a published form, SUNDIALS, or the run loop.
+
+    like  the stepper of a run that differs in steps, tolerance or method alone: its compiled steps serve again
+    """
     if scenario.options.form:
         return FormRun(scenario)
-    return SundialsRun(scenario) if scenario.method in SUNDIALS else RunLoop(scenario, warn)
+    if scenario.method in SUNDIALS:
+        return SundialsRun(scenario)
+    same = isinstance(like, RunLoop) and like.compiled.spec.method.name == scenario.method
+    return RunLoop(scenario, warn, like.compiled if same else None)  # type: ignore[union-attr]
 
 
 class Run:
@@ -80,13 +88,38 @@ class Run:
         """All samples so far, by name."""
         return joined(self.kept or [self.stepper.start()])
 
-    def result(self, error: float | None = None, model_text: str = "") -> "xr.Dataset":
-        """The Dataset of the samples so far, graded."""
+    def result(self, model_text: str = "") -> "xr.Dataset":
+        """The Dataset of the samples so far, graded; the error is estimated by a companion run."""
         arrays = self.arrays()
         residuals = self.residuals([arrays])
         observed = self.observed(arrays)
         whole = completed(self.model, {**arrays, **observed})
-        return self.described(arrays, self.mark([whole], error, residuals), model_text, observed)
+        samples: list[Samples] = []
+        error, unchecked = None, self.not_accompanied
+        if companion := self.companion(len(arrays["time"])):
+            parts = list(companion.estimates([arrays], samples))
+            error = companion.estimate(arrays["time"], np.concatenate(parts or [np.zeros(0)]))
+            observed["error_estimate"] = padded(error.values, len(arrays["time"]))
+        mark = self.mark([whole], error, residuals, lambda: [self.whole(joined(samples), ())], unchecked)
+        return self.described(arrays, mark, model_text, observed)
+
+    @property
+    def not_accompanied(self) -> str:
+        """Why the error of the run is not estimated at all; "" where it is."""
+        status = self.stepper.ending.status
+        if status in ("failed", "interrupted"):
+            return f"the run {'failed' if status == 'failed' else 'was interrupted'}"
+        return "verify=False" if self.options.verify is False else ""
+
+    def companion(self, samples: int) -> Companion | None:
+        """The companion of the run, which has ended with so many samples; None where its error is not estimated."""
+        if self.not_accompanied:
+            return None
+
+        def make(scenario: Scenario) -> Stepper:
+            return stepper_of(scenario, warn=False, like=self.stepper)
+
+        return Companion(self.scenario, self.stepper, make, samples, whole=self.options.verify is True)
 
     def residuals(self, parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, Residual]:
         """The largest violations of constraints in each part of the samples, for the grade."""
@@ -124,15 +157,17 @@ class Run:
     def mark(
         self,
         parts: Iterable[Mapping[str, np.ndarray]],
-        error: float | None = None,
+        error: ErrorEstimate | None = None,
         residuals: Mapping[str, Residual] | None = None,
+        companion: Callable[[], Any] | None = None,
+        unchecked: str = "",
     ) -> Grade:
         """The grade of the run, from its samples in parts."""
         ending = self.stepper.ending
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
         return grade(
-            parts, self._tolerance, self.conserved(), steps, self.model, residuals, error,
-            status=ending.status, reason=ending.reason,
+            parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
+            ending.status, ending.reason, self.options.accuracy, companion, unchecked,
         )  # fmt: skip
 
     @property
@@ -213,3 +248,8 @@ def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
     if levels:
         found["tau"] = np.concatenate(levels)
     return found
+
+
+def padded(values: np.ndarray, n: int) -> np.ndarray:
+    """Values (m,) of the first samples as those of all n: NaN for the others."""
+    return np.concatenate([values, np.full(n - len(values), np.nan)])

@@ -18,7 +18,7 @@ from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec
 from polhode.simulation.event_location import EventHit, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
-from polhode.simulation.run_records import Ending, Position, Samples, Segment
+from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
 
 BLOCK_SECONDS = 0.2
@@ -36,14 +36,15 @@ MOST_EVENTS = 1_000_000
 LOOKS = 1000
 """With events a controlled step is at most the duration over this: two zeros within one step would not be seen."""
 
+CALLS = 5
+"""Calls of a sampled controller that are kept, to find out whether it keeps a state of its own."""
+
 IDLE = 10
 """Resets one after the other while no time passes, beyond the number of events, after which a run ends."""
 
 
 LEAST = 1e-300
 """Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
-
-NONE = np.zeros(0)
 
 
 def spec_of(scenario: Scenario) -> RunSpec:
@@ -58,14 +59,35 @@ def spec_of(scenario: Scenario) -> RunSpec:
     )
 
 
+class Stops:
+    """The times in a segment at which controlled steps deliver a state: its samples, its knots, its end.
+
+    times    (n,)  increasing
+    sampled  (n,)  whether it is a sample
+    ends     (n,)  the next time at which a step has to end: a knot, or the end of the segment
+    """
+
+    def __init__(self, segment: Segment) -> None:
+        bounds = np.append(segment.knots, segment.end)
+        self.times = np.union1d(segment.samples, bounds)
+        self.sampled = np.isin(self.times, segment.samples)
+        self.ends = bounds[np.searchsorted(bounds, self.times)]
+        self._places = np.append(np.flatnonzero(self.sampled), len(self.times))
+
+    def after(self, t: float, given: int) -> int:
+        """The first that is still to come when the steps have reached a time and so many samples were delivered."""
+        return min(int(np.searchsorted(self.times, t, "right")), int(self._places[given]))
+
+
 class RunLoop:
     """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
 
-    def __init__(self, scenario: Scenario, warn: bool = True) -> None:
+    def __init__(self, scenario: Scenario, warn: bool = True, compiled: CompiledRun | None = None) -> None:
+        """Prepare; compiled: the compiled steps of a run that differs in its steps and tolerance alone."""
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         self.events, self.policy = tuple(options.events), options.policy
-        self.compiled = CompiledRun(spec_of(scenario), warn)
+        self.compiled = compiled or CompiledRun(spec_of(scenario), warn)
         self.driven = self.compiled.driven
         self.ending = Ending()
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy())
@@ -73,8 +95,11 @@ class RunLoop:
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest = segments[-1].end / LOOKS if self.events else step_state.LONGEST
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
+        self._sampled = [0, *accumulate(len(s.samples) for s in segments)]  # samples
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._next = 0.0  # the step that the last segment would have tried
+        self.asked: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
+        """The first calls of a sampled controller: t, q, v and its forces."""
 
     @property
     def norm_policy(self) -> str:
@@ -137,13 +162,16 @@ class RunLoop:
         name = f"controller '{getattr(function, '__name__', type(function).__name__)}'"
         found, wrong, cause = np.zeros(nv), "", None
         try:
-            found = np.array(function(segment.begin, at.q.copy(), at.v.copy()), dtype=float)
+            t = segment.begin if isinstance(tau, Sampled) else segment.middle
+            found = np.array(function(t, at.q.copy(), at.v.copy()), dtype=float)
             if found.shape != (nv,) or not np.all(np.isfinite(found)):
                 wrong = f"gave {str(found.tolist())[:80]}, not {nv} finite numbers"
         except Exception as error:
             wrong, cause = told(error), error
         if not wrong:
             at.level = found
+            if len(self.asked) < CALLS:
+                self.asked.append((segment.begin, at.q.copy(), at.v.copy(), found))
         elif not at.segment:
             where, expected = f"simulate, {name} at t = 0", f"{nv} finite numbers"
             raise InputError(message(where, "wrong result", wrong, expected)) from cause
@@ -177,15 +205,13 @@ class RunLoop:
     def _controlled(self, segment: Segment) -> Iterator[Samples]:
         """Steps under control of their error, samples by shorter steps."""
         at, compiled, nq = self.position, self.compiled, self.compiled.model.nq
-        done = (
-            0 if at.t == segment.begin else int(np.searchsorted(segment.samples, self._last_sample(segment), "right"))
-        )
-        while done < len(segment.samples) or at.t < segment.end:
-            targets = segment.samples[done : done + self._block(len(segment.samples) - done)]
-            targets = targets if len(targets) else np.array([segment.end])
+        stops = Stops(segment)
+        while (done := stops.after(at.t, self._delivered())) < len(stops.times):
+            few = slice(done, done + self._block(len(stops.times) - done))
+            targets, sampled = stops.times[few], stops.sampled[few]
             table = np.empty((len(targets) + 1, compiled.width))
             table[0] = at.packed
-            states = self._run(table, [targets, self.tolerance, segment.end, self._longest])
+            states = self._run(table, [targets, self.tolerance, stops.ends[few], self._longest])
             assert states is not None
             t, status = compiled.field(table, "t")[1:], compiled.field(table, "status")[1:]
             short = np.flatnonzero((status != step_state.GOING) | (t < targets))
@@ -194,15 +220,12 @@ class RunLoop:
             self._note()
             if good < len(targets) and status[good] == step_state.GOING:  # the step state was handed back early
                 self._rate = 0.0  # one step state at a time: those after it would be computed for nothing
-            kept = min(good, len(segment.samples) - done)
+            kept = np.flatnonzero(sampled[:good])
             yield from self._given(
-                targets[:kept], states[:kept, :nq], states[:kept, nq:], compiled.field(table, "h0")[1:]
+                targets[kept], states[kept, :nq], states[kept, nq:], compiled.field(table, "h0")[1:][kept]
             )
-            done += kept
             if good < len(targets) and status[good] == step_state.EVENT:
-                before = self.position.sample
-                yield from self._at_events(segment, segment.samples[done:])
-                done += self.position.sample - before
+                yield from self._at_events(segment, segment.samples[self._delivered() :])
             elif good < len(targets) and status[good] != step_state.GOING:
                 yield from self._fault(segment, float(status[good]))
             self._check_work()
@@ -233,10 +256,9 @@ class RunLoop:
         assert self.position.packed is not None
         return float(self.compiled.field(self.position.packed, "accepted"))
 
-    def _last_sample(self, segment: Segment) -> float:
-        """The time of the last sample of a segment that was delivered before the interruption."""
-        given = self.position.sample - sum(len(s.samples) for s in self.segments[: self.position.segment])
-        return float(segment.samples[given - 1]) if given > 0 else segment.begin
+    def _delivered(self) -> int:
+        """Samples of the present segment that were delivered."""
+        return self.position.sample - self._sampled[self.position.segment]
 
     def _equal(self, segment: Segment) -> Iterator[Samples]:
         """Equal steps, samples at the end of some of them."""

@@ -43,7 +43,8 @@ class MotionKeywords(TypedDict, total=False):
     constraints: str
     baumgarte: Sequence[float] | None
     move_start: bool
-    verify: bool
+    verify: bool | None
+    accuracy: float | None
     max_steps: float
     max_bytes: float
 
@@ -74,7 +75,8 @@ class RunOptions:
     constraints: str = RUN_OPTIONS["constraints"].default
     baumgarte: Sequence[float] | None = RUN_OPTIONS["baumgarte"].default
     move_start: bool = RUN_OPTIONS["move_start"].default
-    verify: bool = RUN_OPTIONS["verify"].default
+    verify: bool | None = RUN_OPTIONS["verify"].default
+    accuracy: float | None = RUN_OPTIONS["accuracy"].default
     sensitivities: Sequence[str] = RUN_OPTIONS["sensitivities"].default
     keep: Sequence[str] | None = RUN_OPTIONS["keep"].default
     max_steps: float = RUN_OPTIONS["max_steps"].default
@@ -188,12 +190,6 @@ class RunOptions:
         assert self.duration is not None
         return sample_times(self.samples, self.duration)
 
-    def tighter(self, every: int) -> "RunOptions":
-        """The same run with a hundredth of its tolerance, or half its step; every: equal steps between samples."""
-        if self.step is None:
-            return replace(self, tolerance=max(self.tolerance / 100, TIGHTEST))
-        return replace(self, step=self.step / 2, every=2 * every if self.samples is None else None)
-
 
 def sample_times(samples: Any, duration: float) -> np.ndarray:
     """Times of samples from 0 to the duration (n,): a number of them evenly spaced, or those given."""
@@ -275,7 +271,8 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "sensitivities": lambda given: _names("sensitivities")(() if given is None else given),
     "max_steps": lambda value: a_limit("simulate, max_steps", value),
     "max_bytes": lambda value: a_limit("simulate, max_bytes", value),
-    "verify": lambda value: flag("simulate, verify", value),
+    "verify": lambda value: None if value is None else flag("simulate, verify", value),
+    "accuracy": _or_none(lambda value: real_number("simulate, accuracy", value, "a part of the scale, above 0", 0.0)),
     "move_start": lambda value: flag("simulate, move_start", value),
     "form": _or_none(lambda name: forms[name].name),
     "events": listed,

@@ -9,6 +9,9 @@ import numpy as np
 from polhode.errors import InputError, check_name, message
 from polhode.scalar import flag, is_real, shown
 
+NONE = np.zeros(0)
+"""No times."""
+
 
 @dataclass(frozen=True)
 class Event:
@@ -109,6 +112,13 @@ class Segment(NamedTuple):
     """Equal steps: how many lead to each sample, and to the end (last)."""
     asks: bool = True
     """Whether forces that are held change at its beginning."""
+    knots: np.ndarray = NONE
+    """Controlled steps: times inside it at which a step ends."""
+
+    @property
+    def middle(self) -> float:
+        """The time halfway through it: what forces that are held from its beginning on are evaluated at."""
+        return (self.begin + self.end) / 2
 
 
 def first_sample(at: Position) -> Samples:

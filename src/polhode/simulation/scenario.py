@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +12,18 @@ from polhode.check.given_start import start_of
 from polhode.check.initial_state import check_start, consistent_start
 from polhode.errors import InputError, message
 from polhode.model import Model, check_model
+from polhode.simulation.inputs import Sampled, breaks, is_held_input, knots
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
-from polhode.simulation.run_records import Segment
-from polhode.simulation.segments import controlled_segments, equal_segments, is_held
+from polhode.simulation.run_records import NONE, Segment
+from polhode.simulation.segments import (
+    MOST_SPLITS,
+    between_steps,
+    check_period,
+    controlled_segments,
+    equal_segments,
+    refined,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,7 @@ class Scenario:
     tau      the inputs, as in `simulate`
     options  with the duration and the method of this run
     moved    rows of constraints that the given start violated, and by how much, where it was moved
+    refined  whether equal steps are shorter than asked for, as those of a companion run
     """
 
     model: Model
@@ -34,6 +43,7 @@ class Scenario:
     tau: Any
     options: RunOptions
     moved: Mapping[str, float] = field(default_factory=dict)
+    refined: bool = False
 
     @classmethod
     def of(cls, model: Model, q: Any, v: Any, tau: Any, options: RunOptions) -> "Scenario":
@@ -67,18 +77,32 @@ class Scenario:
         return self.options.every or max(1, math.ceil(self.duration / self.options.step / (RUN_SAMPLES - 1) - 1e-9))
 
     @cached_property
+    def knots(self) -> np.ndarray:
+        """Times at which a step has to end, besides those at which held forces change: corners of tables."""
+        return knots(self.tau, self.model.nv, self.duration)
+
+    @cached_property
+    def unsplit(self) -> int:
+        """Knots within equal steps that do not end a step, since there are too many of them; 0: every one does."""
+        step = self.options.step
+        if step is None or isinstance(self.tau, Sampled):
+            return 0
+        inner = len(between_steps(np.concatenate([breaks(self.tau, self.duration), self.knots]), step))
+        return inner if inner > min(self.duration / step, MOST_SPLITS) else 0
+
+    @cached_property
     def held(self) -> bool:
         """Whether forces are held from one segment to the next."""
-        return is_held(self.tau, self.duration, self.options.step)
+        return is_held_input(self.tau) and not self.unsplit
 
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments of the run."""
         times, step = self.options.times, self.options.step
+        held = breaks(self.tau, self.duration) if self.held else NONE
         if step is None:
-            return controlled_segments(self.duration, self.tau, times)
-        return equal_segments(self.duration, step, self.tau, self.every if times is None else times)
-
-    def tighter(self) -> "Scenario":
-        """The same run with a hundredth of its tolerance, or half its step: what an error is estimated by."""
-        return replace(self, options=self.options.tighter(self.every if self.options.fixed else 1))
+            return controlled_segments(self.duration, times, held, self.knots)
+        check_period(self.tau, step)
+        inner = NONE if self.unsplit else self.knots
+        found = equal_segments(self.duration, step, self.every if times is None else times, held, inner)
+        return [refined(segment) for segment in found] if self.refined else found

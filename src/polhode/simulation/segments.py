@@ -1,4 +1,4 @@
-"""The segments of a run's time: between the changes of held forces, and a last, shorter step."""
+"""The segments of a run's time: between the changes of held forces, and shorter steps at breaks and at the end."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -8,51 +8,124 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.simulation.inputs import Sampled, Table, breaks, is_held_input
+from polhode.simulation.inputs import Sampled
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import sample_times
-from polhode.simulation.run_records import Segment
+from polhode.simulation.run_records import NONE, Segment
+
+MOST_SPLITS = 20_000
+"""Breaks within equal steps up to which every such step is split at them: each takes 0.3 ms in Python."""
 
 
-def is_held(tau: Any, duration: float, step: float | None) -> bool:
-    """Whether a run holds its forces between breaks: of a controller, or of a table whose times are step ends."""
-    if isinstance(tau, Table) and tau.hold and step is not None:
-        numbers = breaks(tau, duration) / step
-        return bool(np.all(abs(numbers - np.round(numbers)) <= 1e-9 * np.maximum(numbers, 1)))
-    return is_held_input(tau)
+def controlled_segments(
+    duration: float, times: np.ndarray | None, held: np.ndarray = NONE, knots: np.ndarray = NONE
+) -> list[Segment]:
+    """The segments of a run with steps under control.
 
-
-def controlled_segments(duration: float, tau: Any, times: np.ndarray | None) -> list[Segment]:
-    """The segments of a run with steps under control; times: of its samples, evenly spaced unless given."""
+    times  of its samples, evenly spaced unless given
+    held   increasing times at which held forces change
+    knots  increasing times at which a step ends besides
+    """
     times = sample_times(RUN_SAMPLES, duration) if times is None else times
     found, begin = [], 0.0
-    for end in (*breaks(tau, duration).tolist(), duration):
+    for end in (*held.tolist(), duration):
         first, last = np.searchsorted(times, [begin, end], "right")
-        found.append(Segment(begin, end, end - begin, times[first:last], np.zeros(0)))
+        inner = knots[np.searchsorted(knots, begin, "right") : np.searchsorted(knots, end)]
+        found.append(Segment(begin, end, end - begin, times[first:last], NONE, knots=inner))
         begin = end
     return found
 
 
-def equal_segments(duration: float, h: float, tau: Any, sampled: int | np.ndarray) -> list[Segment]:
-    """The segments of a run with equal steps of size h; sampled: every so many steps, or at these times."""
-    steps, rest = whole_steps(duration, h)
+def equal_segments(
+    duration: float,
+    h: float,
+    sampled: int | np.ndarray,
+    held: np.ndarray = NONE,
+    knots: np.ndarray = NONE,
+) -> list[Segment]:
+    """The segments of a run with equal steps of size h; a step with a break inside is split there, all others stay.
+
+    sampled  every so many steps, or at these times
+    held     increasing times at which held forces change
+    knots    increasing times at which a step ends besides
+    """
+    marks = sampled if isinstance(sampled, int) else step_numbers(sampled, h)
+    made = _EqualSegments(duration, h, marks)
+    splits = np.concatenate([held, between_steps(knots, h)])
+    for k in np.argsort(splits, kind="stable").tolist():
+        made.end_at(float(splits[k]), k < len(held))
+    return made.finished()
+
+
+def check_period(tau: Any, h: float) -> None:
+    """Refuse a sampled controller that would be called between equal steps of size h."""
     if isinstance(tau, Sampled) and abs(tau.period / h - max(round(tau.period / h), 1)) > 1e-9 * tau.period / h:
         fix = "Make the period a multiple of the step."
         raise InputError(
             message("simulate, tau", "the period falls between steps", f"{tau.period:g} s", f"n × {h:g} s", fix)
         )
-    held = breaks(tau, duration) if is_held(tau, duration, h) else np.zeros(0)
-    calls = np.round(held / h).astype(int).tolist()
-    ends = [k for k in calls if k < steps] + [steps] * (steps > 0)
-    marks = sampled if isinstance(sampled, int) else _step_numbers(sampled, h)
-    found, first = [], 0
-    for last in ends:
-        end = duration if last == steps and not rest else None  # it is a sample itself
-        found.append(_stretch(marks, h, first, last, end))
-        first = last
-    if rest:
-        found.append(Segment(steps * h, duration, rest, np.array([duration]), np.ones(1), steps in calls))
-    return found
+
+
+def between_steps(times: np.ndarray, h: float) -> np.ndarray:
+    """Those of the times that are not ends of equal steps of size h."""
+    numbers = times / h
+    return times[abs(numbers - np.round(numbers)) > 1e-9 * np.maximum(numbers, 1)]
+
+
+class _EqualSegments:
+    """The segments of equal steps under construction, from one break to the next."""
+
+    def __init__(self, duration: float, h: float, marks: int | np.ndarray) -> None:
+        self.duration, self.h, self.marks = duration, h, marks
+        self.steps, self.rest = whole_steps(duration, h)
+        self.found: list[Segment] = []
+        self.first, self.begin, self.asks = 0, 0.0, True  # whole steps so far, the time, whether held forces change
+
+    def end_at(self, t: float, is_held: bool) -> None:
+        """End a step at a time, which is not before that of the last call."""
+        number = t / self.h
+        k = round(number)
+        if abs(number - k) <= 1e-9 * max(number, 1.0):
+            self._whole(min(k, self.steps))
+        else:
+            self._whole(min(math.floor(number), self.steps))
+            self._part(t)
+        self.asks = self.asks or is_held
+
+    def _whole(self, last: int) -> None:
+        """Steps to the end of the step of this number, the remainder of a split one first."""
+        if self.begin > self.first * self.h and last > self.first:
+            self._remainder()
+        if last > self.first:
+            end = self.duration if last == self.steps and not self.rest else None  # it is a sample itself
+            made = _stretch(self.marks, self.h, self.first, last, end)
+            self._append(made)
+            self.first = last
+
+    def _remainder(self) -> None:
+        """The rest of a step that was split."""
+        last = self.first + 1
+        ends = last > self.steps or (last == self.steps and not self.rest)
+        end = self.duration if ends else last * self.h
+        sampled = ends or (last % self.marks == 0 if isinstance(self.marks, int) else last in self.marks)
+        self._part(end, np.array([end]) if sampled else NONE)
+        self.first = last
+
+    def _part(self, end: float, samples: np.ndarray = NONE) -> None:
+        """One shorter step."""
+        if end > self.begin:
+            self._append(Segment(self.begin, end, end - self.begin, samples, np.ones(1)))
+
+    def _append(self, segment: Segment) -> None:
+        self.found.append(segment._replace(asks=self.asks))
+        self.begin, self.asks = segment.end, False
+
+    def finished(self) -> list[Segment]:
+        """All segments, up to the end of the run."""
+        self._whole(self.steps)
+        if self.begin < self.duration and (self.rest or self.begin > self.first * self.h):
+            self._remainder()
+        return self.found
 
 
 def whole_steps(duration: float, h: float) -> tuple[int, float]:
@@ -65,7 +138,26 @@ def whole_steps(duration: float, h: float) -> tuple[int, float]:
     return steps, duration - steps * h
 
 
-def _step_numbers(times: np.ndarray, h: float) -> np.ndarray:
+def refined(segment: Segment) -> Segment:
+    """A segment with 2e + 1 steps in place of e, where e divides the steps between its samples: 2 to 3 times as many.
+
+    Between two samples none of them ends where one of the given steps does: what those do not see, these may.
+    """
+    counts: Any = segment.counts
+    if isinstance(counts, LazyRange):
+        between = math.gcd(*counts.steps[:1], counts.steps.step if len(counts.steps) > 1 else 0, *map(int, counts.last))
+        many = 2 * between + 1
+        first, step = (n // between * many for n in (counts.steps.start, counts.steps.step))
+        steps = range(first, first + len(counts.steps) * step, step)
+        counts = LazyRange(steps, 1.0, tuple(n / between * many for n in counts.last))
+    else:
+        between = math.gcd(*(round(n) for n in counts))
+        many = 2 * between + 1
+        counts = np.round(counts / between) * many
+    return segment._replace(h=segment.h * between / many, counts=counts)
+
+
+def step_numbers(times: np.ndarray, h: float) -> np.ndarray:
     """The numbers of the steps after which samples lie, or an error where one lies between steps."""
     numbers = times / h
     between = abs(numbers[:-1] - np.round(numbers[:-1])) > 1e-6

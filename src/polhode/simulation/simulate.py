@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from polhode.errors import InputError, message
 from polhode.model import Model
-from polhode.result.checks import error_estimate
 from polhode.scalar import Array
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.option_table import RUN_OPTIONS, check_keywords, takes_options
@@ -44,23 +43,14 @@ def simulate(
     if progress is not None and not callable(progress):
         found = repr(progress)[:60]
         raise InputError(message("simulate, progress", "not a function", found, "a function of (part, time)"))
-    check_keywords("simulate", RunKeywords, options)
+    check_keywords("simulate", RunKeywords.__annotations__, options)
     asked = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
     run = Run(Scenario.of(model, q, v, tau, asked))
     tangents = (
         Sensitivities(run.replayed("simulate, sensitivities"), asked.sensitivities) if asked.sensitivities else None
     )
     run.follow(progress)
-    result = run.result(_error_of(run) if asked.verify else None, model_text)
+    result = run.result(model_text)
     if asked.keep is not None:
         result = result[[name for name in result.data_vars if name in asked.keep or "event" in result[name].dims]]
     return tangents.added(result) if tangents else result
-
-
-def _error_of(first: Run) -> float:
-    """The error of a run, by one with a hundredth of its tolerance or half its step."""
-    second = Run(first.scenario.tighter(), warn=False)
-    second.follow()
-    a, b = first.arrays(), second.arrays()
-    n = min(len(a["time"]), len(b["time"]))
-    return error_estimate(first.model, *({name: x[name][:n] for name in ("q", "v")} for x in (a, b)))

@@ -73,7 +73,7 @@ def acceleration(
     batch = batch_shape("acceleration", {name: arrays[name].shape[:lead] for name, lead in depths.items()})
     if unit:
         _check_tangent(arrays["p"], arrays["pdot"])
-    if chosen.way in ("angles", "angle state"):
+    if chosen.solution in ("angles", "angle state"):
         euler.from_quaternion(sequence, arrays["p"], unit=unit)  # raises at gimbal lock
     x = {name: split(array, len(_core(name))) for name, array in arrays.items()}
     loads = Loads(*(x.get(name) for name in Loads._fields))

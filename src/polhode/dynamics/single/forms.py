@@ -1,10 +1,11 @@
 """Every published form of the rotational equations of one body, as a table.
 
-A form is four choices: gyroscopic term × load variant × way of solving × constraint gradient. All
+A form is four choices: gyroscopic term × load variant × solution × constraint gradient. All
 forms give one acceleration; they differ in the multiplier λ, in cost, and off the unit sphere.
 The multiplier stands on the left, "… + g p λ = Q_p", with the gradient g p of the constraint.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -30,7 +31,7 @@ from polhode.scalar import Scalar, Vec, cross, dot, inverse3, square
 
 
 class Answer(NamedTuple):
-    """What a way of solving gives: p̈, the multiplier if it has one, and the form's own acceleration."""
+    """What a solution gives: p̈, the multiplier if it has one, and the form's own acceleration."""
 
     pddot: Vec
     multiplier: Scalar | None = None
@@ -60,15 +61,21 @@ class Form:
     """The velocity terms: a key of `GYROSCOPIC`, or "none" for forms with three equations."""
     load: str
     """How a force becomes a generalised force: a key of `loads.OF_FORCE`, or "torque"."""
-    way: str
-    """How the acceleration is found: a key of `WAYS`."""
+    solution: str
+    """How the acceleration is found: a key of `SOLUTIONS`."""
     gradient: float = 1.0
     """1 for the constraint gradient p, 2 for 2p (which halves the multiplier)."""
 
     @property
+    def way(self) -> str:
+        """`solution`, by the name it had before."""
+        warnings.warn("form.way is now form.solution", DeprecationWarning, stacklevel=2)
+        return self.solution
+
+    @property
     def has_multiplier(self) -> bool:
         """Whether the form contains a multiplier at all."""
-        return self.way not in ("three equations", "explicit", "state", "angles", "angle state")
+        return self.solution not in ("three equations", "explicit", "state", "angles", "angle state")
 
     @property
     def multiplier_text(self) -> str:
@@ -83,11 +90,11 @@ class Form:
         return "2T" if text == "4T" else f"({text})/2"
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.citation}; {self.way}; multiplier {self.multiplier_text}"
+        return f"{self.name}: {self.citation}; {self.solution}; multiplier {self.multiplier_text}"
 
     def on_scalars(self, problem: Problem) -> Answer:
         """The acceleration of a problem by this form, on any scalars."""
-        return WAYS[self.way](self, problem)
+        return SOLUTIONS[self.solution](self, problem)
 
     def predicted(self, problem: Problem) -> Scalar | None:
         """The multiplier that theory gives, for p·ṗ = 0.
@@ -101,7 +108,7 @@ class Form:
         total = 2 * dot(omega, J @ omega) if self.gyroscopic != "23" else 0.0
         if self.load != "torque":
             total = total + radial_part(p, problem.loads, self.load)
-        size = 1.0 if self.way in ("unit inverse", "sherif explicit") else square(p)
+        size = 1.0 if self.solution in ("unit inverse", "sherif explicit") else square(p)
         return total / (self.gradient * size)
 
 
@@ -230,7 +237,7 @@ def _angle_state(form: Form, x: Problem) -> Answer:
     return Answer(second_rate(x.p, euler.angular_velocity(x.sequence, u, udot), alpha), own=alpha)
 
 
-WAYS: dict[str, Callable[[Form, Problem], Answer]] = {
+SOLUTIONS: dict[str, Callable[[Form, Problem], Answer]] = {
     "augmented": _augmented,
     "inverse": _inverse,
     "unit inverse": _unit_inverse,
@@ -246,7 +253,7 @@ WAYS: dict[str, Callable[[Form, Problem], Answer]] = {
 }
 
 TABLE = [
-    # name, citation, gyroscopic, load, way
+    # name, citation, gyroscopic, load, solution
     Form("sherif-23", "Sherif (23), (24)", "23", "q1", "augmented"),
     Form("sherif-23+gh", "Sherif (82)", "23", "gh", "augmented"),
     Form("sherif-23+q2", "Sherif (62), text at (84)", "23", "q2", "augmented"),

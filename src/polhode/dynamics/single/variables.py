@@ -65,9 +65,9 @@ class Variables(NamedTuple):
 def variables(form: Form, J: Vec, loads: Loads, J0: Scalar | None = None, sequence: str = "313") -> Variables:
     """The variables that a form integrates: (p, ṗ), (p, ω), (u, u̇) or (u, ω)."""
     J0 = default_J0(J) if J0 is None else J0
-    if form.way == "state":
+    if form.solution == "state":
         return state_variables(J, loads)
-    if form.way in ("angles", "angle state"):
+    if form.solution in ("angles", "angle state"):
         return _angle_variables(form, J, loads, sequence)
 
     def rhs(t: Scalar, x: Vec) -> Vec:
@@ -121,7 +121,7 @@ def _angle_variables(form: Form, J: Vec, loads: Loads, sequence: str) -> Variabl
         rates = angle_state_rates(sequence, u, omega, J, torque(u))
         return Vec((*rates.udot, *rates.alpha))
 
-    second = form.way == "angles"
+    second = form.solution == "angles"
 
     def start(p: Vec, omega: Vec) -> Vec:
         u = euler.from_quaternion(sequence, p)

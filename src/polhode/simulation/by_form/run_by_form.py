@@ -92,7 +92,7 @@ class RunByForm:
 
     def extras(self, q: np.ndarray, v: np.ndarray) -> dict[str, Extra]:
         """The multiplier of the form at samples, and the value its paper predicts; nothing for forms without one."""
-        if self.form.way in POINTED:
+        if self.form.solution in POINTED:
             return {}
         p, loads = q[:, -4:], {name: x for name, x in self.single.loads._asdict().items() if x is not None}
         pdot = rate(p, v[:, -3:], unit=False)

@@ -38,7 +38,7 @@ SIZE = 14
 """Numbers of a body: c, p, ċ, ṗ."""
 
 OTHER = ("state", "angles", "angle state")
-"""`way` of forms that integrate other variables than (p, ṗ)."""
+"""`solution` of forms that integrate other variables than (p, ṗ)."""
 
 
 class Part(NamedTuple):
@@ -292,9 +292,9 @@ def _part(body: Any) -> Part:
 
 def _check(model: Model, form: Form, tau: Any) -> None:
     """Refuse what no form can run of a machine."""
-    if form.way in OTHER:
+    if form.solution in OTHER:
         fix = "Take a form with p̈, such as 'sherif-29' or 'udwadia-45'."
-        found = f"'{form.name}', whose way is '{form.way}'"
+        found = f"'{form.name}', whose solution is '{form.solution}'"
         raise InputError(message(WHERE, "machines run by forms in (p, ṗ)", found, "p and ṗ", fix))
     if tau is not None:
         raise InputError(message(f"{WHERE}, tau", "a form takes no such input", repr(tau)[:60], "none for a machine"))

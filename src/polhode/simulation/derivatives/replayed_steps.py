@@ -17,7 +17,7 @@ from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import LOOKS
-from polhode.simulation.run_records import Segment
+from polhode.simulation.run_records import NONE, Segment
 from polhode.simulation.scenario import Scenario
 
 FEW = 64
@@ -53,7 +53,16 @@ def replayed(compiled: CompiledRun, scenario: Scenario, where: str) -> ReplayedR
         fix = "Write it on generic scalars: polhode.sin, polhode.where, …"
         raise InputError(message(where, "no derivative of a function in Python", reason, "compiled inputs", fix))
     longest = segments[-1].end / LOOKS if events else step_state.LONGEST
+    segments = [part for segment in segments for part in _between_knots(segment)]
     return ReplayedRun(compiled, segments, scenario.q, scenario.v, scenario.options.tolerance, longest)
+
+
+def _between_knots(segment: Segment) -> Iterator[Segment]:
+    """A segment in parts from one knot to the next; their samples are not needed."""
+    begin = segment.begin
+    for k, end in enumerate((*segment.knots.tolist(), segment.end)):
+        yield segment._replace(begin=begin, end=end, knots=NONE, asks=segment.asks and not k)
+        begin = end
 
 
 class BlockStart(NamedTuple):
@@ -112,7 +121,7 @@ class Replay:
         """The forces that are held from the start of a segment on: those of a table, which depend on no state."""
         assert self.compiled.law
         q, v = Vec(self.replayed.q.tolist()), Vec(self.replayed.v.tolist())
-        return np.array(self.compiled.law(segment.begin, q, v), dtype=float)
+        return np.array(self.compiled.law(segment.middle, q, v), dtype=float)
 
     def _start(self, segment: Segment, x: np.ndarray, h: float, level: np.ndarray | None) -> np.ndarray:
         """The step state where a segment begins.  h: the step to try, 0 if not known"""

@@ -1,0 +1,177 @@
+"""The companion of a run: a second run of other steps, which parts from the first where the first has erred.
+
+Equal steps: the companion's are shorter by a factor between 2 and 3 and end, between two samples, at none of the
+first. Controlled steps: a hundredth of the tolerance; where rounding allows no smaller tolerance, another method.
+How much of a run is accompanied follows from counted work, never from a clock: a verdict is the same on every machine.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from polhode.integrate.methods import METHODS
+from polhode.integrate.sundials import SUNDIALS
+from polhode.model import Model
+from polhode.result.error_estimate import Difference, ErrorEstimate
+from polhode.simulation.inputs import Sampled
+from polhode.simulation.run_loop import RunLoop
+from polhode.simulation.run_records import Samples
+from polhode.simulation.scenario import Scenario
+from polhode.simulation.stepper import Stepper
+
+FLOOR = 1e-12
+"""Tolerances below which a hundredth of it drowns in rounding: another method is the companion."""
+
+TIGHTER = 100.0
+"""The tolerance of a run over that of its companion."""
+
+WORK = 1e10
+"""Operations of a companion, counted as in `operations`, up to which a run is accompanied whole: a few seconds."""
+
+STAGES = {"explicit": 12, "Lie group": 12, "structure-preserving": 60, "implicit": 60}
+"""Accelerations of a step by the family of its method, about; those of implicit steps are of their iterations."""
+
+IN_PYTHON = 300
+"""How much slower a step is whose functions run in Python, about."""
+
+Arrays = Mapping[str, np.ndarray]
+"""Samples by name: time, q, v."""
+
+FACTOR = 2.0
+"""The estimated error over the distance of the two runs: a companion that errs by at most half as much as the run, as
+one of half the step does from order one on, is at least half the run's error away from it."""
+
+
+def other_method(scenario: Scenario) -> str:
+    """A method of other steps than a controlled run's own, for a tolerance that cannot be tightened."""
+    name = scenario.method
+    if name in SUNDIALS:
+        return "cvode" if name != "cvode" else "cvode-bdf"
+    turns = any(joint.kind.turns_freely for joint in scenario.model.joints)
+    if name == "dop853":
+        return "rkmk-dop853" if turns else "dopri54"
+    return "dop853"
+
+
+def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
+    """The scenario of the companion run, and how it differs, in words."""
+    options = scenario.options
+    if options.fixed:
+        found = replace(scenario, refined=True)
+        sizes = [segment.h for segment in found.segments]
+        return found, f"steps of {max(sizes):.3g} s"
+    if options.tolerance >= FLOOR:
+        tolerance = options.tolerance / TIGHTER
+        return replace(scenario, options=replace(options, tolerance=tolerance)), f"tolerance {tolerance:.3g}"
+    method = other_method(scenario)
+    return replace(scenario, options=replace(options, method=method)), f"method {method}"
+
+
+def operations(model: Model) -> float:
+    """Operations of one acceleration of a model, about: in proportion to the bodies of a tree, cubic in constraints."""
+    unknowns = model.nv + 6 * len(model.constraints) if model.constraints else 0
+    return 100.0 + 200.0 * len(model.bodies) + 2.0 * model.nv**2 + unknowns**3 / 3
+
+
+def counted_work(scenario: Scenario, other: Scenario, first: Stepper) -> float:
+    """Operations of a companion run, from the steps that the run took."""
+    options, ending = scenario.options, first.ending
+    family = METHODS[other.method].family if other.method in METHODS else "implicit"
+    if options.fixed:
+        steps = float(sum(segment.counts[-1] for segment in other.segments if len(segment.counts)))
+    else:
+        order = METHODS[scenario.method].order if scenario.method in METHODS else 5
+        steps = (ending.accepted + ending.rejected) * TIGHTER ** (1 / order)
+    slow = IN_PYTHON if isinstance(first, RunLoop) and first.compiled.in_python else 1
+    return steps * STAGES[family] * slow * operations(scenario.model)
+
+
+def keeps_state(first: Stepper) -> str:
+    """Why a run cannot be repeated: its sampled controller, called again, gives other forces; "" if it can."""
+    if not isinstance(first, RunLoop):
+        return ""
+    tau = first.compiled.spec.tau
+    for t, q, v, level in first.asked if isinstance(tau, Sampled) else ():
+        try:
+            again = np.array(tau.function(t, q.copy(), v.copy()), dtype=float)
+        except Exception:
+            again = np.full_like(level, np.nan)
+        if not np.array_equal(again, level):
+            return f"the controller gives other forces when it is asked again at t = {t:.6g}: it keeps a state"
+    return ""
+
+
+class Companion:
+    """The companion of a run that has ended: it gives the estimated error of the run's samples.
+
+    make     the stepper of a scenario
+    samples  how many the run has
+    whole    whether every sample is accompanied, whatever it costs
+    """
+
+    def __init__(
+        self, scenario: Scenario, first: Stepper, make: Callable[[Scenario], Stepper], samples: int, whole: bool
+    ) -> None:
+        self.first, self.make, self.samples, self.count = first, make, samples, samples
+        other, self.how = companion_of(scenario)
+        self.why = keeps_state(first)
+        """Why not every sample is accompanied."""
+        if self.why:
+            self.count = 0
+        elif not whole and (work := counted_work(scenario, other, first)) > WORK:
+            self.count = int(samples * WORK / work)
+            self.why = (
+                f"a companion of the whole run counts {work:.2g} operations, above {WORK:g}; verify=True takes it"
+            )
+        self.scenario = other
+        self.stepper = make(other) if self.count > 1 else None
+        self.difference = Difference(scenario.model)
+
+    def estimates(self, parts: Iterable[Arrays], kept: list[Samples] | None = None) -> Iterator[np.ndarray]:
+        """The estimated errors of the samples that are accompanied, part by part; kept: gets the companion's."""
+        blocks, done = self._blocks(), 0
+        waiting: list[Samples] = []
+        for part in parts:
+            need = min(len(part["time"]), self.count - done)
+            while sum(len(one.time) for one in waiting) < need and (block := next(blocks, None)):
+                waiting.append(block)
+                if kept is not None:
+                    kept.append(block)
+            if not waiting or need <= 0:
+                break
+            found = {name: np.concatenate([getattr(x, name) for x in waiting]) for name in ("time", "q", "v")}
+            n = min(need, len(found["time"]))
+            yield self._compared({x: part[x][:n] for x in found}, {x: found[x][:n] for x in found})
+            waiting, done = [Samples(*(x[n:] for x in found.values()), np.zeros(0))], done + n  # type: ignore[call-arg]
+            if n < need:
+                break
+        if done < self.count and not self.why and self.stepper:
+            ending = self.stepper.ending
+            self.why = f"there its companion ended ({ending.status}: {ending.reason})"
+
+    def arrays(self) -> Iterator[dict[str, np.ndarray]]:
+        """The companion's samples by name, block by block, run once more."""
+        for block in self.make(self.scenario):
+            yield {name: getattr(block, name) for name in ("time", "q", "v", "step_size")}
+
+    def _blocks(self) -> Iterator[Samples]:
+        """Blocks of the companion's samples; Ctrl-C ends them."""
+        if self.stepper is None:
+            return
+        try:
+            yield from self.stepper
+        except KeyboardInterrupt:
+            self.why = "interrupted by its user"
+
+    def _compared(self, a: Arrays, b: Arrays) -> np.ndarray:
+        """The estimated errors at the samples of one part; infinite where one of the runs has gone on or ended."""
+        found = FACTOR * self.difference(a, b)
+        late = abs(a["time"] - b["time"])
+        ended = self.stepper is not None and self.stepper.ending.status == self.first.ending.status == "stopped"
+        found[late > 0] = np.maximum(found, FACTOR * late / (1 + a["time"]))[late > 0] if ended else np.inf
+        return found
+
+    def estimate(self, time: np.ndarray, values: np.ndarray) -> ErrorEstimate:
+        """The estimate of the run; values: of the first samples, those that were accompanied."""
+        return ErrorEstimate(time[: len(values)], values, len(values) == self.samples, self.how, self.why)

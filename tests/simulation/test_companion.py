@@ -1,0 +1,125 @@
+"""Companion runs: what they see, and how much of a run is accompanied."""
+
+import json
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.simulation import companion
+from run_cases import CART, PENDULUM
+
+
+def worst(run):
+    return float(np.max(run["error_estimate"]))
+
+
+def note_of(run, name="error of the motion"):
+    return next(check["note"] for check in json.loads(run.attrs["grade"]) if check["name"] == name)
+
+
+def test_a_run_without_any_invariant_is_not_good_by_itself():
+    """Damping hides the energy; nothing but a second run sees that Euler at 50 ms is wrong."""
+    damped = ph.Model(
+        "damped",
+        (0, 0, -9.81),
+        bodies=[ph.Body("bob", 1.0, (0.1, 0.1, 0.1), center=(0, 0, -1))],
+        joints=[ph.Joint("hinge", "revolute", "world", "bob", axis=(0, 1, 0), damping=0.2)],
+    )
+    asked = {"q": [1.0], "duration": 5.0}
+    coarse = ph.simulate(damped, **asked, method="euler", step=0.05)
+    exact = ph.simulate(damped, **asked, tolerance=1e-12, samples=coarse["time"].values)
+    true = np.max(abs(coarse["q"].values - exact["q"].values))
+    assert true > 0.05
+    assert coarse.verdict == "failed"
+    assert worst(coarse) > true / 2
+    assert exact.verdict == "good"
+
+
+def test_what_a_method_conserves_is_no_evidence():
+    top = ph.load("heavy-top")
+    run = ph.simulate(top, method="energy-momentum", step=0.1)
+    assert run.verdict == "failed"
+    assert run.good_until <= 0.2
+
+
+def test_chaotic_motion_is_good_until_the_two_part():
+    run = ph.simulate(ph.load("double-pendulum"), duration=60.0)
+    assert run.verdict == "failed"
+    assert 1 < run.good_until < 50
+    tight = ph.simulate(ph.load("double-pendulum"), duration=60.0, tolerance=1e-12)
+    early = (run["time"] < run.good_until).values
+    assert np.max(abs(run["q"] - tight["q"]).values[early]) < 1e-3
+
+
+def test_a_coarse_tolerance_without_an_invariant_is_seen():
+    run = ph.simulate(PENDULUM, [2.5], duration=20.0, tolerance=0.1, tau={"hinge": [0.1]})
+    assert run.verdict in ("loose", "failed")
+
+
+@pytest.mark.parametrize("options", [{"tolerance": 1e-13}, {"tolerance": 1e-13, "method": "dopri54"}])
+def test_at_the_floor_of_rounding_another_method_is_the_companion(options):
+    run = ph.simulate(PENDULUM, [1.0], duration=2.0, **options)
+    assert "a companion run, method" in note_of(run)
+    assert run.verdict == "good"
+
+
+def test_verify_decides_and_work_is_counted(monkeypatch):
+    assert ph.simulate(PENDULUM, [1.0], duration=1.0, verify=False).verdict == "unchecked"
+    monkeypatch.setattr(companion, "WORK", 1e6)
+    part = ph.simulate(PENDULUM, [1.0], duration=10.0, step=0.01, method="rk4")
+    assert part.verdict == "unchecked"
+    known = np.isfinite(part["error_estimate"].values)
+    assert 10 < known.sum() < 500
+    assert np.all(known[: known.sum()])
+    assert f"after t = {part['time'].values[known.sum() - 1]:.6g}" in note_of(part, "error of the motion, later")
+    assert ph.simulate(PENDULUM, [1.0], duration=10.0, step=0.01, method="rk4", verify=True).verdict != "unchecked"
+
+
+def test_accuracy_is_the_threshold():
+    asked = {"q": [1.0], "duration": 2.0, "step": 0.01, "method": "rk4"}
+    error = worst(ph.simulate(PENDULUM, **asked))
+    assert ph.simulate(PENDULUM, **asked, accuracy=2 * error).verdict == "good"
+    assert ph.simulate(PENDULUM, **asked, accuracy=error / 2).verdict == "loose"
+    assert ph.simulate(PENDULUM, **asked, accuracy=error / 200).verdict == "failed"
+    with pytest.raises(ph.InputError, match="accuracy"):
+        ph.simulate(PENDULUM, accuracy=0)
+
+
+def test_a_controller_with_a_state_of_its_own_cannot_be_repeated():
+    total = [0.0]
+
+    def integral(t, q, v):
+        total[0] += 1.0 - q[0]
+        return [total[0]]
+
+    run = ph.simulate(CART, duration=1.0, tau=ph.Sampled(integral, 0.1))
+    assert run.verdict == "unchecked"
+    assert "keeps a state" in note_of(run, "error of the motion, later")
+    plain = ph.simulate(CART, duration=1.0, tau=ph.Sampled(lambda t, q, v: [1.0 - q[0]], 0.1))
+    assert plain.verdict == "good"
+
+
+def test_runs_that_end_at_an_event_are_compared_there():
+    low = ph.Event("low", lambda t, q, v: q[0], terminal=True)
+    run = ph.simulate(PENDULUM, [1.0], duration=5.0, events=[low])
+    assert (run.status, run.verdict) == ("stopped", "good")
+    rough = ph.simulate(PENDULUM, [1.0], duration=5.0, events=[low], step=0.1, method="euler")
+    assert rough.verdict == "failed"
+
+
+def test_an_interrupted_run_is_not_good():
+    def stop(part, t):
+        raise KeyboardInterrupt
+
+    run = ph.simulate(PENDULUM, [1.0], duration=5.0, progress=stop)
+    assert (run.status, run.verdict) == ("interrupted", "unchecked")
+
+
+@pytest.mark.parametrize("form", [True, False])
+def test_forms_and_equal_steps_are_accompanied(form):
+    top = ph.load("heavy-top")
+    name = {"form": next(iter(ph.forms))} if form else {"method": "rk4"}
+    fine, coarse = (ph.simulate(top, duration=0.1, step=h, **name, accuracy=1e-3) for h in (1e-5, 1e-3))
+    assert fine.verdict == "good"
+    assert worst(coarse) > 100 * worst(fine)

@@ -56,7 +56,7 @@ class Study:
     measures   by name, numbers of each run
     keep       what of the state is kept: "q", "v", "q.hinge", …
     text       of the study's file, `source`;  model_text: of the model's
-    run_options  of each run: a RunOptions; or its options as keywords (`times`: how many samples, or their times)
+    run_options  of each run, a RunOptions; or its options as keywords, where `times` are its `samples`
     """
 
     name: str

@@ -49,6 +49,7 @@ from polhode.scalar.loops import (
     swap as swap,
 )
 from polhode.scalar.nested import flat as flat, shaped as shaped
+from polhode.scalar.smooth import inside_smooth as inside_smooth, smooth as smooth
 from polhode.scalar.structured import (
     SharedFunction as SharedFunction,
     derivative_along as derivative_along,

@@ -23,6 +23,9 @@ from polhode.simulation.stepper import Stepper
 FLOOR = 1e-12
 """Tolerances below which a hundredth of it drowns in rounding: another method is the companion."""
 
+LOOKS = 1618.0
+"""The duration over the longest controlled step of a companion: not a multiple of that of the run, `scenario.LOOKS`."""
+
 TIGHTER = 100.0
 """The tolerance of a run over that of its companion."""
 
@@ -63,9 +66,10 @@ def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
         return found, f"steps of {max(sizes):.3g} s"
     if options.tolerance >= FLOOR:
         tolerance = options.tolerance / TIGHTER
-        return replace(scenario, options=replace(options, tolerance=tolerance)), f"tolerance {tolerance:.3g}"
+        other = replace(scenario, options=replace(options, tolerance=tolerance), looks=LOOKS)
+        return other, f"tolerance {tolerance:.3g}"
     method = other_method(scenario)
-    return replace(scenario, options=replace(options, method=method)), f"method {method}"
+    return replace(scenario, options=replace(options, method=method), looks=LOOKS), f"method {method}"
 
 
 def operations(model: Model) -> float:

@@ -35,10 +35,11 @@ def stub() -> str:
 
 def methods_table() -> str:
     """The methods of integration as a table."""
-    rows = ["| name | family | order | chooses its steps | source |", "| --- | --- | --- | --- | --- |"]
+    rows = ["| name | family | order | chooses its steps | sees constraints by | source |", "| --- " * 6 + "|"]
     for method in polhode.methods.values():
         steps = f"by an estimate of order {method.error_order}" if method.adaptive else ""
-        rows.append(f"| {method.name} | {method.family} | {method.order} | {steps} | {method.source} |")
+        seen = "multipliers" if method.meets_constraints else "v̇"
+        rows.append(f"| {method.name} | {method.family} | {method.order} | {steps} | {seen} | {method.source} |")
     return "\n".join(rows)
 
 

@@ -190,7 +190,12 @@ class ConstrainedDynamics:
         def dependent(t: Scalar, q: Vec, v: Vec) -> Vec:
             return self.accelerate(Arguments(tree, q, v, tau=still, t=t))[0].dependent
 
-        return StepConstraints(self.holonomic, residuals, required_force, force, dependent)
+        def velocity(t: Scalar, q: Vec, v: Vec) -> Vec:
+            rows = self.rows(Arguments(tree, q, v, t=t))
+            side = still, -rows.r
+            return v + self.by_fundamental_equation(tree, q, [side], rows.A, self.tolerance(rows.phi))[0].a
+
+        return StepConstraints(self.holonomic, residuals, required_force, force, dependent, velocity)
 
     def residuals(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """φ of the positions and r of all rates."""

@@ -124,7 +124,16 @@ def hermite(step: Advance, order: int) -> Dense:
 
 
 def method_on_group(
-    name: str, family: str, order: int, step: Advance, source: str, start: Start | None = None
+    name: str,
+    family: str,
+    order: int,
+    step: Advance,
+    source: str,
+    start: Start | None = None,
+    meets_constraints: bool = False,
 ) -> Method:
     """The method of a step that turns quaternions; the motion within it is `hermite`'s."""
-    return Method(name, family, order, step, hermite(step, order), source, start=start, on_group=True)
+    dense = hermite(step, order)
+    return Method(
+        name, family, order, step, dense, source, start=start, on_group=True, meets_constraints=meets_constraints
+    )

@@ -50,6 +50,8 @@ class StepConstraints(NamedTuple):
     """Aᵀλ of (t, q, λ)"""
     dependent: Callable[[Scalar, Vec, Vec], Vec]
     """1 for each row that others imply, of (t, q, v)"""
+    velocity: Callable[[Scalar, Vec, Vec], Vec]
+    """v + M⁻¹Aᵀμ of (t, q, v) with r = 0: the nearest velocity that the constraints allow"""
 
 
 class Machine(NamedTuple):
@@ -82,7 +84,7 @@ class Machine(NamedTuple):
     is_large: bool = False
     """Whether the stages of a step are compiled as a loop"""
     constraints: StepConstraints | None = None
-    """The constraints, where a step is to meet them itself"""
+    """The constraints, for methods whose steps meet them themselves"""
 
 
 class MotionState(NamedTuple):
@@ -145,6 +147,8 @@ class Method:
     """The memory of the first step, for methods whose steps hand one to the next."""
     on_group: bool = False
     """Whether quaternions are turned, never added, so that the method itself keeps their length."""
+    meets_constraints: bool = False
+    """Whether multipliers of constraints are unknowns of its step; else it sees them through v̇ alone."""
 
     @property
     def adaptive(self) -> bool:

@@ -1,6 +1,7 @@
 """Structure-preserving steps: they conserve the symplectic form and momenta, or the energy."""
 
 from polhode.integrate.chart import method_on_group
+from polhode.integrate.constrained import EndImpulses
 from polhode.integrate.group import cayley, coadjoint, right, right_inverse, turned
 from polhode.integrate.implicit import newton
 from polhode.integrate.method import Machine, Step
@@ -18,20 +19,26 @@ def variational(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
         p₁ = Ad_{exp δ}ᵀ p + h Ad_{exp(δ/2)}ᵀ g,  q₁ = q ⊕ δ             Marsden, West (2001) §§1.3, 3.2, on the group
 
     p₁ = Jr(δ)⁻ᵀ (μ + h/2 Jr(δ/2)ᵀ g) is written by p, so that momenta do not depend on the solver's tolerance.
+    Constraints push at both ends of the step (`EndImpulses`): still symplectic, on what they leave free.
     """
-    p, turns = machine.momentum(q, v), machine.rotations
+    p, turns, n = machine.momentum(q, v), machine.rotations, machine.nv
+    ends = EndImpulses(machine, t, q, v, h)
 
     def impulse(d: Vec) -> Vec:
         middle, mean = machine.retract(q, d / 2), d / h
         return h * (machine.gradient(middle, mean) + machine.forces(t + h / 2, middle, mean))
 
-    def residual(d: Vec) -> Vec:
+    def residual(x: Vec) -> Vec:
+        d, pushes = Vec(x[:n]), x[n:]
         g = impulse(d)
         alpha = machine.momentum(machine.retract(q, d / 2), d / h) + right(turns, -d / 2, g) / 2
-        return right_inverse(turns, d, alpha) - turned(turns, d / 2, g) - p
+        left = right_inverse(turns, d, alpha) - turned(turns, d / 2, g) - (p + ends.impulse(t, q, pushes))
+        return Vec((*left, *ends.on_positions(pushes, d, machine.retract(q, d))))
 
-    d = newton(residual, h * v)
-    return _ended(machine, machine.retract(q, d), turned(turns, -d, p) + turned(turns, -d / 2, impulse(d)))
+    found = newton(residual, Vec((*(h * v), *ends.none)))
+    d, p = Vec(found[:n]), p + ends.impulse(t, q, found[n:])
+    end = _ended(machine, machine.retract(q, d), turned(turns, -d, p) + turned(turns, -d / 2, impulse(d)))
+    return Step(end.q, ends.velocity(end.q, end.v))
 
 
 def energy_momentum(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
@@ -42,27 +49,37 @@ def energy_momentum(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> S
         H₁ − H = h ∇̄_q H·v̄ + ∇̄_p H·Δp                                           Gonzalez (1996), BEYOND §8
 
     The correction λ is measured with the mass matrix, so that units do not matter.
+    Constraints push at both ends of the step (`EndImpulses`): p̄ and Δp are between the two, H and H₁ beyond them,
+    less the work that constraints do which move by themselves.
     """
     p, turns, n = machine.momentum(q, v), machine.rotations, machine.nv
-    H = machine.energy(q, v)
+    H, ends = machine.energy(q, v), EndImpulses(machine, t, q, v, h)
+    unit = h if ends.constraints else 1.0  # with constraints the unknowns are displacements, as the impulses are
+
+    k = len(ends.none)
 
     def residual(x: Vec) -> Vec:
-        mean, dp = Vec(x[:n]), Vec(x[n:])
+        mean, dp, pushes, last = Vec(x[:n]) / unit, Vec(x[n : 2 * n]), x[2 * n : 2 * n + k], x[2 * n + k :]
         turn = cayley(turns, h * mean)
-        middle, p_middle, q1 = machine.retract(q, turn / 2), p + dp / 2, machine.retract(q, turn)
-        v_middle = machine.velocity(middle, p_middle)
+        middle, q1 = machine.retract(q, turn / 2), machine.retract(q, turn)
+        before, after = ends.impulse(t, q, pushes), ends.impulse(t + h, q1, last)
+        p_middle = p + before + dp / 2
+        v_middle, v1 = machine.velocity(middle, p_middle), machine.velocity(q1, p + before + dp + after)
         H_q, H_p = -machine.gradient(middle, v_middle), v_middle
         along_q, along_p = machine.momentum(middle, mean), machine.velocity(middle, dp)
-        H1 = machine.energy(q1, machine.velocity(q1, p + dp))
-        missing = H1 - H - h * dot(H_q, mean) - dot(H_p, dp)
+        H1 = machine.energy(q1, v1)
+        missing = H1 - H - h * dot(H_q, mean) - dot(H_p, dp) - dot(before, v) - dot(after, v1)
         correction = _quotient(missing, dot(mean, along_q) + dot(dp, along_p), ENERGY_ROUNDING * (abs(H) + abs(H1)))
         H_q, H_p = H_q + correction / h * along_q, H_p + correction * along_p
         force = machine.forces(t + h / 2, middle, mean) + coadjoint(turns, mean, p_middle) - H_q
-        return Vec((*(mean - H_p), *(dp - h * force)))
+        held = (*ends.on_positions(pushes, turn, q1), *ends.on_velocities(last, q1, v1))
+        return Vec((*(unit * (mean - H_p)), *(dp - h * force), *held))
 
     pushed = h * (machine.gradient(q, v) + coadjoint(turns, v, p) + machine.forces(t, q, v))
-    found = newton(residual, Vec((*v, *pushed)))
-    return _ended(machine, machine.retract(q, cayley(turns, h * Vec(found[:n]))), p + Vec(found[n:]))
+    found = newton(residual, Vec((*(unit * v), *pushed, *ends.none, *ends.none)))
+    q1 = machine.retract(q, cayley(turns, h * (Vec(found[:n]) / unit)))
+    before, after = ends.impulse(t, q, found[2 * n : 2 * n + k]), ends.impulse(t + h, q1, found[2 * n + k :])
+    return _ended(machine, q1, p + before + Vec(found[n : 2 * n]) + after)
 
 
 def _ended(machine: Machine, q: Vec, p: Vec) -> Step:
@@ -77,7 +94,11 @@ def _quotient(x: Scalar, y: Scalar, noise: Scalar) -> Scalar:
 
 
 STRUCTURE = (
-    method_on_group("variational", "structure-preserving", 2, variational, "Marsden, West (2001)"),
-    method_on_group("energy-momentum", "structure-preserving", 2, energy_momentum, "Gonzalez (1996)"),
+    method_on_group(
+        "variational", "structure-preserving", 2, variational, "Marsden, West (2001)", meets_constraints=True
+    ),
+    method_on_group(
+        "energy-momentum", "structure-preserving", 2, energy_momentum, "Gonzalez (1996)", meets_constraints=True
+    ),
 )
 """Structure-preserving methods."""

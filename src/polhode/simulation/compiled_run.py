@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
-from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.method import Method
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
@@ -67,6 +67,8 @@ class RunSpec:
     """Whether forces are held over each segment of the run."""
     policy: ConstraintPolicy = DEFAULT_POLICY
     """Constraint policy: engine, rank tolerance, stabilisation."""
+    interior: bool = False
+    """Whether a step sees times of its interior only: functions may jump at its ends."""
 
 
 class CompiledRun:
@@ -76,21 +78,31 @@ class CompiledRun:
         self.spec, self.model = spec, spec.model
         self.driven = driven = DrivenModel(spec.model, spec.tau, spec.policy, spec.crossings, spec.start)
         self.tree, self.constrained, self.law = driven.tree, driven.constrained, driven.law
-        if self.constrained and self.constrained.scales.light and spec.policy.keeping == "ggl":
-            fix = "Give every body mass and inertia, or take constraints='project'."
-            found = f"model '{spec.model.name}', whose mass matrix is singular"
-            raise InputError(message("simulate, constraints", "'ggl' needs M⁻¹", found, "a regular one", fix))
         self._looped = True
         self.raised = ""
         """What a user function raised during the run, and where."""
         self.in_python = driven.untraceable()
         """Why steps run in Python, one reason for each user function; empty: they are compiled."""
-        if self.in_python and self.constrained and spec.policy.keeping in CONSTRAINED_METHODS:
-            fix = "Write it on generic scalars (polhode.sin, polhode.where, …), or take constraints='project'."
-            where = f"simulate, constraints {spec.policy.keeping!r}"
-            raise InputError(message(where, "needs compiled inputs", self.in_python[0], "none in Python", fix))
+        if self.constrained and spec.method.meets_constraints:
+            self._check_multipliers(self.constrained)
         for reason in self.in_python if warn else ():
             warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=6)
+
+    def _check_multipliers(self, constrained: ConstrainedDynamics) -> None:
+        """Refuse what steps that solve for multipliers cannot take: a singular mass matrix, inputs in Python."""
+        keeping, method = self.spec.policy.keeping, self.spec.method.name
+        where, name, other = "simulate, constraints", repr(keeping), "take constraints='project'"
+        if keeping == "project":
+            where, name, other = "simulate, method", repr(method), "take method='implicit-midpoint'"
+        if constrained.scales.light and keeping != "index-3":
+            fix = f"Give every body mass and inertia, or {other}."
+            found = f"model '{self.model.name}', whose mass matrix is singular"
+            raise InputError(message(where, f"{name} needs M⁻¹", found, "a regular one", fix))
+        if self.in_python:
+            fix = f"Write it on generic scalars (polhode.sin, polhode.where, …), or {other}."
+            raise InputError(
+                message(f"{where} {name}", "needs compiled inputs", self.in_python[0], "none in Python", fix)
+            )
 
     # on generic scalars
 
@@ -106,15 +118,15 @@ class CompiledRun:
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
         if not self.constrained:
-            return step_state.Setup(spec.method, made, spec.crossings)
-        if spec.policy.keeping == "project":
-            made = made._replace(tangent=self._tangent)
-            return step_state.Setup(spec.method, made, spec.crossings, self.project)
-        if spec.policy.keeping in CONSTRAINED_METHODS:
+            return step_state.Setup(spec.method, made, spec.crossings, interior=spec.interior)
+        if spec.method.meets_constraints:
             nothing = Vec([0.0] * self.model.nv)
             given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
             made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
-        return step_state.Setup(spec.method, made, spec.crossings)
+        if spec.policy.keeping == "project":
+            made = made._replace(tangent=self._tangent)
+            return step_state.Setup(spec.method, made, spec.crossings, self.project, spec.interior)
+        return step_state.Setup(spec.method, made, spec.crossings, interior=spec.interior)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
         """The same spec for a tree with symbols among its numbers, and perhaps another law, to be traced.
@@ -355,7 +367,8 @@ class CompiledRun:
             return ""
         inputs = "held" if spec.held else self.driven.law_text
         policy = spec.policy.identity if self.constrained or spec.policy.engine == "absolute" else ""
-        return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run")
+        interior = ["interior"] if spec.interior else []
+        return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run", *interior)
 
 
 def _is_traced(q: Vec, v: Vec) -> bool:

@@ -130,6 +130,8 @@ class RunOptions:
         elif not method_named(method).adaptive and self.step is None:
             fix = f"Give step=…, or take a method that controls its own: {', '.join(ADAPTIVE)}."
             raise InputError(message("simulate, step", f"'{method}' takes equal steps", "no step", "its size", fix))
+        if model.constraints:
+            self._check_keeping(method)
         found = replace(self, duration=duration, method=method)
         found._check_work(model, tau)
         found.times  # noqa: B018 - checks that samples lie within the duration
@@ -151,6 +153,14 @@ class RunOptions:
             what = f"{keeping!r} is a matter of its method"
             raise InputError(message(where, what, repr(self.method), " or ".join(known)))
         return next(iter(known)) if self.method is None else self.method
+
+    def _check_keeping(self, method: str) -> None:
+        """Refuse a method whose steps meet constraints by themselves under a policy that lets them drift."""
+        meets = method not in SUNDIALS and method_named(method).meets_constraints
+        if meets and self.policy.keeping in ("baumgarte", "none"):
+            what = f"'{method}' has multipliers of its own, which leave nothing to drift"
+            fix = "Take constraints='project', or method='implicit-midpoint'."
+            raise InputError(message("simulate, constraints", what, repr(self.policy.keeping), "'project'", fix))
 
     def _check_sundials(self, method: str, tau: Any) -> None:
         """Refuse what a run by SUNDIALS does not take."""

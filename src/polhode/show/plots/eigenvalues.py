@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 REAL_PART, OSCILLATING = COLOURS[0], COLOURS[1]
 SHADES = {"stable": ("#009e73", "#00654a"), "marginal": ("#e69f00", "#7a5400")}
 """Colours of a band and of its words."""
+LABEL = 0.15
+"""The width that the end of a band takes in words, relative to the axis."""
 ZERO = 1e-6
 """An eigenvalue below this part of the largest is taken for zero: a steady motion nearby, neither stable nor not."""
 FLAT = 1e-7
@@ -74,8 +76,10 @@ def _mark(axes: Any, x: np.ndarray, band: Band, unit: str) -> None:
     where, (shade, ink) = axes.get_xaxis_transform(), SHADES[band.stability]
     middle = (band.start + band.end) / 2
     axes.text(middle, 0.985, band.stability, transform=where, ha="center", va="top", color=ink, fontsize=8.5)
+    room = LABEL * (x[-1] - x[0])
     for edge, side in ((band.start, "right"), (band.end, "left")):
         if x[0] < edge < x[-1]:
+            side = "left" if edge - x[0] < room else "right" if x[-1] - edge < room else side
             axes.axvline(edge, color=shade, linewidth=0.8, zorder=1)
             axes.text(edge, 0.03, f" {edge:.2f} {unit} ", transform=where, ha=side, color=ink, fontsize=8)
 

@@ -36,6 +36,9 @@ FAILED = 3
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder.  [default: STUDY-sweep]")
 @click.option("--runs", type=int, default=None, help="How many runs, in place of the file's number.")
 @click.option("--seed", type=int, default=None, help="Another seed than the file's.")
+@click.option(
+    "--accompanied", type=float, default=None, help="Share of runs whose error is estimated.  [default: 0.01]"
+)
 @options_of(SWEEP_OPTIONS)
 @options_of(STUDY_RUN_OPTIONS)
 @click.option("--verify", is_flag=True, help="Only compare every file of the study with its digest.")
@@ -58,7 +61,7 @@ def sweep(source: str | None, **asked: Any) -> None:
         _verify(source, asked)
         return
     source, folder, identity = _places(source, asked)
-    others = {name: asked[name] for name in ("runs", "seed", *RUN_FLAGS) if asked[name] is not None}
+    others = {name: asked[name] for name in ("runs", "seed", "accompanied", *RUN_FLAGS) if asked[name] is not None}
     study = load_study(source, **others)
     if identity and study.identity != identity:  # it was begun with options that the file does not have
         study = load_study(source, **(begun_options(folder) | others))
@@ -191,6 +194,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
     facts |= {
         "status": json.loads(attrs["status"]), "failure_fraction": attrs["failure_fraction"],
         "failure_bounds": [attrs["failure_low"], attrs["failure_high"]], "measures": measures,
+        "verdicts": json.loads(attrs["verdicts"]), "accompanied": attrs["runs_accompanied"],
         "files": {name: str(path) for name, path in written.items()},
     }  # fmt: skip
     if asked["as_json"]:
@@ -199,6 +203,9 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
         click.echo(f"{facts['study']}: {attrs['runs_done']:,} runs in {facts['seconds']:.1f} s")
         for name, count in facts["status"].items():
             click.echo(f"  {name:14} {count:,}")
+        counts = ", ".join(f"{count:,} {name}" for name, count in facts["verdicts"].items())
+        worst = f", the largest {found['error_estimate_high'].item():.2g}" if facts["accompanied"] else ""
+        click.echo(f"  {'verdicts':14} {counts}; errors of {facts['accompanied']:,} runs were estimated{worst}")
         for why, count in Counter(json.loads(attrs["reasons"]).values()).most_common(REASONS):
             click.echo(f"    {count:,} × {why}")
         for name, (mean, error) in measures.items():

@@ -39,11 +39,14 @@ def _package(name: str) -> ModuleType:
         raise InputError(message(name, "SUNDIALS is missing", "no package sksundae", "scikit-sundae", fix)) from None
 
 
-def cvode(rhs: Rhs, x: np.ndarray, times: np.ndarray, tolerance: float, stiff: bool = False) -> Reached:
+def cvode(
+    rhs: Rhs, x: np.ndarray, times: np.ndarray, tolerance: float, longest: float = 0.0, stiff: bool = False
+) -> Reached:
     """The states at given times, by CVODE: Adams' formulas, or backward differentiation where `stiff`.
 
     times      (n,)  increasing; the first is the time of x
     tolerance  relative and absolute
+    longest    step, s; 0: any
     ->         states (n, len(x)), fewer if it stopped                              Hindmarsh et al. (2005)
     """
 
@@ -51,22 +54,27 @@ def cvode(rhs: Rhs, x: np.ndarray, times: np.ndarray, tolerance: float, stiff: b
         ydot[:] = rhs(float(t), y)
 
     kind = "BDF" if stiff else "Adams"
-    solver = _package("cvode").CVODE(fill, method=kind, rtol=tolerance, atol=tolerance, max_num_steps=MOST_STEPS)
+    options = {"rtol": tolerance, "atol": tolerance, "max_num_steps": MOST_STEPS, "max_step": longest}
+    solver = _package("cvode").CVODE(fill, method=kind, **options)
     return _reached(solver.solve(np.asarray(times), np.array(x)), len(times))
 
 
-def ida(residual: Residual, x: np.ndarray, xdot: np.ndarray, times: np.ndarray, tolerance: float) -> Reached:
+def ida(
+    residual: Residual, x: np.ndarray, xdot: np.ndarray, times: np.ndarray, tolerance: float, longest: float = 0.0
+) -> Reached:
     """The states at given times, by IDA; x and ẋ satisfy the equations at the first.
 
     times      (n,)  increasing
     tolerance  relative and absolute
+    longest    step, s; 0: any
     ->         states (n, len(x)), fewer if it stopped                              Hindmarsh et al. (2005)
     """
 
     def fill(t: float, y: np.ndarray, ydot: np.ndarray, found: np.ndarray) -> None:
         found[:] = residual(float(t), y, ydot)
 
-    solver = _package("ida").IDA(fill, rtol=tolerance, atol=tolerance, max_num_steps=MOST_STEPS)
+    options = {"rtol": tolerance, "atol": tolerance, "max_num_steps": MOST_STEPS, "max_step": longest}
+    solver = _package("ida").IDA(fill, **options)
     return _reached(solver.solve(np.asarray(times), np.array(x), np.array(xdot)), len(times))
 
 

@@ -114,6 +114,10 @@ MEANING: dict[str, Callable[..., Any]] = {row.name: row.meaning for row in TABLE
 STRUCTURED = {"call", "part"}
 """Beside the operations: a node that runs a Routine on its operands, and nodes that are one of its results each."""
 
+BRANCHES = {"less", "less_equal", "abs", "atan2"}
+"""The operations that jump or have a corner where a number passes zero: the difference of the operands of a comparison,
+the first operand of the others."""
+
 COMMUTATIVE = {row.name for row in TABLE if row.commutative}
 """The operations whose first two operands may change places."""
 

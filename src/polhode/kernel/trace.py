@@ -28,8 +28,8 @@ from polhode.kernel.graph import (
     labels,
     rules_for,
 )
-from polhode.kernel.operations import COMMUTATIVE, MEANING, OPERATIONS, STRUCTURED
-from polhode.scalar import Vec, split
+from polhode.kernel.operations import BRANCHES, COMMUTATIVE, MEANING, OPERATIONS, STRUCTURED
+from polhode.scalar import Vec, inside_smooth, split
 from polhode.scalar.functions import NUMBERS
 
 _serials = count()
@@ -64,6 +64,8 @@ class Builder:
         self.name, self.snap, self.serial = name, snap, next(_serials)
         self.nodes: list[tuple] = []  # the fields of each Node
         self.constants: dict[int, float | bool] = {}
+        self.branches: dict[int, None] = {}
+        """The comparisons, absolute values and angles of points outside functions marked as smooth, in order."""
         self._known: dict[Any, int] = {}
         self._tags: dict[int, Any] = {}  # what a rule may look at: an operation, a constant
 
@@ -286,14 +288,24 @@ def _binary(op: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
         if node is None:
             return NotImplemented  # a vector multiplies its own components
         node = builder.apply(op, node, own) if reflected else builder.apply(op, own, node)
+        if branches and not inside_smooth():
+            builder.branches.setdefault(node)
         return BooleanSymbol(builder, node) if comparison else Symbol(builder, node)
 
     comparison = OPERATIONS[op].condition
+    branches = op in BRANCHES
     return method
 
 
 def _unary(op: str) -> Callable[[Symbol], Symbol]:
     return lambda self: Symbol(self.builder, self.builder.apply(op, self.node))
+
+
+def _abs(self: Symbol) -> Symbol:
+    node = self.builder.apply("abs", self.node)
+    if not inside_smooth():
+        self.builder.branches.setdefault(node)
+    return Symbol(self.builder, node)
 
 
 class Symbol:
@@ -313,7 +325,8 @@ class Symbol:
     __sub__, __rsub__ = _binary("sub"), _binary("sub", reflected=True)
     __mul__, __rmul__ = _binary("mul"), _binary("mul", reflected=True)
     __truediv__, __rtruediv__ = _binary("div"), _binary("div", reflected=True)
-    __neg__, __abs__, sqrt, exp, log = map(_unary, ("neg", "abs", "sqrt", "exp", "log"))
+    __neg__, sqrt, exp, log = map(_unary, ("neg", "sqrt", "exp", "log"))
+    __abs__ = _abs
     sin, cos, tan, asin, acos = map(_unary, ("sin", "cos", "tan", "asin", "acos"))
     atan2, ratan2 = _binary("atan2"), _binary("atan2", reflected=True)
     __lt__, __gt__ = _binary("less"), _binary("less", reflected=True)

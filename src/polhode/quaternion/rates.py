@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from polhode.quaternion.algebra import E, G, L, Q, Qbar, product, pure, skew, unskew
 from polhode.quaternion.rotation import rotation_matrix_homogeneous
-from polhode.scalar import Scalar, Vec, cos, cross, dot, on_arrays, sin, sqrt, square, where
+from polhode.scalar import Scalar, Vec, cos, cross, dot, on_arrays, sin, smooth, sqrt, square, where
 
 
 class State(NamedTuple):
@@ -288,6 +288,7 @@ def virtual_rotation(p: Vec, dp: Vec) -> Vec:
 
 
 @on_arrays(r="vector", omega="vector")
+@smooth
 def rotation_vector_rate(r: Vec, omega: Vec) -> Vec:
     """Rate of the rotation vector of p = exp(r/2), from the angular velocity in body axes.
 

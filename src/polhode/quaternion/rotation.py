@@ -17,6 +17,7 @@ from polhode.scalar import (
     on_arrays,
     outer,
     sin,
+    smooth,
     sqrt,
     square,
     vec,
@@ -85,6 +86,7 @@ def rotation_matrix_inhomogeneous(p: Vec) -> Vec:
 
 
 @on_arrays(R="rotation")
+@smooth
 def from_matrix(R: Vec) -> Vec:
     """The unit quaternion of a rotation matrix, accurate everywhere.          inverse of Sherif (5)
 
@@ -110,6 +112,7 @@ def from_matrix(R: Vec) -> Vec:
     return row / sqrt(square(row))
 
 
+@smooth
 def sinc(square_of_x: Scalar) -> Scalar:
     """sin(x)/x as a function of x²; below x² = 1e-4 a series with remainder x⁸/362880."""
     small = square_of_x < SERIES_BELOW
@@ -119,6 +122,7 @@ def sinc(square_of_x: Scalar) -> Scalar:
 
 
 @on_arrays(x="vector")
+@smooth
 def exp(x: Vec) -> Vec:
     """Exponential of the pure quaternion (0, x): the rotation by 2‖x‖ about x.
 
@@ -134,6 +138,7 @@ def exp(x: Vec) -> Vec:
 
 
 @on_arrays(p="unit quaternion")
+@smooth
 def log(p: Vec) -> Vec:
     """Logarithm of a unit quaternion: x with exp x = p and ‖x‖ ≤ π. Signs are kept: log(−p) ≠ log p.
 
@@ -163,6 +168,7 @@ def from_axis_angle(axis: Vec, angle: Scalar) -> Vec:
 
 
 @on_arrays(a="direction", b="direction")
+@smooth
 def shortest_rotation(a: Vec, b: Vec) -> Vec:
     """The rotation by the smallest angle that takes one unit vector to another.
 

@@ -4,7 +4,7 @@ import json
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from polhode.errors import InputError, message
@@ -54,6 +54,11 @@ class Grade:
     checks: tuple[Check, ...]
     basis: str
     good_until: float = math.nan
+
+    def with_notes(self, name: str, notes: Sequence[str]) -> "Grade":
+        """The grade with further lines of one name that judge nothing."""
+        more = [Check(name, None, None, None, "", NOTE, note) for note in notes]
+        return replace(self, checks=(*self.checks, *more))
 
     def rows(self) -> list[dict[str, str]]:
         """The checks as texts by the column's name: check, value, good up to, loose up to, verdict, note."""

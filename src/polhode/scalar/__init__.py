@@ -49,6 +49,7 @@ from polhode.scalar.loops import (
     swap as swap,
 )
 from polhode.scalar.nested import flat as flat, shaped as shaped
+from polhode.scalar.smooth import inside_smooth as inside_smooth, smooth as smooth
 from polhode.scalar.structured import (
     SharedFunction as SharedFunction,
     derivative_along as derivative_along,
@@ -56,6 +57,7 @@ from polhode.scalar.structured import (
     jacobian as jacobian,
     unless_valid as unless_valid,
 )
+from polhode.scalar.unknown import Unknown as Unknown, time_enters as time_enters
 from polhode.scalar.vector import (
     Vec as Vec,
     cross as cross,

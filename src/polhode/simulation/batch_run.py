@@ -31,7 +31,7 @@ from polhode.simulation.compiled_run import SHORT, CompiledRun, RunSpec
 from polhode.simulation.derivatives.directions import Directions, directions, upper
 from polhode.simulation.event_location import located
 from polhode.simulation.inputs import PD, Sampled, is_held_input, law_of
-from polhode.simulation.run_loop import LOOKS
+from polhode.simulation.scenario import LOOKS
 from polhode.system.identity import identity_text
 
 START_TOLERANCE = 1e-6

@@ -14,17 +14,15 @@ from polhode.integrate.methods import METHODS
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.result.error_estimate import Difference, ErrorEstimate
+from polhode.simulation.batch_records import FLOOR, TIGHTER
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 
-FLOOR = 1e-12
-"""Tolerances below which a hundredth of it drowns in rounding: another method is the companion."""
-
-TIGHTER = 100.0
-"""The tolerance of a run over that of its companion."""
+LOOKS = 1618.0
+"""The duration over the longest controlled step of a companion: not a multiple of that of the run, `scenario.LOOKS`."""
 
 WORK = 1e10
 """Operations of a companion, counted as in `operations`, up to which a run is accompanied whole: a few seconds."""
@@ -63,9 +61,10 @@ def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
         return found, f"steps of {max(sizes):.3g} s"
     if options.tolerance >= FLOOR:
         tolerance = options.tolerance / TIGHTER
-        return replace(scenario, options=replace(options, tolerance=tolerance)), f"tolerance {tolerance:.3g}"
+        other = replace(scenario, options=replace(options, tolerance=tolerance), looks=LOOKS)
+        return other, f"tolerance {tolerance:.3g}"
     method = other_method(scenario)
-    return replace(scenario, options=replace(options, method=method)), f"method {method}"
+    return replace(scenario, options=replace(options, method=method), looks=LOOKS), f"method {method}"
 
 
 def operations(model: Model) -> float:

@@ -67,6 +67,8 @@ class RunSpec:
     """Whether forces are held over each segment of the run."""
     policy: ConstraintPolicy = DEFAULT_POLICY
     """Constraint policy: engine, rank tolerance, stabilisation."""
+    interior: bool = False
+    """Whether a step sees times of its interior only: functions may jump at its ends."""
 
 
 class CompiledRun:
@@ -116,15 +118,15 @@ class CompiledRun:
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
         if not self.constrained:
-            return step_state.Setup(spec.method, made, spec.crossings)
+            return step_state.Setup(spec.method, made, spec.crossings, interior=spec.interior)
         if spec.method.meets_constraints:
             nothing = Vec([0.0] * self.model.nv)
             given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
             made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
         if spec.policy.keeping == "project":
             made = made._replace(tangent=self._tangent)
-            return step_state.Setup(spec.method, made, spec.crossings, self.project)
-        return step_state.Setup(spec.method, made, spec.crossings)
+            return step_state.Setup(spec.method, made, spec.crossings, self.project, spec.interior)
+        return step_state.Setup(spec.method, made, spec.crossings, interior=spec.interior)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
         """The same spec for a tree with symbols among its numbers, and perhaps another law, to be traced.
@@ -365,7 +367,8 @@ class CompiledRun:
             return ""
         inputs = "held" if spec.held else self.driven.law_text
         policy = spec.policy.identity if self.constrained or spec.policy.engine == "absolute" else ""
-        return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run")
+        interior = ["interior"] if spec.interior else []
+        return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run", *interior)
 
 
 def _is_traced(q: Vec, v: Vec) -> bool:

@@ -110,7 +110,7 @@ def law_of(model: Model, tree: Tree, tau: Any, zero: np.ndarray) -> tuple[Law | 
         times, values = _table(tau, nv)
         return _interpolated(times, values, tau.hold), f"table {tau.hold} {times.tolist()} {values.tolist()}"
     if callable(tau):
-        return _checked_law(tau, nv), ""
+        return checked_law(tau, nv), ""
     if (table := table_of(tau)) is not None:
         return law_of(model, tree, table, zero)
     if isinstance(tau, Mapping):
@@ -232,7 +232,7 @@ def within(times: np.ndarray, duration: float) -> np.ndarray:
     return times[(times > 1e-14 * duration) & (times < duration * (1 - 1e-14))]
 
 
-def _checked_law(function: Callable, nv: int) -> Law:
+def checked_law(function: Callable, nv: int) -> Law:
     """A user function, the length of its result checked."""
     name = getattr(function, "__name__", "tau")
 
@@ -318,15 +318,16 @@ def named_inputs(model: Model, tau: Any, law: Law | None) -> list[tuple[str, Law
     """All functions of (t, q, v) that act on a model, its inputs and its own forces, by name."""
     found: list[tuple[str, Law]] = []
     if law:
-        kinds = (Table, PD, ComputedTorque)
-        name = f" ({type(tau).__name__})" if isinstance(tau, kinds) else f" '{_name(tau)}'" if callable(tau) else ""
+        kinds, own = (Table, PD, ComputedTorque), f" '{called_name(tau)}'" if callable(tau) else ""
+        name = f" ({type(tau).__name__})" if isinstance(tau, kinds) else own
         found.append((f"tau{name}", law))
     for force in model.forces:
         found += force.functions()
     return found
 
 
-def _name(function: Any) -> str:
+def called_name(function: Any) -> str:
+    """What messages call a function."""
     return getattr(function, "__name__", type(function).__name__)
 
 

@@ -165,10 +165,11 @@ class Run:
         """The grade of the run, from its samples in parts."""
         ending = self.stepper.ending
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
-        return grade(
+        found = grade(
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
             ending.status, ending.reason, self.options.accuracy, companion, unchecked,
         )  # fmt: skip
+        return found.with_notes("corners and jumps", self.scenario.notes())
 
     @property
     def _tolerance(self) -> float | None:

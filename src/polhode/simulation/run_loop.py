@@ -4,13 +4,14 @@ Compiled code fills blocks of step states; between blocks Python reads the clock
 """
 
 import time
+import warnings
 from collections.abc import Generator, Iterator
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from polhode.errors import InputError, message, told
+from polhode.errors import InputError, PolhodeWarning, message, told
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import method_named
 from polhode.result.dataset import Extra
@@ -33,9 +34,6 @@ PACE = 100_000
 MOST_EVENTS = 1_000_000
 """Events after which a run ends as failed: each is kept in memory."""
 
-LOOKS = 1000
-"""With events a controlled step is at most the duration over this: two zeros within one step would not be seen."""
-
 CALLS = 5
 """Calls of a sampled controller that are kept, to find out whether it keeps a state of its own."""
 
@@ -55,8 +53,9 @@ def spec_of(scenario: Scenario) -> RunSpec:
     crossings = tuple(step_state.Crossing(event.function, event.direction, event.name) for event in options.events)
     start = scenario.q, scenario.v
     return RunSpec(
-        scenario.model, method, options.fixed, scenario.tau, crossings, options.norm, start, scenario.held, policy
-    )
+        scenario.model, method, options.fixed, scenario.tau, crossings, options.norm, start, scenario.held, policy,
+        scenario.switching.solved,
+    )  # fmt: skip
 
 
 class Stops:
@@ -89,11 +88,13 @@ class RunLoop:
         self.events, self.policy = tuple(options.events), options.policy
         self.compiled = compiled or CompiledRun(spec_of(scenario), warn)
         self.driven = self.compiled.driven
+        if scenario.unsplit and warn:
+            warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=5)
         self.ending = Ending()
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy())
         self._rate = 0.0  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
-        self._longest = segments[-1].end / LOOKS if self.events else step_state.LONGEST
+        self._longest = scenario.longest
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
         self._sampled = [0, *accumulate(len(s.samples) for s in segments)]  # samples
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged

@@ -13,6 +13,9 @@ from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import sample_times
 from polhode.simulation.run_records import NONE, Segment
 
+NEAR = 1e-12
+"""A break this near to the end of an equal step, relative to its time, lies at it: rounding of n × h, not a choice."""
+
 MOST_SPLITS = 20_000
 """Breaks within equal steps up to which every such step is split at them: each takes 0.3 ms in Python."""
 
@@ -51,7 +54,7 @@ def equal_segments(
     """
     marks = sampled if isinstance(sampled, int) else step_numbers(sampled, h)
     made = _EqualSegments(duration, h, marks)
-    splits = np.concatenate([held, between_steps(knots, h)])
+    splits = np.concatenate([held, knots])
     for k in np.argsort(splits, kind="stable").tolist():
         made.end_at(float(splits[k]), k < len(held))
     return made.finished()
@@ -69,7 +72,7 @@ def check_period(tau: Any, h: float) -> None:
 def between_steps(times: np.ndarray, h: float) -> np.ndarray:
     """Those of the times that are not ends of equal steps of size h."""
     numbers = times / h
-    return times[abs(numbers - np.round(numbers)) > 1e-9 * np.maximum(numbers, 1)]
+    return times[abs(numbers - np.round(numbers)) > NEAR * np.maximum(numbers, 1)]
 
 
 class _EqualSegments:
@@ -85,7 +88,7 @@ class _EqualSegments:
         """End a step at a time, which is not before that of the last call."""
         number = t / self.h
         k = round(number)
-        if abs(number - k) <= 1e-9 * max(number, 1.0):
+        if abs(number - k) <= NEAR * max(number, 1.0):
             self._whole(min(k, self.steps))
         else:
             self._whole(min(math.floor(number), self.steps))

@@ -30,6 +30,10 @@ LONGEST = 1e300
 LARGEST = 1e150
 """Numbers of a state above which a run ends as failed: their squares, in energies, would overflow."""
 
+MARGIN, EQUAL_MARGIN = 2e-15, 1e-12
+"""How far inside a step, relative to the time, the times lie that it sees where functions may jump at its ends: some
+roundings of the time; with equal steps as far as a break may lie from the end of a step that counts as its place."""
+
 
 def at_once(nv: int, runs: int = 1) -> int:
     """Steps that compiled code may take between checks for Ctrl-C: about a tenth of a second of them.
@@ -58,6 +62,25 @@ class Setup(NamedTuple):
     crossings: tuple[Crossing, ...] = ()
     project: Callable[[Scalar, Vec, Vec], tuple[Vec, Vec]] | None = None
     """Brings the state (t, q, v) at the end of a step back to where constraints hold."""
+    interior: bool = False
+    """Whether a step sees times of its interior only: functions may jump at its ends."""
+
+    def within(self, begin: Scalar, end: Scalar, part: float = MARGIN) -> Machine:
+        """The machine as a step from one time to another sees it."""
+        machine = self.machine
+        if not self.interior:
+            return machine
+        margin = part * end
+
+        def seen(function: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda t, *state: function(minimum(maximum(t, begin + margin), end - margin), *state)
+
+        constraints = machine.constraints
+        if constraints:
+            constraints = constraints._replace(required_force=seen(constraints.required_force))
+        return machine._replace(
+            acceleration=seen(machine.acceleration), forces=seen(machine.forces), constraints=constraints
+        )
 
 
 class FixedStepState(NamedTuple):
@@ -99,7 +122,7 @@ class AdaptiveStepState(NamedTuple):
 
 def fixed_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> FixedStepState:
     """The first step state of a run with equal steps."""
-    memory = setup.method.start(setup.machine, t, q, v, h) if setup.method.start else None
+    memory = setup.method.start(setup.within(t, t + h, EQUAL_MARGIN), t, q, v, h) if setup.method.start else None
     watched, g = bool(setup.crossings), _values(setup, t, q, v)
     return FixedStepState(
         0.0, GOING, q, v, memory, g, g, MotionState(q, v) if watched else None, memory if watched else None
@@ -142,7 +165,8 @@ def advance_fixed(setup: Setup, like: FixedStepState, packed: Vec, count: Any, h
     def step(state: Vec) -> tuple[Vec, Any]:
         s: FixedStepState = shaped(like, iter(state))
         carried = (s.memory,) if s.memory is not None else ()
-        end = method.step(setup.machine, origin + s.accepted * h, s.q, s.v, h, *carried)
+        t = origin + s.accepted * h
+        end = method.step(setup.within(t, t + h, EQUAL_MARGIN), t, s.q, s.v, h, *carried)
         if setup.project:
             q, v = setup.project(origin + (s.accepted + 1.0) * h, end.q, end.v)
             end = end._replace(q=q, v=v)
@@ -175,13 +199,13 @@ def advance_adaptive(
     longest  no step is longer
     limit    steps tried, after which the step state is handed back as it is
     """
-    method, machine = setup.method, setup.machine
+    method = setup.method
 
     def step(state: Vec) -> tuple[Vec, Any]:
         s: AdaptiveStepState = shaped(like, iter(state))
         last = s.t + s.h >= end
         h = where(last, end - s.t, s.h)
-        tried = controlled(method, machine, s.t, s.q, s.v, h, tolerance, s.grow)
+        tried = controlled(method, setup.within(s.t, s.t + h), s.t, s.q, s.v, h, tolerance, s.grow)
         if setup.project:
             q, v = setup.project(tried.t, tried.q, tried.v)
             tried = tried._replace(q=q, v=v)
@@ -218,12 +242,13 @@ def _between(setup: Setup, s: AdaptiveStepState, target: Scalar) -> MotionState:
     It takes no more work than dense output, and is as exact as the steps are. Under constraints it starts at the nearer
     end, backwards from the end of the step if that is nearer: a shorter path past a singular configuration.
     """
+    machine = setup.within(s.t0, s.t)
     if not setup.project:
-        inner = setup.method.step(setup.machine, s.t0, *s.before, target - s.t0)
+        inner = setup.method.step(machine, s.t0, *s.before, target - s.t0)
         return MotionState(inner.q, inner.v)
     early = target - s.t0 <= s.t - target
     t, q, v = where(early, s.t0, s.t), where(early, s.before.q, s.q), where(early, s.before.v, s.v)
-    inner = setup.method.step(setup.machine, t, q, v, target - t)
+    inner = setup.method.step(machine, t, q, v, target - t)
     return MotionState(*setup.project(target, inner.q, inner.v))
 
 
@@ -242,6 +267,6 @@ def adaptive_inside(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: S
 
 
 def _inside(setup: Setup, t0: Scalar, before: MotionState, h: Scalar, theta: Scalar, *carried: Any) -> Vec:
-    state = setup.method.dense(setup.machine, t0, *before, h, *carried).at(theta)
+    state = setup.method.dense(setup.within(t0, t0 + h), t0, *before, h, *carried).at(theta)
     t = t0 + theta * h
     return Vec((t, *state.q, *state.v, *_values(setup, t, *state)))

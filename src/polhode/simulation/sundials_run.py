@@ -13,6 +13,9 @@ from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.run_records import Ending, Position, Samples, first_sample
 from polhode.simulation.scenario import Scenario
 
+FINEST = 20_000
+"""Steps at least that knots of tables may cause: SUNDIALS has no times at which its steps end."""
+
 
 class SundialsRun:
     """A run by one of SUNDIALS' solvers; quaternions are left alone, constraints are met in accelerations only."""
@@ -36,9 +39,9 @@ class SundialsRun:
         times = np.concatenate([[0.0], *(np.array(list(segment.samples)) for segment in self.scenario.segments)])
         x = np.concatenate([self.scenario.q, self.scenario.v])
         if self.method == "ida":
-            found = sundials.ida(self._residual, x, self._rhs(0.0, x), times, self.tolerance)
+            found = sundials.ida(self._residual, x, self._rhs(0.0, x), times, self.tolerance, self._longest)
         else:
-            found = sundials.cvode(self._rhs, x, times, self.tolerance, self.method == "cvode-bdf")
+            found = sundials.cvode(self._rhs, x, times, self.tolerance, self._longest, self.method == "cvode-bdf")
         n = len(found.states)
         self.ending.accepted = found.evaluations  # its steps it does not tell
         if found.fault:
@@ -46,6 +49,14 @@ class SundialsRun:
             self.ending.reason = f"after t = {times[max(n - 1, 0)]:.9g}: {self.method}: {found.fault}"
         self.position.t = float(times[n - 1]) if n else 0.0
         yield Samples(times[:n], found.states[:, : self.nq], found.states[:, self.nq :], np.full(n, np.nan))
+
+    @property
+    def _longest(self) -> float:
+        """The longest step, s: as a scenario allows, and the shortest time between knots; 0: any."""
+        duration, edges = self.scenario.duration, np.array([0.0, *self.scenario.knots, self.scenario.duration])
+        between = max(float(np.min(np.diff(edges))), duration / FINEST) if len(edges) > 2 else np.inf
+        longest = min(self.scenario.longest, between)
+        return 0.0 if longest > duration else longest
 
     def start(self) -> Samples:
         """The first sample."""

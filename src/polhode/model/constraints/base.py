@@ -71,6 +71,10 @@ class ConstraintKind:
         """Whether it may do work, since time enters it."""
         return any(map(callable, data.values()))
 
+    def does_work(self, data: Data, nq: int, nv: int) -> bool:
+        """Whether it may do work on a machine of nq coordinates and nv velocities."""
+        return self.may_move(data)
+
     def is_internal(self, data: Data) -> bool:
         """Whether its forces on the bodies of the machine cancel, moments included."""
         return WORLD not in self.bodies(data)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from polhode.model.joints.base import UPRIGHT
 from polhode.model.state import MachineState
 from polhode.quaternion import rotation_matrix_homogeneous, shortest_rotation
-from polhode.scalar import Scalar, Vec, cross, dot, length, maximum, minimum, trace, vec, where
+from polhode.scalar import Scalar, Vec, cross, dot, length, maximum, minimum, smooth, trace, vec, where
 from polhode.spatial import ORIGIN, Z, snapped
 
 DOWN = -0.9
@@ -39,6 +39,7 @@ def end(data: Mapping[str, Any], side: str, state: MachineState) -> MovingFrame:
     return MovingFrame(R, frame.o + arm, moving.linear + cross(moving.angular, arm), moving.angular)
 
 
+@smooth
 def _attitude(data: Mapping[str, Any], side: str) -> Vec:
     """The axes of the frame on a body (columns): by a quaternion, or the shortest turn that takes z to an axis."""
     if f"axis_{side}" not in data:

@@ -16,7 +16,6 @@ from polhode.scalar import Scalar, Vec, minimum, shaped
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.inputs import Sampled
-from polhode.simulation.run_loop import LOOKS
 from polhode.simulation.run_records import NONE, Segment
 from polhode.simulation.scenario import Scenario
 
@@ -52,9 +51,8 @@ def replayed(compiled: CompiledRun, scenario: Scenario, where: str) -> ReplayedR
     for reason in (*sampled, *compiled.in_python):
         fix = "Write it on generic scalars: polhode.sin, polhode.where, …"
         raise InputError(message(where, "no derivative of a function in Python", reason, "compiled inputs", fix))
-    longest = segments[-1].end / LOOKS if events else step_state.LONGEST
     segments = [part for segment in segments for part in _between_knots(segment)]
-    return ReplayedRun(compiled, segments, scenario.q, scenario.v, scenario.options.tolerance, longest)
+    return ReplayedRun(compiled, segments, scenario.q, scenario.v, scenario.options.tolerance, scenario.longest)
 
 
 def _between_knots(segment: Segment) -> Iterator[Segment]:

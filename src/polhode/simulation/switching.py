@@ -1,0 +1,196 @@
+"""Where inputs, forces and constraints are not smooth, and which of them depend on time: read from their graphs.
+
+A comparison, an absolute value or the angle of a point in a user function is a switching function g(t, q, v): where it
+passes zero, the function has a corner or jumps, and a step has to end there. Those of time alone are solved before the
+run; those of the state are crossings that the run finds.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.constrain.constrained_dynamics import constrained_dynamics
+from polhode.constrain.constraint_policy import ConstraintPolicy
+from polhode.dynamics.kinematics import machine_state
+from polhode.kernel.evaluate import evaluate
+from polhode.kernel.graph import Graph, Port
+from polhode.kernel.operations import BRANCHES
+from polhode.kernel.replay import replay
+from polhode.kernel.trace import Symbol, current, number_node, trace
+from polhode.model import Model, Tree, make_tree
+from polhode.model.constraints.base import ConstraintCondition
+from polhode.model.forces.base import ForceElement
+from polhode.model.user_kinds import is_by_user
+from polhode.scalar import Scalar, Vec, smooth
+from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law
+from polhode.simulation.run_records import NONE
+from polhode.simulation.time_roots import abrupt_changes, roots
+
+TIME, STATE = 1, 2
+"""What a node of a graph depends on."""
+
+Named = tuple[str, Callable[[Scalar, Vec, Vec], Any]]
+"""A function of (t, q, v), and what messages call it"""
+
+
+class TracedFunction(NamedTuple):
+    """A user function of (t, q, v) as a graph of its values and its switching functions.
+
+    depends_on_time  whether t enters its values
+    values, times, states  graphs of its values, and of its switching functions of time alone and of the state
+    """
+
+    name: str
+    depends_on_time: bool
+    values: Graph
+    times: tuple[Graph, ...]
+    states: Graph
+
+
+def user_functions(model: Model, tau: Any, policy: ConstraintPolicy) -> Iterator[Named]:
+    """The functions by users that act on a model: inputs, parts of controllers, forces, constraints."""
+    if isinstance(tau, (PD, ComputedTorque)):
+        for part in ("target", "speed", "acceleration"):
+            if callable(function := getattr(tau, part, None)):
+                yield f"{type(tau).__name__}, {part}", _of_time(function)
+    elif callable(tau):
+        yield f"tau '{called_name(tau)}'", checked_law(tau, model.nv)
+    own = {c.name for c in model.constraints if c.kind.may_move(c.data) or is_by_user(type(c.kind))}
+    if not model.forces and not own:
+        return
+    tree = make_tree(model)
+    for force in tree.forces:
+        yield from force.functions()
+        if is_by_user(type(force)):
+            yield f"force '{force.name}'", _whole(tree, force)
+    dynamics = constrained_dynamics(model, policy) if own else None
+    for condition in dynamics.conditions if dynamics else ():
+        if condition.name in own:
+            yield f"constraint '{condition.name}'", _residual(tree, condition)
+
+
+def _of_time(function: Callable[[Scalar], Any]) -> Callable[[Scalar, Vec, Vec], Any]:
+    return lambda t, q, v: function(t)
+
+
+def _whole(tree: Tree, force: ForceElement) -> Callable[[Scalar, Vec, Vec], Any]:
+    """All that a force element gives, of (t, q, v)."""
+
+    def function(t: Scalar, q: Vec, v: Vec) -> Vec:
+        state = smooth(machine_state)(tree, t, q, v)
+        wrenches = [x for wrench in force.wrenches(state) for x in (*wrench.force, *wrench.torque)]
+        return Vec([*wrenches, *(force.generalized(state) if force.of_coordinates else ())])
+
+    return function
+
+
+def _residual(tree: Tree, condition: ConstraintCondition) -> Callable[[Scalar, Vec, Vec], Any]:
+    return lambda t, q, v: condition.residual(smooth(machine_state)(tree, t, q, v))
+
+
+def traced(model: Model, name: str, function: Callable[[Scalar, Vec, Vec], Any]) -> TracedFunction | None:
+    """A function as graphs; None where it cannot be traced."""
+    depends = 0
+
+    def collected(t: Scalar, q: Vec, v: Vec) -> dict[str, Vec]:
+        nonlocal depends
+        values = Vec(function(t, q, v))
+        builder = current()
+        nodes = [number_node(builder, x) for x in values]
+        needed, on = _needed(builder.nodes, nodes), _dependence(builder.nodes)
+        depends = max((on[k] & TIME for k in nodes if k is not None), default=0)
+        found: dict[str, dict[tuple[int, ...], Symbol]] = {"times": {}, "states": {}}
+        for k in builder.branches:
+            op, args, _ = builder.nodes[k]
+            if k not in needed or op not in BRANCHES:
+                continue
+            compared = op in ("less", "less_equal")
+            g = builder.apply("sub", *args) if compared else args[0]
+            what = _dependence(builder.nodes)[g] if g >= len(on) else on[g]
+            if what:
+                key = tuple(sorted(args)) if compared else args[:1]
+                found["times" if what == TIME else "states"].setdefault(key, Symbol(builder, g))
+        return {"values": values, **{part: Vec(each.values()) for part, each in found.items()}}
+
+    try:
+        graph = trace(collected, t=(), q=(model.nq,), v=(model.nv,))
+    except Exception:  # whatever a function says to a symbol
+        return None
+    ports = {port.name: port for port in graph.outputs}
+    times = tuple(_only(graph, k) for k in ports["times"].nodes)
+    return TracedFunction(
+        name, bool(depends), _only(graph, *ports["values"].nodes), times, _only(graph, *ports["states"].nodes)
+    )
+
+
+def _needed(nodes: Sequence[tuple], outputs: Sequence[int | None]) -> set[int]:
+    """The nodes that outputs follow from."""
+    found, waiting = set[int](), [k for k in outputs if k is not None]
+    while waiting:
+        k = waiting.pop()
+        if k not in found:
+            found.add(k)
+            waiting += nodes[k][1]
+    return found
+
+
+def _dependence(nodes: Sequence[tuple]) -> list[int]:
+    """What every node depends on: 0, TIME, STATE or both. The first input is the time, all others are the state."""
+    found: list[int] = []
+    for k, (op, args, _) in enumerate(nodes):
+        what = (TIME if k == 0 else STATE) if op == "input" else 0
+        for a in args:
+            what |= found[a]
+        found.append(what)
+    return found
+
+
+def _only(graph: Graph, *nodes: int) -> Graph:
+    """The graph of some of its nodes, as one vector."""
+    return Graph.pruned(graph.name, graph.inputs, [Port("g", (len(nodes),), nodes)], graph.nodes, 0)
+
+
+class Switching:
+    """Where the user functions of a run are not smooth, and which of them depend on time.
+
+    explicit    names of those that t enters
+    opaque      names of those that cannot be traced: nothing is known of them
+    surfaces    for each switching function of the state the name of the function it is of
+    times       (n,)  solutions of conditions of time alone, and times around abrupt changes, increasing
+    solved      whether any of them is the solution of a condition
+    """
+
+    def __init__(self, model: Model, functions: Sequence[Named], q: np.ndarray, v: np.ndarray, duration: float) -> None:
+        tried = [(name, traced(model, name, function)) for name, function in functions]
+        self.functions = [function for _, function in tried if function]
+        self.opaque = tuple(name for name, function in tried if function is None)
+        self.explicit = tuple(f.name for f in self.functions if f.depends_on_time)
+        self.surfaces = tuple(f.name for f in self.functions for _ in f.states.outputs[0].nodes)
+        self._state, self._duration = {"q": q, "v": v}, duration
+
+    @cached_property
+    def _solved(self) -> np.ndarray:
+        found = [roots(g, self._duration, self._state) for f in self.functions for g in f.times]
+        return np.unique(np.concatenate([NONE, *found]))
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """Times at which steps have to end."""
+        found = [
+            abrupt_changes(lambda t, f=f: evaluate(f.values, t=t, **self._state), self._duration)  # type: ignore[misc]
+            for f in self.functions
+            if f.depends_on_time and not any(node.op == "call" for node in f.values.nodes)
+        ]
+        return np.unique(np.concatenate([self._solved, *found]))
+
+    @property
+    def solved(self) -> bool:
+        """Whether any time is the solution of a condition, at which a function may jump."""
+        return len(self._solved) > 0
+
+    def values(self, t: Scalar, q: Vec, v: Vec) -> Vec:
+        """All switching functions of the state."""
+        graphs = [f.states for f in self.functions if f.states.outputs[0].nodes]
+        return Vec([g for graph in graphs for g in replay(graph, t=t, q=q, v=v)])

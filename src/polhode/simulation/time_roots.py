@@ -1,0 +1,115 @@
+"""Times before a run: where a function of time passes zero, and around where it changes abruptly."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from polhode.kernel.evaluate import evaluate
+from polhode.kernel.graph import Graph
+from polhode.kernel.intervals import bounds
+from polhode.simulation.run_records import NONE
+
+PIECES = 1024
+"""Intervals that a run's time is divided into at first, to isolate zeros."""
+
+FINEST = 1e-14
+"""The part of the duration below which intervals are not divided further."""
+
+MOST_INTERVALS = 200_000
+"""Intervals that may hold a zero, above which zeros are no longer isolated but looked for at SAMPLES times: a function
+that is zero over a while, or has that many zeros."""
+
+SAMPLES = 20_000
+"""Intervals between the times at which functions of time are sampled: twenty in the longest controlled step."""
+
+WINDOW = 20
+"""Samples within a longest step."""
+
+ABRUPT = 30.0
+"""A curvature of this many times the median one is an abrupt change: that of harmonics stays below 2, and a pulse as
+long as some longest steps is missed by no method."""
+
+FAINT = 1e-5
+"""Part of a function's range below which changes of its slope from one sample to the next are not looked at."""
+
+MOST_ABRUPT = 0.3
+"""The share of windows with abrupt changes above which none is marked: then the motion itself shortens the steps."""
+
+
+def roots(graph: Graph, duration: float, state: dict[str, np.ndarray]) -> np.ndarray:
+    """All times inside a run at which a graph g of time alone passes or touches zero, increasing.
+
+    Intervals of time whose bounds of g hold zero are halved until they are as short as rounding allows; where too many
+    are left, or g has an operation without bounds, sign changes between samples are taken.
+    """
+    exact = _shifted_time(graph)
+    if exact is not None:
+        return np.array([exact]) if 0 < exact < duration else NONE
+
+    def value(t: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(evaluate(graph, t=t, **state)[..., 0], t.shape)
+
+    edges = np.linspace(0.0, duration, PIECES + 1)
+    low, high = edges[:-1], edges[1:]
+    while len(low) and high[0] - low[0] > FINEST * duration:
+        found = bounds(graph, low, high)
+        if found is None or len(low) > MOST_INTERVALS:
+            t = np.linspace(0.0, duration, SAMPLES + 1)
+            sign = np.sign(value(t))
+            change = np.flatnonzero(sign[1:] != sign[:-1])
+            return _bisected(value, t[change], t[change + 1])
+        held = (found[0].low <= 0) & (found[0].high >= 0)
+        low, high = low[held], high[held]
+        middle = (low + high) / 2
+        low, high = np.stack([low, middle], 1).ravel(), np.stack([middle, high], 1).ravel()
+    if not len(low):
+        return NONE
+    apart = np.flatnonzero(low[1:] - high[:-1] > FINEST * duration)  # neighbours hold one zero
+    begin, end = low[np.append(0, apart + 1)], high[np.append(apart, len(low) - 1)]
+    margin = FINEST * duration
+    return _bisected(value, np.maximum(begin - margin, 0.0), np.minimum(end + margin, duration))
+
+
+def _shifted_time(graph: Graph) -> float | None:
+    """c where the graph is t − c or c − t; else None."""
+    node = graph.nodes[graph.outputs[0].nodes[0]]
+    if node.op == "input":
+        return 0.0
+    if node.op == "sub" and 0 in node.args:
+        other = graph.nodes[node.args[1 - node.args.index(0)]]
+        return float(other.value) if other.op == "constant" else None
+    return None
+
+
+def _bisected(value: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The first times (n,) in n intervals at which the sign of a function is no longer that at their beginning."""
+    if not len(low):
+        return NONE
+    before, end = np.sign(value(low)), high
+    passes = np.sign(value(high)) != before
+    for _ in range(64):
+        middle = (low + high) / 2
+        same = np.sign(value(middle)) == before
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return np.unique(np.where(passes, high, end))  # a zero that is only touched: just after it
+
+
+def abrupt_changes(function: Callable[[np.ndarray], np.ndarray], duration: float) -> np.ndarray:
+    """Times inside a run around which a function of time bends much more than elsewhere, increasing.
+
+    function  its values (n, k) at times (n,), the state frozen
+    """
+    t = np.linspace(0.0, duration, SAMPLES + 1)
+    with np.errstate(all="ignore"):
+        f = np.broadcast_to(function(t), (len(t), np.shape(function(t[:2]))[-1]))
+        size = np.ptp(f, axis=0)
+        bends = abs(f[2:] - 2 * f[1:-1] + f[:-2]) / np.where(size > 0, size, 1.0)
+    bend = np.max(np.where(np.isfinite(bends), bends, 0.0), axis=1, initial=0.0)
+    windows = np.append(bend, 0.0).reshape(-1, WINDOW).max(axis=1)
+    marked = (windows > ABRUPT * np.median(windows)) & (windows > FAINT)
+    if not marked.any() or marked.mean() > MOST_ABRUPT:
+        return NONE
+    marked |= np.append(marked[1:], False) | np.append(False, marked[:-1])
+    k = np.flatnonzero(marked)[:, None] * WINDOW + np.arange(0, WINDOW + 1, WINDOW // 4)
+    found = t[np.unique(k)]
+    return found[(found > 0) & (found < duration)]

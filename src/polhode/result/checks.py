@@ -128,7 +128,7 @@ def grade(
     ranges, samples = _ranges(run, kept)
     accepted = steps.accepted if steps else max(samples - 1, 1)
     if condition is None:
-        condition = 1 + 1 / max(ranges["v"].size, SLOWEST) if "v" in ranges else 1.0
+        condition = condition_of(ranges["v"].size) if "v" in ranges else 1.0
     bound = _Bound(tolerance, max(accepted, 1), condition if condition >= 1 else 1.0, accuracy)
     drifts = _drift_checks(ranges, kept, bound)
     if companion and error and error.whole and any(check.verdict in (LOOSE, FAILED) for check in drifts):
@@ -175,6 +175,23 @@ def _explained(check: Check, other: Check) -> Check:
     return replace(check, verdict=GOOD, note=f"{note}; {check.note}")
 
 
+def condition_of(fastest: Any) -> Any:
+    """How much a motion of this largest speed magnifies errors: the tolerance is absolute too; also of arrays."""
+    return 1 + 1 / np.maximum(fastest, SLOWEST)
+
+
+def good_up_to(tolerance: float | None, steps: Any, condition: Any, accuracy: float | None = None) -> Any:
+    """The largest error of a good run, in parts of its scale; steps, condition: numbers, or arrays of many runs.
+
+    tolerance  None: equal steps
+    """
+    if accuracy is not None:
+        return accuracy
+    if tolerance is None:
+        return FIXED_STEP_GOOD
+    return np.minimum(condition * np.maximum(steps, 1) * (tolerance + EPS), GOOD_CAP)
+
+
 @dataclass(frozen=True)
 class _Bound:
     """How far a run of this tolerance, number of steps and condition may drift."""
@@ -187,11 +204,7 @@ class _Bound:
     @property
     def good(self) -> float:
         """The largest error of a good run, in parts of its scale."""
-        if self.accuracy is not None:
-            return self.accuracy
-        if self.tolerance is None:
-            return FIXED_STEP_GOOD
-        return min(self.condition * self.steps * (self.tolerance + EPS), GOOD_CAP)
+        return float(good_up_to(self.tolerance, self.steps, self.condition, self.accuracy))
 
     def check(
         self, name: str, value: float, unit: str, note: str = "", rounding: float = 0.0, cap: float = 1.0

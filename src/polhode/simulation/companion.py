@@ -14,20 +14,15 @@ from polhode.integrate.methods import METHODS
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.result.error_estimate import Difference, ErrorEstimate
+from polhode.simulation.batch_records import FLOOR, TIGHTER
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 
-FLOOR = 1e-12
-"""Tolerances below which a hundredth of it drowns in rounding: another method is the companion."""
-
 LOOKS = 1618.0
 """The duration over the longest controlled step of a companion: not a multiple of that of the run, `scenario.LOOKS`."""
-
-TIGHTER = 100.0
-"""The tolerance of a run over that of its companion."""
 
 WORK = 1e10
 """Operations of a companion, counted as in `operations`, up to which a run is accompanied whole: a few seconds."""

@@ -109,6 +109,7 @@ def grade(
     accuracy: float | None = None,
     companion: Callable[[], Any] | None = None,
     unchecked: str = "",
+    further: Sequence[Check] = (),
 ) -> Grade:
     """The grade of a run.
 
@@ -123,6 +124,7 @@ def grade(
     accuracy   the threshold for good; None: as above for controlled steps, FIXED_STEP_GOOD for equal ones
     companion  gives the companion run, as `run`: a drift that shrinks with its steps is no fault of its own
     unchecked  why there is no estimate
+    further    checks that were made elsewhere
     """
     kept = conserved or Conserved()
     ranges, samples = _ranges(run, kept)
@@ -140,6 +142,7 @@ def grade(
         *drifts,
         *(bound.check(f"residual, {name}", *_worst(r), r.note) for name, r in (residuals or {}).items()),
         *_norm_checks(ranges, bound),
+        *further,
         *_step_notes(steps),
         *_limit_notes(ranges, model),
     ]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from polhode import __version__
+from polhode.check.singular_positions import read
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, message
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
@@ -256,8 +257,15 @@ class Recording:
                 continue
             if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != (size,):
                 raise ValueError(name)
+        watch, wide = state.get("watch"), 1 + model.nq + model.nv
+        if watch is not None and not (
+            isinstance(watch, np.ndarray) and watch.ndim == 1 and len(watch) % wide == 5 % wide
+        ):
+            raise ValueError("watch")
+        read(state["singular"])
         numbers = ("t", "until", "reset_at", "smallest", "largest")
         most = {"sample": 2**53, "segment": len(segments), "idle": 2**31, "accepted": 2**53, "rejected": 2**53}
+        most["singular_count"] = 2**53
         for name in numbers:
             if not isinstance(state[name], float):
                 raise ValueError(name)

@@ -161,10 +161,9 @@ class StepEvents:
         """The events of the step in the order of their times, up to the first switch, and that."""
         near, switch = self._near() if self.compiled.spec.fixed else (self, self.switch)
         until = (near.begin + switch.low * near.h - self.begin) / self.h if switch else 1.0
-        begin, (end, _, _, after) = self.at(0.0)[0], self.at(1.0)
+        begin, end = self.at(0.0)[0], self.at(1.0)[0]
         before = self.compiled.field(self.packed, "g_before")
-        if switch:
-            after = self.at(until)[3]
+        after = self.at(until)[3] if switch else self.compiled.field(self.packed, "g")
         for theta, k in sorted(self._crossings(before, after, until)):
             t, q, v, g = self.at(theta)
             yield EventHit(k, t, q, v, float(g[k]), float(before[k]), begin, end - begin, g)

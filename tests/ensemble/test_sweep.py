@@ -10,6 +10,7 @@ from scipy import stats
 
 import polhode as ph
 from polhode.ensemble.study_runner import STATUS
+from polhode.ensemble.summary import summary
 from polhode.formats.overrides import overridden
 from study_cases import OPTIONS, RUNS, same, samples, small
 
@@ -60,20 +61,48 @@ def test_neither_chunks_nor_threads_change_a_bit(found, other):
 
 
 def test_runs_are_graded(model):
-    loose = ph.sweep(model, {"start.v.hinge": ph.Uniform(0, 5)}, runs=16, duration=1.0, step=0.05, method="rk4")
-    good = ph.sweep(model, {"start.v.hinge": ph.Uniform(0, 5)}, runs=16, duration=1.0, step=0.001, method="rk4")
+    asked = {"samples": {"start.v.hinge": ph.Uniform(0, 5)}, "runs": 16, "duration": 1.0, "method": "rk4"}
+    loose, good = (ph.sweep(model, **asked, step=h, accompanied=1.0) for h in (0.05, 0.001))
     assert (good["verdict"] == 1).all()
     assert (loose["verdict"] > 1).all()
+    assert (loose["error_estimate"] > 1e3 * good["error_estimate"]).all()
     assert (loose["energy_drift"] > 1e3 * good["energy_drift"]).all()
     k = 5
     one = ph.simulate(model, v=[float(loose["sample"][k, 0]), 0], duration=1.0, step=0.05, method="rk4", every=1)
     drift = next(check for check in json.loads(one.attrs["grade"]) if check["name"] == "energy drift")
     assert float(loose["energy_drift"][k]) == pytest.approx(drift["value"], rel=1e-6)
-    damped = ph.sweep(
-        model, {"joints.hinge.damping": ph.Uniform(0.1, 1)}, runs=8, duration=0.1, step=0.01, method="rk4"
-    )
+    assert float(loose["error_estimate"][k]) == pytest.approx(float(one["error_estimate"].max()), rel=1e-6)
+    options = {"runs": 8, "duration": 0.1, "step": 0.01, "method": "rk4"}
+    damped = ph.sweep(model, {"joints.hinge.damping": ph.Uniform(0.1, 1)}, **options, accompanied=0)
     assert "energy_drift" not in damped
     assert (damped["verdict"] == 0).all()
+    assert np.isnan(damped["error_estimate"]).all()
+
+
+def test_a_seeded_share_of_the_runs_is_accompanied(model):
+    asked = {"samples": {"start.v.hinge": ph.Uniform(0, 5)}, "runs": 400, "duration": 0.1, "step": 0.002}
+    found = ph.sweep(model, **asked, method="rk4", accompanied=0.1)
+    known = ~np.isnan(found["error_estimate"].values)
+    assert known[0]
+    assert 15 < known.sum() < 80
+    assert (found["verdict"].values[known] == 1).all()
+    assert (found["verdict"].values[~known] == 0).all()
+    assert same(found, ph.sweep(model, **asked, method="rk4", accompanied=0.1, chunk=37))
+    told = summary(found).attrs
+    assert told["runs_accompanied"] == known.sum()
+    assert json.loads(told["verdicts"]) == {"unchecked": 400 - known.sum(), "good": known.sum()}
+    other = ph.sweep(model, **asked, method="rk4", accompanied=0.1, seed=1)
+    assert not np.array_equal(known, ~np.isnan(other["error_estimate"].values))
+    with pytest.raises(ph.InputError, match="accompanied: not a share"):
+        ph.sweep(model, **asked, accompanied=2)
+
+
+def test_runs_that_end_at_a_stop_are_compared_there(model):
+    asked = {"samples": {"start.v.hinge": ph.Uniform(1, 5)}, "runs": 8, "duration": 1.0, "accompanied": 1.0}
+    stop = {"there": ph.Stop(lambda t, q, v, own: q[0] - 0.2)}
+    found = ph.sweep(model, **asked, stop=stop)
+    assert (found["status"] == 2).any()
+    assert (found["verdict"] == 1).all()
 
 
 @dataclass(frozen=True)
@@ -116,7 +145,7 @@ class LossyBand(ph.ForceElement):
         ("joints.j.damping.1", None, (0.0, 0.0, 0.0)),
     ],
 )
-def test_a_number_that_can_take_energy_leaves_runs_ungraded_whatever_it_is_called(drawn, force, damping):
+def test_a_number_that_can_take_energy_leaves_their_energy_unjudged_whatever_it_is_called(drawn, force, damping):
     model = ph.Model(
         "m", bodies=[ph.Body("bob", 1.0, (0.1, 0.1, 0.1), (0.0, 0.0, -1.0))],
         joints=[ph.Joint("j", "planar", "world", "bob", position=(0, 0, 1), damping=damping)],
@@ -125,9 +154,10 @@ def test_a_number_that_can_take_energy_leaves_runs_ungraded_whatever_it_is_calle
     options = {"v": [1.0, 0.5, 0.3], "duration": 0.1, "step": 0.005, "method": "rk4"}
     lossy = ph.sweep(model, {drawn: ph.Grid([0.1, 1.0])}, **options)
     assert "energy_drift" not in lossy
-    assert (lossy["verdict"] == 0).all()
     kept = ph.sweep(model, {"bodies.bob.mass": ph.Grid([1.0, 2.0])}, **options)
-    assert (kept["verdict"] == 1).all()
+    assert "energy_drift" in kept
+    for found in (lossy, kept):
+        assert found["verdict"].values.tolist() == [1, 0]  # the first is accompanied
 
 
 def test_grids_linked_numbers_and_frozen_distributions(model):

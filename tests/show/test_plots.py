@@ -25,7 +25,7 @@ from polhode.show.plots import run_source
 from polhode.show.plots.angles import angle_curves
 from polhode.show.plots.compare import differences, named
 from polhode.show.plots.drift import drifts
-from polhode.show.plots.eigenvalues import checked, stable_ranges, tracked
+from polhode.show.plots.eigenvalues import stability_bands, tracked
 from polhode.show.plots.ellipsoid import Ellipsoid
 from polhode.show.plots.herpolhode import herpolhode_curve
 from polhode.show.plots.kinds import KINDS, draw, fitting
@@ -312,8 +312,11 @@ def test_torque_keeps_the_construction_away():
 
 def test_the_bicycle_is_stable_between_its_weave_and_capsize_speeds():
     """4.29238253634111 and 6.02426201538837 m/s: Meijaard, Papadopoulos, Ruina, Schwab 2007."""
-    ranges = stable_ranges(*checked(*bicycle_speeds(400)))
-    assert np.allclose(ranges, [(4.29238253634111, 6.02426201538837)], atol=1e-5)
+    bands = stability_bands(*bicycle_speeds(400))
+    assert [band.stability for band in bands] == ["unstable", "stable", "unstable"]
+    assert np.allclose(bands[1][:2], (4.29238253634111, 6.02426201538837), atol=1e-5)
+    assert bands[0].start == 0.1
+    assert bands[2].end == 10
 
 
 def test_eigenvalues_are_followed_from_one_speed_to_the_next():

@@ -17,9 +17,10 @@ from scipy.linalg import qr
 
 from polhode.analysis import names, symmetry
 from polhode.analysis.equations_at_state import EquationsAtState, equations_at_state
-from polhode.analysis.modes import Mode, modes_of, stability_of, table_of, zero_level
+from polhode.analysis.modes import Mode, modes_of, table_of
 from polhode.analysis.names import Observed
 from polhode.analysis.solve import INDEPENDENT
+from polhode.analysis.spectrum import EPSILON, Spectrum, spectrum
 from polhode.check.diagnosis import CONSISTENT
 from polhode.check.given_start import start_of
 from polhode.errors import InputError, ModelError, message
@@ -91,13 +92,32 @@ class Linear:
         _, P = self._split
         return P.T @ self.A @ P
 
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """The eigenvalues without those of ignorable positions, with bounds of their errors."""
+        _, P = self._split
+        rows = [self.all_names.index(name) for name in self.states]
+        return spectrum(self.essential, self._error() * (abs(P.T) @ (abs(self.S) @ abs(self.W))[rows] @ abs(P)))
+
+    def _error(self) -> float:
+        """What A is off by, relative to the terms of its sums: rounding, and what three equations for it miss.
+
+        S W = W A;  A U stays in the span of U;  v̇ + G v = 0 in a steady motion
+        """
+        U, P = self._split
+        found = EPSILON + _relative(abs(self.S @ self.W - self.W @ self.A), abs(self.S) @ abs(self.W))
+        found += _relative(abs(P.T @ self.A @ U), abs(self.A))
+        if self.is_steady:
+            found += float(np.max(abs(self.drift), initial=0.0)) / (1.0 + float(np.max(abs(self.S), initial=0.0)))
+        return found
+
     def eigenvalues(self, all: bool = False) -> np.ndarray:
         """Eigenvalues, 1/s, those with the largest real part first; with `all` those of ignorable positions too.
 
         Both are found apart from each other, so that zeros of positions do not spoil the others.
         """
         U, _ = self._split
-        found = np.linalg.eigvals(self.essential).astype(complex)
+        found = self.spectrum.values
         if all:
             found = np.append(found, np.linalg.eigvals(U.T @ self.A @ U))
         return np.array(sorted(found, key=lambda x: (-x.real, x.imag)), dtype=complex)
@@ -105,14 +125,14 @@ class Linear:
     def modes(self) -> list[Mode]:
         """The modes, those of ignorable positions left out, those that grow fastest first."""
         U, P = self._split
-        values, vectors = np.linalg.eig(self.essential)
-        shapes = [P @ y for y in vectors.T]
+        found = self.spectrum
+        shapes = [P @ y for y in found.vectors.T]
         own, across = U.T @ self.A @ U, U.T @ self.A @ P
-        for k, (value, y) in enumerate(zip(values, vectors.T, strict=True)):
-            if U.size and abs(value) > zero_level(self.essential):  # positions go along: (λ − A_UU) z = A_UP y
+        for k, (value, y) in enumerate(zip(found.values, found.vectors.T, strict=True)):
+            if U.size and not found.is_zero[k]:  # positions go along: (λ − A_UU) z = A_UP y
                 shapes[k] = shapes[k] + U @ np.linalg.lstsq(value * np.eye(len(own)) - own, across @ y, rcond=None)[0]
         columns = self.W @ np.array(shapes, dtype=complex).reshape(-1, len(self.A)).T
-        return modes_of(values, columns, self.all_names, self._main)
+        return modes_of(found, columns, self.all_names, self._main)
 
     @cached_property
     def _main(self) -> list[str]:
@@ -123,8 +143,11 @@ class Linear:
 
     @property
     def stability(self) -> str:
-        """stable: everything dies out, up to a steady motion nearby; marginal: nothing grows fast; unstable."""
-        return stability_of(self.essential)
+        """stable: everything dies out, up to a steady motion nearby; unstable: something grows; marginal: neither.
+
+        Each beyond doubt: real parts are compared with the bounds of their errors.
+        """
+        return self.spectrum.stability
 
     def part(self, coordinates: Sequence[str]) -> "Linear":
         """The equations of some coordinates and their velocities alone, where no others enter.
@@ -264,6 +287,12 @@ def _independent(basis: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, list
     found[abs(found) < 1e-14 * np.max(abs(found))] = 0.0
     found[rows] = np.eye(count)
     return found, rows
+
+
+def _relative(left: np.ndarray, terms: np.ndarray) -> float:
+    """The largest of what is left of sums, relative to the largest of their terms."""
+    largest = float(np.max(terms, initial=0.0))
+    return float(np.max(left, initial=0.0)) / largest if largest else 0.0
 
 
 def _check_consistent(where: str, equations: EquationsAtState, q: np.ndarray, v: np.ndarray, t: float) -> None:

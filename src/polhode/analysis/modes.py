@@ -6,22 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polhode.linalg.rank import rank_of
-
-MARGINAL = 1e-7
-"""A real part this small, relative to its eigenvalue, counts as 0: critical ones are found no better."""
-
-ZERO = 1e-7
-"""An eigenvalue this small, relative to the root of the largest entry, counts as 0."""
-
-NILPOTENT = 1e-5
-"""The same of the largest eigenvalue, for all to be 0: in a chain of three they are found no better."""
-
-ROUNDING = 1e-10
-"""A part of an eigenvalue, or a singular value, this small against the largest is rounding."""
-
-EPSILON = 16 * float(np.finfo(float).eps)
-"""The rounding of an eigenvalue, relative to the largest entry."""
+from polhode.analysis.spectrum import Spectrum
 
 SHOWN = 3
 """The most components of a mode's shape in the table."""
@@ -30,16 +15,18 @@ SHOWN = 3
 class Mode(NamedTuple):
     """One mode: an eigenvalue, or the upper one of a pair.
 
-    eigenvalue  1/s
+    eigenvalue  1/s; a part that is within its bound of 0 is 0
     frequency   |imaginary part|, rad/s; 0 for one that does not oscillate
     damping     −Re/|λ|: 1 for one that dies without oscillating, below 0 for one that grows
     shape       complex, by the names of the states; the largest coordinate that matters is 1
+    bound       of the error of the eigenvalue, 1/s
     """
 
     eigenvalue: complex
     frequency: float
     damping: float
     shape: dict[str, complex]
+    bound: float = 0.0
 
     @property
     def time(self) -> float:
@@ -47,26 +34,19 @@ class Mode(NamedTuple):
         return math.log(2) / abs(self.eigenvalue.real) if self.eigenvalue.real else math.inf
 
 
-def modes_of(values: np.ndarray, shapes: np.ndarray, names: Sequence[str], main: Sequence[str]) -> list[Mode]:
+def modes_of(found: Spectrum, shapes: np.ndarray, names: Sequence[str], main: Sequence[str]) -> list[Mode]:
     """The modes of eigenvalues and their shapes (columns), those that grow fastest first.
 
     main  the names by which shapes are scaled
     """
-    chosen = [name in main for name in names]
-    size, found = float(np.max(abs(values), initial=0.0)), []
-    for value, shape in zip(values.tolist(), shapes.T, strict=True):
+    chosen, modes = np.array([name in main for name in names], dtype=bool), []
+    for value, shape, bound in zip(found.rounded.tolist(), shapes.T, found.bounds.tolist(), strict=True):
         if value.imag < 0:
             continue
-        value = _rounded(complex(value), ROUNDING * size)
-        parts = _scaled(shape, np.array(chosen, dtype=bool)).tolist()
+        parts = _scaled(shape, chosen).tolist()
         damping = -value.real / abs(value) if value.real else 0.0
-        found.append(Mode(value, abs(value.imag), damping, dict(zip(names, parts, strict=True))))
-    return sorted(found, key=lambda mode: (-mode.eigenvalue.real, mode.frequency))
-
-
-def _rounded(value: complex, floor: float) -> complex:
-    """A number without parts that are rounding only."""
-    return complex(*(x if abs(x) > floor else 0.0 for x in (value.real, value.imag)))
+        modes.append(Mode(value, abs(value.imag), damping, dict(zip(names, parts, strict=True)), bound))
+    return sorted(modes, key=lambda mode: (-mode.eigenvalue.real, mode.frequency))
 
 
 def _scaled(shape: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -77,28 +57,6 @@ def _scaled(shape: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     shape = shape / top if top else shape
     floor = 1e-12 * float(np.max(abs(shape), initial=0.0))
     return np.where(abs(shape.real) > floor, shape.real, 0.0) + 1j * np.where(abs(shape.imag) > floor, shape.imag, 0.0)
-
-
-def zero_level(A: np.ndarray) -> float:
-    """The size up to which an eigenvalue counts as 0: of a chain of two zeros, they are found no better."""
-    return ZERO * math.sqrt(float(np.max(abs(A), initial=0.0)))
-
-
-def stability_of(A: np.ndarray) -> str:
-    """stable: everything dies out, up to a steady motion nearby; marginal: nothing grows fast; unstable.
-
-    Zeros that belong to steady motions nearby (as many as A has null vectors) do not count.
-    """
-    values, largest = np.linalg.eigvals(A), float(np.max(abs(A), initial=0.0))
-    if np.max(abs(values), initial=0.0) <= NILPOTENT * math.sqrt(largest):
-        return "marginal"
-    is_zero = abs(values) <= zero_level(A)
-    rest = values[~is_zero]
-    margin = MARGINAL * abs(rest) + EPSILON * largest
-    if np.any(rest.real > margin):
-        return "unstable"
-    flat = len(A) - int(rank_of(np.linalg.svd(A, compute_uv=False), ROUNDING * largest)) if is_zero.any() else 0
-    return "stable" if np.all(rest.real < -margin) and int(np.sum(is_zero)) == flat else "marginal"
 
 
 def table_of(modes: Sequence[Mode], main: Sequence[str]) -> str:

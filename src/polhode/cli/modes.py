@@ -3,6 +3,8 @@
 import itertools
 import json
 import math
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +101,10 @@ def modes(
     elif not out:
         click.echo("\n\n".join(_text(model, state, small) for state, small in found))
     if out is not None and speeds:
-        _draw(model, speeds, [small for _, small in found], out, overwrite, as_json)
+        find = cache(lambda speed: _found(model, speed, constant, rest)[1])
+        words = _draw(model, speeds, [small for _, small in found], find, out, overwrite)
+        if not as_json:
+            click.echo(f"{words}\n{out}")
 
 
 def _check_diagram(speeds: tuple[float, ...] | None, out: Path, overwrite: bool) -> None:
@@ -114,17 +119,35 @@ def _check_diagram(speeds: tuple[float, ...] | None, out: Path, overwrite: bool)
 
 
 def _draw(
-    model: "Model", speeds: tuple[float, ...], found: list["Linear"], out: Path, overwrite: bool, quiet: bool
-) -> None:
-    """The stability diagram, and its ranges in words."""
+    model: "Model",
+    speeds: tuple[float, ...],
+    found: list["Linear"],
+    find: Callable[[float], "Linear"],
+    out: Path,
+    overwrite: bool,
+) -> str:
+    """The stability diagram, saved; and its bands in words."""
     from polhode.show.figure import save_figure
-    from polhode.show.plots.eigenvalues import checked, eigenvalues, stable_ranges
+    from polhode.show.plots.eigenvalues import eigenvalues, stability_bands
 
-    figure = eigenvalues(speeds, found, title=f"Stability: {model.name}")
-    save_figure(figure, out, f"polhode modes {model.name}", force=overwrite)
-    if not quiet:
-        ranges = [f"{a:.3f} … {b:.3f} m/s" for a, b in stable_ranges(*checked(speeds, found))]
-        click.echo(f"stable: {', '.join(ranges) or 'at none of these speeds'}\n{out}")
+    save_figure(
+        eigenvalues(speeds, found, title=f"Stability: {model.name}", find=find),
+        out,
+        f"polhode modes {model.name}",
+        force=overwrite,
+    )
+    bands, lines = stability_bands(speeds, found, find), []
+    for word in ("stable", "marginal", "unstable"):
+        ranges = [_range(band.start, band.end) for band in bands if band.stability == word]
+        if ranges or word == "stable":
+            lines.append(f"{word}: {', '.join(ranges) or 'at none of these speeds'}")
+    return "\n".join(lines)
+
+
+def _range(start: float, end: float) -> str:
+    """A range of speeds to a millimetre per second, or to six digits where its ends would not differ."""
+    digits = ".3f" if f"{start:.3f}" != f"{end:.3f}" else ".6g"
+    return f"{start:{digits}} … {end:{digits}} m/s"
 
 
 def _held(holds: tuple[str, ...]) -> dict[str, float]:
@@ -193,6 +216,7 @@ def _facts(state: "Steady", small: "Linear") -> dict[str, Any]:
             "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
             "frequency": mode.frequency,
             "damping": mode.damping,
+            "bound": mode.bound,
             "shape": {name: [x.real, x.imag] for name, x in mode.shape.items() if x},
         }
         for mode in small.modes()

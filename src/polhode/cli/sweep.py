@@ -36,6 +36,9 @@ FAILED = 3
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder.  [default: STUDY-sweep]")
 @click.option("--runs", type=int, default=None, help="How many runs, in place of the file's number.")
 @click.option("--seed", type=int, default=None, help="Another seed than the file's.")
+@click.option(
+    "--accompanied", type=float, default=None, help="Share of runs whose error is estimated.  [default: 0.01]"
+)
 @options_of(SWEEP_OPTIONS)
 @options_of(STUDY_RUN_OPTIONS)
 @click.option("--verify", is_flag=True, help="Only compare every file of the study with its digest.")
@@ -50,7 +53,7 @@ def sweep(source: str | None, **asked: Any) -> None:
     resumed with --resume, and ends in the same bits; --resume also mends what was damaged, and --verify only looks.
     Exit code: 0; 2 for wrong input, and for damage; 3 if no run came to its end; 130 after Ctrl-C.
     """
-    from polhode.ensemble.store import begun_options
+    from polhode.ensemble.on_disk.store import begun_options
     from polhode.ensemble.study_file import load_study
     from polhode.ensemble.sweep import sweep as run_study
 
@@ -58,7 +61,7 @@ def sweep(source: str | None, **asked: Any) -> None:
         _verify(source, asked)
         return
     source, folder, identity = _places(source, asked)
-    others = {name: asked[name] for name in ("runs", "seed", *RUN_FLAGS) if asked[name] is not None}
+    others = {name: asked[name] for name in ("runs", "seed", "accompanied", *RUN_FLAGS) if asked[name] is not None}
     study = load_study(source, **others)
     if identity and study.identity != identity:  # it was begun with options that the file does not have
         study = load_study(source, **(begun_options(folder) | others))
@@ -83,8 +86,8 @@ def sweep(source: str | None, **asked: Any) -> None:
 
 def _verify(source: str | None, asked: dict[str, Any]) -> None:
     """Compare every file with what was signed for, and say what is damaged."""
-    from polhode.ensemble.store import damage_error
-    from polhode.ensemble.verify import verify_study
+    from polhode.ensemble.on_disk.store import damage_error
+    from polhode.ensemble.on_disk.verify import verify_study
 
     folder = asked["out"] or (Path(f"{Path(source).stem}-sweep") if source else None)
     if folder is None or asked["resume"] or asked["force"]:
@@ -103,7 +106,7 @@ def _verify(source: str | None, asked: dict[str, Any]) -> None:
 
 def _places(source: str | None, asked: dict[str, Any]) -> tuple[str, Path, str]:
     """The study file and the folder; a resumed study knows its file, and has an identity ("": not known)."""
-    from polhode.ensemble.store import begun
+    from polhode.ensemble.on_disk.store import begun
 
     folder, identity = asked["out"], ""
     if source is None:
@@ -171,7 +174,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
     found = summary(dataset)
     written = {"study": folder / NAMES["study"]}
     if asked["report"]:
-        from polhode.ensemble.seal import RESULTS, sign_results
+        from polhode.ensemble.on_disk.seal import RESULTS, sign_results
         from polhode.result.atomic_file import atomic_write, clear_parts
         from polhode.result.files import write_netcdf
         from polhode.show.page.study import write_study_report
@@ -191,6 +194,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
     facts |= {
         "status": json.loads(attrs["status"]), "failure_fraction": attrs["failure_fraction"],
         "failure_bounds": [attrs["failure_low"], attrs["failure_high"]], "measures": measures,
+        "verdicts": json.loads(attrs["verdicts"]), "accompanied": attrs["runs_accompanied"],
         "files": {name: str(path) for name, path in written.items()},
     }  # fmt: skip
     if asked["as_json"]:
@@ -199,6 +203,9 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
         click.echo(f"{facts['study']}: {attrs['runs_done']:,} runs in {facts['seconds']:.1f} s")
         for name, count in facts["status"].items():
             click.echo(f"  {name:14} {count:,}")
+        counts = ", ".join(f"{count:,} {name}" for name, count in facts["verdicts"].items())
+        worst = f", the largest {found['error_estimate_high'].item():.2g}" if facts["accompanied"] else ""
+        click.echo(f"  {'verdicts':14} {counts}; errors of {facts['accompanied']:,} runs were estimated{worst}")
         for why, count in Counter(json.loads(attrs["reasons"]).values()).most_common(REASONS):
             click.echo(f"    {count:,} × {why}")
         for name, (mean, error) in measures.items():

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.result.checks import EPS, FIXED_STEP_GOOD, GOOD_CAP, LOOSE_FACTOR
+from polhode.result.checks import LOOSE_FACTOR, condition_of, good_up_to
 
 KINDS = ("final", "max", "min", "mean", "settle")
 
-UNGRADED, GOOD, LOOSE, FAILED = 0, 1, 2, 3
-VERDICTS = {"ungraded": UNGRADED, "good": GOOD, "loose": LOOSE, "failed": FAILED}
+UNCHECKED, GOOD, LOOSE, FAILED = 0, 1, 2, 3
+VERDICTS = {"unchecked": UNCHECKED, "good": GOOD, "loose": LOOSE, "failed": FAILED}
 """The verdict of a run."""
 
 
@@ -79,18 +79,32 @@ def energy_drift(kinetic: np.ndarray, potential: np.ndarray) -> np.ndarray:
 
 
 def verdicts(
-    drift: np.ndarray | None, finished: np.ndarray, accepted: np.ndarray, tolerance: float | None
+    finished: np.ndarray, threshold: np.ndarray, error: np.ndarray, drift: np.ndarray | None = None
 ) -> np.ndarray:
-    """The verdict of each run, by the thresholds of `result.checks`; a run that broke off has failed."""
-    if drift is None:
-        return np.where(finished, UNGRADED, FAILED).astype(np.int8)
-    if tolerance is None:
-        good = np.full(len(drift), FIXED_STEP_GOOD)
-    else:
-        good = np.minimum(np.maximum(accepted, 1) * (tolerance + EPS), GOOD_CAP)
-    loose = LOOSE_FACTOR * good
-    graded = np.where(drift <= good, GOOD, np.where(drift <= loose, LOOSE, FAILED))
-    return np.where(finished, graded, FAILED).astype(np.int8)
+    """The verdict of each run, as `result.checks` forms it; a run that broke off has failed.
+
+    finished   (n,)  whether each run came to its end
+    threshold  (n,)  the largest error of a good run
+    error      (n,)  the estimated error; NaN: not estimated, the run is unchecked
+    drift      (n,)  of the energy, which can only lower a verdict
+    """
+    unknown = np.isnan(error)
+    found = np.where(unknown, UNCHECKED, _graded(np.where(unknown, 0.0, error), threshold))
+    if drift is not None:
+        worse = _graded(drift, threshold)
+        found = np.where(worse > GOOD, np.maximum(found, worse), found)
+    return np.where(finished, found, FAILED).astype(np.int8)
+
+
+def _graded(value: np.ndarray, threshold: np.ndarray) -> np.ndarray:
+    return np.where(value <= threshold, GOOD, np.where(value <= LOOSE_FACTOR * threshold, LOOSE, FAILED))
+
+
+def thresholds(v: np.ndarray, accepted: np.ndarray, tolerance: float | None, accuracy: float | None) -> np.ndarray:
+    """The largest error of a good run, of each of n runs: v (n, T, nv), their steps (n,)."""
+    with np.errstate(all="ignore"):
+        fastest = np.nanmax(abs(v), axis=(1, 2), initial=0.0)
+    return np.broadcast_to(good_up_to(tolerance, accepted, condition_of(fastest), accuracy), len(accepted))
 
 
 def named(measures: Mapping[str, Measure], series: Mapping[str, np.ndarray], time: np.ndarray) -> dict[str, np.ndarray]:

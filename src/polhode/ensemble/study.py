@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import polhode
+from polhode.ensemble.companions import SHARE, check_share
 from polhode.ensemble.distributions import Distribution, Grid, distribution
 from polhode.ensemble.measures import Measure
 from polhode.ensemble.option_table import ONE_RUN, STUDY_RUN_OPTIONS
@@ -55,6 +56,8 @@ class Study:
     stop       by name, what ends a run before its time
     measures   by name, numbers of each run
     keep       what of the state is kept: "q", "v", "q.hinge", …
+    accompanied  the share of runs, drawn by the seed, whose error is estimated by a companion run; all others are
+               unchecked
     text       of the study's file, `source`;  model_text: of the model's
     run_options  of each run, a RunOptions; or its options as keywords, where `times` are its `samples`
     """
@@ -74,6 +77,7 @@ class Study:
     stop: Mapping[str, Stop] = field(default_factory=dict)
     measures: Mapping[str, Measure] = field(default_factory=dict)
     keep: tuple[str, ...] = ("q", "v")
+    accompanied: float = SHARE
     text: str = ""
     model_text: str = ""
     source: str = ""
@@ -100,6 +104,7 @@ class Study:
         for key, own in known.items():
             default = own.default_factory() if callable(own.default_factory) else own.default
             object.__setattr__(self, key, given.get(key, default))
+        object.__setattr__(self, "accompanied", check_share(self.accompanied))
 
     duration = property(lambda study: study.run_options.duration)
     step = property(lambda study: study.run_options.step)
@@ -118,7 +123,9 @@ class Study:
     @property
     def description(self) -> dict[str, Any]:
         """What the study is, as plain data: two of the same description are the same study."""
-        found: dict[str, Any] = {name: getattr(self, name) for name in ("name", "runs", "seed", "design")}
+        found: dict[str, Any] = {
+            name: getattr(self, name) for name in ("name", "runs", "seed", "design", "accompanied")
+        }
         found["keep"] = list(self.keep)
         found |= described_options(self.run_options)
         if self.run_options.events:
@@ -154,6 +161,7 @@ class StudyKeywords(BatchKeywords, total=False):
     stop: Mapping[str, Stop]
     measures: Mapping[str, Measure]
     keep: Sequence[str]
+    accompanied: float
 
 
 STUDY_DEFAULTS: dict[str, Any] = {

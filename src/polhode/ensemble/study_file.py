@@ -34,7 +34,10 @@ from polhode.formats.load import load
 from polhode.simulation.inputs import PD
 
 KINDS_OF_OPTIONS = {name: flag.kind for name, flag in RUN_FLAGS.items()}
-NUMBERS = ("runs", "seed", *(name for name, kind in KINDS_OF_OPTIONS.items() if kind in ("seconds", "number", "whole")))
+NUMBERS = (
+    "runs", "seed", "accompanied",
+    *(name for name, kind in KINDS_OF_OPTIONS.items() if kind in ("seconds", "number", "whole")),
+)  # fmt: skip
 WORDS = ("study", "model", "design", *(name for name, kind in KINDS_OF_OPTIONS.items() if kind == "text"))
 SWITCHES, PAIRS = (
     tuple(name for name, kind in KINDS_OF_OPTIONS.items() if kind == wanted) for wanted in ("switch", "pair")

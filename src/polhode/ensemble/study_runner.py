@@ -14,13 +14,15 @@ import numpy as np
 
 from polhode.check.given_start import start_of
 from polhode.ensemble.check_names import check_study_names
-from polhode.ensemble.measures import VERDICTS, energy_drift, named, verdicts
+from polhode.ensemble.companions import accompanied, errors
+from polhode.ensemble.measures import VERDICTS, energy_drift, named, thresholds, verdicts
 from polhode.ensemble.parameter_values import ParameterValues
 from polhode.ensemble.parameters import START, StudyParameters, impossible
 from polhode.ensemble.study import STUDY_SAMPLES, Study, is_text, told
 from polhode.ensemble.study_options import check_batch
 from polhode.ensemble.user_functions import UserFunctions
 from polhode.errors import InputError, PolhodeError, message
+from polhode.result.checks import SHRUNK
 from polhode.result.symmetry import conserved
 from polhode.scalar import Vec
 from polhode.simulation import step_state
@@ -201,6 +203,8 @@ class StudyRunner:
         found["verdict"] = _codes("how good each run is", VERDICTS)
         found["end_time"] = _array(unit="s", note="the time that each run reached")
         found["steps"] = _array(unit="1", note="steps taken")
+        note = "estimated error of each run, in parts of 1 + the largest value so far; NaN: not accompanied"
+        found["error_estimate"] = _array(unit="1", note=note)
         if self._stops:
             note = "which of the stops ended the run; -1: none"
             found["event"] = StudyArray((), (), "i1", {"long_name": note, "stops": self._stops})
@@ -247,8 +251,22 @@ class StudyRunner:
             refused[k] = "the start violates the constraints"
         bad = sorted({**refused, **skipped})
         numbers[bad] = self._harmless
-        block = (batch or self.batch).run(*self._given(numbers), self.timing, threads)
+        given, batch = self._given(numbers), batch or self.batch
+        block = batch.run(*given, self.timing, threads)
         found = self._arrays(block, values)
+        error, drift = np.full(len(values), np.nan), found.get("energy_drift")
+        chosen = np.setdiff1d(accompanied(self.study.seed, self.study.accompanied, first, last), bad)
+        if len(chosen):
+            second = batch.run(*(x[chosen] for x in given), self.timing.companion(), threads)
+            error[chosen] = errors(self.model, BatchSamples(*(x[chosen] for x in block)), second)
+            if drift is not None:
+                shrinks = self._energy_drift(second) <= SHRUNK * drift[chosen]
+                drift = drift.copy()
+                drift[chosen[shrinks]] = 0.0  # it comes from the steps, whose error is judged by itself
+        options = self.scenario.options
+        good = thresholds(block.v, block.accepted, None if options.fixed else options.tolerance, options.accuracy)
+        found["error_estimate"] = error
+        found["verdict"] = verdicts(found["status"] <= STATUS["stopped"], good, error, drift)
         found["status"][bad], found["verdict"][bad] = STATUS["refused"], VERDICTS["failed"]
         found["status"][sorted(skipped)] = STATUS["quarantined"]
         for name, array in self.arrays.items():
@@ -289,6 +307,11 @@ class StudyRunner:
             q, v = self.batch.moved(q, v, p)
         return q, v, p
 
+    def _energy_drift(self, block: BatchSamples) -> np.ndarray:
+        """The drift of the energy of each run, of its scale."""
+        places = [self.batch.outputs.index(name) for name in ("kinetic_energy", "potential_energy")]
+        return energy_drift(*(block.outputs[:, :, k] for k in places))
+
     def _arrays(self, block: BatchSamples, values: np.ndarray) -> dict[str, np.ndarray]:
         study, names = self.study, self.parameters.starts
         found: dict[str, np.ndarray] = {"sample": values, "q_end": block.q_end, "v_end": block.v_end}
@@ -307,11 +330,8 @@ class StudyRunner:
         found["status"], found["end_time"], found["steps"] = status, block.end, block.accepted
         if self._stops:
             found["event"] = block.event.astype(np.int8)
-        drift = None
         if self._conserves:
-            found["energy_drift"] = drift = energy_drift(series["kinetic_energy"], series["potential_energy"])
-        tolerance = None if self.batch.fixed else self.scenario.options.tolerance
-        found["verdict"] = verdicts(drift, status <= STATUS["stopped"], block.accepted, tolerance)
+            found["energy_drift"] = self._energy_drift(block)
         return found
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from polhode.ensemble.store import open_study
+from polhode.ensemble.measures import VERDICTS
+from polhode.ensemble.on_disk.store import open_study
 from polhode.ensemble.study_runner import STATUS
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ PASSES = 16
 SURE = 1.959963984540054
 """Standard deviations to each side that hold 95 % of a normal distribution."""
 
-PLAIN = ("end_time", "energy_drift")
+PLAIN = ("end_time", "energy_drift", "error_estimate")
 """Numbers of every run that are summed up beside its measures."""
 
 
@@ -76,7 +77,8 @@ def summary(study: "xr.Dataset | str | Path", quantiles: tuple[float, ...] = QUA
     q, v, outputs      X_mean, X_deviation, X_low, X_high, X_quantile over time
     measures           X_mean, X_deviation, X_error (of the mean, one standard deviation), X_low, X_high, X_quantile
     convergence        X_so_far, X_so_far_error: the mean and its error after 2, 4, 8, … runs
-    attrs              failure_fraction with its bounds (Wilson, 95 %), counts by status, reasons
+    attrs              failure_fraction with its bounds (Wilson, 95 %), counts by status and by verdict, the number of
+                       runs whose error was estimated (runs_accompanied), reasons
     """
     import xarray as xr
 
@@ -132,8 +134,20 @@ def _failures(data: "xr.Dataset") -> dict[str, Any]:
     by = {name: int(counts[code]) for name, code in STATUS.items() if counts[code]}
     return {
         "runs_done": done, "runs_failed": failed, "failure_fraction": failed / done if done else math.nan,
-        "failure_low": low, "failure_high": high, "status": json.dumps(by),
+        "failure_low": low, "failure_high": high, "status": json.dumps(by), **_verdicts(data),
     }  # fmt: skip
+
+
+def _verdicts(data: "xr.Dataset") -> dict[str, Any]:
+    """How good the runs are, and of how many the error was estimated; nothing for a study of an older version."""
+    if "error_estimate" not in data:
+        return {"verdicts": "{}", "runs_accompanied": 0}
+    counts, known = np.zeros(len(VERDICTS), dtype=int), 0
+    for verdict, error in zip(_parts(data["verdict"]), _parts(data["error_estimate"]), strict=True):
+        counts += np.bincount(verdict.astype(int), minlength=len(counts))
+        known += int(np.sum(~np.isnan(error)))
+    by = {name: int(counts[code]) for name, code in VERDICTS.items() if counts[code]}
+    return {"verdicts": json.dumps(by), "runs_accompanied": known}
 
 
 def _points(runs: int) -> list[int]:

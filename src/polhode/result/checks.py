@@ -19,7 +19,7 @@ from polhode.model import Model, plain
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.labels import coordinate_names, coordinate_units
 from polhode.result.symmetry import AXES, Conserved
-from polhode.result.verdict import FAILED, GOOD, LOOSE, NOTE, UNCHECKED, Check, Grade, overall
+from polhode.result.verdict import ERROR, FAILED, GOOD, LOOSE, NOTE, UNCHECKED, Check, Grade, overall
 from polhode.scalar import UNIT_TOLERANCE, Array
 
 GOOD_CAP, LOOSE_FACTOR = 1e-4, 100.0
@@ -109,6 +109,7 @@ def grade(
     accuracy: float | None = None,
     companion: Callable[[], Any] | None = None,
     unchecked: str = "",
+    further: Sequence[Check] = (),
 ) -> Grade:
     """The grade of a run.
 
@@ -123,12 +124,13 @@ def grade(
     accuracy   the threshold for good; None: as above for controlled steps, FIXED_STEP_GOOD for equal ones
     companion  gives the companion run, as `run`: a drift that shrinks with its steps is no fault of its own
     unchecked  why there is no estimate
+    further    checks that were made elsewhere
     """
     kept = conserved or Conserved()
     ranges, samples = _ranges(run, kept)
     accepted = steps.accepted if steps else max(samples - 1, 1)
     if condition is None:
-        condition = 1 + 1 / max(ranges["v"].size, SLOWEST) if "v" in ranges else 1.0
+        condition = condition_of(ranges["v"].size) if "v" in ranges else 1.0
     bound = _Bound(tolerance, max(accepted, 1), condition if condition >= 1 else 1.0, accuracy)
     drifts = _drift_checks(ranges, kept, bound)
     if companion and error and error.whole and any(check.verdict in (LOOSE, FAILED) for check in drifts):
@@ -140,6 +142,7 @@ def grade(
         *drifts,
         *(bound.check(f"residual, {name}", *_worst(r), r.note) for name, r in (residuals or {}).items()),
         *_norm_checks(ranges, bound),
+        *further,
         *_step_notes(steps),
         *_limit_notes(ranges, model),
     ]
@@ -149,7 +152,7 @@ def grade(
 
 def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str) -> list[Check]:
     """The estimated error against the bounds; where samples are without an estimate, a line that says so."""
-    name, unit = "error of the motion", "of 1 + the largest value so far"
+    name, unit = ERROR, "of 1 + the largest value so far"
     if error is None:
         return [Check(name, None, bound.good, None, unit, UNCHECKED, f"not estimated: {unchecked or 'verify=False'}")]
     found = bound.check(name, error.worst, unit, f"by a companion run, {error.how}")
@@ -175,6 +178,23 @@ def _explained(check: Check, other: Check) -> Check:
     return replace(check, verdict=GOOD, note=f"{note}; {check.note}")
 
 
+def condition_of(fastest: Any) -> Any:
+    """How much a motion of this largest speed magnifies errors: the tolerance is absolute too; also of arrays."""
+    return 1 + 1 / np.maximum(fastest, SLOWEST)
+
+
+def good_up_to(tolerance: float | None, steps: Any, condition: Any, accuracy: float | None = None) -> Any:
+    """The largest error of a good run, in parts of its scale; steps, condition: numbers, or arrays of many runs.
+
+    tolerance  None: equal steps
+    """
+    if accuracy is not None:
+        return accuracy
+    if tolerance is None:
+        return FIXED_STEP_GOOD
+    return np.minimum(condition * np.maximum(steps, 1) * (tolerance + EPS), GOOD_CAP)
+
+
 @dataclass(frozen=True)
 class _Bound:
     """How far a run of this tolerance, number of steps and condition may drift."""
@@ -187,11 +207,7 @@ class _Bound:
     @property
     def good(self) -> float:
         """The largest error of a good run, in parts of its scale."""
-        if self.accuracy is not None:
-            return self.accuracy
-        if self.tolerance is None:
-            return FIXED_STEP_GOOD
-        return min(self.condition * self.steps * (self.tolerance + EPS), GOOD_CAP)
+        return float(good_up_to(self.tolerance, self.steps, self.condition, self.accuracy))
 
     def check(
         self, name: str, value: float, unit: str, note: str = "", rounding: float = 0.0, cap: float = 1.0

@@ -69,8 +69,10 @@ def _energy_reasons(model: Model, driven: Collection[str], varied: Collection[st
     for force in model.forces:
         if force_numbers(force, numbers).other_part() is not None:
             words.setdefault(force.changes_energy, []).append(force.name)
-    moving = [c.name for c in model.constraints if c.kind.may_move(constraint_numbers(c, numbers))]
-    words["given motions"] = moving
+    sizes = model.nq, model.nv
+    words["given motions"] = [
+        c.name for c in model.constraints if c.kind.does_work(constraint_numbers(c, numbers), *sizes)
+    ]
     return [
         f"{kind} at {', '.join(names[:3])}{', …' if len(names) > 3 else ''}" for kind, names in words.items() if names
     ]

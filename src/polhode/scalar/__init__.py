@@ -57,6 +57,7 @@ from polhode.scalar.structured import (
     jacobian as jacobian,
     unless_valid as unless_valid,
 )
+from polhode.scalar.unknown import Unknown as Unknown, time_enters as time_enters
 from polhode.scalar.vector import (
     Vec as Vec,
     cross as cross,

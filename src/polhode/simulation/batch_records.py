@@ -1,6 +1,7 @@
 """Records of a batch of runs: its specification, its sample times, its samples."""
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -13,6 +14,12 @@ from polhode.model import Tree
 from polhode.scalar import Scalar, Vec
 from polhode.simulation.compiled_run import RunSpec
 from polhode.simulation.segments import step_numbers
+
+FLOOR = 1e-12
+"""Tolerances below which a hundredth of it drowns in rounding."""
+
+TIGHTER, LOOSER = 100.0, 10.0
+"""The tolerance of a run over that of its companion; below the FLOOR, the companion's over the run's."""
 
 Named = Callable[[Scalar, Vec, Vec, Mapping[str, Scalar]], Any]
 """A function of (t, q, v, numbers by name)"""
@@ -80,6 +87,15 @@ class SampleTimes:
     def end(self) -> float:
         """The time at which every run ends, s."""
         return float(self.times[-1])
+
+    def companion(self) -> "SampleTimes":
+        """The same samples by other steps, as those of a companion run; see `simulation/companion.py`."""
+        if not self.h:
+            tighter = self.tolerance >= FLOOR
+            return replace(self, tolerance=self.tolerance / TIGHTER if tighter else LOOSER * self.tolerance)
+        between = math.gcd(*(round(n) for n in self.counts))
+        many = 2 * between + 1
+        return replace(self, h=self.h * between / many, counts=np.round(self.counts / between) * many)
 
     def beginning(self, steps: float = 100.0) -> "SampleTimes":
         """The first so many steps, or with steps under control so many thousandths of the time."""

@@ -14,20 +14,15 @@ from polhode.integrate.methods import METHODS
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.result.error_estimate import Difference, ErrorEstimate
+from polhode.simulation.batch_records import FLOOR, TIGHTER
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 
-FLOOR = 1e-12
-"""Tolerances below which a hundredth of it drowns in rounding: another method is the companion."""
-
 LOOKS = 1618.0
 """The duration over the longest controlled step of a companion: not a multiple of that of the run, `scenario.LOOKS`."""
-
-TIGHTER = 100.0
-"""The tolerance of a run over that of its companion."""
 
 WORK = 1e10
 """Operations of a companion, counted as in `operations`, up to which a run is accompanied whole: a few seconds."""
@@ -37,6 +32,9 @@ STAGES = {"explicit": 12, "Lie group": 12, "structure-preserving": 60, "implicit
 
 IN_PYTHON = 300
 """How much slower a step is whose functions run in Python, about."""
+
+Checking = Callable[[float, float, int], None]
+"""Called with the part of a companion run that is done, the time reached and the steps taken."""
 
 Arrays = Mapping[str, np.ndarray]
 """Samples by name: time, q, v."""
@@ -132,9 +130,15 @@ class Companion:
         self.stepper = make(other) if self.count > 1 else None
         self.difference = Difference(scenario.model)
 
-    def estimates(self, parts: Iterable[Arrays], kept: list[Samples] | None = None) -> Iterator[np.ndarray]:
-        """The estimated errors of the samples that are accompanied, part by part; kept: gets the companion's."""
-        blocks, done = self._blocks(), 0
+    def estimates(
+        self, parts: Iterable[Arrays], kept: list[Samples] | None = None, checking: Checking | None = None
+    ) -> Iterator[np.ndarray]:
+        """The estimated errors of the samples that are accompanied, part by part.
+
+        kept      gets the companion's samples
+        checking  called as the companion goes on
+        """
+        blocks, done = self._blocks(checking), 0
         waiting: list[Samples] = []
         for part in parts:
             need = min(len(part["time"]), self.count - done)
@@ -159,12 +163,16 @@ class Companion:
         for block in self.make(self.scenario):
             yield {name: getattr(block, name) for name in ("time", "q", "v", "step_size")}
 
-    def _blocks(self) -> Iterator[Samples]:
+    def _blocks(self, checking: Checking | None = None) -> Iterator[Samples]:
         """Blocks of the companion's samples; Ctrl-C ends them."""
         if self.stepper is None:
             return
         try:
-            yield from self.stepper
+            for block in self.stepper:
+                if checking:
+                    t = self.stepper.position.t
+                    checking(t / self.scenario.duration, t, self.stepper.ending.accepted)
+                yield block
         except KeyboardInterrupt:
             self.why = "interrupted by its user"
 

@@ -46,6 +46,8 @@ class ConstraintKind:
     """Whether only a call of its function tells how many rows it has."""
     expressions_of: ClassVar[str] = ""
     """What the expressions of its `residual` in a file are of: "coordinates", or a "point"; "" where it has none."""
+    normal_row: ClassVar[str] = ""
+    """The row whose multiplier is the force of a contact that can only push, where it is one; "" where none is."""
     turns_about_axis: ClassVar[bool] = False
     """Whether two bodies turn about the z axis of its frames: drawings show it as two halves of a can."""
 
@@ -70,6 +72,10 @@ class ConstraintKind:
     def may_move(self, data: Data) -> bool:
         """Whether it may do work, since time enters it."""
         return any(map(callable, data.values()))
+
+    def does_work(self, data: Data, nq: int, nv: int) -> bool:
+        """Whether it may do work on a machine of nq coordinates and nv velocities."""
+        return self.may_move(data)
 
     def is_internal(self, data: Data) -> bool:
         """Whether its forces on the bodies of the machine cancel, moments included."""

@@ -4,12 +4,12 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from polhode.errors import CompileError, ModelError, message
+from polhode.errors import CompileError, ModelError, PolhodeError, message
 from polhode.model.constraints.base import ConstraintCondition, ConstraintKind, Data, as_vector, asked, counted
 from polhode.model.constraints.points import FUNCTION_UNIT
 from polhode.model.keys import Key
 from polhode.model.state import MachineState
-from polhode.scalar import Scalar, Vec
+from polhode.scalar import Scalar, Unknown, Vec, is_zero, time_enters
 
 
 class FunctionConstraint(ConstraintKind):
@@ -44,6 +44,16 @@ class FunctionConstraint(ConstraintKind):
     def multiplier_unit(self, row: str, data: Data, joint_units: Mapping[str, Sequence[str]]) -> str:
         """The function's own unit is not known."""
         return FUNCTION_UNIT
+
+    def does_work(self, data: Data, nq: int, nv: int) -> bool:
+        """Whether time enters the function; of velocities also whether they are held at others than zero (b ≠ 0)."""
+        q, v = Vec([Unknown() for _ in range(nq)]), Vec([Unknown() for _ in range(nv)])
+        try:
+            moves = any(map(time_enters, function_residual("", data, Unknown(of_time=True), q, v)))
+            at_rest = [] if data.get("holonomic", True) else function_residual("", data, 0.0, q, Vec([0.0] * nv))
+        except PolhodeError:  # told when it is compiled
+            return True
+        return moves or not all(map(is_zero, at_rest))
 
     def is_internal(self, data: Data) -> bool:
         """A function may hold the machine to the world."""

@@ -1,10 +1,11 @@
 """Eigenvalues against a parameter: the stability diagram of a bicycle, of a top, of a governor."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.analysis.stability_bands import Band, bands
 from polhode.errors import InputError, message
 from polhode.show.figure import COLOURS, new_figure, styled
 from polhode.show.plots.axes import INK, QUIET
@@ -12,11 +13,16 @@ from polhode.show.plots.axes import INK, QUIET
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-REAL_PART, OSCILLATING, STABLE = COLOURS[0], COLOURS[1], "#009e73"
+REAL_PART, OSCILLATING = COLOURS[0], COLOURS[1]
+SHADES = {"stable": ("#009e73", "#00654a"), "marginal": ("#e69f00", "#7a5400")}
+"""Colours of a band and of its words."""
+LABEL = 0.15
+"""The width that the end of a band takes in words, relative to the axis."""
 ZERO = 1e-6
 """An eigenvalue below this part of the largest is taken for zero: a steady motion nearby, neither stable nor not."""
 FLAT = 1e-7
-"""A real part below this part of the largest eigenvalue counts as zero."""
+"""A part of an eigenvalue below this part of the largest counts as zero, where the errors of eigenvalues are not known:
+two that are equal are found no better."""
 
 
 @styled
@@ -27,12 +33,15 @@ def eigenvalues(
     unit: str = "m/s",
     title: str = "Stability",
     limits: tuple[float, float] | None = None,
+    find: Callable[[float], Any] | None = None,
 ) -> "Figure":
-    """Real and imaginary parts of eigenvalues against a parameter; shaded where everything dies out.
+    """Real and imaginary parts of eigenvalues against a parameter; shaded where motions are stable, or marginal.
 
     parameter  (n,)  ascending
     found      n times: what `ph.linearize` returns, or an array of eigenvalues, 1/s
     limits     of the vertical axis, 1/s; None: all of it
+    find       what is found at any parameter between, as in `found`: ends of bands are located by it; else by a curve
+               through the samples
     """
     x, values = checked(parameter, found)
     paths = tracked(values)
@@ -53,22 +62,26 @@ def eigenvalues(
     axes.set(xlabel=f"{name} ({unit})", ylabel="eigenvalues λ (1/s)", xlim=(x[0], x[-1]))
     if limits is not None:
         axes.set_ylim(*limits)
-    for start, end in stable_ranges(x, values):
-        axes.axvspan(start, end, color=STABLE, alpha=0.13, linewidth=0, zorder=0.5)
-        _mark(axes, x, start, end, unit)
+    for band in stability_bands(parameter, found, find):
+        if band.stability in SHADES:
+            axes.axvspan(band.start, band.end, color=SHADES[band.stability][0], alpha=0.13, linewidth=0, zorder=0.5)
+            _mark(axes, x, band, unit)
     axes.legend(loc="upper left", bbox_to_anchor=(1.005, 1.03), borderaxespad=0.0)
     figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
     return figure
 
 
-def _mark(axes: Any, x: np.ndarray, start: float, end: float, unit: str) -> None:
-    """The word and the ends of a stable range."""
-    where = axes.get_xaxis_transform()
-    axes.text((start + end) / 2, 0.985, "stable", transform=where, ha="center", va="top", color="#00654a", fontsize=8.5)
-    for edge, side in ((start, "right"), (end, "left")):
+def _mark(axes: Any, x: np.ndarray, band: Band, unit: str) -> None:
+    """The word and the ends of a band."""
+    where, (shade, ink) = axes.get_xaxis_transform(), SHADES[band.stability]
+    middle = (band.start + band.end) / 2
+    axes.text(middle, 0.985, band.stability, transform=where, ha="center", va="top", color=ink, fontsize=8.5)
+    room = LABEL * (x[-1] - x[0])
+    for edge, side in ((band.start, "right"), (band.end, "left")):
         if x[0] < edge < x[-1]:
-            axes.axvline(edge, color=STABLE, linewidth=0.8, zorder=1)
-            axes.text(edge, 0.03, f" {edge:.2f} {unit} ", transform=where, ha=side, color="#00654a", fontsize=8)
+            side = "left" if edge - x[0] < room else "right" if x[-1] - edge < room else side
+            axes.axvline(edge, color=shade, linewidth=0.8, zorder=1)
+            axes.text(edge, 0.03, f" {edge:.2f} {unit} ", transform=where, ha=side, color=ink, fontsize=8)
 
 
 def _grown(inside: np.ndarray) -> np.ndarray:
@@ -114,21 +127,46 @@ def tracked(values: np.ndarray) -> np.ndarray:
     return found
 
 
-def stable_ranges(x: np.ndarray, values: np.ndarray) -> list[tuple[float, float]]:
-    """Where all real parts are below zero: (start, end) each; between samples by a cubic through four of them."""
-    paths = tracked(values).real
-    top = paths.max(axis=1)
-    found, start = [], float(x[0]) if top[0] < 0 else None
-    for i in range(1, len(x)):
-        if (top[i] < 0) != (top[i - 1] < 0):
-            grown = int(np.argmax(paths[i if top[i] >= 0 else i - 1]))  # the one that is unstable on its side
-            edge = _crossing(x, paths[:, grown] if paths[i, grown] * paths[i - 1, grown] <= 0 else top, i)
-            if start is None:
-                start = edge
-            else:
-                found.append((start, edge))
-                start = None
-    return [*found, (start, float(x[-1]))] if start is not None else found
+def stability_bands(
+    parameter: Sequence[float], found: Sequence[Any], find: Callable[[float], Any] | None = None
+) -> list[Band]:
+    """The bands in which motions are stable, marginal, unstable; arguments as those of `eigenvalues`."""
+    x, values = checked(parameter, found)
+    size, paths = float(abs(values).max()), tracked(values)
+    words = [_stability(one, size) for one in found]
+
+    def anywhere(at: float) -> str | None:
+        assert find is not None
+        try:
+            return _stability(find(at), size)
+        except InputError:  # no such motion there
+            return None
+
+    return bands(
+        x.tolist(), words, anywhere if find else None, lambda i: _edge(x, paths, i, "marginal" in words[i - 1 : i + 1])
+    )
+
+
+def _stability(one: Any, size: float) -> str:
+    """The stability of what `ph.linearize` returns; of eigenvalues alone to a part of their size."""
+    if hasattr(one, "stability"):
+        return str(one.stability)
+    values = np.asarray(one, dtype=complex).ravel()
+    real = values[abs(values) > ZERO * size].real
+    if np.any(real > FLAT * size):
+        return "unstable"
+    return "stable" if real.size and np.all(real < -FLAT * size) else "marginal"
+
+
+def _edge(x: np.ndarray, paths: np.ndarray, i: int, is_marginal: bool) -> float:
+    """Where a real part passes zero between the samples i − 1 and i; next to a marginal one, which stays at zero, the
+    square of an eigenvalue: a pair along one axis turns into one along the other. Else the middle."""
+    top = paths.real.max(axis=1)
+    grown = paths[:, int(np.argmax(paths[i if top[i] >= top[i - 1] else i - 1].real))]
+    for y in ((grown * grown).real,) if is_marginal else (grown.real, top):
+        if y[i] * y[i - 1] < 0:
+            return _crossing(x, y, i)
+    return float(x[i - 1] + x[i]) / 2
 
 
 def _crossing(x: np.ndarray, y: np.ndarray, i: int) -> float:

@@ -35,6 +35,9 @@ STAGES = {"explicit": 12, "Lie group": 12, "structure-preserving": 60, "implicit
 IN_PYTHON = 300
 """How much slower a step is whose functions run in Python, about."""
 
+Checking = Callable[[float, float, int], None]
+"""Called with the part of a companion run that is done, the time reached and the steps taken."""
+
 Arrays = Mapping[str, np.ndarray]
 """Samples by name: time, q, v."""
 
@@ -136,9 +139,15 @@ class Companion:
         self.stepper = make(other) if self.count > 1 else None
         self.difference = Difference(scenario.model)
 
-    def estimates(self, parts: Iterable[Arrays], kept: list[Samples] | None = None) -> Iterator[np.ndarray]:
-        """The estimated errors of the samples that are accompanied, part by part; kept: gets the companion's."""
-        blocks, done = self._blocks(), 0
+    def estimates(
+        self, parts: Iterable[Arrays], kept: list[Samples] | None = None, checking: Checking | None = None
+    ) -> Iterator[np.ndarray]:
+        """The estimated errors of the samples that are accompanied, part by part.
+
+        kept      gets the companion's samples
+        checking  called as the companion goes on
+        """
+        blocks, done = self._blocks(checking), 0
         waiting: list[Samples] = []
         for part in parts:
             need = min(len(part["time"]), self.count - done)
@@ -163,12 +172,16 @@ class Companion:
         for block in self.make(self.scenario):
             yield {name: getattr(block, name) for name in ("time", "q", "v", "step_size")}
 
-    def _blocks(self) -> Iterator[Samples]:
+    def _blocks(self, checking: Checking | None = None) -> Iterator[Samples]:
         """Blocks of the companion's samples; Ctrl-C ends them."""
         if self.stepper is None:
             return
         try:
-            yield from self.stepper
+            for block in self.stepper:
+                if checking:
+                    t = self.stepper.position.t
+                    checking(t / self.scenario.duration, t, self.stepper.ending.accepted)
+                yield block
         except KeyboardInterrupt:
             self.why = "interrupted by its user"
 

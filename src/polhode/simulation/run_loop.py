@@ -21,6 +21,7 @@ from polhode.simulation.event_location import EventHit, StepEvents, reset_state,
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
+from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
 """Seconds that compiled code may run between checks of the clock and for Ctrl-C: the longest wait after Ctrl-C."""
@@ -88,6 +89,8 @@ class RunLoop:
         self.events, self.policy = tuple(options.events), options.policy
         self.compiled = compiled or CompiledRun(spec_of(scenario), warn)
         self.driven = self.compiled.driven
+        self.watched = WatchedPath(self.compiled, warn) if self.driven.constrained and scenario.model.nv else None
+        """Looks for singular positions of constraints."""
         if scenario.unsplit and warn:
             warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=5)
         self.ending = Ending()
@@ -121,6 +124,8 @@ class RunLoop:
     def __iter__(self) -> Iterator[Samples]:
         """Blocks of samples from the position on; a new run begins with its start."""
         at = self.position
+        if self.watched:
+            self.watched.restore(at, self.ending)
         if not at.sample and not at.segment and at.packed is None:
             if self.compiled.spec.held:
                 self._ask(self.segments[0])
@@ -142,6 +147,9 @@ class RunLoop:
                 if not self.compiled.spec.fixed:
                     self._next = float(self.compiled.field(at.packed, "h"))
                 at.segment, at.packed, at.t = at.segment + 1, None, segment.end
+        if self.watched:
+            self.watched.path.close()
+            self.watched.note(at, self.ending)
 
     def start(self) -> Samples:
         """The first sample."""
@@ -199,7 +207,10 @@ class RunLoop:
 
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
         begin = time.perf_counter()
-        found = self.compiled.run(table, settings, self.position.level)
+        run = self.watched.run if self.watched else self.compiled.run
+        found = run(table, settings, self.position.level)
+        if self.watched:
+            self.watched.note(self.position, self.ending)
         self._rate = (len(table) - 1) / max(time.perf_counter() - begin, 1e-6)
         return found
 
@@ -420,6 +431,8 @@ class RunLoop:
             h, longest = (max(float(compiled.field(at.packed, name)), 1e-300) for name in ("h", "h0"))
             sizes = np.geomspace(h, max(h, longest), 40).tolist()
         blame = compiled.raised or compiled.blame(at.t, at.q, at.v, sizes, at.level)
+        if self.watched and (not blame or status == step_state.DEGENERATE):
+            blame = self.watched.blame(at, max(sizes))
         smallest = f"the step became too small ({step_state.SMALLEST:g} of the time): the motion cannot be followed on"
         finite = "the state is no longer finite, or beyond all bounds"
         self._failed(blame or (smallest if status == step_state.TOO_SMALL else finite))

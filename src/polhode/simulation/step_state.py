@@ -11,9 +11,9 @@ from polhode.integrate.adaptive import GROW, controlled
 from polhode.integrate.method import Machine, Method, MotionState
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
 
-GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED = 0.0, 1.0, 2.0, 3.0, 4.0
+GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED, DEGENERATE = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 """The status of a step state: in progress; its step became too small; a number is not finite; an event lies in its last
-step; stopped by Ctrl-C."""
+step; stopped by Ctrl-C; its constraints turn without bound."""
 
 SMALLEST = 1e-14
 """Smallest step relative to the time, about the rounding of the time: a smaller one would not advance it."""

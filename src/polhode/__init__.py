@@ -55,7 +55,7 @@ _NAMES = {
     "polhode.simulation.simulate": ["simulate"],
     "polhode.ensemble.distributions": ["Grid", "Listed", "LogUniform", "Normal", "Rotations", "Uniform"],
     "polhode.ensemble.measures": ["Measure"],
-    "polhode.ensemble.store": ["open_study"],
+    "polhode.ensemble.on_disk.store": ["open_study"],
     "polhode.ensemble.study": ["Stop", "Study"],
     "polhode.ensemble.study_runner": ["StudyRunner"],
     "polhode.ensemble.sweep": ["sweep"],

@@ -34,7 +34,7 @@ from polhode.ensemble.distributions import (
 from polhode.ensemble.measures import (
     Measure as Measure,
 )
-from polhode.ensemble.store import (
+from polhode.ensemble.on_disk.store import (
     open_study as open_study,
 )
 from polhode.ensemble.study import (

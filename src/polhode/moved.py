@@ -15,6 +15,7 @@ MOVED = {
     "polhode.assemble.single": "polhode.papers.single_body",
     "polhode.assemble.system": "polhode.system.system",
     "polhode.dynamics.chain": "polhode.papers.chain",
+    "polhode.ensemble.store": "polhode.ensemble.on_disk.store",
     "polhode.show.plot": "polhode.show.plots.kinds",
 }
 """Modules that examples or documents named, by their old address."""

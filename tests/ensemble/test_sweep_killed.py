@@ -10,7 +10,7 @@ import time
 import pytest
 
 import polhode as ph
-from polhode.ensemble.store import GROUP, RECEIPTS
+from polhode.ensemble.on_disk.store import GROUP, RECEIPTS
 from polhode.ensemble.study_file import load_study
 from receipts import everyone_once
 from study_cases import same

@@ -3,7 +3,7 @@
 import json
 
 import polhode as ph
-from polhode.ensemble.store import RECEIPTS
+from polhode.ensemble.on_disk.store import RECEIPTS
 from polhode.ensemble.study_runner import STATUS
 from study_cases import RUNS
 

@@ -53,7 +53,7 @@ def sweep(source: str | None, **asked: Any) -> None:
     resumed with --resume, and ends in the same bits; --resume also mends what was damaged, and --verify only looks.
     Exit code: 0; 2 for wrong input, and for damage; 3 if no run came to its end; 130 after Ctrl-C.
     """
-    from polhode.ensemble.store import begun_options
+    from polhode.ensemble.on_disk.store import begun_options
     from polhode.ensemble.study_file import load_study
     from polhode.ensemble.sweep import sweep as run_study
 
@@ -86,8 +86,8 @@ def sweep(source: str | None, **asked: Any) -> None:
 
 def _verify(source: str | None, asked: dict[str, Any]) -> None:
     """Compare every file with what was signed for, and say what is damaged."""
-    from polhode.ensemble.store import damage_error
-    from polhode.ensemble.verify import verify_study
+    from polhode.ensemble.on_disk.store import damage_error
+    from polhode.ensemble.on_disk.verify import verify_study
 
     folder = asked["out"] or (Path(f"{Path(source).stem}-sweep") if source else None)
     if folder is None or asked["resume"] or asked["force"]:
@@ -106,7 +106,7 @@ def _verify(source: str | None, asked: dict[str, Any]) -> None:
 
 def _places(source: str | None, asked: dict[str, Any]) -> tuple[str, Path, str]:
     """The study file and the folder; a resumed study knows its file, and has an identity ("": not known)."""
-    from polhode.ensemble.store import begun
+    from polhode.ensemble.on_disk.store import begun
 
     folder, identity = asked["out"], ""
     if source is None:
@@ -174,7 +174,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
     found = summary(dataset)
     written = {"study": folder / NAMES["study"]}
     if asked["report"]:
-        from polhode.ensemble.seal import RESULTS, sign_results
+        from polhode.ensemble.on_disk.seal import RESULTS, sign_results
         from polhode.result.atomic_file import atomic_write, clear_parts
         from polhode.result.files import write_netcdf
         from polhode.show.page.study import write_study_report

@@ -6,7 +6,7 @@ study             what is run, a value; `study_file` reads one from YAML, `check
 study_runner      a study made ready: any of its runs by number
 parameters        which numbers a study can name; `parameter_values` draws them (`distributions`, `design`)
 user_functions    outputs, stops and forces of a study, from expressions and user functions
-measures          single numbers of each run, and its verdict
-in_memory, store  the runs as a Dataset: in memory; on disk (`seal`: digests, `zarr_layout`, `zarr_reader`, `verify`)
+measures          single numbers of each run, and its verdict; `companions` estimate the errors of some
+in_memory         the runs as a Dataset in memory; `on_disk`: as a store of Zarr arrays, sealed by digests
 summary           means, quantiles and failures of all runs
 """

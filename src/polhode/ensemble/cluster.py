@@ -11,7 +11,7 @@ from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from polhode.ensemble.store import StudyStore
+from polhode.ensemble.on_disk.store import StudyStore
 from polhode.ensemble.study import Study
 from polhode.ensemble.study_runner import StudyRunner, failing_runs, runner_of
 from polhode.errors import InputError, PolhodeError, escaped, message

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from polhode.ensemble.measures import VERDICTS
-from polhode.ensemble.store import open_study
+from polhode.ensemble.on_disk.store import open_study
 from polhode.ensemble.study_runner import STATUS
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import numpy as np
 from polhode.ensemble.cluster import client_of, run_on_cluster
 from polhode.ensemble.devices import Device, device_named
 from polhode.ensemble.in_memory import joined
+from polhode.ensemble.on_disk.store import StudyStore, written
 from polhode.ensemble.option_table import ONE_RUN, STUDY_RUN_OPTIONS, SWEEP_OPTIONS
 from polhode.ensemble.progress import Lines, News, Progress
-from polhode.ensemble.store import StudyStore, written
 from polhode.ensemble.study import STUDY_DEFAULTS, Study, study as make_study
 from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner, failing_runs, runner_of
 from polhode.ensemble.sweep_options import SweepKeywords, SweepOptions

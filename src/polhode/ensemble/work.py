@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from polhode.ensemble.seal import MOST_RUNS
+from polhode.ensemble.on_disk.seal import MOST_RUNS
 from polhode.ensemble.study import STUDY_SAMPLES, Study
 from polhode.errors import InputError, message
 from polhode.simulation.option_table import DURATION

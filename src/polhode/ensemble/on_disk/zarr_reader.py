@@ -12,7 +12,7 @@ from typing import Any
 
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 
-from polhode.ensemble.seal import GROUP, Seal
+from polhode.ensemble.on_disk.seal import GROUP, Seal
 from polhode.errors import InputError, message
 from polhode.result.digests import Damaged, check_file, digest, pieces
 

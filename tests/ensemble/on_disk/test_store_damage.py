@@ -12,11 +12,11 @@ from click.testing import CliRunner
 
 import polhode as ph
 from polhode.cli import main
-from polhode.ensemble.seal import GROUP, RECEIPTS, RESULTS, SEAL, read_seal
-from polhode.ensemble.store import StudyStore
+from polhode.ensemble.on_disk.seal import GROUP, RECEIPTS, RESULTS, SEAL, read_seal
+from polhode.ensemble.on_disk.store import StudyStore
+from polhode.ensemble.on_disk.verify import verify_study
 from polhode.ensemble.study_file import load_study
 from polhode.ensemble.summary import summary
-from polhode.ensemble.verify import verify_study
 from polhode.result.digests import with_digest
 
 TEXT = """\
@@ -291,7 +291,7 @@ def test_only_arrays_of_our_kinds_are_decoded(copy):
         path = copy / GROUP / name / "zarr.json"
         path.write_text(path.read_text().replace(old, new))
         seal = read_seal(copy)
-        from polhode.ensemble.seal import make_seal, write_seal
+        from polhode.ensemble.on_disk.seal import make_seal, write_seal
 
         facts = {key: x for key, x in seal._asdict().items() if key != "files"}
         write_seal(copy, make_seal(copy / GROUP, facts))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from polhode.ensemble.seal import (
+from polhode.ensemble.on_disk.seal import (
     GROUP,
     RECEIPTS,
     SEAL,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from polhode import __version__
-from polhode.ensemble.seal import FORMAT
+from polhode.ensemble.on_disk.seal import FORMAT
 from polhode.ensemble.study_runner import StudyRunner
 from polhode.errors import InputError, message
 

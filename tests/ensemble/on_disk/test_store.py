@@ -10,7 +10,7 @@ import xarray as xr
 import zarr
 
 import polhode as ph
-from polhode.ensemble.store import GROUP, RECEIPTS, StudyStore
+from polhode.ensemble.on_disk.store import GROUP, RECEIPTS, StudyStore
 from polhode.ensemble.study_runner import STATUS
 from receipts import everyone_once
 from study_cases import OPTIONS, RUNS, same, samples, small

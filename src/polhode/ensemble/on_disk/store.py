@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.ensemble.option_table import RUN_FLAGS, STUDY_RUN_OPTIONS
-from polhode.ensemble.seal import (
+from polhode.ensemble.on_disk.seal import (
     BEGUN,
     FORMAT,
     GROUP,
@@ -47,8 +46,9 @@ from polhode.ensemble.seal import (
     write_seal,
     written_chunks,
 )
+from polhode.ensemble.on_disk.zarr_layout import fill, needed
+from polhode.ensemble.option_table import RUN_FLAGS, STUDY_RUN_OPTIONS
 from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner
-from polhode.ensemble.zarr_layout import fill, needed
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, escaped, message
 from polhode.kernel.work_threads import in_threads
 from polhode.result.atomic_file import FULL
@@ -222,7 +222,9 @@ class StudyStore:
             receipts, bad = read_receipts(self.folder, self.seal, verify=True)
         if bad and not gaps:
             raise damage_error(where, self.folder, bad)
-        reader = import_module("polhode.ensemble.zarr_reader")  # no plain import: its base is a class of optional Zarr
+        reader = import_module(
+            "polhode.ensemble.on_disk.zarr_reader"
+        )  # no plain import: its base is a class of optional Zarr
         store = reader.SealedStore(self.folder.resolve(), self.seal, receipts)
         try:
             found = xr.open_dataset(store, engine="zarr", consolidated=False, chunks=None, zarr_format=3)

@@ -13,10 +13,12 @@ import numpy as np
 from polhode.integrate.methods import METHODS
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
+from polhode.result.checks import GOOD_CAP
 from polhode.result.error_estimate import Difference, ErrorEstimate
 from polhode.simulation.batch_records import FLOOR, TIGHTER
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
+from polhode.simulation.run_options import TIGHTEST, RunOptions
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
@@ -62,12 +64,18 @@ def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
         found = replace(scenario, refined=True)
         sizes = [segment.h for segment in found.segments]
         return found, f"steps of {max(sizes):.3g} s"
+    other = replace(scenario, refined=True, looks=LOOKS)
     if options.tolerance >= FLOOR:
-        tolerance = options.tolerance / TIGHTER
-        other = replace(scenario, options=replace(options, tolerance=tolerance), looks=LOOKS)
-        return other, f"tolerance {tolerance:.3g}"
+        tolerance = tighter(options)
+        return replace(other, options=replace(options, tolerance=tolerance)), f"tolerance {tolerance:.3g}"
     method = other_method(scenario)
-    return replace(scenario, options=replace(options, method=method), looks=LOOKS), f"method {method}"
+    return replace(other, options=replace(options, method=method)), f"method {method}"
+
+
+def tighter(options: RunOptions) -> float:
+    """The tolerance of a companion: a hundredth of the run's, and of the error up to which it is good."""
+    good = GOOD_CAP if options.accuracy is None else options.accuracy
+    return max(min(options.tolerance, good) / TIGHTER, TIGHTEST)
 
 
 def operations(model: Model) -> float:
@@ -84,7 +92,8 @@ def counted_work(scenario: Scenario, other: Scenario, first: Stepper) -> float:
         steps = float(sum(segment.counts[-1] for segment in other.segments if len(segment.counts)))
     else:
         order = METHODS[scenario.method].order if scenario.method in METHODS else 5
-        steps = (ending.accepted + ending.rejected) * TIGHTER ** (1 / order)
+        tightened = options.tolerance / other.options.tolerance
+        steps = (ending.accepted + ending.rejected) * tightened ** (1 / order)
     slow = IN_PYTHON if isinstance(first, RunLoop) and first.compiled.in_python else 1
     return steps * STAGES[family] * slow * operations(scenario.model)
 

@@ -24,6 +24,7 @@ from polhode.simulation.segments import (
     controlled_segments,
     equal_segments,
     refined,
+    unaligned,
 )
 from polhode.simulation.step_state import LONGEST
 from polhode.simulation.switching import Switching, user_functions
@@ -43,7 +44,8 @@ class Scenario:
     tau      the inputs, as in `simulate`
     options  with the duration and the method of this run
     moved    rows of constraints that the given start violated, and by how much, where it was moved
-    refined  whether equal steps are shorter than asked for, as those of a companion run
+    refined  whether steps are those of a companion run: equal ones shorter than asked for, controlled ones with further
+             ends
     looks    a controlled step is at most the duration over this, where something within a step could be missed
     """
 
@@ -131,7 +133,8 @@ class Scenario:
         times, step = self.options.times, self.options.step
         held = breaks(self.tau, self.duration) if self.held else NONE
         if step is None:
-            return controlled_segments(self.duration, times, held, self.knots)
+            knots = unaligned(self.duration, times, held, self.knots) if self.refined else self.knots
+            return controlled_segments(self.duration, times, held, knots)
         check_period(self.tau, step)
         inner = NONE if self.unsplit else self.knots
         if not method_named(self.method).start:

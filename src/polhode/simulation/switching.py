@@ -106,11 +106,12 @@ def traced(model: Model, name: str, function: Callable[[Scalar, Vec, Vec], Any])
             op, args, _ = builder.nodes[k]
             if k not in needed or op not in BRANCHES:
                 continue
-            compared = op in ("less", "less_equal")
-            g = builder.apply("sub", *args) if compared else args[0]
+            g = builder.apply("sub", *args) if op in ("less", "less_equal") else args[0]
+            kind, operands, _ = builder.nodes[g]
+            g = operands[0] if kind == "neg" else g
             what = _dependence(builder.nodes)[g] if g >= len(on) else on[g]
             if what:
-                key = tuple(sorted(args)) if compared else args[:1]
+                key = tuple(sorted(operands)) if kind == "sub" else (g,)
                 found["times" if what == TIME else "states"].setdefault(key, Symbol(builder, g))
         return {"values": values, **{part: Vec(each.values()) for part, each in found.items()}}
 

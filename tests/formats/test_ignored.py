@@ -40,7 +40,8 @@ def urdf(joint="", more="", links="", **options):
     inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     text = (
         f'<robot name="r"><link name="base">{links}</link><link name="arm">{inertial}{links}</link>{more}'
-        f'<joint name="j" type="revolute"><parent link="base"/><child link="arm"/><limit lower="-1" upper="1"/>{joint}</joint></robot>'
+        '<joint name="j" type="revolute"><parent link="base"/><child link="arm"/><limit lower="-1" upper="1"/>'
+        f"{joint}</joint></robot>"
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ph.PolhodeWarning)

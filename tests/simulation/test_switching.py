@@ -129,7 +129,7 @@ def test_a_jerk_of_a_moving_constraint_is_felt():
 
 
 def switching(tau, duration=10.0):
-    return Switching(CART, list(user_functions(CART, tau, DEFAULT_POLICY)), np.zeros(1), np.zeros(1), duration)
+    return Switching(list(user_functions(CART, tau, DEFAULT_POLICY)), np.zeros(1), np.zeros(1), duration)
 
 
 def test_conditions_of_time_are_solved_and_those_of_the_state_are_not():

@@ -19,7 +19,7 @@ from polhode.model import Model, plain
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.labels import coordinate_names, coordinate_units
 from polhode.result.symmetry import AXES, Conserved
-from polhode.result.verdict import FAILED, GOOD, LOOSE, NOTE, UNCHECKED, Check, Grade, overall
+from polhode.result.verdict import ERROR, FAILED, GOOD, LOOSE, NOTE, UNCHECKED, Check, Grade, overall
 from polhode.scalar import UNIT_TOLERANCE, Array
 
 GOOD_CAP, LOOSE_FACTOR = 1e-4, 100.0
@@ -152,7 +152,7 @@ def grade(
 
 def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str) -> list[Check]:
     """The estimated error against the bounds; where samples are without an estimate, a line that says so."""
-    name, unit = "error of the motion", "of 1 + the largest value so far"
+    name, unit = ERROR, "of 1 + the largest value so far"
     if error is None:
         return [Check(name, None, bound.good, None, unit, UNCHECKED, f"not estimated: {unchecked or 'verify=False'}")]
     found = bound.check(name, error.worst, unit, f"by a companion run, {error.how}")

@@ -25,6 +25,12 @@ SENTENCES = {
 ERROR = "error of the motion"
 """The name of the check of a run's estimated error."""
 
+IGNORED = "ignored"
+"""The name of notes on what the file of a model has that would change the motion."""
+
+LEFT_OUT = " It leaves out what its file has and would change the motion."
+"""What is said beside the verdict of a run with such notes."""
+
 WIDTH = 80
 """Width of the text of a grade, in characters."""
 
@@ -71,12 +77,13 @@ class Grade:
     @property
     def sentence(self) -> str:
         """The verdict in a sentence or two, as "This run failed. It is good until t = 3.2 s."."""
-        first = SENTENCES.get(self.verdict, f"This run is {self.verdict}.")
-        if not self.until:
-            return first
-        if self.verdict == UNCHECKED:
-            return f"{first.removesuffix('.')} after t = {self.good_until:.6g} s."
-        return f"{first} It {'is' if self.until.startswith('good') else 'was'} {self.until}."
+        found = SENTENCES.get(self.verdict, f"This run is {self.verdict}.")
+        if self.until and self.verdict == UNCHECKED:
+            found = f"{found.removesuffix('.')} after t = {self.good_until:.6g} s."
+        elif self.until:
+            found += f" It {'is' if self.until.startswith('good') else 'was'} {self.until}."
+        left_out = any(check.name == IGNORED for check in self.checks)
+        return found + LEFT_OUT * left_out
 
     def with_notes(self, name: str, notes: Sequence[str]) -> "Grade":
         """The grade with further lines of one name that judge nothing."""
@@ -92,7 +99,7 @@ class Grade:
         rows = self.rows()
         heads = list(rows[0])[:-1] if rows else []
         widths = [max(len(head), *(len(row[head]) for row in rows)) for head in heads]
-        table = [heads, *([row[head] for head in heads] for row in rows)]
+        table = [heads, *([row[head] for head in heads] for row in rows if set(list(row.values())[1:-1]) != {"-"})]
         lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in table]
         notes = [f"{row['check']}: {row['note']}" for row in rows if row["note"]]
         return "\n".join([self.sentence, "", *lines, "", *map(_wrapped, [*notes, self.basis])])

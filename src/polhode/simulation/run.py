@@ -18,7 +18,7 @@ from polhode.result.checks import Residual, Steps, grade
 from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
-from polhode.result.verdict import Check, Grade
+from polhode.result.verdict import IGNORED, Check, Grade
 from polhode.simulation.by_form.form_run import FormRun
 from polhode.simulation.companion import Companion
 from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
@@ -177,7 +177,13 @@ class Run:
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
             ending.status, ending.reason, self.options.accuracy, companion, unchecked, self._constraint_checks(),
         )  # fmt: skip
-        return found.with_notes("corners and jumps", self.scenario.notes())
+        return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
+
+    @property
+    def ignored(self) -> list[str]:
+        """What the file of the model has that would change the motion: see `Model.ignored`."""
+        end = "; none was given" if self.scenario.tau is None else ""
+        return [f"{text}{end if text.startswith('actuators') else ''}" for text in self.model.ignored]
 
     def _constraint_checks(self) -> list[Check]:
         """Lines of the grade about singular positions, and about contacts that would have to pull."""
@@ -215,6 +221,7 @@ class Run:
                 "steps_refused": ending.rejected,
                 "form": self.options.form,
                 "model_yaml": kept_text(self.model),
+                **({"ignored": json.dumps(self.ignored)} if self.model.ignored else {}),
                 **self._constraint_facts,
             },
         )

@@ -96,14 +96,13 @@ class Scenario:
         key = id(self.model), id(self.tau), self.duration
         if key not in self._known:
             functions = list(user_functions(self.model, self.tau, self.options.policy))
-            self._known[key] = Switching(self.model, functions, self.q, self.v, self.duration)
+            self._known[key] = Switching(functions, self.q, self.v, self.duration)
         return self._known[key]
 
     @property
     def longest(self) -> float:
         """The longest controlled step, s: what comes and goes within one step would be missed."""
-        switching = self.switching
-        bounded = self.options.events or switching.explicit or switching.opaque or switching.surfaces
+        bounded = self.options.events or self.switching.is_bounded
         return self.duration / self.looks if bounded else LONGEST
 
     @cached_property

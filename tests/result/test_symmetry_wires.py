@@ -19,7 +19,12 @@ def bead(wire, **more):
 
 
 def corner(t, q):
-    """Down at 45°, then level: two straight pieces."""
+    """Down at 45°, then level: two straight pieces, |x| written so that no condition tells of the corner."""
+    return q[1] - (ph.sqrt(q[0] * q[0]) - q[0]) / 2
+
+
+def told_corner(t, q):
+    """The same, with a condition."""
     return q[1] - ph.maximum(-q[0], 0.0)
 
 
@@ -38,6 +43,13 @@ def test_a_bead_that_loses_its_energy_at_a_corner_is_not_good(options):
     assert drift.value > 0.1
 
 
+def test_a_bead_ends_at_a_corner_that_a_condition_tells_of():
+    run = ph.simulate(bead(told_corner), [-1.0, 1.0], duration=0.9)
+    assert run.attrs["status"] == run.attrs["verdict"] == "failed"
+    assert run["q"].values[-1] == pytest.approx([0.0, 0.0], abs=1e-6)
+    assert run["total_energy"].values[-1] == pytest.approx(run["total_energy"].values[0], rel=1e-9)
+
+
 def test_a_bead_in_a_bowl_is_good_by_its_energy_too():
     run = ph.simulate(bead(bowl), [-1.0, 1.0], duration=2.0)
     assert run.attrs["verdict"] == "good"
@@ -53,6 +65,7 @@ KNIFE, BELT = (lambda t, q, v: v[0] * ph.sin(q[1]) - v[1]), (lambda t, q, v: v[0
     ("stays", "wire", "more"),
     [
         (True, corner, {}),
+        (True, told_corner, {}),
         (True, bowl, {}),
         (True, lambda t, q: [q[0] - 1, ph.where(q[1] > 0, q[1], 2 * q[1])], {}),
         (False, lambda t, q: q[1] - math.pi * t, {}),

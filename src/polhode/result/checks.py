@@ -109,6 +109,7 @@ def grade(
     accuracy: float | None = None,
     companion: Callable[[], Any] | None = None,
     unchecked: str = "",
+    further: Mapping[str, ErrorEstimate] | None = None,
 ) -> Grade:
     """The grade of a run.
 
@@ -123,6 +124,7 @@ def grade(
     accuracy   the threshold for good; None: as above for controlled steps, FIXED_STEP_GOOD for equal ones
     companion  gives the companion run, as `run`: a drift that shrinks with its steps is no fault of its own
     unchecked  why there is no estimate
+    further    estimated errors of what else the run gives, by name
     """
     kept = conserved or Conserved()
     ranges, samples = _ranges(run, kept)
@@ -137,6 +139,7 @@ def grade(
     checks = [
         *_end_checks(ranges, status, reason),
         *_error_checks(error, bound, unchecked),
+        *(check for name, x in (further or {}).items() for check in _error_checks(x, bound, unchecked, name)),
         *drifts,
         *(bound.check(f"residual, {name}", *_worst(r), r.note) for name, r in (residuals or {}).items()),
         *_norm_checks(ranges, bound),
@@ -147,9 +150,9 @@ def grade(
     return Grade(overall(checks), tuple(checks), bound.basis(), until)
 
 
-def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str) -> list[Check]:
+def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str, of: str = "motion") -> list[Check]:
     """The estimated error against the bounds; where samples are without an estimate, a line that says so."""
-    name, unit = "error of the motion", "of 1 + the largest value so far"
+    name, unit = f"error of the {of}", "of 1 + the largest value so far"
     if error is None:
         return [Check(name, None, bound.good, None, unit, UNCHECKED, f"not estimated: {unchecked or 'verify=False'}")]
     found = bound.check(name, error.worst, unit, f"by a companion run, {error.how}")

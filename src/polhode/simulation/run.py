@@ -18,7 +18,7 @@ from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import Grade
 from polhode.simulation.by_form.form_run import FormRun
-from polhode.simulation.companion import FACTOR, Arrays, Companion
+from polhode.simulation.companion import FACTOR, Companion
 from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.observer import Observer

@@ -178,3 +178,38 @@ def test_every_kind_of_joint_may_close_a_loop_that_is_closed_already():
     assert found.rank == 6
     assert {f"hinge.{row}" for row in ("x", "y", "z", "turn x", "turn y")} <= set(found.redundant)
     assert found.determined == ("weld.turn z",)
+
+
+@pytest.mark.parametrize("windows", [1, 2, 3])
+def test_a_singular_position_is_told_with_its_rank_and_that_of_its_neighbourhood(windows):
+    """Rods in one line: each loop has lost the row along it."""
+    model = ph.load(f"n-four-bar-{windows}")
+    found = ph.diagnose(model, np.zeros(model.nv), np.zeros(model.nv))
+    assert (found.rank, found.nearby, found.freedoms) == (windows, 2 * windows, windows + 1)
+    assert found.lost == tuple(f"loop{k}.x" for k in range(windows))
+    assert not set(found.lost) & {*found.idle, *found.redundant, *found.determined}
+    assert found.weakest < 1e-12
+    assert f"a singular position: rank {windows} here, {2 * windows} in the neighbourhood" in str(found)
+
+
+@pytest.mark.parametrize("name", ["four-bar", "bricard", "n-four-bar", "rolling-disk", "chaplygin-sleigh"])
+def test_a_regular_position_has_the_rank_of_its_neighbourhood(name):
+    found = ph.diagnose(ph.load(name))
+    assert (found.nearby, found.lost) == (found.rank, ())
+    assert "singular position" not in str(found)
+
+
+def test_a_slider_crank_of_equal_lengths_is_singular_where_it_folds():
+    """r = l: with the crank across the guide the slider is on its axis, and the rod may turn with the crank."""
+    rod = {"mass": 1.0, "inertia": (0.01, 0.1, 0.1), "center": (0.5, 0, 0)}
+    bodies = [ph.Body("crank", **rod), ph.Body("rod", **rod), ph.Body("slider", 1.0, (0.1, 0.1, 0.1))]
+    joints = [
+        ph.Joint("crank", "revolute", "world", "crank", axis=(0, 0, 1)),
+        ph.Joint("elbow", "revolute", "crank", "rod", axis=(0, 0, 1), position=(1, 0, 0)),
+        ph.Joint("guide", "prismatic", "world", "slider", axis=(1, 0, 0)),
+    ]
+    ends = {"body_a": "rod", "position_a": (1, 0, 0), "body_b": "slider", "axis_a": (0, 0, 1), "axis_b": (0, 0, 1)}
+    model = ph.Model("slider-crank", (0, 0, 0), bodies, joints, constraints=[ph.Constraint("pin", "revolute", ends)])
+    folded, open_ = ph.diagnose(model, [np.pi / 2, np.pi, 0.0]), ph.diagnose(model, [0.3, -0.6, 2 * np.cos(0.3)])
+    assert (folded.rank, folded.nearby, folded.lost) == (1, 2, ("pin.x",))
+    assert (open_.rank, open_.nearby, open_.lost) == (2, 2, ())

@@ -169,7 +169,44 @@ def test_json_says_what_a_program_needs():
     assert facts["polhode"] == ph.__version__
     assert (facts["status"], facts["verdict"], facts["method"], facts["step"]) == ("finished", "good", "dop853", None)
     assert facts["steps_taken"] > 5
-    assert {"energy drift", "error, by a second run"} <= {check["name"] for check in facts["checks"]}
+    assert {"energy drift", "error of the motion"} <= {check["name"] for check in facts["checks"]}
+
+
+RUNGS = {
+    "good": ([], 0, "This run is good."),
+    "loose": (["--accuracy", "1e-11"], 3, "This run is loose. It is good until t = "),
+    "failed": (["--method", "euler", "--step", "10ms"], 4, "This run failed. It is good until t = "),
+    "unchecked": (["--no-verify"], 5, "This run is unchecked: the error of its motion was not estimated."),
+}
+
+
+@pytest.mark.parametrize("verdict", RUNGS)
+def test_check_gives_the_verdict_as_exit_code(verdict):
+    options, code, sentence = RUNGS[verdict]
+    found = polhode("pendulum", "--duration", "1", "--no-report", *options)
+    assert found.exit_code == 0
+    assert found.stdout.startswith(sentence)
+    told = polhode("pendulum", "--duration", "1", "--no-report", "--force", "--check", "--json", *options)
+    assert told.exit_code == code
+    facts = json.loads(told.stdout)
+    assert facts["verdict"] == verdict
+    assert (facts["error_estimate"] is None) == (facts["good_until"] is None) == (verdict == "unchecked")
+    assert verdict == "unchecked" or (facts["good_until"] < facts["time_reached"]) == (verdict != "good")
+
+
+def test_check_knows_a_run_that_broke_off_and_wrong_input():
+    assert polhode("heavy-top", "--method", "euler", "--step", "0.5", "--duration", "500", "--check").exit_code == 4
+    assert polhode("no-such-model", "--check").exit_code == 2
+    assert polhode("heavy-top", "--check").exit_code == 2  # a folder with files
+
+
+def test_a_companion_tells_how_far_it_is():
+    heard = []
+    ph.record("here", ph.load("pendulum"), duration=1.0, checking=lambda *said: heard.append(said))
+    parts = [part for part, _, _ in heard]
+    assert parts == sorted(parts)
+    assert heard[-1][0] == heard[-1][1] == 1.0
+    assert heard[-1][2] > 10
 
 
 def test_a_run_that_fails_says_why_and_leaves_readable_files():

@@ -11,6 +11,7 @@ from polhode.simulation import step_state
 from polhode.simulation.batch_records import KINETIC, POTENTIAL, BatchSpec, controlled_steps, equal_steps
 from polhode.simulation.batch_run import BatchRun
 from polhode.simulation.compiled_run import RunSpec
+from run_cases import SLIDER
 
 N = 13
 """One row of eight lanes, and five runs alone."""
@@ -172,3 +173,21 @@ def test_every_piece_is_done_once_and_its_fault_is_told():
 
     with pytest.raises(ValueError, match="seventeen"):
         in_threads(fail, list(range(100)), 4)
+
+
+@pytest.mark.parametrize("kind", ["box", "table", "its own"])
+def test_a_pulse_within_a_step_is_felt_in_every_lane(kind):
+    """2 s of 200 s, from rest: by a condition of time, by a table, and by one whose time is a number of each run."""
+    cart = ph.Model("cart", gravity=(0, 0, 0), bodies=SLIDER.bodies, joints=SLIDER.joints)
+    a, b = 120.3, 122.3
+    tau = {
+        "box": lambda t, q, v: [ph.where((t >= a) & (t < b), 2.0, 0.0)],
+        "table": ph.Table([a, a + 1, b], [[0.0], [4.0], [0.0]]),
+        "its own": lambda t, q, v, own: [ph.where(abs(t - own["middle"]) < 1.0, 2.0, 0.0)],
+    }[kind]
+    free = ("middle",) if kind == "its own" else ()
+    lanes = lanes_of(cart, "dopri54", False, (), tau, (), free=free)
+    zero, p = np.zeros((N, 1)), np.linspace(20, 180, N)[:, None][:, : len(free)]
+    found = lanes.run(zero, zero, p, controlled_steps([0.0, 100.0, 200.0], 1e-9))
+    assert found.v_end == pytest.approx(2.0, abs=1e-6)
+    assert found.v_end == pytest.approx(2.0, abs=1e-12 if kind != "its own" else 1e-6)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.result.error_estimate import Difference
 from polhode.simulation import companion
 from run_cases import CART, PENDULUM
 
@@ -62,6 +63,32 @@ def test_at_the_floor_of_rounding_another_method_is_the_companion(options):
     run = ph.simulate(PENDULUM, [1.0], duration=2.0, **options)
     assert "a companion run, method" in note_of(run)
     assert run.verdict == "good"
+
+
+@pytest.mark.parametrize("period", [0.02, 0.05])
+def test_steps_between_knots_are_not_compared_with_themselves(period):
+    """Where the knots of a table end every step of both runs, the two would take the same steps and never part."""
+    times = np.arange(0, 1, period)
+    model, table = ph.load("double-pendulum"), ph.Table(times, np.sin(40 * np.outer(times, [1, 2])))
+    asked = {"q": [1.0, 0.5], "v": [3.0, -6.0], "duration": 1.0, "tau": table}
+    run = ph.simulate(model, **asked, method="dopri54", tolerance=0.1, samples=5)
+    exact = ph.simulate(model, **asked, tolerance=1e-12, samples=5)
+    true = float(np.max(Difference(model)(run, exact)))
+    assert true < worst(run) < 4 * true
+
+
+def test_a_run_of_one_step_is_not_compared_with_itself():
+    run = ph.simulate(PENDULUM, [2.5], [3.0], duration=0.1, method="dopri54", tolerance=0.1, samples=4)
+    exact = ph.simulate(PENDULUM, [2.5], [3.0], duration=0.1, tolerance=1e-13, samples=4)
+    true = Difference(PENDULUM)(run, exact)
+    assert run.steps_taken == 1
+    assert np.all(true[1:] <= run["error_estimate"].values[1:])
+
+
+def test_a_companion_is_tighter_than_the_accuracy_asked_for():
+    run = ph.simulate(PENDULUM, [1.0], duration=1.0, tolerance=1e-3, accuracy=1e-9)
+    assert "tolerance 1e-11" in note_of(run)
+    assert "tolerance 1e-06" in note_of(ph.simulate(PENDULUM, [1.0], duration=1.0, tolerance=0.1))
 
 
 def test_verify_decides_and_work_is_counted(monkeypatch):
@@ -129,7 +156,7 @@ def test_sensitivities_are_accompanied_too():
     asked = {"q": [1.0], "duration": 2.0, "method": "rk4", "sensitivities": ["gravity"], "accuracy": 1e-6}
     coarse, fine = (ph.simulate(PENDULUM, **asked, step=h) for h in (0.05, 0.002))
     grades = [{check["name"]: check for check in json.loads(run.attrs["grade"])} for run in (coarse, fine)]
-    found = [grade["error of the sensitivities"] for grade in grades]
+    found = [grade["error of sensitivities"] for grade in grades]
     assert (found[0]["verdict"], found[1]["verdict"]) == ("failed", "good")
     exact = ph.simulate(PENDULUM, **asked | {"method": None, "tolerance": 1e-12}, samples=coarse["time"].values)
     true = np.max(abs(coarse["sensitivity_q"].values - exact["sensitivity_q"].values))

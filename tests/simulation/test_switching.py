@@ -13,7 +13,7 @@ from polhode.result.verdict import Grade
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.switching import Switching, user_functions
-from run_cases import CART, final
+from run_cases import CART, SLIDER, final
 
 DURATION, BEGIN = 200.0, 120.3
 PUSH = 2.0
@@ -129,7 +129,7 @@ def test_a_jerk_of_a_moving_constraint_is_felt():
 
 
 def switching(tau, duration=10.0):
-    return Switching(CART, list(user_functions(CART, tau, DEFAULT_POLICY)), np.zeros(1), np.zeros(1), duration)
+    return Switching(list(user_functions(CART, tau, DEFAULT_POLICY)), np.zeros(1), np.zeros(1), duration)
 
 
 def test_conditions_of_time_are_solved_and_those_of_the_state_are_not():
@@ -164,3 +164,131 @@ def test_a_table_needs_no_longest_step_and_a_function_of_the_state_neither():
         (pulses(1)["box"][0], True),
     ):
         assert (Scenario(CART, np.zeros(1), np.zeros(1), tau, options).longest == 0.01) is bounded
+
+
+# switches of the state
+
+STIFF, FRICTION, GAP = 50.0, 1.0, 0.2
+OMEGA = math.sqrt(STIFF / 2)
+"""Of the cart, 2 kg, on a spring."""
+
+
+def coulomb(t, q, v):
+    return [-STIFF * q[0] - FRICTION * ph.where(v[0] > 0, 1.0, ph.where(v[0] < 0, -1.0, 0.0))]
+
+
+def with_friction(t):
+    """From rest at 1 m: half periods about ±friction/stiffness, each turning point that much nearer."""
+    q, side, half = 1.0, 1.0, math.pi / OMEGA
+    while t > half:
+        q, side, t = 2 * side * FRICTION / STIFF - q, -side, t - half
+    centre = side * FRICTION / STIFF
+    return centre + (q - centre) * math.cos(OMEGA * t), -(q - centre) * OMEGA * math.sin(OMEGA * t)
+
+
+def dead_zone(t, q, v):
+    return [-STIFF * (ph.maximum(q[0] - GAP, 0.0) + ph.minimum(q[0] + GAP, 0.0))]
+
+
+def between_springs(t, speed=1.0):
+    """From 0 at 1 m/s: free over the gap, half a period in each spring."""
+    if t < GAP / speed:
+        return speed * t, speed
+    side, t = 1.0, t - GAP / speed
+    while True:
+        if t < math.pi / OMEGA:
+            return side * (GAP + speed / OMEGA * math.sin(OMEGA * t)), side * speed * math.cos(OMEGA * t)
+        t -= math.pi / OMEGA
+        if t < 2 * GAP / speed:
+            return side * (GAP - speed * t), -side * speed
+        side, t = -side, t - 2 * GAP / speed
+
+
+def landing(t, q, v):
+    return [1e4 * ph.maximum(0.0, -q[0])]
+
+
+def bouncing(t, height=1.0):
+    """A mass of 2 kg that falls on a spring: parabolas, and arcs of a harmonic about the weight's own depth."""
+    g, w = 9.81, math.sqrt(1e4 / 2)
+    speed, flight = math.sqrt(2 * g * height), math.sqrt(2 * height / g)
+    if t < flight:
+        return height - g * t * t / 2, -g * t
+    t -= flight
+    depth, swing = g / w**2, -speed / w
+    contact = 2 * (math.atan2(swing, depth) + math.pi) / w
+    while True:
+        if t < contact:
+            return (
+                -depth + depth * math.cos(w * t) + swing * math.sin(w * t),
+                w * (swing * math.cos(w * t) - depth * math.sin(w * t)),
+            )
+        t -= contact
+        if t < 2 * flight:
+            return speed * t - g * t * t / 2, speed - g * t
+        t -= 2 * flight
+
+
+MOTIONS = {
+    "friction": (CART, [1.0], [0.0], coulomb, with_friction, 5.0, 2e-8),
+    "dead zone": (CART, [0.0], [1.0], dead_zone, between_springs, 7.0, 1e-11),
+    "landing": (SLIDER, [1.0], [0.0], landing, bouncing, 5.0, 2e-8),
+}
+
+
+@pytest.mark.parametrize("kind", MOTIONS)
+def test_steps_end_at_switches(kind):
+    """With the accuracy of the tolerance, and few rejected steps; 3e-8 to 4e-7 and a hundred of them without."""
+    model, q, v, tau, exact, duration, bound = MOTIONS[kind]
+    found = ph.simulate(model, q, v, duration, tau, samples=8, tolerance=1e-9)
+    assert found.attrs["status"] == "finished"
+    for t, x in zip(found["time"].values, np.column_stack([found["q"].values, found["v"].values]), strict=True):
+        assert x == pytest.approx(exact(t), abs=bound)
+    assert found.attrs["steps_refused"] < 70
+
+
+@pytest.mark.parametrize(("kind", "h"), [("dead zone", 0.035), ("landing", 0.002), ("friction", 0.01)])
+@pytest.mark.parametrize("name", ["midpoint", "rk4", "variational", "generalized-alpha", "dop853"])
+def test_switches_within_equal_steps_keep_the_order(kind, h, name):
+    """But for generalized-alpha, whose accelerations begin anew at every switch: of it the first order is asked."""
+    order = 1 if name == "generalized-alpha" else min(METHODS[name].order, 4) - 0.5
+    model, q, v, tau, exact, duration, _ = MOTIONS[kind]
+    errors = []
+    for step in (h, h / 2):
+        found = ph.simulate(model, q, v, duration, tau, step=step, method=name, every=10**6, verify=False)
+        errors.append(np.max(abs(final(found) - exact(duration))))
+    assert errors[1] <= max(errors[0] / 2**order, 1e-7)
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "bs32", "tolerance": 1e-6}, {"method": "rk4", "step": 0.01}])
+def test_friction_that_sticks_is_chattering(options):
+    found = ph.simulate(CART, [0.13], [0.0], 5.0, coulomb, **options)
+    assert found.attrs["status"] == "failed"
+    assert "chattering: tau 'coulomb' switches more than 100 times" in found.attrs["reason"]
+    assert found["time"].values[-1] == pytest.approx(3 * math.pi / OMEGA, abs=0.02)
+
+
+def test_events_beside_switches_are_found_as_without():
+    """Where the cart passes the middle of the gap; the last of them ends the run."""
+    event = ph.Event("middle", lambda t, q, v: q[0])
+    found = ph.simulate(CART, [-0.1], [1.0], 3.0, dead_zone, events=[event])
+    period = math.pi / OMEGA + 2 * GAP
+    assert found["event_time"].values == pytest.approx(0.1 + period * np.arange(len(found["event_time"])), abs=1e-9)
+    assert len(found["event_time"]) == math.floor((3.0 - 0.1) / period) + 1
+
+
+def test_a_force_element_of_a_user_switches_too():
+    class Stop(ph.ForceElement):
+        """A spring below a height."""
+
+        kind = "stop"
+
+        def wrenches(self, state):
+            body = SLIDER.bodies[0].name
+            o = state.position(body, ph.Vec([0.0, 0.0, 0.0]))
+            height = sum(a * b for a, b in zip(SLIDER.joints[0].axis, o, strict=True))
+            yield ph.Wrench(body, ph.Vec([1e4 * ph.maximum(0.0, -height) * a for a in SLIDER.joints[0].axis]))
+
+    model = ph.Model("stopped", bodies=SLIDER.bodies, joints=SLIDER.joints, forces=[Stop("floor")])
+    found = ph.simulate(model, [1.0], [0.0], 2.0, samples=3)
+    assert final(found) == pytest.approx(bouncing(2.0), abs=2e-8)

@@ -7,7 +7,7 @@ The bound of such a one is the radius r of a circle about it where
     σ_min(z − A) > δ  for all z with |z − λ| = r:
 
 A and all A + E have as many eigenvalues inside as each other, since none can pass the circle.
-                                      Golub, Van Loan (2013) §7.2.2; Trefethen, Embree (2005) §§2, 52
+                                           Golub, Van Loan (2013) §7.2.2; Trefethen, Embree (2005) §2
 """
 
 from typing import NamedTuple

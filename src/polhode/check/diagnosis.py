@@ -10,9 +10,10 @@ import numpy as np
 
 from polhode.check.given_start import start_of
 from polhode.constrain.constraint_policy import DEFAULT, MOST, TOLERANCE, constraint_policy_of
+from polhode.dynamics import kinematics
 from polhode.linalg.rank import RankedRows, left_null_parts, left_over, metric_factor
-from polhode.model import Model, check_model
-from polhode.scalar import Array, real_number
+from polhode.model import Model, check_model, make_tree
+from polhode.scalar import Array, Vec, real_number
 from polhode.system.system import System
 
 NEARLY = 1e-5
@@ -24,21 +25,33 @@ CONSISTENT = 1e-6
 PRESENT = 1e-7
 """A part of a null vector, or of a contradiction, that counts."""
 
+ASIDE, TRIES = (0.1, 0.01, 0.001), 2
+"""Steps to positions nearby, rad or m (relative to them null vectors differ), and how many of each size are tried."""
+
+CORRECTIONS, REACHED = 12, 1e-12
+"""Steps of Newton's method from there to where the constraints hold, and the violation at which they do."""
+
+PART = 0.2
+"""The part of a row in the null vectors of a singular position, from which it is named: nearby they differ a little."""
+
 
 @dataclass(frozen=True)
 class Diagnosis:
     """The constraints of a model at a state. Rows have names such as "loop.x".
 
     rows             all rows, those of positions first
-    rank             how many of them are independent
+    rank             how many of them are independent here
+    nearby           how many of them are independent at positions nearby: more than `rank` at a singular position
+    lost             rows that become dependent at this singular position
     velocities       of the tree
     freedoms         velocities − rank: directions in which the machine can move
     configurations   freedoms of the positions alone: more than `freedoms` where wheels roll
-    idle             rows that hold by themselves: zero at this state
+    idle             rows that hold by themselves: zero here and nearby
     redundant        rows that others imply, together with those others: their multipliers are not determined
     determined       rows whose multipliers are
     nearly           rows that are nearly dependent on the others, with the remainder of each, relative to its size
-    weakest          smallest singular value of the independent rows, divided by their sizes: 0 where rank is lost
+    weakest          smallest singular value of the rows that are independent nearby, divided by their sizes: 0 where
+                     rank is lost
     contradictory    rows that cannot hold together, with the residual of each
     violated         residuals that are not zero; a rate has "rate of " before its name
     tolerance        rank tolerance: remainder of a row after elimination, relative to its natural size; below it the
@@ -48,6 +61,8 @@ class Diagnosis:
     model: str
     rows: tuple[str, ...]
     rank: int
+    nearby: int
+    lost: tuple[str, ...]
     velocities: int
     freedoms: int
     configurations: int
@@ -65,6 +80,9 @@ class Diagnosis:
         if self.configurations != self.freedoms:
             freedoms += f" ({self.configurations} of positions)"
         lines = [f"{self.model}: {len(self.rows)} rows, rank {self.rank}, {self.velocities} velocities: {freedoms}"]
+        if self.nearby > self.rank:
+            lost = f"rank {self.rank} here, {self.nearby} in the neighbourhood; here {', '.join(self.lost)} lose rank"
+            lines.append(f"  a singular position: {lost}; several branches may go on from it")
         told = {
             "hold by themselves": ", ".join(self.idle),
             "redundant, their forces not determined one by one": ", ".join(self.redundant),
@@ -112,7 +130,10 @@ def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Di
     sizes = np.array(bound.scales.sizes)
     K = _metric(system, q, A)
     whole, positions = (RankedRows(A[:k], K, sizes[:k], tolerance) for k in (len(A), held))
-    idle = np.linalg.norm(whole.B, axis=1) <= tolerance
+    beside = _beside(system, q, t, whole)
+    nearby = beside.rank if beside else whole.rank
+    lost = _lost(whole, beside) if beside else np.zeros(len(A), dtype=bool)
+    idle = (np.linalg.norm(whole.B, axis=1) <= tolerance) & ~lost
     shared = left_null_parts(whole.U, whole.rank) > PRESENT
     pivots = left_over(whole.B)
     found_residuals = residuals(system, q, v, t)
@@ -120,17 +141,58 @@ def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Di
         model=system.model.name,
         rows=tuple(names),
         rank=whole.rank,
+        nearby=nearby,
+        lost=_named(names, lost),
         velocities=system.nv,
         freedoms=system.nv - whole.rank,
         configurations=system.nv - positions.rank,
         idle=_named(names, idle),
-        redundant=_named(names, shared & ~idle),
+        redundant=_named(names, shared & ~idle & ~lost),
         determined=_named(names, ~shared),
         nearly={name: float(x) for name, x in zip(names, pivots, strict=True) if tolerance < x < NEARLY},
-        weakest=float(whole.singular[whole.rank - 1]) if whole.rank else 0.0,
+        weakest=float(whole.singular[nearby - 1]) if nearby else 0.0,
         contradictory=contradictions(system, q, v, t),
         violated={name: x for name, (x, scale) in found_residuals.items() if not abs(x) <= allowed(system) * scale},
         tolerance=tolerance,
+    )
+
+
+def _beside(system: System, q: np.ndarray, t: float, here: RankedRows) -> RankedRows | None:
+    """The rows at a position nearby that fulfils the constraints, if more of them are independent there than here."""
+    rng = np.random.default_rng(0)
+    for size in ASIDE:
+        for _ in range(TRIES):
+            found = _fulfilled(system, q, size * rng.normal(size=system.nv), t)
+            if found and found.rank > here.rank:
+                return found
+    return None
+
+
+def _fulfilled(system: System, q: np.ndarray, step: np.ndarray, t: float) -> RankedRows | None:
+    """The rows where a step from q, corrected by Newton's method, fulfils the constraints; None where it fails to."""
+    bound, tree, still = system.conditions, make_tree(system.model), np.zeros(system.nv)
+    assert bound is not None
+    sizes = np.array(bound.scales.sizes)
+    for _ in range(CORRECTIONS):
+        q = np.array(kinematics.integrate(tree, Vec(q.tolist()), Vec(step.tolist())), dtype=float)
+        A, phi = system.constraint_rows(q, still, t=t).A, system.constraint_residuals(q, still, t=t).positions
+        if not (np.all(np.isfinite(A)) and np.all(np.isfinite(phi))):
+            return None
+        held = len(phi)
+        K, tolerance = _metric(system, q, A), float(bound.tolerance(phi.tolist()))
+        if np.max(abs(phi) / np.array(bound.scales.units)[:held], initial=0.0) < REACHED:
+            return RankedRows(A, K, sizes, tolerance)
+        step = RankedRows(A[:held], K, sizes[:held], tolerance).constrained(still, -phi)[0]
+    return None
+
+
+def _lost(here: RankedRows, beside: RankedRows) -> np.ndarray:
+    """Which rows are in the left null vectors here, but not in those beside."""
+    null = here.left_null
+    new = null - beside.left_null @ (beside.left_null.T @ null)
+    directions, sizes, _ = np.linalg.svd(new, full_matrices=False)
+    return (
+        np.linalg.norm(directions[:, : beside.rank - here.rank] * (sizes[: beside.rank - here.rank] > 0), axis=1) > PART
     )
 
 

@@ -5,12 +5,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
 LINES = 5.0
 """Seconds between lines where stderr is no terminal."""
+CHECKING = ", checking"
+"""What is told of a run while its companion goes on."""
 
 
 @contextmanager
@@ -50,11 +52,18 @@ class RunPace:
         return (steps - before) / seconds, seconds * (1 - part) / done if done > 0 else float("inf")
 
 
+class Told(Protocol):
+    """A function that tells how far a run is."""
+
+    def __call__(self, part: float, t: float, steps: int, checking: bool = False) -> None:
+        """Tell the part that is done, the time reached and the steps taken; checking: of the companion run."""
+
+
 @contextmanager
-def run_progress(title: str, duration: float, quiet: bool = False) -> Iterator[Callable[[float, float, int], None]]:
+def run_progress(title: str, duration: float, quiet: bool = False) -> Iterator[Told]:
     """A bar for a run: time reached, steps a second, time left; lines now and then where stderr is no terminal."""
     if quiet:
-        yield lambda part, t, steps: None
+        yield lambda part, t, steps, checking=False: None
         return
     from rich.console import Console
 
@@ -84,33 +93,33 @@ def _answered() -> Iterator[None]:
 
 
 @contextmanager
-def _bar(console: Any, title: str, duration: float) -> Iterator[Callable[[float, float, int], None]]:
+def _bar(console: Any, title: str, duration: float) -> Iterator[Told]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     texts = (TextColumn("t = {task.fields[t]:.6g} of {task.fields[end]:.6g} s"), TextColumn("{task.fields[rate]}"))
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), *texts)
-    pace = RunPace()
+    paces = (RunPace(), RunPace())
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task(f"{title}: compiling", total=1.0, t=0.0, end=duration, rate="")
 
-        def told(part: float, t: float, steps: int) -> None:
-            rate = f"{pace.of(part, steps)[0]:.2g} steps/s"
-            bar.update(task, completed=part, description=title, t=t, rate=rate)
+        def told(part: float, t: float, steps: int, checking: bool = False) -> None:
+            rate = f"{paces[checking].of(part, steps)[0]:.2g} steps/s"
+            bar.update(task, completed=part, description=f"{title}{CHECKING * checking}", t=t, rate=rate)
 
         yield told
 
 
 @contextmanager
-def _lines(title: str, duration: float) -> Iterator[Callable[[float, float, int], None]]:
-    pace, last = RunPace(), time.monotonic()
+def _lines(title: str, duration: float) -> Iterator[Told]:
+    paces, last = (RunPace(), RunPace()), time.monotonic()
 
-    def told(part: float, t: float, steps: int) -> None:
+    def told(part: float, t: float, steps: int, checking: bool = False) -> None:
         nonlocal last
-        rate, left = pace.of(part, steps)
+        rate, left = paces[checking].of(part, steps)
         if time.monotonic() - last >= LINES:
             last = time.monotonic()
             reached = f"{part:4.0%}  t = {t:.6g} of {duration:.6g} s"
             with suppress(OSError):  # nobody reads any more: no reason to end a run
-                click.echo(f"{title}: {reached}  {rate:.2g} steps/s  {left:.0f} s left", err=True)
+                click.echo(f"{title}{CHECKING * checking}: {reached}  {rate:.2g} steps/s  {left:.0f} s left", err=True)
 
     yield told

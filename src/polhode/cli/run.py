@@ -1,8 +1,10 @@
 """`polhode run`: a model's motion into a folder, with its grade and its report."""
 
 import json
+import math
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,9 @@ GIVEN = click.core.ParameterSource.COMMANDLINE
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 3, 130
 """Exit codes."""
+
+CHECKED = {"good": 0, "loose": 3, "failed": 4, "unchecked": 5}
+"""Exit codes of --check, by verdict."""
 
 NAMES = {"run": "run.nc", "report": "report.html", "csv": "run.csv"}
 """What a run writes into its folder."""
@@ -58,6 +63,7 @@ DRAWN = 20_000
 @click.option("--report/--no-report", default=True, help="Write report.html.  [default: yes]")
 @click.option("--checkpoint", type=Seconds(), default=60.0, help="Work between checkpoints: 60s, 2min.  [default: 60s]")
 @click.option("--resume", is_flag=True, help="Go on with a run that was cut off, from its last checkpoint.")
+@click.option("--check", is_flag=True, help="Exit code by verdict: 0 good, 3 loose, 4 failed, 5 unchecked.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON instead of the table.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.pass_context
@@ -65,7 +71,8 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
     """Follow the motion of MODEL: a file (.yaml, .urdf, .xml) or a bundled name.
 
     Writes run.nc, report.html and, if asked, run.csv into a folder, and tells how good the run is. Without MODEL it
-    runs Dzhanibekov's T-handle. Exit code: 0; 2 for wrong input; 3 for a run that failed; 130 after Ctrl-C.
+    runs Dzhanibekov's T-handle. Exit code: 0; 2 for wrong input; 3 for a run that failed on its way; 130 after Ctrl-C.
+    With --check, for scripts: 0 if the run is good, 3 loose, 4 failed, 5 unchecked; 1, 2 and 130 as without it.
     """
     named = context.get_parameter_source("source") == GIVEN
     folder = asked["out"] or Path(f"{Path(asked['source']).stem}-run")
@@ -76,7 +83,7 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
 
         if tidied(folder):
             click.echo(f"polhode: the run in {folder} is complete: nothing was left to do", err=True)
-            return
+            context.exit(_kept_code(folder) if asked["check"] else 0)
         asked |= _as_it_began(context, folder)
     elif not named and asked["every"] is None:
         asked["samples"] = asked["samples"] or (SMOOTH if asked["step"] is None else None)
@@ -95,7 +102,22 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
     facts = _summary(dataset, asked, files, time.monotonic() - begin, bound)
     dataset.close()
     _tell(facts, dataset.attrs, asked, bound)
-    context.exit({"failed": FAILED, "interrupted": INTERRUPTED}.get(facts["status"], 0))
+    context.exit(_code(facts["status"], facts["verdict"], asked["check"]))
+
+
+def _code(status: str, verdict: str, check: bool) -> int:
+    """The exit code of a run."""
+    if check and status != "interrupted":
+        return CHECKED.get(verdict, CHECKED["failed"])
+    return {"failed": FAILED, "interrupted": INTERRUPTED}.get(status, 0)
+
+
+def _kept_code(folder: Path) -> int:
+    """The exit code of --check for the whole run in a folder."""
+    from polhode.result.files import load
+
+    with load(folder / NAMES["run"], lazy=True) as kept:
+        return _code(kept.attrs["status"], kept.attrs["verdict"], check=True)
 
 
 def _model(asked: dict[str, Any]) -> tuple["Model", str]:
@@ -136,7 +158,7 @@ def _recorded(
     note = json.dumps({name: asked[name] for name in KEPT})
     try:
         with run_progress(model.name, duration, asked["quiet"]) as progress:
-            options |= {"model_text": text, "note": note, "then": rest}
+            options |= {"model_text": text, "note": note, "then": rest, "checking": partial(progress, checking=True)}
             return record(folder, model, tau=tau, progress=progress, **options)
     except KeyboardInterrupt:  # while the result was being written, or checked
         if unfinished(folder):
@@ -201,6 +223,8 @@ def _summary(
         "model": attrs["model_name"],
         **known,
         "reason": attrs["reason"],
+        "good_until": _finite(attrs.get("good_until")),
+        "error_estimate": _finite(_worst_error(attrs)),
         "time_reached": float(dataset["time"][-1]),
         "samples": dataset.sizes["time"],
         "seconds": round(seconds, 3),
@@ -209,6 +233,19 @@ def _summary(
         **({"constraints": bound.facts()} if bound else {}),
         "files": {name: str(path) for name, path in files.items()},
     }
+
+
+def _worst_error(attrs: dict[str, Any]) -> float | None:
+    """The largest estimated error of a run; None where it was not estimated."""
+    from polhode.result.verdict import ERROR, Grade
+
+    grade = Grade.of(attrs)
+    return next((check.value for check in grade.checks if check.name == ERROR), None) if grade else None
+
+
+def _finite(x: float | None) -> float | None:
+    """A number that JSON has."""
+    return float(x) if x is not None and math.isfinite(x) else None
 
 
 def _tell(

@@ -181,8 +181,11 @@ class ConstrainedDynamics:
         def residuals(t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
             return self.residuals(tree, t, q, v)
 
+        def rows(t: Scalar, q: Vec) -> Vec:
+            return self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t)).A
+
         def force(t: Scalar, q: Vec, lam: Vec) -> Vec:
-            return lam @ self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t)).A
+            return lam @ rows(t, q)
 
         def required_force(t: Scalar, q: Vec, v: Vec, vd: Vec) -> Vec:
             return needed(Arguments(tree, q, v, t=t), vd) - given(t, q, v)
@@ -191,11 +194,11 @@ class ConstrainedDynamics:
             return self.accelerate(Arguments(tree, q, v, tau=still, t=t))[0].dependent
 
         def velocity(t: Scalar, q: Vec, v: Vec) -> Vec:
-            rows = self.rows(Arguments(tree, q, v, t=t))
-            side = still, -rows.r
-            return v + self.by_fundamental_equation(tree, q, [side], rows.A, self.tolerance(rows.phi))[0].a
+            found = self.rows(Arguments(tree, q, v, t=t))
+            side = still, -found.r
+            return v + self.by_fundamental_equation(tree, q, [side], found.A, self.tolerance(found.phi))[0].a
 
-        return StepConstraints(self.holonomic, residuals, required_force, force, dependent, velocity)
+        return StepConstraints(self.holonomic, residuals, required_force, rows, force, dependent, velocity)
 
     def residuals(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """φ of the positions and r of all rates."""

@@ -104,17 +104,17 @@ class _Launch:
                 table = self.tables[0]
                 state[:, : batch.nq], state[:, batch.nq :] = self._field("q", table), self._field("v", table)
             else:
-                self._controlled(sample, runs.longest, state)
+                for stop, end in runs.stops(sample):
+                    self._controlled(stop, end, runs.longest, state)
             self._keep(sample + 1, state)
         self._fetch(runs)
 
     def _field(self, name: str, table: Any) -> Any:
         return self.batch.compiled.field(table, name)
 
-    def _controlled(self, sample: int, longest: float, state: Any) -> None:
+    def _controlled(self, target: float, end: float, longest: float, state: Any) -> None:
         timing, width = self.timing, self.batch.compiled.width
-        target = float(timing.times[sample + 1])
-        numbers = [self._number(x) for x in (target, timing.tolerance, timing.end, longest)]
+        numbers = [self._number(x) for x in (target, timing.tolerance, end, longest)]
         for _ in range(-(-MOST_STEPS // self.batch.at_once)):
             results = [(self.tables[1], width), (state, self.width)]
             self._launch("advance", [(self.tables[0], width), *self.given, *numbers], results)

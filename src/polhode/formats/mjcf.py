@@ -5,7 +5,9 @@ away from its origin, make massless frames "<body>.<joint>" in between.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from math import inf, isnan, pi
+from operator import or_
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +27,9 @@ from polhode.scalar import Vec, length
 
 TYPES = {"HINGE": "revolute", "SLIDE": "prismatic", "BALL": "spherical", "FREE": "free"}
 """MuJoCo's joint types, and ours."""
+
+MANY = 500
+"""Bodies among which contacts are looked for."""
 
 
 class _Place(NamedTuple):
@@ -90,17 +95,44 @@ class _MjcfReader:
             q += chain.q
             at = self.parsed.place(place.body)
             bodies.append(self.remarks.body(at, place.name, solid.mass, solid.inertia.tolist(), tuple(solid.center)))
+        self._note_contacts(places)
         stem = "model" if self.parsed.shown == TEXT else Path(self.parsed.shown).stem
         zero = [x for joint in joints for x in joint.zero]
+        held = tuple(self._constraints(places, joints, q))
         with located(self.parsed.shown):
             return Model(
                 name or stem,
                 gravity=self._gravity(),
                 bodies=tuple(bodies),
                 joints=tuple(joints),
-                constraints=tuple(self._constraints(places, joints, q)),
+                constraints=held,
                 start=Start(q=tuple(q)) if q != zero else None,
+                ignored=self.remarks.ignored,
             )
+
+    def _note_contacts(self, places: list[_Place]) -> None:
+        """Note contacts that MuJoCo would compute: those of moving bodies with what stands still, and with others.
+
+        Geoms touch where a bit of contype of one is in conaffinity of the other. Bodies without a joint between them
+        are one, and touch neither themselves nor what carries them.
+        """
+        if int(self.spec.option.disableflags) & int(the_mujoco().mjtDisableBit.mjDSBL_CONTACT):
+            return
+        one, above, bits = {WORLD: WORLD}, {WORLD: WORLD}, {WORLD: _bits(self.spec.worldbody)}
+        for body, name, parent in places:  # parents first
+            one[name] = name if len(body.joints) else one[parent]
+            above.setdefault(one[name], one[parent])
+            kinds, others = bits.get(one[name], (0, 0))
+            bits[one[name]] = (kinds | _bits(body)[0], others | _bits(body)[1])
+        still, moving = bits.pop(WORLD), [(name, own) for name, own in bits.items() if any(own)]
+        if any(_touch(own, still) for _, own in moving):
+            self.remarks.ignore("contacts: bodies pass through what stands still, such as a floor")
+        if any(
+            _touch(own, other) and above[a] != b and above[b] != a
+            for k, (a, own) in enumerate(moving[:MANY])
+            for b, other in moving[:k]
+        ):
+            self.remarks.ignore("contacts: bodies pass through each other")
 
     def _constraints(self, places: list[_Place], joints: list[Joint], q: list[float]) -> Iterator[Constraint]:
         """The equality constraints, exact."""
@@ -246,8 +278,10 @@ class _MjcfReader:
         if kind in ("BALL", "FREE"):
             if stiffness:
                 self.remarks.not_used(f"joint.stiffness of a {kind.lower()} joint")
+                self.remarks.ignore("springs of ball and free joints ({n})")
             if _limited(element):
                 self.remarks.not_used(f"joint.range of a {kind.lower()} joint")
+                self.remarks.ignore("limits of ball and free joints ({n})")
             return data
         unit = _unit(element, kind)
         data |= {"stiffness": stiffness, "rest": unit * float(element.springref)}
@@ -260,6 +294,7 @@ class _MjcfReader:
         first, *higher = (float(x) for x in np.atleast_1d(getattr(element, name)))
         if any(higher):
             self.remarks.not_used(f"joint.{name} beyond its linear part")
+            self.remarks.ignore(f"{name} of joints beyond its linear part ({{n}})")
         return first
 
     def _named(self, element: Any) -> str:
@@ -269,6 +304,16 @@ class _MjcfReader:
 
     def _joint_name(self, name: str) -> str:
         return fresh(name, self.taken_joints)
+
+
+def _bits(body: Any) -> tuple[int, int]:
+    """The bits of contype and conaffinity that any geom of a body has."""
+    kinds = reduce(or_, (int(geom.contype) for geom in body.geoms), 0)
+    return kinds, reduce(or_, (int(geom.conaffinity) for geom in body.geoms), 0)
+
+
+def _touch(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return bool(a[0] & b[1] or b[0] & a[1])
 
 
 def _frame(at: FramePose) -> dict[str, Any]:

@@ -33,6 +33,8 @@ def constraints(
         kind = equality.type.name.removeprefix("mjEQ_").lower()
         if not equality.active or kind not in ("connect", "weld", "joint"):
             remarks.not_used(f"equality.{kind}" + ("" if equality.active else " that is not active"))
+            if equality.active:
+                remarks.ignore(f"equality constraints of kind {kind} ({{n}})")
             continue
         name = equality.name or fresh(f"{kind}_{k}", taken)
         with located(f"{parsed.place(equality)}, equality '{name}'"):

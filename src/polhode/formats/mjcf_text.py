@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from polhode.errors import check_name
 from polhode.formats.folders import Folders, folders_of
-from polhode.formats.remarks import Remarks
+from polhode.formats.remarks import ACTUATORS, Remarks
 from polhode.formats.xml_guard import MAX_DEPTH, MAX_ELEMENTS, TEXT, XmlElement, read_xml
 
 MAX_COPIES = 4_000
@@ -71,6 +71,18 @@ USED = {
 """The elements and attributes that reach the model."""
 
 
+PARTS_IGNORED = {"actuator": ACTUATORS, "tendon": "tendons ({n})", "deformable": "soft bodies ({n})"}
+"""Sections whose elements would change the motion and do not reach the model."""
+IGNORED = {
+    "joint.frictionloss": "dry friction of joints",
+    "body.gravcomp": "compensation of gravity at bodies",
+    "option.density": "forces of a fluid",
+    "option.viscosity": "forces of a fluid",
+    "plugin": "plugins ({n})",
+}
+"""Elements and attributes that would, in the sections that are read."""
+
+
 @dataclass(frozen=True)
 class Mjcf:
     """A model ready for MuJoCo: its elements, and the mesh files by the names they are given in them."""
@@ -88,6 +100,11 @@ def read_mjcf(source: str | Path, remarks: Remarks, packages: Iterable[str | Pat
     _Includes(folders, set() if root.file == TEXT else {Path(source).resolve()}).put_in(root)
     _check(root)
     remarks.note_unused(root, _used(root))
+    for section in root.children:
+        if section.tag in PARTS_IGNORED:
+            remarks.ignore(PARTS_IGNORED[section.tag], len(section.children))
+        elif section.tag in SECTIONS:
+            remarks.note_ignored(section, IGNORED)
     mjcf = Mjcf(_without_unused(root), _name_meshes(root, folders, remarks))
     _check_size(mjcf.root)
     return mjcf

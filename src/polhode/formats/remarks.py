@@ -17,8 +17,15 @@ from polhode.model import Body
 ORDINARY = "finite ones, neither so large nor so small that their squares leave the range of numbers"
 
 
+ACTUATORS = "actuators ({n}): they act only through an input (tau)"
+"""What a model says of the actuators of its file; n: how many."""
+
+
 class Remarks:
-    """Collects findings while a file is read; `warn` tells them, one warning a kind."""
+    """Collects findings while a file is read; `warn` tells them, one warning a kind.
+
+    What would change the motion is for `Model.ignored` too.
+    """
 
     def __init__(self, shown: str) -> None:
         self.shown = shown
@@ -28,6 +35,7 @@ class Remarks:
         self.meshes: dict[str, str] = {}
         self.lighter: list[str] = []
         self.crossed: list[str] = []
+        self._ignored: Counter[str] = Counter()
 
     def limits(self, place: str, name: str, lower: float, upper: float) -> tuple[float, float]:
         """The limits of a joint, as numbers of the file; a lower one above the upper one is noted, and is no limit."""
@@ -76,6 +84,25 @@ class Remarks:
                     self.not_used(f"{node.tag}.{name}")
             waiting += node.children
 
+    def ignore(self, phrase: str, times: int = 1) -> None:
+        """Note something of the file that would change the motion, and is no part of the model; {n}: how often."""
+        self._ignored[phrase] += times
+
+    def note_ignored(self, root: XmlElement, phrases: Mapping[str, str]) -> None:
+        """Note every element (by its tag) and attribute other than 0 (by tag.attribute) that a table has."""
+        for node in root.walk():
+            if node.tag in phrases:
+                self.ignore(phrases[node.tag])
+            for name, value in node.attributes.items():
+                if f"{node.tag}.{name}" in phrases and any(map(_other_than_zero, value.split())):
+                    self.ignore(phrases[f"{node.tag}.{name}"])
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """What would change the motion, and is no part of the model: a phrase each."""
+        found = [phrase.replace("{n}", str(count)) for phrase, count in self._ignored.items() if count]
+        return (*found, *([f"the mass of meshes not read: {', '.join(self.lighter)}"] if self.lighter else []))
+
     def mesh(self, name: str, reason: str) -> None:
         """Note a mesh file that is not read."""
         self.meshes[escaped(name)] = reason
@@ -105,6 +132,13 @@ class Remarks:
             head = f"{shown}: lower limits above upper ones, taken as no limits:"
             texts.append("\n  ".join([head, *self.crossed]))
         return texts
+
+
+def _other_than_zero(word: str) -> bool:
+    try:
+        return float(word) != 0
+    except ValueError:
+        return True
 
 
 def body_as_it_is(place: str, name: str, mass: float, inertia: Any, center: Any) -> tuple[Body, bool]:

@@ -15,7 +15,7 @@ from polhode.errors import check_name
 from polhode.euler import to_quaternion
 from polhode.formats.folders import Folders, folders_of
 from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, turn_from_z
-from polhode.formats.remarks import Remarks, located, massless
+from polhode.formats.remarks import ACTUATORS, Remarks, located, massless
 from polhode.formats.xml_guard import TEXT, XmlElement, read_xml
 from polhode.model import WORLD, Body, Constraint, Joint, Model
 from polhode.quaternion import conjugate, rotation_matrix
@@ -50,6 +50,13 @@ USED = {
     }.items()
 }
 """The elements and attributes that reach the model."""
+
+IGNORED = {
+    "transmission": ACTUATORS,
+    "dynamics.friction": "dry friction of joints",
+    "gazebo": "extensions for Gazebo ({n})",
+}
+"""Elements and attributes that would change the motion and do not reach the model."""
 
 ONE_AXIS = ("revolute", "continuous", "prismatic")
 AXIS = (1.0, 0.0, 0.0)
@@ -103,8 +110,15 @@ def load_urdf(
         remarks.not_used("inertial of the link 'world'")
     remarks.note_unused(root, USED)
     _note_meshes(remarks, root, folders_of(source, root.file == TEXT, packages))
+    remarks.note_ignored(root, IGNORED)
+    if mimic == "free":
+        remarks.ignore("mimic joints ({n}): they move on their own", sum(node.tag == "mimic" for node in root.walk()))
+    if sum(link.first("collision") is not None for link in links.values()) > 1:
+        remarks.ignore("contacts: bodies pass through each other")
     with located(root.file):
-        model = Model(name, bodies=tuple(bodies), joints=tuple(records), constraints=tuple(constraints))
+        model = Model(
+            name, bodies=tuple(bodies), joints=tuple(records), constraints=tuple(constraints), ignored=remarks.ignored
+        )
     remarks.warn()
     return model
 

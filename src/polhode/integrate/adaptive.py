@@ -6,7 +6,7 @@ import numpy as np
 
 from polhode.errors import InputError, IntegrationError, message
 from polhode.integrate.chart import raw
-from polhode.integrate.method import Machine, Method, Rhs
+from polhode.integrate.method import Machine, Method, MotionState, Rhs
 from polhode.integrate.methods import ADAPTIVE
 from polhode.scalar import Scalar, Vec, exp, log, maximum, minimum, sqrt, square, where
 
@@ -21,7 +21,7 @@ SHRINK, GROW = 0.2, 10.0
 
 
 class Controlled(NamedTuple):
-    """A step that was tried: its end if accepted, else its beginning, and the step size to try next."""
+    """A step that was tried: its end if accepted, else its beginning, the step size to try next, and the end itself."""
 
     accepted: Any
     t: Scalar
@@ -29,6 +29,7 @@ class Controlled(NamedTuple):
     v: Vec
     h: Scalar
     error: Scalar
+    end: MotionState
 
 
 def error_norm(errors: tuple[Vec, ...], scale: Vec) -> Scalar:
@@ -85,6 +86,7 @@ def controlled(
         where(accepted, end.v, v),
         factor * h,
         error,
+        MotionState(end.q, end.v),
     )
 
 

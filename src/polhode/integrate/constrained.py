@@ -49,7 +49,7 @@ class EndImpulses:
         conditions of velocities alone hold in the middle of the step too: r(t + h/2, q ⊕ d/2, d/h) = 0
 
     Of a symmetric step of second order it makes a symmetric one of second order.
-                         Andersen (1983); Hairer, Lubich, Wanner (2006) §VII.1.4; McLachlan, Perlmutter (2006) §4
+                         Andersen (1983); Hairer, Lubich, Wanner (2006) §VII.1.4; McLachlan, Perlmutter (2006)
     The unknowns are hλ: the rounding of φ does not grow with 1/h. Without constraints there are none, nor equations.
     """
 
@@ -59,21 +59,31 @@ class EndImpulses:
         self.independent = IndependentRows(machine.constraints.dependent(t, q, v) if machine.constraints else Vec())
         self.none = [0.0] * len(self.independent.rows)
         """The unknowns of no impulse"""
+        self._A = machine.constraints.rows(t, q) if machine.constraints else Vec()
 
-    def impulse(self, t: Scalar, q: Vec, unknowns: Sequence[Scalar]) -> Vec:
+    def before(self, unknowns: Sequence[Scalar]) -> Vec:
         """A(t, q)ᵀλ"""
+        return self._impulse(self._A, unknowns)
+
+    def after(self, unknowns: Sequence[Scalar], q1: Vec) -> Vec:
+        """A(t₁, q₁)ᵀμ"""
+        return self._impulse(self.constraints.rows(self.t + self.h, q1) if self.constraints else Vec(), unknowns)
+
+    def _impulse(self, A: Vec, unknowns: Sequence[Scalar]) -> Vec:
         if not self.constraints:
             return Vec([0.0] * self.machine.nv)
-        return self.constraints.force(t, q, self.independent.spread(unknowns)) / self.h
+        return (self.independent.spread(unknowns) @ A) / self.h
 
     def on_positions(self, unknowns: Sequence[Scalar], d: Vec, q1: Vec) -> list[Scalar]:
         """What the impulse at the start has to make zero in a step along d to q₁."""
         if not self.constraints:
             return []
         t, h, positions = self.t, self.h, self.constraints.positions
-        phi, _ = self.constraints.residuals(t + h, q1, d / h)
-        _, r = self.constraints.residuals(t + h / 2, self.machine.retract(self.q, d / 2), d / h)
-        return self._equations([*phi, *(h * Vec(r[positions:]))], unknowns)
+        held = [*self.constraints.residuals(t + h, q1, d / h)[0]]
+        if self.independent.k > positions:
+            r = self.constraints.residuals(t + h / 2, self.machine.retract(self.q, d / 2), d / h)[1]
+            held += h * Vec(r[positions:])
+        return self._equations(held, unknowns)
 
     def on_velocities(self, unknowns: Sequence[Scalar], q1: Vec, v1: Vec) -> list[Scalar]:
         """What the impulse at the end has to make zero."""

@@ -46,6 +46,8 @@ class StepConstraints(NamedTuple):
     """φ of positions and r of all rates, of (t, q, v)"""
     required_force: Callable[[Scalar, Vec, Vec, Vec], Vec]
     """M v̇ + bias − τ of (t, q, v, v̇): the force that constraints have to make"""
+    rows: Callable[[Scalar, Vec], Vec]
+    """A of (t, q), by rows"""
     force: Callable[[Scalar, Vec, Vec], Vec]
     """Aᵀλ of (t, q, λ)"""
     dependent: Callable[[Scalar, Vec, Vec], Vec]

@@ -32,11 +32,11 @@ def variational(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
         d, pushes = Vec(x[:n]), x[n:]
         g = impulse(d)
         alpha = machine.momentum(machine.retract(q, d / 2), d / h) + right(turns, -d / 2, g) / 2
-        left = right_inverse(turns, d, alpha) - turned(turns, d / 2, g) - (p + ends.impulse(t, q, pushes))
+        left = right_inverse(turns, d, alpha) - turned(turns, d / 2, g) - (p + ends.before(pushes))
         return Vec((*left, *ends.on_positions(pushes, d, machine.retract(q, d))))
 
     found = newton(residual, Vec((*(h * v), *ends.none)))
-    d, p = Vec(found[:n]), p + ends.impulse(t, q, found[n:])
+    d, p = Vec(found[:n]), p + ends.before(found[n:])
     end = _ended(machine, machine.retract(q, d), turned(turns, -d, p) + turned(turns, -d / 2, impulse(d)))
     return Step(end.q, ends.velocity(end.q, end.v))
 
@@ -62,7 +62,7 @@ def energy_momentum(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> S
         mean, dp, pushes, last = Vec(x[:n]) / unit, Vec(x[n : 2 * n]), x[2 * n : 2 * n + k], x[2 * n + k :]
         turn = cayley(turns, h * mean)
         middle, q1 = machine.retract(q, turn / 2), machine.retract(q, turn)
-        before, after = ends.impulse(t, q, pushes), ends.impulse(t + h, q1, last)
+        before, after = ends.before(pushes), ends.after(last, q1)
         p_middle = p + before + dp / 2
         v_middle, v1 = machine.velocity(middle, p_middle), machine.velocity(q1, p + before + dp + after)
         H_q, H_p = -machine.gradient(middle, v_middle), v_middle
@@ -78,7 +78,7 @@ def energy_momentum(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> S
     pushed = h * (machine.gradient(q, v) + coadjoint(turns, v, p) + machine.forces(t, q, v))
     found = newton(residual, Vec((*(unit * v), *pushed, *ends.none, *ends.none)))
     q1 = machine.retract(q, cayley(turns, h * (Vec(found[:n]) / unit)))
-    before, after = ends.impulse(t, q, found[2 * n : 2 * n + k]), ends.impulse(t + h, q1, found[2 * n + k :])
+    before, after = ends.before(found[2 * n : 2 * n + k]), ends.after(found[2 * n + k :], q1)
     return _ended(machine, q1, p + before + Vec(found[n : 2 * n]) + after)
 
 

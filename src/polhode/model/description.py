@@ -6,7 +6,7 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from polhode.errors import InputError, ModelError, check_name, did_you_mean, message
@@ -53,6 +53,9 @@ class Model:
     """A machine: bodies hung on the world by joints, in a tree; forces, constraints, a start.
 
     q and v are those of the joints, in the order of `joints`.
+
+    ignored  what the file of the model has that would change its motion and is no part of it, a phrase each: every run
+             says so. No part of the model's identity: equal models may differ in it.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Model:
     forces: Sequence[ForceElement] = ()
     constraints: Sequence[Constraint] = ()
     start: Start | None = None
+    ignored: Sequence[str] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -69,6 +73,11 @@ class Model:
         assign(self, gravity=numbers(f"model '{self.name}'", "gravity", self.gravity, 3))
         for name in RECORDS:
             assign(self, **{name: self._records(name)})
+        if not is_list(self.ignored) or not all(isinstance(text, str) for text in self.ignored):
+            raise ModelError(
+                message(f"model '{self.name}', ignored", "not texts", shown(self.ignored), "a list of texts")
+            )
+        assign(self, ignored=tuple(self.ignored))
         if self.start is not None and not isinstance(self.start, Start):
             where, fix = f"model '{self.name}', start", "Write start=ph.Start(q=…, v=…, duration=…)."
             raise ModelError(message(where, "not a start", shown(self.start), "a Start", fix))
@@ -182,10 +191,10 @@ def _paths(model: Model) -> Iterator[tuple[str, float]]:
     yield from _flat("gravity", model.gravity)
     for group in ("bodies", "joints", "forces"):
         for record in getattr(model, group):
-            for field in fields(record):
-                if field.name in LIMITS:
+            for each in fields(record):
+                if each.name in LIMITS:
                     continue
-                yield from _flat(f"{group}.{record.name}.{field.name}", getattr(record, field.name))
+                yield from _flat(f"{group}.{record.name}.{each.name}", getattr(record, each.name))
     for constraint in model.constraints:
         for key in constraint.numeric:
             yield from _flat(f"constraints.{constraint.name}.{key}", constraint.data[key])

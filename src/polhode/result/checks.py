@@ -19,7 +19,7 @@ from polhode.model import Model, plain
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.labels import coordinate_names, coordinate_units
 from polhode.result.symmetry import AXES, Conserved
-from polhode.result.verdict import FAILED, GOOD, LOOSE, NOTE, UNCHECKED, Check, Grade, overall
+from polhode.result.verdict import ERROR, FAILED, GOOD, LOOSE, NOTE, UNCHECKED, Check, Grade, overall
 from polhode.scalar import UNIT_TOLERANCE, Array
 
 GOOD_CAP, LOOSE_FACTOR = 1e-4, 100.0
@@ -109,7 +109,8 @@ def grade(
     accuracy: float | None = None,
     companion: Callable[[], Any] | None = None,
     unchecked: str = "",
-    further: Mapping[str, ErrorEstimate] | None = None,
+    further: Sequence[Check] = (),
+    errors: Mapping[str, ErrorEstimate] | None = None,
 ) -> Grade:
     """The grade of a run.
 
@@ -124,7 +125,8 @@ def grade(
     accuracy   the threshold for good; None: as above for controlled steps, FIXED_STEP_GOOD for equal ones
     companion  gives the companion run, as `run`: a drift that shrinks with its steps is no fault of its own
     unchecked  why there is no estimate
-    further    estimated errors of what else the run gives, by name
+    further    checks that were made elsewhere
+    errors     estimated errors of what else the run gives, by name
     """
     kept = conserved or Conserved()
     ranges, samples = _ranges(run, kept)
@@ -139,10 +141,11 @@ def grade(
     checks = [
         *_end_checks(ranges, status, reason),
         *_error_checks(error, bound, unchecked),
-        *(check for name, x in (further or {}).items() for check in _error_checks(x, bound, unchecked, name)),
+        *(one for name, x in (errors or {}).items() for one in _error_checks(x, bound, unchecked, f"error of {name}")),
         *drifts,
         *(bound.check(f"residual, {name}", *_worst(r), r.note) for name, r in (residuals or {}).items()),
         *_norm_checks(ranges, bound),
+        *further,
         *_step_notes(steps),
         *_limit_notes(ranges, model),
     ]
@@ -150,9 +153,9 @@ def grade(
     return Grade(overall(checks), tuple(checks), bound.basis(), until)
 
 
-def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str, of: str = "motion") -> list[Check]:
+def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str, name: str = ERROR) -> list[Check]:
     """The estimated error against the bounds; where samples are without an estimate, a line that says so."""
-    name, unit = f"error of the {of}", "of 1 + the largest value so far"
+    unit = "of 1 + the largest value so far"
     if error is None:
         return [Check(name, None, bound.good, None, unit, UNCHECKED, f"not estimated: {unchecked or 'verify=False'}")]
     found = bound.check(name, error.worst, unit, f"by a companion run, {error.how}")

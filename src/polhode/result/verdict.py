@@ -22,6 +22,15 @@ SENTENCES = {
 }
 """Each verdict as the first line of a grade."""
 
+ERROR = "error of the motion"
+"""The name of the check of a run's estimated error."""
+
+IGNORED = "ignored"
+"""The name of notes on what the file of a model has that would change the motion."""
+
+LEFT_OUT = " It leaves out what its file has and would change the motion."
+"""What is said beside the verdict of a run with such notes."""
+
 WIDTH = 80
 """Width of the text of a grade, in characters."""
 
@@ -55,6 +64,27 @@ class Grade:
     basis: str
     good_until: float = math.nan
 
+    @property
+    def until(self) -> str:
+        """Up to when the run is good, or was checked, in words; "" where that is its end, or not known."""
+        found = next((check for check in self.checks if check.name == ERROR and check.value is not None), None)
+        if found is None or math.isnan(self.good_until):
+            return ""
+        part = any(check.name.startswith(f"{ERROR},") for check in self.checks)
+        words = "good" if found.verdict != GOOD else "checked" if part else ""
+        return f"{words} until t = {self.good_until:.6g} s" if words else ""
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence or two, as "This run failed. It is good until t = 3.2 s."."""
+        found = SENTENCES.get(self.verdict, f"This run is {self.verdict}.")
+        if self.until and self.verdict == UNCHECKED:
+            found = f"{found.removesuffix('.')} after t = {self.good_until:.6g} s."
+        elif self.until:
+            found += f" It {'is' if self.until.startswith('good') else 'was'} {self.until}."
+        left_out = any(check.name == IGNORED for check in self.checks)
+        return found + LEFT_OUT * left_out
+
     def with_notes(self, name: str, notes: Sequence[str]) -> "Grade":
         """The grade with further lines of one name that judge nothing."""
         more = [Check(name, None, None, None, "", NOTE, note) for note in notes]
@@ -69,11 +99,10 @@ class Grade:
         rows = self.rows()
         heads = list(rows[0])[:-1] if rows else []
         widths = [max(len(head), *(len(row[head]) for row in rows)) for head in heads]
-        table = [heads, *([row[head] for head in heads] for row in rows)]
+        table = [heads, *([row[head] for head in heads] for row in rows if set(list(row.values())[1:-1]) != {"-"})]
         lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in table]
         notes = [f"{row['check']}: {row['note']}" for row in rows if row["note"]]
-        first = SENTENCES.get(self.verdict, f"This run is {self.verdict}.")
-        return "\n".join([first, "", *lines, "", *map(_wrapped, [*notes, self.basis])])
+        return "\n".join([self.sentence, "", *lines, "", *map(_wrapped, [*notes, self.basis])])
 
     def attributes(self) -> dict[str, str | float]:
         """The grade as attributes of a Dataset: verdict, good_until, grade (its checks, a JSON list), grade_basis."""

@@ -61,6 +61,10 @@ class Plot:
     """What to say in place of a plot that has nothing to show."""
     marks: tuple[float, ...] = ()
     """Instants marked in this plot alone."""
+    level: float | None = None
+    """A value marked by a line across, in this plot."""
+    unknown_from: float | None = None
+    """The time from which on the curves are not known: shaded."""
 
 
 def thinned(curves: Sequence[np.ndarray], most: int = MOST_SAMPLES) -> np.ndarray:
@@ -100,8 +104,8 @@ def _packed(plot: Plot, time: np.ndarray, store: PackedArrays, most: int) -> dic
     record["x"] = store.put(time[chosen], double=True)
     for curve, y in zip(plot.curves, shown, strict=True):
         record["series"].append({"name": curve.name, "y": store.put(y[chosen]), "colour": curve.colour})
-    if plot.marks:
-        record["marks"] = list(plot.marks)
+    found = {"marks": list(plot.marks), "level": plot.level, "unknownFrom": plot.unknown_from}
+    record |= {name: value for name, value in found.items() if value not in (None, [])}
     return record
 
 

@@ -73,8 +73,9 @@ def absolute(model: Model) -> AbsoluteModel:
     joints = [Joint(body.name, "free", "world", body.name) for body in model.bodies]
     held = _held(model, make_tree(model))
     made = Model(
-        f"{model.name}, absolute", model.gravity, model.bodies, tuple(joints), model.forces, (*held, *model.constraints)
-    )
+        f"{model.name}, absolute", model.gravity, model.bodies, tuple(joints), model.forces,
+        (*held, *model.constraints), ignored=model.ignored,
+    )  # fmt: skip
     q, v = AbsoluteModel(made, model).to(*start_of(model, None, None, "absolute"))
     begin = model.start
     start = Start(tuple(q), tuple(v), begin.duration if begin else None, begin.method if begin else None)

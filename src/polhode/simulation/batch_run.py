@@ -30,8 +30,9 @@ from polhode.simulation.batch_records import BatchSamples, BatchSpec, SampleTime
 from polhode.simulation.compiled_run import SHORT, CompiledRun, RunSpec
 from polhode.simulation.derivatives.directions import Directions, directions, upper
 from polhode.simulation.event_location import located
-from polhode.simulation.inputs import PD, Sampled, is_held_input, law_of
+from polhode.simulation.inputs import PD, Sampled, is_held_input, knots, law_of, within
 from polhode.simulation.scenario import LOOKS
+from polhode.simulation.switching import Switching, user_functions
 from polhode.system.identity import identity_text
 
 START_TOLERANCE = 1e-6
@@ -69,12 +70,47 @@ class BatchRun:
         """Names of the numbers that each run has its own of, in the order of p."""
         self.defaults = np.concatenate([self.along.p, np.zeros(len(spec.free))])
         own = dict(zip(self.names, self.defaults.tolist(), strict=True))
+        self.nq, self.nv = self.model.nq, self.model.nv
+        self.interior, self._breaks = False, dict[float, tuple[Switching, np.ndarray]]()  # by the duration
+        self.interior = any(f.times for f in self.switching(1.0).functions)
+        """Whether conditions of time alone switch something: a step then sees times of its interior only."""
         self.compiled = CompiledRun(self._run_spec(own), warn=False)
         for reason in self.compiled.in_python:
             fix = "Write it on generic scalars: polhode.sin, polhode.where, …"
             raise InputError(message("sweep", "a function that cannot be compiled", reason, "compiled inputs", fix))
-        self.nq, self.nv = self.model.nq, self.model.nv
         self.outputs = tuple(spec.outputs or {})
+
+    def switching(self, duration: float) -> Switching:
+        """Where the user functions of all runs alike are not smooth, and which of them depend on time."""
+        return self._known(duration)[0]
+
+    def knots(self, duration: float) -> np.ndarray:
+        """Times at which steps under control end: corners of a table, solutions of conditions of time alone."""
+        return self._known(duration)[1]
+
+    def _known(self, duration: float) -> tuple[Switching, np.ndarray]:
+        if duration not in self._breaks:
+            found = self._switching(duration)
+            times = np.union1d(knots(self.spec.run.tau, self.nv, duration), found.times)
+            self._breaks[duration] = found, within(times, duration)
+        return self._breaks[duration]
+
+    def _switching(self, duration: float) -> Switching:
+        """Conditions in which numbers of a run stand beside the time count as those of the state."""
+        n, start = self.model.nq, self.spec.run.start
+        q, v = start if start else (np.array(self.model.zero), np.zeros(self.model.nv))
+
+        def functions(p: Vec) -> list[tuple[str, Callable[..., Any]]]:
+            run = self._run_spec(self._own(p))
+            own = self.along.tree(Vec(p[: len(self.along.inputs)])) if self.along.inputs else None
+            return list(user_functions(self.model, run.tau, run.policy, own))
+
+        def nth(k: int, t: Scalar, x: Vec, v: Vec) -> Any:
+            return functions(Vec(x[n:]))[k][1](t, Vec(x[:n]), v)
+
+        names = [name for name, _ in functions(Vec(self.defaults.tolist()))]
+        named = [(name, partial(nth, k)) for k, name in enumerate(names)]
+        return Switching(named, np.concatenate([q, self.defaults]), v, duration)
 
     @property
     def fixed(self) -> bool:
@@ -103,7 +139,7 @@ class BatchRun:
         crossings = tuple(
             crossing._replace(function=_with_numbers(crossing.function, own)) for crossing in run.crossings
         )
-        return replace(run, tau=tau, crossings=crossings)
+        return replace(run, tau=tau, crossings=crossings, interior=self.interior)
 
     def _own(self, p: Vec) -> dict[str, Scalar]:
         return dict(zip(self.names, p, strict=True))
@@ -203,7 +239,8 @@ class BatchRun:
         names = repr((self.names, self.along.inputs, sorted(self.along.places.items()), tuple(self.outputs)))
         events = repr([(c.name, c.direction) for c in run.crossings])
         method = (run.method.name, str(run.fixed), run.norm, run.policy.identity)
-        return cache_key(model, *method, law, names, events, spec.identity, "lanes", part)
+        more = ["interior"] * self.interior
+        return cache_key(model, *method, law, names, events, spec.identity, "lanes", part, *more)
 
     @cached_property
     def kernels(self) -> dict[str, Kernel]:
@@ -313,8 +350,17 @@ class BatchLoop:
 
     @property
     def longest(self) -> float:
-        """The longest step under control, s: two zeros of an event within one step would not be seen."""
-        return self.timing.end / LOOKS if self.batch.spec.run.crossings else step_state.LONGEST
+        """The longest step under control, s: what comes and goes within one step would not be seen."""
+        bounded = self.batch.spec.run.crossings or self.batch.switching(self.timing.end).is_bounded
+        return self.timing.end / LOOKS if bounded else step_state.LONGEST
+
+    def stops(self, sample: int) -> list[tuple[float, float]]:
+        """Times up to the next sample to which steps under control go one after the other, each with the next knot."""
+        begin, target = self.timing.times[sample : sample + 2]
+        bounds = np.append(self.batch.knots(self.timing.end), self.timing.end)
+        inner = bounds[(bounds > begin) & (bounds < target)]
+        times = np.append(inner, target)
+        return list(zip(times.tolist(), bounds[np.searchsorted(bounds, times)].tolist(), strict=True))
 
     def advance(self, sample: int) -> bool:
         """Advance all runs to the next sample; False when none is left."""
@@ -330,19 +376,24 @@ class BatchLoop:
             q, v = field(self.table, "q"), field(self.table, "v")
         else:
             target = float(timing.times[sample + 1])
-            for place, value in zip(self.settings, (target, timing.tolerance, timing.end, self.longest), strict=True):
-                place[...] = value
-            for _ in range(-(-MOST_STEPS // batch.at_once)):
-                self._step()
-                left = (field(self.table, "status") == step_state.GOING) & (field(self.table, "t") < target)
-                if not left.any():
-                    break
-            else:
-                field(self.table, "status")[left] = step_state.TOO_SMALL
+            for stop, end in self.stops(sample):
+                for place, value in zip(self.settings, (stop, timing.tolerance, end, self.longest), strict=True):
+                    place[...] = value
+                self._controlled(stop)
             there = field(self.table, "t") >= target
             q, v = self.state[0][:, : batch.nq], self.state[0][:, batch.nq :]
         self._keep(sample + 1, q, v, there)
         return bool(there.any())
+
+    def _controlled(self, target: float) -> None:
+        """Steps under control of all runs up to a time."""
+        field = self.batch.compiled.field
+        for _ in range(-(-MOST_STEPS // self.batch.at_once)):
+            self._step()
+            left = (field(self.table, "status") == step_state.GOING) & (field(self.table, "t") < target)
+            if not left.any():
+                return
+        field(self.table, "status")[left] = step_state.TOO_SMALL
 
     def _step(self) -> None:
         go_on()

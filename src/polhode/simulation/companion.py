@@ -13,10 +13,12 @@ import numpy as np
 from polhode.integrate.methods import METHODS
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
+from polhode.result.checks import GOOD_CAP
 from polhode.result.error_estimate import Difference, ErrorEstimate
 from polhode.simulation.batch_records import FLOOR, TIGHTER
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
+from polhode.simulation.run_options import TIGHTEST, RunOptions
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
@@ -32,6 +34,9 @@ STAGES = {"explicit": 12, "Lie group": 12, "structure-preserving": 60, "implicit
 
 IN_PYTHON = 300
 """How much slower a step is whose functions run in Python, about."""
+
+Checking = Callable[[float, float, int], None]
+"""Called with the part of a companion run that is done, the time reached and the steps taken."""
 
 Arrays = Mapping[str, np.ndarray]
 """Samples by name: time, q, v."""
@@ -59,12 +64,18 @@ def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
         found = replace(scenario, refined=True)
         sizes = [segment.h for segment in found.segments]
         return found, f"steps of {max(sizes):.3g} s"
+    other = replace(scenario, refined=True, looks=LOOKS)
     if options.tolerance >= FLOOR:
-        tolerance = options.tolerance / TIGHTER
-        other = replace(scenario, options=replace(options, tolerance=tolerance), looks=LOOKS)
-        return other, f"tolerance {tolerance:.3g}"
+        tolerance = tighter(options)
+        return replace(other, options=replace(options, tolerance=tolerance)), f"tolerance {tolerance:.3g}"
     method = other_method(scenario)
-    return replace(scenario, options=replace(options, method=method), looks=LOOKS), f"method {method}"
+    return replace(other, options=replace(options, method=method)), f"method {method}"
+
+
+def tighter(options: RunOptions) -> float:
+    """The tolerance of a companion: a hundredth of the run's, and of the error up to which it is good."""
+    good = GOOD_CAP if options.accuracy is None else options.accuracy
+    return max(min(options.tolerance, good) / TIGHTER, TIGHTEST)
 
 
 def operations(model: Model) -> float:
@@ -81,7 +92,8 @@ def counted_work(scenario: Scenario, other: Scenario, first: Stepper) -> float:
         steps = float(sum(segment.counts[-1] for segment in other.segments if len(segment.counts)))
     else:
         order = METHODS[scenario.method].order if scenario.method in METHODS else 5
-        steps = (ending.accepted + ending.rejected) * TIGHTER ** (1 / order)
+        tightened = options.tolerance / other.options.tolerance
+        steps = (ending.accepted + ending.rejected) * tightened ** (1 / order)
     slow = IN_PYTHON if isinstance(first, RunLoop) and first.compiled.in_python else 1
     return steps * STAGES[family] * slow * operations(scenario.model)
 
@@ -127,9 +139,15 @@ class Companion:
         self.stepper = make(other) if self.count > 1 else None
         self.difference = Difference(scenario.model)
 
-    def estimates(self, parts: Iterable[Arrays], kept: list[Samples] | None = None) -> Iterator[np.ndarray]:
-        """The estimated errors of the samples that are accompanied, part by part; kept: gets the companion's."""
-        blocks, done = self._blocks(), 0
+    def estimates(
+        self, parts: Iterable[Arrays], kept: list[Samples] | None = None, checking: Checking | None = None
+    ) -> Iterator[np.ndarray]:
+        """The estimated errors of the samples that are accompanied, part by part.
+
+        kept      gets the companion's samples
+        checking  called as the companion goes on
+        """
+        blocks, done = self._blocks(checking), 0
         waiting: list[Samples] = []
         for part in parts:
             need = min(len(part["time"]), self.count - done)
@@ -154,12 +172,16 @@ class Companion:
         for block in self.make(self.scenario):
             yield {name: getattr(block, name) for name in ("time", "q", "v", "step_size")}
 
-    def _blocks(self) -> Iterator[Samples]:
+    def _blocks(self, checking: Checking | None = None) -> Iterator[Samples]:
         """Blocks of the companion's samples; Ctrl-C ends them."""
         if self.stepper is None:
             return
         try:
-            yield from self.stepper
+            for block in self.stepper:
+                if checking:
+                    t = self.stepper.position.t
+                    checking(t / self.scenario.duration, t, self.stepper.ending.accepted)
+                yield block
         except KeyboardInterrupt:
             self.why = "interrupted by its user"
 

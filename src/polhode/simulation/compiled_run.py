@@ -29,6 +29,7 @@ from polhode.simulation import step_state
 from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
+from polhode.simulation.switching import Switching
 from polhode.system import catalogue
 from polhode.system.algorithms import ChosenDynamics, chosen_dynamics
 from polhode.system.identity import identity_text
@@ -69,6 +70,8 @@ class RunSpec:
     """Constraint policy: engine, rank tolerance, stabilisation."""
     interior: bool = False
     """Whether a step sees times of its interior only: functions may jump at its ends."""
+    switching: Switching | None = None
+    """Switching functions of the state, at whose zeros steps end; None: there are none."""
 
 
 class CompiledRun:
@@ -109,6 +112,7 @@ class CompiledRun:
     def setup(self, level: Vec | None = None) -> step_state.Setup:
         """Method, machine and crossings; level: forces held over a period."""
         spec = self.spec
+        surfaces = spec.switching.values if spec.switching else None
         law: Input | None = self.law
         if spec.held:
             law = lambda t, q, v: level or Vec()  # noqa: E731
@@ -118,15 +122,15 @@ class CompiledRun:
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
         if not self.constrained:
-            return step_state.Setup(spec.method, made, spec.crossings, interior=spec.interior)
+            return step_state.Setup(spec.method, made, spec.crossings, None, spec.interior, surfaces)
         if spec.method.meets_constraints:
             nothing = Vec([0.0] * self.model.nv)
             given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
             made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
         if spec.policy.keeping == "project":
             made = made._replace(tangent=self._tangent)
-            return step_state.Setup(spec.method, made, spec.crossings, self.project, spec.interior)
-        return step_state.Setup(spec.method, made, spec.crossings, interior=spec.interior)
+            return step_state.Setup(spec.method, made, spec.crossings, self.project, spec.interior, surfaces)
+        return step_state.Setup(spec.method, made, spec.crossings, None, spec.interior, surfaces)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
         """The same spec for a tree with symbols among its numbers, and perhaps another law, to be traced.
@@ -207,11 +211,25 @@ class CompiledRun:
 
     # compiled
 
-    def start(self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None) -> np.ndarray:
-        """The first step state of a run from a state."""
+    @property
+    def is_watching(self) -> bool:
+        """Whether steps end at crossings or switches."""
+        return bool(self.spec.crossings) or self.spec.switching is not None
+
+    def start(
+        self,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        h: float,
+        level: np.ndarray | None = None,
+        g: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """The first step state of a run from a state; g: the functions of crossings and surfaces, where known."""
         make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
-        plain = not self.spec.crossings and not self.spec.method.start  # then nothing is computed
-        first = make(self._unused if plain else self.setup(_vector(level)), t, Vec(q.tolist()), Vec(v.tolist()), h)
+        plain = not (self.is_watching and g is None) and not self.spec.method.start  # then nothing is computed
+        setup = self._unused if plain else self.setup(_vector(level))
+        first = make(setup, t, Vec(q.tolist()), Vec(v.tolist()), h, _vector(g))
         return np.array(flat(first), dtype=float)
 
     def first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
@@ -231,6 +249,34 @@ class CompiledRun:
         if not h:
             return t, at, speed
         return t + h, machine.retract(at, h * speed), speed + h * machine.acceleration(t, at, speed)
+
+    def moment_later(self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None) -> np.ndarray:
+        """t, q, v, crossings and surfaces a moment later, by one step of Euler's: of the side where it begins alone."""
+        if self.in_python:
+            return np.array(self._moment(_vector(level))(t, Vec(q.tolist()), Vec(v.tolist()), h), dtype=float)
+        extra = [level] if self.spec.held else []
+        return self._moment_kernel(t, q, v, h, *extra)[0]
+
+    def _moment(self, level: Vec | None = None) -> Callable[..., Vec]:
+        setup = self.setup(level)
+
+        def later(t: Any, q: Vec, v: Vec, h: Any) -> Vec:
+            machine = setup.machine
+            end = machine.retract(q, h * v), v + h * machine.acceleration(t, q, v)
+            return step_state.with_values(setup, t + h, *end)
+
+        return later
+
+    @cached_property
+    def _moment_kernel(self) -> Kernel:
+        shapes: dict[str, tuple[int, ...]] = {"t": (), "q": (self.model.nq,), "v": (self.model.nv,), "h": ()}
+        if self.spec.held:
+            shapes["level"] = (self.model.nv,)
+
+        def function(t: Any, q: Vec, v: Vec, h: Any, level: Vec | None = None) -> Vec:
+            return self._moment(level)(t, q, v, h)
+
+        return kernel_for("", lambda: trace(function, **shapes), f"{self.model.name}: a moment later", 1)
 
     def blame(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float], level: np.ndarray | None) -> str:
         """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""
@@ -328,19 +374,24 @@ class CompiledRun:
     def inside(
         self, packed: np.ndarray, theta: float, settings: Sequence[float], level: np.ndarray | None
     ) -> np.ndarray:
-        """t, q, v and the crossings' functions within the last step.  settings: h, origin for fixed steps"""
+        """t, q, v and the crossings' functions within the last step, the error after t where there are surfaces.
+
+        settings  h, origin for fixed steps; the tolerance of controlled ones where there are surfaces
+        """
         if not self.in_python:
             extra = [level] if self.spec.held else []
             return self._inside_kernel(packed, theta, *settings, *extra)[0]
         return np.array(self._find(_vector(level))(Vec(packed.tolist()), float(theta), *settings))
 
     def _find(self, level: Vec | None = None) -> Callable[..., Vec]:
-        find = step_state.fixed_inside if self.spec.fixed else step_state.adaptive_inside
+        find: Callable[..., Vec] = step_state.fixed_inside if self.spec.fixed else step_state.adaptive_inside
+        if self.spec.switching:
+            find = step_state.fixed_shorter if self.spec.fixed else step_state.adaptive_shorter
         return partial(find, self.setup(level), self.like)
 
     @cached_property
     def _inside_kernel(self) -> Kernel:
-        names = ("theta", "h", "origin") if self.spec.fixed else ("theta",)
+        names = ("theta", "h", "origin") if self.spec.fixed else ("theta", "tolerance")[: 1 + bool(self.spec.switching)]
         return self._compiled(names, self._find, "within a step", "")
 
     @cached_property
@@ -367,8 +418,8 @@ class CompiledRun:
             return ""
         inputs = "held" if spec.held else self.driven.law_text
         policy = spec.policy.identity if self.constrained or spec.policy.engine == "absolute" else ""
-        interior = ["interior"] if spec.interior else []
-        return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run", *interior)
+        more = ["interior"] * spec.interior + ["surfaces"] * (spec.switching is not None)
+        return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run", *more)
 
 
 def _is_traced(q: Vec, v: Vec) -> bool:

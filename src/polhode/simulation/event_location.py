@@ -1,7 +1,8 @@
-"""Events within a step: where their functions cross zero, in one run or in many, and the state after a reset."""
+"""Events and switches within a step: where their functions cross zero, and the state after a reset."""
 
+import math
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,8 +10,24 @@ import numpy as np
 from polhode.errors import InputError, told
 from polhode.scalar import UNIT_TOLERANCE
 from polhode.simulation.compiled_run import CompiledRun
-from polhode.simulation.run_records import Event, Position, Segment
-from polhode.simulation.step_state import Crossing, crossed
+from polhode.simulation.run_records import NONE, Event, Position, Segment
+from polhode.simulation.step_state import SURFACE, Crossing, crossed
+
+NARROW = 2.0**-50
+"""The part of a step to which a switch is located: near the rounding of the times within it."""
+
+FARTHEST = 1e-6
+"""The part of a step that is tried at most to get beyond a switch; a function that needs more only touches zero."""
+
+RETURN = 64.0
+"""How many times the step beyond a switch is looked ahead, to see whether the motion comes back."""
+
+CHATTER = 100
+"""Switches of one surface within one step's time, after which a run ends as chattering."""
+
+APPROACHES, PART, SAME = 12, 0.75, 1e-10
+"""Equal steps up to a jump: of at most so many shorter ones each goes this part of the way, until the place of the
+switch moves by less than this part of a step."""
 
 HALVINGS = 60
 """Bisections of a step to find an event in it: to 2⁻⁶⁰ of the step, finer than doubles tell times within it apart."""
@@ -37,13 +54,43 @@ def _either(passed: Any, a: Any, b: Any) -> Any:
     return a if passed else b
 
 
-class EventHit(NamedTuple):
-    """An event within a step.
+def bracketed(before: float, after: float, value: Callable[[float], float], width: float) -> tuple[float, float]:
+    """The parts of a step between which a function passes zero, no farther apart than `width`.
 
-    k         its number
+    Secant steps within a shrinking middle part of the bracket: never more than one beyond bisection, a few where the
+    function is smooth. The function may jump.                                      Oliveira, Takahashi (2020)
+
+    before, after  its values where the step begins and ends, of two signs
+    """
+    low, high, f_low, f_high = 0.0, 1.0, before, after
+    most = math.ceil(math.log2(max(1 / width, 2.0))) + 1
+    for k in range(most):
+        if high - low <= width:
+            break
+        half = (low + high) / 2
+        secant = (f_high * low - f_low * high) / (f_high - f_low) if f_high != f_low else half
+        side = math.copysign(1.0, half - secant)
+        nudged = secant + side * min(0.2 * (high - low) ** 2, abs(half - secant))
+        reach = max(width * 2.0 ** (most - k - 1) - (high - low) / 2, 0.0)
+        x = nudged if abs(nudged - half) <= reach else half - side * reach
+        x = x if low < x < high else half
+        f = value(x)
+        if crossed((SURFACE,), (before,), (f,)) or math.isnan(f):
+            high, f_high = x, f
+        else:
+            low, f_low = x, f
+    return low, high
+
+
+class EventHit(NamedTuple):
+    """An event within a step, or a switch: then beyond it, by as little as is needed.
+
+    k         its number; switches have those after the events
     t, q, v   time and state there
     g, side   its function there, and where the step began
     begin, h  where the step began, and its size
+    values    all functions there
+    chatters  whether the motion comes back to a switch at once, again and again
     """
 
     k: int
@@ -54,38 +101,160 @@ class EventHit(NamedTuple):
     side: float
     begin: float
     h: float
+    values: np.ndarray
+    chatters: bool = False
+
+
+class PlaceInStep(NamedTuple):
+    """Time, state and the functions of all events and switches somewhere in a step."""
+
+    t: Any
+    q: np.ndarray
+    v: np.ndarray
+    g: np.ndarray
+
+
+class Switch(NamedTuple):
+    """A switch within a step: its number, and the parts of the step just before and just after it."""
+
+    k: int
+    low: float
+    high: float
 
 
 class StepEvents:
-    """The events within the last step of a step state."""
+    """The events and switches within the last step of a step state."""
 
-    def __init__(self, compiled: CompiledRun, step: Segment, packed: np.ndarray, level: np.ndarray | None) -> None:
-        self.compiled, self.packed, self.level = compiled, packed, level
-        self.settings = (step.h, step.begin) if compiled.spec.fixed else ()
+    def __init__(
+        self, compiled: CompiledRun, step: Segment, packed: np.ndarray, level: np.ndarray | None, tolerance: float
+    ) -> None:
+        self.compiled, self.packed, self.level, self.tolerance = compiled, packed, level, tolerance
+        self.is_switching = compiled.spec.switching is not None
+        self.settings: tuple[float, ...] = (tolerance,) if self.is_switching else ()
+        self.begin, self.h = step.begin, step.h
+        if compiled.spec.fixed:
+            self.settings = step.h, step.begin
+            self.begin += (float(compiled.field(packed, "accepted")) - 1) * step.h
+        else:
+            self.begin, self.h = (float(compiled.field(packed, name)) for name in ("t0", "h0"))
 
     def at(self, theta: float) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """t, q, v and the functions of all events at a part θ of the step."""
-        found = self.compiled.inside(self.packed, theta, self.settings, self.level)
+        """t, q, v and the functions of all events and switches at a part θ of the step."""
+        return self._at(theta)[1:]
+
+    def error(self, theta: float) -> float:
+        """The error of the step up to a part θ of it, in units of the tolerance; 0 with equal steps."""
+        return self._at(theta)[0]
+
+    def _at(self, theta: float, packed: np.ndarray | None = None) -> tuple[Any, ...]:
+        packed = self.packed if packed is None else packed
         nq, n = self.compiled.model.nq, self.compiled.model.nq + self.compiled.model.nv
-        return float(found[0]), found[1 : 1 + nq], found[1 + nq : 1 + n], found[1 + n :]
+        if self.is_switching and theta == 0.0:  # a step of no length: nothing is computed
+            before, g = (self.compiled.field(packed, name) for name in ("before", "g_before"))
+            return 0.0, self.begin, before[:nq], before[nq:], g
+        found = self.compiled.inside(packed, theta, self.settings, self.level)
+        error = float(found[1]) if self.is_switching else 0.0
+        found = np.delete(found, 1) if self.is_switching else found
+        return error, float(found[0]), found[1 : 1 + nq], found[1 + nq : 1 + n], found[1 + n :]
 
     def hits(self) -> Iterator[EventHit]:
-        """The events of the step in the order of their times."""
+        """The events of the step in the order of their times, up to the first switch, and that."""
+        near, switch = self._near() if self.compiled.spec.fixed else (self, self.switch)
+        until = (near.begin + switch.low * near.h - self.begin) / self.h if switch else 1.0
         begin, end = self.at(0.0)[0], self.at(1.0)[0]
         before = self.compiled.field(self.packed, "g_before")
-        for theta, k in sorted(self._crossings()):
+        after = self.at(until)[3] if switch else self.compiled.field(self.packed, "g")
+        for theta, k in sorted(self._crossings(before, after, until)):
             t, q, v, g = self.at(theta)
-            yield EventHit(k, t, q, v, float(g[k]), float(before[k]), begin, end - begin)
+            yield EventHit(k, t, q, v, float(g[k]), float(before[k]), begin, end - begin, g)
+        if switch:
+            (t, q, v, g), chatters = near._beyond(switch)
+            k = switch.k
+            yield EventHit(k, float(t), q, v, float(g[k]), float(before[k]), begin, end - begin, g, chatters)
 
-    def _crossings(self) -> Iterator[tuple[float, int]]:
-        """Where in the step which functions cross zero."""
-        before, after = (self.compiled.field(self.packed, name).tolist() for name in ("g_before", "g"))
+    def _crossings(self, before: np.ndarray, after: np.ndarray, until: float) -> Iterator[tuple[float, int]]:
+        """Where in the step up to a part of it which events' functions cross zero."""
         for k, crossing in enumerate(self.compiled.spec.crossings):
-            if crossed((crossing,), (before[k],), (after[k],)):
-                yield located(crossing, before[k], partial(self._value, k)), k
+            if crossed((crossing,), (float(before[k]),), (float(after[k]),)):
+                yield located(crossing, float(before[k]), partial(self._value, k), until), k
 
     def _value(self, k: int, theta: float) -> float:
         return float(self.at(theta)[3][k])
+
+    # switches
+
+    @cached_property
+    def switch(self) -> Switch | None:
+        """The first switch of the step."""
+        before, after = (self.compiled.field(self.packed, name).tolist() for name in ("g_before", "g"))
+        found: list[Switch] = []
+        width = max(NARROW, 2 * math.ulp(self.begin + self.h) / self.h)
+        for k in range(len(self.compiled.spec.crossings), len(before)):
+            if crossed((SURFACE,), (before[k],), (after[k],)):
+                found.append(Switch(k, *bracketed(before[k], after[k], partial(self._value, k), width)))
+        return min(found, key=lambda switch: switch.high, default=None)
+
+    def _near(self) -> tuple["StepEvents", Switch | None]:
+        """Equal steps: the events of a shorter step up to the first switch, and the switch in it.
+
+        Stages of a step up to a switch may lie beyond it. Where that moves it, part of the way is gone by another step
+        first, again and again: what is left of the error is in proportion to the last of them.
+        """
+        here, switch = self, self.switch
+        for _ in range(APPROACHES):
+            if switch is None:
+                break
+            place = PlaceInStep(*here.at(PART * switch.low))
+            rest = here._following(place, here.begin + here.h - place.t)
+            there = rest.switch
+            if there is None or abs(rest.begin + there.low * rest.h - here.begin - switch.low * here.h) < SAME * self.h:
+                break
+            here, switch = rest, there
+        return here, switch
+
+    def _following(self, place: "PlaceInStep", h: float) -> "StepEvents":
+        """The events of one more step, from a place."""
+        t, compiled = float(place.t), self.compiled
+        packed = compiled.start(t, place.q, place.v, h, self.level, place.g)
+        if compiled.spec.fixed:
+            compiled.field(packed[None], "accepted")[:] = 1.0
+        found = StepEvents(compiled, Segment(t, t + h, h, NONE, NONE), packed, self.level, self.tolerance)
+        compiled.field(packed[None], "g")[:] = found.at(1.0)[3]
+        return found
+
+    def _beyond(self, switch: Switch) -> tuple["PlaceInStep", bool]:
+        """The place just beyond a switch, and whether the motion comes back at once, CHATTER times: it chatters.
+
+        Nothing passes where a function only touches zero: then the place before it, and its function as 0.
+        """
+        before, k = PlaceInStep(*(np.array(x) for x in self.at(switch.low))), switch.k
+        least = max(4 * math.ulp(float(before.t)), (switch.high - switch.low) * self.h)
+        found, h = self._hop(before, k, least, FARTHEST * self.h)
+        if found is None:
+            before.g[k] = 0.0
+            return before, False
+        place: PlaceInStep | None = found
+        for _ in range(CHATTER):
+            assert place
+            place, h = self._hop(place, k, least, RETURN * h)
+            if place is None:
+                return found, False
+        return found, True
+
+    def _hop(self, before: "PlaceInStep", k: int, h: float, farthest: float) -> tuple["PlaceInStep | None", float]:
+        """The place after the shortest step, from h on, that passes a surface, and its size; None: none is so short."""
+        while h <= max(farthest, 64 * math.ulp(float(before.t))):
+            found = self._moment_later(before, h)
+            if found.g[k] * before.g[k] < 0:
+                return found, h
+            h *= 2
+        return None, h
+
+    def _moment_later(self, place: "PlaceInStep", h: float) -> "PlaceInStep":
+        """The place a moment later."""
+        nq, n = self.compiled.model.nq, self.compiled.model.nq + self.compiled.model.nv
+        found = self.compiled.moment_later(float(place.t), place.q, place.v, h, self.level)
+        return PlaceInStep(found[0], found[1 : 1 + nq], found[1 + nq : 1 + n], found[1 + n :])
 
 
 def slope(compiled: CompiledRun, hit: EventHit, at: Position) -> float:

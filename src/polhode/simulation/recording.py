@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from polhode import __version__
+from polhode.check.singular_positions import read
 from polhode.errors import InputError, PolhodeError, PolhodeWarning, message
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
@@ -31,7 +32,7 @@ from polhode.result.files import load
 from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER, RunStore
 from polhode.result.trailer import NO_RUN, read_trailer
 from polhode.scalar import Array
-from polhode.simulation.companion import Companion
+from polhode.simulation.companion import Checking, Companion
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.option_table import MAX_BYTES_ON_DISK, RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Run, joined, padded
@@ -73,6 +74,7 @@ def record(
     tolerance: float = RUN_OPTIONS["tolerance"].default,
     *,
     progress: Progress | None = None,
+    checking: Checking | None = None,
     model_text: str = "",
     checkpoint: float = CHECKPOINT,
     resume: bool = False,
@@ -86,6 +88,7 @@ def record(
     directory      where `run.nc` is to be; made if it is missing
     {options}
     progress       called with the part that is done, the time reached and the steps taken
+    checking       called in the same way while a companion run estimates the error
     checkpoint     seconds of work between checkpoints
     resume         resume a run that was cut off; model, method, options and version must be the same
     force          replace a run that is there
@@ -119,7 +122,7 @@ def record(
                 sink.write(note.encode())
         recording.follow(progress)
         done = recording.loop.ending.status != "interrupted"
-        recording.write(path, model_text, force or resume, own if done else NO_RUN)
+        recording.write(path, model_text, force or resume, own if done else NO_RUN, checking)
         found = _loaded(path)
         if then:
             then(found)
@@ -256,8 +259,15 @@ class Recording:
                 continue
             if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != (size,):
                 raise ValueError(name)
+        watch, wide = state.get("watch"), 1 + model.nq + model.nv
+        if watch is not None and not (
+            isinstance(watch, np.ndarray) and watch.ndim == 1 and len(watch) % wide == 5 % wide
+        ):
+            raise ValueError("watch")
+        read(state["singular"])
         numbers = ("t", "until", "reset_at", "smallest", "largest")
         most = {"sample": 2**53, "segment": len(segments), "idle": 2**31, "accepted": 2**53, "rejected": 2**53}
+        most["singular_count"] = 2**53
         for name in numbers:
             if not isinstance(state[name], float):
                 raise ValueError(name)
@@ -320,7 +330,7 @@ class Recording:
 
     # the result
 
-    def write(self, path: Path, model_text: str, force: bool, own: str) -> None:
+    def write(self, path: Path, model_text: str, force: bool, own: str, checking: Checking | None = None) -> None:
         """Assemble `run.nc` from the chunks, graded; own: the digest of the run."""
         run, store = self.run, self.store
         if not store.rows:  # interrupted before its first sample
@@ -329,7 +339,8 @@ class Recording:
         with TemporaryFile() as file:
             companion, error = run.companion(store.rows), None
             if companion:
-                error = self._estimated(companion, np.memmap(file, float, "w+", shape=(2, store.rows)))
+                table = np.memmap(file, float, "w+", shape=(2, store.rows))
+                error = self._estimated(companion, table, checking)
             wholes = (run.whole(chunk, ()) for chunk in store.chunks())
             again = (lambda: map(run.whole, companion.arrays())) if companion else None
             mark = run.mark(wholes, error, residuals, again, run.not_accompanied)
@@ -342,10 +353,11 @@ class Recording:
 
             assemble(store, template, path, derive, force, own)
 
-    def _estimated(self, companion: Companion, table: np.ndarray) -> ErrorEstimate:
+    def _estimated(self, companion: Companion, table: np.ndarray, checking: Checking | None) -> ErrorEstimate:
         """The estimated error of the samples in the store; table: (2, samples), gets their times and errors."""
         done = 0
-        for chunk, values in zip(self.store.chunks(), companion.estimates(self.store.chunks()), strict=False):
+        estimates = companion.estimates(self.store.chunks(), checking=checking)
+        for chunk, values in zip(self.store.chunks(), estimates, strict=False):
             table[:, done : done + len(values)] = chunk["time"][: len(values)], values
             done += len(values)
         return companion.estimate(table[0], table[1, :done])

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.check.constraint_monitor import JOINTS, ConstraintMonitor
+from polhode.check.contacts import ContactMonitor, pull_notes
+from polhode.check.singular_positions import position_checks, read
 from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.sundials import SUNDIALS
@@ -16,7 +18,7 @@ from polhode.result.checks import Residual, Steps, grade
 from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
-from polhode.result.verdict import Grade
+from polhode.result.verdict import IGNORED, Check, Grade
 from polhode.simulation.by_form.form_run import FormRun
 from polhode.simulation.companion import FACTOR, Companion
 from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
@@ -97,14 +99,14 @@ class Run:
         whole = completed(self.model, {**arrays, **observed})
         samples: list[Samples] = []
         error, unchecked = None, self.not_accompanied
-        further: dict[str, ErrorEstimate] = {}
+        errors: dict[str, ErrorEstimate] = {}
         if companion := self.companion(len(arrays["time"])):
             parts = list(companion.estimates([arrays], samples))
             error = companion.estimate(arrays["time"], np.concatenate(parts or [np.zeros(0)]))
             observed["error_estimate"] = padded(error.values, len(arrays["time"]))
             if tangents:
-                further["sensitivities"] = self._error_of(tangents, companion, arrays)
-        mark = self.mark([whole], error, residuals, lambda: [self.whole(joined(samples), ())], unchecked, further)
+                errors["sensitivities"] = self._error_of(tangents, companion, arrays)
+        mark = self.mark([whole], error, residuals, lambda: [self.whole(joined(samples), ())], unchecked, errors)
         return self.described(arrays, mark, model_text, observed)
 
     def _error_of(
@@ -139,7 +141,13 @@ class Run:
         """The largest violations of constraints in each part of the samples, for the grade."""
         if not self.driven.constrained:
             return {}
-        missed = [self.driven.violations(*(part[name] for name in ("time", "q", "v"))).relative for part in parts]
+        missed = []
+        for part in parts:
+            time, q, v = (part[name] for name in ("time", "q", "v"))
+            missed.append(self.driven.violations(time, q, v).relative)
+            if self._contacts.rows:
+                tau = self._inputs(part)
+                self._contacts.see(time, q, v, np.zeros_like(v) if tau is None else tau)
         worst = np.array([np.max(abs(each), axis=0, initial=0.0) for each in missed])
         return {"constraints": Residual(worst, note="in lengths of the machine or radians, and per second")}
 
@@ -175,16 +183,30 @@ class Run:
         residuals: Mapping[str, Residual] | None = None,
         companion: Callable[[], Any] | None = None,
         unchecked: str = "",
-        further: Mapping[str, ErrorEstimate] | None = None,
+        errors: Mapping[str, ErrorEstimate] | None = None,
     ) -> Grade:
         """The grade of the run, from its samples in parts."""
         ending = self.stepper.ending
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
         found = grade(
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
-            ending.status, ending.reason, self.options.accuracy, companion, unchecked, further,
+            ending.status, ending.reason, self.options.accuracy, companion, unchecked, self._constraint_checks(),
+            errors,
         )  # fmt: skip
-        return found.with_notes("corners and jumps", self.scenario.notes())
+        return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
+
+    @property
+    def ignored(self) -> list[str]:
+        """What the file of the model has that would change the motion: see `Model.ignored`."""
+        end = "; none was given" if self.scenario.tau is None else ""
+        return [f"{text}{end if text.startswith('actuators') else ''}" for text in self.model.ignored]
+
+    def _constraint_checks(self) -> list[Check]:
+        """Lines of the grade about singular positions, and about contacts that would have to pull."""
+        if not self.driven.constrained:
+            return []
+        ending = self.stepper.ending
+        return [*position_checks(read(ending.singular), ending.singular_count), *pull_notes(self._contacts.pulls)]
 
     @property
     def _tolerance(self) -> float | None:
@@ -215,6 +237,7 @@ class Run:
                 "steps_refused": ending.rejected,
                 "form": self.options.form,
                 "model_yaml": kept_text(self.model),
+                **({"ignored": json.dumps(self.ignored)} if self.model.ignored else {}),
                 **self._constraint_facts,
             },
         )
@@ -228,6 +251,14 @@ class Run:
         return ConstraintMonitor(self.driven.system)
 
     @cached_property
+    def _idle(self) -> str:
+        return json.dumps(self._monitor.idle)
+
+    @cached_property
+    def _contacts(self) -> ContactMonitor:
+        return ContactMonitor(self.driven.system)
+
+    @property
     def _constraint_facts(self) -> dict[str, str | float]:
         """Constraint policy, rows that are idle, violations of a start that was moved; nothing for a tree."""
         if not self.driven.constrained:
@@ -238,21 +269,28 @@ class Run:
             "engine": policy.engine,
             "rank_tolerance": policy.rank_tolerance,
             "constraint_policy": f"baumgarte {pull[0]:g} {pull[1]:g}" if pull else policy.keeping,
-            "idle_constraints": json.dumps(self._monitor.idle),
+            "idle_constraints": self._idle,
+            "singular_positions": self.stepper.ending.singular,
         }
+        if pulls := self._contacts.pulls:
+            found["pulled_contacts"] = json.dumps([pull._asdict() for pull in pulls])
         return found | ({"start_moved": json.dumps(self.scenario.moved)} if self.scenario.moved else {})
 
     def observed(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """Poses, velocities, energies, momenta and inputs at samples."""
         found = self._observer(arrays["q"], arrays["v"])
         found["step_size"] = arrays["step_size"]
-        tau = self.driven.forces(*(arrays[name] for name in ("time", "q", "v")))
-        tau = arrays.get("tau") if tau is None else tau
+        tau = self._inputs(arrays)
         if tau is not None:
             found["tau"] = tau
         asked = self.wanted if wanted is None else wanted
         wanted = asked if self.driven.constrained else [name for name in asked if name in JOINTS]
         return found | self._monitor(arrays, np.zeros_like(arrays["v"]) if tau is None else tau, wanted)
+
+    def _inputs(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
+        """Generalised forces of the inputs at samples; None where there are none."""
+        tau = self.driven.forces(*(arrays[name] for name in ("time", "q", "v")))
+        return arrays.get("tau") if tau is None else tau
 
 
 def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:

@@ -5,6 +5,7 @@ Compiled code fills blocks of step states; between blocks Python reads the clock
 
 import time
 import warnings
+from collections import deque
 from collections.abc import Generator, Iterator
 from itertools import accumulate
 from typing import Any
@@ -12,15 +13,18 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InputError, PolhodeWarning, message, told
+from polhode.integrate.adaptive import SAFETY, SHRINK
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import method_named
 from polhode.result.dataset import Extra
+from polhode.scalar import Vec
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec
-from polhode.simulation.event_location import EventHit, StepEvents, reset_state, slope
+from polhode.simulation.event_location import CHATTER, EventHit, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
+from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
 """Seconds that compiled code may run between checks of the clock and for Ctrl-C: the longest wait after Ctrl-C."""
@@ -41,6 +45,15 @@ IDLE = 10
 """Resets one after the other while no time passes, beyond the number of events, after which a run ends."""
 
 
+NEARLY = 0.9
+"""The part of a step up to a switch that is tried where the whole errs too much."""
+
+SHORTEST = 1e-13
+"""A step up to a switch that is shorter than this part of the time is taken whatever its error."""
+
+MOMENT = 1e-14
+"""The part of the duration in which a start that lies on a surface leaves it."""
+
 LEAST = 1e-300
 """Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
 
@@ -54,7 +67,7 @@ def spec_of(scenario: Scenario) -> RunSpec:
     start = scenario.q, scenario.v
     return RunSpec(
         scenario.model, method, options.fixed, scenario.tau, crossings, options.norm, start, scenario.held, policy,
-        scenario.switching.solved,
+        scenario.switching.solved, scenario.switching if scenario.switching.surfaces else None,
     )  # fmt: skip
 
 
@@ -88,6 +101,8 @@ class RunLoop:
         self.events, self.policy = tuple(options.events), options.policy
         self.compiled = compiled or CompiledRun(spec_of(scenario), warn)
         self.driven = self.compiled.driven
+        self.watched = WatchedPath(self.compiled, warn) if self.driven.constrained and scenario.model.nv else None
+        """Looks for singular positions of constraints."""
         if scenario.unsplit and warn:
             warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=5)
         self.ending = Ending()
@@ -98,6 +113,7 @@ class RunLoop:
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
         self._sampled = [0, *accumulate(len(s.samples) for s in segments)]  # samples
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
+        self._recent: dict[int, deque[float]] = {}  # times of the last switches, by surface
         self._next = 0.0  # the step that the last segment would have tried
         self.asked: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
         """The first calls of a sampled controller: t, q, v and its forces."""
@@ -121,6 +137,8 @@ class RunLoop:
     def __iter__(self) -> Iterator[Samples]:
         """Blocks of samples from the position on; a new run begins with its start."""
         at = self.position
+        if self.watched:
+            self.watched.restore(at, self.ending)
         if not at.sample and not at.segment and at.packed is None:
             if self.compiled.spec.held:
                 self._ask(self.segments[0])
@@ -136,12 +154,25 @@ class RunLoop:
                     if self.ending.status != "finished":
                         yield from self._last(np.nan)
                         return
+                if not at.segment:
+                    self._leave_surfaces()
                 at.packed = self._packed_start(segment, at.t, at.q, at.v, self._next)
             yield from self._equal(segment) if self.compiled.spec.fixed else self._controlled(segment)
             if self.ending.status == "finished":
                 if not self.compiled.spec.fixed:
                     self._next = float(self.compiled.field(at.packed, "h"))
                 at.segment, at.packed, at.t = at.segment + 1, None, segment.end
+        if self.watched:
+            self.watched.path.close()
+            self.watched.note(at, self.ending)
+
+    def _leave_surfaces(self) -> None:
+        """Move a start that lies on a surface off it, by a moment of its motion: it must be on one side."""
+        at, spec, nq = self.position, self.compiled.spec, self.compiled.model.nq
+        if spec.switching and 0.0 in spec.switching.values(at.t, Vec(at.q.tolist()), Vec(at.v.tolist())):
+            h = MOMENT * self.segments[-1].end
+            later = self.compiled.moment_later(at.t, at.q, at.v, h, at.level)
+            at.q, at.v = later[1 : 1 + nq], later[1 + nq : 1 + nq + len(at.v)]
 
     def start(self) -> Samples:
         """The first sample."""
@@ -179,17 +210,31 @@ class RunLoop:
         else:
             self._failed(f"{name} {wrong}")
 
-    def _packed_start(self, segment: Segment, t: float, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> np.ndarray:
-        """The first step state of a run from a state; step counts are kept.  h: the step to try, 0 if not known"""
+    def _packed_start(
+        self, segment: Segment, t: float, q: np.ndarray, v: np.ndarray, h: float = 0.0, hit: EventHit | None = None
+    ) -> np.ndarray:
+        """The first step state of a run from a state; step counts are kept.
+
+        h    the step to try, 0 if not known
+        hit  an event or switch that lies there
+        """
         compiled, level = self.compiled, self.position.level
         if compiled.spec.fixed:
             return compiled.start(t, q, v, segment.h, level)
         h = h or compiled.first_step(t, q, v, self.tolerance, level)
-        packed = compiled.start(t, q, v, min(h, segment.end - t, self._longest), level)
+        g = self._values_of(hit) if hit else None
+        return self._counted(compiled.start(t, q, v, min(h, segment.end - t, self._longest), level, g))
+
+    def _counted(self, packed: np.ndarray) -> np.ndarray:
+        """A step state with the counts of the run so far."""
         for name in ("accepted", "rejected", "smallest", "largest"):
             if getattr(self.ending, name) not in (np.inf,):
-                compiled.field(packed[None], name)[:] = getattr(self.ending, name)
+                self.compiled.field(packed[None], name)[:] = getattr(self.ending, name)
         return packed
+
+    def _values_of(self, hit: EventHit) -> np.ndarray | None:
+        """All functions of events and surfaces where a switch lies; None where a reset may have changed them."""
+        return hit.values if self._is_switch(hit) else None
 
     # blocks of step states
 
@@ -199,7 +244,10 @@ class RunLoop:
 
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
         begin = time.perf_counter()
-        found = self.compiled.run(table, settings, self.position.level)
+        run = self.watched.run if self.watched else self.compiled.run
+        found = run(table, settings, self.position.level)
+        if self.watched:
+            self.watched.note(self.position, self.ending)
         self._rate = (len(table) - 1) / max(time.perf_counter() - begin, 1e-6)
         return found
 
@@ -326,24 +374,61 @@ class RunLoop:
         """All events of the last step, one after the other, and the samples before one that changes the motion."""
         at = self.position
         assert at.packed is not None
-        hit = yield from self._passed(segment, at.packed, pending)
+        within = self._events_of(segment, at.packed)
+        if self._shortened(segment, within):
+            return
+        hit = yield from self._passed(within, pending)
         if hit is None:
             self.compiled.field(at.packed[None], "status")[:] = step_state.GOING
         elif self.compiled.spec.fixed:
             yield from self._back_to_grid(segment, hit)
         elif self._applied(hit):
-            at.packed = self._leaving(self._packed_start(segment, at.t, at.q, at.v), hit)
+            h = 0.0
+            if self._is_switch(hit):  # the step size stays, and a step that was rejected as a whole counts up to here
+                reached, h, tried = (float(self.compiled.field(at.packed, name)) for name in ("t", "h", "h0"))
+                self.ending.accepted += reached == within.begin
+                h = max(h, tried)
+            at.packed = self._leaving(self._packed_start(segment, at.t, at.q, at.v, h, hit), hit)
         if hit is not None and self.ending.status != "finished":
             yield from self._last(hit.t - hit.begin)
 
-    def _passed(self, step: Segment, packed: np.ndarray, due: np.ndarray) -> Generator[Samples, None, EventHit | None]:
+    def _events_of(self, step: Segment, packed: np.ndarray) -> StepEvents:
+        return StepEvents(self.compiled, step, packed, self.position.level, self.tolerance)
+
+    def _is_switch(self, hit: EventHit) -> bool:
+        return hit.k >= len(self.events)
+
+    def _shortened(self, segment: Segment, within: StepEvents) -> bool:
+        """Go back for a shorter step, where one up to the first switch errs more than the tolerance allows.
+
+        Stages at the end of that step may lie beyond the switch: then one that ends a little before it sees one side.
+        """
+        at, ending, spec = self.position, self.ending, self.compiled.spec
+        if spec.switching is None or spec.fixed or not within.switch:
+            return False
+        part, order = within.switch.low, spec.method.error_order or 1
+        if part * within.h <= SHORTEST * max(within.begin, self.segments[-1].end / PACE) or within.error(part) < 1:
+            return False
+        part *= NEARLY
+        if not (error := within.error(part)) < 1:
+            part *= max(SHRINK, SAFETY * error ** (-1 / (order + 1))) if np.isfinite(error) else SHRINK
+        if float(self.compiled.field(within.packed, "t")) > within.begin:
+            ending.accepted, ending.rejected = ending.accepted - 1, ending.rejected + 1
+        at.t, at.q, at.v, g = (np.copy(x) for x in within.at(0.0))  # type: ignore[assignment]
+        at.t = float(at.t)
+        packed = self.compiled.start(at.t, at.q, at.v, part * within.h, at.level, g)
+        at.packed = self._counted(packed)
+        self._chatters(within.switch.k, at.t, part * within.h)
+        return True
+
+    def _passed(self, within: StepEvents, due: np.ndarray) -> Generator[Samples, None, EventHit | None]:
         """Record the events of a step up to the first that changes the motion, and give the samples due before it."""
-        within = StepEvents(self.compiled, step, packed, self.position.level)
         for hit in within.hits():
-            event = self.events[hit.k]
-            self.ending.events.append((hit.t, event.name))
-            if not event.terminal and not event.reset:
-                continue
+            if not self._is_switch(hit):
+                event = self.events[hit.k]
+                self.ending.events.append((hit.t, event.name))
+                if not event.terminal and not event.reset:
+                    continue
             for sample in due[(due > hit.begin) & (due < hit.t)]:
                 _, q, v, _ = within.at((sample - hit.begin) / hit.h)
                 yield from self._given(np.array([sample]), q[None], v[None], np.array([hit.h]))
@@ -352,6 +437,9 @@ class RunLoop:
 
     def _applied(self, hit: EventHit) -> bool:
         """Apply the reset of an event; True if the run continues."""
+        if self._is_switch(hit):
+            self.position.t, self.position.q, self.position.v = hit.t, hit.q.copy(), hit.v.copy()
+            return not self._chatters(hit.k, hit.t, hit.h, hit.chatters)
         at, event = self.position, self.events[hit.k]
         at.t, at.q, at.v = hit.t, hit.q, hit.v
         if event.terminal:
@@ -373,6 +461,19 @@ class RunLoop:
             return False
         return True
 
+    def _chatters(self, k: int, t: float, h: float, surely: bool = False) -> bool:
+        """End a run that passes, or nearly passes, one surface again and again: it slides along it."""
+        recent = self._recent.setdefault(k, deque(maxlen=CHATTER + 1))
+        recent.append(t)
+        usual = max(h, self.ending.largest)
+        if not surely and (len(recent) <= CHATTER or t - recent[0] >= usual):
+            return False
+        assert self.compiled.spec.switching
+        name = self.compiled.spec.switching.surfaces[k - len(self.events)]
+        fix = "take a smooth law, as v/√(v² + ε²) in place of the sign of v"
+        self._failed(f"chattering: {name} switches more than {CHATTER} times within {usual:.3g} s, a step ({fix})")
+        return True
+
     def _back_to_grid(self, segment: Segment, hit: EventHit | None) -> Iterator[Samples]:
         """Equal steps: after a reset a shorter one back to their grid, or up to the next reset."""
         at, compiled = self.position, self.compiled
@@ -383,15 +484,15 @@ class RunLoop:
                 return
             h = end - at.t
             if h <= 1e-12 * segment.h:
-                packed = self._leaving(compiled.start(end, at.q, at.v, segment.h, at.level), hit)
+                packed = self._leaving(compiled.start(end, at.q, at.v, segment.h, at.level, self._values_of(hit)), hit)
                 break
             table, step = np.empty((2, compiled.width)), Segment(at.t, end, h, NONE, np.ones(1))
-            table[0] = self._leaving(compiled.start(at.t, at.q, at.v, h, at.level), hit)
+            table[0] = self._leaving(compiled.start(at.t, at.q, at.v, h, at.level, self._values_of(hit)), hit)
             compiled.run(table, [1.0, h, at.t], at.level)
             at.q, at.v = compiled.field(table[1], "q").copy(), compiled.field(table[1], "v").copy()
             status, hit = float(compiled.field(table[1], "status")), None
             if status == step_state.EVENT:
-                hit = yield from self._passed(step, table[1], NONE)
+                hit = yield from self._passed(self._events_of(step, table[1]), NONE)
             elif status != step_state.GOING:
                 yield from self._fault(step, status)
                 return
@@ -401,6 +502,8 @@ class RunLoop:
 
     def _leaving(self, packed: np.ndarray, hit: EventHit) -> np.ndarray:
         """A step state that starts where an event lies, with the side that its function goes to."""
+        if self._is_switch(hit):
+            return packed
         g = self.compiled.field(packed[None], "g")[0]
         if abs(g[hit.k]) <= abs(hit.g):  # else the reset moved the machine away
             g[hit.k] = LEAST * np.sign(slope(self.compiled, hit, self.position))
@@ -420,6 +523,8 @@ class RunLoop:
             h, longest = (max(float(compiled.field(at.packed, name)), 1e-300) for name in ("h", "h0"))
             sizes = np.geomspace(h, max(h, longest), 40).tolist()
         blame = compiled.raised or compiled.blame(at.t, at.q, at.v, sizes, at.level)
+        if self.watched and (not blame or status == step_state.DEGENERATE):
+            blame = self.watched.blame(at, max(sizes))
         smallest = f"the step became too small ({step_state.SMALLEST:g} of the time): the motion cannot be followed on"
         finite = "the state is no longer finite, or beyond all bounds"
         self._failed(blame or (smallest if status == step_state.TOO_SMALL else finite))

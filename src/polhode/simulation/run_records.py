@@ -62,6 +62,10 @@ class Ending:
     smallest: float = np.inf
     largest: float = 0.0
     events: list[tuple[float, str]] = field(default_factory=list)
+    singular: str = "[]"
+    """Singular positions of constraints that were passed: a JSON list."""
+    singular_count: int = 0
+    """How many there were, with those beyond the list."""
 
     def interrupt(self, t: float) -> None:
         """End the run at a time, interrupted by Ctrl-C."""
@@ -98,6 +102,8 @@ class Position:
     reset_at: float = -1.0
     idle: int = 0
     """Time of the last reset of the motion by an event, and resets since then while no time passed."""
+    watch: np.ndarray | None = None
+    """Under constraints: what the watch for singular positions carries on."""
 
 
 class Segment(NamedTuple):

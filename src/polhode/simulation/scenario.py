@@ -24,6 +24,7 @@ from polhode.simulation.segments import (
     controlled_segments,
     equal_segments,
     refined,
+    unaligned,
 )
 from polhode.simulation.step_state import LONGEST
 from polhode.simulation.switching import Switching, user_functions
@@ -43,7 +44,8 @@ class Scenario:
     tau      the inputs, as in `simulate`
     options  with the duration and the method of this run
     moved    rows of constraints that the given start violated, and by how much, where it was moved
-    refined  whether equal steps are shorter than asked for, as those of a companion run
+    refined  whether steps are those of a companion run: equal ones shorter than asked for, controlled ones with further
+             ends
     looks    a controlled step is at most the duration over this, where something within a step could be missed
     """
 
@@ -94,14 +96,13 @@ class Scenario:
         key = id(self.model), id(self.tau), self.duration
         if key not in self._known:
             functions = list(user_functions(self.model, self.tau, self.options.policy))
-            self._known[key] = Switching(self.model, functions, self.q, self.v, self.duration)
+            self._known[key] = Switching(functions, self.q, self.v, self.duration)
         return self._known[key]
 
     @property
     def longest(self) -> float:
         """The longest controlled step, s: what comes and goes within one step would be missed."""
-        switching = self.switching
-        bounded = self.options.events or switching.explicit or switching.opaque or switching.surfaces
+        bounded = self.options.events or self.switching.is_bounded
         return self.duration / self.looks if bounded else LONGEST
 
     @cached_property
@@ -131,7 +132,8 @@ class Scenario:
         times, step = self.options.times, self.options.step
         held = breaks(self.tau, self.duration) if self.held else NONE
         if step is None:
-            return controlled_segments(self.duration, times, held, self.knots)
+            knots = unaligned(self.duration, times, held, self.knots) if self.refined else self.knots
+            return controlled_segments(self.duration, times, held, knots)
         check_period(self.tau, step)
         inner = NONE if self.unsplit else self.knots
         if not method_named(self.method).start:

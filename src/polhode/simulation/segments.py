@@ -16,6 +16,10 @@ from polhode.simulation.run_records import NONE, Segment
 NEAR = 1e-12
 """A break this near to the end of an equal step, relative to its time, lies at it: rounding of n × h, not a choice."""
 
+UNALIGNED = 0.382
+"""The part of the time from one end that a step must have to the next at which the steps of a companion end besides:
+the golden section, far from all simple fractions."""
+
 MOST_SPLITS = 20_000
 """Breaks within equal steps up to which every such step is split at them: each takes 0.3 ms in Python."""
 
@@ -37,6 +41,16 @@ def controlled_segments(
         found.append(Segment(begin, end, end - begin, times[first:last], NONE, knots=inner))
         begin = end
     return found
+
+
+def unaligned(duration: float, times: np.ndarray | None, held: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """Knots, and more of them: no controlled step of a companion begins and ends where one of its run has to.
+
+    Else a run whose steps all lie between two breaks, or before its first sample, would be compared with itself.
+    """
+    first = duration / (RUN_SAMPLES - 1) if times is None else times[1]
+    ends = np.unique(np.concatenate([[0.0, first, duration], held, knots]))
+    return np.union1d(knots, ends[:-1] + UNALIGNED * np.diff(ends))
 
 
 def equal_segments(

@@ -11,9 +11,9 @@ from polhode.integrate.adaptive import GROW, controlled
 from polhode.integrate.method import Machine, Method, MotionState
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
 
-GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED = 0.0, 1.0, 2.0, 3.0, 4.0
+GOING, TOO_SMALL, NOT_FINITE, EVENT, STOPPED, DEGENERATE = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 """The status of a step state: in progress; its step became too small; a number is not finite; an event lies in its last
-step; stopped by Ctrl-C."""
+step; stopped by Ctrl-C; its constraints turn without bound."""
 
 SMALLEST = 1e-14
 """Smallest step relative to the time, about the rounding of the time: a smaller one would not advance it."""
@@ -64,6 +64,13 @@ class Setup(NamedTuple):
     """Brings the state (t, q, v) at the end of a step back to where constraints hold."""
     interior: bool = False
     """Whether a step sees times of its interior only: functions may jump at its ends."""
+    surfaces: Callable[[Scalar, Vec, Vec], Vec] | None = None
+    """Switching functions of (t, q, v): where one passes zero a step has to end."""
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether there are crossings or surfaces."""
+        return bool(self.crossings) or self.surfaces is not None
 
     def within(self, begin: Scalar, end: Scalar, part: float = MARGIN) -> Machine:
         """The machine as a step from one time to another sees it."""
@@ -120,23 +127,30 @@ class AdaptiveStepState(NamedTuple):
     before: MotionState
 
 
-def fixed_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> FixedStepState:
-    """The first step state of a run with equal steps."""
+def fixed_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar, g: Vec | None = None) -> FixedStepState:
+    """The first step state of a run with equal steps; g: values of crossings and surfaces, where they are known."""
     memory = setup.method.start(setup.within(t, t + h, EQUAL_MARGIN), t, q, v, h) if setup.method.start else None
-    watched, g = bool(setup.crossings), _values(setup, t, q, v)
+    watched, g = setup.is_watching, _values(setup, t, q, v) if g is None else g
     return FixedStepState(
         0.0, GOING, q, v, memory, g, g, MotionState(q, v) if watched else None, memory if watched else None
     )
 
 
-def adaptive_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar) -> AdaptiveStepState:
-    """The first step state of a run with controlled steps; h is the step to try."""
-    none, g = (0.0, 0.0, LONGEST, 0.0), _values(setup, t, q, v)
+def adaptive_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar, g: Vec | None = None) -> AdaptiveStepState:
+    """The first step state of a run with controlled steps; h is the step to try, g as in `fixed_start`."""
+    none, g = (0.0, 0.0, LONGEST, 0.0), _values(setup, t, q, v) if g is None else g
     return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, MotionState(q, v))
 
 
 def _values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
-    return Vec([crossing.function(t, q, v) for crossing in setup.crossings])
+    """The functions of all crossings, then the surfaces."""
+    found = [crossing.function(t, q, v) for crossing in setup.crossings]
+    return Vec([*found, *setup.surfaces(t, q, v)] if setup.surfaces else found)
+
+
+def with_values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
+    """Time and state, with the functions of all crossings and surfaces there."""
+    return Vec((t, *q, *v, *_values(setup, t, q, v)))
 
 
 def crossed(crossings: Sequence[Crossing], old: Sequence[Any], new: Sequence[Any]) -> Any:
@@ -150,6 +164,17 @@ def crossed(crossings: Sequence[Crossing], old: Sequence[Any], new: Sequence[Any
     return found
 
 
+SURFACE = Crossing(lambda t, q, v: 0.0, 0)
+"""A surface as `crossed` sees it: it is passed both ways."""
+
+
+def _passed(setup: Setup, old: Vec, new: Vec) -> tuple[Any, Any]:
+    """Whether any crossing was passed, and whether any surface was."""
+    n = len(setup.crossings)
+    surfaces = crossed([SURFACE] * (len(new) - n), old[n:], new[n:])
+    return crossed(setup.crossings, old[:n], new[:n]), surfaces
+
+
 def _finite(state: Vec) -> Any:
     """Whether all numbers are finite and within LARGEST."""
     size: Scalar = 0.0
@@ -160,7 +185,7 @@ def _finite(state: Vec) -> Any:
 
 def advance_fixed(setup: Setup, like: FixedStepState, packed: Vec, count: Any, h: Scalar, origin: Scalar) -> Vec:
     """The step state after `count` equal steps, or after those up to an event or a fault."""
-    method, watched = setup.method, bool(setup.crossings)
+    method, watched = setup.method, setup.is_watching
 
     def step(state: Vec) -> tuple[Vec, Any]:
         s: FixedStepState = shaped(like, iter(state))
@@ -172,7 +197,8 @@ def advance_fixed(setup: Setup, like: FixedStepState, packed: Vec, count: Any, h
             end = end._replace(q=q, v=v)
         good = _finite(Vec((*end.q, *end.v)))
         g = _values(setup, origin + (s.accepted + 1.0) * h, end.q, end.v)
-        status = where(good, where(crossed(setup.crossings, s.g, g), EVENT, GOING), NOT_FINITE)
+        event, switch = _passed(setup, s.g, g)
+        status = where(good, where(event | switch, EVENT, GOING), NOT_FINITE)
         before = MotionState(s.q, s.v) if watched else None
         new = FixedStepState(
             s.accepted + 1.0, status, end.q, end.v, end.memory, g, s.g, before, s.memory if watched else None
@@ -214,16 +240,22 @@ def advance_adaptive(
         t = where(yes, where(last, end, tried.t), s.t)
         q, v = where(yes, tried.q, s.q), where(yes, tried.v, s.v)
         g = _values(setup, t, q, v)
+        event, switch = crossed(setup.crossings, s.g[: len(setup.crossings)], g[: len(setup.crossings)]), False
+        if setup.surfaces:  # also a rejected step that passes one: it will end there
+            ahead = _values(setup, s.t + h, where(yes, q, tried.end.q), where(yes, v, tried.end.v))
+            switch = where(finite, _passed(setup, s.g, ahead)[1], False)
+            g = where(switch, ahead, g)
+        kept = yes | switch
         stuck = where(yes, where(last, False, tried.t <= s.t), h <= SMALLEST * maximum(abs(s.t), 1e-6))
         fault = where(finite, where(stuck, TOO_SMALL, GOING), NOT_FINITE)
-        status = where(crossed(setup.crossings, s.g, g), EVENT, fault)
+        status = where(event | switch, EVENT, fault)
         one, none = where(yes, 1.0, 0.0), where(yes, 0.0, 1.0)
         following = minimum(where(yes, where(last, maximum(tried.h, s.h), tried.h), tried.h), longest)
         new = AdaptiveStepState(
             t, status, q, v, following, where(yes, GROW, 1.0), s.accepted + one, s.rejected + none,
             where(yes, minimum(s.smallest, h), s.smallest), where(yes, maximum(s.largest, h), s.largest), g,
-            where(yes, s.g, s.g_before), where(yes, s.t, s.t0), where(yes, h, s.h0),
-            MotionState(where(yes, s.q, s.before.q), where(yes, s.v, s.before.v)),
+            where(kept, s.g, s.g_before), where(kept, s.t, s.t0), where(kept, h, s.h0),
+            MotionState(where(kept, s.q, s.before.q), where(kept, s.v, s.before.v)),
         )  # fmt: skip
         return Vec(flat(new)), (t < target) & (status == GOING)
 
@@ -264,6 +296,29 @@ def adaptive_inside(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: S
     """t, q, v and the crossings' functions within the last step, at its part θ."""
     s: AdaptiveStepState = shaped(like, iter(packed))
     return _inside(setup, s.t0, s.before, s.h0, theta)
+
+
+def fixed_shorter(setup: Setup, like: FixedStepState, packed: Vec, theta: Scalar, h: Scalar, origin: Scalar) -> Vec:
+    """t, 0, q, v, crossings and surfaces after a step that is the part θ of the last: of its own side alone."""
+    s: FixedStepState = shaped(like, iter(packed))
+    assert s.before is not None
+    carried = (s.memory_before,) if s.memory_before is not None else ()
+    t0, part = origin + (s.accepted - 1.0) * h, theta * h
+    end = setup.method.step(setup.within(t0, t0 + part, EQUAL_MARGIN), t0, *s.before, part, *carried)
+    return _after(setup, t0 + part, 0.0 * part, MotionState(end.q, end.v))
+
+
+def adaptive_shorter(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: Scalar, tolerance: Scalar) -> Vec:
+    """t, error, q, v, crossings and surfaces after a step that is the part θ of the last: of its own side alone."""
+    s: AdaptiveStepState = shaped(like, iter(packed))
+    part = theta * s.h0
+    tried = controlled(setup.method, setup.within(s.t0, s.t0 + part), s.t0, *s.before, part, tolerance)
+    return _after(setup, s.t0 + part, tried.error, tried.end)
+
+
+def _after(setup: Setup, t: Scalar, error: Scalar, end: MotionState) -> Vec:
+    q, v = setup.project(t, *end) if setup.project else end
+    return Vec((t, error, *q, *v, *_values(setup, t, q, v)))
 
 
 def _inside(setup: Setup, t0: Scalar, before: MotionState, h: Scalar, theta: Scalar, *carried: Any) -> Vec:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from polhode.check.singular_positions import PathWatch, text_of
 from polhode.errors import InputError, message
 from polhode.integrate import sundials
 from polhode.result.dataset import Extra
@@ -48,6 +49,10 @@ class SundialsRun:
             self.ending.status = "failed"
             self.ending.reason = f"after t = {times[max(n - 1, 0)]:.9g}: {self.method}: {found.fault}"
         self.position.t = float(times[n - 1]) if n else 0.0
+        if self.driven.constrained and n:
+            watch = PathWatch(self.driven.system)
+            watch.see(times[:n], found.states[:, : self.nq], found.states[:, self.nq :], last=True)
+            self.ending.singular, self.ending.singular_count = text_of(watch.found), watch.count
         yield Samples(times[:n], found.states[:, : self.nq], found.states[:, self.nq :], np.full(n, np.nan))
 
     @property

@@ -49,8 +49,11 @@ class TracedFunction(NamedTuple):
     states: Graph
 
 
-def user_functions(model: Model, tau: Any, policy: ConstraintPolicy) -> Iterator[Named]:
-    """The functions by users that act on a model: inputs, parts of controllers, forces, constraints."""
+def user_functions(model: Model, tau: Any, policy: ConstraintPolicy, tree: Tree | None = None) -> Iterator[Named]:
+    """The functions by users that act on a model: inputs, parts of controllers, forces, constraints.
+
+    tree  of the model, where its numbers are not those of the model
+    """
     if isinstance(tau, (PD, ComputedTorque)):
         for part in ("target", "speed", "acceleration"):
             if callable(function := getattr(tau, part, None)):
@@ -60,7 +63,7 @@ def user_functions(model: Model, tau: Any, policy: ConstraintPolicy) -> Iterator
     own = {c.name for c in model.constraints if c.kind.may_move(c.data) or is_by_user(type(c.kind))}
     if not model.forces and not own:
         return
-    tree = make_tree(model)
+    tree = tree or make_tree(model)
     for force in tree.forces:
         yield from force.functions()
         if is_by_user(type(force)):
@@ -90,8 +93,8 @@ def _residual(tree: Tree, condition: ConstraintCondition) -> Callable[[Scalar, V
     return lambda t, q, v: condition.residual(smooth(machine_state)(tree, t, q, v))
 
 
-def traced(model: Model, name: str, function: Callable[[Scalar, Vec, Vec], Any]) -> TracedFunction | None:
-    """A function as graphs; None where it cannot be traced."""
+def traced(sizes: tuple[int, int], name: str, function: Callable[[Scalar, Vec, Vec], Any]) -> TracedFunction | None:
+    """A function of (t, q, v) as graphs; None where it cannot be traced.  sizes: of q and v"""
     depends = 0
 
     def collected(t: Scalar, q: Vec, v: Vec) -> dict[str, Vec]:
@@ -106,16 +109,17 @@ def traced(model: Model, name: str, function: Callable[[Scalar, Vec, Vec], Any])
             op, args, _ = builder.nodes[k]
             if k not in needed or op not in BRANCHES:
                 continue
-            compared = op in ("less", "less_equal")
-            g = builder.apply("sub", *args) if compared else args[0]
+            g = builder.apply("sub", *args) if op in ("less", "less_equal") else args[0]
+            kind, operands, _ = builder.nodes[g]
+            g = operands[0] if kind == "neg" else g
             what = _dependence(builder.nodes)[g] if g >= len(on) else on[g]
             if what:
-                key = tuple(sorted(args)) if compared else args[:1]
+                key = tuple(sorted(operands)) if kind == "sub" else (g,)
                 found["times" if what == TIME else "states"].setdefault(key, Symbol(builder, g))
         return {"values": values, **{part: Vec(each.values()) for part, each in found.items()}}
 
     try:
-        graph = trace(collected, t=(), q=(model.nq,), v=(model.nv,))
+        graph = trace(collected, t=(), q=sizes[:1], v=sizes[1:])
     except Exception:  # whatever a function says to a symbol
         return None
     ports = {port.name: port for port in graph.outputs}
@@ -162,8 +166,8 @@ class Switching:
     solved      whether any of them is the solution of a condition
     """
 
-    def __init__(self, model: Model, functions: Sequence[Named], q: np.ndarray, v: np.ndarray, duration: float) -> None:
-        tried = [(name, traced(model, name, function)) for name, function in functions]
+    def __init__(self, functions: Sequence[Named], q: np.ndarray, v: np.ndarray, duration: float) -> None:
+        tried = [(name, traced((len(q), len(v)), name, function)) for name, function in functions]
         self.functions = [function for _, function in tried if function]
         self.opaque = tuple(name for name, function in tried if function is None)
         self.explicit = tuple(f.name for f in self.functions if f.depends_on_time)
@@ -184,6 +188,11 @@ class Switching:
             if f.depends_on_time and not any(node.op == "call" for node in f.values.nodes)
         ]
         return np.unique(np.concatenate([self._solved, *found]))
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether a controlled step has to be short, since something within it could be missed."""
+        return bool(self.explicit or self.opaque or self.surfaces)
 
     @property
     def solved(self) -> bool:

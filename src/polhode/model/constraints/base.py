@@ -46,6 +46,8 @@ class ConstraintKind:
     """Whether only a call of its function tells how many rows it has."""
     expressions_of: ClassVar[str] = ""
     """What the expressions of its `residual` in a file are of: "coordinates", or a "point"; "" where it has none."""
+    normal_row: ClassVar[str] = ""
+    """The row whose multiplier is the force of a contact that can only push, where it is one; "" where none is."""
     turns_about_axis: ClassVar[bool] = False
     """Whether two bodies turn about the z axis of its frames: drawings show it as two halves of a can."""
 

@@ -15,6 +15,7 @@ class _Rolling(BodyConstraint):
 
     rows = ("height",)
     rate_rows = ("slip x", "slip y")
+    normal_row = "height"
 
     def contact(self, a: MovingFrame, b: MovingFrame, data: Data) -> tuple[Scalar, Vec]:
         """How far it is above the plane, and the point of contact."""

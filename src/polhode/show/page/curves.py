@@ -11,7 +11,7 @@ from polhode.result.dataset import VARIABLES
 from polhode.result.symmetry import Conserved, conserved
 from polhode.show.packing import COLOURS, Plot, PlotCurve
 from polhode.show.page.constraint_curves import constraint_plots
-from polhode.show.run_values import labels, values
+from polhode.show.run_values import error_threshold, labels, times, values
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -27,8 +27,28 @@ def plots(dataset: "Dataset", model: Model) -> list[Plot]:
     if len(joints) > MOST_PLOTS:
         note = f"{len(joints) - MOST_PLOTS} more plots of joints are left out; the data of the run has them all."
         joints = [*joints[: MOST_PLOTS - 1], replace(joints[MOST_PLOTS - 1], note=note)]
-    found = [*energies(dataset, kept), *momenta(dataset, kept), *joints]
+    found = [*_error(dataset), *energies(dataset, kept), *momenta(dataset, kept), *joints]
     return [*found, *constraint_plots(dataset), *_extras(dataset), *_norm(dataset, model), *_steps(dataset)]
+
+
+def _error(dataset: "Dataset") -> Iterator[Plot]:
+    """The estimated error of the motion, with its threshold and the part that was not estimated."""
+    array = values(dataset, "error_estimate")
+    if array is None or len(array) < 2 or np.all(np.isnan(array)):
+        return
+    level, time, known = error_threshold(dataset), times(dataset), ~np.isnan(array)
+    note = "By a companion run of other steps, in parts of 1 + the largest value so far."
+    if level is not None:
+        note += f" The line across: good up to {level:.3g}."
+    if np.any(np.isinf(array)):
+        note += " From where it ends, only one of the two runs goes on."
+    last = None if known[-1] else float(time[known][-1])
+    curve = PlotCurve("estimated error", array, 1)
+    empty = "Zero at every instant: the two runs are the same."
+    yield Plot(
+        "Estimated error of the motion", "error", [curve], log=True, note=note, empty=empty, level=level,
+        unknown_from=last,
+    )  # fmt: skip
 
 
 def driven(dataset: "Dataset", model: Model) -> set[str]:

@@ -17,7 +17,7 @@ from polhode.show.page import sections
 from polhode.show.page.curves import plots
 from polhode.show.page.document import document
 from polhode.show.page.poinsot import poinsot
-from polhode.show.run_values import times
+from polhode.show.run_values import parting, times
 from polhode.show.scene.scene import scene
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def report_page(dataset: "Dataset", model: Model, title: str = "") -> str:
         "start": float(good[0]) if len(good) else 0.0,
         "end": float(good[-1]) if len(good) else 0.0,
         "plots": records,
+        "until": until._asdict() if (until := parting(dataset)) else None,
         "events": [moment for moment, _ in sections.events(dataset)[:MOST_EVENTS]],
         "scene": moving,
         "poinsot": {key: value for key, value in turning.items() if key != "svg"} if turning else None,

@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from polhode.model import Model, plain
+from polhode.result.verdict import IGNORED, LEFT_OUT
 from polhode.show.model_text import axis_text
 from polhode.show.packing import COLOURS, Plot
-from polhode.show.run_values import times, values
+from polhode.show.run_values import parting, times, values
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-VERDICTS = {"good": "Good", "loose": "Loose", "failed": "Failed"}
+VERDICTS = {"good": "Good", "unchecked": "Unchecked", "loose": "Loose", "failed": "Failed"}
 MEANINGS = {
-    "good": "Every check is within its threshold.",
+    "good": "The error of the motion was estimated at every sample, and is within its threshold.",
+    "unchecked": "The error of the motion was not estimated, or not at every sample: how good it is, is not known.",
     "loose": "The run ended, but not every check is within its threshold.",
-    "failed": "Do not rely on these numbers.",
+    "failed": "This run failed: do not rely on these numbers.",
     "none": "This run was not graded.",
 }
+PARTLY = "This run failed: do not rely on these numbers after t = {}."
+"""What a verdict of failed means for a run that is good at first."""
 ENDINGS = {
     "failed": "The run failed",
     "stopped": "The run stopped, as it was told to,",
@@ -31,6 +35,7 @@ ENDINGS = {
 """What to say of a run that did not come to its end, by its status."""
 MARKS = {
     "good": '<path d="M4.5 10.5l3.6 3.6 7.4-8"/>',
+    "unchecked": '<path d="M7 7.6a3.1 3.1 0 1 1 4.4 2.8c-1 .5-1.4 1-1.4 2.1m0 3.2v.1"/>',
     "loose": '<path d="M3.5 11.5c2.2-4 4.3-4 6.5-1.5s4.3 2.5 6.5-1.5"/>',
     "failed": '<path d="M5.5 5.5l9 9m0-9l-9 9"/>',
     "none": '<path d="M5 10h10"/>',
@@ -134,6 +139,7 @@ def header(dataset: "Dataset", model: Model, name: str, time: np.ndarray) -> str
     if attrs.get("method"):
         facts.append(f"<b>{escape(str(attrs['method']))}</b>")
     facts += [f"{key} <b>{_attribute(key, attrs[key])}</b>" for key in ("tolerance", "step") if _given(attrs.get(key))]
+    facts += [f"<b>{escape(until.words)}</b>"] if (until := parting(dataset)) else []
     listed = "".join(f"<li>{fact}</li>" for fact in facts)
     made = f", {_attribute('created', attrs['created'])}" if attrs.get("created") else ""
     return (
@@ -262,6 +268,12 @@ def _quality(dataset: "Dataset") -> str:
     meaning = (
         MEANINGS.get(verdict, MEANINGS["none"]) if checks or verdict != "good" else "Its checks were not recorded."
     )
+    until = parting(dataset)
+    if until and verdict == "failed" and until.words.startswith("good"):
+        meaning = PARTLY.format(f"{number(until.time, 5)} s")
+    elif until:
+        meaning += f" It is {escape(until.words)}."
+    meaning += LEFT_OUT if any(check.get("name") == IGNORED for check in checks) else ""
     judged = [check for check in checks if check.get("verdict") != "note"]
     notes = [check for check in checks if check.get("verdict") == "note"]
     parts = [f"<h3>Quality of the run</h3><p>{meaning}</p>"]
@@ -300,11 +312,7 @@ def _check_row(check: Mapping[str, Any]) -> str:
     unit = _text(check, "unit").removeprefix("1")
     under = unit or ("" if _given(check.get("value")) else _text(check, "note"))
     under = f'<small class="note">{under}</small>' if under else ""
-    limit = (
-        f'<small class="note nowrap">loose to {_value(check, "limit")}</small>'
-        if check.get("limit") is not None
-        else ""
-    )
+    limit = f'<small class="note">loose to {_value(check, "limit")}</small>' if check.get("limit") is not None else ""
     if not _given(check.get("value")) and not _given(check.get("threshold")):
         name = f'<th scope="row" colspan="3">{_text(check, "name")}{under}</th>'
         return f"<tr>{name}<td>{_badge(verdict, small=True)}</td></tr>"

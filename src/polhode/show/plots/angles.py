@@ -8,8 +8,9 @@ import numpy as np
 from polhode import euler
 from polhode.errors import message
 from polhode.show.figure import COLOURS, new_figure, styled
-from polhode.show.plots.axes import WIDE, bands, draw_curves, headed, over_time
+from polhode.show.plots.axes import WIDE, bands, draw_curves, headed, legend, over_time
 from polhode.show.plots.run_source import Run, Unfit, body_of, instants, opened, variable, where_of
+from polhode.show.run_values import parting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,7 +41,9 @@ def angles(
     for k, axes in enumerate(grid):
         draw_curves(axes, time, [(names[k], scale * found[:, k], {"color": COLOURS[k]})])
         about = "xyz"[int(sequence[-3 + k]) - 1]
-        over_time(axes, time, f"{names[k]}, about ${about}$", unit, last=k == 2)
+        over_time(axes, run, time, f"{names[k]}, about ${about}$", unit, last=k == 2)
+    if parting(run):
+        legend(grid[0])
     shaded = bands(grid, time, distance < math.radians(near), LOCK_COLOUR)
     if shaded:
         text = f"shaded: within {near:g}° of gimbal lock, nearest {math.degrees(np.nanmin(distance)):.3g}°"

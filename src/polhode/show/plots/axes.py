@@ -7,10 +7,12 @@ import numpy as np
 
 from polhode.show.figure import COLOURS
 from polhode.show.packing import thinned
+from polhode.show.run_values import parting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from xarray import Dataset
 
 MOST = 3000
 """Points of the curves of one panel, each extreme among them: an SVG of them stays small."""
@@ -19,6 +21,8 @@ WIDE, HIGH = 6.3, 2.5
 BOUND = 1e60
 """The largest value that is drawn."""
 INK, QUIET, FAINT = "#1b1b1b", "#6d767d", "#b4bcc2"
+PARTING = "parting"
+"""The mark of lines across a panel, which have no values."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 """Strokes of curves beyond the colours there are, so that none look alike."""
 
@@ -43,13 +47,25 @@ def drawable(y: np.ndarray) -> np.ndarray:
     return np.where(abs(y) < BOUND, y, np.nan)
 
 
-def over_time(axes: "Axes", time: np.ndarray, what: str, unit: str, last: bool = True) -> None:
-    """Name both axes; `last`: the lowest of several panels names the time."""
+def over_time(axes: "Axes", run: "Dataset | None", time: np.ndarray, what: str, unit: str, last: bool = True) -> None:
+    """Name both axes, and mark up to when the run is good; `last`: the lowest of several panels names the time."""
     axes.set_ylabel(f"{what} ({unit})" if unit else what)
     if last:
         axes.set_xlabel("time $t$ (s)")
     if time[-1] > time[0]:
         axes.set_xlim(time[0], time[-1])
+    if run is not None:
+        mark_parting(axes, run, QUIET)
+
+
+def mark_parting(axes: "Axes", run: "Dataset", colour: str, whose: str = "") -> None:
+    """A thin line where a run ceases to be good, or to be checked, if that is before its end.
+
+    whose  the run, where there are several
+    """
+    if found := parting(run):
+        label = f"{whose}: {found.words}" if whose else found.words
+        axes.axvline(found.time, color=colour, linewidth=0.8, linestyle=(0, (6, 2, 1, 2)), label=label, gid=PARTING)
 
 
 def legend(axes: "Axes", columns: int = 1) -> None:
@@ -61,7 +77,7 @@ def legend(axes: "Axes", columns: int = 1) -> None:
 
 def logarithmic(axes: "Axes", floor: float = 1e-18) -> None:
     """A logarithmic axis with whole decades at its ends; left as it is where nothing is above zero."""
-    drawn = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines]
+    drawn = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines if line.get_gid() != PARTING]
     all_of = np.concatenate(drawn) if drawn else np.zeros(0)
     positive = all_of[np.isfinite(all_of) & (all_of > floor)]
     if len(positive):

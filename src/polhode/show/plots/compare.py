@@ -9,7 +9,18 @@ import numpy as np
 from polhode.errors import InputError, message
 from polhode.quaternion import angle_between
 from polhode.show.figure import new_figure, styled
-from polhode.show.plots.axes import DASHES, HIGH, WIDE, draw_curves, escaped, legend, logarithmic, look, over_time
+from polhode.show.plots.axes import (
+    DASHES,
+    HIGH,
+    WIDE,
+    draw_curves,
+    escaped,
+    legend,
+    logarithmic,
+    look,
+    mark_parting,
+    over_time,
+)
 from polhode.show.plots.run_source import Unfit, chosen, instants, opened, variable, where_of
 from polhode.show.run_values import labels, times
 
@@ -47,7 +58,10 @@ def compare(
             y = variable("compare", run, variables).reshape(run.sizes["time"], -1)[:, place]
             how = {"color": look(k)["color"], "linestyle": DASHES[k % len(DASHES)], "linewidth": 2.2 if k == 0 else 1.5}
             draw_curves(axes, times(run), [(escaped(label), y, how)])
-        over_time(axes, time, escaped(name), unit, last=False)
+        over_time(axes, None, time, escaped(name), unit, last=False)
+    for axes in grid[:, 0]:
+        for k, (label, run) in enumerate(found.items()):
+            mark_parting(axes, run, look(k)["color"], escaped(label))
     legend(grid[0, 0])
     low = grid[-1, 0]
     for k, (label, (instant, distance)) in enumerate(apart.items(), start=1):
@@ -55,7 +69,7 @@ def compare(
             low, instant, [(escaped(label), np.where(distance > 0, distance, np.nan), {**look(k), "linewidth": 1.2})]
         )
     unit = "rad" if _is_attitude(variables) else ", ".join(dict.fromkeys(unit for *_, unit in columns))
-    over_time(low, time, "distance from the first", unit)
+    over_time(low, None, time, "distance from the first", unit)
     logarithmic(low)
     figure.suptitle(
         escaped(f"{variables} of {len(found)} runs: {first.attrs.get('model_name', '')}"),

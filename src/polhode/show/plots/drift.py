@@ -1,4 +1,4 @@
-"""Drift: how far a run departs from what it should conserve."""
+"""Drift: how far a run is estimated to be wrong, and departs from what it should conserve."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -9,11 +9,24 @@ from polhode.errors import message
 from polhode.result.symmetry import Conserved, conserved
 from polhode.show.figure import new_figure, styled
 from polhode.show.page import curves
-from polhode.show.plots.axes import HIGH, QUIET, WIDE, draw_curves, headed, legend, logarithmic, look, over_time
+from polhode.show.plots.axes import (
+    FAINT,
+    HIGH,
+    INK,
+    QUIET,
+    WIDE,
+    draw_curves,
+    headed,
+    legend,
+    logarithmic,
+    look,
+    over_time,
+)
 from polhode.show.plots.run_source import Run, Unfit, instants, model_or_none, opened, where_of
-from polhode.show.run_values import labels, values
+from polhode.show.run_values import error_threshold, labels, values
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ZERO = 1e-17
@@ -22,15 +35,18 @@ ZERO = 1e-17
 
 @styled
 def drift(run: Run, model: Any = None) -> "Figure":
-    """The drift of what a run should conserve, on a logarithmic axis.
+    """The estimated error of a run and the drift of what it should conserve, on a logarithmic axis.
 
-    Energy and the conserved momenta in parts of their scales, quaternions' length, residuals of constraints.
+    The error in parts of 1 + the largest value so far, with the threshold up to which a run is good; energy and the
+    conserved momenta in parts of their scales; quaternions' length; residuals of constraints.
 
     model  the run's model, if the run does not hold it: it tells which momenta should stay
     """
     run = opened(run)
     time = instants("drift", run)
-    strays = [(name, y) for name, y in drifts(run, model) if np.any(y[np.isfinite(y)] > ZERO)]
+    error = values(run, "error_estimate")
+    known = [*([] if error is None else [("error of the motion, estimated", error)]), *drifts(run, model)]
+    strays = [(name, y) for name, y in known if np.any(y[np.isfinite(y)] > ZERO)]
     if not strays:
         found = "none of energy, momenta, quaternions and constraints strays, or is known to stay"
         raise Unfit(message(where_of("drift", run), "nothing that strays", found, "something that should stay"))
@@ -42,10 +58,21 @@ def drift(run: Run, model: Any = None) -> "Figure":
     if run.attrs.get("tolerance"):
         how = {"color": QUIET, "linewidth": 0.9, "linestyle": ":"}
         axes.axhline(float(run.attrs["tolerance"]), label="tolerance of a step", **how)
-    over_time(axes, time, "drift", "relative, m, rad" if residuals(run) else "relative")
+    if error is not None:
+        _mark_error(axes, run, time, error)
+    over_time(axes, run, time, "drift", "relative, m, rad" if residuals(run) else "relative")
     logarithmic(axes)
     legend(axes)
-    return headed(figure, run, "Drift (bold: the largest so far)")
+    return headed(figure, run, "Error and drift (bold: the largest so far)")
+
+
+def _mark_error(axes: "Axes", run: Any, time: np.ndarray, error: np.ndarray) -> None:
+    """The threshold of the estimated error as a line, and the part of the run without an estimate in grey."""
+    if (threshold := error_threshold(run)) is not None:
+        axes.axhline(threshold, label=f"good up to {threshold:.2g}", color=INK, linewidth=0.9, linestyle="--")
+    if np.isnan(error[-1]):
+        last = time[np.flatnonzero(~np.isnan(error))[-1]] if not np.all(np.isnan(error)) else time[0]
+        axes.axvspan(last, time[-1], color=FAINT, alpha=0.3, linewidth=0, zorder=0.5, label="error not estimated")
 
 
 def drifts(run: Any, model: Any = None) -> list[tuple[str, np.ndarray]]:

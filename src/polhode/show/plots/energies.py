@@ -27,7 +27,7 @@ def energies(run: Run) -> "Figure":
         drawn.append(("work done on it", work, {"color": COLOURS[2], "linestyle": "--"}))
     figure, axes = new_figure(WIDE + 1.0, HIGH + 0.4)
     draw_curves(axes, time, drawn)
-    over_time(axes, time, "energy", "J")
+    over_time(axes, run, time, "energy", "J")
     not_narrower(axes)
     legend(axes)
     return headed(figure, run, "Energies")

@@ -41,7 +41,7 @@ def joints(run: Run, names: Sequence[str] | str | None = None) -> "Figure":
         for c, side in enumerate(sides):
             axes, columns = grid[r, c], row.get(side, [])
             draw_curves(axes, time, [(escaped(name), y, look(k)) for k, (name, _, y) in enumerate(columns)])
-            over_time(axes, time, *_axis({unit for _, unit, _ in columns}), last=r == len(shown) - 1)
+            over_time(axes, run, time, *_axis({unit for _, unit, _ in columns}), last=r == len(shown) - 1)
             if not columns:
                 axes.axis("off")
             elif c == len(sides) - 1 or side == "q":

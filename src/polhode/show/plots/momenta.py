@@ -28,6 +28,6 @@ def momenta(run: Run) -> "Figure":
         drawn = [(f"${symbol}_{x}$", array[:, k], {"color": COLOURS[k]}) for k, x in enumerate("xyz")]
         size = {"color": INK, "linestyle": "--", "linewidth": 1.0}
         draw_curves(axes, time, [*drawn, (f"$|{symbol}|$", np.linalg.norm(array, axis=1), size)])
-        over_time(axes, time, f"{name} momentum", unit, last=axes is grid[-1, 0])
+        over_time(axes, run, time, f"{name} momentum", unit, last=axes is grid[-1, 0])
         legend(axes)
     return headed(figure, run, "Momenta, world axes")

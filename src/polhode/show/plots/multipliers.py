@@ -34,12 +34,12 @@ def multipliers(run: Run) -> "Figure":
     figure, (top, low) = new_figure(WIDE + 1.0, 2 * HIGH + 0.2, nrows=2, sharex=True, height_ratios=[1.25, 1])
     dashed = {"color": COLOURS[1], "linestyle": (0, (4, 3)), "linewidth": 1.6}
     draw_curves(top, time, [("λ", found, {"color": COLOURS[0], "linewidth": 2.2}), ("predicted", predicted, dashed)])
-    over_time(top, time, "multiplier λ", "J", last=False)
+    over_time(top, run, time, "multiplier λ", "J", last=False)
     not_narrower(top)
     legend(top)
     apart = abs(found - predicted)
     draw_curves(low, time, [("|λ − predicted|", np.where(apart > 0, apart, np.nan), {"color": INK, "linewidth": 1.0})])
-    over_time(low, time, "|λ − predicted|", "J")
+    over_time(low, run, time, "|λ − predicted|", "J")
     if np.any(apart > 0):
         logarithmic(low)
     else:

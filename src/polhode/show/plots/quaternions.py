@@ -23,7 +23,7 @@ def quaternions(run: Run, body: str | None = None) -> "Figure":
     colours = (COLOURS[6], *COLOURS[:3])
     curves = [(f"${x}$", drawn[:, k], {"color": colours[k]}) for k, x in enumerate(("p_w", "p_x", "p_y", "p_z"))]
     draw_curves(axes, time, curves)
-    over_time(axes, time, "unit quaternion, body → world", "1")
+    over_time(axes, run, time, "unit quaternion, body → world", "1")
     axes.set_ylim(-1.06, 1.06)
     legend(axes)
     return headed(figure, run, f"Attitude of '{name}'")

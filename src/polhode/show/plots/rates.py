@@ -21,6 +21,6 @@ def rates(run: Run, body: str | None = None, axes: str = "body") -> "Figure":
     time, omega = instants("rates", run), variable("rates", run, f"omega_{axes}")[:, place]
     figure, panel = new_figure(WIDE + 0.6, HIGH + 0.4)
     draw_curves(panel, time, [(rf"$\omega_{x}$", omega[:, k], {"color": COLOURS[k]}) for k, x in enumerate("xyz")])
-    over_time(panel, time, f"angular velocity, {axes} axes", "rad/s")
+    over_time(panel, run, time, f"angular velocity, {axes} axes", "rad/s")
     legend(panel)
     return headed(figure, run, f"Angular velocity of '{name}'")

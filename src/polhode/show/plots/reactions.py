@@ -62,7 +62,7 @@ def reactions(
         drawn = [(row, y) for row, u, y in groups[name] if u == unit]
         draw_curves(axes, time, [(row, y, look(k)) for k, (row, y) in enumerate(drawn)])
         what = {"N": "force", "N m": "torque"}.get(unit, "multiplier")
-        over_time(axes, time, f"{what}, {escaped(name)}", unit, last=axes is grid[-1, 0])
+        over_time(axes, run, time, f"{what}, {escaped(name)}", unit, last=axes is grid[-1, 0])
         legend(axes)
     if len(panels) > len(shown):
         figure.supxlabel(f"the first {len(shown)} of {len(panels)} panels: choose with names", fontsize=8)

@@ -45,8 +45,8 @@ def replayed(compiled: CompiledRun, scenario: Scenario, where: str) -> ReplayedR
         if event.reset:
             fix = "Leave the reset out, or end the run there (terminal=True)."
             raise InputError(message(where, "the motion jumps", f"a reset at event '{event.name}'", "none", fix))
-    if events:
-        compiled = CompiledRun(replace(compiled.spec, crossings=()), warn=False)
+    if compiled.is_watching:
+        compiled = CompiledRun(replace(compiled.spec, crossings=(), switching=None), warn=False)
     sampled = ["tau, a Sampled controller, is a function in Python"] if isinstance(compiled.spec.tau, Sampled) else []
     for reason in (*sampled, *compiled.in_python):
         fix = "Write it on generic scalars: polhode.sin, polhode.where, …"

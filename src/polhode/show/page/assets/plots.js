@@ -10,7 +10,11 @@ const charts = [];
 
 function options(spec, width, k) { // k: drawn larger, shown smaller, for paper
   const c = ink(), height = Math.round(width < 380 * k ? 200 * k : 220 * k);
-  const logRange = (u, min, max) => (min === null ? [0.1, 1] : [10 ** Math.max(-16, Math.floor(Math.log10(min) - 0.02)), 10 ** Math.max(-15, Math.ceil(Math.log10(max) + 0.02))]); // uPlot counts 16 decimals
+  const logRange = (u, low, high) => {
+    if (low === null) return [0.1, 1];
+    const min = Math.min(low, spec.level ?? low), max = Math.max(high, spec.level ?? high);
+    return [10 ** Math.max(-16, Math.floor(Math.log10(min) - 0.02)), 10 ** Math.max(-15, Math.ceil(Math.log10(max) + 0.02))]; // uPlot counts 16 decimals
+  };
   const range = (u, min, max) => {
     if (min === null || min === undefined) return [0, 1];
     const d = max - min, m = Math.max(Math.abs(min), Math.abs(max));
@@ -40,7 +44,7 @@ function options(spec, width, k) { // k: drawn larger, shown smaller, for paper
         ...(spec.log ? { filter: logTicks, grid: { ...axis.grid, filter: logTicks }, ticks: { ...axis.ticks, filter: logTicks } } : {}),
       },
     ],
-    hooks: { drawClear: [(u) => happened(u, k, spec.marks || [])] },
+    hooks: { drawClear: [(u) => happened(u, k, spec)] },
     legend: { live: k === 1, markers: { width: k > 1 ? 6 : 0, stroke: (u, i) => u.series[i].stroke(), fill: (u, i) => (k > 1 ? "none" : u.series[i].stroke()), dash: (u, i) => ["solid", "dashed", "dotted", "dashed"][(i - 1) % 4] } },
     series: [
       { label: "t", value: (u, v) => `${shown(v, 5)} s` },
@@ -52,9 +56,12 @@ function options(spec, width, k) { // k: drawn larger, shown smaller, for paper
     ],
   };
 }
-function happened(u, k, marks) { // a thin dashed line at each event, and at the marks of this plot
-  const { ctx, bbox } = u;
+function happened(u, k, spec) { // a thin dashed line at each event, and at the marks of this plot
+  const { ctx, bbox } = u, marks = spec.marks || [];
   ctx.save();
+  if (spec.unknownFrom !== undefined) blank(u, k, spec.unknownFrom);
+  if (spec.level !== undefined) across(u, k, spec.level);
+  if (data.until) parting(u, k, data.until);
   ctx.strokeStyle = ink().axis; ctx.lineWidth = k; ctx.setLineDash([3 * k, 3 * k]);
   for (const t of [...data.events, ...marks]) {
     if (t < u.scales.x.min || t > u.scales.x.max) continue;
@@ -62,6 +69,32 @@ function happened(u, k, marks) { // a thin dashed line at each event, and at the
     ctx.beginPath(); ctx.moveTo(x, bbox.top); ctx.lineTo(x, bbox.top + bbox.height); ctx.stroke();
   }
   ctx.restore();
+}
+const inside = (u, t) => t >= u.scales.x.min && t <= u.scales.x.max;
+function words(u, k, text, x, y) { // beside a line, on the side that has room
+  const { ctx, bbox } = u, left = x > bbox.left + bbox.width / 2;
+  ctx.font = `${10.5 * k * devicePixelRatio}px ${FONT}`; ctx.fillStyle = ink().text;
+  ctx.textAlign = left ? "right" : "left"; ctx.textBaseline = "top";
+  ctx.fillText(text, x + (left ? -4 : 4) * k * devicePixelRatio, y);
+}
+function parting(u, k, until) { // where the run ceases to be good, or to be checked
+  if (!inside(u, until.time)) return;
+  const { ctx, bbox } = u, x = Math.round(u.valToPos(until.time, "x", true));
+  ctx.strokeStyle = ink().series[1]; ctx.lineWidth = 1.2 * k; ctx.setLineDash([]);
+  ctx.beginPath(); ctx.moveTo(x, bbox.top); ctx.lineTo(x, bbox.top + bbox.height); ctx.stroke();
+  words(u, k, until.words, x, bbox.top + 3 * k);
+}
+function across(u, k, level) { // a value that counts, such as a threshold
+  if (level < u.scales.y.min || level > u.scales.y.max) return;
+  const { ctx, bbox } = u, y = Math.round(u.valToPos(level, "y", true));
+  ctx.strokeStyle = ink().text; ctx.lineWidth = k; ctx.setLineDash([7 * k, 4 * k]);
+  ctx.beginPath(); ctx.moveTo(bbox.left, y); ctx.lineTo(bbox.left + bbox.width, y); ctx.stroke();
+}
+function blank(u, k, from) { // curves are not known from here on
+  const { ctx, bbox } = u, x = Math.max(bbox.left, Math.round(u.valToPos(from, "x", true))), right = bbox.left + bbox.width;
+  if (x >= right) return;
+  ctx.fillStyle = ink().grid; ctx.fillRect(x, bbox.top, right - x, bbox.height);
+  words(u, k, "not estimated", x > bbox.left + bbox.width / 2 ? right : x, bbox.top + bbox.height / 2);
 }
 function logTicks(u, splits) { // whole powers of ten, fewer when there are many
   const { min, max } = u.scales.y, decades = Math.log10(max / min), every = Math.max(1, Math.ceil(decades / 7));

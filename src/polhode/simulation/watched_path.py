@@ -1,0 +1,225 @@
+"""Blocks of step states of a run under constraints, looked at for singular positions on the way.
+
+The rows of a block are step states at samples. Where the machine turns far from one to the next, or its velocity
+changes much, that part is run again with more rows: the steps are the same, since rows do not change them.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.check.singular_positions import PathWatch, read, text_of
+from polhode.simulation import step_state
+from polhode.simulation.compiled_run import CompiledRun
+from polhode.simulation.run_records import Ending, Position
+
+FAR = 0.5
+"""Radians, or lengths of the machine, between two looks, at most: cubics are then off by FAR⁴/384, about 1e-4."""
+
+STEPS = 100
+"""Steps between two looks, at most: many small ones may go far and back."""
+
+SWIFT, STILL = 0.5, 1e-3
+"""The change of the velocity between two looks, in parts of it, at most, where they are STILL radians apart."""
+
+FINER, MOST, LEVELS = 32, 2048, 2
+"""Looks within an interval where the velocity changes too much; at most in any; how often an interval is refined."""
+
+
+AT_ONCE = 16
+"""Rows that are computed between two looks at whether steps became too many."""
+
+AHEAD, LOOKS_AHEAD = 3.0, 32
+"""Steps ahead of a fault within which a singular position is to blame, and looks at them."""
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first eight names."""
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return ", ".join(f"'{name}'" for name in names[:8]) + more
+
+
+class States(NamedTuple):
+    """States of a run: times (n,), q (n, nq), v (n, nv)."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+
+    def part(self, which: slice) -> "States":
+        """Some of them."""
+        return States(*(array[which] for array in self))
+
+
+def _joined(parts: Sequence[States]) -> States:
+    return States(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+class WatchedPath:
+    """The path of a run under constraints, looked at while its blocks of step states are computed."""
+
+    def __init__(self, compiled: CompiledRun, in_full: bool = True) -> None:
+        """Watch the steps of a run; in_full: False for a companion, which is only kept from endless steps."""
+        self.in_full = in_full
+        self.compiled, self.path = compiled, PathWatch(compiled.driven.system)
+        self._last: States | None = None
+
+    def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
+        """Fill the table as `CompiledRun.run` does, and look at it; rows beyond a degenerate state say so."""
+        states = self._filled(table, settings, level)
+        looks = self._looked(table, settings, states, level) if self.in_full else None
+        t, status = self._times(table, settings), self.compiled.field(table, "status")
+        if states is not None and status[-1] == step_state.GOING and t[-1] < np.max(settings[0]):  # handed back
+            self.path.is_degenerate(*(x[-1] for x in self._states(table[-1:], settings)))
+        if self.path.degenerate:
+            self._end(table, settings, looks)
+        return states
+
+    def _looked(
+        self, table: np.ndarray, settings: Sequence[Any], states: np.ndarray | None, level: np.ndarray | None
+    ) -> States:
+        """The looks at a block, which the path has seen."""
+        first = self._first(table, settings)
+        if first is not self._last:
+            self.path.restart()
+        looks = self._looks(first, table, settings, states, level, LEVELS)
+        self.path.see(*looks)
+        self._last = looks.part(slice(-1, None))
+        return looks
+
+    def _end(self, table: np.ndarray, settings: Sequence[Any], looks: States | None) -> None:
+        """End a block at its last look before a degenerate state."""
+        assert self.path.degenerate
+        late = np.flatnonzero(self._times(table[1:], settings) > self.path.degenerate.time)
+        rows = table[int(late[0]) + 1 if len(late) else -1 :]
+        if looks and len(late):
+            i = max(int(np.searchsorted(looks.t, self.path.degenerate.time)) - 1, 0)
+            if self.compiled.spec.fixed:
+                self.compiled.field(rows, "accepted")[:] = round((looks.t[i] - settings[2]) / settings[1])
+            else:
+                self.compiled.field(rows, "t")[:] = looks.t[i]
+            for name in ("q", "v"):
+                self.compiled.field(rows, name)[:] = getattr(looks, name)[i]
+        self.compiled.field(rows, "status")[:] = step_state.DEGENERATE
+
+    def _filled(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
+        """Fill the table some rows at a time, up to one that is handed back before its time."""
+        n, found = len(table) - 1, list[np.ndarray]()
+        for i in range(0, n, AT_ONCE):
+            part = table[i : i + AT_ONCE + 1]
+            given = [x if np.ndim(x) == 0 else x[i : i + AT_ONCE] for x in settings]
+            states = self.compiled.run(part, given, level)
+            if states is None:
+                continue
+            found.append(states)
+            if self.compiled.field(part[-1], "t") < np.max(given[0]):
+                table[i + len(part) :] = part[-1]
+                found.append(np.full((n - i - len(states), states.shape[1]), np.nan))
+                break
+        return np.concatenate(found) if found else None
+
+    def restore(self, position: Position, ending: Ending) -> None:
+        """Go on from the records of a run that is resumed."""
+        if position.watch is not None:
+            self.path.restore(position.watch, read(ending.singular))
+            self._last = States(*(part[-1:] for part in self.path.pending)) if self.path.pending else None
+
+    def note(self, position: Position, ending: Ending) -> None:
+        """Put what was found into the records of the run."""
+        position.watch = self.path.state
+        if self.path.count != ending.singular_count:
+            ending.singular, ending.singular_count = text_of(self.path.found), self.path.count
+
+    def blame(self, at: Position, h: float) -> str:
+        """Which constraints are singular at a state or within some steps h ahead of it; "" if none."""
+        if found := self.path.degenerate:
+            rolls = any(c.kind.normal_row for c in self.compiled.model.constraints if c.name in found.constraints)
+            what = "what rolls has fallen flat there, and its point of contact runs away" if rolls else "it degenerates"
+            turning = f"its rows turn by {found.turning:.1g} rad per radian of the machine"
+            return f"constraint {_listed(found.constraints)}: {what} ({turning}); the motion cannot be followed on"
+        ahead = np.linspace(0.0, AHEAD * h, LOOKS_AHEAD)
+        q = self.path.system.integrate(np.tile(at.q, (LOOKS_AHEAD, 1)), ahead[:, None] * at.v)
+        lost = self.path.lost(at.t + ahead, q, np.tile(at.v, (LOOKS_AHEAD, 1)))
+        if not lost:
+            return ""
+        policy = self.compiled.spec.policy.keeping
+        fix = "" if policy == "project" else f"; constraints='{policy}' cannot pass it, constraints='project' can"
+        return (
+            f"a singular position of the constraints lies ahead, near t = {lost.time:.6g}: {_listed(lost.rows)} lose "
+            f"rank (smallest singular value {lost.ratio:.1g} of its largest so far){fix}"
+        )
+
+    def _first(self, table: np.ndarray, settings: Sequence[Any]) -> States:
+        """Where the first interval of a block begins: at the last look, unless the motion was reset since then."""
+        begin = self._states(table[:1], settings)
+        if self._last is None:
+            return begin
+        t = self._last.t[0]
+        if self.compiled.spec.fixed:
+            return self._last if t == begin.t[0] and np.array_equal(self._last.q, begin.q) else begin
+        return self._last if self.compiled.field(table[0], "t0") <= t <= begin.t[0] else begin
+
+    def _times(self, table: np.ndarray, settings: Sequence[Any]) -> np.ndarray:
+        """The times of step states."""
+        if not self.compiled.spec.fixed:
+            return self.compiled.field(table, "t")
+        _, h, origin = settings
+        return origin + self.compiled.field(table, "accepted") * h
+
+    def _states(self, table: np.ndarray, settings: Sequence[Any]) -> States:
+        """The states of step states."""
+        q, v = (self.compiled.field(table, name).copy() for name in ("q", "v"))
+        return States(self._times(table, settings), q, v)
+
+    def _looks(
+        self,
+        first: States,
+        table: np.ndarray,
+        settings: Sequence[Any],
+        samples: np.ndarray | None,
+        level: np.ndarray | None,
+        levels: int,
+    ) -> States:
+        """The looks from the first on, close enough to each other."""
+        compiled, nq = self.compiled, self.compiled.model.nq
+        going = compiled.field(table[1:], "status") == step_state.GOING
+        if samples is None:
+            rows = self._states(table[1:], settings)
+        else:
+            targets = np.array(np.broadcast_to(settings[0], len(samples)))
+            rows, going = (
+                States(targets, samples[:, :nq], samples[:, nq:]),
+                going & (compiled.field(table[1:], "t") >= targets),
+            )
+        n = int(np.argmin(going)) if not np.all(going) else len(going)
+        at = _joined([first, rows.part(slice(n))])
+        steps = np.diff(compiled.field(table[: n + 1], "accepted"))
+        parts = self._parts(at, steps) if levels else np.ones(n, dtype=int)
+        found, begin = list[States](), 0
+        for j in np.flatnonzero(parts > 1).tolist():
+            found.append(at.part(slice(begin, j + 1)))
+            low, high = (0.0, steps[j]) if samples is None else at.t[j : j + 2]
+            ends = np.linspace(low, high, parts[j] + 1)
+            others = [x if np.ndim(x) == 0 else x[j] for x in settings[1:]]
+            finer = [np.diff(np.round(ends)) if samples is None else ends[1:], *others]
+            inner = np.empty((parts[j] + 1, compiled.width))
+            inner[0] = table[j]
+            within = compiled.run(inner, finer, level)
+            more = self._looks(at.part(slice(j, j + 1)), inner, finer, within, level, levels - 1)
+            found.append(more.part(slice(1, None)))
+            begin = j + 2
+        at = _joined([*found, at.part(slice(begin, None))])
+        new = np.diff(at.t, prepend=-np.inf) > 0
+        return at if np.all(new) else States(*(array[new] for array in at))
+
+    def _parts(self, at: States, steps: np.ndarray) -> np.ndarray:
+        """Into how many parts the intervals between looks are to be divided."""
+        rate, size = self.path.pace(at.v), np.linalg.norm(at.v, axis=1)
+        turn = np.maximum(rate[1:], rate[:-1]) * np.diff(at.t)
+        parts = np.maximum(turn / FAR, steps / STEPS)
+        change = np.linalg.norm(np.diff(at.v, axis=0), axis=1)
+        swift = (turn > STILL) & (change > SWIFT * np.maximum(size[1:], size[:-1]))
+        parts = np.maximum(parts, np.where(swift, FINER, 0))
+        most = steps if self.compiled.spec.fixed else MOST
+        return np.where(parts > 1, np.minimum(np.ceil(2 * parts), np.minimum(most, MOST)), 1).astype(int)

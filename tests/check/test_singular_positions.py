@@ -1,6 +1,7 @@
 """Singular positions on the way of a machine: found between samples, at the right time, with what follows from them."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -109,3 +110,17 @@ def test_a_start_in_a_singular_position_is_told():
     run = ph.simulate(model, [0, 0, 0], [1, 1, -1], duration=0.1, verify=False)
     (found,) = positions(run)
     assert (found["time"], found["ratio"], found["kind"]) == (0.0, 0.0, "open")
+
+
+@pytest.mark.parametrize("longer", [1e-10, 1e-6])
+def test_a_path_that_leads_past_a_singular_position_is_not_taken_for_one_through_it(longer):
+    """One rod a little longer: the rods must fold where they lie flat, and steps of 10 ms jump over that."""
+    model = ph.load("n-four-bar-1")
+    (loop,) = model.constraints
+    loop = replace(loop, data={**loop.data, "position_b": (1 + longer, 0, 0)})
+    model = replace(model, constraints=[loop])
+    q, v, *_ = ph.consistent_start(model, model.start.q, model.start.v, keep=["foot0"])
+    run = ph.simulate(model, q, v, duration=0.8, step=0.01, method="rk4", verify=False)
+    assert np.ptp(run["q"].values[-1, :2]) < 1e-3  # it did not fold
+    assert [x["kind"] for x in positions(run)] == ["open"]
+    assert line(run).verdict == "loose"

@@ -1,5 +1,8 @@
 """Summaries out of core are those of the whole arrays; estimates come with their error."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
@@ -57,6 +60,19 @@ def test_means_come_as_close_as_their_error_says():
         found = summary(runs.isel(run=slice(64 * k, 64 * (k + 1)))[["first", "status"]])
         within += abs(found["first_mean"].item() + 2 / np.pi) < 1.96 * found["first_error"].item()
     assert 33 <= within <= 40  # 95 % of 40, ± 3 standard deviations
+
+
+def test_the_page_counts_verdicts(runs):
+    found = summary(runs)
+    counts = json.loads(found.attrs["verdicts"])
+    assert counts["unchecked"] > 0
+    text = study_page(found)
+    known = found.attrs["runs_accompanied"]
+    assert known > 0
+    assert f"The errors of {known:,} runs were estimated" in text
+    for verdict, count in counts.items():
+        assert re.search(rf'class="badge {verdict} small".*?<td class="number">{count:,}</td>', text)
+    assert "How good the runs are" not in study_page(found.assign_attrs(verdicts="{}"))
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def case(name):
     return Case(ph.load(name), BUNDLED[name])
 
 
-BUNDLED = {"four-bar": 0.15, "slider-crank-3d": 0.05, "bricard": 0.8, "rolling-disk": 0.5, "chaplygin-sleigh": 1.0}
+BUNDLED = {"four-bar": 0.15, "slider-crank-3d": 0.05, "bricard": 0.8, "rolling-disk": 0.5, "chaplygin-sleigh": 0.5}
 """Bundled machines, loops and rolling, and seconds in which they turn far enough, without a sharp corner."""
 
 OTHERS = [

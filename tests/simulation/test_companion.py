@@ -77,6 +77,28 @@ def test_steps_between_knots_are_not_compared_with_themselves(period):
     assert true < worst(run) < 4 * true
 
 
+@pytest.mark.parametrize("method", ["rk4", "implicit-midpoint"])
+@pytest.mark.parametrize("periods", [1, 2, 3, 4, 6])
+def test_a_force_that_repeats_itself_with_every_step_is_seen(method, periods):
+    """Steps of whole periods take the force for constant, and so would steps a third as long of three periods."""
+    step = periods / 60
+    run = ph.simulate(CART, duration=20 * step, step=step, method=method, tau=lambda t, q, v: [ph.cos(120 * np.pi * t)])
+    assert abs(run.q.values[-1, 0]) > 100 / (120 * np.pi) ** 2
+    assert run.verdict == "failed"
+    assert run.good_until == run.time.values[1]
+
+
+@pytest.mark.parametrize("options", [{}, {"every": 4}, {"samples": [0.1, 0.3, 0.7]}, {"samples": 2}])
+@pytest.mark.parametrize("method", ["rk4", "generalized-alpha"])
+def test_the_companion_of_equal_steps_is_nearer_to_the_truth(method, options):
+    asked = {"q": [2.0], "duration": 1.0}
+    run = ph.simulate(PENDULUM, **asked, step=0.02, method=method, **options)
+    exact = ph.simulate(PENDULUM, **asked, tolerance=1e-13, samples=run["time"].values, verify=False)
+    true = Difference(PENDULUM)(run, exact)
+    assert np.all(run["error_estimate"].values[1:] < 3 * true[1:])
+    assert np.all(true < run["error_estimate"].values + 1e-15)
+
+
 def test_a_run_of_one_step_is_not_compared_with_itself():
     run = ph.simulate(PENDULUM, [2.5], [3.0], duration=0.1, method="dopri54", tolerance=0.1, samples=4)
     exact = ph.simulate(PENDULUM, [2.5], [3.0], duration=0.1, tolerance=1e-13, samples=4)

@@ -34,9 +34,9 @@ PER_VIOLATION = 10.0
 """Where positions violate constraints by ε, paths part from the singular position by about √ε: a lowest σ up to the
 root of so many times ε counts as singular too."""
 
-FULFILLED = 1e-8
+FULFILLED = 1e-12
 """The part uᵀφ of a violation, in lengths of the machine or radians, up to which a path leads through a singular
-position and not past it: the square of what cubics between looks are off by."""
+position and not past it; more is allowed for by the square of what cubics between looks are off by."""
 
 STRAIGHT, BEND = 0.02, 3.0
 """The jump of the velocity, in parts of it, up to which a motion went straight on: a fixed part, or so many times the
@@ -49,8 +49,8 @@ ENDLESS = 1e4
 """Radians by which a row turns per radian of the machine, from which its constraint counts as degenerate: a disk that
 rolls has 1/sin of the angle between its plane and the ground, here 0.006°."""
 
-NARROW, INNER = 1e-8, 32
-"""The part of an interval between looks down to which a position is located; points examined in it at a time."""
+ROUNDS, INNER = 7, 32
+"""Rounds in which a position is located between looks, and points in each: a round narrows the interval 15 times."""
 
 LEAST_TURN = 1e-9
 """Radians beside a jump, at least, within which the turning of rows is measured: rounding is far below."""
@@ -60,6 +60,9 @@ TAKING_PART = 0.01
 
 KEPT = 4
 """Looks that are kept for those that follow: two on either side of a lowest one."""
+
+JUMPS = 20
+"""Intervals of one block that are examined for jumps: more of them are noise around a singular position."""
 
 MOST = 100
 """Singular positions of one run that are listed."""
@@ -200,7 +203,8 @@ class PathWatch:
         usual = np.maximum(np.maximum.accumulate(np.append(sigma[1:], sigma[-1])), max(self.usual, sigma[0]))
         self._jumps(at)
         for i in self._lowest(at, sigma / np.maximum(usual, TINY), last):
-            self._examine(at, usual[i], i)
+            if not self._is_settled:
+                self._examine(at, usual[i], i)
         self.usual = float(usual[-1])
         if last or len(t) > 2:
             self._examined = max(self._examined, float(t[-1 if last else -3]))
@@ -272,6 +276,13 @@ class PathWatch:
         self.count += 1
         if len(self.found) < MOST:
             self.found.append(position)
+        elif position.kind != "straight" and not self._is_settled:
+            self.found[-1] = position
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether the list is full, and what else is found would change no verdict."""
+        return len(self.found) >= MOST and any(x.kind != "straight" for x in self.found)
 
     def _named(self, chosen: np.ndarray) -> tuple[str, ...]:
         return tuple(name for name, yes in zip(self.system.constraint_names, chosen, strict=True) if yes)
@@ -280,9 +291,10 @@ class PathWatch:
         """The state with the lowest σ between the neighbours of a look."""
         best = Looks(*(part[i : i + 1] for part in at))
         low, high = (float(at.t[j]) for j in (max(i - 1, 0), min(i + 1, len(at.t) - 1)))
-        narrow = NARROW * (high - low)
-        while high - low > narrow:
+        for _ in range(ROUNDS):
             inner = self._between(at, np.linspace(low, high, INNER))
+            if len(inner.t) < INNER:
+                break
             values = inner.singular[:, self.rank - 1]
             k = int(np.argmin(values))
             if values[k] < best.singular[0, self.rank - 1]:
@@ -308,7 +320,7 @@ class PathWatch:
         before, after = (np.flatnonzero(side)[order] for side, order in (
             (at.t < best.t[0], slice(-2, None)), (at.t > best.t[0], slice(1, None, -1))
         ))  # fmt: skip
-        if np.linalg.norm(u.T @ off) > FULFILLED or len(before) < 2 or len(after) < 2:
+        if len(before) < 2 or len(after) < 2:
             return False
         ends = []
         for far, near in (before, after):
@@ -317,7 +329,10 @@ class PathWatch:
         size = max(np.linalg.norm(end) for end in ends)
         around = slice(before[0], after[0] + 1)
         angle = float(np.max(self.pace(at.v[around])) * np.max(np.diff(at.t[around])))
-        return bool(np.linalg.norm(ends[1] - ends[0]) <= max(STRAIGHT, BEND * angle**2) * size)
+        if angle > 1:  # these looks are too far apart to tell
+            return False
+        through = np.linalg.norm(u.T @ off) <= FULFILLED + (angle**4 / 384) ** 2
+        return bool(through and np.linalg.norm(ends[1] - ends[0]) <= max(STRAIGHT, BEND * angle**2) * size)
 
     def lost(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> SingularPosition | None:
         """The state among some that is nearly singular, if one is."""
@@ -341,7 +356,7 @@ class PathWatch:
         part = np.max(np.linalg.norm(np.diff(at.B, axis=0), axis=2) / size, axis=1)
         angle = np.maximum(self.pace(at.v)[1:], self.pace(at.v)[:-1]) * np.diff(at.t)
         jumps = (part > CORNER) & (part > 4 * angle) & (at.t[1:] > self._jumped)
-        for i in np.flatnonzero(jumps):
+        for i in np.flatnonzero(jumps)[:JUMPS]:
             self._jump(at, int(i))
             if self.degenerate:
                 return
@@ -350,13 +365,17 @@ class PathWatch:
     def _jump(self, at: Looks, i: int) -> None:
         """Narrow an interval down to the jump of a row."""
         low, high = float(at.t[i]), float(at.t[i + 1])
-        narrow, rows, k = 1e-6 * (high - low), np.zeros(0), 0
-        while high - low > narrow:
+        narrow, rows = 1e-6 * (high - low), np.zeros(1)
+        for _ in range(ROUNDS - 2):
             inner = self._between(at, np.linspace(low, high, INNER))
+            if len(inner.t) < INNER:
+                return
             changes = np.linalg.norm(np.diff(inner.B, axis=0), axis=2)
             k = int(np.argmax(np.max(changes, axis=1)))
             low, high, rows = float(inner.t[k]), float(inner.t[k + 1]), changes[k]
         aside = self._between(at, np.array([max(low - 10 * narrow, float(at.t[i]))]))
+        if not len(aside.t):
+            return
         turned = max(narrow * float(self.pace(aside.v)[0]), LEAST_TURN) / 10
         if self.is_degenerate(aside.t[0], aside.q[0], aside.v[0], turned) or np.max(rows) <= CORNER / 2:
             return

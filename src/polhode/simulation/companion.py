@@ -1,6 +1,6 @@
 """The companion of a run: a second run of other steps, which parts from the first where the first has erred.
 
-Equal steps: the companion's are shorter by a factor between 2 and 3 and end, between two samples, at none of the
+Equal steps: the companion's are shorter by a factor between 2 and 4 and end, between two samples, at none of the
 first. Controlled steps: a hundredth of the tolerance; where rounding allows no smaller tolerance, another method.
 How much of a run is accompanied follows from counted work, never from a clock: a verdict is the same on every machine.
 """

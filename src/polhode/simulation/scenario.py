@@ -139,7 +139,7 @@ class Scenario:
         if not method_named(self.method).start:
             inner = between_steps(inner, step)  # elsewhere a break at the end of a step begins their memory anew
         found = equal_segments(self.duration, step, self.every if times is None else times, held, inner)
-        return [refined(segment) for segment in found] if self.refined else found
+        return refined(found, self.duration) if self.refined else found
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""

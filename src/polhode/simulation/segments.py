@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,21 +156,70 @@ def whole_steps(duration: float, h: float) -> tuple[int, float]:
     return steps, duration - steps * h
 
 
-def refined(segment: Segment) -> Segment:
-    """A segment with 2e + 1 steps in place of e, where e divides the steps between its samples: 2 to 3 times as many.
+def refined(segments: Sequence[Segment], duration: float) -> list[Segment]:
+    """The segments of a companion: 2e + 1 steps in place of e, where e divides the steps between samples; 3e + 1 in the
+    second half of the run; steps in the golden section up to the first sample.
 
-    Between two samples none of them ends where one of the given steps does: what those do not see, these may.
+    Between two samples none of them ends where one of the given steps does: what those do not see, these may. What
+    repeats itself with every given step, and with every one of the first half too, does not with the others.
     """
+    head, *rest = [*_cut(segments[0], 1), *segments[1:]]
+    made, half = _golden(head), duration / 2
+    for segment in rest:
+        inside = segment.begin < half < segment.end
+        for part in _cut(segment, int(np.searchsorted(segment.samples, half, "right"))) if inside else [segment]:
+            made.append(_finer(part, 2 if part.begin < half else 3))
+    return made
+
+
+def _cut(segment: Segment, k: int) -> list[Segment]:
+    """A segment of equal steps as two, the first with k samples; whole where one of them would have no steps."""
+    samples, counts = segment.samples, segment.counts
+    if not 0 < k < len(counts):
+        return [segment]
+    at, steps = float(samples[k - 1]), float(counts[k - 1])
+    first = segment._replace(end=at, samples=_sliced(samples, 0, k), counts=_sliced(counts, 0, k))
+    later = _sliced(samples, k, len(samples)), _sliced(counts, k, len(counts), steps)
+    return [first, segment._replace(begin=at, samples=later[0], counts=later[1], asks=False)]
+
+
+def _sliced(values: Any, start: int, stop: int, less: float = 0.0) -> Any:
+    """Some of the samples or counts of a segment, less a number."""
+    if not isinstance(values, LazyRange):
+        return values[start:stop] - less
+    n, low = len(values.steps), int(less)
+    inner = values.steps[start:stop]
+    last = values.last[max(start - n, 0) : max(stop - n, 0)]
+    return LazyRange(
+        range(inner.start - low, inner.stop - low, inner.step), values.scale, tuple(x - less for x in last)
+    )
+
+
+def _golden(segment: Segment) -> list[Segment]:
+    """A segment up to one sample in two parts, each with the steps of `_finer` or one more."""
+    steps = 2 * round(float(segment.counts[-1])) + 1
+    size = segment.end - segment.begin
+    counts = [math.ceil(part * steps) for part in (UNALIGNED, 1 - UNALIGNED)]
+    middle = segment.begin + UNALIGNED * size
+    first = Segment(
+        segment.begin, middle, UNALIGNED * size / counts[0], NONE, np.array([float(counts[0])]), segment.asks
+    )
+    h = (segment.end - middle) / counts[1]
+    return [first, Segment(middle, segment.end, h, segment.samples, np.array([float(counts[1])]), asks=False)]
+
+
+def _finer(segment: Segment, factor: int) -> Segment:
+    """A segment with factor × e + 1 steps in place of e, where e divides the steps between its samples."""
     counts: Any = segment.counts
     if isinstance(counts, LazyRange):
         between = math.gcd(*counts.steps[:1], counts.steps.step if len(counts.steps) > 1 else 0, *map(int, counts.last))
-        many = 2 * between + 1
+        many = factor * between + 1
         first, step = (n // between * many for n in (counts.steps.start, counts.steps.step))
         steps = range(first, first + len(counts.steps) * step, step)
         counts = LazyRange(steps, 1.0, tuple(n / between * many for n in counts.last))
     else:
         between = math.gcd(*(round(n) for n in counts))
-        many = 2 * between + 1
+        many = factor * between + 1
         counts = np.round(counts / between) * many
     return segment._replace(h=segment.h * between / many, counts=counts)
 

@@ -23,8 +23,12 @@ STEPS = 100
 SWIFT, STILL = 0.5, 1e-3
 """The change of the velocity between two looks, in parts of it, at most, where they are STILL radians apart."""
 
-FINER, MOST, LEVELS = 32, 2048, 2
-"""Looks within an interval where the velocity changes too much; at most in any; how often an interval is refined."""
+FINER, LEVELS = 32, 2
+"""Looks within an interval where the velocity changes too much, and how often an interval is refined."""
+
+ALLOWED = (2000, 4, 2)
+"""Looks between the rows of a block, at most: so many, and so many for each row, and for each step. Near a singular
+position samples within a step may be far off, and would ask for looks without end."""
 
 
 AT_ONCE = 16
@@ -64,11 +68,13 @@ class WatchedPath:
         self.in_full = in_full
         self.compiled, self.path = compiled, PathWatch(compiled.driven.system)
         self._last: States | None = None
+        self._left = 0  # looks between rows that a block may still take
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
         """Fill the table as `CompiledRun.run` does, and look at it; rows beyond a degenerate state say so."""
         states = self._filled(table, settings, level)
-        looks = self._looked(table, settings, states, level) if self.in_full else None
+        with np.errstate(all="ignore"):  # of states beyond all bounds
+            looks = self._looked(table, settings, states, level) if self.in_full else None
         t, status = self._times(table, settings), self.compiled.field(table, "status")
         if states is not None and status[-1] == step_state.GOING and t[-1] < np.max(settings[0]):  # handed back
             self.path.is_degenerate(*(x[-1] for x in self._states(table[-1:], settings)))
@@ -83,6 +89,8 @@ class WatchedPath:
         first = self._first(table, settings)
         if first is not self._last:
             self.path.restart()
+        steps = float(np.ptp(self.compiled.field(table, "accepted")))
+        self._left = ALLOWED[0] + ALLOWED[1] * len(table) + ALLOWED[2] * int(steps)
         looks = self._looks(first, table, settings, states, level, LEVELS)
         self.path.see(*looks)
         self._last = looks.part(slice(-1, None))
@@ -221,5 +229,8 @@ class WatchedPath:
         change = np.linalg.norm(np.diff(at.v, axis=0), axis=1)
         swift = (turn > STILL) & (change > SWIFT * np.maximum(size[1:], size[:-1]))
         parts = np.maximum(parts, np.where(swift, FINER, 0))
-        most = steps if self.compiled.spec.fixed else MOST
-        return np.where(parts > 1, np.minimum(np.ceil(2 * parts), np.minimum(most, MOST)), 1).astype(int)
+        most = steps if self.compiled.spec.fixed else self._left
+        parts = np.where(parts > 1, np.minimum(np.ceil(2 * np.minimum(parts, 1e6)), most), 1).astype(int)
+        parts[np.cumsum(np.where(parts > 1, parts, 0)) > self._left] = 1
+        self._left -= int(np.sum(parts[parts > 1]))
+        return parts

@@ -80,7 +80,8 @@ def number(value: Any, digits: int = 3) -> str:
     return power if mantissa == "1" else f"{mantissa}×{power}"
 
 
-def _badge(verdict: str, small: bool = False) -> str:
+def badge(verdict: str, small: bool = False) -> str:
+    """The mark and the word of a verdict."""
     kind = verdict if verdict in VERDICTS else "none"
     text = VERDICTS.get(verdict, escape(verdict) or "Not graded")
     stroke = 'fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"'
@@ -144,7 +145,7 @@ def header(dataset: "Dataset", model: Model, name: str, time: np.ndarray) -> str
     made = f", {_attribute('created', attrs['created'])}" if attrs.get("created") else ""
     return (
         f'<header><p class="kicker"><b>Polhode</b> run report{made}</p>'
-        f'<div class="top"><h1>{escape(name)}</h1>{_badge(quality(dataset).verdict)}</div>'
+        f'<div class="top"><h1>{escape(name)}</h1>{badge(quality(dataset).verdict)}</div>'
         f'<ul class="facts">{listed}</ul>{_alert(dataset, time)}</header>'
     )
 
@@ -315,11 +316,11 @@ def _check_row(check: Mapping[str, Any]) -> str:
     limit = f'<small class="note">loose to {_value(check, "limit")}</small>' if check.get("limit") is not None else ""
     if not _given(check.get("value")) and not _given(check.get("threshold")):
         name = f'<th scope="row" colspan="3">{_text(check, "name")}{under}</th>'
-        return f"<tr>{name}<td>{_badge(verdict, small=True)}</td></tr>"
+        return f"<tr>{name}<td>{badge(verdict, small=True)}</td></tr>"
     return (
         f'<tr><th scope="row">{_text(check, "name")}{under}{_meter(check, verdict)}</th>'
         f'<td class="number">{_value(check, "value") or "–"}</td>'
-        f'<td class="number">{_value(check, "threshold") or "–"}{limit}</td><td>{_badge(verdict, small=True)}</td></tr>'
+        f'<td class="number">{_value(check, "threshold") or "–"}{limit}</td><td>{badge(verdict, small=True)}</td></tr>'
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.result.atomic_file import atomic_write
 from polhode.show.page.document import document
-from polhode.show.page.sections import number
+from polhode.show.page.sections import badge, number
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -19,6 +19,13 @@ WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 520, 290, 76, 48, 12, 20
 """Size of a chart and its margins, px."""
 MOST = 24
 """The most charts of one kind."""
+MEANINGS = {
+    "unchecked": "the error of the motion was not estimated",
+    "good": "the estimated error is within its threshold at every sample",
+    "loose": "within 100 times that",
+    "failed": "above, or the run broke off",
+}
+"""The verdicts of runs."""
 FEW = 12
 """The most runs listed for one reason of failure."""
 
@@ -35,7 +42,7 @@ def study_page(summary: "Dataset") -> str:
     """The page as text."""
     title = str(summary.attrs.get("title", "study"))
     body = [_header(summary, title), "<main>", _fans(summary), _measures(summary), _convergence(summary)]
-    body += [_failures(summary), _provenance(summary), "</main>"]
+    body += [_verdicts(summary), _failures(summary), _provenance(summary), "</main>"]
     return document(title, body, ("page.css", "study.css"))
 
 
@@ -116,6 +123,25 @@ def _measures(summary: "Dataset") -> str:
     head = "".join(f'<th class="number">{escape(x)}</th>' for x in heads)
     table = f'<div class="card quality" style="overflow:auto"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'  # noqa: E501
     return f"<h2>Measures</h2>{table}"
+
+
+def _verdicts(summary: "Dataset") -> str:
+    """How many runs are good, and of how many the error was estimated."""
+    counts = json.loads(str(summary.attrs.get("verdicts") or "{}"))
+    if not counts:
+        return ""
+    known = int(summary.attrs.get("runs_accompanied", 0))
+    worst = f"; the largest is {number(summary['error_estimate_high'].item())}" if known else ""
+    note = f"The errors of {known:,} runs were estimated, by companion runs of other steps{worst}."
+    if counts.get("unchecked"):
+        note += " The others are unchecked, unless their energy says that they are worse."
+    rows = "".join(
+        f'<tr><th>{badge(name, small=True)}<small class="note">{escape(MEANINGS.get(name, ""))}</small></th>'
+        f'<td class="number">{count:,}</td></tr>'
+        for name, count in counts.items()
+    )
+    table = f'<div class="card quality"><table><tbody>{rows}</tbody></table></div>'
+    return f'<h2>How good the runs are</h2><p class="note">{note}</p>{table}'
 
 
 def _failures(summary: "Dataset") -> str:

@@ -292,3 +292,20 @@ def test_a_force_element_of_a_user_switches_too():
     model = ph.Model("stopped", bodies=SLIDER.bodies, joints=SLIDER.joints, forces=[Stop("floor")])
     found = ph.simulate(model, [1.0], [0.0], 2.0, samples=3)
     assert final(found) == pytest.approx(bouncing(2.0), abs=2e-8)
+
+
+@pytest.mark.parametrize("options", [{}, {"step": 0.01, "method": "rk4"}])
+def test_a_corner_of_a_constraint_ends_the_run(options):
+    """A bead slides down one side of a V: at its bottom the velocity would have to jump."""
+
+    def corner(t, q):
+        return q[1] - abs(q[0])
+
+    carrier, bead = ph.Body("carrier", 1e-3, (1e-3, 1e-3, 1e-3)), ph.Body("bead", 1.0, (1, 1, 1))
+    x = ph.Joint("x", "prismatic", "world", "carrier", axis=(1, 0, 0))
+    z = ph.Joint("z", "prismatic", "carrier", "bead", axis=(0, 0, 1))
+    model = ph.Model("bead", bodies=[carrier, bead], joints=[x, z], constraints=[ph.Constraint(corner)])
+    found = ph.simulate(model, [-1.0, 1.0], [0.0, 0.0], 2.0, **options)
+    assert found.attrs["status"] == "failed"
+    assert "constraint 'corner' has a corner: the velocity would have to jump" in found.attrs["reason"]
+    assert found["time"].values[-1] == pytest.approx(math.sqrt(2 / (9.81 / 2)), rel=1e-3)

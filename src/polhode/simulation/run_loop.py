@@ -51,6 +51,10 @@ NEARLY = 0.9
 SHORTEST = 1e-13
 """A step up to a switch that is shorter than this part of the time is taken whatever its error."""
 
+CORNER = 1e-4
+"""The violation of a constraint just beyond a switch of its function, above which that is a corner and not a bend: far
+above what a projected step leaves, far below the speed of a machine."""
+
 MOMENT = 1e-14
 """The part of the duration in which a start that lies on a surface leaves it."""
 
@@ -439,7 +443,7 @@ class RunLoop:
         """Apply the reset of an event; True if the run continues."""
         if self._is_switch(hit):
             self.position.t, self.position.q, self.position.v = hit.t, hit.q.copy(), hit.v.copy()
-            return not self._chatters(hit.k, hit.t, hit.h, hit.chatters)
+            return not self._jumps(hit) and not self._chatters(hit.k, hit.t, hit.h, hit.chatters)
         at, event = self.position, self.events[hit.k]
         at.t, at.q, at.v = hit.t, hit.q, hit.v
         if event.terminal:
@@ -460,6 +464,19 @@ class RunLoop:
             self._failed(f"reset of event '{event.name}' {error}")
             return False
         return True
+
+    def _jumps(self, hit: EventHit) -> bool:
+        """End a run at a corner of a constraint, beyond which its velocity does not meet the constraint."""
+        switching = self.compiled.spec.switching
+        assert switching
+        name = switching.surfaces[hit.k - len(self.events)]
+        if not name.startswith("constraint "):
+            return False
+        missed = self.driven.violations(np.array([hit.t]), hit.q[None], hit.v[None]).relative
+        off = float(np.max(abs(missed), initial=0.0))
+        if off > CORNER:
+            self._failed(f"{name} has a corner: the velocity would have to jump by about {off:.3g} (round it off)")
+        return off > CORNER
 
     def _chatters(self, k: int, t: float, h: float, surely: bool = False) -> bool:
         """End a run that passes, or nearly passes, one surface again and again: it slides along it."""

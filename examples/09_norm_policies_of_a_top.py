@@ -58,9 +58,9 @@ save_figure(figure, Path("out", f"{Path(__file__).stem}.png"), f"examples/{Path(
 worst = {label: [max(curve) for curve in curves] for label, (_, *curves, _) in found.items()}
 second = {}
 for label, (*_, run) in found.items():
-    second[label] = {line["name"]: line["value"] for line in json.loads(run.attrs["grade"])}["error, by a second run"]
+    second[label] = {line["name"]: line["value"] for line in json.loads(run.attrs["grade"])}["error of the motion"]
     text = "norm {:.0e}, energy {:.0e}, attitude {:.1e} rad".format(*worst[label])
-    print(f"{label} ({run.attrs['norm_policy']!r}): {text}; by a second run {second[label]:.1e}")
+    print(f"{label} ({run.attrs['norm_policy']!r}): {text}; by a companion run {second[label]:.1e}")
 alone, back, group, swings, perfect = worst.values()
 assert alone[0] > 1e-4
 assert max(back[0], group[0], swings[0], perfect[0]) < 1e-13

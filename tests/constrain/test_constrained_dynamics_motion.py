@@ -34,7 +34,7 @@ def energy(run):
 def test_energy_and_conditions_stay(name):
     """Over 10 s, between the steps too: energy to 1e-8 of itself and of what moves, residuals to 1e-10."""
     model = ph.load(name)
-    run = ph.simulate(model, duration=10, tolerance=1e-10, samples=501)
+    run = ph.simulate(model, duration=10, tolerance=1e-10, samples=501, accuracy=1e-5)
     assert (run.attrs["status"], run.attrs["verdict"]) == ("finished", "good")
     total, moving = energy(run), np.max(run["kinetic_energy"].values) + np.ptp(run["potential_energy"].values)
     assert np.ptp(total) <= 1e-8 * min(abs(total[0]), moving)

@@ -172,3 +172,14 @@ def test_forms_and_equal_steps_are_accompanied(form):
     fine, coarse = (ph.simulate(top, duration=0.1, step=h, **name, accuracy=1e-3) for h in (1e-5, 1e-3))
     assert fine.verdict == "good"
     assert worst(coarse) > 100 * worst(fine)
+
+
+def test_sensitivities_are_accompanied_too():
+    asked = {"q": [1.0], "duration": 2.0, "method": "rk4", "sensitivities": ["gravity"], "accuracy": 1e-6}
+    coarse, fine = (ph.simulate(PENDULUM, **asked, step=h) for h in (0.2, 0.002))
+    grades = [{check["name"]: check for check in json.loads(run.attrs["grade"])} for run in (coarse, fine)]
+    found = [grade["error of sensitivities"] for grade in grades]
+    assert (found[0]["verdict"], found[1]["verdict"]) == ("failed", "good")
+    exact = ph.simulate(PENDULUM, **asked | {"method": None, "tolerance": 1e-12}, samples=coarse["time"].values)
+    true = np.max(abs(coarse["sensitivity_q"].values - exact["sensitivity_q"].values))
+    assert true / 4 < found[0]["value"] * (1 + np.max(abs(exact["sensitivity_q"].values)))

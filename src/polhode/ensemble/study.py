@@ -123,9 +123,9 @@ class Study:
     @property
     def description(self) -> dict[str, Any]:
         """What the study is, as plain data: two of the same description are the same study."""
-        found: dict[str, Any] = {
-            name: getattr(self, name) for name in ("name", "runs", "seed", "design", "accompanied")
-        }
+        found: dict[str, Any] = {name: getattr(self, name) for name in ("name", "runs", "seed", "design")}
+        if self.accompanied != SHARE:
+            found["accompanied"] = self.accompanied
         found["keep"] = list(self.keep)
         found |= described_options(self.run_options)
         if self.run_options.events:

@@ -110,6 +110,7 @@ def grade(
     companion: Callable[[], Any] | None = None,
     unchecked: str = "",
     further: Sequence[Check] = (),
+    errors: Mapping[str, ErrorEstimate] | None = None,
 ) -> Grade:
     """The grade of a run.
 
@@ -125,6 +126,7 @@ def grade(
     companion  gives the companion run, as `run`: a drift that shrinks with its steps is no fault of its own
     unchecked  why there is no estimate
     further    checks that were made elsewhere
+    errors     estimated errors of what else the run gives, by name
     """
     kept = conserved or Conserved()
     ranges, samples = _ranges(run, kept)
@@ -139,6 +141,7 @@ def grade(
     checks = [
         *_end_checks(ranges, status, reason),
         *_error_checks(error, bound, unchecked),
+        *(one for name, x in (errors or {}).items() for one in _error_checks(x, bound, unchecked, f"error of {name}")),
         *drifts,
         *(bound.check(f"residual, {name}", *_worst(r), r.note) for name, r in (residuals or {}).items()),
         *_norm_checks(ranges, bound),
@@ -150,9 +153,9 @@ def grade(
     return Grade(overall(checks), tuple(checks), bound.basis(), until)
 
 
-def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str) -> list[Check]:
+def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str, name: str = ERROR) -> list[Check]:
     """The estimated error against the bounds; where samples are without an estimate, a line that says so."""
-    name, unit = ERROR, "of 1 + the largest value so far"
+    unit = "of 1 + the largest value so far"
     if error is None:
         return [Check(name, None, bound.good, None, unit, UNCHECKED, f"not estimated: {unchecked or 'verify=False'}")]
     found = bound.check(name, error.worst, unit, f"by a companion run, {error.how}")

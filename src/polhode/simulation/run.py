@@ -20,8 +20,9 @@ from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, Check, Grade
 from polhode.simulation.by_form.form_run import FormRun
-from polhode.simulation.companion import Companion
+from polhode.simulation.companion import FACTOR, Companion
 from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
+from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.observer import Observer
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Samples
@@ -90,20 +91,33 @@ class Run:
         """All samples so far, by name."""
         return joined(self.kept or [self.stepper.start()])
 
-    def result(self, model_text: str = "") -> "xr.Dataset":
-        """The Dataset of the samples so far, graded; the error is estimated by a companion run."""
+    def result(self, model_text: str = "", tangents: Sensitivities | None = None) -> "xr.Dataset":
+        """The Dataset of the samples so far, graded; errors, of sensitivities too, are estimated by a companion run."""
         arrays = self.arrays()
         residuals = self.residuals([arrays])
         observed = self.observed(arrays)
         whole = completed(self.model, {**arrays, **observed})
         samples: list[Samples] = []
         error, unchecked = None, self.not_accompanied
+        errors: dict[str, ErrorEstimate] = {}
         if companion := self.companion(len(arrays["time"])):
             parts = list(companion.estimates([arrays], samples))
             error = companion.estimate(arrays["time"], np.concatenate(parts or [np.zeros(0)]))
             observed["error_estimate"] = padded(error.values, len(arrays["time"]))
-        mark = self.mark([whole], error, residuals, lambda: [self.whole(joined(samples), ())], unchecked)
+            if tangents:
+                errors["sensitivities"] = self._error_of(tangents, companion, arrays)
+        mark = self.mark([whole], error, residuals, lambda: [self.whole(joined(samples), ())], unchecked, errors)
         return self.described(arrays, mark, model_text, observed)
+
+    def _error_of(
+        self, tangents: Sensitivities, companion: Companion, arrays: Mapping[str, np.ndarray]
+    ) -> ErrorEstimate:
+        """The estimated error of the sensitivities, where every sample of the run is accompanied."""
+        time, loop = arrays["time"], companion.stepper
+        if companion.count < len(time) or not isinstance(loop, RunLoop):
+            return ErrorEstimate(time[:0], time[:0], False, companion.how, companion.why)
+        other = Sensitivities(replayed(loop.compiled, companion.scenario, "simulate"), self.options.sensitivities)
+        return ErrorEstimate(time, FACTOR * tangents.error(other, time, arrays["q"]), True, companion.how)
 
     @property
     def not_accompanied(self) -> str:
@@ -169,6 +183,7 @@ class Run:
         residuals: Mapping[str, Residual] | None = None,
         companion: Callable[[], Any] | None = None,
         unchecked: str = "",
+        errors: Mapping[str, ErrorEstimate] | None = None,
     ) -> Grade:
         """The grade of the run, from its samples in parts."""
         ending = self.stepper.ending
@@ -176,6 +191,7 @@ class Run:
         found = grade(
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
             ending.status, ending.reason, self.options.accuracy, companion, unchecked, self._constraint_checks(),
+            errors,
         )  # fmt: skip
         return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
 

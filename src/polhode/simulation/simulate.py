@@ -50,7 +50,7 @@ def simulate(
         Sensitivities(run.replayed("simulate, sensitivities"), asked.sensitivities) if asked.sensitivities else None
     )
     run.follow(progress)
-    result = run.result(model_text)
+    result = run.result(model_text, tangents)
     if asked.keep is not None:
         result = result[[name for name in result.data_vars if name in asked.keep or "event" in result[name].dims]]
     return tangents.added(result) if tangents else result

@@ -308,7 +308,7 @@ def test_files_that_nobody_signed_for_are_named_and_not_read(made, copy):
 
 def test_chunks_of_fill_values_are_files_too(tmp_path):
     """A verdict of 0 is a verdict: where its file is missing, it is missing."""
-    (tmp_path / "study.yaml").write_text(TEXT + "input: {elbow: 0.1}\n")
+    (tmp_path / "study.yaml").write_text(TEXT + "input: {elbow: 0.1}\naccompanied: 0\n")
     study = load_study(tmp_path / "study.yaml")
     assert not ph.sweep(study, out=tmp_path / "s", chunk=8)["verdict"].any()
     (tmp_path / "s" / GROUP / "verdict" / "c" / "1").unlink()

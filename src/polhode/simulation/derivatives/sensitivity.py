@@ -213,19 +213,33 @@ class Sensitivities:
         along = directions(replayed.compiled.model, replayed.q, level, paths, "simulate, sensitivities")
         self.along = kept_on_constraints(replayed, along)
 
+    def values(self, times: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The derivatives of q along the velocities and of v at samples: (n, nv, parameters) each."""
+        nq = self.replayed.compiled.model.nq
+        found = Tangents(self.replayed, self.along)(times)
+        along = tangent_part(self.replayed.compiled.tree, q[:, None], found[..., :nq])
+        return tuple(np.ascontiguousarray(np.swapaxes(x, 1, 2)) for x in (along, found[..., nq:]))  # type: ignore
+
+    def error(self, other: "Sensitivities", times: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Their distance from those of another run at each sample (n,), in parts of 1 + the largest value so far."""
+        worst = np.zeros(len(times))
+        with np.errstate(all="ignore"):
+            for a, b in zip(self.values(times, q), other.values(times, q), strict=True):
+                size = np.maximum.accumulate(np.minimum(abs(a), abs(b)), axis=0)
+                worst = np.maximum(worst, np.max(abs(a - b) / (1 + size), axis=(1, 2), initial=0.0))
+        return np.where(np.isnan(worst), np.inf, worst)
+
     def added(self, run: "xr.Dataset") -> "xr.Dataset":
         """The Dataset with sensitivity_q, sensitivity_v (time, dof, parameter)."""
-        model, nq = self.replayed.compiled.model, self.replayed.compiled.model.nq
-        found = Tangents(self.replayed, self.along)(run["time"].values)
-        q = tangent_part(self.replayed.compiled.tree, run["q"].values[:, None], found[..., :nq])
-        dims = ("time", "dof", "parameter")
+        model, dims = self.replayed.compiled.model, ("time", "dof", "parameter")
+        found = self.values(run["time"].values, run["q"].values)
         meaning = {
             "sensitivity_q": ("change of the coordinates along the velocities, by a parameter", tangent_units(model)),
             "sensitivity_v": ("change of the velocities, by a parameter", labels.dof_units(model)),
         }
-        for (name, (text, units)), values in zip(meaning.items(), (q, found[..., nq:]), strict=True):
+        for (name, (text, units)), values in zip(meaning.items(), found, strict=True):
             attributes = {"units": _quotient(units, self.along.units), "long_name": text}
-            run = run.assign({name: (dims, np.ascontiguousarray(np.swapaxes(values, 1, 2)), attributes)})
+            run = run.assign({name: (dims, values, attributes)})
         return run.assign_coords(
             parameter=("parameter", np.array(self.along.names, dtype=str), {"long_name": "what is changed"}),
             parameter_units=("parameter", np.array(self.along.units, dtype=str), {"long_name": "its unit"}),

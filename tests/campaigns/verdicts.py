@@ -349,6 +349,11 @@ QUICK = ("none", "none", "constant", "table", "table, held", "sampled")
 """Inputs that are no functions: a run compiles nothing that one of the same method and input compiled before."""
 
 
+def _outside(model: ph.Model) -> list[str]:
+    """The solvers of SUNDIALS for a model; they run in Python, and ida takes seconds for all but the smallest."""
+    return [] if model.constraints else [name for name in SUNDIALS if name != "ida" or model.nv == 1]
+
+
 def combination(machine: Machine, rng: np.random.Generator) -> dict[str, Any]:
     """A method, and what goes with it: constraint policy, engine, what keeps quaternions."""
     found: dict[str, Any] = {}
@@ -367,7 +372,7 @@ def combination(machine: Machine, rng: np.random.Generator) -> dict[str, Any]:
     elif machine.name in ("free-body", "t-handle") and rng.random() < 0.3:
         return {"form": str(rng.choice(FORMS)), "step": 0.0}
     names = [name for name in METHODS if model.nv <= LARGE or METHODS[name].family not in SLOW]
-    found["method"] = str(rng.choice([*names, *ADAPTIVE, *ADAPTIVE, *([] if model.constraints else SUNDIALS)]))
+    found["method"] = str(rng.choice([*names, *ADAPTIVE, *ADAPTIVE, *_outside(model)]))
     if rng.random() < 0.15:
         found["norm"] = "none"
     return found

@@ -32,6 +32,9 @@ WORK = 1e10
 STAGES = {"explicit": 12, "Lie group": 12, "structure-preserving": 60, "implicit": 60}
 """Accelerations of a step by the family of its method, about; those of implicit steps are of their iterations."""
 
+CALL = 1e6
+"""Operations that a call of a sampled controller counts as."""
+
 IN_PYTHON = 300
 """How much slower a step is whose functions run in Python, about."""
 
@@ -95,7 +98,8 @@ def counted_work(scenario: Scenario, other: Scenario, first: Stepper) -> float:
         tightened = options.tolerance / other.options.tolerance
         steps = (ending.accepted + ending.rejected) * tightened ** (1 / order)
     slow = IN_PYTHON if isinstance(first, RunLoop) and first.compiled.in_python else 1
-    return steps * STAGES[family] * slow * operations(scenario.model)
+    calls = scenario.duration / scenario.tau.period if isinstance(scenario.tau, Sampled) else 0.0
+    return steps * STAGES[family] * slow * operations(scenario.model) + calls * CALL
 
 
 def keeps_state(first: Stepper) -> str:

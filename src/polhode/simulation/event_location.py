@@ -114,7 +114,7 @@ class PlaceInStep(NamedTuple):
     g: np.ndarray
 
 
-class Switch(NamedTuple):
+class SwitchInStep(NamedTuple):
     """A switch within a step: its number, and the parts of the step just before and just after it."""
 
     k: int
@@ -184,17 +184,17 @@ class StepEvents:
     # switches
 
     @cached_property
-    def switch(self) -> Switch | None:
+    def switch(self) -> SwitchInStep | None:
         """The first switch of the step."""
         before, after = (self.compiled.field(self.packed, name).tolist() for name in ("g_before", "g"))
-        found: list[Switch] = []
+        found: list[SwitchInStep] = []
         width = max(NARROW, 2 * math.ulp(self.begin + self.h) / self.h)
         for k in range(len(self.compiled.spec.crossings), len(before)):
             if crossed((SURFACE,), (before[k],), (after[k],)):
-                found.append(Switch(k, *bracketed(before[k], after[k], partial(self._value, k), width)))
+                found.append(SwitchInStep(k, *bracketed(before[k], after[k], partial(self._value, k), width)))
         return min(found, key=lambda switch: switch.high, default=None)
 
-    def _near(self) -> tuple["StepEvents", Switch | None]:
+    def _near(self) -> tuple["StepEvents", SwitchInStep | None]:
         """Equal steps: the events of a shorter step up to the first switch, and the switch in it.
 
         Stages of a step up to a switch may lie beyond it. Where that moves it, part of the way is gone by another step
@@ -222,7 +222,7 @@ class StepEvents:
         compiled.field(packed[None], "g")[:] = found.at(1.0)[3]
         return found
 
-    def _beyond(self, switch: Switch) -> tuple["PlaceInStep", bool]:
+    def _beyond(self, switch: SwitchInStep) -> tuple["PlaceInStep", bool]:
         """The place just beyond a switch, and whether the motion comes back at once, CHATTER times: it chatters.
 
         Nothing passes where a function only touches zero: then the place before it, and its function as 0.

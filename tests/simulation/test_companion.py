@@ -183,3 +183,18 @@ def test_sensitivities_are_accompanied_too():
     exact = ph.simulate(PENDULUM, **asked | {"method": None, "tolerance": 1e-12}, samples=coarse["time"].values)
     true = np.max(abs(coarse["sensitivity_q"].values - exact["sensitivity_q"].values))
     assert true / 4 < found[0]["value"] * (1 + np.max(abs(exact["sensitivity_q"].values)))
+
+
+def test_a_machine_by_a_form_is_accompanied():
+    rod = {"mass": 1.0, "inertia": (0.1, 0.1, 0.01), "center": (0, 0, -0.5)}
+    arm = ph.Model(
+        "arm",
+        bodies=[ph.Body("upper", **rod), ph.Body("lower", **rod)],
+        joints=[
+            ph.Joint("shoulder", "spherical", "world", "upper"),
+            ph.Joint("elbow", "revolute", "upper", "lower", axis=(1, 0, 0), position=(0, 0, -1)),
+        ],
+    )
+    run = ph.simulate(arm, form="sherif-29", step=1e-3, norm="none", duration=0.2, v=[0.1, 0, 0, 1])
+    assert worst(run) < 1e-9
+    assert run.verdict == "good"

@@ -165,6 +165,8 @@ class TreeRunByForm:
         last = Samples(np.zeros(1), self.q[None], self.v[None], np.array([np.nan]))
         kept: list[np.ndarray] = []
         for times, states, sizes in sampled_states(kernel, x, segments):
+            if not len(times):
+                continue  # a segment without a sample
             kept.append(states)
             self._states = kept
             q, v = (np.full((len(times), n), np.nan) for n in (self.model.nq, self.model.nv))

@@ -71,7 +71,7 @@ def test_runs_are_graded(model):
     one = ph.simulate(model, v=[float(loose["sample"][k, 0]), 0], duration=1.0, step=0.05, method="rk4", every=1)
     drift = next(check for check in json.loads(one.attrs["grade"]) if check["name"] == "energy drift")
     assert float(loose["energy_drift"][k]) == pytest.approx(drift["value"], rel=1e-6)
-    assert float(loose["error_estimate"][k]) == pytest.approx(float(one["error_estimate"].max()), rel=1e-6)
+    assert 1 / 3 < float(loose["error_estimate"][k]) / float(one["error_estimate"].max()) < 3  # of other companions
     options = {"runs": 8, "duration": 0.1, "step": 0.01, "method": "rk4"}
     damped = ph.sweep(model, {"joints.hinge.damping": ph.Uniform(0.1, 1)}, **options, accompanied=0)
     assert "energy_drift" not in damped

@@ -179,7 +179,7 @@ def test_a_function_that_cannot_be_compiled_warns_once_and_gives_the_same_motion
 
 def test_a_warning_points_at_the_call():
     with pytest.warns(ph.PolhodeWarning) as told:
-        ph.simulate(CART, duration=0.1, tau=switched_in_python, samples=2)
+        ph.simulate(CART, duration=0.1, tau=switched_in_python, step=0.05, method="rk4")
     assert told[0].filename == __file__
 
 

@@ -40,14 +40,16 @@ Progress = Callable[[float, float], None]
 def stepper_of(scenario: Scenario, warn: bool = True, like: Stepper | None = None) -> Stepper:
     """The stepper of a scenario: a published form, SUNDIALS, or the run loop.
 
-    like  the stepper of a run that differs in steps, tolerance or method alone: its compiled steps serve again
+    like  the stepper of a run of which this is the companion: where the method is the same, its compiled steps serve
+          again; singular positions are looked for in the run alone
     """
     if scenario.options.form:
         return FormRun(scenario)
     if scenario.method in SUNDIALS:
         return SundialsRun(scenario)
     same = isinstance(like, RunLoop) and like.compiled.spec.method.name == scenario.method
-    return RunLoop(scenario, warn, like.compiled if same else None)  # type: ignore[union-attr]
+    compiled = like.compiled if same else None  # type: ignore[union-attr]
+    return RunLoop(scenario, warn, compiled, watch=like is None)
 
 
 class Run:

@@ -98,14 +98,20 @@ class Stops:
 class RunLoop:
     """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
 
-    def __init__(self, scenario: Scenario, warn: bool = True, compiled: CompiledRun | None = None) -> None:
-        """Prepare; compiled: the compiled steps of a run that differs in its steps and tolerance alone."""
+    def __init__(
+        self, scenario: Scenario, warn: bool = True, compiled: CompiledRun | None = None, watch: bool = True
+    ) -> None:
+        """Prepare.
+
+        compiled  the compiled steps of a run that differs in its steps and tolerance alone
+        watch     whether singular positions are looked for; endless steps always are
+        """
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         self.events, self.policy = tuple(options.events), options.policy
         self.compiled = compiled or CompiledRun(spec_of(scenario), warn)
         self.driven = self.compiled.driven
-        self.watched = WatchedPath(self.compiled, warn) if self.driven.constrained and scenario.model.nv else None
+        self.watched = WatchedPath(self.compiled, watch) if self.driven.constrained and scenario.model.nv else None
         """Looks for singular positions of constraints."""
         if scenario.unsplit and warn:
             warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=5)

@@ -212,11 +212,14 @@ class Sensitivities:
         self.replayed = replayed
         along = directions(replayed.compiled.model, replayed.q, level, paths, "simulate, sensitivities")
         self.along = kept_on_constraints(replayed, along)
+        self._tangents: tuple[np.ndarray, np.ndarray] | None = None  # times, and the derivatives there
 
     def values(self, times: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The derivatives of q along the velocities and of v at samples: (n, nv, parameters) each."""
         nq = self.replayed.compiled.model.nq
-        found = Tangents(self.replayed, self.along)(times)
+        if self._tangents is None or not np.array_equal(self._tangents[0], times):  # the steps are replayed once
+            self._tangents = times, Tangents(self.replayed, self.along)(times)
+        found = self._tangents[1]
         along = tangent_part(self.replayed.compiled.tree, q[:, None], found[..., :nq])
         return tuple(np.ascontiguousarray(np.swapaxes(x, 1, 2)) for x in (along, found[..., nq:]))  # type: ignore
 

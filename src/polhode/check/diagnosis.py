@@ -200,6 +200,14 @@ def _named(names: list[str], chosen: np.ndarray) -> tuple[str, ...]:
     return tuple(name for name, yes in zip(names, chosen, strict=True) if yes)
 
 
+def ranked_rows(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> RankedRows:
+    """The rows of all constraints at a state, with their rank."""
+    bound, A = system.conditions, system.constraint_rows(q, v, t=t).A
+    assert bound is not None
+    tolerance = float(bound.tolerance(system.constraint_residuals(q, v, t=t).positions.tolist()))
+    return RankedRows(A, _metric(system, q, A), np.array(bound.scales.sizes), tolerance)
+
+
 def _metric(system: System, q: np.ndarray, A: np.ndarray) -> np.ndarray:
     """K of M = K Kᵀ; of M + AᵀD⁻²A where M alone is singular."""
     bound = system.conditions

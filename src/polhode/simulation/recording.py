@@ -342,7 +342,7 @@ class Recording:
                 error = self._estimated(companion, table, checking)
             wholes = (run.whole(chunk, ()) for chunk in store.chunks())
             again = (lambda: map(run.whole, companion.arrays())) if companion else None
-            mark = run.mark(wholes, error, residuals, again, run.not_accompanied)
+            mark = run.mark(wholes, error, residuals, again, run.not_accompanied, samples=store.chunks)
             first = {name: values[:1] for name, values in next(store.chunks()).items()}
             template = run.described(first, mark, model_text, _with_error(run.observed(first), error, 0, 1))
             places = accumulate((len(chunk["time"]) for chunk in store.chunks()), initial=0)

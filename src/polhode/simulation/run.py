@@ -20,7 +20,8 @@ from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, Check, Grade
 from polhode.simulation.by_form.form_run import FormRun
-from polhode.simulation.companion import FACTOR, Companion
+from polhode.simulation.companion import FACTOR, WORK, Companion, counted_work
+from polhode.simulation.condition import DIRECTIONS, growth
 from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.observer import Observer
@@ -108,7 +109,8 @@ class Run:
             observed["error_estimate"] = padded(error.values, len(arrays["time"]))
             if tangents:
                 errors["sensitivities"] = self._error_of(tangents, companion, arrays)
-        mark = self.mark([whole], error, residuals, lambda: [self.whole(joined(samples), ())], unchecked, errors)
+        again = lambda: [self.whole(joined(samples), ())]  # noqa: E731
+        mark = self.mark([whole], error, residuals, again, unchecked, errors, lambda: [arrays])
         return self.described(arrays, mark, model_text, observed)
 
     def _error_of(
@@ -134,10 +136,11 @@ class Run:
         if self.not_accompanied:
             return None
 
-        def make(scenario: Scenario) -> Stepper:
-            return stepper_of(scenario, warn=False, like=self.stepper)
+        return Companion(self.scenario, self.stepper, self._beside, samples, whole=self.options.verify is True)
 
-        return Companion(self.scenario, self.stepper, make, samples, whole=self.options.verify is True)
+    def _beside(self, scenario: Scenario) -> Stepper:
+        """The stepper of another run than this, of the same machine."""
+        return stepper_of(scenario, warn=False, like=self.stepper)
 
     def residuals(self, parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, Residual]:
         """The largest violations of constraints in each part of the samples, for the grade."""
@@ -186,16 +189,26 @@ class Run:
         companion: Callable[[], Any] | None = None,
         unchecked: str = "",
         errors: Mapping[str, ErrorEstimate] | None = None,
+        samples: Callable[[], Iterable[Mapping[str, np.ndarray]]] | None = None,
     ) -> Grade:
-        """The grade of the run, from its samples in parts."""
+        """The grade of the run, from its samples in parts; samples: gives them once more, for the condition."""
         ending = self.stepper.ending
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
         found = grade(
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
             ending.status, ending.reason, self.options.accuracy, companion, unchecked, self._constraint_checks(),
-            errors,
+            errors, (lambda: self._growth(samples, error.worst)) if samples and error else None,
         )  # fmt: skip
         return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
+
+    def _growth(self, samples: Callable[[], Iterable[Mapping[str, np.ndarray]]], error: float) -> float:
+        """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""
+        work = counted_work(self.scenario, self.scenario, self.stepper)
+        directions = int(min(DIRECTIONS, WORK / max(work, 1.0)))
+        try:
+            return growth(self.scenario, self.driven.system, self._beside, samples, error, directions)
+        except KeyboardInterrupt:  # of a run that has ended: its condition stays the one of its speed
+            return 1.0
 
     @property
     def ignored(self) -> list[str]:

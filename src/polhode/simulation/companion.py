@@ -13,18 +13,13 @@ import numpy as np
 from polhode.integrate.methods import METHODS
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
-from polhode.result.checks import GOOD_CAP
 from polhode.result.error_estimate import Difference, ErrorEstimate
-from polhode.simulation.batch_records import FLOOR, TIGHTER
+from polhode.simulation.companion_steps import FLOOR, LOOKS, companion_tolerance
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
-from polhode.simulation.run_options import TIGHTEST, RunOptions
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
-
-LOOKS = 1618.0
-"""The duration over the longest controlled step of a companion: not a multiple of that of the run, `scenario.LOOKS`."""
 
 WORK = 1e10
 """Operations of a companion, counted as in `operations`, up to which a run is accompanied whole: a few seconds."""
@@ -71,16 +66,10 @@ def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
         return found, f"steps of {max(sizes):.3g} s"
     other = replace(scenario, refined=True, looks=LOOKS)
     if options.tolerance >= FLOOR:
-        tolerance = tighter(options)
+        tolerance = companion_tolerance(options.tolerance, options.accuracy)
         return replace(other, options=replace(options, tolerance=tolerance)), f"tolerance {tolerance:.3g}"
     method = other_method(scenario)
     return replace(other, options=replace(options, method=method)), f"method {method}"
-
-
-def tighter(options: RunOptions) -> float:
-    """The tolerance of a companion: a hundredth of the run's, and of the error up to which it is good."""
-    good = GOOD_CAP if options.accuracy is None else options.accuracy
-    return max(min(options.tolerance, good) / TIGHTER, TIGHTEST)
 
 
 def operations(model: Model) -> float:

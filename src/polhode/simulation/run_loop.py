@@ -24,6 +24,7 @@ from polhode.simulation.event_location import CHATTER, EventHit, StepEvents, res
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
+from polhode.simulation.segments import Stops
 from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
@@ -73,26 +74,6 @@ def spec_of(scenario: Scenario) -> RunSpec:
         scenario.model, method, options.fixed, scenario.tau, crossings, options.norm, start, scenario.held, policy,
         scenario.switching.solved, scenario.switching if scenario.switching.surfaces else None,
     )  # fmt: skip
-
-
-class Stops:
-    """The times in a segment at which controlled steps deliver a state: its samples, its knots, its end.
-
-    times    (n,)  increasing
-    sampled  (n,)  whether it is a sample
-    ends     (n,)  the next time at which a step has to end: a knot, or the end of the segment
-    """
-
-    def __init__(self, segment: Segment) -> None:
-        bounds = np.append(segment.knots, segment.end)
-        self.times = np.union1d(segment.samples, bounds)
-        self.sampled = np.isin(self.times, segment.samples)
-        self.ends = bounds[np.searchsorted(bounds, self.times)]
-        self._places = np.append(np.flatnonzero(self.sampled), len(self.times))
-
-    def after(self, t: float, given: int) -> int:
-        """The first that is still to come when the steps have reached a time and so many samples were delivered."""
-        return min(int(np.searchsorted(self.times, t, "right")), int(self._places[given]))
 
 
 class RunLoop:

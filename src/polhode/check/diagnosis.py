@@ -291,10 +291,13 @@ def contradiction(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) 
     near = max(float(bound.tolerance(positions.tolist())), allowed(system))
     speed = np.linalg.norm(v @ K)
     scales = (units[:held], units + abs(A) @ abs(v), units + abs(b) + np.linalg.norm(A, axis=1) * speed**2)
+    found: dict[int, np.ndarray] = {}
     for values, scale, rows in ((positions, scales[0], held), (rates, scales[1], len(A)), (b, scales[2], len(A))):
         if not rows:
             continue
-        null = RankedRows(A[:rows], K, sizes[:rows], near).left_null
+        if rows not in found:
+            found[rows] = RankedRows(A[:rows], K, sizes[:rows], near).left_null
+        null = found[rows]
         least = (null @ (null.T @ (values / sizes[:rows]))) * sizes[:rows]
         part = float(np.max(abs(least) / scale, initial=0.0))
         if part > allowed(system):

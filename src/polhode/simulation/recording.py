@@ -259,15 +259,14 @@ class Recording:
                 continue
             if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != (size,):
                 raise ValueError(name)
-        watch, wide = state.get("watch"), 1 + model.nq + model.nv
-        if watch is not None and not (
-            isinstance(watch, np.ndarray) and watch.ndim == 1 and len(watch) % wide == 5 % wide
+        if (watch := state.get("watch")) is not None and not (
+            self.loop.watched and self.loop.watched.path.is_state(watch)
         ):
             raise ValueError("watch")
         read(state["singular"])
         numbers = ("t", "until", "reset_at", "smallest", "largest")
         most = {"sample": 2**53, "segment": len(segments), "idle": 2**31, "accepted": 2**53, "rejected": 2**53}
-        most["singular_count"] = 2**53
+        most["singular_count"] = most["unseen"] = 2**53
         for name in numbers:
             if not isinstance(state[name], float):
                 raise ValueError(name)

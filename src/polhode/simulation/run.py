@@ -221,7 +221,10 @@ class Run:
         if not self.driven.constrained:
             return []
         ending = self.stepper.ending
-        return [*position_checks(read(ending.singular), ending.singular_count), *pull_notes(self._contacts.pulls)]
+        return [
+            *position_checks(read(ending.singular), ending.singular_count, ending.unseen),
+            *pull_notes(self._contacts.pulls),
+        ]
 
     @property
     def _tolerance(self) -> float | None:

@@ -55,12 +55,12 @@ class Scenario:
         check_model("simulate", model)
         if not model.bodies:
             raise InputError(message(f"simulate, model '{model.name}'", "nothing to move", "no bodies", "at least one"))
-        q, v = start_of(model, q, v)
+        q, v, options = *start_of(model, q, v), options.for_model(model, tau)
         moved: dict[str, float] = {}
         if options.move_start:
             q, v, moved, _ = consistent_start(model, q, v, rank_tolerance=options.rank_tolerance)
         check_start(model, q, v, options.rank_tolerance)
-        return cls(model, q, v, tau, options.for_model(model, tau), moved)
+        return cls(model, q, v, tau, options, moved)
 
     @property
     def duration(self) -> float:

@@ -369,7 +369,7 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_told_before_anything_is_computed(model, name, monkeypatch, tmp_path):
-    monkeypatch.setattr("polhode.simulation.batch_run.BatchRun.run", lambda *args: pytest.fail("computed"))
+    monkeypatch.setattr("polhode.simulation.batch.batch_run.BatchRun.run", lambda *args: pytest.fail("computed"))
     monkeypatch.chdir(tmp_path)
     other, told = BAD[name]
     asked = {"samples": samples(), **OPTIONS, **other}

@@ -8,8 +8,8 @@ from polhode.formats.overrides import overridden
 from polhode.integrate.methods import method_named
 from polhode.kernel.work_threads import in_threads
 from polhode.simulation import step_state
-from polhode.simulation.batch_records import KINETIC, POTENTIAL, BatchSpec, controlled_steps, equal_steps
-from polhode.simulation.batch_run import BatchRun
+from polhode.simulation.batch.batch_records import KINETIC, POTENTIAL, BatchSpec, controlled_steps, equal_steps
+from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.compiled_run import RunSpec
 from run_cases import CART
 

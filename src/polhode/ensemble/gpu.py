@@ -12,8 +12,8 @@ import numpy as np
 from polhode.kernel.backends.cuda import REAL, CudaKernel, DeviceRows, cupy
 from polhode.kernel.schedule import fused
 from polhode.simulation import step_state
-from polhode.simulation.batch_records import BatchSamples, SampleTimes, Stretch
-from polhode.simulation.batch_run import MOST_STEPS, BatchLoop, BatchRun
+from polhode.simulation.batch.batch_records import BatchSamples, BatchStretch, SampleTimes
+from polhode.simulation.batch.batch_run import MOST_STEPS, BatchLoop, BatchRun
 
 SHARE = 0.4
 """Share of a device's free memory that one batch may take: slices of it are copied meanwhile, and others use it too."""
@@ -119,7 +119,7 @@ class _Launch:
                 self._keep(stretch.sample, state)
         self._fetch(runs)
 
-    def _begin_segment(self, runs: BatchLoop, stretch: Stretch) -> None:
+    def _begin_segment(self, runs: BatchLoop, stretch: BatchStretch) -> None:
         """Begin another segment of equal steps, as `BatchLoop` does."""
         batch, (table, fresh) = self.batch, self.tables
         status, accepted = (self._field(name, table).get() for name in ("status", "accepted"))
@@ -137,7 +137,7 @@ class _Launch:
     def _field(self, name: str, table: Any) -> Any:
         return self.batch.compiled.field(table, name)
 
-    def _controlled(self, stretch: Stretch, state: Any) -> None:
+    def _controlled(self, stretch: BatchStretch, state: Any) -> None:
         width, target = self.batch.compiled.width, stretch.time
         numbers = [self._number(x) for x in stretch.settings]
         for _ in range(-(-MOST_STEPS // self.batch.at_once)):

@@ -26,7 +26,7 @@ from polhode.result.checks import SHRUNK
 from polhode.result.symmetry import conserved
 from polhode.scalar import Vec
 from polhode.simulation import step_state
-from polhode.simulation.batch_records import (
+from polhode.simulation.batch.batch_records import (
     KINETIC,
     POTENTIAL,
     BatchSamples,
@@ -35,7 +35,7 @@ from polhode.simulation.batch_records import (
     controlled_steps,
     equal_steps,
 )
-from polhode.simulation.batch_run import BatchRun
+from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.companion import companion_of
 from polhode.simulation.run_loop import spec_of
 from polhode.simulation.scenario import Scenario

@@ -99,7 +99,7 @@ class SampleTimes:
         return replace(self, times=np.array([0.0, self.end * part]), counts=np.ones(1), duration=self.whole)
 
 
-class Stretch(NamedTuple):
+class BatchStretch(NamedTuple):
     """Steps of all runs up to one time.
 
     time      up to which, s

@@ -26,7 +26,14 @@ from polhode.kernel.work_threads import go_on, in_threads
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, flat, minimum, where
 from polhode.simulation import step_state
-from polhode.simulation.batch_records import BatchSamples, BatchSpec, SampleTimes, Stretch, TreeOutput, takes_numbers
+from polhode.simulation.batch.batch_records import (
+    BatchSamples,
+    BatchSpec,
+    BatchStretch,
+    SampleTimes,
+    TreeOutput,
+    takes_numbers,
+)
 from polhode.simulation.companion_steps import LOOKS as COMPANION_LOOKS, companion_segments
 from polhode.simulation.compiled_run import SHORT, CompiledRun, RunSpec
 from polhode.simulation.derivatives.directions import Directions, directions, upper
@@ -106,14 +113,14 @@ class BatchRun:
         found = segments_of(timing.end, step, timing.times, NONE, knots[knots < timing.end], self.has_memory)
         return companion_segments(found) if timing.is_companion else found
 
-    def stretches(self, timing: SampleTimes) -> list[Stretch]:
+    def stretches(self, timing: SampleTimes) -> list[BatchStretch]:
         """The steps of every run, from one time at which Python looks at them to the next."""
-        segments, found, samples = self.segments(timing), list[Stretch](), 0
+        segments, found, samples = self.segments(timing), list[BatchStretch](), 0
         if not self.fixed:
             stops, longest = Stops(segments[0]), self.longest(timing)
             for time, is_sample, end in zip(stops.times.tolist(), stops.sampled, stops.ends.tolist(), strict=True):
                 samples += is_sample
-                found.append(Stretch(time, (time, timing.tolerance, end, longest), samples if is_sample else 0))
+                found.append(BatchStretch(time, (time, timing.tolerance, end, longest), samples if is_sample else 0))
             return found
         for k, segment in enumerate(segments):
             before = 0.0
@@ -121,7 +128,7 @@ class BatchRun:
                 samples += (is_sample := i < len(segment.samples))
                 time = float(segment.samples[i]) if is_sample else segment.end
                 settings = count - before, segment.h, segment.begin
-                found.append(Stretch(time, settings, samples if is_sample else 0, k > 0 and i == 0))
+                found.append(BatchStretch(time, settings, samples if is_sample else 0, k > 0 and i == 0))
                 before = count
         return found
 
@@ -403,7 +410,7 @@ class BatchLoop:
         """The step states as they are now."""
         return self.tables[self.now]
 
-    def start(self, q: np.ndarray, v: np.ndarray, stretch: Stretch) -> None:
+    def start(self, q: np.ndarray, v: np.ndarray, stretch: BatchStretch) -> None:
         """The first step states, and the first sample; stretch: the steps that follow."""
         batch = self.batch
         q, v, h = np.ascontiguousarray(q), np.ascontiguousarray(v), np.array(self.first_step(stretch))
@@ -411,14 +418,14 @@ class BatchLoop:
         BoundKernel(batch.kernels["first"], self.n, given, [self.table])()
         self._keep(0, q, v, np.ones(self.n, dtype=bool))
 
-    def first_step(self, stretch: Stretch) -> float:
+    def first_step(self, stretch: BatchStretch) -> float:
         """The first of the equal steps to come, or the longest one under control."""
         if not self.batch.fixed:
             return min(self.timing.end, stretch.settings[-1])
         _, self.h[:], self.origin[:] = stretch.settings
         return stretch.settings[1]
 
-    def advance(self, stretch: Stretch) -> bool:
+    def advance(self, stretch: BatchStretch) -> bool:
         """Advance all runs to the end of a stretch; False when none is left."""
         batch, field = self.batch, self.batch.compiled.field
         if stretch.is_new:
@@ -442,7 +449,7 @@ class BatchLoop:
             self._keep(stretch.sample, q, v, there)
         return bool(there.any())
 
-    def _begin_segment(self, stretch: Stretch) -> None:
+    def _begin_segment(self, stretch: BatchStretch) -> None:
         """Begin another segment of equal steps, in all runs that are still going."""
         field, table = self.batch.compiled.field, self.table
         going = self.going_on(field(table, "status"), field(table, "accepted"), stretch)
@@ -454,7 +461,7 @@ class BatchLoop:
         else:
             field(table, "accepted")[going] = 0.0
 
-    def going_on(self, status: np.ndarray, accepted: np.ndarray, stretch: Stretch) -> np.ndarray:
+    def going_on(self, status: np.ndarray, accepted: np.ndarray, stretch: BatchStretch) -> np.ndarray:
         """Which runs (n,) go on in another segment of equal steps; theirs are counted on."""
         going = status == step_state.GOING
         self.earlier[going] += accepted[going]

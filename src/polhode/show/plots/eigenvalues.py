@@ -145,10 +145,12 @@ def _alone(path: np.ndarray) -> np.ndarray:
 
 def _parted(x: np.ndarray, paths: np.ndarray, find: Callable[[float], Any] | None) -> tuple[np.ndarray, np.ndarray]:
     """The parameter and the curves with a gap, of NaN, wherever all curves begin anew."""
+    if find is None:
+        return x, paths
     steps = np.array([_apart(a, b) for a, b in pairwise(paths)])
     beside = np.maximum(np.append(steps[1:], 0), np.append(0, steps[:-1]))
-    suspect = np.flatnonzero(steps > SUDDEN * beside + SLIGHT * abs(paths).max()) if find else []
-    gaps = [i + 1 for i in suspect if _jumps(find, x[i], paths[i], x[i + 1], paths[i + 1])]  # type: ignore[arg-type]
+    suspect = np.flatnonzero(steps > SUDDEN * beside + SLIGHT * abs(paths).max())
+    gaps = [i + 1 for i in suspect.tolist() if _jumps(find, x[i], paths[i], x[i + 1], paths[i + 1])]
     return np.insert(x, gaps, x[gaps]), np.insert(paths, gaps, np.nan, axis=0)
 
 

@@ -19,7 +19,7 @@ from polhode.integrate.methods import method_named
 from polhode.result.dataset import Extra
 from polhode.scalar import Vec
 from polhode.simulation import step_state
-from polhode.simulation.compiled_run import CompiledRun, RunSpec
+from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
 from polhode.simulation.event_location import CHATTER, EventHit, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
@@ -90,7 +90,7 @@ class RunLoop:
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         self.events, self.policy = tuple(options.events), options.policy
-        self.compiled = compiled or CompiledRun(spec_of(scenario), warn)
+        self.compiled = compiled or compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
         self.watched = WatchedPath(self.compiled, watch) if self.driven.constrained and scenario.model.nv else None
         """Looks for singular positions of constraints."""

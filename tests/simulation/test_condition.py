@@ -14,7 +14,7 @@ def measured(model, q, v, **options):
     """What small differences grow by along a run."""
     run = Run(Scenario.of(model, q, v, None, RunOptions(**options)))
     run.follow()
-    return run._growth(lambda: [run.arrays()], 0.0)
+    return run._growth(lambda: [run.arrays()], np.zeros(len(run.arrays()["time"])))
 
 
 def hinged(length):

@@ -23,7 +23,7 @@ from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
 from polhode.simulation.by_form.form_run import FormRun
 from polhode.simulation.companion import FACTOR, WORK, Companion, counted_work
-from polhode.simulation.condition import DIRECTIONS, growth
+from polhode.simulation.condition import DIRECTIONS, Neighbours
 from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.observer import Observer, observer_of
@@ -158,7 +158,11 @@ class Run:
                 tau = self._inputs(part)
                 self._contacts.see(time, q, v, np.zeros_like(v) if tau is None else tau)
         worst = np.array([np.max(abs(each), axis=0, initial=0.0) for each in missed])
-        return {"constraints": Residual(worst, note="in lengths of the machine or radians, and per second")}
+        return {
+            "constraints": Residual(
+                worst, note="violations in lengths of the machine or radians, their rates per second"
+            )
+        }
 
     def described(
         self,
@@ -201,16 +205,17 @@ class Run:
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
             ending.status, ending.reason, self.options.accuracy, companion, unchecked,
             [*self._constraint_checks(), *self._switch_checks()],
-            errors, (lambda: self._growth(samples, error.worst)) if samples and error else None,
+            errors, (lambda: self._growth(samples, error.values)) if samples and error else None,
         )  # fmt: skip
         return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
 
-    def _growth(self, samples: Callable[[], Iterable[Mapping[str, np.ndarray]]], error: float) -> float:
+    def _growth(self, samples: Callable[[], Iterable[Mapping[str, np.ndarray]]], error: np.ndarray) -> float:
         """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""
-        work = counted_work(self.scenario, self.scenario, self.stepper)
-        directions = int(min(DIRECTIONS, WORK / max(work, 1.0)))
+        directions = int(min(DIRECTIONS, WORK / max(counted_work(self.scenario, self.scenario, self.stepper), 1.0)))
+        err = self.stepper.ending.accepted * self.options.tolerance
         try:
-            return growth(self.scenario, self.driven.system, self._beside, samples, error, directions)
+            beside = Neighbours(self.scenario, self.driven.system, self._beside, err, directions)
+            return beside.growth(samples, error)
         except KeyboardInterrupt:  # of a run that has ended: its condition stays the one of its speed
             return 1.0
 

@@ -16,6 +16,7 @@ from polhode.model import Model
 from polhode.result.checks import GOOD_CAP
 from polhode.result.error_estimate import Difference, ErrorEstimate
 from polhode.simulation.batch_records import FLOOR, TIGHTER
+from polhode.simulation.extinguished import Extinguished
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_options import TIGHTEST, RunOptions
@@ -97,6 +98,7 @@ def counted_work(scenario: Scenario, other: Scenario, first: Stepper) -> float:
         order = METHODS[scenario.method].order if scenario.method in METHODS else 5
         tightened = options.tolerance / other.options.tolerance
         steps = (ending.accepted + ending.rejected) * tightened ** (1 / order)
+        steps = max(steps, scenario.duration / other.longest)
     slow = IN_PYTHON if isinstance(first, RunLoop) and first.compiled.in_python else 1
     calls = scenario.duration / scenario.tau.period if isinstance(scenario.tau, Sampled) else 0.0
     return steps * STAGES[family] * slow * operations(scenario.model) + calls * CALL
@@ -142,6 +144,7 @@ class Companion:
         self.scenario = other
         self.stepper = make(other) if self.count > 1 else None
         self.difference = Difference(scenario.model)
+        self.extinguished = Extinguished(scenario, first.driven, self.count)
 
     def estimates(
         self, parts: Iterable[Arrays], kept: list[Samples] | None = None, checking: Checking | None = None
@@ -163,6 +166,7 @@ class Companion:
                 break
             found = {name: np.concatenate([getattr(x, name) for x in waiting]) for name in ("time", "q", "v")}
             n = min(need, len(found["time"]))
+            self.extinguished.see(part, done)
             yield self._compared({x: part[x][:n] for x in found}, {x: found[x][:n] for x in found})
             waiting, done = [Samples(*(x[n:] for x in found.values()), np.zeros(0))], done + n  # type: ignore[call-arg]
             if n < need:
@@ -198,5 +202,13 @@ class Companion:
         return found
 
     def estimate(self, time: np.ndarray, values: np.ndarray) -> ErrorEstimate:
-        """The estimate of the run; values: of the first samples, those that were accompanied."""
-        return ErrorEstimate(time[: len(values)], values, len(values) == self.samples, self.how, self.why)
+        """The estimate of the run; values: of the first samples, those that were accompanied.
+
+        What both runs extinguish, and should not, counts as an error too.
+        """
+        time, how = time[: len(values)], self.how
+        if lost := self.extinguished.lost():
+            values = np.maximum(values, np.max([np.where(time >= t, one.at(time), 0.0) for t, one in lost], axis=0))
+            fastest = max(one.eigenvalue.imag for _, one in lost)
+            how = f"{how}; both extinguish oscillations that last, of {fastest:.3g} rad/s"
+        return ErrorEstimate(time, values, len(values) == self.samples, how, self.why)

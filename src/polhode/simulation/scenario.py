@@ -32,6 +32,9 @@ from polhode.simulation.switching import Switching, user_functions
 LOOKS = 1000
 """With events, or functions that depend on time or are opaque, a controlled step is at most the duration over this."""
 
+GOLDEN = 16
+"""How often the equal steps of a companion are in the golden section, where forces may be periodic in time."""
+
 APART = 1e-13
 """Breaks that are nearer to each other than this part of the duration are one."""
 
@@ -101,8 +104,11 @@ class Scenario:
 
     @property
     def longest(self) -> float:
-        """The longest controlled step, s: what comes and goes within one step would be missed."""
-        bounded = self.options.events or self.switching.is_bounded
+        """The longest controlled step, s: what comes and goes within one step would be missed.
+
+        That of a companion is bounded by smooth functions too, which may be flat but for a short part of the way.
+        """
+        bounded = self.options.events or self.switching.is_bounded or (self.refined and self.switching.functions)
         return self.duration / self.looks if bounded else LONGEST
 
     @cached_property
@@ -139,7 +145,8 @@ class Scenario:
         if not method_named(self.method).start:
             inner = between_steps(inner, step)  # elsewhere a break at the end of a step begins their memory anew
         found = equal_segments(self.duration, step, self.every if times is None else times, held, inner)
-        return refined(found, self.duration) if self.refined else found
+        timed = self.switching.explicit or self.switching.opaque
+        return refined(found, self.duration, GOLDEN if timed else 1) if self.refined else found
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""

@@ -156,19 +156,27 @@ def whole_steps(duration: float, h: float) -> tuple[int, float]:
     return steps, duration - steps * h
 
 
-def refined(segments: Sequence[Segment], duration: float) -> list[Segment]:
+def refined(segments: Sequence[Segment], duration: float, golden: int = 1) -> list[Segment]:
     """The segments of a companion: 2e + 1 steps in place of e, where e divides the steps between samples; 3e + 1 in the
-    second half of the run; steps in the golden section up to the first sample.
+    second half of the run; steps in the golden section up to the first sample, and further times spread over the run.
 
     Between two samples none of them ends where one of the given steps does: what those do not see, these may. What
-    repeats itself with every given step, and with every one of the first half too, does not with the others.
+    repeats itself with every given step, and with every one of a half too, does not with those in the golden section.
+
+    golden  how many times there are steps in the golden section, each up to the next sample
     """
-    head, *rest = [*_cut(segments[0], 1), *segments[1:]]
-    made, half = _golden(head), duration / 2
-    for segment in rest:
+    made, half = [], duration / 2
+    due = [duration * k / golden for k in range(golden)]
+    for segment in segments:
         inside = segment.begin < half < segment.end
         for part in _cut(segment, int(np.searchsorted(segment.samples, half, "right"))) if inside else [segment]:
-            made.append(_finer(part, 2 if part.begin < half else 3))
+            factor, rest = 2 if part.begin < half else 3, [part]
+            while rest and due and due[0] < rest[0].end:
+                *before, later = _cut(rest[0], int(np.searchsorted(rest[0].samples, due[0], "right")))
+                one, *rest = _cut(later, 1)
+                made += [*(_finer(x, factor) for x in before), *_golden(one)]
+                due = [t for t in due if t >= one.end]
+            made += [_finer(x, factor) for x in rest]
     return made
 
 

@@ -7,7 +7,8 @@
 
 PYTHON ?= python3
 BIN = .venv/bin
-PYTEST = $(BIN)/pytest -n auto --dist worksteal
+# one thread of BLAS each: workers share the cores
+PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 .PHONY: run test test-all quick tools check generated screenshot clean
 

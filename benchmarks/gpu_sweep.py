@@ -19,8 +19,8 @@ from gpu import arm
 
 from polhode.ensemble.gpu import GpuBatchRun
 from polhode.integrate.methods import METHODS
-from polhode.simulation.batch_records import BatchSpec, equal_steps
-from polhode.simulation.batch_run import BatchRun
+from polhode.simulation.batch.batch_records import BatchSpec, equal_steps
+from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.compiled_run import RunSpec
 
 STEP, EVERY, TURNS = 1e-3, 100, 4

@@ -92,6 +92,11 @@ def _order(sequence: str) -> _Order:
     raise UnknownNameError(message("euler", "unknown sequence of axes", repr(sequence), expected, fix))
 
 
+def check_sequence(sequence: str) -> None:
+    """Refuse what is not the name of a sequence."""
+    _order(sequence)
+
+
 def _about(axis: int, c: Scalar, s: Scalar, one: Scalar) -> Vec:
     """The matrix with c, ∓s in the plane normal to an axis, and `one` on the axis."""
     after, before = (axis + 1) % 3, (axis + 2) % 3

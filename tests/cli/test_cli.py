@@ -149,3 +149,10 @@ def test_a_narrow_terminal_loses_nothing(command, tmp_path, monkeypatch):
         plain = re.sub(r"\x1b\[[0-9;]*m", "", found.stdout or found.stderr)
         letters.append(sorted(letter for letter in plain if letter.isalnum()))
     assert letters[0] == letters[1]
+
+
+def test_compare_checks_its_sequence_before_any_motion(monkeypatch):
+    monkeypatch.setattr("polhode.papers.compare.reference", lambda *given: pytest.fail("a motion was computed"))
+    found = CliRunner().invoke(main, ["compare", "--sequence", "zxz", "--json"])
+    assert found.exit_code == 2
+    assert "Was '313' meant?" in found.stderr

@@ -183,7 +183,7 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_wrong_in_a_file_is_told_with_its_line(name, monkeypatch):
-    monkeypatch.setattr("polhode.simulation.batch_run.BatchRun.run", lambda *args: pytest.fail("computed"))
+    monkeypatch.setattr("polhode.simulation.batch.batch_run.BatchRun.run", lambda *args: pytest.fail("computed"))
     (old, new), told = BAD[name]
     assert old in TEXT
     with pytest.raises(ph.PolhodeError, match=told):

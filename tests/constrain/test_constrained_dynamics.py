@@ -173,3 +173,34 @@ def test_a_tree_runs_in_absolute_coordinates():
     model, options = ph.load("heavy-top"), {"duration": 0.1, "tolerance": 1e-10, "samples": 3}
     base, run = ph.simulate(model, **options), ph.simulate(model, engine="absolute", **options)
     assert np.max(abs(run["v"].values - base["v"].values)) < 1e-6 * np.max(abs(base["v"].values))
+
+
+@pytest.mark.parametrize(
+    "name", ["four-bar", "andrews", "n-four-bar-9", "closed-chain-30", "stewart-platform", "bicycle"]
+)
+def test_pivots_are_those_of_an_elimination_of_the_scaled_rows(name):
+    """Their product is the volume of the rows that they are of; as many are left as the rank."""
+    model = ph.load(name)
+    system = ph.compile(model)
+    start = system.project(model.start.q, np.zeros(model.nv)).q
+    A, M = system.constraint_rows(start, np.zeros(model.nv)).A, system.mass_matrix(start)
+    B = np.linalg.solve(np.linalg.cholesky(M), A.T).T / np.array(system.conditions.sizes)[:, None]
+    singular = np.linalg.svd(B, compute_uv=False)
+    found = system.constraint_pivots(start)
+    assert found.shape == (len(A),)
+    left = found[found > 0]
+    assert len(left) == np.sum(singular > 1e-9)
+    assert np.min(left) >= 0.999 * singular[len(left) - 1]  # of a row beside the others, never below σ
+    present = B[np.any(abs(B) > 1e-12, axis=1)]
+    if len(present) == len(left):
+        assert np.sum(np.log(left)) == pytest.approx(np.linalg.slogdet(present @ present.T)[1] / 2, abs=1e-9)
+
+
+def test_a_pivot_passes_through_zero_where_rank_is_lost():
+    model = ph.load("n-four-bar-1")
+    system = ph.compile(model)
+    angle = np.array([-1e-3, -1e-6, 0.0, 1e-6, 1e-3])  # of the rods, from where they lie flat
+    q = np.outer(angle, np.sign(model.start.q))
+    weakest = np.sort(system.constraint_pivots(q), axis=1)[:, -2]
+    assert weakest[2] == 0.0
+    assert weakest[[0, 4]] == pytest.approx(1e3 * weakest[[1, 3]], rel=1e-3)

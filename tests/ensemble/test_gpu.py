@@ -8,6 +8,7 @@ import pytest
 import fake_cupy
 import polhode as ph
 from polhode.kernel.backends import cuda
+from run_cases import PENDULUM
 from study_cases import small
 
 
@@ -33,6 +34,20 @@ def test_runs_are_those_of_the_lanes_within_rounding(other, tmp_path, monkeypatc
             assert np.array_equal(np.isnan(found[name]), np.isnan(lanes[name])), name
             assert np.nanmax(abs(found[name].values - lanes[name].values)) < close, (name, precision)
         assert np.array_equal(found["sample"], lanes["sample"])
+
+
+@pytest.mark.parametrize("method", ["rk4", "generalized-alpha"])
+def test_steps_are_split_at_breaks_as_those_of_the_lanes(method):
+    asked = {"duration": 0.5, "step": 0.01, "method": method, "accompanied": 1}
+    asked["tau"] = lambda t, q, v: [ph.where((t > 0.0731) & (t < 0.0771), 900.0, 0.0)]
+    asked["stop"] = {"there": ph.Stop(lambda t, q, v, own: q[0] - 1.3)}
+    lanes, found = (
+        ph.sweep(PENDULUM, {"start.q.hinge": ph.Grid([0.5, 1.0])}, **asked, device=device) for device in ("cpu", "cuda")
+    )
+    assert lanes["status"].values.tolist() == [1, 2]
+    assert np.array_equal(found["steps"], lanes["steps"])
+    for name in ("q", "v_end", "end_time", "error_estimate"):
+        assert np.allclose(found[name], lanes[name], rtol=0, atol=1e-12, equal_nan=True), name
 
 
 def test_batches_are_sized_to_the_memory(monkeypatch):

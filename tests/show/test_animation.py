@@ -309,3 +309,8 @@ def test_the_command_writes_a_page_beside_the_run(tmp_path):
     assert found.exit_code == 0, found.output
     assert found.output.strip().endswith("s.gif")
     assert CliRunner().invoke(main, ["animate", str(tmp_path / "none.nc")]).exit_code == 2
+
+
+def test_a_wrong_sequence_is_told_though_nothing_is_drawn_by_it(tmp_path):
+    with pytest.raises(ph.PolhodeError, match="unknown sequence"):
+        ph.animate(None, tmp_path / "swing.html", sequence="zxz")

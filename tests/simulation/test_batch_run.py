@@ -8,10 +8,10 @@ from polhode.formats.overrides import overridden
 from polhode.integrate.methods import method_named
 from polhode.kernel.work_threads import in_threads
 from polhode.simulation import step_state
-from polhode.simulation.batch_records import KINETIC, POTENTIAL, BatchSpec, controlled_steps, equal_steps
-from polhode.simulation.batch_run import BatchRun
+from polhode.simulation.batch.batch_records import KINETIC, POTENTIAL, BatchSpec, controlled_steps, equal_steps
+from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.compiled_run import RunSpec
-from run_cases import SLIDER
+from run_cases import CART
 
 N = 13
 """One row of eight lanes, and five runs alone."""
@@ -175,19 +175,44 @@ def test_every_piece_is_done_once_and_its_fault_is_told():
         in_threads(fail, list(range(100)), 4)
 
 
-@pytest.mark.parametrize("kind", ["box", "table", "its own"])
-def test_a_pulse_within_a_step_is_felt_in_every_lane(kind):
-    """2 s of 200 s, from rest: by a condition of time, by a table, and by one whose time is a number of each run."""
-    cart = ph.Model("cart", gravity=(0, 0, 0), bodies=SLIDER.bodies, joints=SLIDER.joints)
-    a, b = 120.3, 122.3
-    tau = {
-        "box": lambda t, q, v: [ph.where((t >= a) & (t < b), 2.0, 0.0)],
-        "table": ph.Table([a, a + 1, b], [[0.0], [4.0], [0.0]]),
-        "its own": lambda t, q, v, own: [ph.where(abs(t - own["middle"]) < 1.0, 2.0, 0.0)],
-    }[kind]
-    free = ("middle",) if kind == "its own" else ()
-    lanes = lanes_of(cart, "dopri54", False, (), tau, (), free=free)
-    zero, p = np.zeros((N, 1)), np.linspace(20, 180, N)[:, None][:, : len(free)]
-    found = lanes.run(zero, zero, p, controlled_steps([0.0, 100.0, 200.0], 1e-9))
-    assert found.v_end == pytest.approx(2.0, abs=1e-6)
-    assert found.v_end == pytest.approx(2.0, abs=1e-12 if kind != "its own" else 1e-6)
+def pulsed(name, tau, p, **more):
+    """Velocities at the end of 200 s from rest."""
+    adaptive, zero = method_named(name).adaptive, np.zeros((N, 1))
+    timing = controlled_steps([0.0, 100.0, 200.0], 1e-9) if adaptive else equal_steps(200.0, 0.5, 200)
+    return lanes_of(CART, name, not adaptive, (), tau, (), **more).run(zero, zero, p, timing).v_end
+
+
+@pytest.mark.parametrize("width", [2.0, 0.1])
+@pytest.mark.parametrize("name", ["rk4", "dop853", "gauss2", "generalized-alpha"])
+def test_a_pulse_within_a_step_is_felt_in_every_lane(name, width):
+    """By a condition of time, and by a table."""
+    begin, end = 120.3, 120.3 + width
+    box = lambda t, q, v: [ph.where((t >= begin) & (t < end), 4.0 / width, 0.0)]
+    table = ph.Table([begin, begin + width / 2, end], [[0.0], [8.0 / width], [0.0]])
+    assert pulsed(name, box, np.zeros((N, 0))) == pytest.approx(2.0, abs=1e-12)
+    second = name == "generalized-alpha"  # of the second order in the length of a step
+    assert pulsed(name, table, np.zeros((N, 0))) == pytest.approx(2.0, abs=0.06 if second else 1e-12)
+
+
+@pytest.mark.parametrize("width", [2.0, 0.1])
+def test_controlled_steps_feel_a_pulse_whose_time_is_a_number_of_each_run(width):
+    law = lambda t, q, v, own: [ph.where(abs(t - own["middle"]) < width / 2, 4.0 / width, 0.0)]
+    found = pulsed("dop853", law, np.linspace(20, 180, N)[:, None], free=("middle",))
+    assert found == pytest.approx(2.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rk4", "generalized-alpha"])
+def test_an_event_after_a_break_ends_a_lane_where_simulate_finds_it(name):
+    """The step that a break splits, and those after it, count from the break on."""
+    law = lambda t, q, v: [ph.where(t < 0.3337, 2.0, -9.0)]
+    lanes = lanes_of(CART, name, True, (step_state.Crossing(lambda t, q, v: q[0], -1, "back"),), law, ())
+    v = np.array([[0.1], [0.5], [9.0]])
+    found = lanes.run(np.zeros((3, 1)), v, np.zeros((3, 0)), equal_steps(1.0, 0.01, 20))
+    assert found.status.tolist() == [step_state.EVENT, step_state.EVENT, step_state.GOING]
+    back = ph.Event("back", lambda t, q, v: q[0], direction=-1, terminal=True)
+    for k, speed in enumerate((0.1, 0.5)):
+        run = ph.simulate(CART, [0.0], [speed], duration=1.0, tau=law, step=0.01, method=name, every=20, events=[back])
+        assert found.end[k] == pytest.approx(float(run["time"][-1]), abs=1e-12)
+        assert found.accepted[k] == run.attrs["steps_taken"]
+        assert np.isnan(found.q[k][np.linspace(0, 1, 6) > found.end[k]]).all()
+    assert found.accepted[2] > 101

@@ -231,3 +231,8 @@ def test_messages_have_the_house_s_form():
     assert simulate is ph.simulate
     assert ph.simulate(PENDULUM, duration=0.1, samples=2, tolerance=np.float32(1e-6)).attrs["status"] == "finished"
     assert ph.simulate(SLIDER, duration=0.1, step=0.01, method="rk4", every=np.int64(5)).sizes["time"] == 3
+
+
+def test_options_are_refused_before_the_constraints_are_compiled(monkeypatch):
+    monkeypatch.setattr("polhode.simulation.scenario.check_start", lambda *given: pytest.fail("looked at the start"))
+    refused("samples: too few", ph.load("stewart-platform"), samples=1)

@@ -7,6 +7,9 @@ import pytest
 from scipy.integrate import quad
 
 import polhode as ph
+from polhode.check import singular_positions
+from polhode.result.verdict import Grade
+from polhode.simulation import watched_path
 from polhode.simulation.run import Run
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.scenario import Scenario
@@ -76,3 +79,14 @@ def test_a_resumed_run_tells_the_singular_positions_before_and_after(tmp_path):
     assert resumed.attrs["status"] == "finished"
     assert len(json.loads(resumed.attrs["singular_positions"])) == 2
     assert resumed.attrs["singular_positions"] == whole.attrs["singular_positions"]
+
+
+def test_a_run_whose_looks_are_spent_says_so(monkeypatch):
+    """Few samples of a long run, and next to no looks between them."""
+    options = {"duration": 2.0, "samples": 3, "verify": False}
+    for module, name, value in ((singular_positions, "LOOKS", 0), (watched_path, "ALLOWED", (0, 0))):
+        monkeypatch.setattr(module, name, value)
+    run = ph.simulate(ph.load("n-four-bar"), **options)
+    (found,) = [check for check in Grade.of(run.attrs).checks if check.name == "intervals not looked into"]
+    assert found.value == 2
+    assert found.verdict == "note"

@@ -68,10 +68,10 @@ class ndarray:
         raise TypeError("Implicit conversion to a NumPy array is not allowed.")
 
     def __getitem__(self, place):
-        return ndarray(self.data[place])
+        return ndarray(self.data[_plain(place)])
 
     def __setitem__(self, place, value):
-        self.data[place] = value.data
+        self.data[_plain(place)] = value.data
 
     def astype(self, dtype, copy=True):
         return ndarray(self.data.astype(dtype, copy=copy)) if copy or dtype != self.dtype else self
@@ -83,6 +83,11 @@ class ndarray:
         assert (out.shape, out.dtype) == (self.shape, self.dtype)
         out[...] = self.data
         return out
+
+
+def _plain(place):
+    """A place in an array, those of the stand-in as NumPy's."""
+    return place.data if isinstance(place, ndarray) else place
 
 
 def asarray(value, dtype=None):

@@ -16,8 +16,8 @@ from polhode.bench.peers.registry import peer_module
 from polhode.bench.timing import Contestant, Timing, race
 from polhode.errors import PolhodeError, message
 from polhode.integrate.methods import method_named
-from polhode.simulation.batch_records import BatchSpec, equal_steps
-from polhode.simulation.batch_run import BatchRun
+from polhode.simulation.batch.batch_records import BatchSpec, equal_steps
+from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.compiled_run import RunSpec
 
 STEP, EVERY = 1e-3, 100

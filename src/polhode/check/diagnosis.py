@@ -200,6 +200,14 @@ def _named(names: list[str], chosen: np.ndarray) -> tuple[str, ...]:
     return tuple(name for name, yes in zip(names, chosen, strict=True) if yes)
 
 
+def ranked_rows(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> RankedRows:
+    """The rows of all constraints at a state, with their rank."""
+    bound, A = system.conditions, system.constraint_rows(q, v, t=t).A
+    assert bound is not None
+    tolerance = float(bound.tolerance(system.constraint_residuals(q, v, t=t).positions.tolist()))
+    return RankedRows(A, _metric(system, q, A), np.array(bound.scales.sizes), tolerance)
+
+
 def _metric(system: System, q: np.ndarray, A: np.ndarray) -> np.ndarray:
     """K of M = K Kᵀ; of M + AᵀD⁻²A where M alone is singular."""
     bound = system.conditions
@@ -283,10 +291,13 @@ def contradiction(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) 
     near = max(float(bound.tolerance(positions.tolist())), allowed(system))
     speed = np.linalg.norm(v @ K)
     scales = (units[:held], units + abs(A) @ abs(v), units + abs(b) + np.linalg.norm(A, axis=1) * speed**2)
+    found: dict[int, np.ndarray] = {}
     for values, scale, rows in ((positions, scales[0], held), (rates, scales[1], len(A)), (b, scales[2], len(A))):
         if not rows:
             continue
-        null = RankedRows(A[:rows], K, sizes[:rows], near).left_null
+        if rows not in found:
+            found[rows] = RankedRows(A[:rows], K, sizes[:rows], near).left_null
+        null = found[rows]
         least = (null @ (null.T @ (values / sizes[:rows]))) * sizes[:rows]
         part = float(np.max(abs(least) / scale, initial=0.0))
         if part > allowed(system):

@@ -2,11 +2,12 @@
 
     B = D⁻¹A K⁻ᵀ,  M = K Kᵀ;      σ: the r-th singular value of B, r the rank elsewhere on the way
 
-On a path through a singular position σ falls to zero and rises again, both nearly along lines: a lowest look is
-examined where the lines of its neighbours meet below zero between looks. Between looks the path is interpolated by
-cubics. Beyond the position the path may continue on several branches. Without an impulse velocities do not jump, so
-the motion goes straight on, if it does not rest there and if the position fulfils the constraints: uᵀφ = 0 with the
-left null vectors u of B. An error δ of the position enters uᵀφ as δ² only, since uᵀA = 0.
+On a path through a singular position σ falls to zero and rises again, and so does a pivot of the elimination of the
+rows, which costs little: both nearly along lines. A lowest look of a pivot is examined where the lines of its
+neighbours meet below zero between looks; σ decides. Between looks the path is interpolated by cubics. Beyond the
+position the path may continue on several branches. Without an impulse velocities do not jump, so the motion goes
+straight on, if it does not rest there and if the position fulfils the constraints: uᵀφ = 0 with the left null vectors
+u of B. An error δ of the position enters uᵀφ as δ² only, since uᵀA = 0.
 """
 
 import json
@@ -17,7 +18,7 @@ import numpy as np
 
 from polhode.check.constraint_monitor import BLOCK
 from polhode.constrain.row_scales import ordered
-from polhode.linalg.rank import metric_factor, rank_of, scaled_rows
+from polhode.linalg.rank import decomposed_rows, metric_factor, rank_of, scaled_rows
 from polhode.model import make_tree
 from polhode.result.labels import quaternion_slices
 from polhode.result.verdict import LOOSE, NOTE, Check
@@ -49,7 +50,7 @@ ENDLESS = 1e4
 """Radians by which a row turns per radian of the machine, from which its constraint counts as degenerate: a disk that
 rolls has 1/sin of the angle between its plane and the ground, here 0.006°."""
 
-ROUNDS, INNER = 7, 32
+ROUNDS, INNER = 5, 32
 """Rounds in which a position is located between looks, and points in each: a round narrows the interval 15 times."""
 
 LEAST_TURN = 1e-9
@@ -60,6 +61,18 @@ TAKING_PART = 0.01
 
 KEPT = 4
 """Looks that are kept for those that follow: two on either side of a lowest one."""
+
+LOOKS = 2000
+"""Looks between samples that every path may take; `simulation.watched_path` allows more as samples and steps come."""
+
+SINGLE = 8
+"""Numbers at the head of a state."""
+
+PROBES = 2
+"""Random velocities whose rates stand for whole rows: a jump that is across both is not seen."""
+
+STRONGER = 1.25
+"""How much larger the smallest pivot must be than before for its state to be compared with: each costs an SVD."""
 
 JUMPS = 20
 """Intervals of one block that are examined for jumps: more of them are noise around a singular position."""
@@ -110,20 +123,26 @@ class Degenerate(NamedTuple):
     turning: float
 
 
+States = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Times (n), q (n, nq) and v (n, nv)."""
+
+
 class Looks(NamedTuple):
-    """States of a machine, with their scaled rows."""
+    """States of a machine, with what is known of their rows at little cost."""
 
     t: np.ndarray
     q: np.ndarray
     v: np.ndarray
-    B: np.ndarray
-    """(n, k, nv)"""
-    singular: np.ndarray
-    """(n, min(k, nv))  singular values of B, falling."""
+    pivots: np.ndarray
+    """(n, k)  of `System.constraint_pivots`: one of them passes through 0 where rank is lost."""
+    rates: np.ndarray
+    """(n, k, PROBES)  rates of the rows by random velocities, in natural sizes: they jump where rows jump."""
     off: np.ndarray
     """(n)  largest violation of a position, in lengths of the machine or radians."""
-    momentum: np.ndarray
-    """(n, nv)  Kᵀv, whose square is twice the kinetic energy."""
+
+    def part(self, which: slice) -> "Looks":
+        """Some of them."""
+        return Looks(*(array[which] for array in self))
 
 
 class PathWatch:
@@ -135,15 +154,25 @@ class PathWatch:
         self.count = 0
         """Singular positions so far, with those that are not kept."""
         self.degenerate: Degenerate | None = None
+        self.left, self.unseen = LOOKS, 0
+        """Looks between samples that may still be taken; intervals that were wanted closer, when none was left."""
         self.rank, self.usual = 0, 0.0
-        """The largest rank so far; the largest σ so far."""
+        """The largest rank so far; the largest σ so far, of the states whose pivots were largest."""
         self.conditions, self.scales = system.conditions.conditions, system.conditions.scales
         elements = make_tree(system.model).elements
         self.turning = [a for e in elements for a, linear in zip(e.v, e.kind.linear, strict=True) if not linear]
         """The velocities that are rates of turning."""
         self._per = np.full(system.nv, 1 / max(self.scales.units))
         self._per[self.turning] = 1.0
-        self.pending: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._probes = np.random.default_rng(0).choice((-1.0, 1.0), (PROBES, system.nv)) / self._per
+        k = len(self.scales.sizes)
+        self._largest = np.zeros(k)
+        """The largest of each pivot so far."""
+        self._strongest = 0.0
+        """The smallest pivot of the look whose σ was computed last for `usual`."""
+        self._sizes = np.zeros(k)
+        """The rates of the rows by the probes, of rows as long as their natural size; 0 until they are known."""
+        self.pending: States | None = None
         """Times, q and v of the last looks, some of which await what follows."""
         self._examined = self._jumped = -np.inf
 
@@ -151,14 +180,32 @@ class PathWatch:
     def state(self) -> np.ndarray:
         """All that the watch carries from look to look, as one row of numbers: `restore` takes it back."""
         looks = np.zeros((0, 0)) if self.pending is None else np.column_stack(self.pending)
-        return np.array([self.rank, self.usual, self._examined, self._jumped, self.count, *looks.ravel()])
+        single = (
+            self.rank,
+            self.usual,
+            self._examined,
+            self._jumped,
+            self.count,
+            self._strongest,
+            self.left,
+            self.unseen,
+        )
+        return np.array([*single, *self._largest, *self._sizes, *looks.ravel()])
+
+    def is_state(self, state: object) -> bool:
+        """Whether something has the shape of a state."""
+        if not isinstance(state, np.ndarray) or state.ndim != 1:
+            return False
+        looks = len(state) - SINGLE - 2 * len(self._sizes)
+        return looks >= 0 and looks % (1 + self.system.model.nq + self.system.nv) == 0
 
     def restore(self, state: np.ndarray, found: Sequence[SingularPosition]) -> None:
         """Go on from a state, with the singular positions that were found before it."""
-        model, self.found = self.system.model, list(found)
-        self.rank, self.count = int(state[0]), int(state[4])
-        self.usual, self._examined, self._jumped = map(float, state[1:4])
-        looks = state[5:].reshape(-1, 1 + model.nq + model.nv)
+        model, k, self.found = self.system.model, len(self._sizes), list(found)
+        self.rank, self.count, self.left, self.unseen = (int(state[i]) for i in (0, 4, 6, 7))
+        self.usual, self._examined, self._jumped, self._strongest = map(float, state[[1, 2, 3, 5]])
+        self._largest, self._sizes = state[SINGLE : SINGLE + k].copy(), state[SINGLE + k : SINGLE + 2 * k].copy()
+        looks = state[SINGLE + 2 * k :].reshape(-1, 1 + model.nq + model.nv)
         if len(looks):
             self.pending = looks[:, 0], looks[:, 1 : 1 + model.nq], looks[:, 1 + model.nq :]
 
@@ -178,8 +225,7 @@ class PathWatch:
 
     def see(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, last: bool = False) -> None:
         """Go on along the path to some states; last: no state follows."""
-        k, nv = len(self.scales.sizes), self.system.nv
-        most = max(BLOCK // (8 * (nv * nv + 2 * k * nv + k * k)), KEPT)
+        most = max(BLOCK // (8 * (2 + PROBES) * len(self._sizes)), KEPT)
         for i in range(0, len(t), most):
             self._see(t[i : i + most], q[i : i + most], v[i : i + most], last and i + most >= len(t))
 
@@ -187,46 +233,85 @@ class PathWatch:
         if self.pending is not None:
             new = t > self.pending[0][-1]
             t, q, v = (np.concatenate([a, b[new]]) for a, b in zip(self.pending, (t, q, v), strict=True))
-        try:
-            at = self.looks(t, q, v)
-        except np.linalg.LinAlgError:  # of a state beyond all bounds: the run ends by itself
-            return
-        t = at.t
-        if not len(t) or self.degenerate:
+        at = self.looks(t, q, v)
+        if not len(at.t) or self.degenerate:
             return
         self.pending = at.t[-KEPT:], at.q[-KEPT:], at.v[-KEPT:]
-        tolerance = np.maximum(10 * at.off, self.system.rank_tolerance)
-        self.rank = max(self.rank, int(np.max(rank_of(at.singular, np.minimum(tolerance, SINGULAR)))))
+        self._compare(at)
         if not self.rank:
             return
-        sigma = at.singular[:, self.rank - 1]
-        usual = np.maximum(np.maximum.accumulate(np.append(sigma[1:], sigma[-1])), max(self.usual, sigma[0]))
         self._jumps(at)
-        for i in self._lowest(at, sigma / np.maximum(usual, TINY), last):
+        largest = np.maximum(np.maximum.accumulate(at.pivots, axis=0), self._largest)
+        ratio = at.pivots / np.where(largest > 0, largest, 1.0)
+        ratio[:, np.all(largest == 0, axis=0)] = 1.0  # rows that are always dependent
+        for i in self._lowest(at, ratio, last):
             if not self._is_settled:
-                self._examine(at, usual[i], i)
-        self.usual = float(usual[-1])
-        if last or len(t) > 2:
-            self._examined = max(self._examined, float(t[-1 if last else -3]))
+                self._examine(at, ratio, i)
+        self._largest = largest[-1]
+        if last or len(at.t) > 2:
+            self._examined = max(self._examined, float(at.t[-1 if last else -3]))
+
+    def _compare(self, at: Looks) -> None:
+        """Keep rank and σ of the looks whose smallest pivot is well above those before."""
+        alive = at.pivots > 0
+        weakest = np.min(np.where(alive, at.pivots, np.inf), axis=1, initial=np.inf)
+        for i in range(len(at.t)):
+            more = np.sum(alive[i]) > self.rank
+            if np.isfinite(weakest[i]) and (more or weakest[i] > STRONGER * self._strongest):
+                self._strongest = float(weakest[i])
+                self._take(at.part(slice(i, i + 1)))
+
+    def _take(self, one: Looks) -> None:
+        """Let the rank and σ of one look count among those so far."""
+        _, singular, _ = decomposed_rows(self._scaled(one.t, one.q, one.v)[0][0])
+        tolerance = min(max(10 * float(one.off[0]), self.system.rank_tolerance), SINGULAR)
+        rank = int(rank_of(singular, tolerance))
+        if rank > self.rank:
+            self.rank, self.usual = rank, 0.0
+        if rank:
+            self.usual = max(self.usual, float(singular[self.rank - 1]))
 
     def looks(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> Looks:
-        """The scaled rows at those of some states that are finite, and whose rows are."""
+        """Those of some states that are finite, and whose rows are."""
+        pivots, rates = self.system.constraint_pivots(q, t=t), self._rates(t, q)
+        phi, units = self.system.constraint_residuals(q, v, t=t).positions, np.array(self.scales.units)
+        off = np.max(abs(phi) / units[: phi.shape[1]], axis=1, initial=0.0)
+        good = np.isfinite(v).all(axis=1) & np.isfinite(pivots).all(axis=1) & np.isfinite(rates).all(axis=(1, 2))
+        if not np.all(good):
+            t, q, v, pivots, rates, off = (x[good] for x in (t, q, v, pivots, rates, off))
+        return Looks(t, q, v, pivots, rates, off)
+
+    def _rates(self, t: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """(n, k, PROBES)  of `Looks.rates`."""
+        rates = [self.system.constraint_rates(q, np.tile(z, (len(t), 1)), t=t) for z in self._probes]
+        found = np.stack(rates, axis=2)
+        if not np.any(self._sizes) and len(t) and np.all(np.isfinite(found[0])):
+            self._sizes = self._natural(t[:1], q[:1])
+        return found / np.where(self._sizes > 0, self._sizes, 1.0)[:, None]
+
+    def _natural(self, t: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """(k)  The lengths of A's rows, in the units of the probes, over those of B's, at one state."""
+        still = np.zeros((1, self.system.nv))
+        length = np.linalg.norm(self._scaled(t, q, still)[0][0], axis=1)
+        size = np.linalg.norm(self.system.constraint_rows(q, still, t=t).A[0] / self._per, axis=1)
+        known = (length > 0) & (size > 0)
+        found = np.where(known, size / np.where(known, length, 1.0), 0.0)
+        return np.where(known, found, np.median(found[known]) if np.any(known) else 1.0)
+
+    def _scaled(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """B (n, k, nv) and K (n, nv, nv) of some states."""
         system, sizes = self.system, np.array(self.scales.sizes)
         A, M = system.constraint_rows(q, v, t=t).A, system.mass_matrix(q)
-        good = np.isfinite(v).all(axis=1) & np.isfinite(A).all(axis=(1, 2)) & np.isfinite(M).all(axis=(1, 2))
-        t, q, v, A, M = t[good], q[good], v[good], A[good], M[good]
         K = metric_factor(M, *((A, sizes) if self.scales.light else ()))
-        B = scaled_rows(A, K, sizes)
-        kept = np.any(B != 0, axis=(0, 2))
-        values = np.linalg.svd(B[:, kept], compute_uv=False)
-        singular = np.zeros((len(t), min(B.shape[1:])))
-        singular[:, : values.shape[1]] = values
-        phi = system.constraint_residuals(q, v, t=t).positions
-        off = np.max(abs(phi) / np.array(self.scales.units)[: phi.shape[1]], axis=1, initial=0.0)
-        return Looks(t, q, v, B, singular, off, np.einsum("nij,ni->nj", K, v))
+        return scaled_rows(A, K, sizes), K
 
-    def _between(self, at: Looks, t: np.ndarray) -> Looks:
-        """The path at times between looks, by cubics."""
+    def _momentum(self, at: Looks, i: int) -> np.ndarray:
+        """(nv)  Kᵀv of a look, whose square is twice the kinetic energy."""
+        one = slice(i, i + 1)
+        return self._scaled(at.t[one], at.q[one], at.v[one])[1][0].T @ at.v[i]
+
+    def _between(self, at: Looks, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q and v of the path at times between looks, by cubics."""
         i = np.clip(np.searchsorted(at.t, t, "right") - 1, 0, len(at.t) - 2)
         first = slice(int(i[0]), int(i[-1]) + 2)
         rate = self.system.rate(at.q[first], at.v[first])
@@ -236,41 +321,44 @@ class PathWatch:
         q += x**2 * ((3 - 2 * x) * at.q[i + 1] + (x - 1) * h * rate[j + 1])
         for part in quaternion_slices(self.system.model):
             q[:, part] /= np.linalg.norm(q[:, part], axis=1, keepdims=True)
-        return self.looks(t, q, (1 - x) * at.v[i] + x * at.v[i + 1])
+        return q, (1 - x) * at.v[i] + x * at.v[i + 1]
 
     # where rank is lost
 
     def _lowest(self, at: Looks, ratio: np.ndarray, last: bool) -> list[int]:
-        """Looks near which σ, in parts of its largest so far, may reach zero."""
+        """Looks near which a pivot may reach zero; ratio (n, k): pivots in parts of their largest so far."""
         n, t = len(at.t), at.t
-        reach, lowest = np.zeros(n), np.ones(n, dtype=bool)
-        slope = np.diff(ratio) / np.diff(t)
-        if n > 2:  # how far σ may fall on from each look, along the line of its neighbours
-            reach[1:-1] = np.maximum(-slope[:-1] * np.diff(t)[1:], slope[1:] * np.diff(t)[:-1])
+        reach, lowest = np.zeros_like(ratio), np.ones(ratio.shape, dtype=bool)
+        slope = np.diff(ratio, axis=0) / np.diff(t)[:, None]
+        if n > 2:  # how far it may fall on from each look, along the line of its neighbours
+            h = np.diff(t)[:, None]
+            reach[1:-1] = np.maximum(-slope[:-1] * h[1:], slope[1:] * h[:-1])
         lowest[1:] &= slope <= 0
         lowest[:-1] &= slope >= 0
-        chosen = lowest & (ratio <= 1.5 * np.maximum(reach, 0.0) + _limit(at.off)) & (t > self._examined)
+        chosen = np.any(lowest & (ratio <= 1.5 * np.maximum(reach, 0.0) + _limit(at.off)[:, None]), axis=1)
+        chosen &= t > self._examined
         if not last:  # until it is known what follows
             chosen[-2:] = False
         return np.flatnonzero(chosen).tolist()
 
-    def _examine(self, at: Looks, usual: float, i: int) -> None:
-        """Locate the lowest σ around a look, and keep it where it is singular."""
-        best = self._located(at, usual, i)
-        ratio, limit = (
-            float(best.singular[0, self.rank - 1]) / usual,
-            float(np.max(_limit(at.off[max(i - 1, 0) : i + 2]))),
-        )
-        if ratio > limit:
+    def _examine(self, at: Looks, ratio: np.ndarray, i: int) -> None:
+        """Locate the lowest pivot around a look, and keep it where its position is singular."""
+        best = self._located(at, np.max(np.maximum(at.pivots, self._largest), axis=0), i)
+        if best is None:
             return
-        time = float(best.t[0])
+        U, singular, _ = decomposed_rows(self._scaled(*best)[0][0])
+        part = float(singular[self.rank - 1]) / max(self.usual, TINY)
+        limit = float(np.max(_limit(at.off[max(i - 1, 0) : i + 2])))
+        if part > limit:
+            return
+        time = float(best[0][0])
         before = self.found[-1].time if self.found else -np.inf
-        apart = at.singular[(at.t > before) & (at.t < time), self.rank - 1]
-        if before > at.t[0] and not np.any(apart > SUSPECT * usual):
+        apart = np.min(ratio, axis=1)[(at.t > before) & (at.t < time)]
+        if before > at.t[0] and not np.any(apart > SUSPECT):
             return  # the same passage
-        lost, u = self._lost(best, limit * usual)
+        u = self._lost(U, singular, limit * self.usual)
         kind = "straight" if self._is_straight(at, best, u) else "open"
-        self._keep(SingularPosition(time, ratio, lost, kind))
+        self._keep(SingularPosition(time, part, self._taking_part(u), kind))
 
     def _keep(self, position: SingularPosition) -> None:
         self.count += 1
@@ -287,45 +375,57 @@ class PathWatch:
     def _named(self, chosen: np.ndarray) -> tuple[str, ...]:
         return tuple(name for name, yes in zip(self.system.constraint_names, chosen, strict=True) if yes)
 
-    def _located(self, at: Looks, usual: float, i: int) -> Looks:
-        """The state with the lowest σ between the neighbours of a look."""
-        best = Looks(*(part[i : i + 1] for part in at))
+    def _located(self, at: Looks, largest: np.ndarray, i: int) -> States | None:
+        """The state with the lowest pivot between the neighbours of a look; None where it is far from zero.
+
+        largest  (k)  of each pivot so far
+        """
+        alive = largest > 0
+
+        def lowest(pivots: np.ndarray) -> np.ndarray:
+            return np.min(pivots[:, alive] / largest[alive], axis=1)
+
+        best, least = (at.t[i : i + 1], at.q[i : i + 1], at.v[i : i + 1]), float(lowest(at.pivots[i : i + 1])[0])
         low, high = (float(at.t[j]) for j in (max(i - 1, 0), min(i + 1, len(at.t) - 1)))
         for _ in range(ROUNDS):
-            inner = self._between(at, np.linspace(low, high, INNER))
-            if len(inner.t) < INNER:
+            t = np.linspace(low, high, INNER)
+            q, v = self._between(at, t)
+            values = lowest(self.system.constraint_pivots(q, t=t))
+            if not np.all(np.isfinite(values)):
                 break
-            values = inner.singular[:, self.rank - 1]
             k = int(np.argmin(values))
-            if values[k] < best.singular[0, self.rank - 1]:
-                best = Looks(*(part[k : k + 1] for part in inner))
+            if values[k] < least:
+                best, least = (t[k : k + 1], q[k : k + 1], v[k : k + 1]), float(values[k])
             around = max(k - 1, 0), min(k + 1, INNER - 1)
-            low, high = (float(inner.t[j]) for j in around)
-            if values[k] > 3 * (max(values[j] for j in around) - values[k]) + SUSPECT * usual:
-                break
+            low, high = (float(t[j]) for j in around)
+            if values[k] > 3 * (max(values[j] for j in around) - values[k]) + SUSPECT:
+                return None
         return best
 
-    def _lost(self, best: Looks, small: float) -> tuple[tuple[str, ...], np.ndarray]:
-        """Names of the rows that become dependent, and their null vectors u (k, m)."""
-        U, s, _ = np.linalg.svd(best.B[0])
-        kept = int(np.sum(s[: self.rank] > 2 * max(small, s[self.rank - 1])))
-        u = U[:, kept : self.rank]
-        return self._named(np.linalg.norm(u, axis=1) > TAKING_PART), u
+    def _lost(self, U: np.ndarray, singular: np.ndarray, small: float) -> np.ndarray:
+        """(k, m)  The left null vectors of rows that become dependent, from the singular vectors of a state."""
+        kept = int(np.sum(singular[: self.rank] > 2 * max(small, singular[self.rank - 1])))
+        return U[:, kept : self.rank]
 
-    def _is_straight(self, at: Looks, best: Looks, u: np.ndarray) -> bool:
+    def _taking_part(self, u: np.ndarray) -> tuple[str, ...]:
+        """The names of the rows in null vectors."""
+        return self._named(np.linalg.norm(u, axis=1) > TAKING_PART)
+
+    def _is_straight(self, at: Looks, best: States, u: np.ndarray) -> bool:
         """Whether the motion went straight on through a singular position."""
-        phi = self.system.constraint_residuals(best.q, best.v, t=best.t).positions[0]
+        time = best[0][0]
+        phi = self.system.constraint_residuals(best[1], best[2], t=best[0]).positions[0]
         off = np.zeros(len(u))
         off[: len(phi)] = phi / np.array(self.scales.units)[: len(phi)]
         before, after = (np.flatnonzero(side)[order] for side, order in (
-            (at.t < best.t[0], slice(-2, None)), (at.t > best.t[0], slice(1, None, -1))
+            (at.t < time, slice(-2, None)), (at.t > time, slice(1, None, -1))
         ))  # fmt: skip
         if len(before) < 2 or len(after) < 2:
             return False
         ends = []
         for far, near in (before, after):
-            slope = (at.momentum[near] - at.momentum[far]) / (at.t[near] - at.t[far])
-            ends.append(at.momentum[near] + slope * (best.t[0] - at.t[near]))
+            first, second = self._momentum(at, far), self._momentum(at, near)
+            ends.append(second + (second - first) / (at.t[near] - at.t[far]) * (time - at.t[near]))
         size = max(np.linalg.norm(end) for end in ends)
         around = slice(before[0], after[0] + 1)
         angle = float(np.max(self.pace(at.v[around])) * np.max(np.diff(at.t[around])))
@@ -339,12 +439,13 @@ class PathWatch:
         at = self.looks(t, q, v)
         if not self.rank or not len(at.t):
             return None
-        sigma = at.singular[:, self.rank - 1]
+        found = [decomposed_rows(B)[:2] for B in self._scaled(at.t, at.q, at.v)[0]]
+        sigma = np.array([singular[self.rank - 1] for _, singular in found])
         i = int(np.argmin(sigma))
         if sigma[i] > SUSPECT / 2 * self.usual:
             return None
-        rows, _ = self._lost(Looks(*(part[i : i + 1] for part in at)), SINGULAR * self.usual)
-        return SingularPosition(float(at.t[i]), float(sigma[i]) / self.usual, rows, "open")
+        names = self._taking_part(self._lost(*found[i], SINGULAR * self.usual))
+        return SingularPosition(float(at.t[i]), float(sigma[i]) / self.usual, names, "open")
 
     # where rows jump, or turn without bound
 
@@ -352,8 +453,8 @@ class PathWatch:
         """Find rows that jump between looks."""
         if len(at.t) < 2:
             return
-        size = np.maximum(np.max(np.linalg.norm(at.B, axis=2), axis=0), SUSPECT)
-        part = np.max(np.linalg.norm(np.diff(at.B, axis=0), axis=2) / size, axis=1)
+        size = np.maximum(np.max(np.linalg.norm(at.rates, axis=2), axis=0), SUSPECT)
+        part = np.max(np.linalg.norm(np.diff(at.rates, axis=0), axis=2) / size, axis=1)
         angle = np.maximum(self.pace(at.v)[1:], self.pace(at.v)[:-1]) * np.diff(at.t)
         jumps = (part > CORNER) & (part > 4 * angle) & (at.t[1:] > self._jumped)
         for i in np.flatnonzero(jumps)[:JUMPS]:
@@ -366,18 +467,18 @@ class PathWatch:
         """Narrow an interval down to the jump of a row."""
         low, high = float(at.t[i]), float(at.t[i + 1])
         narrow, rows = 1e-6 * (high - low), np.zeros(1)
-        for _ in range(ROUNDS - 2):
-            inner = self._between(at, np.linspace(low, high, INNER))
-            if len(inner.t) < INNER:
+        for _ in range(ROUNDS):
+            t = np.linspace(low, high, INNER)
+            rates = self._rates(t, self._between(at, t)[0])
+            if not np.all(np.isfinite(rates)):
                 return
-            changes = np.linalg.norm(np.diff(inner.B, axis=0), axis=2)
+            changes = np.linalg.norm(np.diff(rates, axis=0), axis=2)
             k = int(np.argmax(np.max(changes, axis=1)))
-            low, high, rows = float(inner.t[k]), float(inner.t[k + 1]), changes[k]
-        aside = self._between(at, np.array([max(low - 10 * narrow, float(at.t[i]))]))
-        if not len(aside.t):
-            return
-        turned = max(narrow * float(self.pace(aside.v)[0]), LEAST_TURN) / 10
-        if self.is_degenerate(aside.t[0], aside.q[0], aside.v[0], turned) or np.max(rows) <= CORNER / 2:
+            low, high, rows = float(t[k]), float(t[k + 1]), changes[k]
+        aside = np.array([max(low - 10 * narrow, float(at.t[i]))])
+        q, v = self._between(at, aside)
+        turned = max(narrow * float(self.pace(v)[0]), LEAST_TURN) / 10
+        if self.is_degenerate(float(aside[0]), q[0], v[0], turned) or np.max(rows) <= CORNER / 2:
             return
         self._keep(SingularPosition(low, 1.0, self._named(rows > CORNER / 4), "corner"))
 
@@ -392,10 +493,10 @@ class PathWatch:
         moves = np.zeros((n + 1, len(v)))
         moves[range(1, n + 1), self.turning] = turned
         near = self.system.integrate(np.tile(q, (n + 1, 1)), moves)
-        B = self.looks(np.full(n + 1, t), near, np.tile(v, (n + 1, 1))).B
-        if len(B) <= n:
+        rates = self._rates(np.full(n + 1, t), near)
+        if not np.all(np.isfinite(rates)):
             return False
-        turning = np.max(np.linalg.norm(B[1:] - B[0], axis=2), axis=0) / turned
+        turning = np.max(np.linalg.norm(rates[1:] - rates[0], axis=2), axis=0) / turned
         if np.max(turning) > ENDLESS:
             owners = [c.name for c in ordered(self.conditions) for _ in c.rows]
             names = dict.fromkeys(name for name, x in zip(owners, turning, strict=True) if x > ENDLESS)
@@ -414,8 +515,17 @@ def read(text: str) -> list[SingularPosition]:
     return [SingularPosition(x["time"], x["ratio"], tuple(x["rows"]), x["kind"]) for x in json.loads(text)]
 
 
-def position_checks(found: Sequence[SingularPosition], count: int) -> list[Check]:
-    """The line of the grade about singular positions: loose where the motion did not go straight on for certain."""
+def position_checks(found: Sequence[SingularPosition], count: int, unseen: int) -> list[Check]:
+    """The lines of the grade about singular positions: loose where the motion did not go straight on for certain.
+
+    unseen  intervals that were not looked at closely
+    """
+    note = "intervals between samples were looked at less closely than singular positions ask for: one may be missed"
+    unsure = [Check("intervals not looked into", float(unseen), None, None, "1", NOTE, note)] if unseen else []
+    return [*_position_check(found, count), *unsure]
+
+
+def _position_check(found: Sequence[SingularPosition], count: int) -> list[Check]:
     if not count:
         return []
     unsure = [x for x in found if x.kind != "straight"]

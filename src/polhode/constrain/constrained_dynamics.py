@@ -30,6 +30,8 @@ from polhode.linalg.constrained import (
     admissible_by_sweeps,
     constrained_by_sweeps,
     constrained_each,
+    pivots,
+    pivots_by_sweeps,
     weighted_metric,
 )
 from polhode.linalg.null_space import by_null_space
@@ -298,6 +300,19 @@ class ConstrainedDynamics:
         if self._by_sweeps(tree, len(kept)):
             return admissible_by_sweeps(_sweeps(tree, q), A, vectors, sizes, tolerance)
         return admissible(ConstrainedProblem(self._metric(tree, q, A, sizes), A, sizes, tolerance), vectors)
+
+    def pivots(self, x: Arguments) -> Vec:
+        """(k)  What each row has left after elimination, in its order and relative to natural sizes; 0: dependent."""
+        rows = self.rows(x._replace(v=Vec([0.0 * x.q[0]] * x.tree.nv)))
+        kept, tolerance = _kept(rows.A), self.tolerance(rows.phi)
+        A, sizes = Vec([rows.A[i] for i in kept]), [self.scales.sizes[i] for i in kept]
+        if not kept:
+            found = Vec([])
+        elif self._by_sweeps(x.tree, len(kept)):
+            found = pivots_by_sweeps(_sweeps(x.tree, x.q), A, sizes, tolerance)
+        else:
+            found = pivots(ConstrainedProblem(self._metric(x.tree, x.q, A, sizes), A, sizes, tolerance))
+        return Vec([*found, *[0.0] * (len(rows.A) - len(kept))])
 
     def tolerance(self, phi: Vec) -> Scalar:
         """Rank tolerance of rows at positions that violate the conditions by phi.                    BEYOND §5"""

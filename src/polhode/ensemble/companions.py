@@ -12,7 +12,7 @@ from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.result.error_estimate import Difference
 from polhode.scalar import is_real, shown
-from polhode.simulation.batch_records import BatchSamples
+from polhode.simulation.batch.batch_records import BatchSamples
 from polhode.simulation.companion import FACTOR
 
 SHARE = 0.01

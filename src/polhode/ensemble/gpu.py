@@ -12,8 +12,8 @@ import numpy as np
 from polhode.kernel.backends.cuda import REAL, CudaKernel, DeviceRows, cupy
 from polhode.kernel.schedule import fused
 from polhode.simulation import step_state
-from polhode.simulation.batch_records import BatchSamples, SampleTimes
-from polhode.simulation.batch_run import MOST_STEPS, BatchLoop, BatchRun
+from polhode.simulation.batch.batch_records import BatchSamples, BatchStretch, SampleTimes
+from polhode.simulation.batch.batch_run import MOST_STEPS, BatchLoop, BatchRun
 
 SHARE = 0.4
 """Share of a device's free memory that one batch may take: slices of it are copied meanwhile, and others use it too."""
@@ -30,11 +30,20 @@ class GpuBatchRun:
     def __init__(self, batch: BatchRun, precision: str = "double") -> None:
         """Raises a CompileError where there is no GPU."""
         self.xp = cupy()
-        self.batch, self.real = batch, KIND[precision]
+        self.batch, self.precision, self.real = batch, precision, KIND[precision]
         properties = self.xp.cuda.runtime.getDeviceProperties(self.xp.cuda.runtime.getDevice())
         self.name = f"cuda {properties['name'].decode()}, {precision}"
         self._kernels: dict[str, CudaKernel] = {}
+        self._others: dict[BatchRun, GpuBatchRun] = {}
         self._one = threading.Lock()
+
+    def beside(self, other: BatchRun) -> "GpuBatchRun":
+        """A batch on the same device."""
+        if other is self.batch:
+            return self
+        if other not in self._others:
+            self._others[other] = GpuBatchRun(other, self.precision)
+        return self._others[other]
 
     def kernel(self, part: str) -> CudaKernel:
         """One function of a run (its first state, steps, outputs) as a kernel of this device."""
@@ -86,35 +95,51 @@ class _Launch:
         self.gpu.kernel(part).launch(self.gpu.real, self.n, [*arguments, *results])
 
     def run(self, q: np.ndarray, v: np.ndarray) -> None:
-        batch, timing = self.batch, self.timing
+        batch, timing, stretches = self.batch, self.timing, self.batch.stretches(self.timing)
         runs = BatchLoop(batch, self.p, timing, self.found)
         state = self.xp.empty((self.n, self.width), self.kind)
         q_there, v_there = self._sent(q), self._sent(v)
         state[:, : batch.nq], state[:, batch.nq :] = q_there, v_there
-        first = self._number(timing.h if batch.fixed else min(timing.end, runs.longest))
-        width = batch.compiled.width
+        first, width = self._number(runs.first_step(stretches[0])), batch.compiled.width
         start = [(q_there, batch.nq), (v_there, batch.nv), *self.given, first, self._number(timing.tolerance)]
         self._launch("first", start, [(self.tables[0], width)])
         self._keep(0, state)
-        for sample in range(len(timing.counts)):
+        for stretch in stretches:
+            if stretch.is_new:
+                self._begin_segment(runs, stretch)
             if batch.fixed:
-                numbers = [self._number(x) for x in (timing.counts[sample], timing.h, 0.0)]
+                numbers = [self._number(x) for x in stretch.settings]
                 self._launch("advance", [(self.tables[0], width), *self.given, *numbers], [(self.tables[1], width)])
                 self.tables.reverse()
                 table = self.tables[0]
                 state[:, : batch.nq], state[:, batch.nq :] = self._field("q", table), self._field("v", table)
             else:
-                for stop, end in runs.stops(sample):
-                    self._controlled(stop, end, runs.longest, state)
-            self._keep(sample + 1, state)
+                self._controlled(stretch, state)
+            if stretch.sample:
+                self._keep(stretch.sample, state)
         self._fetch(runs)
+
+    def _begin_segment(self, runs: BatchLoop, stretch: BatchStretch) -> None:
+        """Begin another segment of equal steps, as `BatchLoop` does."""
+        batch, (table, fresh) = self.batch, self.tables
+        status, accepted = (self._field(name, table).get() for name in ("status", "accepted"))
+        going = self.xp.asarray(runs.going_on(status, accepted, stretch))
+        fresh[:] = table
+        if batch.has_memory:
+            q, v = (self.xp.ascontiguousarray(self._field(name, table)) for name in ("q", "v"))
+            settings = [self._number(stretch.settings[k]) for k in (2, 1)]
+            given = [(q, batch.nq), (v, batch.nv), *self.given, *settings]
+            self._launch("again", given, [(fresh, batch.compiled.width)])
+        else:
+            self._field("accepted", fresh)[:] = self._sent(np.zeros(self.n))
+        table[going] = fresh[going]
 
     def _field(self, name: str, table: Any) -> Any:
         return self.batch.compiled.field(table, name)
 
-    def _controlled(self, target: float, end: float, longest: float, state: Any) -> None:
-        timing, width = self.timing, self.batch.compiled.width
-        numbers = [self._number(x) for x in (target, timing.tolerance, end, longest)]
+    def _controlled(self, stretch: BatchStretch, state: Any) -> None:
+        width, target = self.batch.compiled.width, stretch.time
+        numbers = [self._number(x) for x in stretch.settings]
         for _ in range(-(-MOST_STEPS // self.batch.at_once)):
             results = [(self.tables[1], width), (state, self.width)]
             self._launch("advance", [(self.tables[0], width), *self.given, *numbers], results)

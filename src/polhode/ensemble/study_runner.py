@@ -26,7 +26,7 @@ from polhode.result.checks import SHRUNK
 from polhode.result.symmetry import conserved
 from polhode.scalar import Vec
 from polhode.simulation import step_state
-from polhode.simulation.batch_records import (
+from polhode.simulation.batch.batch_records import (
     KINETIC,
     POTENTIAL,
     BatchSamples,
@@ -35,9 +35,11 @@ from polhode.simulation.batch_records import (
     controlled_steps,
     equal_steps,
 )
-from polhode.simulation.batch_run import BatchRun
+from polhode.simulation.batch.batch_run import BatchRun
+from polhode.simulation.companion import companion_of
 from polhode.simulation.run_loop import spec_of
 from polhode.simulation.scenario import Scenario
+from polhode.simulation.segments import unsplit_note
 
 STATUS = {
     "pending": 0, "finished": 1, "stopped": 2, "not finite": 3, "step too small": 4, "refused": 5, "quarantined": 6,
@@ -96,7 +98,7 @@ class StudyRunner:
         self.functions = UserFunctions(study, self.parameters, self.drawn)
         self.functions.check_names()
         self.timing = self._timing()
-        self.batch = BatchRun(self._batch_spec())
+        self.batch = BatchRun(self._batch_spec(self.scenario))
         self._kept = {part: self._kept_of(part) for part in START}
         self._check_measures()
         self.values(0, 1)
@@ -113,8 +115,22 @@ class StudyRunner:
         every = min(options.every or max(1, -(-steps // (STUDY_SAMPLES - 1))), max(steps, 1))
         return equal_steps(duration, options.step, every if options.times is None else options.times)
 
-    def _batch_spec(self) -> BatchSpec:
-        study, run = self.study, spec_of(self.scenario)
+    @property
+    def unsplit(self) -> str:
+        """That breaks of inputs and forces are too many to end equal steps at them; "": they are not."""
+        count = self.batch.unsplit(self.timing)
+        return unsplit_note(count, self.timing.h) if count else ""
+
+    @cached_property
+    def _companion(self) -> tuple[BatchRun, SampleTimes]:
+        """Who computes companions, and their times and steps: by the rule of a run by itself."""
+        other = companion_of(self.scenario)[0]
+        batch = self.batch if other.method == self.scenario.method else BatchRun(self._batch_spec(other))
+        tolerance = 0.0 if self.timing.h else other.options.tolerance
+        return batch, replace(self.timing, tolerance=tolerance, is_companion=True)
+
+    def _batch_spec(self, scenario: Scenario) -> BatchSpec:
+        study, run = self.study, spec_of(scenario)
         numbers = tuple(column.name for column in self.drawn if column.of == "model")
         free = tuple(column.name for column in self.drawn if column.of == "functions" or column.is_input)
         watched: dict[str, Any] = {
@@ -257,7 +273,8 @@ class StudyRunner:
         error, drift = np.full(len(values), np.nan), found.get("energy_drift")
         chosen = np.setdiff1d(accompanied(self.study.seed, self.study.accompanied, first, last), bad)
         if len(chosen):
-            second = batch.run(*(x[chosen] for x in given), self.timing.companion(), threads)
+            other, timing = self._companion
+            second = batch.beside(other).run(*(x[chosen] for x in given), timing, threads)
             error[chosen] = errors(self.model, BatchSamples(*(x[chosen] for x in block)), second)
             if drift is not None:
                 shrinks = self._energy_drift(second) <= SHRUNK * drift[chosen]

@@ -92,6 +92,8 @@ class SweepJob:
         )  # fmt: skip
         options.check_work(work_of(study, self.chunk and int(self.chunk), self.threads, self.out is None))
         self.runner = runner_of(study)
+        if note := self.runner.unsplit:
+            warnings.warn(f"sweep: {note}.", PolhodeWarning, stacklevel=3)
         self.client = None
         self.device: Device | None = None
         if options.scheduler is not None:

@@ -10,7 +10,7 @@ from polhode.errors import InputError, message
 from polhode.formats.expression import Fault, evaluate_on, names_in
 from polhode.result import labels
 from polhode.scalar import Scalar, Vec
-from polhode.simulation.batch_records import Named, takes_numbers
+from polhode.simulation.batch.batch_records import Named, takes_numbers
 from polhode.simulation.inputs import PD
 
 

@@ -11,10 +11,10 @@ orthogonal in loops (`orthogonal.py`). Where K is known as a pair of sweeps, no 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from polhode.linalg.orthogonal import RowConditions, answer, orthogonalize, shortest
+from polhode.linalg.orthogonal import RowConditions, answer, orthogonalize, put_remainders, remainders, shortest
 from polhode.linalg.sparse import SparseFactors, order_of
 from polhode.linalg.triangular import backward, factor, forward
-from polhode.scalar import Loops, Vec, dot, loops_for, spans, unless_valid
+from polhode.scalar import Loops, Vec, dot, loops_for, spans, sqrt, unless_valid
 
 UNROLLED = 60
 """Numbers in A up to which a problem of symbols is written out; beyond, compile time, which grows with the cube of the
@@ -89,6 +89,19 @@ def admissible(problem: ConstrainedProblem, vectors: Sequence[Vec]) -> list[Vec]
     return [Vec(found[v * n : (v + 1) * n]) for v in range(m)]
 
 
+def pivots(problem: ConstrainedProblem) -> Vec:
+    """(k)  What each row of D⁻¹A K⁻ᵀ has left when those before it were taken from it, in an order of elimination.
+
+    One of them passes through 0 where rows become dependent; those of dependent rows are 0. The order is that of the
+    zeros where it keeps many, else the longest row comes next.
+    """
+    sparse = None if problem.is_small else _sparse_factors(problem, 1)
+    if not sparse:
+        return Vec(_pivots(problem))
+    valid = sparse.weakest > problem.tolerance * problem.tolerance
+    return unless_valid(valid, Vec([sqrt(x) for x in sparse.squares]), lambda: Vec(_pivots(problem)))
+
+
 def weighted_metric(M: Vec, A: Vec, W: Sequence[Any]) -> Vec:
     """M + AᵀWA, W (k) > 0 a diagonal: positive definite if and only if a is unique, where M may be singular.
 
@@ -130,6 +143,11 @@ def admissible_by_sweeps(
         y = K.times(x)
         found.append(K.under(y - shortest(B, B @ y, tolerance).y))
     return found
+
+
+def pivots_by_sweeps(K: FactorSweeps, A: Vec, sizes: Sequence[Any], tolerance: Any) -> Vec:
+    """`pivots` where K is known by its sweeps."""
+    return remainders(Vec([(1 / size) * K.over(row) for row, size in zip(A, sizes, strict=True)]), tolerance)
 
 
 def _sparse_factors(problem: ConstrainedProblem, sides: int) -> SparseFactors | None:
@@ -239,6 +257,17 @@ def _rows(r: Loops, n: int, k: int, K: Any, A: Any, size: Any) -> Any:
             for m in part:
                 B[i * n + m] = A[i * n + m] / size[i]
     return B
+
+
+def _pivots(problem: ConstrainedProblem) -> list[Any]:
+    n, k = len(problem.M), len(problem.A)
+    with loops_for(f"pivots{n}x{k}", [x for part in problem.lists for x in part], written_out=problem.is_small) as r:
+        names = ("M", "A", "size", "tolerance")
+        M, A, size, tolerance = (r.given(name, x, sparse=True) for name, x in zip(names, problem.lists, strict=True))
+        found = r.output("pivots", k)
+        factor(r, M, n)
+        put_remainders(r, k, n, _rows(r, n, k, M, A, size), tolerance, found)
+    return r.results()
 
 
 def _admissible(problem: ConstrainedProblem, vectors: Sequence[Vec]) -> list[Any]:

@@ -149,6 +149,24 @@ def shortest(B: Vec, c: Vec, tolerance: Any, unrolled: int = UNROLLED) -> Shorte
     return ShortestSolution(y, Vec(rest[:k]), rest[k], Vec(rest[k + 1 : 2 * k + 1]), Vec(rest[2 * k + 1 :]))
 
 
+def remainders(B: Vec, tolerance: Any, unrolled: int = UNROLLED) -> Vec:
+    """(k)  What each row has left when those before it were taken from it, the longest next; 0 where that is no more
+    than the tolerance."""
+    k, n = len(B), len(B[0]) if B else 0
+    flat = [x for row in B for x in row]
+    with loops_for(f"remainders{k}x{n}", [*flat, tolerance], written_out=3 * k * k * n <= unrolled) as r:
+        given = r.given("B", flat), r.given("tolerance", [tolerance])
+        put_remainders(r, k, n, *given, r.output("remainders", k))
+    return Vec(r.results())
+
+
+def put_remainders(r: Loops, k: int, n: int, B: Any, tolerance: Any, found: Any) -> None:
+    """Put what each of k rows B has left into `found`."""
+    rows = orthogonalize(r, k, n, B, tolerance)
+    for p in r.range(k):
+        found[p] = rows.alive[p] * rows.T[p * k + p]
+
+
 class RowBasis(NamedTuple):
     """P B = coefficients @ basis on vectors of scalars: k rows of n, q = min(k, n)."""
 

@@ -23,6 +23,17 @@ def scaled_rows(A: np.ndarray, K: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return np.swapaxes(np.linalg.solve(K, np.swapaxes(A, -1, -2)), -1, -2) / sizes[:, None]
 
 
+def decomposed_rows(B: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """U (k, k), singular values (min(k, n)) and Vᵀ (n, n) of B (k, n); rows of zeros, often many, cost nothing."""
+    k, present = len(B), np.any(B != 0, axis=1)
+    m = int(np.sum(present))
+    U, singular = np.zeros((k, k)), np.zeros(min(B.shape))
+    U[present, :m], values, Vt = np.linalg.svd(B[present])
+    U[~present, m:] = np.eye(k - m)
+    singular[: len(values)] = values
+    return U, singular, Vt
+
+
 def rank_of(singular: np.ndarray, tolerance: Any) -> np.ndarray:
     """(...)  how many of the singular values (..., m) exceed a tolerance (...)."""
     return np.sum(singular > np.asarray(tolerance)[..., None], axis=-1)
@@ -70,7 +81,7 @@ class RankedRows:
     ) -> None:
         self.A, self.K, self.sizes, self.weighted = A, K, sizes, weighted
         self.B = scaled_rows(A, K, sizes)
-        self.U, self.singular, self.Vt = np.linalg.svd(self.B)
+        self.U, self.singular, self.Vt = decomposed_rows(self.B)
         self.rank = int(rank_of(self.singular, tolerance))
 
     @property

@@ -132,6 +132,8 @@ class SparseFactors:
             squares.append(square)
             for other in left.values():
                 reflection.of(other)
+        self.squares = squares
+        """(k)  the square of what each row had left, in the order of their reflection."""
         self.weakest = squares[0]
         for square in squares[1:]:
             self.weakest = minimum(self.weakest, square)

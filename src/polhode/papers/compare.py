@@ -10,6 +10,7 @@ import numpy as np
 from polhode.dynamics.single import Form, acceleration, forms
 from polhode.dynamics.single.variables import SingleBody
 from polhode.errors import GimbalLockError, IntegrationError
+from polhode.euler import check_sequence
 from polhode.papers.single_body import FormMotion, check_times, motion, operations, reference
 from polhode.quaternion import angle_between, normalise, rate
 
@@ -93,6 +94,7 @@ def compare(
     progress  called with each form's name before its turn
     """
     check_times(duration, step)
+    check_sequence(sequence)
     body = body or SingleBody.make((1.0, 2.0, 3.0), (0.3, 2.0, 0.4), START)
     chosen = [forms[name] for name in (names or forms)]
     truth = reference(body, np.linspace(0.0, duration, INSTANTS))

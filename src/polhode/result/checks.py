@@ -111,6 +111,7 @@ def grade(
     unchecked: str = "",
     further: Sequence[Check] = (),
     errors: Mapping[str, ErrorEstimate] | None = None,
+    growth: Callable[[], float] | None = None,
 ) -> Grade:
     """The grade of a run.
 
@@ -127,6 +128,8 @@ def grade(
     unchecked  why there is no estimate
     further    checks that were made elsewhere
     errors     estimated errors of what else the run gives, by name
+    growth     measures how much small differences grow along the run: a condition that is asked for where the error
+               is above the threshold of the other, and below GOOD_CAP
     """
     kept = conserved or Conserved()
     ranges, samples = _ranges(run, kept)
@@ -134,6 +137,8 @@ def grade(
     if condition is None:
         condition = condition_of(ranges["v"].size) if "v" in ranges else 1.0
     bound = _Bound(tolerance, max(accepted, 1), condition if condition >= 1 else 1.0, accuracy)
+    if growth and error and error.whole and bound.is_by_condition and bound.good < error.worst <= GOOD_CAP:
+        bound = replace(bound, condition=max(bound.condition, growth()), is_measured=True)
     drifts = _drift_checks(ranges, kept, bound)
     if companion and error and error.whole and any(check.verdict in (LOOSE, FAILED) for check in drifts):
         other = _drift_checks(_ranges(companion(), kept)[0], kept, bound)
@@ -206,6 +211,13 @@ class _Bound:
     steps: int
     condition: float
     accuracy: float | None = None
+    is_measured: bool = False
+    """Whether the condition is what small differences were seen to grow by."""
+
+    @property
+    def is_by_condition(self) -> bool:
+        """Whether the threshold depends on the condition."""
+        return self.accuracy is None and self.tolerance is not None
 
     @property
     def good(self) -> float:
@@ -228,8 +240,9 @@ class _Bound:
             return f"Good up to the accuracy that was asked for, {self.accuracy:g} of the scale; {rest}"
         if self.tolerance is None:
             return f"Equal steps promise no tolerance: good up to {FIXED_STEP_GOOD:g} of the scale; {rest}"
+        how = " (so much did small differences grow)" if self.is_measured else ""
         return (
-            f"Good up to condition {self.condition:.3g} × steps {self.steps} × tolerance {self.tolerance:g}, "
+            f"Good up to condition {self.condition:.3g}{how} × steps {self.steps} × tolerance {self.tolerance:g}, "
             f"at most {GOOD_CAP:g}; {rest}"
         )
 

@@ -31,6 +31,12 @@ IGNORED = "ignored"
 LEFT_OUT = " It leaves out what its file has and would change the motion."
 """What is said beside the verdict of a run with such notes."""
 
+PULLING_GROUND = "ground force"
+"""The name of notes on contacts that would have to pull."""
+
+LIFTS_OFF = " A real wheel would lift off: the ground would have to pull at it."
+"""What is said beside the verdict of a run with such notes."""
+
 WIDTH = 80
 """Width of the text of a grade, in characters."""
 
@@ -82,8 +88,7 @@ class Grade:
             found = f"{found.removesuffix('.')} after t = {self.good_until:.6g} s."
         elif self.until:
             found += f" It {'is' if self.until.startswith('good') else 'was'} {self.until}."
-        left_out = any(check.name == IGNORED for check in self.checks)
-        return found + LEFT_OUT * left_out
+        return found + said_beside([check.name for check in self.checks])
 
     def with_notes(self, name: str, notes: Sequence[str]) -> "Grade":
         """The grade with further lines of one name that judge nothing."""
@@ -134,6 +139,11 @@ class Grade:
             raise InputError(
                 message("grade of a run", "cannot be read", found, "the checks that a run keeps")
             ) from None
+
+
+def said_beside(names: Sequence[Any]) -> str:
+    """What is said beside a verdict, from the names of its checks; "" where there is nothing to say."""
+    return LEFT_OUT * (IGNORED in names) + LIFTS_OFF * (PULLING_GROUND in names)
 
 
 def overall(checks: Sequence[Check]) -> str:

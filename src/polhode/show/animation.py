@@ -10,6 +10,7 @@ import numpy as np
 
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
+from polhode.euler import check_sequence
 from polhode.model import Model
 from polhode.result.atomic_file import atomic_path, atomic_write
 from polhode.show.figure import check_new_file
@@ -74,6 +75,7 @@ def animate(
     """
     path = Path(path)
     _check(path, overwrite, rate, size, seconds)
+    check_sequence(sequence)
     found = opened(run)
     instants("animation", found)
     known = model_of("animation", found, model)

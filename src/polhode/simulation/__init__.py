@@ -5,6 +5,8 @@ The flow of one run, `ph.simulate(model, …)`:
     simulate.py        the public door; keywords become RunOptions
     option_table.py    every option: default, help, command-line form;  run_options.py checks them
     scenario.py        the run as asked for: model, start, inputs, options;  segments.py cuts its time
+    companion.py       the second run that tells its error;  companion_steps.py cuts its time, and that of lanes
+    extinguished.py    what both of them damp although it lasts
     switching.py       where user functions bend, jump or depend on time, from graphs;  time_roots.py solves for times
     run.py             Run: a scenario, its stepper, samples, grade, Dataset
     stepper.py         what a stepper is:  run_loop.py (our methods), sundials_run.py, by_form/ (published forms)
@@ -14,6 +16,6 @@ The flow of one run, `ph.simulate(model, …)`:
     event_location.py  where in a step an event lies
     observer.py        poses, energies, momenta at samples
 
-`record` (recording.py) follows the same run to disk with checkpoints; batch_run.py follows many
+`record` (recording.py) follows the same run to disk with checkpoints; batch/ follows many
 runs at once, one in each SIMD lane; derivatives/ replays the steps of a run, forward or backward.
 """

@@ -13,19 +13,14 @@ import numpy as np
 from polhode.integrate.methods import METHODS
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
-from polhode.result.checks import GOOD_CAP
 from polhode.result.error_estimate import Difference, ErrorEstimate
-from polhode.simulation.batch_records import FLOOR, TIGHTER
+from polhode.simulation.companion_steps import FLOOR, LOOKS, companion_tolerance
 from polhode.simulation.extinguished import Extinguished
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
-from polhode.simulation.run_options import TIGHTEST, RunOptions
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
-
-LOOKS = 1618.0
-"""The duration over the longest controlled step of a companion: not a multiple of that of the run, `scenario.LOOKS`."""
 
 WORK = 1e10
 """Operations of a companion, counted as in `operations`, up to which a run is accompanied whole: a few seconds."""
@@ -44,6 +39,8 @@ Checking = Callable[[float, float, int], None]
 
 Arrays = Mapping[str, np.ndarray]
 """Samples by name: time, q, v."""
+
+COMPARED = ("time", "q", "v")
 
 FACTOR = 2.0
 """The estimated error over the distance of the two runs: a companion that errs by at most half as much as the run, as
@@ -70,16 +67,10 @@ def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
         return found, f"steps of {max(sizes):.3g} s"
     other = replace(scenario, refined=True, looks=LOOKS)
     if options.tolerance >= FLOOR:
-        tolerance = tighter(options)
+        tolerance = companion_tolerance(options.tolerance, options.accuracy)
         return replace(other, options=replace(options, tolerance=tolerance)), f"tolerance {tolerance:.3g}"
     method = other_method(scenario)
     return replace(other, options=replace(options, method=method)), f"method {method}"
-
-
-def tighter(options: RunOptions) -> float:
-    """The tolerance of a companion: a hundredth of the run's, and of the error up to which it is good."""
-    good = GOOD_CAP if options.accuracy is None else options.accuracy
-    return max(min(options.tolerance, good) / TIGHTER, TIGHTEST)
 
 
 def operations(model: Model) -> float:
@@ -119,6 +110,26 @@ def keeps_state(first: Stepper) -> str:
     return ""
 
 
+def paired(parts: Iterable[Arrays], blocks: Iterable[Samples], count: int) -> Iterator[tuple[Arrays, Arrays]]:
+    """The first samples of a run, given in parts, with those of another that comes in blocks; count: at most so many.
+
+    Ends with the shorter of the two.
+    """
+    source, waiting, done = iter(blocks), list[Arrays](), 0
+    for part in parts:
+        need = min(len(part["time"]), count - done)
+        while sum(len(one["time"]) for one in waiting) < need and (block := next(source, None)):
+            waiting.append({name: getattr(block, name) for name in COMPARED})
+        if not waiting or need <= 0:
+            break
+        found = {name: np.concatenate([one[name] for one in waiting]) for name in COMPARED}
+        n = min(need, len(found["time"]))
+        yield {name: part[name][:n] for name in COMPARED}, {name: found[name][:n] for name in COMPARED}
+        waiting, done = [{name: found[name][n:] for name in COMPARED}], done + n
+        if n < need:
+            break
+
+
 class Companion:
     """The companion of a run that has ended: it gives the estimated error of the run's samples.
 
@@ -154,23 +165,10 @@ class Companion:
         kept      gets the companion's samples
         checking  called as the companion goes on
         """
-        blocks, done = self._blocks(checking), 0
-        waiting: list[Samples] = []
-        for part in parts:
-            need = min(len(part["time"]), self.count - done)
-            while sum(len(one.time) for one in waiting) < need and (block := next(blocks, None)):
-                waiting.append(block)
-                if kept is not None:
-                    kept.append(block)
-            if not waiting or need <= 0:
-                break
-            found = {name: np.concatenate([getattr(x, name) for x in waiting]) for name in ("time", "q", "v")}
-            n = min(need, len(found["time"]))
-            self.extinguished.see(part, done)
-            yield self._compared({x: part[x][:n] for x in found}, {x: found[x][:n] for x in found})
-            waiting, done = [Samples(*(x[n:] for x in found.values()), np.zeros(0))], done + n  # type: ignore[call-arg]
-            if n < need:
-                break
+        done = 0
+        for a, b in paired(self.extinguished.watched(parts), self._blocks(checking, kept), self.count):
+            yield self._compared(a, b)
+            done += len(a["time"])
         if done < self.count and not self.why and self.stepper:
             ending = self.stepper.ending
             self.why = f"there its companion ended ({ending.status}: {ending.reason})"
@@ -180,7 +178,7 @@ class Companion:
         for block in self.make(self.scenario):
             yield {name: getattr(block, name) for name in ("time", "q", "v", "step_size")}
 
-    def _blocks(self, checking: Checking | None = None) -> Iterator[Samples]:
+    def _blocks(self, checking: Checking | None, kept: list[Samples] | None) -> Iterator[Samples]:
         """Blocks of the companion's samples; Ctrl-C ends them."""
         if self.stepper is None:
             return
@@ -189,6 +187,8 @@ class Companion:
                 if checking:
                     t = self.stepper.position.t
                     checking(t / self.scenario.duration, t, self.stepper.ending.accepted)
+                if kept is not None:
+                    kept.append(block)
                 yield block
         except KeyboardInterrupt:
             self.why = "interrupted by its user"

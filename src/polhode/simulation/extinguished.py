@@ -10,7 +10,7 @@ after that no longer have it. Its size is an error from then on, which decays as
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +40,14 @@ NOISE = 1e-7
 AHEAD = 1e-4
 """The time over which the motion is differentiated, in radians of its fastest mode."""
 
+TINY = 1e-300
+"""Rates below this are none."""
+
 MOST = 8
 """Samples, and jumps of forces, at which modes are looked at."""
+
+Arrays = Mapping[str, np.ndarray]
+"""Samples by name: time, q, v, and tau where a sampled controller held it."""
 
 
 class Sample(NamedTuple):
@@ -79,7 +85,9 @@ class Modes:
         by_q = self._accelerations(system.integrate(np.tile(q, (2 * n, 1)), changes), np.tile(v, (2 * n, 1)))
         by_v = self._accelerations(np.tile(q, (2 * n, 1)), v + changes)
         F_q, F_v = (self.N.T @ (x[:n] - x[n:]).T / (2 * NEARBY) for x in (by_q, by_v))
-        self.unit = max(math.sqrt(np.linalg.norm(F_q)), np.linalg.norm(F_v), 1e-300)  # of λ: y = (unit δ, δv)
+        by_position, by_velocity = (float(np.linalg.norm(x)) for x in (F_q, F_v))
+        self.unit = max(math.sqrt(by_position), by_velocity, TINY)
+        """The unit of λ: y = (unit δ, δv)"""
         J = np.block([[np.zeros((n, n)), self.unit * np.eye(n)], [F_q / self.unit, F_v]])
         values, left, right = eig(J, left=True, right=True) if n and np.all(np.isfinite(J)) else _nothing(n)
         w = left.conj().T
@@ -161,10 +169,17 @@ class Extinguished:
         largest = [k for k in np.argsort(-sizes)[:MOST] if sizes[k] > 0]
         return [(float(times[k]), forces[k]) for k in sorted(largest)]
 
-    def see(self, part: Mapping[str, np.ndarray], first: int) -> None:
+    def watched(self, parts: Iterable[Arrays]) -> Iterator[Arrays]:
+        """The same parts of the samples, each seen before it is used."""
+        first = 0
+        for part in parts:
+            if self.h:
+                self._see(part, first)
+            first += len(part["time"])
+            yield part
+
+    def _see(self, part: Arrays, first: int) -> None:
         """See further samples, the first of which has this number."""
-        if not self.h:
-            return
         time, tau = part["time"], part.get("tau")
 
         def sample(k: int) -> Sample:

@@ -259,15 +259,14 @@ class Recording:
                 continue
             if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != (size,):
                 raise ValueError(name)
-        watch, wide = state.get("watch"), 1 + model.nq + model.nv
-        if watch is not None and not (
-            isinstance(watch, np.ndarray) and watch.ndim == 1 and len(watch) % wide == 5 % wide
+        if (watch := state.get("watch")) is not None and not (
+            self.loop.watched and self.loop.watched.path.is_state(watch)
         ):
             raise ValueError("watch")
         read(state["singular"])
         numbers = ("t", "until", "reset_at", "smallest", "largest")
         most = {"sample": 2**53, "segment": len(segments), "idle": 2**31, "accepted": 2**53, "rejected": 2**53}
-        most["singular_count"] = 2**53
+        most["singular_count"] = most["unseen"] = 2**53
         for name in numbers:
             if not isinstance(state[name], float):
                 raise ValueError(name)
@@ -343,7 +342,7 @@ class Recording:
                 error = self._estimated(companion, table, checking)
             wholes = (run.whole(chunk, ()) for chunk in store.chunks())
             again = (lambda: map(run.whole, companion.arrays())) if companion else None
-            mark = run.mark(wholes, error, residuals, again, run.not_accompanied)
+            mark = run.mark(wholes, error, residuals, again, run.not_accompanied, samples=store.chunks)
             first = {name: values[:1] for name, values in next(store.chunks()).items()}
             template = run.described(first, mark, model_text, _with_error(run.observed(first), error, 0, 1))
             places = accumulate((len(chunk["time"]) for chunk in store.chunks()), initial=0)

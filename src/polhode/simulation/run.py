@@ -14,21 +14,25 @@ from polhode.check.singular_positions import position_checks, read
 from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.sundials import SUNDIALS
+from polhode.model import Model
+from polhode.model.per_model_cache import once_each
 from polhode.result.checks import Residual, Steps, grade
 from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, Check, Grade
 from polhode.simulation.by_form.form_run import FormRun
-from polhode.simulation.companion import FACTOR, Companion
+from polhode.simulation.companion import FACTOR, WORK, Companion, counted_work
+from polhode.simulation.condition import DIRECTIONS, growth
 from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
-from polhode.simulation.observer import Observer
+from polhode.simulation.observer import Observer, observer_of
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 from polhode.simulation.sundials_run import SundialsRun
+from polhode.system.identity import identity_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -99,6 +103,7 @@ class Run:
         residuals = self.residuals([arrays])
         observed = self.observed(arrays)
         whole = completed(self.model, {**arrays, **observed})
+        observed = {name: values for name, values in whole.items() if name not in ("time", "q", "v")}
         samples: list[Samples] = []
         error, unchecked = None, self.not_accompanied
         errors: dict[str, ErrorEstimate] = {}
@@ -108,7 +113,8 @@ class Run:
             observed["error_estimate"] = padded(error.values, len(arrays["time"]))
             if tangents:
                 errors["sensitivities"] = self._error_of(tangents, companion, arrays)
-        mark = self.mark([whole], error, residuals, lambda: [self.whole(joined(samples), ())], unchecked, errors)
+        again = lambda: [self.whole(joined(samples), ())]  # noqa: E731
+        mark = self.mark([whole], error, residuals, again, unchecked, errors, lambda: [arrays])
         return self.described(arrays, mark, model_text, observed)
 
     def _error_of(
@@ -133,10 +139,11 @@ class Run:
         if self.not_accompanied:
             return None
 
-        def make(scenario: Scenario) -> Stepper:
-            return stepper_of(scenario, warn=False, like=self.stepper)
+        return Companion(self.scenario, self.stepper, self._beside, samples, whole=self.options.verify is True)
 
-        return Companion(self.scenario, self.stepper, make, samples, whole=self.options.verify is True)
+    def _beside(self, scenario: Scenario) -> Stepper:
+        """The stepper of another run than this, of the same machine."""
+        return stepper_of(scenario, warn=False, like=self.stepper)
 
     def residuals(self, parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, Residual]:
         """The largest violations of constraints in each part of the samples, for the grade."""
@@ -166,12 +173,11 @@ class Run:
         named = self._monitor.labels if self.driven.constrained else {}
         if any(name in found for name in JOINTS) or any("joint" in x.dims for x in extra.values()):
             named["joint"] = [joint.name for joint in model.joints]
-        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, events)
-        result = dataset(model, trajectory, self.facts(mark, model_text))
+        beside = {}
         if "multiplier" in found:
-            units = {"long_name": "unit of this multiplier"}
-            result = result.assign_coords(multiplier_units=("constraint", self._monitor.multiplier_units, units))
-        return result
+            beside["multiplier_units"] = ("constraint", self._monitor.multiplier_units, "unit of this multiplier")
+        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, beside, events)
+        return dataset(model, trajectory, self.facts(mark, model_text))
 
     def whole(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """Samples with everything that is observed of them; wanted: of constraints, those variables alone."""
@@ -185,16 +191,26 @@ class Run:
         companion: Callable[[], Any] | None = None,
         unchecked: str = "",
         errors: Mapping[str, ErrorEstimate] | None = None,
+        samples: Callable[[], Iterable[Mapping[str, np.ndarray]]] | None = None,
     ) -> Grade:
-        """The grade of the run, from its samples in parts."""
+        """The grade of the run, from its samples in parts; samples: gives them once more, for the condition."""
         ending = self.stepper.ending
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
         found = grade(
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
             ending.status, ending.reason, self.options.accuracy, companion, unchecked, self._constraint_checks(),
-            errors,
+            errors, (lambda: self._growth(samples, error.worst)) if samples and error else None,
         )  # fmt: skip
         return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
+
+    def _growth(self, samples: Callable[[], Iterable[Mapping[str, np.ndarray]]], error: float) -> float:
+        """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""
+        work = counted_work(self.scenario, self.scenario, self.stepper)
+        directions = int(min(DIRECTIONS, WORK / max(work, 1.0)))
+        try:
+            return growth(self.scenario, self.driven.system, self._beside, samples, error, directions)
+        except KeyboardInterrupt:  # of a run that has ended: its condition stays the one of its speed
+            return 1.0
 
     @property
     def ignored(self) -> list[str]:
@@ -207,7 +223,10 @@ class Run:
         if not self.driven.constrained:
             return []
         ending = self.stepper.ending
-        return [*position_checks(read(ending.singular), ending.singular_count), *pull_notes(self._contacts.pulls)]
+        return [
+            *position_checks(read(ending.singular), ending.singular_count, ending.unseen),
+            *pull_notes(self._contacts.pulls),
+        ]
 
     @property
     def _tolerance(self) -> float | None:
@@ -218,7 +237,7 @@ class Run:
         """The quantities that the motion should conserve."""
         driven = [joint.name for joint in self.model.joints if joint.nv] if self.scenario.tau is not None else []
         resets = any(event.reset for event in self.options.events)
-        found = conserved(self.model, driven)
+        found = conserved(self.model, driven) if driven or not identity_text(self.model) else _conserved(self.model)
         return Conserved(False, (), (), found.mass, found.length, "resets at events") if resets else found
 
     def facts(self, mark: Grade | None, model_text: str) -> Facts:
@@ -245,7 +264,7 @@ class Run:
 
     @cached_property
     def _observer(self) -> Observer:
-        return Observer(self.model)
+        return observer_of(self.model)
 
     @cached_property
     def _monitor(self) -> ConstraintMonitor:
@@ -292,6 +311,12 @@ class Run:
         """Generalised forces of the inputs at samples; None where there are none."""
         tau = self.driven.forces(*(arrays[name] for name in ("time", "q", "v")))
         return arrays.get("tau") if tau is None else tau
+
+
+@once_each
+def _conserved(model: Model) -> Conserved:
+    """What a model without inputs conserves."""
+    return conserved(model)
 
 
 def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:

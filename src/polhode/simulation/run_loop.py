@@ -19,11 +19,12 @@ from polhode.integrate.methods import method_named
 from polhode.result.dataset import Extra
 from polhode.scalar import Vec
 from polhode.simulation import step_state
-from polhode.simulation.compiled_run import CompiledRun, RunSpec
+from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
 from polhode.simulation.event_location import CHATTER, EventHit, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
+from polhode.simulation.segments import Stops
 from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
@@ -75,26 +76,6 @@ def spec_of(scenario: Scenario) -> RunSpec:
     )  # fmt: skip
 
 
-class Stops:
-    """The times in a segment at which controlled steps deliver a state: its samples, its knots, its end.
-
-    times    (n,)  increasing
-    sampled  (n,)  whether it is a sample
-    ends     (n,)  the next time at which a step has to end: a knot, or the end of the segment
-    """
-
-    def __init__(self, segment: Segment) -> None:
-        bounds = np.append(segment.knots, segment.end)
-        self.times = np.union1d(segment.samples, bounds)
-        self.sampled = np.isin(self.times, segment.samples)
-        self.ends = bounds[np.searchsorted(bounds, self.times)]
-        self._places = np.append(np.flatnonzero(self.sampled), len(self.times))
-
-    def after(self, t: float, given: int) -> int:
-        """The first that is still to come when the steps have reached a time and so many samples were delivered."""
-        return min(int(np.searchsorted(self.times, t, "right")), int(self._places[given]))
-
-
 class RunLoop:
     """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
 
@@ -109,7 +90,7 @@ class RunLoop:
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         self.events, self.policy = tuple(options.events), options.policy
-        self.compiled = compiled or CompiledRun(spec_of(scenario), warn)
+        self.compiled = compiled or compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
         self.watched = WatchedPath(self.compiled, watch) if self.driven.constrained and scenario.model.nv else None
         """Looks for singular positions of constraints."""

@@ -13,30 +13,17 @@ from polhode.check.initial_state import check_start, consistent_start
 from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
 from polhode.model import Model, check_model
-from polhode.simulation.inputs import Sampled, breaks, is_held_input, knots, within
+from polhode.simulation.companion_steps import companion_segments
+from polhode.simulation.inputs import Sampled, breaks, is_held_input
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Segment
-from polhode.simulation.segments import (
-    MOST_SPLITS,
-    between_steps,
-    check_period,
-    controlled_segments,
-    equal_segments,
-    refined,
-    unaligned,
-)
+from polhode.simulation.segments import check_period, segments_of, unsplit, unsplit_note
 from polhode.simulation.step_state import LONGEST
 from polhode.simulation.switching import Switching, user_functions
 
 LOOKS = 1000
 """With events, or functions that depend on time or are opaque, a controlled step is at most the duration over this."""
-
-GOLDEN = 16
-"""How often the equal steps of a companion are in the golden section, where forces may be periodic in time."""
-
-APART = 1e-13
-"""Breaks that are nearer to each other than this part of the duration are one."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +55,12 @@ class Scenario:
         check_model("simulate", model)
         if not model.bodies:
             raise InputError(message(f"simulate, model '{model.name}'", "nothing to move", "no bodies", "at least one"))
-        q, v = start_of(model, q, v)
+        q, v, options = *start_of(model, q, v), options.for_model(model, tau)
         moved: dict[str, float] = {}
         if options.move_start:
             q, v, moved, _ = consistent_start(model, q, v, rank_tolerance=options.rank_tolerance)
         check_start(model, q, v, options.rank_tolerance)
-        return cls(model, q, v, tau, options.for_model(model, tau), moved)
+        return cls(model, q, v, tau, options, moved)
 
     @property
     def duration(self) -> float:
@@ -106,7 +93,7 @@ class Scenario:
     def longest(self) -> float:
         """The longest controlled step, s: what comes and goes within one step would be missed.
 
-        That of a companion is bounded by smooth functions too, which may be flat but for a short part of the way.
+        Smooth functions bound that of a companion too: they may be flat but for a short part of the way.
         """
         bounded = self.options.events or self.switching.is_bounded or (self.refined and self.switching.functions)
         return self.duration / self.looks if bounded else LONGEST
@@ -115,8 +102,7 @@ class Scenario:
     def knots(self) -> np.ndarray:
         """Times at which a step has to end, besides those at which held forces change: corners of tables, solutions of
         conditions of time, times around abrupt changes."""
-        found = np.union1d(knots(self.tau, self.model.nv, self.duration), self.switching.times)
-        return within(found[np.diff(found, prepend=-1.0) > APART * self.duration], self.duration)
+        return self.switching.ends_with(self.tau, self.model.nv)
 
     @cached_property
     def unsplit(self) -> int:
@@ -124,8 +110,7 @@ class Scenario:
         step = self.options.step
         if step is None or isinstance(self.tau, Sampled):
             return 0
-        inner = len(between_steps(np.concatenate([breaks(self.tau, self.duration), self.knots]), step))
-        return inner if inner > min(self.duration / step, MOST_SPLITS) else 0
+        return unsplit(np.concatenate([breaks(self.tau, self.duration), self.knots]), self.duration, step)
 
     @cached_property
     def held(self) -> bool:
@@ -135,18 +120,15 @@ class Scenario:
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments of the run."""
-        times, step = self.options.times, self.options.step
+        step, has_memory = self.options.step, False
+        sampled: int | np.ndarray | None = self.options.times
+        if step is not None:
+            check_period(self.tau, step)
+            sampled = self.every if sampled is None else sampled
+            has_memory = method_named(self.method).start is not None
         held = breaks(self.tau, self.duration) if self.held else NONE
-        if step is None:
-            knots = unaligned(self.duration, times, held, self.knots) if self.refined else self.knots
-            return controlled_segments(self.duration, times, held, knots)
-        check_period(self.tau, step)
-        inner = NONE if self.unsplit else self.knots
-        if not method_named(self.method).start:
-            inner = between_steps(inner, step)  # elsewhere a break at the end of a step begins their memory anew
-        found = equal_segments(self.duration, step, self.every if times is None else times, held, inner)
-        timed = self.switching.explicit or self.switching.opaque
-        return refined(found, self.duration, GOLDEN if timed else 1) if self.refined else found
+        found = segments_of(self.duration, step, sampled, held, NONE if self.unsplit else self.knots, has_memory)
+        return companion_segments(found, self.switching.is_timed) if self.refined else found
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""
@@ -160,8 +142,8 @@ class Scenario:
         elif switching.opaque:
             names = ", ".join(switching.opaque)
             found.append(f"{names} runs in Python: its corners and jumps within equal steps are not found")
-        if self.unsplit:
-            found.append(f"{self.unsplit} knots lie within equal steps of {step:g} s, too many to end steps at them")
+        if self.unsplit and step:
+            found.append(unsplit_note(self.unsplit, step))
         elif len(self.knots):
             found.append(f"{len(self.knots)} times at which tables or functions of time bend or jump end a step")
         return found

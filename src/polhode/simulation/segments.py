@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +16,42 @@ from polhode.simulation.run_records import NONE, Segment
 NEAR = 1e-12
 """A break this near to the end of an equal step, relative to its time, lies at it: rounding of n × h, not a choice."""
 
-UNALIGNED = 0.382
-"""The part of the time from one end that a step must have to the next at which the steps of a companion end besides:
-the golden section, far from all simple fractions."""
-
 MOST_SPLITS = 20_000
 """Breaks within equal steps up to which every such step is split at them: each takes 0.3 ms in Python."""
+
+
+def segments_of(
+    duration: float,
+    step: float | None,
+    sampled: int | np.ndarray | None,
+    held: np.ndarray = NONE,
+    knots: np.ndarray = NONE,
+    has_memory: bool = False,
+) -> list[Segment]:
+    """The segments of a run.
+
+    step        of equal steps; None: steps under control
+    sampled     every so many equal steps, or at these times; None: at times that are evenly spaced
+    held        increasing times at which held forces change
+    knots       increasing times at which a step ends besides
+    has_memory  whether equal steps carry something on, which a break at the end of a step begins anew
+    """
+    if step is None:
+        assert not isinstance(sampled, int)
+        return controlled_segments(duration, sampled, held, knots)
+    assert sampled is not None
+    return equal_segments(duration, step, sampled, held, knots if has_memory else between_steps(knots, step))
+
+
+def unsplit(times: np.ndarray, duration: float, step: float) -> int:
+    """How many of the times lie within equal steps, where they are too many to end a step at each; else 0."""
+    inner = len(between_steps(times, step))
+    return inner if inner > min(duration / step, MOST_SPLITS) else 0
+
+
+def unsplit_note(count: int, step: float) -> str:
+    """A sentence on breaks that do not end equal steps, without its full stop."""
+    return f"{count} knots lie within equal steps of {step:g} s, too many to end steps at them"
 
 
 def controlled_segments(
@@ -42,16 +71,6 @@ def controlled_segments(
         found.append(Segment(begin, end, end - begin, times[first:last], NONE, knots=inner))
         begin = end
     return found
-
-
-def unaligned(duration: float, times: np.ndarray | None, held: np.ndarray, knots: np.ndarray) -> np.ndarray:
-    """Knots, and more of them: no controlled step of a companion begins and ends where one of its run has to.
-
-    Else a run whose steps all lie between two breaks, or before its first sample, would be compared with itself.
-    """
-    first = duration / (RUN_SAMPLES - 1) if times is None else times[1]
-    ends = np.unique(np.concatenate([[0.0, first, duration], held, knots]))
-    return np.union1d(knots, ends[:-1] + UNALIGNED * np.diff(ends))
 
 
 def equal_segments(
@@ -156,82 +175,6 @@ def whole_steps(duration: float, h: float) -> tuple[int, float]:
     return steps, duration - steps * h
 
 
-def refined(segments: Sequence[Segment], duration: float, golden: int = 1) -> list[Segment]:
-    """The segments of a companion: 2e + 1 steps in place of e, where e divides the steps between samples; 3e + 1 in the
-    second half of the run; steps in the golden section up to the first sample, and further times spread over the run.
-
-    Between two samples none of them ends where one of the given steps does: what those do not see, these may. What
-    repeats itself with every given step, and with every one of a half too, does not with those in the golden section.
-
-    golden  how many times there are steps in the golden section, each up to the next sample
-    """
-    made, half = [], duration / 2
-    due = [duration * k / golden for k in range(golden)]
-    for segment in segments:
-        inside = segment.begin < half < segment.end
-        for part in _cut(segment, int(np.searchsorted(segment.samples, half, "right"))) if inside else [segment]:
-            factor, rest = 2 if part.begin < half else 3, [part]
-            while rest and due and due[0] < rest[0].end:
-                *before, later = _cut(rest[0], int(np.searchsorted(rest[0].samples, due[0], "right")))
-                one, *rest = _cut(later, 1)
-                made += [*(_finer(x, factor) for x in before), *_golden(one)]
-                due = [t for t in due if t >= one.end]
-            made += [_finer(x, factor) for x in rest]
-    return made
-
-
-def _cut(segment: Segment, k: int) -> list[Segment]:
-    """A segment of equal steps as two, the first with k samples; whole where one of them would have no steps."""
-    samples, counts = segment.samples, segment.counts
-    if not 0 < k < len(counts):
-        return [segment]
-    at, steps = float(samples[k - 1]), float(counts[k - 1])
-    first = segment._replace(end=at, samples=_sliced(samples, 0, k), counts=_sliced(counts, 0, k))
-    later = _sliced(samples, k, len(samples)), _sliced(counts, k, len(counts), steps)
-    return [first, segment._replace(begin=at, samples=later[0], counts=later[1], asks=False)]
-
-
-def _sliced(values: Any, start: int, stop: int, less: float = 0.0) -> Any:
-    """Some of the samples or counts of a segment, less a number."""
-    if not isinstance(values, LazyRange):
-        return values[start:stop] - less
-    n, low = len(values.steps), int(less)
-    inner = values.steps[start:stop]
-    last = values.last[max(start - n, 0) : max(stop - n, 0)]
-    return LazyRange(
-        range(inner.start - low, inner.stop - low, inner.step), values.scale, tuple(x - less for x in last)
-    )
-
-
-def _golden(segment: Segment) -> list[Segment]:
-    """A segment up to one sample in two parts, each with the steps of `_finer` or one more."""
-    steps = 2 * round(float(segment.counts[-1])) + 1
-    size = segment.end - segment.begin
-    counts = [math.ceil(part * steps) for part in (UNALIGNED, 1 - UNALIGNED)]
-    middle = segment.begin + UNALIGNED * size
-    first = Segment(
-        segment.begin, middle, UNALIGNED * size / counts[0], NONE, np.array([float(counts[0])]), segment.asks
-    )
-    h = (segment.end - middle) / counts[1]
-    return [first, Segment(middle, segment.end, h, segment.samples, np.array([float(counts[1])]), asks=False)]
-
-
-def _finer(segment: Segment, factor: int) -> Segment:
-    """A segment with factor × e + 1 steps in place of e, where e divides the steps between its samples."""
-    counts: Any = segment.counts
-    if isinstance(counts, LazyRange):
-        between = math.gcd(*counts.steps[:1], counts.steps.step if len(counts.steps) > 1 else 0, *map(int, counts.last))
-        many = factor * between + 1
-        first, step = (n // between * many for n in (counts.steps.start, counts.steps.step))
-        steps = range(first, first + len(counts.steps) * step, step)
-        counts = LazyRange(steps, 1.0, tuple(n / between * many for n in counts.last))
-    else:
-        between = math.gcd(*(round(n) for n in counts))
-        many = factor * between + 1
-        counts = np.round(counts / between) * many
-    return segment._replace(h=segment.h * between / many, counts=counts)
-
-
 def step_numbers(times: np.ndarray, h: float) -> np.ndarray:
     """The numbers of the steps after which samples lie, or an error where one lies between steps."""
     numbers = times / h
@@ -259,6 +202,26 @@ def _stretch(marks: int | np.ndarray, h: float, first: int, last: int, end: floa
     return Segment(first * h, last * h if end is None else end, h, samples, counts)
 
 
+class Stops:
+    """The times in a segment at which controlled steps deliver a state: its samples, its knots, its end.
+
+    times    (n,)  increasing
+    sampled  (n,)  whether it is a sample
+    ends     (n,)  the next time at which a step has to end: a knot, or the end of the segment
+    """
+
+    def __init__(self, segment: Segment) -> None:
+        bounds = np.append(segment.knots, segment.end)
+        self.times = np.union1d(segment.samples, bounds)
+        self.sampled = np.isin(self.times, segment.samples)
+        self.ends = bounds[np.searchsorted(bounds, self.times)]
+        self._places = np.append(np.flatnonzero(self.sampled), len(self.times))
+
+    def after(self, t: float, given: int) -> int:
+        """The first that is still to come when the steps have reached a time and so many samples were delivered."""
+        return min(int(np.searchsorted(self.times, t, "right")), int(self._places[given]))
+
+
 @dataclass(frozen=True)
 class LazyRange:
     """Evenly spaced numbers, steps times a scale, and perhaps a last one, without the memory they would take.
@@ -275,7 +238,8 @@ class LazyRange:
 
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, slice):
-            return self[key : key + 1 or None][0]
+            at = range(len(self))[key]
+            return float(self.steps[at]) * self.scale if at < len(self.steps) else self.last[at - len(self.steps)]
         start, stop, _ = key.indices(len(self))
         n = len(self.steps)
         inner = self.steps[start:stop]

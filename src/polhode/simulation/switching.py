@@ -24,9 +24,12 @@ from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.forces.base import ForceElement
 from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, Vec, smooth
-from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law
+from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, within
 from polhode.simulation.run_records import NONE
 from polhode.simulation.time_roots import abrupt_changes, roots
+
+APART = 1e-13
+"""Breaks that are nearer to each other than this part of the duration are one."""
 
 TIME, STATE = 1, 2
 """What a node of a graph depends on."""
@@ -190,6 +193,11 @@ class Switching:
         return np.unique(np.concatenate([self._solved, *found]))
 
     @property
+    def is_timed(self) -> bool:
+        """Whether a function may repeat itself in time: t enters it, or nothing is known of it."""
+        return bool(self.explicit or self.opaque)
+
+    @property
     def is_bounded(self) -> bool:
         """Whether a controlled step has to be short, since something within it could be missed."""
         return bool(self.explicit or self.opaque or self.surfaces)
@@ -203,3 +211,8 @@ class Switching:
         """All switching functions of the state."""
         graphs = [f.states for f in self.functions if f.states.outputs[0].nodes]
         return Vec([g for graph in graphs for g in replay(graph, t=t, q=q, v=v)])
+
+    def ends_with(self, tau: Any, nv: int) -> np.ndarray:
+        """Times at which a step has to end, increasing: `times`, and the corners of an input tau that is a table."""
+        found = np.union1d(knots(tau, nv, self._duration), self.times)
+        return within(found[np.diff(found, prepend=-1.0) > APART * self._duration], self._duration)

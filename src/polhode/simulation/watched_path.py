@@ -26,10 +26,12 @@ SWIFT, STILL = 0.5, 1e-3
 FINER, LEVELS = 32, 2
 """Looks within an interval where the velocity changes too much, and how often an interval is refined."""
 
-ALLOWED = (2000, 4, 2)
-"""Looks between the rows of a block, at most: so many, and so many for each row, and for each step. Near a singular
+ALLOWED = (4, 2)
+"""Looks between rows that each row and each step allow, beside those of `PathWatch.left`, at most. Near a singular
 position samples within a step may be far off, and would ask for looks without end."""
 
+MOST_PARTS = 10**6
+"""Looks within one interval, at most."""
 
 AT_ONCE = 16
 """Rows that are computed between two looks at whether steps became too many."""
@@ -68,7 +70,6 @@ class WatchedPath:
         self.in_full = in_full
         self.compiled, self.path = compiled, PathWatch(compiled.driven.system)
         self._last: States | None = None
-        self._left = 0  # looks between rows that a block may still take
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
         """Fill the table as `CompiledRun.run` does, and look at it; rows beyond a degenerate state say so."""
@@ -89,8 +90,6 @@ class WatchedPath:
         first = self._first(table, settings)
         if first is not self._last:
             self.path.restart()
-        steps = float(np.ptp(self.compiled.field(table, "accepted")))
-        self._left = ALLOWED[0] + ALLOWED[1] * len(table) + ALLOWED[2] * int(steps)
         looks = self._looks(first, table, settings, states, level, LEVELS)
         self.path.see(*looks)
         self._last = looks.part(slice(-1, None))
@@ -138,6 +137,7 @@ class WatchedPath:
         position.watch = self.path.state
         if self.path.count != ending.singular_count:
             ending.singular, ending.singular_count = text_of(self.path.found), self.path.count
+        ending.unseen = self.path.unseen
 
     def blame(self, at: Position, h: float) -> str:
         """Which constraints are singular at a state or within some steps h ahead of it; "" if none."""
@@ -203,20 +203,30 @@ class WatchedPath:
         n = int(np.argmin(going)) if not np.all(going) else len(going)
         at = _joined([first, rows.part(slice(n))])
         steps = np.diff(compiled.field(table[: n + 1], "accepted"))
-        parts = self._parts(at, steps) if levels else np.ones(n, dtype=int)
-        found, begin = list[States](), 0
+        parts = self._parts(at, steps) if levels else np.ones(n)
+        found, begin, allowed = list[States](), 0, 0
         for j in np.flatnonzero(parts > 1).tolist():
+            if levels == LEVELS:
+                self.path.left += ALLOWED[0] * (j + 1 - allowed) + ALLOWED[1] * int(np.sum(steps[allowed : j + 1]))
+                allowed = j + 1
+            count = int(min(parts[j], steps[j]) if compiled.spec.fixed else parts[j])
+            if count > self.path.left or count < 2:
+                self.path.unseen += count > 1
+                continue
+            self.path.left -= count
             found.append(at.part(slice(begin, j + 1)))
             low, high = (0.0, steps[j]) if samples is None else at.t[j : j + 2]
-            ends = np.linspace(low, high, parts[j] + 1)
+            ends = np.linspace(low, high, count + 1)
             others = [x if np.ndim(x) == 0 else x[j] for x in settings[1:]]
             finer = [np.diff(np.round(ends)) if samples is None else ends[1:], *others]
-            inner = np.empty((parts[j] + 1, compiled.width))
+            inner = np.empty((count + 1, compiled.width))
             inner[0] = table[j]
             within = compiled.run(inner, finer, level)
             more = self._looks(at.part(slice(j, j + 1)), inner, finer, within, level, levels - 1)
             found.append(more.part(slice(1, None)))
             begin = j + 2
+        if levels == LEVELS:
+            self.path.left += ALLOWED[0] * (n - allowed) + ALLOWED[1] * int(np.sum(steps[allowed:]))
         at = _joined([*found, at.part(slice(begin, None))])
         new = np.diff(at.t, prepend=-np.inf) > 0
         return at if np.all(new) else States(*(array[new] for array in at))
@@ -229,8 +239,4 @@ class WatchedPath:
         change = np.linalg.norm(np.diff(at.v, axis=0), axis=1)
         swift = (turn > STILL) & (change > SWIFT * np.maximum(size[1:], size[:-1]))
         parts = np.maximum(parts, np.where(swift, FINER, 0))
-        most = steps if self.compiled.spec.fixed else self._left
-        parts = np.where(parts > 1, np.minimum(np.ceil(2 * np.minimum(parts, 1e6)), most), 1).astype(int)
-        parts[np.cumsum(np.where(parts > 1, parts, 0)) > self._left] = 1
-        self._left -= int(np.sum(parts[parts > 1]))
-        return parts
+        return np.where(parts > 1, np.ceil(2 * np.minimum(parts, MOST_PARTS)), 1)

@@ -250,6 +250,12 @@ def constraint_rows(r: Request) -> ConditionRows:
     return ConditionRows(found.A, found.b)
 
 
+@quantity((Q,), ("rows",), **ROWS)
+def constraint_pivots(r: Request) -> Vec:
+    """What the rows of the constraints have left after elimination; 0 for dependent ones."""
+    return r.constrained.pivots(r.x)
+
+
 @quantity((Q, V), COORDINATES, VELOCITIES, record=Projected, **ROWS)
 def project(r: Request) -> Projected:
     """The state nearest in the mass metric at which the constraints hold."""

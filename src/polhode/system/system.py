@@ -245,6 +245,12 @@ class System:
         """Rows of the constraints on accelerations, A v̇ = b: A (..., k, nv), b (..., k). Takes t."""
         return self._call(catalogue.constraint_rows, options, q, v)
 
+    def constraint_pivots(self, q: Array, **options: Any) -> Any:
+        """What rows of the constraints have left when others were taken from them, in the order of their elimination
+        and relative to their natural sizes (..., k): 0 for dependent rows; one of them passes through 0 at a singular
+        position. Takes t."""
+        return self._call(catalogue.constraint_pivots, options, q)
+
     def project(self, q: Array, v: Array, **options: Any) -> Projected:
         """The state brought to where the constraints hold, by the least change in the mass metric. Takes t."""
         return self._call(catalogue.project, options, q, v)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from polhode.model import Model, plain
-from polhode.result.verdict import IGNORED, LEFT_OUT
+from polhode.result.verdict import said_beside
 from polhode.show.model_text import axis_text
 from polhode.show.packing import COLOURS, Plot
 from polhode.show.run_values import parting, times, values
@@ -274,7 +274,7 @@ def _quality(dataset: "Dataset") -> str:
         meaning = PARTLY.format(f"{number(until.time, 5)} s")
     elif until:
         meaning += f" It is {escape(until.words)}."
-    meaning += LEFT_OUT if any(check.get("name") == IGNORED for check in checks) else ""
+    meaning += said_beside([check.get("name") for check in checks])
     judged = [check for check in checks if check.get("verdict") != "note"]
     notes = [check for check in checks if check.get("verdict") == "note"]
     parts = [f"<h3>Quality of the run</h3><p>{meaning}</p>"]

@@ -1,7 +1,6 @@
 """Records of a batch of runs: its specification, its sample times, its samples."""
 
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -14,12 +13,6 @@ from polhode.model import Tree
 from polhode.scalar import Scalar, Vec
 from polhode.simulation.compiled_run import RunSpec
 from polhode.simulation.segments import step_numbers
-
-FLOOR = 1e-12
-"""Tolerances below which a hundredth of it drowns in rounding."""
-
-TIGHTER, LOOSER = 100.0, 10.0
-"""The tolerance of a run over that of its companion; below the FLOOR, the companion's over the run's."""
 
 Named = Callable[[Scalar, Vec, Vec, Mapping[str, Scalar]], Any]
 """A function of (t, q, v, numbers by name)"""
@@ -73,36 +66,52 @@ POTENTIAL = TreeOutput(lambda tree, q, v: energy.energy(tree, q, v).potential)
 class SampleTimes:
     """When the runs of a batch are sampled, and how they step.
 
-    counts     (S,)  steps between samples, for equal steps of size h
-    times      (S + 1,)  of the samples, the first 0
-    tolerance  of steps under control
+    counts        (S,)  steps between samples, for equal steps of size h
+    times         (S + 1,)  of the samples, the first 0
+    tolerance     of steps under control
+    is_companion  whether the steps are those of companions, by the rule of `companion_steps`
+    duration      of the whole runs, where these times are only their beginning; 0: up to the last sample
     """
 
     times: np.ndarray
     counts: np.ndarray
     h: float
     tolerance: float
+    is_companion: bool = False
+    duration: float = 0.0
 
     @property
     def end(self) -> float:
         """The time at which every run ends, s."""
         return float(self.times[-1])
 
-    def companion(self) -> "SampleTimes":
-        """The same samples by other steps, as those of a companion run; see `simulation/companion.py`."""
-        if not self.h:
-            tighter = self.tolerance >= FLOOR
-            return replace(self, tolerance=self.tolerance / TIGHTER if tighter else LOOSER * self.tolerance)
-        between = math.gcd(*(round(n) for n in self.counts))
-        many = 2 * between + 1
-        return replace(self, h=self.h * between / many, counts=np.round(self.counts / between) * many)
+    @property
+    def whole(self) -> float:
+        """The duration of the whole runs, s."""
+        return self.duration or self.end
 
     def beginning(self, steps: float = 100.0) -> "SampleTimes":
         """The first so many steps, or with steps under control so many thousandths of the time."""
         if self.h:
             count = min(steps, float(np.sum(self.counts)))
-            return replace(self, times=np.array([0.0, count * self.h]), counts=np.array([count]))
-        return replace(self, times=np.array([0.0, self.end * min(1.0, steps / 1000)]), counts=np.ones(1))
+            return replace(self, times=np.array([0.0, count * self.h]), counts=np.array([count]), duration=self.whole)
+        part = min(1.0, steps / 1000)
+        return replace(self, times=np.array([0.0, self.end * part]), counts=np.ones(1), duration=self.whole)
+
+
+class BatchStretch(NamedTuple):
+    """Steps of all runs up to one time.
+
+    time      up to which, s
+    settings  of the compiled steps: (count, h, origin) of equal ones, (time, tolerance, end, longest) under control
+    sample    the number of the sample that lies there; 0: none does
+    is_new    equal steps: whether another segment begins with it, which is not the first
+    """
+
+    time: float
+    settings: tuple[float, ...]
+    sample: int
+    is_new: bool = False
 
 
 class BatchSamples(NamedTuple):

@@ -26,12 +26,22 @@ from polhode.kernel.work_threads import go_on, in_threads
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, flat, minimum, where
 from polhode.simulation import step_state
-from polhode.simulation.batch_records import BatchSamples, BatchSpec, SampleTimes, TreeOutput, takes_numbers
+from polhode.simulation.batch.batch_records import (
+    BatchSamples,
+    BatchSpec,
+    BatchStretch,
+    SampleTimes,
+    TreeOutput,
+    takes_numbers,
+)
+from polhode.simulation.companion_steps import LOOKS as COMPANION_LOOKS, companion_segments
 from polhode.simulation.compiled_run import SHORT, CompiledRun, RunSpec
 from polhode.simulation.derivatives.directions import Directions, directions, upper
 from polhode.simulation.event_location import located
-from polhode.simulation.inputs import PD, Sampled, is_held_input, knots, law_of, within
+from polhode.simulation.inputs import PD, Sampled, is_held_input, law_of
+from polhode.simulation.run_records import NONE, Segment
 from polhode.simulation.scenario import LOOKS
+from polhode.simulation.segments import Stops, segments_of, unsplit
 from polhode.simulation.switching import Switching, user_functions
 from polhode.system.identity import identity_text
 
@@ -71,7 +81,7 @@ class BatchRun:
         self.defaults = np.concatenate([self.along.p, np.zeros(len(spec.free))])
         own = dict(zip(self.names, self.defaults.tolist(), strict=True))
         self.nq, self.nv = self.model.nq, self.model.nv
-        self.interior, self._breaks = False, dict[float, tuple[Switching, np.ndarray]]()  # by the duration
+        self.interior, self._breaks = False, dict[float, Switching]()  # by the duration
         self.interior = any(f.times for f in self.switching(1.0).functions)
         """Whether conditions of time alone switch something: a step then sees times of its interior only."""
         self.compiled = CompiledRun(self._run_spec(own), warn=False)
@@ -82,18 +92,53 @@ class BatchRun:
 
     def switching(self, duration: float) -> Switching:
         """Where the user functions of all runs alike are not smooth, and which of them depend on time."""
-        return self._known(duration)[0]
-
-    def knots(self, duration: float) -> np.ndarray:
-        """Times at which steps under control end: corners of a table, solutions of conditions of time alone."""
-        return self._known(duration)[1]
-
-    def _known(self, duration: float) -> tuple[Switching, np.ndarray]:
         if duration not in self._breaks:
-            found = self._switching(duration)
-            times = np.union1d(knots(self.spec.run.tau, self.nv, duration), found.times)
-            self._breaks[duration] = found, within(times, duration)
+            self._breaks[duration] = self._switching(duration)
         return self._breaks[duration]
+
+    # the steps of all runs
+
+    def unsplit(self, timing: SampleTimes) -> int:
+        """Breaks within equal steps that do not end a step, since there are too many of them; 0: every one does."""
+        return unsplit(self._ends(timing), timing.whole, timing.h) if self.fixed else 0
+
+    def _ends(self, timing: SampleTimes) -> np.ndarray:
+        """Times at which steps end: corners of a table, solutions of conditions of time alone."""
+        return self.switching(timing.whole).ends_with(self.spec.run.tau, self.nv)
+
+    def segments(self, timing: SampleTimes) -> list[Segment]:
+        """The segments of every run, as those of one by itself."""
+        knots = NONE if self.unsplit(timing) else self._ends(timing)
+        step = timing.h if self.fixed else None
+        found = segments_of(timing.end, step, timing.times, NONE, knots[knots < timing.end], self.has_memory)
+        return companion_segments(found, self.switching(timing.whole).is_timed) if timing.is_companion else found
+
+    def stretches(self, timing: SampleTimes) -> list[BatchStretch]:
+        """The steps of every run, from one time at which Python looks at them to the next."""
+        segments, found, samples = self.segments(timing), list[BatchStretch](), 0
+        if not self.fixed:
+            stops, longest = Stops(segments[0]), self.longest(timing)
+            for time, is_sample, end in zip(stops.times.tolist(), stops.sampled, stops.ends.tolist(), strict=True):
+                samples += is_sample
+                found.append(BatchStretch(time, (time, timing.tolerance, end, longest), samples if is_sample else 0))
+            return found
+        for k, segment in enumerate(segments):
+            before = 0.0
+            for i, count in enumerate(segment.counts.tolist()):
+                samples += (is_sample := i < len(segment.samples))
+                time = float(segment.samples[i]) if is_sample else segment.end
+                settings = count - before, segment.h, segment.begin
+                found.append(BatchStretch(time, settings, samples if is_sample else 0, k > 0 and i == 0))
+                before = count
+        return found
+
+    def longest(self, timing: SampleTimes) -> float:
+        """The longest step under control, s: what comes and goes within one step would not be seen."""
+        switching = self.switching(timing.whole)
+        smooth = timing.is_companion and switching.functions  # they may be flat but for a short part of the way
+        if not (self.spec.run.crossings or switching.is_bounded or smooth):
+            return step_state.LONGEST
+        return timing.whole / (COMPANION_LOOKS if timing.is_companion else LOOKS)
 
     def _switching(self, duration: float) -> Switching:
         """Conditions in which numbers of a run stand beside the time count as those of the state."""
@@ -116,6 +161,15 @@ class BatchRun:
     def fixed(self) -> bool:
         """Equal steps, or steps under control of their error."""
         return self.spec.run.fixed
+
+    def beside(self, other: "BatchRun") -> "BatchRun":
+        """A batch on the same device: this processor."""
+        return other
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether equal steps carry something on beside the state."""
+        return self.fixed and self.spec.run.method.start is not None
 
     @property
     def at_once(self) -> int:
@@ -175,10 +229,14 @@ class BatchRun:
         more = {} if self.fixed else {"limit": self.at_once}
         return make(self._setup(p), self.compiled.like, packed, *settings, **more)
 
-    def _inside(self, packed: Vec, p: Vec, theta: Scalar, h: Scalar) -> Vec:
+    def _again(self, q: Vec, v: Vec, p: Vec, t: Scalar, h: Scalar) -> Vec:
+        """The first step state of another segment of equal steps."""
+        return Vec(flat(step_state.fixed_start(self._setup(p), t, q, v, h)))
+
+    def _inside(self, packed: Vec, p: Vec, theta: Scalar, h: Scalar, origin: Scalar) -> Vec:
         setup, like = self._setup(p), self.compiled.like
         if self.fixed:
-            return step_state.fixed_inside(setup, like, packed, theta, h, 0.0)
+            return step_state.fixed_inside(setup, like, packed, theta, h, origin)
         return step_state.adaptive_inside(setup, like, packed, theta)
 
     def _nearest(self, q: Vec, v: Vec, p: Vec) -> Vec:
@@ -204,13 +262,15 @@ class BatchRun:
         return {"p": (len(self.names),)} if self.names else {}
 
     def graph(self, part: str) -> Graph:
-        """The graph of one function: "first", "advance", "inside", "observed"; with constraints "nearest", "nearer"."""
+        """The graph of one function: "first", "advance", "inside", "observed"; with constraints "nearest", "nearer";
+        of equal steps that have a memory "again"."""
         width, state = (self.compiled.width,), {"q": (self.nq,), "v": (self.nv,)}
         settings = ("count", "h", "origin") if self.fixed else ("target", "tolerance", "end", "longest")
         functions: dict[str, tuple[Callable[..., Any], dict, tuple[str, ...]]] = {
             "first": (self._first, state, ("h", "tolerance")),
             "advance": (self._advance, {"packed": width}, settings),
-            "inside": (self._inside, {"packed": width}, ("theta", "h")),
+            "again": (self._again, state, ("t", "h")),
+            "inside": (self._inside, {"packed": width}, ("theta", "h", "origin")),
             "nearest": (self._nearest, state, ()),
             "nearer": (self._nearer, state, ()),
             "observed": (self._observed, {"t": (), **state}, ()),
@@ -250,6 +310,11 @@ class BatchRun:
         wanted += ["observed"] if self.outputs else []
         return {part: self.kernel(part) for part in wanted}
 
+    @cached_property
+    def again(self) -> Kernel:
+        """The kernel that begins the memory of equal steps anew."""
+        return self.kernel("again")
+
     def violated(self, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Which of n starts (n,) the constraints do not allow."""
         if not self.compiled.constrained:
@@ -283,14 +348,16 @@ class BatchRun:
 
     def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: SampleTimes, threads: int = 1) -> BatchSamples:
         """The samples of n runs from q (n, nq), v (n, nv) with numbers p (n, P); same bits by any number of threads."""
-        found = self.empty(len(q), timing)
+        found, stretches = self.empty(len(q), timing), self.stretches(timing)
         self.kernels  # noqa: B018 - compiled before threads ask for them
+        if self.has_memory and any(stretch.is_new for stretch in stretches):
+            self.again  # noqa: B018
 
         def follow(few: slice) -> None:
             runs = BatchLoop(self, p[few], timing, BatchSamples(*(array[few] for array in found)))
-            runs.start(q[few], v[few])
-            for sample in range(len(timing.counts)):
-                if not runs.advance(sample):
+            runs.start(q[few], v[few], stretches[0])
+            for stretch in stretches:
+                if not runs.advance(stretch):
                     break
             runs.close()
 
@@ -309,7 +376,11 @@ class BatchRun:
 
 
 class BatchLoop:
-    """Runs in progress: two tables of step states, each computed from the other in turn."""
+    """Runs in progress: two tables of step states, each computed from the other in turn.
+
+    origin, h  (n,)  of equal steps: where the segment began in which each run is or ended, and its step
+    earlier    (n,)  equal steps of the segments before it
+    """
 
     def __init__(self, batch: BatchRun, p: np.ndarray, timing: SampleTimes, found: BatchSamples) -> None:
         self.batch, self.timing, self.found, compiled = batch, timing, found, batch.compiled
@@ -319,6 +390,7 @@ class BatchLoop:
         self.now = 0
         self.settings = [np.zeros(()) for _ in range(3 if batch.fixed else 4)]
         self.state = [] if batch.fixed else [np.empty((n, batch.nq + batch.nv))]
+        self.origin, self.h, self.earlier = (np.zeros(n) for _ in range(3))
 
     @cached_property
     def steps(self) -> list[BoundKernel]:
@@ -340,33 +412,30 @@ class BatchLoop:
         """The step states as they are now."""
         return self.tables[self.now]
 
-    def start(self, q: np.ndarray, v: np.ndarray) -> None:
-        """The first step states, and the first sample."""
-        batch, timing = self.batch, self.timing
-        q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
-        h = np.array(timing.h if batch.fixed else min(timing.end, self.longest))
-        BoundKernel(batch.kernels["first"], self.n, [q, v, *self.given, h, np.array(timing.tolerance)], [self.table])()
+    def start(self, q: np.ndarray, v: np.ndarray, stretch: BatchStretch) -> None:
+        """The first step states, and the first sample; stretch: the steps that follow."""
+        batch = self.batch
+        q, v, h = np.ascontiguousarray(q), np.ascontiguousarray(v), np.array(self.first_step(stretch))
+        given = [q, v, *self.given, h, np.array(self.timing.tolerance)]
+        BoundKernel(batch.kernels["first"], self.n, given, [self.table])()
         self._keep(0, q, v, np.ones(self.n, dtype=bool))
 
-    @property
-    def longest(self) -> float:
-        """The longest step under control, s: what comes and goes within one step would not be seen."""
-        bounded = self.batch.spec.run.crossings or self.batch.switching(self.timing.end).is_bounded
-        return self.timing.end / LOOKS if bounded else step_state.LONGEST
+    def first_step(self, stretch: BatchStretch) -> float:
+        """The first of the equal steps to come, or the longest one under control."""
+        if not self.batch.fixed:
+            return min(self.timing.end, stretch.settings[-1])
+        _, self.h[:], self.origin[:] = stretch.settings
+        return stretch.settings[1]
 
-    def stops(self, sample: int) -> list[tuple[float, float]]:
-        """Times up to the next sample to which steps under control go one after the other, each with the next knot."""
-        begin, target = self.timing.times[sample : sample + 2]
-        bounds = np.append(self.batch.knots(self.timing.end), self.timing.end)
-        inner = bounds[(bounds > begin) & (bounds < target)]
-        times = np.append(inner, target)
-        return list(zip(times.tolist(), bounds[np.searchsorted(bounds, times)].tolist(), strict=True))
-
-    def advance(self, sample: int) -> bool:
-        """Advance all runs to the next sample; False when none is left."""
-        timing, batch, field = self.timing, self.batch, self.batch.compiled.field
+    def advance(self, stretch: BatchStretch) -> bool:
+        """Advance all runs to the end of a stretch; False when none is left."""
+        batch, field = self.batch, self.batch.compiled.field
+        if stretch.is_new:
+            self._begin_segment(stretch)
+        for place, value in zip(self.settings, stretch.settings, strict=True):
+            place[...] = value
         if batch.fixed:
-            left_over, self.settings[1][...] = int(timing.counts[sample]), timing.h
+            left_over = int(stretch.settings[0])
             while left_over:
                 few = min(left_over, batch.at_once)
                 self.settings[0][...] = few
@@ -375,15 +444,31 @@ class BatchLoop:
             there = field(self.table, "status") == step_state.GOING
             q, v = field(self.table, "q"), field(self.table, "v")
         else:
-            target = float(timing.times[sample + 1])
-            for stop, end in self.stops(sample):
-                for place, value in zip(self.settings, (stop, timing.tolerance, end, self.longest), strict=True):
-                    place[...] = value
-                self._controlled(stop)
-            there = field(self.table, "t") >= target
+            self._controlled(stretch.time)
+            there = field(self.table, "t") >= stretch.time
             q, v = self.state[0][:, : batch.nq], self.state[0][:, batch.nq :]
-        self._keep(sample + 1, q, v, there)
+        if stretch.sample:
+            self._keep(stretch.sample, q, v, there)
         return bool(there.any())
+
+    def _begin_segment(self, stretch: BatchStretch) -> None:
+        """Begin another segment of equal steps, in all runs that are still going."""
+        field, table = self.batch.compiled.field, self.table
+        going = self.going_on(field(table, "status"), field(table, "accepted"), stretch)
+        if self.batch.has_memory:
+            state = [np.ascontiguousarray(field(table, name)) for name in ("q", "v")]
+            settings, fresh = [np.array(stretch.settings[2]), np.array(stretch.settings[1])], np.empty_like(table)
+            BoundKernel(self.batch.again, self.n, [*state, *self.given, *settings], [fresh])()
+            table[going] = fresh[going]
+        else:
+            field(table, "accepted")[going] = 0.0
+
+    def going_on(self, status: np.ndarray, accepted: np.ndarray, stretch: BatchStretch) -> np.ndarray:
+        """Which runs (n,) go on in another segment of equal steps; theirs are counted on."""
+        going = status == step_state.GOING
+        self.earlier[going] += accepted[going]
+        _, self.h[going], self.origin[going] = stretch.settings
+        return going
 
     def _controlled(self, target: float) -> None:
         """Steps under control of all runs up to a time."""
@@ -416,8 +501,9 @@ class BatchLoop:
     def close(self) -> None:
         """Record how each run ended, and remove samples after its end."""
         field, table, found, timing = self.batch.compiled.field, self.table, self.found, self.timing
-        found.status[:], found.accepted[:] = field(table, "status"), field(table, "accepted")
-        end = found.accepted * timing.h if self.batch.fixed else field(table, "t")
+        accepted = field(table, "accepted")
+        found.status[:], found.accepted[:] = field(table, "status"), self.earlier + accepted
+        end = self.origin + accepted * self.h if self.batch.fixed else field(table, "t")
         found.end[:] = np.where(found.status == step_state.GOING, timing.end, end)
         found.q_end[:], found.v_end[:] = field(table, "q"), field(table, "v")
         at = np.flatnonzero(found.status == step_state.EVENT)
@@ -436,7 +522,8 @@ class BatchLoop:
         before, after = (batch.compiled.field(table, name) for name in ("g_before", "g"))
         theta, found = np.ones(n), np.empty((n, 1 + nq + nv + len(crossings)))
         given = [np.ascontiguousarray(x[at]) for x in self.given]
-        look = BoundKernel(batch.kernels["inside"], n, [table, *given, theta, np.array(self.timing.h)], [found])
+        given += [theta, self.h[at], self.origin[at]]
+        look = BoundKernel(batch.kernels["inside"], n, [table, *given], [found])
 
         def value(k: int, part: np.ndarray) -> np.ndarray:
             theta[:] = part

@@ -1,0 +1,135 @@
+"""The steps of a companion: one rule for a run by itself and for runs side by side.
+
+Equal steps become shorter by a factor between 2 and 4, and end, between two samples, at none of the given ones.
+Controlled steps have a hundredth of the tolerance, another longest step, and end once more between any two times at
+which they have to.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from polhode.result.checks import GOOD_CAP
+from polhode.simulation.run_options import TIGHTEST
+from polhode.simulation.run_records import NONE, Segment
+from polhode.simulation.segments import LazyRange
+
+LOOKS = 1618.0
+"""The duration over the longest controlled step of a companion: not a multiple of that of the run, `scenario.LOOKS`."""
+
+FLOOR = 1e-12
+"""The tolerance of a run below which a hundredth of it drowns in rounding."""
+
+TIGHTER = 100.0
+"""The tolerance of a run over that of its companion."""
+
+UNALIGNED = 0.382
+"""The part of the time from one end that a step must have to the next at which the steps of a companion end besides:
+the golden section, far from all simple fractions."""
+
+
+GOLDEN = 16
+"""How often equal steps of a companion are in the golden section, where a force may be periodic in time."""
+
+
+def companion_tolerance(tolerance: float, accuracy: float | None) -> float:
+    """The tolerance of the companion of a run: a hundredth of the run's, and of the error up to which it is good."""
+    good = GOOD_CAP if accuracy is None else accuracy
+    return max(min(tolerance, good) / TIGHTER, TIGHTEST)
+
+
+def companion_segments(segments: Sequence[Segment], is_timed: bool = False) -> list[Segment]:
+    """The segments of the companion of a run that has these; is_timed: whether forces may be periodic in time."""
+    if len(segments[0].counts):
+        return _shorter(segments, GOLDEN if is_timed else 1)
+    return _unaligned(segments)
+
+
+def _unaligned(segments: Sequence[Segment]) -> list[Segment]:
+    """Segments with more knots: no controlled step begins and ends where one of the given ones has to.
+
+    Else a run whose steps all lie between two breaks, or before its first sample, would be compared with itself.
+    """
+    first = next(segment.samples[0] for segment in segments if len(segment.samples))
+    ends = np.unique(np.concatenate([[0.0, first], *([*segment.knots, segment.end] for segment in segments)]))
+    more, found = ends[:-1] + UNALIGNED * np.diff(ends), list[Segment]()
+    for segment in segments:
+        inner = slice(*np.searchsorted(more, [segment.begin, segment.end]))
+        found.append(segment._replace(knots=np.union1d(segment.knots, more[inner])))
+    return found
+
+
+def _shorter(segments: Sequence[Segment], golden: int) -> list[Segment]:
+    """Segments with 2e + 1 equal steps in place of e, where e divides the steps between samples; 3e + 1 in the second
+    half of the run; so many times, first at the start, steps in the golden section up to the next sample.
+
+    Between two samples none of them ends where one of the given steps does: what those do not see, these may. What
+    repeats itself with every given step, and with every one of a half too, does not with those in the golden section.
+    """
+    made, end = list[Segment](), segments[-1].end
+    due = [end * k / golden for k in range(golden)]
+    for segment in segments:
+        inside = segment.begin < end / 2 < segment.end
+        for part in _cut(segment, int(np.searchsorted(segment.samples, end / 2, "right"))) if inside else [segment]:
+            factor, rest = 2 if part.begin < end / 2 else 3, [part]
+            while rest and due and due[0] < rest[0].end:
+                *before, later = _cut(rest[0], int(np.searchsorted(rest[0].samples, due[0], "right")))
+                one, *rest = _cut(later, 1)
+                made += [*(_finer(x, factor) for x in before), *_golden(one)]
+                due = [t for t in due if t >= one.end]
+            made += [_finer(x, factor) for x in rest]
+    return made
+
+
+def _cut(segment: Segment, k: int) -> list[Segment]:
+    """A segment of equal steps as two, the first with k samples; whole where one of them would have no steps."""
+    samples, counts = segment.samples, segment.counts
+    if not 0 < k < len(counts):
+        return [segment]
+    at, steps = float(samples[k - 1]), float(counts[k - 1])
+    first = segment._replace(end=at, samples=_sliced(samples, 0, k), counts=_sliced(counts, 0, k))
+    later = _sliced(samples, k, len(samples)), _sliced(counts, k, len(counts), steps)
+    return [first, segment._replace(begin=at, samples=later[0], counts=later[1], asks=False)]
+
+
+def _sliced(values: Any, start: int, stop: int, less: float = 0.0) -> Any:
+    """Some of the samples or counts of a segment, less a number."""
+    if not isinstance(values, LazyRange):
+        return values[start:stop] - less
+    n, low = len(values.steps), int(less)
+    inner = values.steps[start:stop]
+    last = values.last[max(start - n, 0) : max(stop - n, 0)]
+    return LazyRange(
+        range(inner.start - low, inner.stop - low, inner.step), values.scale, tuple(x - less for x in last)
+    )
+
+
+def _golden(segment: Segment) -> list[Segment]:
+    """A segment up to one sample in two parts, each with the steps of `_finer` or one more."""
+    steps = 2 * round(float(segment.counts[-1])) + 1
+    size = segment.end - segment.begin
+    counts = [math.ceil(part * steps) for part in (UNALIGNED, 1 - UNALIGNED)]
+    middle = segment.begin + UNALIGNED * size
+    first = Segment(
+        segment.begin, middle, UNALIGNED * size / counts[0], NONE, np.array([float(counts[0])]), segment.asks
+    )
+    h = (segment.end - middle) / counts[1]
+    return [first, Segment(middle, segment.end, h, segment.samples, np.array([float(counts[1])]), asks=False)]
+
+
+def _finer(segment: Segment, factor: int) -> Segment:
+    """A segment with factor × e + 1 steps in place of e, where e divides the steps between its samples."""
+    counts: Any = segment.counts
+    if isinstance(counts, LazyRange):
+        between = math.gcd(*counts.steps[:1], counts.steps.step if len(counts.steps) > 1 else 0, *map(int, counts.last))
+        many = factor * between + 1
+        first, step = (n // between * many for n in (counts.steps.start, counts.steps.step))
+        steps = range(first, first + len(counts.steps) * step, step)
+        counts = LazyRange(steps, 1.0, tuple(n / between * many for n in counts.last))
+    else:
+        between = math.gcd(*(round(n) for n in counts))
+        many = factor * between + 1
+        counts = np.round(counts / between) * many
+    return segment._replace(h=segment.h * between / many, counts=counts)

@@ -1,0 +1,47 @@
+"""The condition of a run: how much small differences grow along it."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.result.verdict import ERROR, Grade
+from polhode.simulation.run import Run
+from polhode.simulation.run_options import RunOptions
+from polhode.simulation.scenario import Scenario
+
+
+def measured(model, q, v, **options):
+    """What small differences grow by along a run."""
+    run = Run(Scenario.of(model, q, v, None, RunOptions(**options)))
+    run.follow()
+    return run._growth(lambda: [run.arrays()], 0.0)
+
+
+def hinged(length):
+    """A rod on a hinge with a horizontal axis; length above 0: it hangs, below: it stands."""
+    rod = ph.Body("rod", mass=1.0, inertia=[0.1, 0.1, 0.1], center=[0, 0, -length])
+    hinge = ph.Joint("hinge", "revolute", "world", "rod", axis=(1, 0, 0))
+    return ph.Model("rod", gravity=(0, 0, -9.81), bodies=[rod], joints=[hinge])
+
+
+def test_beside_an_unstable_rest_differences_grow_exponentially():
+    """θ̈ = k² θ: of a difference (θ, θ̇) at most √(1 + k²)·eᵏᵗ is left, and of most directions half of eᵏᵗ or more."""
+    k, t = np.sqrt(9.81 / 1.1), 2.0
+    found = measured(hinged(-1.0), [0.0], [0.0], duration=t)
+    assert np.exp(k * t) / 4 < found < np.sqrt(1 + k * k) * np.exp(k * t)
+
+
+def test_beside_a_stable_rest_they_do_not():
+    """θ̈ = −k² θ: the largest of θ and θ̇ is least where they are equal, k/√(1 + k²) of the amplitude; k at most."""
+    k = np.sqrt(9.81 / 1.1)
+    assert measured(hinged(1.0), [0.0], [0.0], duration=20.0) == pytest.approx(np.sqrt(1 + k * k), rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["chaplygin-sleigh", "cart-pole"])
+def test_a_motion_that_parts_from_its_neighbours_is_judged_by_how_much(name):
+    run = ph.simulate(ph.load(name))
+    mark = Grade.of(run.attrs)
+    (error,) = [check for check in mark.checks if check.name == ERROR]
+    assert error.value > run.attrs["steps_taken"] * 1e-9
+    assert run.attrs["verdict"] == "good"
+    assert "small differences grow" in mark.basis

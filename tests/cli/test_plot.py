@@ -1,6 +1,8 @@
 """`polhode plot` as a user meets it."""
 
+import json
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -74,3 +76,13 @@ def test_modes_over_speeds_draw_the_stability_diagram(tmp_path):
     again = CliRunner().invoke(main, ["modes", "bicycle", "--out", str(tmp_path / "other.svg")])
     assert again.exit_code == 2
     assert "--speed 0:10:0.1" in again.output
+
+
+def test_modes_over_speeds_follow_one_family_of_motions():
+    """A disk has a circle for every lean at one speed: the faster it is, the more it stands up."""
+    args = ["modes", "rolling-disk", "--speed", "0.05:0.25:0.05"]
+    found = CliRunner().invoke(main, [*args, "--json"])
+    heights = [motion["q"][2] / 0.3 for motion in json.loads(found.stdout)["modes"]]
+    assert all(0.05 < b - a < 0.2 for a, b in pairwise(heights))
+    assert "Other steady motions have the same speed" in CliRunner().invoke(main, args).output
+    assert "Other steady motions" not in CliRunner().invoke(main, ["modes", "bicycle", "--speed", "5"]).output

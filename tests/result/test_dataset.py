@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import polhode as ph
 from polhode.result.checks import grade
@@ -187,3 +188,23 @@ def test_arrays_that_do_not_fit_are_refused_by_name(changed, words):
 def test_an_unknown_status_is_refused():
     with pytest.raises(ph.InputError, match="finished, stopped, failed, interrupted"):
         Facts(status="done")
+
+
+def test_the_short_way_to_a_dataset_makes_what_xarray_makes(monkeypatch):
+    model, facts = crane(), Facts(created="2026-01-01T00:00:00+00:00")
+    trajectory = random_trajectory(model, events=[(0.5, "top")])
+    quick = dataset(model, trajectory, facts)
+
+    def missing(*args):
+        raise AttributeError("no short way")
+
+    with monkeypatch.context() as without:
+        without.setattr("polhode.result.dataset._assembled_directly", missing)
+        slow = dataset(model, trajectory, facts)
+    xr.testing.assert_identical(quick, slow)
+    assert list(quick.data_vars) == list(slow.data_vars)
+    assert dict(quick.sizes) == dict(slow.sizes)
+    assert quick.sel(time=0.1, method="nearest")["q"].dims == ("coordinate",)
+    quick["q"].attrs["units"] = quick["body"].attrs["long_name"] = "changed"
+    other = dataset(model, trajectory, facts)
+    xr.testing.assert_identical(other, slow)

@@ -510,3 +510,25 @@ def test_curves_are_told_apart_with_any_colour_vision(kind):
     found = [seen(colour, SEEN[kind]) for colour in COLOURS]
     apart = [np.linalg.norm(a - b) for a, b in combinations(found, 2)]
     assert min(apart) > 10
+
+
+class Jumping:
+    """Eigenvalues ±√x up to x = jump, then 5 ± i√x."""
+
+    def __init__(self, x, jump):
+        self.x, self.jump = x, jump
+
+    def eigenvalues(self):
+        root = np.sqrt(self.x)
+        return np.array([root, -root]) if self.x < self.jump else 5 + 1j * np.array([root, -root])
+
+    stability = "unstable"
+
+
+@pytest.mark.parametrize(("jump", "gaps"), [(2.3, 1), (9.0, 0)])
+def test_curves_of_eigenvalues_end_where_another_motion_begins(jump, gaps):
+    """Not where a pair is born, however steep."""
+    x = np.arange(1.0, 5.0, 0.5)
+    drawn = ph.plot.eigenvalues(x, [Jumping(at, jump) for at in x], find=lambda at: Jumping(at, jump)).axes[0]
+    longest = max(drawn.lines, key=lambda line: len(line.get_xdata()))
+    assert len(longest.get_xdata()) == len(x) + gaps

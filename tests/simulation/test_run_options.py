@@ -112,7 +112,7 @@ def test_a_run_by_sundials_or_a_form_compiles_no_run_of_our_own(monkeypatch):
     def refused(*arguments):
         raise AssertionError("compiled")
 
-    monkeypatch.setattr("polhode.simulation.run_loop.CompiledRun", refused)
+    monkeypatch.setattr("polhode.simulation.run_loop.compiled_run_of", refused)
     top = ph.load("t-handle")
     assert ph.simulate(top, duration=0.1, form="sherif-29", step=0.01).attrs["status"] == "finished"
     with pytest.raises(AssertionError, match="compiled"):

@@ -1,6 +1,7 @@
 """Initial states: the nearest one that is consistent with the constraints, and checks of a given one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -8,12 +9,13 @@ import numpy as np
 from polhode.check.diagnosis import AGREEMENT, advice, allowed, contradiction, residuals
 from polhode.check.given_start import start_of
 from polhode.constrain.constrained_dynamics import Projected
-from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
+from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, TOLERANCE, constraint_policy_of
 from polhode.dynamics.fundamental import solve
 from polhode.errors import InputError, did_you_mean, message
 from polhode.model import Model, check_model
 from polhode.result.labels import dof_names
 from polhode.scalar import Array, real_number
+from polhode.system.shared import shared_system
 from polhode.system.system import System
 
 ASIDE, ASIDE_TRIES, JUMP = 1e-8, 3, 1e-2
@@ -131,7 +133,7 @@ def check_start(model: Model, q: np.ndarray, v: np.ndarray, rank_tolerance: floa
     """Refuse a start that violates a constraint, or constraints that contradict each other there."""
     if not model.constraints:
         return
-    system = System(model, rank_tolerance=rank_tolerance)
+    system = shared_system(model, replace(DEFAULT_POLICY, rank_tolerance=rank_tolerance))
     _check_rows("simulate", system, q, v, 0.0)
     left = residuals(system, q, v)
     name, worst = _worst(left)

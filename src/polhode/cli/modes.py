@@ -4,7 +4,6 @@ import itertools
 import json
 import math
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,10 @@ if TYPE_CHECKING:
 
 MOST_SPEEDS = 10_000
 """Speeds of one call: each is a motion to be found."""
+
+
+MANY = "Other steady motions have the same speed; --hold NAME=VALUE chooses one."
+"""What is said where what is held leaves a family of motions."""
 
 
 class Speeds(click.ParamType):
@@ -94,17 +97,19 @@ def modes(
     constant = _held(holds)
     if out is not None:
         _check_diagram(speeds, out, overwrite)
-    found = [_found(model, speed, constant, rest) for speed in speeds or (None,)]
+    motions = _Motions(model, constant, rest)
+    found = motions.at(speeds) if speeds else [_found(model, None, constant, rest)]
     if as_json:
         told = [_facts(state, small) for state, small in found]
         click.echo(json.dumps({"polhode": __version__, "model": model.name, "modes": told}, indent=1))
     elif not out:
-        click.echo("\n\n".join(_text(model, state, small) for state, small in found))
+        texts = [_text(model, state, small) for state, small in found]
+        click.echo("\n\n".join([*texts, *[MANY] * (speeds is not None and motions.are_many(found))]))
     if out is not None and speeds:
-        find = cache(lambda speed: _found(model, speed, constant, rest)[1])
-        words = _draw(model, speeds, [small for _, small in found], find, out, overwrite)
+        words = _draw(model, speeds, [small for _, small in found], lambda x: motions(x)[1], out, overwrite)
+        many = f"{MANY} The motion nearest to that at the next speed is drawn." if motions.are_many(found) else ""
         if not as_json:
-            click.echo(f"{words}\n{out}")
+            click.echo("\n".join(filter(None, [words, many, str(out)])))
 
 
 def _check_diagram(speeds: tuple[float, ...] | None, out: Path, overwrite: bool) -> None:
@@ -164,20 +169,53 @@ def _held(holds: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _found(model: "Model", speed: float | None, constant: dict[str, float], rest: bool) -> tuple["Steady", "Linear"]:
-    """The state that stays, and the small motions about it."""
+class _Motions:
+    """Steady motions by speed, each sought from the one at the nearest speed that is known: a family is followed."""
+
+    def __init__(self, model: "Model", constant: dict[str, float], rest: bool) -> None:
+        self.model, self.constant, self.rest = model, constant, rest
+        self.known: dict[float, tuple[Steady, Linear]] = {}
+
+    def at(self, speeds: tuple[float, ...]) -> list[tuple["Steady", "Linear"]]:
+        """The motions at some speeds, found from the speed of the start on."""
+        _, own, _ = _ahead(self.model)
+        for speed in sorted(speeds, key=lambda x: abs(x - own)):
+            self(speed)
+        return [self(speed) for speed in speeds]
+
+    def __call__(self, speed: float) -> tuple["Steady", "Linear"]:
+        """The motion at a speed."""
+        if speed not in self.known:
+            moving = [x for x, (state, _) in self.known.items() if state.rates]
+            near = min(moving, key=lambda x: abs(x - speed), default=None)
+            begin = None if near is None else self.known[near][0]
+            self.known[speed] = _found(self.model, speed, self.constant, self.rest, begin)
+        return self.known[speed]
+
+    def are_many(self, found: list[tuple["Steady", "Linear"]]) -> bool:
+        """Whether motions nearby hold the same speed: there are more null vectors than held quantities."""
+        return any(small.spectrum.nullity > 1 + len(self.constant) for state, small in found if state.rates)
+
+
+def _found(
+    model: "Model", speed: float | None, constant: dict[str, float], rest: bool, begin: "Steady | None" = None
+) -> tuple["Steady", "Linear"]:
+    """The state that stays, and the small motions about it; begin: sought from there, not from the model's start."""
     from polhode.analysis.linear import linearize
     from polhode.analysis.steady import equilibrium, steady_motion
 
+    q: Any = None
     v: Any = model.start.v if model.start else None
     if speed is not None:
-        name, v = _driven(model, speed)
-        constant = {name: speed, **constant}
+        name, own, v = _ahead(model)
+        v, constant = [x * speed / own for x in v], {name: speed, **constant}
     if rest or (speed is None and not (v is not None and any(v))):
         state = equilibrium(model, constant=constant)
     else:
+        if begin and speed:
+            q, v = begin.q, begin.v
         try:
-            state = steady_motion(model, constant, v=v)
+            state = steady_motion(model, constant, q, v)
         except UnknownNameError:
             raise
         except InputError as error:
@@ -185,8 +223,8 @@ def _found(model: "Model", speed: float | None, constant: dict[str, float], rest
     return state, linearize(model, state.q, state.v, tau=state.tau, generator=state.generator)
 
 
-def _driven(model: "Model", speed: float) -> tuple[str, list[float]]:
-    """The fastest of the linear velocities at the start, by name, and all velocities at another speed."""
+def _ahead(model: "Model") -> tuple[str, float, Any]:
+    """The fastest of the linear velocities at the start: its name and value; and all velocities there."""
     from polhode.result.labels import dof_names
 
     where, fix = f"modes, --speed, model '{model.name}'", "Give the model a start that moves, or use --hold NAME=VALUE."
@@ -198,7 +236,7 @@ def _driven(model: "Model", speed: float) -> tuple[str, list[float]]:
     if fastest is None or not v[fastest]:
         found = "no linear velocity at the start" if fastest is None else "linear velocities that are 0"
         raise InputError(message(where, "nothing moves ahead", found, "a velocity in m/s", fix))
-    return dof_names(model)[fastest], [x * speed / v[fastest] for x in v]
+    return dof_names(model)[fastest], v[fastest], v
 
 
 def _text(model: "Model", state: "Steady", small: "Linear") -> str:

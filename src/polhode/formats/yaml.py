@@ -35,6 +35,7 @@ from polhode.model.description import named_parameters
 from polhode.model.forces.registry import FORCES
 from polhode.model.numbers import plain
 from polhode.model.parts import limit_pairs
+from polhode.model.per_model_cache import once_each
 
 WRITTEN = ("bodies", "joints", "forces", "constraints")
 WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
@@ -230,6 +231,7 @@ def to_yaml(model: Model) -> str:
     return "\n".join(lines) + "\n"
 
 
+@once_each
 def kept_text(model: Model) -> str:
     """The file of a model for what is made of it to keep; "" for one with functions of Python."""
     try:

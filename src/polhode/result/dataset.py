@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ import numpy as np
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.model import Model
+from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.result import labels
 from polhode.result.verdict import Grade
@@ -111,6 +113,7 @@ class Trajectory:
     others  arrays by the names of VARIABLES, such as position (n, bodies, 3); what follows from these is filled in
     extra   further variables by name
     labels  names along the dimensions that `extra` brings, as in {"constraint": ["loop.x", "loop.y"]}
+    beside  further coordinates along such dimensions: dimension, texts and meaning by name
     events  time and name of what happened
     """
 
@@ -120,6 +123,7 @@ class Trajectory:
     others: Mapping[str, Array] = field(default_factory=dict)
     extra: Mapping[str, Extra] = field(default_factory=dict)
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    beside: Mapping[str, tuple[str, Sequence[str], str]] = field(default_factory=dict)
     events: Sequence[tuple[float, str]] = ()
 
 
@@ -155,30 +159,52 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     xr = xarray()
     sizes = {"time": len(np.atleast_1d(trajectory.time)), **_sizes(model), **_extra_sizes(trajectory)}
     arrays = completed(model, _known({"q": trajectory.q, "v": trajectory.v, **trajectory.others}, sizes))
-    variables = {}
+    attributes, variables = _attributes_of(model), {}
     for name, kind in VARIABLES.items():
         if name in arrays:
-            attrs = _attributes(_common_unit(model, name) or kind.units, kind.long_name, kind.frame)
-            variables[name] = (kind.dims, arrays[name], attrs)
+            variables[name] = xr.Variable(kind.dims, arrays[name], dict(attributes[name]))
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
-        variables[name] = (extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
-    variables |= _events(trajectory.events)
-    coords = _coordinates(model, trajectory, sizes)
-    return xr.Dataset(variables, coords=coords, attrs=provenance(model, facts or Facts()))
+        variables[name] = xr.Variable(extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
+    variables |= {name: xr.Variable(*parts) for name, parts in _events(trajectory.events).items()}
+    time = _times(trajectory, sizes)
+    return _assembled(variables, _labels(model, trajectory), time, provenance(model, facts or Facts()))
+
+
+def _assembled(
+    variables: dict[str, Any], labels: "xr.Dataset", time: np.ndarray, attrs: dict[str, Any]
+) -> "xr.Dataset":
+    """The Dataset of variables that fit their coordinates; should a version of xarray have no short way, by merging."""
+    try:
+        return _assembled_directly(variables, labels, time, attrs)
+    except (AttributeError, TypeError):
+        coords = {"time": ("time", time, _attributes("s", "time")), **labels.variables}
+        return xarray().Dataset(variables, coords=coords, attrs=attrs)
+
+
+def _assembled_directly(
+    variables: dict[str, Any], labels: "xr.Dataset", time: np.ndarray, attrs: dict[str, Any]
+) -> "xr.Dataset":
+    """The same as xarray makes by merging; nothing is aligned or merged, which takes milliseconds."""
+    xr = xarray()
+    index = xr.indexes.PandasIndex(time, "time")
+    coords = index.create_variables({"time": xr.Variable("time", time, _attributes("s", "time"))})
+    coords |= {name: variable.copy(deep=False) for name, variable in labels.variables.items()}
+    indexes = {"time": index, **labels.xindexes}
+    return xr.Dataset._construct_direct({**variables, **coords}, set(coords), attrs=attrs, indexes=indexes)
 
 
 def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """The arrays, with those of VARIABLES that follow from them: total energy, both angular velocities, norm error."""
     full = {name: np.asarray(values) for name, values in arrays.items()}
-    if {"kinetic_energy", "potential_energy"} <= full.keys():
-        full.setdefault("total_energy", full["kinetic_energy"] + full["potential_energy"])
+    if {"kinetic_energy", "potential_energy"} <= full.keys() and "total_energy" not in full:
+        full["total_energy"] = full["kinetic_energy"] + full["potential_energy"]
     if {"quaternion", "omega_world"} <= full.keys() and "omega_body" not in full:
         full["omega_body"] = _turned(full["quaternion"], full["omega_world"], back=True)
     if {"quaternion", "omega_body"} <= full.keys() and "omega_world" not in full:
         full["omega_world"] = _turned(full["quaternion"], full["omega_body"])
-    if "q" in full:
-        full.setdefault("norm_error", norm_error(model, full["q"]))
+    if "q" in full and "norm_error" not in full:
+        full["norm_error"] = norm_error(model, full["q"])
     return full
 
 
@@ -223,6 +249,7 @@ def provenance(model: Model, facts: Facts) -> dict[str, str | float | int]:
     return {name: "" if value is None else value for name, value in known.items()}
 
 
+@cache
 def machine() -> str:
     """Processor and operating system, without the names of hosts or users."""
     try:
@@ -285,25 +312,50 @@ def _checked(name: str, values: Array, dims: tuple[str, ...], sizes: Mapping[str
     return array if name not in VARIABLES or array.dtype.kind == "i" else array.astype(float, copy=False)
 
 
-def _coordinates(model: Model, trajectory: Trajectory, sizes: Mapping[str, int]) -> dict[str, tuple]:
+def _times(trajectory: Trajectory, sizes: Mapping[str, int]) -> np.ndarray:
     time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
     if np.any(np.diff(time) < 0) or not np.all(np.isfinite(time)):
         raise InputError(message("dataset, time", "not ascending", "a later sample before it", "times that never fall"))
-    named = {
-        "dof": ("dof", labels.dof_names(model), "velocity of a joint"),
-        "coordinate": ("coordinate", labels.coordinate_names(model), "coordinate of a joint"),
-        "dof_units": ("dof", labels.dof_units(model), "unit of this velocity"),
-        "coordinate_units": ("coordinate", labels.coordinate_units(model), "unit of this coordinate"),
-        "force_units": ("dof", labels.force_units(model), "unit of the generalised force dual to this velocity"),
-        "body": ("body", [body.name for body in model.bodies], "body"),
-        "quat": ("quat", list("wxyz"), "part of a quaternion, scalar first"),
-        "axis": ("axis", list("xyz"), "axis"),
-        **{dim: (dim, list(names), dim) for dim, names in trajectory.labels.items()},
+    return time
+
+
+def _labels(model: Model, trajectory: Trajectory) -> "xr.Dataset":
+    """The names along all dimensions but time, as coordinates; made once for each model."""
+    own = {dim: (dim, tuple(names), dim) for dim, names in trajectory.labels.items()}
+    own |= {name: (dim, tuple(texts), meaning) for name, (dim, texts, meaning) in trajectory.beside.items()}
+    known, key = _label_sets(model), tuple(own.items())
+    if key not in known:
+        named = {
+            "dof": ("dof", labels.dof_names(model), "velocity of a joint"),
+            "coordinate": ("coordinate", labels.coordinate_names(model), "coordinate of a joint"),
+            "dof_units": ("dof", labels.dof_units(model), "unit of this velocity"),
+            "coordinate_units": ("coordinate", labels.coordinate_units(model), "unit of this coordinate"),
+            "force_units": ("dof", labels.force_units(model), "unit of the generalised force dual to this velocity"),
+            "body": ("body", [body.name for body in model.bodies], "body"),
+            "quat": ("quat", list("wxyz"), "part of a quaternion, scalar first"),
+            "axis": ("axis", list("xyz"), "axis"),
+            **own,
+        }
+        coords = {
+            name: (dim, np.array(names, dtype=str), {"long_name": meaning})
+            for name, (dim, names, meaning) in named.items()
+        }
+        known[key] = xarray().Dataset(coords=coords)
+    return known[key]
+
+
+@once_each
+def _label_sets(model: Model) -> dict[Any, "xr.Dataset"]:
+    return {}
+
+
+@once_each
+def _attributes_of(model: Model) -> dict[str, dict[str, str]]:
+    """The attributes of every variable."""
+    return {
+        name: _attributes(_common_unit(model, name) or kind.units, kind.long_name, kind.frame)
+        for name, kind in VARIABLES.items()
     }
-    coords: dict[str, tuple] = {"time": ("time", time, _attributes("s", "time"))}
-    for name, (dim, names, meaning) in named.items():
-        coords[name] = (dim, np.array(names, dtype=str), {"long_name": meaning})
-    return coords
 
 
 def _common_unit(model: Model, name: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from polhode.model import Joint, Model
+from polhode.model.per_model_cache import once_each
 
 
 def coordinate_names(model: Model) -> list[str]:
@@ -30,14 +31,15 @@ def force_units(model: Model) -> list[str]:
     return [unit for joint in model.joints for unit in _units(joint, 2)]
 
 
-def quaternion_slices(model: Model) -> list[slice]:
+@once_each
+def quaternion_slices(model: Model) -> tuple[slice, ...]:
     """Where the quaternions lie in q."""
     found, start = [], 0
     for joint in model.joints:
         if joint.kind.has_quaternion:  # always the last four coordinates of the joint
             found.append(slice(start + joint.nq - 4, start + joint.nq))
         start += joint.nq
-    return found
+    return tuple(found)
 
 
 def _names(joints: Sequence[Joint], parts: Sequence[Sequence[str]]) -> list[str]:

@@ -6,7 +6,7 @@ A user function that cannot be traced (one that branches on values) runs in Pyth
 import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, Tree, regrouped
+from polhode.model.per_model_cache import once_each
 from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
 from polhode.simulation.driven_model import DrivenModel
@@ -89,7 +90,7 @@ class CompiledRun:
         if self.constrained and spec.method.meets_constraints:
             self._check_multipliers(self.constrained)
         for reason in self.in_python if warn else ():
-            warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=6)
+            warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=7)
 
     def _check_multipliers(self, constrained: ConstrainedDynamics) -> None:
         """Refuse what steps that solve for multipliers cannot take: a singular mass matrix, inputs in Python."""
@@ -420,6 +421,21 @@ class CompiledRun:
         policy = spec.policy.identity if self.constrained or spec.policy.engine == "absolute" else ""
         more = ["interior"] * spec.interior + ["surfaces"] * (spec.switching is not None)
         return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run", *more)
+
+
+def compiled_run_of(spec: RunSpec, warn: bool = True) -> CompiledRun:
+    """The compiled steps of a run: those of an earlier run of the same model, where no user function is in it."""
+    if spec.tau is not None or spec.crossings or spec.switching or not identity_text(spec.model):
+        return CompiledRun(spec, warn)
+    known, key = _runs(spec.model), (spec.method, spec.fixed, spec.norm, spec.held, spec.policy, spec.interior)
+    if key not in known:
+        known[key] = CompiledRun(replace(spec, start=None), warn)
+    return known[key]
+
+
+@once_each
+def _runs(model: Model) -> dict[Any, CompiledRun]:
+    return {}
 
 
 def _is_traced(q: Vec, v: Vec) -> bool:

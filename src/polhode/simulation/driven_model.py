@@ -18,6 +18,7 @@ from polhode.scalar import Vec
 from polhode.simulation.inputs import law_of, named_inputs, traceable
 from polhode.simulation.step_state import Crossing
 from polhode.system.mass_matrix_check import check_mass_matrix
+from polhode.system.shared import shared_system
 from polhode.system.system import System
 
 AHEAD = 1e-9
@@ -72,10 +73,7 @@ class DrivenModel:
     @cached_property
     def system(self) -> System:
         """The same model as a System, for quantities besides those of the run."""
-        policy = self.policy
-        return System(
-            self.model, engine=policy.engine, rank_tolerance=policy.rank_tolerance, baumgarte=policy.baumgarte
-        )
+        return shared_system(self.model, self.policy)
 
     def forces(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """The generalised forces of the inputs at samples (n, nv); None where there is no law."""

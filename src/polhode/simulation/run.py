@@ -14,22 +14,25 @@ from polhode.check.singular_positions import position_checks, read
 from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.sundials import SUNDIALS
+from polhode.model import Model
+from polhode.model.per_model_cache import once_each
 from polhode.result.checks import Residual, Steps, grade
 from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
-from polhode.result.verdict import IGNORED, Check, Grade
+from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
 from polhode.simulation.by_form.form_run import FormRun
 from polhode.simulation.companion import FACTOR, WORK, Companion, counted_work
 from polhode.simulation.condition import DIRECTIONS, growth
-from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
+from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
-from polhode.simulation.observer import Observer
+from polhode.simulation.observer import Observer, observer_of
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 from polhode.simulation.sundials_run import SundialsRun
+from polhode.system.identity import identity_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -100,6 +103,7 @@ class Run:
         residuals = self.residuals([arrays])
         observed = self.observed(arrays)
         whole = completed(self.model, {**arrays, **observed})
+        observed = {name: values for name, values in whole.items() if name not in ("time", "q", "v")}
         samples: list[Samples] = []
         error, unchecked = None, self.not_accompanied
         errors: dict[str, ErrorEstimate] = {}
@@ -170,12 +174,11 @@ class Run:
         named = self._monitor.labels if self.driven.constrained else {}
         if any(name in found for name in JOINTS) or any("joint" in x.dims for x in extra.values()):
             named["joint"] = [joint.name for joint in model.joints]
-        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, events)
-        result = dataset(model, trajectory, self.facts(mark, model_text))
+        beside = {}
         if "multiplier" in found:
-            units = {"long_name": "unit of this multiplier"}
-            result = result.assign_coords(multiplier_units=("constraint", self._monitor.multiplier_units, units))
-        return result
+            beside["multiplier_units"] = ("constraint", self._monitor.multiplier_units, "unit of this multiplier")
+        trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, beside, events)
+        return dataset(model, trajectory, self.facts(mark, model_text))
 
     def whole(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """Samples with everything that is observed of them; wanted: of constraints, those variables alone."""
@@ -196,7 +199,8 @@ class Run:
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
         found = grade(
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
-            ending.status, ending.reason, self.options.accuracy, companion, unchecked, self._constraint_checks(),
+            ending.status, ending.reason, self.options.accuracy, companion, unchecked,
+            [*self._constraint_checks(), *self._switch_checks()],
             errors, (lambda: self._growth(samples, error.worst)) if samples and error else None,
         )  # fmt: skip
         return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
@@ -226,6 +230,14 @@ class Run:
             *pull_notes(self._contacts.pulls),
         ]
 
+    def _switch_checks(self) -> list[Check]:
+        """A line of the grade where sensitivities leave out that the time of a switch moves."""
+        first = self.stepper.first_switch if isinstance(self.stepper, RunLoop) else None
+        if not first or not self.options.sensitivities:
+            return []
+        note = f"not estimated from t = {first[0]:.6g} on, where {first[1]} switches: {LEFT_OUT}"
+        return [Check("error of sensitivities, later", None, None, None, "", UNCHECKED, note)]
+
     @property
     def _tolerance(self) -> float | None:
         """The tolerance of controlled steps; None with equal steps."""
@@ -235,7 +247,7 @@ class Run:
         """The quantities that the motion should conserve."""
         driven = [joint.name for joint in self.model.joints if joint.nv] if self.scenario.tau is not None else []
         resets = any(event.reset for event in self.options.events)
-        found = conserved(self.model, driven)
+        found = conserved(self.model, driven) if driven or not identity_text(self.model) else _conserved(self.model)
         return Conserved(False, (), (), found.mass, found.length, "resets at events") if resets else found
 
     def facts(self, mark: Grade | None, model_text: str) -> Facts:
@@ -262,7 +274,7 @@ class Run:
 
     @cached_property
     def _observer(self) -> Observer:
-        return Observer(self.model)
+        return observer_of(self.model)
 
     @cached_property
     def _monitor(self) -> ConstraintMonitor:
@@ -309,6 +321,12 @@ class Run:
         """Generalised forces of the inputs at samples; None where there are none."""
         tau = self.driven.forces(*(arrays[name] for name in ("time", "q", "v")))
         return arrays.get("tau") if tau is None else tau
+
+
+@once_each
+def _conserved(model: Model) -> Conserved:
+    """What a model without inputs conserves."""
+    return conserved(model)
 
 
 def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:

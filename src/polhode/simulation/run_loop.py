@@ -19,7 +19,7 @@ from polhode.integrate.methods import method_named
 from polhode.result.dataset import Extra
 from polhode.scalar import Vec
 from polhode.simulation import step_state
-from polhode.simulation.compiled_run import CompiledRun, RunSpec
+from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
 from polhode.simulation.event_location import CHATTER, EventHit, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
@@ -90,7 +90,7 @@ class RunLoop:
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         self.events, self.policy = tuple(options.events), options.policy
-        self.compiled = compiled or CompiledRun(spec_of(scenario), warn)
+        self.compiled = compiled or compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
         self.watched = WatchedPath(self.compiled, watch) if self.driven.constrained and scenario.model.nv else None
         """Looks for singular positions of constraints."""
@@ -106,6 +106,8 @@ class RunLoop:
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._recent: dict[int, deque[float]] = {}  # times of the last switches, by surface
         self._next = 0.0  # the step that the last segment would have tried
+        self.first_switch: tuple[float, str] | None = None
+        """When a user function first switched with the state, s, and its name."""
         self.asked: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
         """The first calls of a sampled controller: t, q, v and its forces."""
 
@@ -429,6 +431,9 @@ class RunLoop:
     def _applied(self, hit: EventHit) -> bool:
         """Apply the reset of an event; True if the run continues."""
         if self._is_switch(hit):
+            assert self.compiled.spec.switching
+            name = self.compiled.spec.switching.surfaces[hit.k - len(self.events)]
+            self.first_switch = self.first_switch or (hit.t, name)
             self.position.t, self.position.q, self.position.v = hit.t, hit.q.copy(), hit.v.copy()
             return not self._jumps(hit) and not self._chatters(hit.k, hit.t, hit.h, hit.chatters)
         at, event = self.position, self.events[hit.k]

@@ -238,7 +238,8 @@ class LazyRange:
 
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, slice):
-            return self[key : key + 1 or None][0]
+            at = range(len(self))[key]
+            return float(self.steps[at]) * self.scale if at < len(self.steps) else self.last[at - len(self.steps)]
         start, stop, _ = key.indices(len(self))
         n = len(self.steps)
         inner = self.steps[start:stop]

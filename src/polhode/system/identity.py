@@ -2,9 +2,11 @@
 
 from polhode.formats.expression_functions import EXPRESSION_FUNCTIONS
 from polhode.model import Model
+from polhode.model.per_model_cache import once_each
 from polhode.model.user_kinds import user_kinds
 
 
+@once_each
 def identity_text(model: Model) -> str:
     """The model as text that says everything about it; "" where user functions or kinds are in it."""
     held = [*(x for force in model.forces for x in vars(force).values())]

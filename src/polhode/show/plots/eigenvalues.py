@@ -1,6 +1,7 @@
 """Eigenvalues against a parameter: the stability diagram of a bicycle, of a top, of a governor."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,12 @@ FLAT = 1e-7
 """A part of an eigenvalue below this part of the largest counts as zero, where the errors of eigenvalues are not known:
 two that are equal are found no better."""
 
+SUDDEN, SLIGHT = 1.5, 0.05
+"""A change of eigenvalues from one sample to the next, relative to those beside it and to the largest eigenvalue, from
+which it is examined for a jump."""
+HALVINGS = 5
+"""How often an interval is halved there: of a pair that is born within it, √(1/32) of the change is left."""
+
 
 @styled
 def eigenvalues(
@@ -37,6 +44,8 @@ def eigenvalues(
 ) -> "Figure":
     """Real and imaginary parts of eigenvalues against a parameter; shaded where motions are stable, or marginal.
 
+    Curves end where the motion becomes another one, as far as `find` tells.
+
     parameter  (n,)  ascending
     found      n times: what `ph.linearize` returns, or an array of eigenvalues, 1/s
     limits     of the vertical axis, 1/s; None: all of it
@@ -44,14 +53,15 @@ def eigenvalues(
                through the samples
     """
     x, values = checked(parameter, found)
-    paths = tracked(values)
+    size, (x, paths) = float(abs(values).max()), _parted(x, tracked(values), find)
     figure, axes = new_figure(6.3, 3.9)
     for path in paths.T:
-        paired = abs(path.imag) > FLAT * abs(values).max()
+        paired = abs(path.imag) > FLAT * size
         axes.plot(x, np.where(paired, np.nan, path.real), color=INK, linewidth=1.5)
         axes.plot(x, np.where(_grown(paired), path.real, np.nan), color=REAL_PART, linewidth=1.9)
         up = paired & (path.imag > 0)
         axes.plot(x, np.where(up, path.imag, np.nan), color=OSCILLATING, linewidth=1.3, linestyle=(0, (4, 2)))
+        axes.plot(x, np.where(_alone(path), path.real, np.nan), ".", color=INK, markersize=4)
     for label, how in (
         ("Re λ, no oscillation", {"color": INK}),
         ("Re λ of a pair", {"color": REAL_PART, "linewidth": 1.9}),
@@ -125,6 +135,48 @@ def tracked(values: np.ndarray) -> np.ndarray:
         _, order = linear_sum_assignment(abs(ahead[:, None] - values[i][None, :]))
         found[i] = values[i][order]
     return found
+
+
+def _alone(path: np.ndarray) -> np.ndarray:
+    """Which samples have a gap, or the end, on both sides."""
+    drawn = np.pad(~np.isnan(path), 1)
+    return drawn[1:-1] & ~drawn[2:] & ~drawn[:-2]
+
+
+def _parted(x: np.ndarray, paths: np.ndarray, find: Callable[[float], Any] | None) -> tuple[np.ndarray, np.ndarray]:
+    """The parameter and the curves with a gap, of NaN, wherever all curves begin anew."""
+    if find is None:
+        return x, paths
+    steps = np.array([_apart(a, b) for a, b in pairwise(paths)])
+    beside = np.maximum(np.append(steps[1:], 0), np.append(0, steps[:-1]))
+    suspect = np.flatnonzero(steps > SUDDEN * beside + SLIGHT * abs(paths).max())
+    gaps = [i + 1 for i in suspect.tolist() if _jumps(find, x[i], paths[i], x[i + 1], paths[i + 1])]
+    return np.insert(x, gaps, x[gaps]), np.insert(paths, gaps, np.nan, axis=0)
+
+
+def _jumps(find: Callable[[float], Any], a: float, at_a: np.ndarray, b: float, at_b: np.ndarray) -> bool:
+    """Whether eigenvalues jump between a and b: by halving, always towards the larger change."""
+    whole = _apart(at_a, at_b)
+    for _ in range(HALVINGS):
+        middle = (a + b) / 2
+        try:
+            there = np.asarray(find(middle).eigenvalues(), dtype=complex)
+        except InputError:  # no such motion there
+            return True
+        there = _padded(there[np.argsort(-abs(there))][: len(at_a)], len(at_a))
+        if _apart(at_a, there) > _apart(there, at_b):
+            b, at_b = middle, there
+        else:
+            a, at_a = middle, there
+    return _apart(at_a, at_b) > whole / 2
+
+
+def _apart(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest distance of eigenvalues (k,) from those that continue them."""
+    from scipy.optimize import linear_sum_assignment
+
+    distance = abs(a[:, None] - b)
+    return float(np.max(distance[linear_sum_assignment(distance)], initial=0.0))
 
 
 def stability_bands(

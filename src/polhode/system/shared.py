@@ -1,0 +1,24 @@
+"""Systems that several parts of the program ask for: one for each model and policy, its kernels linked once."""
+
+from polhode.constrain.constraint_policy import ConstraintPolicy
+from polhode.model import Model
+from polhode.model.per_model_cache import once_each
+from polhode.system.identity import identity_text
+from polhode.system.system import System
+
+Key = tuple[str, float, tuple[float, float] | None]
+
+
+def shared_system(model: Model, policy: ConstraintPolicy) -> System:
+    """The System of a model on this processor; a new one where user functions are in it, which may have changed."""
+    key = policy.engine, policy.rank_tolerance, policy.baumgarte
+    known = _systems(model) if identity_text(model) else {}
+    if key not in known:
+        engine, rank_tolerance, baumgarte = key
+        known[key] = System(model, engine=engine, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
+    return known[key]
+
+
+@once_each
+def _systems(model: Model) -> dict[Key, System]:
+    return {}

@@ -20,11 +20,11 @@ from polhode.result.checks import Residual, Steps, grade
 from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
-from polhode.result.verdict import IGNORED, Check, Grade
+from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
 from polhode.simulation.by_form.form_run import FormRun
 from polhode.simulation.companion import FACTOR, WORK, Companion, counted_work
 from polhode.simulation.condition import DIRECTIONS, growth
-from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
+from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.observer import Observer, observer_of
 from polhode.simulation.run_loop import RunLoop
@@ -198,7 +198,8 @@ class Run:
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
         found = grade(
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
-            ending.status, ending.reason, self.options.accuracy, companion, unchecked, self._constraint_checks(),
+            ending.status, ending.reason, self.options.accuracy, companion, unchecked,
+            [*self._constraint_checks(), *self._switch_checks()],
             errors, (lambda: self._growth(samples, error.worst)) if samples and error else None,
         )  # fmt: skip
         return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
@@ -227,6 +228,14 @@ class Run:
             *position_checks(read(ending.singular), ending.singular_count, ending.unseen),
             *pull_notes(self._contacts.pulls),
         ]
+
+    def _switch_checks(self) -> list[Check]:
+        """A line of the grade where sensitivities leave out that the time of a switch moves."""
+        first = self.stepper.first_switch if isinstance(self.stepper, RunLoop) else None
+        if not first or not self.options.sensitivities:
+            return []
+        note = f"not estimated from t = {first[0]:.6g} on, where {first[1]} switches: {LEFT_OUT}"
+        return [Check("error of sensitivities, later", None, None, None, "", UNCHECKED, note)]
 
     @property
     def _tolerance(self) -> float | None:

@@ -130,9 +130,8 @@ class Run:
     @property
     def not_accompanied(self) -> str:
         """Why the error of the run is not estimated at all; "" where it is."""
-        status = self.stepper.ending.status
-        if status in ("failed", "interrupted"):
-            return f"the run {'failed' if status == 'failed' else 'was interrupted'}"
+        if self.stepper.ending.status == "interrupted":
+            return "the run was interrupted"
         return "verify=False" if self.options.verify is False else ""
 
     def companion(self, samples: int) -> Companion | None:

@@ -65,3 +65,9 @@ def test_of_a_machine_of_slow_and_fast_motions_the_fast_one_is_lost():
     kept = ph.simulate(model, [0.1, balance], [0.0, 0.0], 1.0, method="radau3", step=0.01)
     assert float(np.max(lost["error_estimate"])) == pytest.approx(1e-3, rel=0.1)
     assert float(np.max(kept["error_estimate"])) < 1e-5
+
+
+def test_an_oscillation_that_grows_is_missed_as_well():
+    run = ph.simulate(spring(0.0, 0.0), [1e-6], [0.0], 1000.0, ph.PD(1e8, -10.0), method="radau3", step=10.0)
+    assert run.verdict == "failed"
+    assert np.all(np.isfinite(run["error_estimate"]))

@@ -67,8 +67,8 @@ class Oscillation(NamedTuple):
     size: float
 
     def at(self, time: Any) -> Any:
-        """Its size at later times."""
-        return self.size * np.exp(self.eigenvalue.real * (time - self.begin))
+        """Its size at later times; one that would grow is as large as it was."""
+        return self.size * np.exp(min(self.eigenvalue.real, 0.0) * (time - self.begin))
 
 
 class Modes:

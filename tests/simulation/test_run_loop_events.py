@@ -275,3 +275,19 @@ def test_a_run_verified_with_events_compares_the_same_samples():
     run = ph.simulate(SLIDER, [1.0], duration=1.0, events=[FLOOR], verify=True)
     assert run.attrs["status"] == "finished"
     assert float(run["error_estimate"].max()) < 1e-6
+
+
+@pytest.mark.parametrize("samples", [1001, 1619, 41])
+def test_a_sample_at_a_jump_of_the_force_is_not_beyond_it(samples):
+    """At t = 9.9 a force begins; a step up to there must not have its last stage on the other side."""
+
+    def force(t, q, v):
+        return [ph.where(abs(q[0] - 10.0) < 0.1, 3.0, 0.0)]
+
+    mass = sum(body.mass for body in CART.bodies)
+    for tolerance in (1e-6, 1e-9, 1e-11):
+        times = np.union1d(np.linspace(0, 20, samples), 9.9)
+        run = ph.simulate(CART, [0.0], [1.0], 20.0, force, samples=times, tolerance=tolerance)
+        work = np.where(abs(run["q"][:, 0] - 10) < 0.1, run["q"][:, 0] - 9.9, np.where(run["q"][:, 0] > 10, 0.2, 0.0))
+        np.testing.assert_allclose(run["v"][:, 0] ** 2, 1 + 6 / mass * work, rtol=1e-9)
+        assert run.verdict == "good"

@@ -3,6 +3,7 @@
 Compiled code fills blocks of step states; between blocks Python reads the clock, locates events and checks for Ctrl-C.
 """
 
+import math
 import time
 import warnings
 from collections import deque
@@ -48,6 +49,10 @@ IDLE = 10
 
 NEARLY = 0.9
 """The part of a step up to a switch that is tried where the whole errs too much."""
+
+AT_SWITCH = 64
+"""Units in the last place of the time up to which a sample before a switch has the state at the switch: the last stages
+of a step that ends nearer to it may lie beyond it, where forces are others."""
 
 SHORTEST = 1e-13
 """A step up to a switch that is shorter than this part of the time is taken whatever its error."""
@@ -423,7 +428,8 @@ class RunLoop:
                 if not event.terminal and not event.reset:
                     continue
             for sample in due[(due > hit.begin) & (due < hit.t)]:
-                _, q, v, _ = within.at((sample - hit.begin) / hit.h)
+                is_there = self._is_switch(hit) and sample > hit.t - AT_SWITCH * math.ulp(hit.t)
+                q, v = (hit.q, hit.v) if is_there else within.at((sample - hit.begin) / hit.h)[1:3]
                 yield from self._given(np.array([sample]), q[None], v[None], np.array([hit.h]))
             return hit
         return None

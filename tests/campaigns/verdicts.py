@@ -1,4 +1,4 @@
-"""Random runs whose verdicts are judged by references that two methods agree on.
+"""Random runs, recorded ones and small sweeps, whose verdicts are judged by references that two methods agree on.
 
     report = campaign(seed=15, count=2000)
     assert not report.of("false good"), report
@@ -8,6 +8,7 @@ and constraint policy are drawn for a batch of runs, since compiling takes longe
 """
 
 import math
+import tempfile
 import time
 import warnings
 from collections import Counter
@@ -21,16 +22,20 @@ import numpy as np
 import opened_loops
 import polhode as ph
 from machines import ALL, ONE_AXIS, random_model, random_q
+from polhode.ensemble.measures import VERDICTS, thresholds
 from polhode.errors import InputError
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import ADAPTIVE, METHODS
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import plain
 from polhode.result.error_estimate import Difference
-from polhode.result.verdict import GOOD, UNCHECKED, Grade
+from polhode.result.verdict import FAILED, GOOD, UNCHECKED, Grade
 
 BATCH, INPUTS, COMBINATIONS = 50, 3, 8
 """Runs of a model, the inputs that it gets, and the combinations of method and policy."""
+
+RECORDED, SWEPT = 0.08, 3
+"""The share of runs that go to a folder, half of them cut off on their way and resumed; and the runs of a sweep."""
 
 SAMPLINGS = 20
 """Calls of a sampled controller in a run."""
@@ -210,7 +215,8 @@ def machine(rng: np.random.Generator, small: bool = False) -> Machine:
     types[0] = "revolute" if set(types) == {"fixed"} else types[0]
     damped = {"damping": float(rng.uniform(0.05, 1))} if rng.random() < 0.4 else {}
     model = random_model(types, seed, gravity=(0, 0, -9.81) if rng.random() < 0.8 else (0, 0, 0))
-    joints = [_with(joint, damped) for joint in model.joints]
+    limited = {"lower": -0.5, "upper": 1.0} if rng.random() < 0.2 else {}
+    joints = [_with(j, damped | (limited if j.type in ("revolute", "prismatic") else {})) for j in model.joints]
     springs = []
     if rng.random() < 0.3:
         stiffness, body = log_uniform(rng, 1, 300), model.bodies[-1].name
@@ -366,11 +372,14 @@ def combination(machine: Machine, rng: np.random.Generator) -> dict[str, Any]:
             known = list(CONSTRAINED_METHODS[policy])
             found["method"] = known[0] if model.nv > LARGE else str(rng.choice(known))
             return found
-        found["engine"] = str(rng.choice(["fundamental", "multipliers", "null-space"], p=[0.6, 0.2, 0.2]))
+        engines = ["fundamental", "multipliers", "null-space", *(["absolute"] if len(model.bodies) <= LARGE else [])]
+        found["engine"] = str(rng.choice(engines))
         if policy == "baumgarte":
             found["baumgarte"] = (rate := log_uniform(rng, 2, 60), rate)
     elif machine.name in ("free-body", "t-handle") and rng.random() < 0.3:
         return {"form": str(rng.choice(FORMS)), "step": 0.0}
+    elif len(model.bodies) <= LARGE and rng.random() < 0.1:
+        return {"engine": "absolute", "method": str(rng.choice(["rk4", "rk8", *ADAPTIVE]))}
     names = [name for name in METHODS if model.nv <= LARGE or METHODS[name].family not in SLOW]
     found["method"] = str(rng.choice([*names, *ADAPTIVE, *ADAPTIVE, *_outside(model)]))
     if rng.random() < 0.15:
@@ -447,37 +456,92 @@ def apart(model: ph.Model, a: dict, b: dict) -> np.ndarray:
     return np.concatenate([found, np.full(len(a["time"]) - n, np.inf)])
 
 
+def followed(reference: Reference, chosen: dict[str, Any], recorded: bool, rng: np.random.Generator) -> Any:
+    """The run, in memory, or recorded in a folder; half of those are cut off on their way and resumed."""
+    machine, forces = reference.machine, reference.forces
+    asked = machine.model, machine.q, machine.v, reference.duration, forces.tau
+    if not recorded:
+        return ph.simulate(*asked, events=forces.events, **chosen)
+
+    def cut(part: float, t: float, steps: int) -> None:
+        if part > 0.3:
+            raise KeyboardInterrupt
+
+    with tempfile.TemporaryDirectory() as folder:
+        if rng.random() < 0.5:
+            ph.record(folder, *asked, events=forces.events, progress=cut, **chosen).close()
+            return ph.record(folder, *asked, events=forces.events, resume=True, **chosen).load()
+        return ph.record(folder, *asked, events=forces.events, **chosen).load()
+
+
+def couple(machine: Machine, rng: np.random.Generator) -> Input:
+    """What forms of one body take as an input: a constant couple, or nothing."""
+    tau = np.zeros(machine.model.nv)
+    tau[-3:] = rng.normal(size=min(machine.model.nv, 3))
+    centred = all(not np.any(plain(body.center)) for body in machine.model.bodies)
+    return Input("couple", tau) if centred and rng.random() < 0.5 else Input("none")
+
+
+def sweep(machine: Machine, duration: float, rng: np.random.Generator, first: int) -> Iterator[Case]:
+    """Judged runs of a small sweep over one velocity of the start, each with a companion."""
+    model = machine.model
+    name = next(joint.name for joint in model.joints if joint.nv == 1)
+    tau = None if rng.random() < 0.5 else rng.normal(size=model.nv) * 0.1 * machine.mass
+    method = str(rng.choice(["rk4", "heun", "gauss2", *ADAPTIVE, *ADAPTIVE]))
+    chosen: dict[str, Any] = {"method": method}
+    if method in ADAPTIVE:
+        chosen |= {"tolerance": log_uniform(rng, 1e-10, 1e-2), "times": 11}
+    else:
+        chosen |= {"step": duration / (10 * round(log_uniform(rng, 1, 100))), "times": 11}
+    found = ph.sweep(
+        model, {f"start.v.{name}": ph.Uniform(-1.0, 1.0)}, runs=SWEPT, seed=int(rng.integers(2**31)),
+        duration=duration, tau=tau, q=machine.q, v=machine.v, accompanied=1.0, **chosen,
+    )  # fmt: skip
+    good = thresholds(found["v"].values, found["steps"].values, chosen.get("tolerance"), None)
+    for k in range(SWEPT):
+        run = found.isel(run=k)
+        case = Case(first + k, machine.name, "sweep", duration, chosen)
+        case.verdict = next(name for name, code in VERDICTS.items() if code == int(run["verdict"]))
+        case.threshold, case.estimate = float(good[k]), float(run["error_estimate"])
+        reference = Reference(replace(machine, v=run["v"].values[0]), Input("constant", tau), duration)
+        yield compared(case, run, reference)
+
+
 def judge(case: Case, run: Any, reference: Reference) -> Case:
     """The case with its outcome."""
     grade = Grade.of(run.attrs)
     assert grade is not None
-    times = run["time"].values
     line = next(check for check in grade.checks if check.name == "error of the motion")
     case.verdict, case.threshold = grade.verdict, line.threshold or math.nan
     case.estimate = float(line.value) if line.value is not None else math.nan
     case.cause = "; ".join(f"{c.name} {c.value} ({c.verdict})" for c in grade.checks if c.verdict not in (GOOD, "note"))
     if run.attrs["status"] == "failed":
         case.true = math.inf
-        case.outcome = "told" if grade.verdict == "failed" else "false good"
+        case.outcome = "told" if grade.verdict == FAILED else "false good"
         return case
-    a, b = reference.at(times[:-1] if run.attrs["status"] == "stopped" else times)
+    return compared(case, run, reference, run.attrs["status"] == "stopped", grade.good_until)
+
+
+def compared(case: Case, run: Any, reference: Reference, stopped: bool = False, until: float = 0.0) -> Case:
+    """The outcome of a case whose verdict is known, by its references; until: to when it calls itself good, s."""
+    times = run["time"].values
+    a, b = reference.at(times[:-1] if stopped else times)
     ours = {name: run[name].values for name in ("time", "q", "v")}
     true, known = apart(reference.machine.model, ours, a), apart(reference.machine.model, a, b)
     case.true, case.known = float(np.max(true)), float(np.max(known))
+    before = true[times < until - 1e-12]
     if not case.known <= case.threshold / 10:
         case.outcome = "not judged"
-        return case
-    before = true[times < grade.good_until - 1e-12]
-    if grade.verdict == GOOD and case.true > AMISS * case.threshold:
+    elif case.verdict == GOOD and case.true > AMISS * case.threshold:
         case.outcome = "false good"
     elif len(before) and np.max(before) > AMISS * case.threshold:
         case.outcome = "late"
-    elif grade.verdict == UNCHECKED:
+    elif case.verdict == UNCHECKED:
         case.outcome = "unchecked"
-    elif grade.verdict != GOOD and case.true < case.threshold / AMISS:
+    elif case.verdict != GOOD and case.true < case.threshold / AMISS:
         case.outcome = "false alarm"
     else:
-        case.outcome = "good" if grade.verdict == GOOD else "told"
+        case.outcome = "good" if case.verdict == GOOD else "told"
     return case
 
 
@@ -489,24 +553,24 @@ def batch(rng: np.random.Generator, first: int, count: int, small: bool = False)
         durations = [duration / 2 for duration in durations]
     inputs_ = [inputs(one, duration, rng, quick=small or k == 0) for k, duration in enumerate(durations)]
     references = [Reference(one, x, duration) for x, duration in zip(inputs_, durations, strict=True)]
+    by_form = Reference(one, couple(one, rng), durations[0])
     combinations = [combination(one, rng) for _ in range(2 if small else COMBINATIONS)]
-    for k in range(count):
+    fits = not one.model.constraints and one.model.nv <= LARGE and any(joint.nv == 1 for joint in one.model.joints)
+    swept = SWEPT if fits and rng.random() < 0.5 else 0
+    if swept:
+        yield from sweep(one, durations[0], rng, first + count - swept)
+    for k in range(count - swept):
         given = combinations[rng.integers(len(combinations))]
         method = METHODS.get(given.get("method", "rk4"))
         slow = bool(one.model.constraints) and method and method.family in SLOW
         reference = references[0 if rng.random() < (0.85 if slow else 0.4) else rng.integers(INPUTS)]
+        reference = by_form if "form" in given else reference
         chosen = options(given, reference, rng)
-        case = Case(first + k, one.name, reference.forces.kind, reference.duration, chosen)
+        recorded = "form" not in given and given.get("method") not in SUNDIALS and rng.random() < RECORDED
+        kind = f"{reference.forces.kind}{', recorded' if recorded else ''}"
+        case = Case(first + k, one.name, kind, reference.duration, chosen)
         try:
-            run = ph.simulate(
-                one.model,
-                one.q,
-                one.v,
-                reference.duration,
-                reference.forces.tau,
-                events=reference.forces.events,
-                **chosen,
-            )
+            run = followed(reference, chosen, recorded, rng)
         except InputError as error:
             case.outcome, case.cause = "refused", str(error).splitlines()[0]
             yield case

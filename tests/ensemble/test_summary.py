@@ -75,6 +75,21 @@ def test_the_page_counts_verdicts(runs):
     assert "How good the runs are" not in study_page(found.assign_attrs(verdicts="{}"))
 
 
+def test_summary_and_page_say_which_runs_were_accompanied(runs):
+    found = summary(runs)
+    told, text = json.loads(found.attrs["accompanied"]), study_page(found)
+    here = np.flatnonzero(runs["accompanied"].values == 1)
+    assert np.array_equal(here, np.flatnonzero(~np.isnan(runs["error_estimate"].values)))
+    assert told["yes"]["runs"] == len(here)
+    assert told["yes"]["first"] == here[:20].tolist()
+    assert told["no"]["runs"] == runs.sizes["run"] - len(here)
+    assert "accompanied by a run of other steps" in text
+    assert f"run {', '.join(map(str, here[:12]))}" in text
+    older = summary(runs.drop_vars("accompanied"))
+    assert older.attrs["accompanied"] == "{}"
+    assert "How good the runs are" in study_page(older)
+
+
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import polhode as ph
+from polhode.ensemble.companions import ACCOMPANIED, enters_rows
 from polhode.ensemble.study_runner import STATUS
 from polhode.ensemble.summary import summary
 from polhode.formats.overrides import overridden
@@ -142,6 +143,71 @@ def test_at_the_floor_of_rounding_another_method_is_the_companion():
     one = ph.simulate(PENDULUM, [1.0], duration=2.0, tolerance=1e-13, samples=11)
     assert (found["verdict"] == 1).all()
     assert found["error_estimate"][1] == one["error_estimate"].max()
+
+
+CONDITIONAL = {
+    "of the state": ({"start.q.hinge": ph.Grid([0.5, 1.0])}, lambda t, q, v: [ph.where(q[0] > 0.3, 0.1, 0.0)]),
+    "of drawn numbers": ({"late": ph.Grid([0.1, 0.2])}, lambda t, q, v, own: [ph.where(t > own["late"], 0.1, 0.0)]),
+    "of time": ({"start.q.hinge": ph.Grid([0.5, 1.0])}, lambda t, q, v: [ph.where(t > 0.1234, 0.1, 0.0)]),
+}
+
+
+@pytest.mark.parametrize("kind", CONDITIONAL)
+def test_runs_whose_conditions_do_not_end_their_steps_are_not_called_good(kind):
+    samples, law = CONDITIONAL[kind]
+    found = ph.sweep(PENDULUM, samples, tau=law, duration=0.3, method="bs32", accuracy=1e-4, accompanied=1)
+    good = kind == "of time"
+    assert (found["error_estimate"] < 1e-4).all()
+    assert found["verdict"].values.tolist() == ([1, 1] if good else [0, 0])
+    assert found["accompanied"].values.tolist() == [ACCOMPANIED["yes" if good else "conditions"]] * 2
+    told = json.loads(summary(found).attrs["accompanied"])
+    assert good or "do not end the steps of a sweep" in told["conditions"]["told"]
+
+
+def four_bars(values, **options):
+    """Four bars that lie flat twice within 2 s, where they may fold; values: of the mass of one."""
+    model = ph.load("n-four-bar-1")
+    drawn = {f"bodies.{model.bodies[0].name}.mass": ph.Grid(values)}
+    return ph.sweep(model, drawn, duration=2.0, **options)
+
+
+@pytest.mark.parametrize("policy", ["baumgarte", "none"])
+def test_runs_that_leave_their_branch_in_a_singular_position_are_not_good(policy):
+    """Without projection they fold, by radians, and so may their companions, which then agree."""
+    found = four_bars(np.linspace(0.9, 1.1, 8).tolist(), constraints=policy, accompanied=1)
+    folded = np.max(abs(found["q"].values[:, :, 0] - found["q"].values[:, :, 1]), axis=1) > 1
+    assert folded.sum() > 2
+    assert set(found["accompanied"].values[folded]) <= {ACCOMPANIED["unwatched"], ACCOMPANIED["singular"]}
+    assert (found["verdict"].values[folded] != 1).all()
+
+
+def test_accompanied_runs_under_constraints_are_watched_at_their_samples():
+    found = four_bars([1.0, 1.1], step=1e-3, method="rk4")
+    assert found["accompanied"].values.tolist() == [ACCOMPANIED["yes"], ACCOMPANIED["no"]]
+    assert found["verdict"].values.tolist() == [1, 0]
+    far = ph.sweep(
+        ph.load("four-bar"), {"bodies.crank.mass": ph.Grid([0.4])}, duration=1.0, step=0.01, method="rk4", times=11
+    )
+    assert far["accompanied"].values.tolist() == [ACCOMPANIED["unwatched"]]
+    assert far["verdict"].values.tolist() != [1]
+    drawn = {"constraints.loop0.position_a.0": ph.Grid([1.0])}
+    other = ph.sweep(ph.load("n-four-bar-1"), drawn, duration=0.1, step=1e-3, method="rk4")
+    assert other["accompanied"].values.tolist() == [ACCOMPANIED["unwatched"]]
+    assert other["verdict"].values.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("path", "enters"),
+    [
+        ("bodies.a.mass", False), ("gravity.2", False), ("forces.f.stiffness", False), ("joints.j.damping.1", False),
+        ("joints.damping.damping", False), ("joints.damping.position.0", True), ("joints.j.position.1", True),
+        ("constraints.c.length", True),
+    ],
+)  # fmt: skip
+def test_numbers_that_enter_the_rows_of_constraints_are_known(path, enters):
+    body, other = (ph.Body(name, 1.0, (1, 1, 1)) for name in "ab")
+    joints = [ph.Joint("j", "revolute", "world", "a"), ph.Joint("damping", "revolute", "a", "b")]
+    assert enters_rows(ph.Model("m", bodies=[body, other], joints=joints), path) == enters
 
 
 @dataclass(frozen=True)

@@ -53,3 +53,15 @@ def test_nothing_is_told_where_nothing_is_known(broken):
 def test_a_start_that_was_moved_is_told():
     found = constrained(run([0.5, 0.4], [1], 1).assign_attrs(start_moved='{"loop.0": 0.25}'))
     assert "the start was moved, since it missed: loop.0 (0.25)" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "told"),
+    [
+        ({"singular_positions": "[{}, {}]"}, "0.4 at the samples; 2 singular positions between them"),
+        ({"status": "failed"}, "0.4 at the samples"),
+    ],
+)
+def test_samples_that_keep_away_are_not_taken_for_the_run(attributes, told):
+    found = constrained(run([0.5, 0.4, 0.6], [1, 1], 2).assign_attrs(attributes))
+    assert str(found).endswith(told)

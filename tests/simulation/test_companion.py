@@ -198,3 +198,37 @@ def test_a_machine_by_a_form_is_accompanied():
     run = ph.simulate(arm, form="sherif-29", step=1e-3, norm="none", duration=0.2, v=[0.1, 0, 0, 1])
     assert worst(run) < 1e-9
     assert run.verdict == "good"
+
+
+@pytest.mark.parametrize(("method", "periods"), [("rk4", 12), ("heun", 6)])
+def test_a_periodic_force_that_begins_later_is_seen(method, periods):
+    """Its zeros are at the ends and the middles of all equal steps, of the companion too but for the golden section."""
+
+    def force(t, q, v):
+        return [ph.where(t < 2.0, 0.0, ph.sin(2 * np.pi * periods / 0.1 * t) ** 2)]
+
+    run = ph.simulate(CART, None, None, 10.0, force, method=method, step=0.1)
+    assert run.verdict == "failed"
+    assert 2.0 < run.attrs["good_until"] < 3.0
+
+
+def test_a_force_on_a_short_part_of_the_way_is_seen():
+    """Long steps at constant speed leap over it; those of the companion are bounded."""
+
+    def force(t, q, v):
+        return [5 * ph.exp(-(((q[0] - 10.0) / 0.1) ** 2))]
+
+    run = ph.simulate(CART, [0.0], [1.0], 20.0, force, samples=2)
+    assert run.verdict == "failed"
+
+
+def test_a_run_that_failed_is_good_until_some_time():
+    """It ends where its force is no number; up to there it was as good as any."""
+
+    def force(t, q, v):
+        return [ph.sqrt(1.0 - t)]
+
+    run = ph.simulate(CART, [0.0], [1.0], 2.0, force, step=0.05, method="rk4", accuracy=1e-3)
+    assert run.status == "failed"
+    assert run.verdict == "failed"
+    assert 0.5 < run.attrs["good_until"] <= 1.0

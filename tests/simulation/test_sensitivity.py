@@ -546,3 +546,29 @@ def test_a_motion_that_fails_has_no_gradient_but_sensitivities_up_to_there():
     t, good = run.time.values, run.time.values < 0.4
     # v = 1/√(v₀⁻² − 2t), so ∂v/∂v₀ = v³/v₀³
     assert_close(run.sensitivity_v.values[good, 0, 0], (1 - 2 * t[good]) ** -1.5, 1e5)
+
+
+RAIL = ph.Model(
+    "cart",
+    (0, 0, 0),
+    [ph.Body("cart", 1.0, (1, 1, 1))],
+    [ph.Joint("rail", "prismatic", "world", "cart", axis=(1, 0, 0))],
+)
+
+
+def brake(t, q, v):
+    """A force that begins at x = 1."""
+    return [ph.where(q[0] < 1, 0.0, -3.0)]
+
+
+@pytest.mark.parametrize(("duration", "verdict"), [(0.4, "good"), (1.5, "unchecked")])
+def test_sensitivities_beyond_a_switch_are_not_called_good(duration, verdict):
+    """They leave out that the brake begins earlier: by the speed at the start they are 1.5 in place of 0.75."""
+    run = ph.simulate(RAIL, [0.0], [2.0], duration=duration, tau=brake, sensitivities=["start.v.rail"])
+    assert run.attrs["verdict"] == verdict
+    assert ("from t = 0.5 on, where tau 'brake' switches" in run.attrs["grade"]) == (verdict == "unchecked")
+
+
+def test_a_gradient_warns_of_conditions_of_the_state():
+    with pytest.warns(ph.PolhodeWarning, match=r"conditions of the state in tau 'brake'; where one switches"):
+        ph.gradient(RAIL, lambda q, v: q[0], ["start.v.rail"], q=[0.0], v=[2.0], duration=0.4, tau=brake)

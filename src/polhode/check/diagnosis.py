@@ -81,8 +81,8 @@ class Diagnosis:
             freedoms += f" ({self.configurations} of positions)"
         lines = [f"{self.model}: {len(self.rows)} rows, rank {self.rank}, {self.velocities} velocities: {freedoms}"]
         if self.nearby > self.rank:
-            lost = f"rank {self.rank} here, {self.nearby} in the neighbourhood; here {', '.join(self.lost)} lose rank"
-            lines.append(f"  a singular position: {lost}; several branches may go on from it")
+            lost = f"rank {self.rank} here, {self.nearby} in the neighbourhood; lost here: {', '.join(self.lost)}"
+            lines.append(f"  a singular position: {lost}; the motion may go on along several branches")
         told = {
             "hold by themselves": ", ".join(self.idle),
             "redundant, their forces not determined one by one": ", ".join(self.redundant),
@@ -91,8 +91,8 @@ class Diagnosis:
             "violated": _told(self.violated),
         }
         lines += [f"  {what}: {names}" for what, names in told.items() if names]
-        end = f"  smallest singular value {self.weakest:.3g}; rank at tolerance {self.tolerance:.3g}, relative to rows"
-        return "\n".join([*lines, end])
+        dependent = f"rows count as dependent below {self.tolerance:.3g} of their size"
+        return "\n".join([*lines, f"  smallest singular value {self.weakest:.3g}; {dependent}"])
 
 
 def _told(values: dict[str, float]) -> str:

@@ -206,6 +206,9 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
         counts = ", ".join(f"{count:,} {name}" for name, count in facts["verdicts"].items())
         worst = f", the largest {found['error_estimate_high'].item():.2g}" if facts["accompanied"] else ""
         click.echo(f"  {'verdicts':14} {counts}; errors of {facts['accompanied']:,} runs were estimated{worst}")
+        for name, one in json.loads(attrs["accompanied"]).items():
+            if name not in ("no", "yes"):
+                click.echo(f"    {one['runs']:,} × {one['told']}")
         for why, count in Counter(json.loads(attrs["reasons"]).values()).most_common(REASONS):
             click.echo(f"    {count:,} × {why}")
         for name, (mean, error) in measures.items():

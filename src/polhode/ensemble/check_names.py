@@ -12,7 +12,7 @@ from polhode.ensemble.study import Study
 from polhode.errors import InputError, check_name, escaped, message
 
 ARRAYS = ("sample", "q", "v", "q_end", "v_end", "status", "verdict", "end_time", "steps", "event", "energy_drift",
-          "error_estimate")  # fmt: skip
+          "error_estimate", "accompanied")  # fmt: skip
 AXES = ("run", "time", "parameter", "coordinate", "dof", "coordinate_end", "dof_end", "quantile", "so_far")
 ENERGIES = ("kinetic_energy", "potential_energy")
 """Names that a study has itself."""

@@ -1,22 +1,51 @@
 """Companions of some runs of a study: the estimated error of a share of them, drawn by the seed.
 
 Which runs are accompanied depends on the seed and on a run's number alone, whoever computes it, in whatever order.
+Lanes step on where a run by itself would restart or look closer; what an estimate cannot see there is told, and lowers
+the verdict.
 """
 
 from typing import Any
 
 import numpy as np
 
+from polhode.check.singular_positions import PathWatch
 from polhode.ensemble.design import Design
+from polhode.ensemble.measures import GOOD, LOOSE, UNCHECKED
 from polhode.errors import InputError, message
 from polhode.model import Model
 from polhode.result.error_estimate import Difference
 from polhode.scalar import is_real, shown
 from polhode.simulation.batch.batch_records import BatchSamples
+from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.companion import FACTOR
+from polhode.simulation.watched_path import FAR, STILL
 
 SHARE = 0.01
 """The share of runs that are accompanied, unless a study says otherwise."""
+
+NO, YES, CONDITIONS, UNWATCHED, SINGULAR = 0, 1, 2, 3, 4
+ACCOMPANIED = {"no": NO, "yes": YES, "conditions": CONDITIONS, "unwatched": UNWATCHED, "singular": SINGULAR}
+"""Whether a run was accompanied, and what the estimated error then leaves open."""
+
+TOLD = {
+    "no": "not accompanied: unchecked, unless the energy says that the run is worse",
+    "yes": "accompanied by a run of other steps",
+    "conditions": "accompanied, but conditions of the state, or of numbers that are drawn, do not end the steps of a "
+    "sweep: not called good (ph.simulate ends steps there)",
+    "unwatched": "accompanied, but samples lie too far apart to see singular positions of the constraints (take more "
+    "times), or numbers of the constraints are drawn: not called good",
+    "singular": "accompanied, and passed a singular position of the constraints, beyond which the motion is not "
+    "certain: loose at best",
+}
+"""ACCOMPANIED in words."""
+
+THROWN = 0.2
+"""The part of a velocity by which its change between two samples may differ from those beside it, at most: along
+smooth motions of FAR between samples it is about FAR³, and where one is thrown onto another branch about 1."""
+
+LEAVES_ROWS = ("damping", "stiffness", "rest", "armature")
+"""Numbers of joints that do not enter the rows of constraints; nor do those of bodies, forces and gravity."""
 
 COMPANION = 0x636F6D70
 """What makes the numbers by which runs are chosen independent of those that a study draws."""
@@ -47,3 +76,55 @@ def errors(model: Model, runs: BatchSamples, companions: BatchSamples) -> np.nda
         same = runs.status[k] == companions.status[k]
         found[k] = FACTOR * max(np.max(Difference(model)(one, other), initial=0.0), late) if same else np.inf
     return found
+
+
+def lowered(verdict: np.ndarray, how: np.ndarray) -> np.ndarray:
+    """Verdicts (n,), lowered where an estimated error leaves something open; how (n,): as in ACCOMPANIED."""
+    is_open, good = np.isin(how, (CONDITIONS, UNWATCHED)), verdict == GOOD
+    return np.where(good & is_open, UNCHECKED, np.where(good & (how == SINGULAR), LOOSE, verdict)).astype(verdict.dtype)
+
+
+class SampleWatch:
+    """Looks at the samples of accompanied runs, for singular positions of constraints."""
+
+    def __init__(self, batch: BatchRun) -> None:
+        self.batch = batch
+        self.knows_rows = not any(enters_rows(batch.model, path) for path in batch.along.places)
+        """Whether the rows of the constraints are those of the model in every run."""
+
+    def found(self, time: np.ndarray, runs: BatchSamples) -> np.ndarray:
+        """YES, UNWATCHED or SINGULAR for each of n runs."""
+        if not self.batch.compiled.constrained or not self.batch.nv:
+            return np.full(len(runs.q), YES)
+        if not self.knows_rows:
+            return np.full(len(runs.q), UNWATCHED)
+        return np.array([self._one(time, q, v) for q, v in zip(runs.q, runs.v, strict=True)], dtype=int)
+
+    def _one(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> int:
+        there = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
+        t, q, v = time[there], q[there], v[there]
+        path = PathWatch(self.batch.compiled.driven.system)
+        path.see(t, q, v, last=True)
+        if path.degenerate or any(position.kind != "straight" for position in path.found):
+            return SINGULAR
+        pace = path.pace(v)
+        turned = np.maximum(pace[1:], pace[:-1]) * np.diff(t)
+        is_far = (turned > FAR) | ((turned > STILL) & _bends(v))
+        return UNWATCHED if path.unseen or np.any(is_far) else YES
+
+
+def _bends(v: np.ndarray) -> np.ndarray:
+    """Between which samples a velocity (T, nv) changes otherwise than beside them, as where the motion is thrown."""
+    change, size = np.diff(v, axis=0), np.linalg.norm(v, axis=1)
+    beside = np.concatenate([change[1:2], change, change[-2:-1]])
+    usual = (beside[2:] + beside[:-2]) / 2 if len(change) > 1 else 0.0
+    return np.linalg.norm(change - usual, axis=1) > THROWN * np.maximum(size[1:], size[:-1])
+
+
+def enters_rows(model: Model, path: str) -> bool:
+    """Whether a number of a model may enter the rows of its constraints; path: as "joints.hinge.position.0"."""
+    for joint in model.joints:
+        own = f"joints.{joint.name}."
+        if path.startswith(own) and path[len(own) :].split(".", maxsplit=1)[0] in LEAVES_ROWS:
+            return False
+    return not path.startswith(("bodies.", "forces.", "gravity"))

@@ -14,7 +14,7 @@ import numpy as np
 
 from polhode.check.given_start import start_of
 from polhode.ensemble.check_names import check_study_names
-from polhode.ensemble.companions import accompanied, errors
+from polhode.ensemble.companions import ACCOMPANIED, CONDITIONS, NO, YES, SampleWatch, accompanied, errors, lowered
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, thresholds, verdicts
 from polhode.ensemble.parameter_values import ParameterValues
 from polhode.ensemble.parameters import START, StudyParameters, impossible
@@ -221,6 +221,7 @@ class StudyRunner:
         found["steps"] = _array(unit="1", note="steps taken")
         note = "estimated error of each run, in parts of 1 + the largest value so far; NaN: not accompanied"
         found["error_estimate"] = _array(unit="1", note=note)
+        found["accompanied"] = _codes("whether each run was accompanied, and what that leaves open", ACCOMPANIED)
         if self._stops:
             note = "which of the stops ended the run; -1: none"
             found["event"] = StudyArray((), (), "i1", {"long_name": note, "stops": self._stops})
@@ -270,20 +271,21 @@ class StudyRunner:
         given, batch = self._given(numbers), batch or self.batch
         block = batch.run(*given, self.timing, threads)
         found = self._arrays(block, values)
-        error, drift = np.full(len(values), np.nan), found.get("energy_drift")
+        error, how, drift = np.full(len(values), np.nan), np.full(len(values), NO, "i1"), found.get("energy_drift")
         chosen = np.setdiff1d(accompanied(self.study.seed, self.study.accompanied, first, last), bad)
         if len(chosen):
             other, timing = self._companion
             second = batch.beside(other).run(*(x[chosen] for x in given), timing, threads)
-            error[chosen] = errors(self.model, BatchSamples(*(x[chosen] for x in block)), second)
+            runs = BatchSamples(*(x[chosen] for x in block))
+            error[chosen], how[chosen] = errors(self.model, runs, second), self._left_open(runs)
             if drift is not None:
                 shrinks = self._energy_drift(second) <= SHRUNK * drift[chosen]
                 drift = drift.copy()
                 drift[chosen[shrinks]] = 0.0  # it comes from the steps, whose error is judged by itself
         options = self.scenario.options
         good = thresholds(block.v, block.accepted, None if options.fixed else options.tolerance, options.accuracy)
-        found["error_estimate"] = error
-        found["verdict"] = verdicts(found["status"] <= STATUS["stopped"], good, error, drift)
+        found["error_estimate"], found["accompanied"] = error, how
+        found["verdict"] = lowered(verdicts(found["status"] <= STATUS["stopped"], good, error, drift), how)
         found["status"][bad], found["verdict"][bad] = STATUS["refused"], VERDICTS["failed"]
         found["status"][sorted(skipped)] = STATUS["quarantined"]
         for name, array in self.arrays.items():
@@ -291,6 +293,16 @@ class StudyRunner:
                 found[name] = found[name].copy()
                 found[name][bad] = np.nan
         return RunBlock(first, last, found, {first + k: why for k, why in {**refused, **skipped}.items()})
+
+    def _left_open(self, runs: BatchSamples) -> np.ndarray:
+        """What the estimated errors of accompanied runs leave open, as in ACCOMPANIED."""
+        found = self._watch.found(self.timing.times, runs)
+        has_conditions = bool(self.batch.switching(self.timing.whole).surfaces)
+        return np.where((found == YES) & has_conditions, CONDITIONS, found)
+
+    @cached_property
+    def _watch(self) -> SampleWatch:
+        return SampleWatch(self.batch)
 
     @cached_property
     def _harmless(self) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from polhode.ensemble.companions import ACCOMPANIED, TOLD
 from polhode.ensemble.measures import VERDICTS
 from polhode.ensemble.on_disk.store import open_study
 from polhode.ensemble.study_runner import STATUS
@@ -32,6 +33,9 @@ PASSES = 16
 
 SURE = 1.959963984540054
 """Standard deviations to each side that hold 95 % of a normal distribution."""
+
+LISTED = 20
+"""Runs, of each kind, whose numbers are listed."""
 
 PLAIN = ("end_time", "energy_drift", "error_estimate")
 """Numbers of every run that are summed up beside its measures."""
@@ -78,7 +82,7 @@ def summary(study: "xr.Dataset | str | Path", quantiles: tuple[float, ...] = QUA
     measures           X_mean, X_deviation, X_error (of the mean, one standard deviation), X_low, X_high, X_quantile
     convergence        X_so_far, X_so_far_error: the mean and its error after 2, 4, 8, … runs
     attrs              failure_fraction with its bounds (Wilson, 95 %), counts by status and by verdict, the number of
-                       runs whose error was estimated (runs_accompanied), reasons
+                       runs whose error was estimated (runs_accompanied), which those are (accompanied), reasons
     """
     import xarray as xr
 
@@ -139,15 +143,30 @@ def _failures(data: "xr.Dataset") -> dict[str, Any]:
 
 
 def _verdicts(data: "xr.Dataset") -> dict[str, Any]:
-    """How good the runs are, and of how many the error was estimated; nothing for a study of an older version."""
+    """How good the runs are, and of which the error was estimated; nothing for a study of an older version."""
     if "error_estimate" not in data:
-        return {"verdicts": "{}", "runs_accompanied": 0}
+        return {"verdicts": "{}", "runs_accompanied": 0, "accompanied": "{}"}
     counts, known = np.zeros(len(VERDICTS), dtype=int), 0
     for verdict, error in zip(_parts(data["verdict"]), _parts(data["error_estimate"]), strict=True):
         counts += np.bincount(verdict.astype(int), minlength=len(counts))
         known += int(np.sum(~np.isnan(error)))
     by = {name: int(counts[code]) for name, code in VERDICTS.items() if counts[code]}
-    return {"verdicts": json.dumps(by), "runs_accompanied": known}
+    return {"verdicts": json.dumps(by), "runs_accompanied": known, "accompanied": json.dumps(_accompanied(data))}
+
+
+def _accompanied(data: "xr.Dataset") -> dict[str, Any]:
+    """Whether runs were accompanied, by the keys of ACCOMPANIED: how many, the numbers of the first, a sentence."""
+    found: dict[str, Any] = {}
+    begin = 0
+    for part in _parts(data["accompanied"]) if "accompanied" in data else ():
+        for name, code in ACCOMPANIED.items():
+            runs = np.flatnonzero(part == code)
+            if len(runs):
+                one = found.setdefault(name, {"runs": 0, "first": [], "told": TOLD[name]})
+                one["runs"] += len(runs)
+                one["first"] = [*one["first"], *(begin + runs[:LISTED]).tolist()][:LISTED]
+        begin += len(part)
+    return {name: found[name] for name in ACCOMPANIED if name in found}
 
 
 def _points(runs: int) -> list[int]:

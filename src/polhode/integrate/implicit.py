@@ -1,6 +1,7 @@
 """Implicit rules, each solved by Newton's method with exact derivatives."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import nan
 
 from polhode.integrate import tableaus
@@ -64,7 +65,9 @@ def collocation(tableau: Collocation) -> Rule:
 def implicit(tableau: Collocation) -> Method:
     """The method of an implicit tableau, in raw coordinates: Gauss keeps the length of quaternions there."""
     step = in_coordinates(collocation(tableau), raw)
-    return Method(tableau.name, "implicit", tableau.order, step, hermite(step, tableau.order), tableau.source)
+    ends = tableau.c[-1] == 1.0  # stiffly accurate: R(∞) = 0
+    dense = hermite(step, tableau.order)
+    return Method(tableau.name, "implicit", tableau.order, step, dense, tableau.source, damps=ends)
 
 
 def implicit_midpoint(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
@@ -119,7 +122,8 @@ def generalized_alpha(radius: float = 0.8) -> Method:
         return Step(*end(a1), memory=a1)
 
     source = "Chung, Hulbert (1993); Brüls, Cardona (2010)"
-    return method_on_group("generalized-alpha", "implicit", 2, step, source, start)
+    found = method_on_group("generalized-alpha", "implicit", 2, step, source, start)
+    return replace(found, damps=radius < 1)
 
 
 IMPLICIT = (

@@ -151,6 +151,8 @@ class Method:
     """Whether quaternions are turned, never added, so that the method itself keeps their length."""
     meets_constraints: bool = False
     """Whether multipliers of constraints are unknowns of its step; else it sees them through v̇ alone."""
+    damps: bool = False
+    """Whether it damps oscillations that are faster than its steps, though they last."""
 
     @property
     def adaptive(self) -> bool:

@@ -129,7 +129,7 @@ def grade(
     further    checks that were made elsewhere
     errors     estimated errors of what else the run gives, by name
     growth     measures how much small differences grow along the run: a condition that is asked for where the error
-               is above the threshold of the other, and below GOOD_CAP
+               is above the threshold of the other, and could be loose
     """
     kept = conserved or Conserved()
     ranges, samples = _ranges(run, kept)
@@ -137,7 +137,13 @@ def grade(
     if condition is None:
         condition = condition_of(ranges["v"].size) if "v" in ranges else 1.0
     bound = _Bound(tolerance, max(accepted, 1), condition if condition >= 1 else 1.0, accuracy)
-    if growth and error and error.whole and bound.is_by_condition and bound.good < error.worst <= GOOD_CAP:
+    if (
+        growth
+        and error
+        and error.whole
+        and bound.is_by_condition
+        and bound.good < error.worst <= LOOSE_FACTOR * GOOD_CAP
+    ):
         bound = replace(bound, condition=max(bound.condition, growth()), is_measured=True)
     drifts = _drift_checks(ranges, kept, bound)
     if companion and error and error.whole and any(check.verdict in (LOOSE, FAILED) for check in drifts):
@@ -345,7 +351,7 @@ def _end_checks(ranges: Mapping[str, Range], status: str, reason: str) -> list[C
 def _step_notes(steps: Steps | None) -> list[Check]:
     if steps is None:
         return []
-    note = f"{steps.rejected} more rejected"
+    note = f"{steps.rejected} more rejected" if steps.rejected else "none rejected"
     if math.isfinite(steps.median):
         note += f"; sizes {steps.smallest:.3g} to {steps.largest:.3g} s, median {steps.median:.3g} s"
     return [Check("steps", float(steps.accepted), None, None, "1", NOTE, note)]

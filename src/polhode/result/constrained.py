@@ -44,6 +44,10 @@ class Constrained:
     """The smallest singular value over the run."""
     moved: dict[str, float] = field(default_factory=dict)
     """Residuals of the given start, where it was moved to meet the constraints."""
+    singular_positions: int = 0
+    """Singular positions that the run passed, between samples too."""
+    ended: bool = True
+    """Whether the run came to its end."""
 
     def facts(self) -> dict[str, Any]:
         """The summary as plain data, for JSON."""
@@ -64,8 +68,15 @@ class Constrained:
         if len(self.passages) > SHOWN:
             lines.append(f"  … {len(self.passages) - SHOWN} more")
         if not self.passages:
-            lines.append(f"  smallest singular value {self.weakest:.2g}: no singular configuration was approached")
+            lines.append(f"  smallest singular value {self.weakest:.2g}{self._approached}")
         return "\n".join(lines)
+
+    @property
+    def _approached(self) -> str:
+        """What follows from samples none of which is near a singular configuration."""
+        if n := self.singular_positions:
+            return f" at the samples; {n} singular position{'s' * (n > 1)} between them"
+        return ": no singular configuration was approached" if self.ended else " at the samples"
 
 
 def _span(ends: tuple[int, int]) -> str:
@@ -92,6 +103,8 @@ def constrained(run: "Dataset") -> Constrained | None:
         passages=tuple(passages(time[good], weakest[good])),
         weakest=float(weakest[good].min()),
         moved=json.loads(run.attrs.get("start_moved") or "{}"),
+        singular_positions=len(json.loads(run.attrs.get("singular_positions") or "[]")),
+        ended=run.attrs.get("status", "finished") != "failed",
     )
 
 

@@ -15,6 +15,7 @@ from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.result.error_estimate import Difference, ErrorEstimate
 from polhode.simulation.companion_steps import FLOOR, LOOKS, companion_tolerance
+from polhode.simulation.extinguished import Extinguished
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Samples
@@ -88,6 +89,7 @@ def counted_work(scenario: Scenario, other: Scenario, first: Stepper) -> float:
         order = METHODS[scenario.method].order if scenario.method in METHODS else 5
         tightened = options.tolerance / other.options.tolerance
         steps = (ending.accepted + ending.rejected) * tightened ** (1 / order)
+        steps = max(steps, scenario.duration / other.longest)
     slow = IN_PYTHON if isinstance(first, RunLoop) and first.compiled.in_python else 1
     calls = scenario.duration / scenario.tau.period if isinstance(scenario.tau, Sampled) else 0.0
     return steps * STAGES[family] * slow * operations(scenario.model) + calls * CALL
@@ -153,6 +155,7 @@ class Companion:
         self.scenario = other
         self.stepper = make(other) if self.count > 1 else None
         self.difference = Difference(scenario.model)
+        self.extinguished = Extinguished(scenario, first.driven, self.count)
 
     def estimates(
         self, parts: Iterable[Arrays], kept: list[Samples] | None = None, checking: Checking | None = None
@@ -163,7 +166,7 @@ class Companion:
         checking  called as the companion goes on
         """
         done = 0
-        for a, b in paired(parts, self._blocks(checking, kept), self.count):
+        for a, b in paired(self.extinguished.watched(parts), self._blocks(checking, kept), self.count):
             yield self._compared(a, b)
             done += len(a["time"])
         if done < self.count and not self.why and self.stepper:
@@ -199,5 +202,13 @@ class Companion:
         return found
 
     def estimate(self, time: np.ndarray, values: np.ndarray) -> ErrorEstimate:
-        """The estimate of the run; values: of the first samples, those that were accompanied."""
-        return ErrorEstimate(time[: len(values)], values, len(values) == self.samples, self.how, self.why)
+        """The estimate of the run; values: of the first samples, those that were accompanied.
+
+        What both runs extinguish, and should not, counts as an error too.
+        """
+        time, how = time[: len(values)], self.how
+        if lost := self.extinguished.lost():
+            values = np.maximum(values, np.max([np.where(time >= t, one.at(time), 0.0) for t, one in lost], axis=0))
+            fastest = max(one.eigenvalue.imag for _, one in lost)
+            how = f"{how}; both extinguish oscillations that last, of {fastest:.3g} rad/s"
+        return ErrorEstimate(time, values, len(values) == self.samples, how, self.why)

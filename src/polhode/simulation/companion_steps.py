@@ -30,15 +30,21 @@ UNALIGNED = 0.382
 the golden section, far from all simple fractions."""
 
 
+GOLDEN = 16
+"""How often equal steps of a companion are in the golden section, where a force may be periodic in time."""
+
+
 def companion_tolerance(tolerance: float, accuracy: float | None) -> float:
     """The tolerance of the companion of a run: a hundredth of the run's, and of the error up to which it is good."""
     good = GOOD_CAP if accuracy is None else accuracy
     return max(min(tolerance, good) / TIGHTER, TIGHTEST)
 
 
-def companion_segments(segments: Sequence[Segment]) -> list[Segment]:
-    """The segments of the companion of a run that has these."""
-    return _shorter(segments) if len(segments[0].counts) else _unaligned(segments)
+def companion_segments(segments: Sequence[Segment], is_timed: bool = False) -> list[Segment]:
+    """The segments of the companion of a run that has these; is_timed: whether forces may be periodic in time."""
+    if len(segments[0].counts):
+        return _shorter(segments, GOLDEN if is_timed else 1)
+    return _unaligned(segments)
 
 
 def _unaligned(segments: Sequence[Segment]) -> list[Segment]:
@@ -55,19 +61,25 @@ def _unaligned(segments: Sequence[Segment]) -> list[Segment]:
     return found
 
 
-def _shorter(segments: Sequence[Segment]) -> list[Segment]:
+def _shorter(segments: Sequence[Segment], golden: int) -> list[Segment]:
     """Segments with 2e + 1 equal steps in place of e, where e divides the steps between samples; 3e + 1 in the second
-    half of the run; steps in the golden section up to the first sample.
+    half of the run; so many times, first at the start, steps in the golden section up to the next sample.
 
     Between two samples none of them ends where one of the given steps does: what those do not see, these may. What
-    repeats itself with every given step, and with every one of the first half too, does not with the others.
+    repeats itself with every given step, and with every one of a half too, does not with those in the golden section.
     """
-    head, *rest = [*_cut(segments[0], 1), *segments[1:]]
-    made, half = _golden(head), segments[-1].end / 2
-    for segment in rest:
-        inside = segment.begin < half < segment.end
-        for part in _cut(segment, int(np.searchsorted(segment.samples, half, "right"))) if inside else [segment]:
-            made.append(_finer(part, 2 if part.begin < half else 3))
+    made, end = list[Segment](), segments[-1].end
+    due = [end * k / golden for k in range(golden)]
+    for segment in segments:
+        inside = segment.begin < end / 2 < segment.end
+        for part in _cut(segment, int(np.searchsorted(segment.samples, end / 2, "right"))) if inside else [segment]:
+            factor, rest = 2 if part.begin < end / 2 else 3, [part]
+            while rest and due and due[0] < rest[0].end:
+                *before, later = _cut(rest[0], int(np.searchsorted(rest[0].samples, due[0], "right")))
+                one, *rest = _cut(later, 1)
+                made += [*(_finer(x, factor) for x in before), *_golden(one)]
+                due = [t for t in due if t >= one.end]
+            made += [_finer(x, factor) for x in rest]
     return made
 
 

@@ -6,9 +6,8 @@ What a step errs by grows as any small difference does: steps of one tolerance m
 from each other, and it is no fault of theirs.
 """
 
-import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,52 +18,64 @@ from polhode.simulation.stepper import Stepper
 from polhode.system.system import System
 
 BESIDE = 1e-6
-"""How far beside the run the other one begins, rad or m, and in parts of 1 + each velocity: small enough that
+"""How far beside the run the others begin, rad or m, and in parts of 1 + each velocity, at least: small enough that
 differences grow in proportion, large beside rounding."""
 
 CLEAR = 10.0
-"""How many times the error of the runs the two begin apart, at least."""
+"""How many times what all steps together may err by they begin beside it, at least: errors grow as distances do."""
+
+SEEN = 2.0
+"""The distance at a sample over the error there, from which it says something of growth."""
 
 PROJECTIONS = 3
-"""Projections of the start beside onto the constraints: each squares what is left, here of 1e-6."""
-
+"""Projections of a start beside onto the constraints: each squares what is left, here of 1e-6."""
 
 DIRECTIONS = 4
 """Runs beside the run, each in a direction of its own: one alone may lie where differences grow little."""
 
 
-def growth(
-    scenario: Scenario,
-    system: System,
-    make: Callable[[Scenario], Stepper],
-    parts: Callable[[], Iterable[Arrays]],
-    error: float,
-    directions: int = DIRECTIONS,
-) -> float:
-    """How much a small difference grows along a run, at least 1.
+@dataclass(frozen=True)
+class Neighbours:
+    """Runs that begin beside a run.
 
-    make   the stepper of a scenario
-    parts  gives the samples of the run, in order of time
-    error  that of the run: a distance below it says nothing
+    scenario, system  of the run
+    make              the stepper of a scenario
+    err               what all steps of the run may err by together, as far as their tolerance says
+    directions        how many there are
     """
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (directions, 2, system.nv))
-    size, most = max(BESIDE, CLEAR * error), 1.0
-    for one in signs:
-        q, v = _beside(system, scenario.q, scenario.v, size * one)
-        if np.all(np.isfinite(q)) and np.all(np.isfinite(v)):
-            other = make(replace(scenario, q=q, v=v))
-            most = max(most, _grown(Difference(scenario.model), paired(parts(), other, sys.maxsize), error))
-    return most
+
+    scenario: Scenario
+    system: System
+    make: Callable[[Scenario], Stepper]
+    err: float
+    directions: int = DIRECTIONS
+
+    def growth(self, parts: Callable[[], Iterable[Arrays]], error: np.ndarray) -> float:
+        """How much small differences grow along the run, at least 1.
+
+        parts  gives the samples of the run, in order of time
+        error  that of the run at its samples
+        """
+        scenario, most = self.scenario, 1.0
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (self.directions, 2, self.system.nv))
+        for one in max(BESIDE, CLEAR * self.err) * signs:
+            q, v = _beside(self.system, scenario.q, scenario.v, one)
+            if np.all(np.isfinite(q)) and np.all(np.isfinite(v)):
+                pairs = paired(parts(), self.make(replace(scenario, q=q, v=v)), len(error))
+                most = max(most, _grown(Difference(scenario.model), pairs, error))
+        return most
 
 
-def _grown(difference: Difference, pairs: Iterable[tuple[Arrays, Arrays]], error: float) -> float:
+def _grown(difference: Difference, pairs: Iterable[tuple[Arrays, Arrays]], error: np.ndarray) -> float:
     """How much the distance of two runs grows, at least 1."""
-    least, most = np.inf, 1.0
+    least, most, done = np.inf, 1.0, 0
     for a, b in pairs:
-        apart = difference(a, b)[a["time"] == b["time"]]
-        lowest = np.minimum.accumulate(np.append(least, np.maximum(apart, error)))
-        least, ratio = float(lowest[-1]), apart / lowest[1:]
-        most = max(most, float(np.max(ratio[np.isfinite(ratio)], initial=1.0)))
+        apart, own = difference(a, b), error[done : done + len(a["time"])]
+        done += len(apart)
+        seen = (a["time"] == b["time"]) & (apart > SEEN * own) & np.isfinite(apart)
+        lowest = np.minimum.accumulate(np.append(least, np.where(seen, apart, np.inf)))
+        least = float(lowest[-1])
+        most = max(most, float(np.max(apart[seen] / lowest[1:][seen], initial=1.0)))
     return most
 
 

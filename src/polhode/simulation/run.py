@@ -20,11 +20,11 @@ from polhode.result.checks import Residual, Steps, grade
 from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
-from polhode.result.verdict import IGNORED, Check, Grade
+from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
 from polhode.simulation.by_form.form_run import FormRun
 from polhode.simulation.companion import FACTOR, WORK, Companion, counted_work
-from polhode.simulation.condition import DIRECTIONS, growth
-from polhode.simulation.derivatives.replayed_steps import ReplayedRun, replayed
+from polhode.simulation.condition import DIRECTIONS, Neighbours
+from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.observer import Observer, observer_of
 from polhode.simulation.run_loop import RunLoop
@@ -130,9 +130,8 @@ class Run:
     @property
     def not_accompanied(self) -> str:
         """Why the error of the run is not estimated at all; "" where it is."""
-        status = self.stepper.ending.status
-        if status in ("failed", "interrupted"):
-            return f"the run {'failed' if status == 'failed' else 'was interrupted'}"
+        if self.stepper.ending.status == "interrupted":
+            return "the run was interrupted"
         return "verify=False" if self.options.verify is False else ""
 
     def companion(self, samples: int) -> Companion | None:
@@ -158,7 +157,11 @@ class Run:
                 tau = self._inputs(part)
                 self._contacts.see(time, q, v, np.zeros_like(v) if tau is None else tau)
         worst = np.array([np.max(abs(each), axis=0, initial=0.0) for each in missed])
-        return {"constraints": Residual(worst, note="in lengths of the machine or radians, and per second")}
+        return {
+            "constraints": Residual(
+                worst, note="violations in lengths of the machine or radians, their rates per second"
+            )
+        }
 
     def described(
         self,
@@ -199,17 +202,19 @@ class Run:
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
         found = grade(
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
-            ending.status, ending.reason, self.options.accuracy, companion, unchecked, self._constraint_checks(),
-            errors, (lambda: self._growth(samples, error.worst)) if samples and error else None,
+            ending.status, ending.reason, self.options.accuracy, companion, unchecked,
+            [*self._constraint_checks(), *self._switch_checks()],
+            errors, (lambda: self._growth(samples, error.values)) if samples and error else None,
         )  # fmt: skip
         return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
 
-    def _growth(self, samples: Callable[[], Iterable[Mapping[str, np.ndarray]]], error: float) -> float:
+    def _growth(self, samples: Callable[[], Iterable[Mapping[str, np.ndarray]]], error: np.ndarray) -> float:
         """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""
-        work = counted_work(self.scenario, self.scenario, self.stepper)
-        directions = int(min(DIRECTIONS, WORK / max(work, 1.0)))
+        directions = int(min(DIRECTIONS, WORK / max(counted_work(self.scenario, self.scenario, self.stepper), 1.0)))
+        err = self.stepper.ending.accepted * self.options.tolerance
         try:
-            return growth(self.scenario, self.driven.system, self._beside, samples, error, directions)
+            beside = Neighbours(self.scenario, self.driven.system, self._beside, err, directions)
+            return beside.growth(samples, error)
         except KeyboardInterrupt:  # of a run that has ended: its condition stays the one of its speed
             return 1.0
 
@@ -228,6 +233,14 @@ class Run:
             *position_checks(read(ending.singular), ending.singular_count, ending.unseen),
             *pull_notes(self._contacts.pulls),
         ]
+
+    def _switch_checks(self) -> list[Check]:
+        """A line of the grade where sensitivities leave out that the time of a switch moves."""
+        first = self.stepper.first_switch if isinstance(self.stepper, RunLoop) else None
+        if not first or not self.options.sensitivities:
+            return []
+        note = f"not estimated from t = {first[0]:.6g} on, where {first[1]} switches: {LEFT_OUT}"
+        return [Check("error of sensitivities, later", None, None, None, "", UNCHECKED, note)]
 
     @property
     def _tolerance(self) -> float | None:

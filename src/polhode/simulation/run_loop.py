@@ -106,6 +106,8 @@ class RunLoop:
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._recent: dict[int, deque[float]] = {}  # times of the last switches, by surface
         self._next = 0.0  # the step that the last segment would have tried
+        self.first_switch: tuple[float, str] | None = None
+        """When a user function first switched with the state, s, and its name."""
         self.asked: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
         """The first calls of a sampled controller: t, q, v and its forces."""
 
@@ -429,6 +431,9 @@ class RunLoop:
     def _applied(self, hit: EventHit) -> bool:
         """Apply the reset of an event; True if the run continues."""
         if self._is_switch(hit):
+            assert self.compiled.spec.switching
+            name = self.compiled.spec.switching.surfaces[hit.k - len(self.events)]
+            self.first_switch = self.first_switch or (hit.t, name)
             self.position.t, self.position.q, self.position.v = hit.t, hit.q.copy(), hit.v.copy()
             return not self._jumps(hit) and not self._chatters(hit.k, hit.t, hit.h, hit.chatters)
         at, event = self.position, self.events[hit.k]

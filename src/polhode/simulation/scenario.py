@@ -91,8 +91,11 @@ class Scenario:
 
     @property
     def longest(self) -> float:
-        """The longest controlled step, s: what comes and goes within one step would be missed."""
-        bounded = self.options.events or self.switching.is_bounded
+        """The longest controlled step, s: what comes and goes within one step would be missed.
+
+        Smooth functions bound that of a companion too: they may be flat but for a short part of the way.
+        """
+        bounded = self.options.events or self.switching.is_bounded or (self.refined and self.switching.functions)
         return self.duration / self.looks if bounded else LONGEST
 
     @cached_property
@@ -125,7 +128,7 @@ class Scenario:
             has_memory = method_named(self.method).start is not None
         held = breaks(self.tau, self.duration) if self.held else NONE
         found = segments_of(self.duration, step, sampled, held, NONE if self.unsplit else self.knots, has_memory)
-        return companion_segments(found) if self.refined else found
+        return companion_segments(found, self.switching.is_timed) if self.refined else found
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""

@@ -193,6 +193,11 @@ class Switching:
         return np.unique(np.concatenate([self._solved, *found]))
 
     @property
+    def is_timed(self) -> bool:
+        """Whether a function may repeat itself in time: t enters it, or nothing is known of it."""
+        return bool(self.explicit or self.opaque)
+
+    @property
     def is_bounded(self) -> bool:
         """Whether a controlled step has to be short, since something within it could be missed."""
         return bool(self.explicit or self.opaque or self.surfaces)

@@ -27,7 +27,7 @@ MEANINGS = {
 }
 """The verdicts of runs."""
 FEW = 12
-"""The most runs listed for one reason of failure."""
+"""The most runs listed for one reason of failure, or as accompanied."""
 
 
 def write_study_report(summary: "Dataset", path: Path | str, *, force: bool = True) -> Path:
@@ -133,15 +133,25 @@ def _verdicts(summary: "Dataset") -> str:
     known = int(summary.attrs.get("runs_accompanied", 0))
     worst = f"; the largest is {number(summary['error_estimate_high'].item())}" if known else ""
     note = f"The errors of {known:,} runs were estimated, by companion runs of other steps{worst}."
-    if counts.get("unchecked"):
-        note += " The others are unchecked, unless their energy says that they are worse."
     rows = "".join(
         f'<tr><th>{badge(name, small=True)}<small class="note">{escape(MEANINGS.get(name, ""))}</small></th>'
         f'<td class="number">{count:,}</td></tr>'
         for name, count in counts.items()
     )
+    how = json.loads(str(summary.attrs.get("accompanied") or "{}"))
+    rows += "".join(
+        f'<tr><th>{escape(one["told"])}<small class="note">{_listed(one)}</small></th>'
+        f'<td class="number">{one["runs"]:,}</td></tr>'
+        for one in how.values()
+    )
     table = f'<div class="card quality"><table><tbody>{rows}</tbody></table></div>'
     return f'<h2>How good the runs are</h2><p class="note">{note}</p>{table}'
+
+
+def _listed(one: dict) -> str:
+    """The numbers of the first of some runs."""
+    more = ", …" if one["runs"] > FEW else ""
+    return f"run {', '.join(str(int(run)) for run in one['first'][:FEW])}{more}"
 
 
 def _failures(summary: "Dataset") -> str:

@@ -111,7 +111,7 @@ class BatchRun:
         knots = NONE if self.unsplit(timing) else self._ends(timing)
         step = timing.h if self.fixed else None
         found = segments_of(timing.end, step, timing.times, NONE, knots[knots < timing.end], self.has_memory)
-        return companion_segments(found) if timing.is_companion else found
+        return companion_segments(found, self.switching(timing.whole).is_timed) if timing.is_companion else found
 
     def stretches(self, timing: SampleTimes) -> list[BatchStretch]:
         """The steps of every run, from one time at which Python looks at them to the next."""
@@ -134,7 +134,9 @@ class BatchRun:
 
     def longest(self, timing: SampleTimes) -> float:
         """The longest step under control, s: what comes and goes within one step would not be seen."""
-        if not self.spec.run.crossings and not self.switching(timing.whole).is_bounded:
+        switching = self.switching(timing.whole)
+        smooth = timing.is_companion and switching.functions  # they may be flat but for a short part of the way
+        if not (self.spec.run.crossings or switching.is_bounded or smooth):
             return step_state.LONGEST
         return timing.whole / (COMPANION_LOOKS if timing.is_companion else LOOKS)
 

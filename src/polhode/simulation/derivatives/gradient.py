@@ -8,13 +8,14 @@ The work is that of a few runs, however many derivatives there are. Only every b
 are run once more in the backward pass.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.errors import CompileError, InputError, IntegrationError, message
+from polhode.errors import CompileError, InputError, IntegrationError, PolhodeWarning, message
 from polhode.integrate.method import Machine
 from polhode.kernel import Graph, evaluate, jacobian, pullback, replay, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
@@ -22,7 +23,7 @@ from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Model
 from polhode.scalar import Array, Scalar, Vec
 from polhode.simulation.derivatives.directions import Directions, directions
-from polhode.simulation.derivatives.replayed_steps import BlockStart, Replay, ReplayedRun, StepBlock, kept_as
+from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, BlockStart, Replay, ReplayedRun, StepBlock, kept_as
 from polhode.simulation.derivatives.sensitivity import NOTHING, StepMap, constant_forces, kept_on_constraints
 from polhode.simulation.option_table import RUN_OPTIONS
 from polhode.simulation.run import Progress, Run
@@ -70,11 +71,18 @@ def gradient(
     running     one number of (t, q, v), integrated by the method itself; None: none
     q … norm    as in `simulate`; explicit and Lie-group methods only
     progress    called with the part that is done and the time reached, there and back
-    ->          value, {path: derivative}: of the numbers that the run computes, its steps held fixed
+    ->          value, {path: derivative}: of the numbers that the run computes, its steps held fixed; a warning where
+                user functions have conditions of the state, whose switching is not differentiated
     """
     options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, norm=norm)
     run = Run(Scenario.of(model, q, v, tau, options))
     replayed = run.replayed(WHERE)
+    if names := dict.fromkeys(run.scenario.switching.surfaces):
+        warnings.warn(
+            f"gradient: conditions of the state in {', '.join(names)}; where one switches, {LEFT_OUT}.",
+            PolhodeWarning,
+            stacklevel=2,
+        )
     along = directions(model, replayed.q, constant_forces(replayed.compiled), parameters, WHERE)
     along = kept_on_constraints(replayed, along)
     return Adjoint(replayed, along, objective, running)(progress or (lambda part, t: None))

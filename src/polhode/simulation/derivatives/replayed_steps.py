@@ -25,6 +25,9 @@ FEW = 64
 MOST = 4096
 """Steps of one block at most: a backward sweep holds the states of one block."""
 
+LEFT_OUT = "derivatives leave out that the time of the switch moves, and are wrong from there on if a force jumps"
+"""What derivatives of a run do not see."""
+
 
 class ReplayedRun(NamedTuple):
     """A run that is to be differentiated: its compiled form (without events), its segments, its start."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.formats.library import names
 from polhode.result.verdict import ERROR, Grade
 from polhode.simulation.run import Run
 from polhode.simulation.run_options import RunOptions
@@ -45,3 +46,11 @@ def test_a_motion_that_parts_from_its_neighbours_is_judged_by_how_much(name):
     assert error.value > run.attrs["steps_taken"] * 1e-9
     assert run.attrs["verdict"] == "good"
     assert "small differences grow" in mark.basis
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+@pytest.mark.parametrize("name", [name for name in names() if name != "closed-chain"])
+def test_a_bundled_model_is_good_as_it_comes(name):
+    """But for the closed chain, whose motion is chaotic: it is good until some 0.8 s of its 2."""
+    assert ph.simulate(ph.load(name)).attrs["verdict"] == "good"

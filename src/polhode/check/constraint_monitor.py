@@ -1,7 +1,8 @@
 """Constraints over the samples of a run: violation, reaction forces, rank, and the distance from losing rank."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,8 +10,10 @@ from polhode.check.diagnosis import PRESENT, violations
 from polhode.dynamics import kinematics
 from polhode.linalg.rank import left_null_parts, metric_factor, rank_of, scaled_rows
 from polhode.model import make_tree
+from polhode.result.deferred import DeferredArray, DeferredGroup
 from polhode.result.labels import force_units
 from polhode.scalar import Vec
+from polhode.system.shared import once_per_system
 from polhode.system.system import System
 
 VIOLATIONS = ("constraint_residual", "constraint_rate")
@@ -60,6 +63,31 @@ class ConstraintMonitor:
             found |= {"joint_force": loads.force, "joint_torque": loads.torque}
         return {name: values for name, values in found.items() if name in wanted}
 
+    def deferred(
+        self, arrays: Mapping[str, np.ndarray], tau: np.ndarray, wanted: Sequence[str]
+    ) -> dict[str, np.ndarray | DeferredArray]:
+        """The wanted variables, of which those that no grade needs are computed when they are read."""
+        system, n = self.system, len(arrays["time"])
+        k, m, joints = len(system.constraint_names), len(system.connection_names), len(system.model.joints)
+        shapes: dict[str, tuple[tuple[int, ...], Any]] = {
+            "multiplier": ((n, k), float),
+            "reaction_force": ((n, m, 3), float),
+            "reaction_torque": ((n, m, 3), float),
+            "determined": ((n, k), np.int8),
+            "rank": ((n,), int),
+            "degrees_of_freedom": ((n,), int),
+            "smallest_singular_value": ((n,), float),
+            "joint_force": ((n, joints, 3), float),
+            "joint_torque": ((n, joints, 3), float),
+        }
+        found: dict[str, np.ndarray | DeferredArray] = {}
+        for names in (FORCES, STRENGTH, JOINTS):
+            asked = [name for name in names if name in wanted and (name in JOINTS or k)]
+            asked = [name for name in asked if m or not name.startswith("reaction")]
+            group = DeferredGroup(partial(self, arrays, tau, asked))
+            found |= {name: DeferredArray(group, name, *shapes[name]) for name in asked}
+        return self(arrays, tau, [name for name in wanted if name in VIOLATIONS]) | found
+
     def _strength(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
         found = strength(self.system, time, q, v)
         self.generic = max(self.generic, int(np.max(found.rank, initial=0)))
@@ -77,28 +105,37 @@ class ConstraintMonitor:
         return {"constraint": self.system.constraint_names, "connection": self.system.connection_names}
 
     @property
-    def multiplier_units(self) -> list[str]:
+    def multiplier_units(self) -> tuple[str, ...]:
         """The unit of each row's multiplier: its power with the rate of the row is in watts."""
-        model, found = self.system.model, list[str]()
-        joints = iter(force_units(model))
-        units = {joint.name: [next(joints) for _ in range(joint.nv)] for joint in model.joints}
-        kinds = {constraint.name: constraint for constraint in model.constraints}
-        for name in self.system.constraint_names:
-            constraint = next(kinds[head] for head in _heads(name) if head in kinds)
-            row = name.removeprefix(f"{constraint.name}.")
-            found.append(constraint.kind.multiplier_unit(row, constraint.data, units))
-        return found
+        return _multiplier_units(self.system)
 
     @property
-    def idle(self) -> list[str]:
+    def idle(self) -> tuple[str, ...]:
         """Names of the rows that hold by themselves: their entries of A are zero at random configurations."""
-        system, rng = self.system, np.random.default_rng(0)
-        tree, zero = make_tree(system.model), np.zeros(system.nv)
-        steps = [Vec(rng.normal(size=system.nv).tolist()) for _ in range(3)]
-        q = np.array([kinematics.integrate(tree, Vec(system.model.zero), step) for step in steps], dtype=float)
-        A = system.constraint_rows(q, zero).A
-        still = ~np.any(abs(A) > 1e-12, axis=(0, 2))
-        return [name for name, yes in zip(system.constraint_names, still, strict=True) if yes]
+        return _idle(self.system)
+
+
+@once_per_system
+def _multiplier_units(system: System) -> tuple[str, ...]:
+    model, found = system.model, list[str]()
+    joints = iter(force_units(model))
+    units = {joint.name: [next(joints) for _ in range(joint.nv)] for joint in model.joints}
+    kinds = {constraint.name: constraint for constraint in model.constraints}
+    for name in system.constraint_names:
+        constraint = next(kinds[head] for head in _heads(name) if head in kinds)
+        row = name.removeprefix(f"{constraint.name}.")
+        found.append(constraint.kind.multiplier_unit(row, constraint.data, units))
+    return tuple(found)
+
+
+@once_per_system
+def _idle(system: System) -> tuple[str, ...]:
+    rng, tree, zero = np.random.default_rng(0), make_tree(system.model), np.zeros(system.nv)
+    steps = [Vec(rng.normal(size=system.nv).tolist()) for _ in range(3)]
+    q = np.array([kinematics.integrate(tree, Vec(system.model.zero), step) for step in steps], dtype=float)
+    A = system.constraint_rows(q, zero).A
+    still = ~np.any(abs(A) > 1e-12, axis=(0, 2))
+    return tuple(name for name, yes in zip(system.constraint_names, still, strict=True) if yes)
 
 
 def _heads(name: str) -> Iterator[str]:

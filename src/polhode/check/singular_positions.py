@@ -255,10 +255,9 @@ class PathWatch:
         """Keep rank and σ of the looks whose smallest pivot is well above those before."""
         alive = at.pivots > 0
         weakest = np.min(np.where(alive, at.pivots, np.inf), axis=1, initial=np.inf)
-        for i in range(len(at.t)):
-            more = np.sum(alive[i]) > self.rank
-            if np.isfinite(weakest[i]) and (more or weakest[i] > STRONGER * self._strongest):
-                self._strongest = float(weakest[i])
+        for i, (count, least) in enumerate(zip(np.sum(alive, axis=1).tolist(), weakest.tolist(), strict=True)):
+            if count and (count > self.rank or least > STRONGER * self._strongest):
+                self._strongest = least
                 self._take(at.part(slice(i, i + 1)))
 
     def _take(self, one: Looks) -> None:

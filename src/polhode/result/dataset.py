@@ -22,6 +22,7 @@ from polhode.model import Model
 from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.result import labels
+from polhode.result.deferred import DeferredArray, variable_data
 from polhode.result.verdict import Grade
 from polhode.scalar import Array, Vec
 
@@ -110,7 +111,8 @@ class Trajectory:
 
     time    (n,)  s, never decreasing
     q, v    (n, nq), (n, nv)
-    others  arrays by the names of VARIABLES, such as position (n, bodies, 3); what follows from these is filled in
+    others  arrays, or deferred ones, by the names of VARIABLES, such as position (n, bodies, 3); what follows from
+            these is filled in
     extra   further variables by name
     labels  names along the dimensions that `extra` brings, as in {"constraint": ["loop.x", "loop.y"]}
     beside  further coordinates along such dimensions: dimension, texts and meaning by name
@@ -120,7 +122,7 @@ class Trajectory:
     time: Array
     q: Array
     v: Array
-    others: Mapping[str, Array] = field(default_factory=dict)
+    others: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Extra] = field(default_factory=dict)
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     beside: Mapping[str, tuple[str, Sequence[str], str]] = field(default_factory=dict)
@@ -162,7 +164,7 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     attributes, variables = _attributes_of(model), {}
     for name, kind in VARIABLES.items():
         if name in arrays:
-            variables[name] = xr.Variable(kind.dims, arrays[name], dict(attributes[name]))
+            variables[name] = xr.Variable(kind.dims, variable_data(arrays[name]), dict(attributes[name]))
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
         variables[name] = xr.Variable(extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
@@ -196,7 +198,9 @@ def _assembled_directly(
 
 def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """The arrays, with those of VARIABLES that follow from them: total energy, both angular velocities, norm error."""
-    full = {name: np.asarray(values) for name, values in arrays.items()}
+    full: dict[str, Any] = {
+        name: values if isinstance(values, DeferredArray) else np.asarray(values) for name, values in arrays.items()
+    }
     if {"kinetic_energy", "potential_energy"} <= full.keys() and "total_energy" not in full:
         full["total_energy"] = full["kinetic_energy"] + full["potential_energy"]
     if {"quaternion", "omega_world"} <= full.keys() and "omega_body" not in full:
@@ -287,7 +291,7 @@ def _extra_sizes(trajectory: Trajectory) -> dict[str, int]:
     return {dim: size for dim, size in sizes.items() if dim not in {*VARIABLES["quaternion"].dims, "time"}}
 
 
-def _known(arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+def _known(arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
     """Arrays of VARIABLES, each of the right shape."""
     unknown = sorted(set(arrays) - set(VARIABLES))
     if unknown:
@@ -296,17 +300,19 @@ def _known(arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> dict[str, n
     return {name: _checked(name, values, VARIABLES[name].dims, sizes) for name, values in arrays.items()}
 
 
-def _checked(name: str, values: Array, dims: tuple[str, ...], sizes: Mapping[str, int]) -> np.ndarray:
+def _checked(name: str, values: Any, dims: tuple[str, ...], sizes: Mapping[str, int]) -> Any:
     """The values as real numbers of the shape that their dimensions have."""
     if not name.isidentifier():
         raise InputError(message("dataset", "not a name for a variable", repr(name), "letters, digits and _"))
-    array = np.asarray(values)
+    array = values if isinstance(values, DeferredArray) else np.asarray(values)
     expected = tuple(sizes[dim] for dim in dims)
     if array.shape != expected:
         shown = f"({', '.join(dims)}) = {expected}"
         raise InputError(message(f"dataset, variable '{name}'", "wrong shape", str(array.shape), shown))
     if array.dtype.kind not in "biuf":
         raise InputError(message(f"dataset, variable '{name}'", "not numbers", str(array.dtype), "real numbers"))
+    if isinstance(array, DeferredArray):
+        return array
     if array.dtype.kind == "b":
         return array.astype(np.int8)  # netCDF has no truth values
     return array if name not in VARIABLES or array.dtype.kind == "i" else array.astype(float, copy=False)

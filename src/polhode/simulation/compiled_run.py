@@ -235,12 +235,33 @@ class CompiledRun:
 
     def first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
         """A first step for steps under control."""
+        if self._first_kernel:
+            extra = [level] if self.spec.held else []
+            h = float(self._first_kernel(t, q, v, tolerance, *extra)[0])
+            return h if 0 < h < np.inf else SHORT
         setup = self.setup(_vector(level))
         try:
             h = float(initial_step(setup.method, setup.machine, t, Vec(q.tolist()), Vec(v.tolist()), tolerance))
         except ArithmeticError:  # 1/0 of floats, where arrays and compiled code have infinities
             h = 0.0
         return h if 0 < h < np.inf else SHORT
+
+    @cached_property
+    def _first_kernel(self) -> Kernel | None:
+        """The first step, compiled, of a machine whose acceleration takes long in Python and that is known on disk."""
+        short = self._acceleration.operations is not None and self._acceleration.operations <= INLINE
+        if short or self.constrained or self.in_python or not self._key:
+            return None
+        shapes: dict[str, tuple[int, ...]] = {"t": (), "q": (self.model.nq,), "v": (self.model.nv,), "tolerance": ()}
+        if self.spec.held:
+            shapes["level"] = (self.model.nv,)
+
+        def function(t: Any, q: Vec, v: Vec, tolerance: Any, level: Vec | None = None) -> Any:
+            setup = self.setup(level)
+            return initial_step(setup.method, setup.machine, t, q, v, tolerance)
+
+        name = cache_key(self._key, "first step")
+        return kernel_for(name, lambda: trace(function, **shapes), f"{self.model.name}: first step", 1)
 
     def ahead(
         self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None

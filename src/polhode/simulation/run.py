@@ -101,7 +101,7 @@ class Run:
         """The Dataset of the samples so far, graded; errors, of sensitivities too, are estimated by a companion run."""
         arrays = self.arrays()
         residuals = self.residuals([arrays])
-        observed = self.observed(arrays)
+        observed = self.observed(arrays, deferred=bool(identity_text(self.model)))  # user functions may change
         whole = completed(self.model, {**arrays, **observed})
         observed = {name: values for name, values in whole.items() if name not in ("time", "q", "v")}
         samples: list[Samples] = []
@@ -310,8 +310,10 @@ class Run:
             found["pulled_contacts"] = json.dumps([pull._asdict() for pull in pulls])
         return found | ({"start_moved": json.dumps(self.scenario.moved)} if self.scenario.moved else {})
 
-    def observed(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
-        """Poses, velocities, energies, momenta and inputs at samples."""
+    def observed(
+        self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None, deferred: bool = False
+    ) -> dict[str, Any]:
+        """Poses, velocities, energies, momenta and inputs at samples; deferred: what no grade needs, when read."""
         found = self._observer(arrays["q"], arrays["v"])
         found["step_size"] = arrays["step_size"]
         tau = self._inputs(arrays)
@@ -319,7 +321,10 @@ class Run:
             found["tau"] = tau
         asked = self.wanted if wanted is None else wanted
         wanted = asked if self.driven.constrained else [name for name in asked if name in JOINTS]
-        return found | self._monitor(arrays, np.zeros_like(arrays["v"]) if tau is None else tau, wanted)
+        if not wanted:
+            return found
+        monitor = self._monitor.deferred if deferred else self._monitor
+        return found | monitor(arrays, np.zeros_like(arrays["v"]) if tau is None else tau, wanted)
 
     def _inputs(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
         """Generalised forces of the inputs at samples; None where there are none."""

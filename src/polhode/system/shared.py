@@ -1,11 +1,17 @@
 """Systems that several parts of the program ask for: one for each model and policy, its kernels linked once."""
 
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
 from polhode.constrain.constraint_policy import ConstraintPolicy
 from polhode.model import Model
 from polhode.model.per_model_cache import once_each
 from polhode.system.identity import identity_text
 from polhode.system.system import System
 
+T = TypeVar("T")
 Key = tuple[str, float, tuple[float, float] | None]
 
 
@@ -17,6 +23,19 @@ def shared_system(model: Model, policy: ConstraintPolicy) -> System:
         engine, rank_tolerance, baumgarte = key
         known[key] = System(model, engine=engine, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
     return known[key]
+
+
+def once_per_system(function: Callable[[System], T]) -> Callable[[System], T]:
+    """A function of a System that is called once for the same one."""
+    known: WeakKeyDictionary[System, T] = WeakKeyDictionary()
+
+    @wraps(function)
+    def again(system: System) -> T:
+        if system not in known:
+            known[system] = function(system)
+        return known[system]
+
+    return again
 
 
 @once_each

@@ -1,0 +1,66 @@
+"""Variables of a Dataset that are computed when they are first read."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+
+class DeferredGroup:
+    """Arrays by name that one function gives together, called once, when the first of them is read."""
+
+    def __init__(self, function: Callable[[], Mapping[str, np.ndarray]]) -> None:
+        self._function: Callable[[], Mapping[str, np.ndarray]] | None = function
+        self._found: Mapping[str, np.ndarray] = {}
+
+    def values(self) -> Mapping[str, np.ndarray]:
+        """All arrays."""
+        if self._function is not None:
+            self._found, self._function = self._function(), None
+        return self._found
+
+
+class DeferredArray:
+    """One array of a group, of a shape and type that are known before it is computed."""
+
+    def __init__(self, group: DeferredGroup, name: str, shape: tuple[int, ...], dtype: Any = float) -> None:
+        self.group, self.name, self.shape, self.dtype = group, name, shape, np.dtype(dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        found = np.asarray(self.group.values()[self.name]).astype(self.dtype, copy=False)
+        return np.array(found, dtype=dtype) if copy else np.asarray(found, dtype=dtype)
+
+
+def variable_data(values: np.ndarray | DeferredArray) -> Any:
+    """Values as a Variable of xarray takes them: deferred ones are read as parts of a file are, and then kept."""
+    if not isinstance(values, DeferredArray):
+        return values
+    from xarray.core import indexing
+
+    read: Any = indexing.LazilyIndexedArray(_source()(values))
+    return indexing.MemoryCachedArray(indexing.CopyOnWriteArray(read))
+
+
+@cache
+def _source() -> type:
+    """The class by which xarray reads a deferred array; made at first use, since xarray takes long to import."""
+    from xarray.backends import BackendArray
+    from xarray.core import indexing
+
+    class DeferredSource(BackendArray):
+        """Parts of a deferred array by key; a copy or a pickle holds its values."""
+
+        def __init__(self, array: DeferredArray) -> None:
+            self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+        def __getitem__(self, key: Any) -> Any:
+            values = np.asarray(self.array)
+            return indexing.explicit_indexing_adapter(
+                key, self.shape, indexing.IndexingSupport.BASIC, lambda part: values[part]
+            )
+
+        def __reduce__(self) -> tuple:
+            return indexing.NumpyIndexingAdapter, (np.array(self.array),)
+
+    return DeferredSource

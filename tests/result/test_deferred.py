@@ -1,0 +1,88 @@
+"""Variables that are computed when they are read: once, the same values, also in copies, pickles and files."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import polhode as ph
+from polhode.check.constraint_monitor import ConstraintMonitor
+from polhode.result.deferred import DeferredArray, DeferredGroup, variable_data
+
+NAMES = ("multiplier", "reaction_force", "determined", "rank", "smallest_singular_value")
+
+
+@pytest.fixture(scope="module")
+def four_bar():
+    return ph.load("four-bar")
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The variables that were asked for, call by call."""
+    calls, own = [], ConstraintMonitor.__call__
+
+    def call(self, arrays, tau, wanted):
+        calls.append(list(wanted))
+        return own(self, arrays, tau, wanted)
+
+    monkeypatch.setattr(ConstraintMonitor, "__call__", call)
+    return calls
+
+
+def test_a_group_is_computed_once_when_the_first_of_it_is_read():
+    calls = []
+
+    def function():
+        calls.append(1)
+        return {"a": np.arange(6.0).reshape(2, 3), "b": np.arange(2.0)}
+
+    group = DeferredGroup(function)
+    run = xr.Dataset(
+        {
+            "a": xr.Variable(("x", "y"), variable_data(DeferredArray(group, "a", (2, 3)))),
+            "b": xr.Variable("x", variable_data(DeferredArray(group, "b", (2,)))),
+        }
+    )
+    assert not calls
+    assert run["a"].shape == (2, 3)
+    assert run["a"].isel(x=1, y=[0, 2]).values.tolist() == [3.0, 5.0]
+    assert run["b"].values.tolist() == [0.0, 1.0]
+    run["a"][0, 0] = 7.0
+    assert run["a"].values[0, 0] == 7.0
+    assert calls == [1]
+
+
+def test_reactions_and_ranks_are_computed_when_they_are_read(four_bar, counted):
+    run = ph.simulate(four_bar, duration=0.1, verify=False)
+    assert not any(set(NAMES) & {*call} for call in counted)
+    values = {name: run[name].values for name in NAMES}
+    assert [call for call in counted if set(NAMES) & {*call}] == [
+        ["multiplier", "reaction_force", "reaction_torque"],
+        ["determined", "rank", "degrees_of_freedom", "smallest_singular_value"],
+    ]
+    assert values["rank"].tolist() == [2] * len(run["time"])
+    again = ph.simulate(four_bar, duration=0.1, verify=False, keep=list(NAMES))
+    for name in NAMES:
+        np.testing.assert_array_equal(again[name].values, values[name])
+
+
+def test_copies_pickles_and_files_hold_the_values(four_bar, tmp_path):
+    run = ph.simulate(four_bar, duration=0.1, verify=False)
+    others = {"copy": copy.deepcopy(run), "shallow": run.copy(), "pickle": pickle.loads(pickle.dumps(run))}
+    run.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    others["file"] = xr.load_dataset(tmp_path / "run.nc", engine="h5netcdf")
+    for other in others.values():
+        for name in NAMES:
+            np.testing.assert_array_equal(other[name].values, run[name].values)
+
+
+def test_a_model_with_functions_is_observed_at_once(counted):
+    """A function may give other values when the Dataset is read."""
+    bodies = [ph.Body("bob", 1.0, (0.1, 0.1, 0.1))]
+    wire = ph.Constraint("wire", "function", {"function": lambda t, q: q[2] - q[0] * q[0]})
+    model = ph.Model("bead", bodies=bodies, joints=[ph.Joint("free", "free", "world", "bob")], constraints=[wire])
+    ph.simulate(model, duration=0.01, verify=False)
+    assert any("multiplier" in call for call in counted)

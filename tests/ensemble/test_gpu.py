@@ -8,6 +8,7 @@ import pytest
 import fake_cupy
 import polhode as ph
 from polhode.kernel.backends import cuda
+from polhode.result.error_estimate import Difference
 from run_cases import PENDULUM
 from study_cases import small
 
@@ -48,6 +49,18 @@ def test_steps_are_split_at_breaks_as_those_of_the_lanes(method):
     assert np.array_equal(found["steps"], lanes["steps"])
     for name in ("q", "v_end", "end_time", "error_estimate"):
         assert np.allclose(found[name], lanes[name], rtol=0, atol=1e-12, equal_nan=True), name
+
+
+def test_companions_of_runs_in_single_are_in_double():
+    """They see its rounding; and a hundredth of the tolerance, at which steps in single are rejected without end."""
+    asked = {"duration": 0.2, "method": "dopri54", "tolerance": 1e-5, "accompanied": 1, "times": 5}
+    asked["tau"] = lambda t, q, v: [ph.where((t > 0.0731) & (t < 0.0771), 900.0, 0.0)]
+    begun = len(fake_cupy.launches)
+    found = ph.sweep(PENDULUM, {"start.q.hinge": ph.Grid([0.5, 1.0])}, **asked, device="cuda", precision="single")
+    assert len(fake_cupy.launches) - begun < 1000
+    exact = ph.simulate(PENDULUM, [1.0], duration=0.2, tau=asked["tau"], tolerance=1e-11, samples=5)
+    apart = float(np.max(Difference(PENDULUM)({"q": found["q"][1].values, "v": found["v"][1].values}, exact)))
+    assert 1e-8 < apart < float(found["error_estimate"][1]) < 3 * apart
 
 
 def test_batches_are_sized_to_the_memory(monkeypatch):

@@ -38,11 +38,11 @@ class GpuBatchRun:
         self._one = threading.Lock()
 
     def beside(self, other: BatchRun) -> "GpuBatchRun":
-        """A batch on the same device."""
-        if other is self.batch:
+        """A batch on the same device, always in double: rounding of single is an error that companions have to see."""
+        if other is self.batch and self.precision == "double":
             return self
         if other not in self._others:
-            self._others[other] = GpuBatchRun(other, self.precision)
+            self._others[other] = GpuBatchRun(other)
         return self._others[other]
 
     def kernel(self, part: str) -> CudaKernel:

@@ -164,7 +164,7 @@ class BatchRun:
         return self.spec.run.fixed
 
     def beside(self, other: "BatchRun") -> "BatchRun":
-        """A batch on the same device: this processor."""
+        """A batch on the same device, in double: this processor."""
         return other
 
     @property

@@ -309,3 +309,20 @@ def test_a_corner_of_a_constraint_ends_the_run(options):
     assert found.attrs["status"] == "failed"
     assert "constraint 'corner' has a corner: the velocity would have to jump" in found.attrs["reason"]
     assert found["time"].values[-1] == pytest.approx(math.sqrt(2 / (9.81 / 2)), rel=1e-3)
+
+
+@pytest.mark.parametrize("step", [0.01, 0.005, 0.0123])
+def test_a_corner_of_a_wire_ends_a_run_that_projections_would_hold_before_it(step):
+    """From (x, −x) the nearest point of z = x is the corner: every projected step ended just before it, and a damped
+    bead, whose energy says nothing, was good."""
+    bodies = [ph.Body("slide", 1e-3, (1e-3, 1e-3, 1e-3)), ph.Body("bead", 1.0, (0.01, 0.01, 0.01))]
+    joints = [
+        ph.Joint("x", "prismatic", "world", "slide", axis=(1, 0, 0), damping=0.05),
+        ph.Joint("z", "prismatic", "slide", "bead", axis=(0, 0, 1), damping=0.05),
+    ]
+    wire = ph.Constraint("wire", "function", {"function": lambda t, q: q[1] - abs(q[0])})
+    model = ph.Model("bead", bodies=bodies, joints=joints, constraints=[wire])
+    run = ph.simulate(model, q=[-0.5, 0.5], v=[0, 0], duration=1.0, method="rk4", step=step)
+    assert run.attrs["status"] == "failed"
+    assert "constraint 'wire' has a corner" in run.attrs["reason"]
+    assert run["time"].values[-1] == pytest.approx(0.45334186, abs=1e-6)

@@ -148,6 +148,21 @@ def _values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
     return Vec([*found, *setup.surfaces(t, q, v)] if setup.surfaces else found)
 
 
+def _values_after(setup: Setup, t: Scalar, old: Vec, free: MotionState, q: Vec, v: Vec) -> Vec:
+    """The functions of all crossings and surfaces at the end of a step; surfaces that it passed before its projection
+    count as passed: where a wire has a corner, a projection may bring every step back to the side it came from.
+
+    old   their values where the step began
+    free  the end of the step before its projection; q, v: after it
+    """
+    found = _values(setup, t, q, v)
+    if not setup.surfaces or not setup.project:
+        return found
+    n = len(setup.crossings)
+    passed = zip(old[n:], setup.surfaces(t, *free), found[n:], strict=True)
+    return Vec([*found[:n], *(where(crossed([SURFACE], [a], [b]), b, c) for a, b, c in passed)])
+
+
 def with_values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
     """Time and state, with the functions of all crossings and surfaces there."""
     return Vec((t, *q, *v, *_values(setup, t, q, v)))
@@ -192,11 +207,12 @@ def advance_fixed(setup: Setup, like: FixedStepState, packed: Vec, count: Any, h
         carried = (s.memory,) if s.memory is not None else ()
         t = origin + s.accepted * h
         end = method.step(setup.within(t, t + h, EQUAL_MARGIN), t, s.q, s.v, h, *carried)
+        free = MotionState(end.q, end.v)
         if setup.project:
             q, v = setup.project(origin + (s.accepted + 1.0) * h, end.q, end.v)
             end = end._replace(q=q, v=v)
         good = _finite(Vec((*end.q, *end.v)))
-        g = _values(setup, origin + (s.accepted + 1.0) * h, end.q, end.v)
+        g = _values_after(setup, origin + (s.accepted + 1.0) * h, s.g, free, end.q, end.v)
         event, switch = _passed(setup, s.g, g)
         status = where(good, where(event | switch, EVENT, GOING), NOT_FINITE)
         before = MotionState(s.q, s.v) if watched else None
@@ -242,7 +258,8 @@ def advance_adaptive(
         g = _values(setup, t, q, v)
         event, switch = crossed(setup.crossings, s.g[: len(setup.crossings)], g[: len(setup.crossings)]), False
         if setup.surfaces:  # also a rejected step that passes one: it will end there
-            ahead = _values(setup, s.t + h, where(yes, q, tried.end.q), where(yes, v, tried.end.v))
+            ends = where(yes, q, tried.end.q), where(yes, v, tried.end.v)
+            ahead = _values_after(setup, s.t + h, s.g, tried.end, *ends)
             switch = where(finite, _passed(setup, s.g, ahead)[1], False)
             g = where(switch, ahead, g)
         kept = yes | switch
@@ -305,7 +322,7 @@ def fixed_shorter(setup: Setup, like: FixedStepState, packed: Vec, theta: Scalar
     carried = (s.memory_before,) if s.memory_before is not None else ()
     t0, part = origin + (s.accepted - 1.0) * h, theta * h
     end = setup.method.step(setup.within(t0, t0 + part, EQUAL_MARGIN), t0, *s.before, part, *carried)
-    return _after(setup, t0 + part, 0.0 * part, MotionState(end.q, end.v))
+    return _after(setup, t0 + part, 0.0 * part, s.g_before, MotionState(end.q, end.v))
 
 
 def adaptive_shorter(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: Scalar, tolerance: Scalar) -> Vec:
@@ -313,12 +330,12 @@ def adaptive_shorter(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: 
     s: AdaptiveStepState = shaped(like, iter(packed))
     part = theta * s.h0
     tried = controlled(setup.method, setup.within(s.t0, s.t0 + part), s.t0, *s.before, part, tolerance)
-    return _after(setup, s.t0 + part, tried.error, tried.end)
+    return _after(setup, s.t0 + part, tried.error, s.g_before, tried.end)
 
 
-def _after(setup: Setup, t: Scalar, error: Scalar, end: MotionState) -> Vec:
+def _after(setup: Setup, t: Scalar, error: Scalar, old: Vec, end: MotionState) -> Vec:
     q, v = setup.project(t, *end) if setup.project else end
-    return Vec((t, error, *q, *v, *_values(setup, t, q, v)))
+    return Vec((t, error, *q, *v, *_values_after(setup, t, old, end, q, v)))
 
 
 def _inside(setup: Setup, t0: Scalar, before: MotionState, h: Scalar, theta: Scalar, *carried: Any) -> Vec:

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from polhode.simulation.run_records import NONE
 from polhode.simulation.step_times.companion_steps import companion_segments, companion_tolerance
 from polhode.simulation.step_times.segments import segments_of
 
@@ -19,7 +20,7 @@ def step_ends(segments):
 @pytest.mark.parametrize("sampled", [1, 3, 10, np.array([0.0, 0.2, 0.3, 0.7, 1.0])])
 def test_equal_steps_are_shorter_and_meet_all_samples_and_breaks(sampled, knots):
     run = segments_of(1.0, 0.1, sampled, knots=np.array(knots))
-    other = companion_segments(run)
+    other = companion_segments(1.0, 0.1, sampled, NONE, np.array(knots))
     (ends, samples), (finer, same) = step_ends(run), step_ends(other)
     assert np.array_equal(samples, same)
     assert other[-1].end == run[-1].end == 1.0
@@ -34,13 +35,30 @@ def test_between_samples_no_two_equal_steps_end_together(every):
     run = segments_of(1.0, 0.1, every)
     ends, samples = step_ends(run)
     inner = ends[abs(ends[:, None] - samples).min(axis=1) > 1e-9]
-    finer, _ = step_ends(companion_segments(run))
+    finer, _ = step_ends(companion_segments(1.0, 0.1, every, NONE, NONE))
     assert abs(finer[:, None] - inner).min() > 1e-3
 
 
+@pytest.mark.parametrize("knots", [[0.4], [0.1, 0.2, 0.5, 0.53]])
+def test_equal_steps_end_at_knots_where_steps_of_the_run_do(knots):
+    """Else the companion errs where the run does not, and a right run is not good."""
+    finer, samples = step_ends(companion_segments(1.0, 0.1, 10, NONE, np.array(knots)))
+    assert samples.tolist() == [1.0]
+    assert abs(finer[:, None] - knots).min(axis=0).max() < 1e-12
+
+
+def test_many_knots_at_ends_of_steps_divide_every_step():
+    knots, few = 0.01 * np.arange(1, 1000), companion_segments(10.0, 0.01, 50, NONE, NONE)
+    made = companion_segments(10.0, 0.01, 50, NONE, knots)
+    finer, samples = step_ends(made)
+    assert np.array_equal(samples, step_ends(few)[1])
+    assert len(made) <= 2
+    assert abs(finer[np.searchsorted(finer, knots - 1e-9)] - knots).max() < 1e-12
+    assert len(finer) == 3 * 500 + 4 * 500
+
+
 def test_controlled_steps_end_once_more_between_any_two_ends():
-    run = segments_of(1.0, None, np.array([0.0, 0.25, 1.0]), np.array([0.5]), np.array([0.3, 0.7]))
-    other = companion_segments(run)
+    other = companion_segments(1.0, None, np.array([0.0, 0.25, 1.0]), np.array([0.5]), np.array([0.3, 0.7]))
     assert [segment.end for segment in other] == [0.5, 1.0]
     knots = np.concatenate([segment.knots for segment in other])
     ends = [0.0, 0.25, 0.3, 0.5, 0.7, 1.0]

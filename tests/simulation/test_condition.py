@@ -5,6 +5,7 @@ import pytest
 
 import polhode as ph
 from polhode.formats.library import names
+from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.verdict import ERROR, Grade
 from polhode.simulation.run import Run
 from polhode.simulation.run_options import RunOptions
@@ -15,7 +16,8 @@ def measured(model, q, v, **options):
     """What small differences grow by along a run."""
     run = Run(Scenario.of(model, q, v, None, RunOptions(**options)))
     run.follow()
-    return run._growth(lambda: [run.arrays()], np.zeros(len(run.arrays()["time"])))
+    time = run.arrays()["time"]
+    return run._growth([run.arrays()], ErrorEstimate(time, np.zeros(len(time)), True, "none"))
 
 
 def hinged(length):

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polhode.result.error_estimate import Difference
-from polhode.simulation.companion import Arrays, paired
+from polhode.result.error_estimate import Difference, ErrorEstimate
+from polhode.simulation.companion import COMPARED, Arrays, paired
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 from polhode.system.system import System
@@ -34,6 +34,10 @@ DIRECTIONS = 4
 """Runs beside the run, each in a direction of its own: one alone may lie where differences grow little."""
 
 
+SAMPLES = 101
+"""Samples at which distances are looked at, at most: samples within a step cost as much as the step."""
+
+
 @dataclass(frozen=True)
 class Neighbours:
     """Runs that begin beside a run.
@@ -50,33 +54,41 @@ class Neighbours:
     err: float
     directions: int = DIRECTIONS
 
-    def growth(self, parts: Callable[[], Iterable[Arrays]], error: np.ndarray) -> float:
+    def growth(self, parts: Iterable[Arrays], error: ErrorEstimate) -> float:
         """How much small differences grow along the run, at least 1.
 
-        parts  gives the samples of the run, in order of time
+        parts  the samples of the run, in order of time
         error  that of the run at its samples
         """
-        scenario, most = self.scenario, 1.0
+        chosen = np.unique(np.linspace(0, len(error.time) - 1, SAMPLES).astype(int))
+        samples, most = _chosen(parts, chosen), 1.0
+        scenario = replace(self.scenario, options=replace(self.scenario.options, samples=samples["time"]))
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (self.directions, 2, self.system.nv))
         for one in max(BESIDE, CLEAR * self.err) * signs:
             q, v = _beside(self.system, scenario.q, scenario.v, one)
             if np.all(np.isfinite(q)) and np.all(np.isfinite(v)):
-                pairs = paired(parts(), self.make(replace(scenario, q=q, v=v)), len(error))
-                most = max(most, _grown(Difference(scenario.model), pairs, error))
+                for a, b in paired([samples], self.make(replace(scenario, q=q, v=v)), len(chosen)):
+                    same = np.flatnonzero(a["time"] == b["time"])
+                    apart = Difference(scenario.model)(a, b)
+                    most = max(most, _grown(apart[same], error.values[chosen[same]]))
         return most
 
 
-def _grown(difference: Difference, pairs: Iterable[tuple[Arrays, Arrays]], error: np.ndarray) -> float:
-    """How much the distance of two runs grows, at least 1."""
-    least, most, done = np.inf, 1.0, 0
-    for a, b in pairs:
-        apart, own = difference(a, b), error[done : done + len(a["time"])]
-        done += len(apart)
-        seen = (a["time"] == b["time"]) & (apart > SEEN * own) & np.isfinite(apart)
-        lowest = np.minimum.accumulate(np.append(least, np.where(seen, apart, np.inf)))
-        least = float(lowest[-1])
-        most = max(most, float(np.max(apart[seen] / lowest[1:][seen], initial=1.0)))
-    return most
+def _chosen(parts: Iterable[Arrays], chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """Some of the samples of a run, by their numbers, ascending."""
+    done, found = 0, list[Arrays]()
+    for part in parts:
+        n = len(part["time"])
+        here = chosen[(chosen >= done) & (chosen < done + n)] - done
+        found.append({name: part[name][here] for name in COMPARED})
+        done += n
+    return {name: np.concatenate([part[name] for part in found]) for name in COMPARED}
+
+
+def _grown(apart: np.ndarray, error: np.ndarray) -> float:
+    """How much the distance (n,) of two runs grows, at least 1; error: of the first."""
+    apart = apart[(apart > SEEN * error) & np.isfinite(apart)]
+    return float(np.max(apart / np.minimum.accumulate(apart), initial=1.0))
 
 
 def _beside(system: System, q: np.ndarray, v: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -204,11 +204,11 @@ class Run:
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
             ending.status, ending.reason, self.options.accuracy, companion, unchecked,
             [*self._constraint_checks(), *self._switch_checks()],
-            errors, (lambda: self._growth(samples, error.values)) if samples and error else None,
+            errors, (lambda: self._growth(samples(), error)) if samples and error else None,
         )  # fmt: skip
         return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
 
-    def _growth(self, samples: Callable[[], Iterable[Mapping[str, np.ndarray]]], error: np.ndarray) -> float:
+    def _growth(self, samples: Iterable[Mapping[str, np.ndarray]], error: ErrorEstimate) -> float:
         """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""
         directions = int(min(DIRECTIONS, WORK / max(counted_work(self.scenario, self.scenario, self.stepper), 1.0)))
         err = self.stepper.ending.accepted * self.options.tolerance

@@ -127,8 +127,8 @@ class Scenario:
             sampled = self.every if sampled is None else sampled
             has_memory = method_named(self.method).start is not None
         held = breaks(self.tau, self.duration) if self.held else NONE
-        found = segments_of(self.duration, step, sampled, held, NONE if self.unsplit else self.knots, has_memory)
-        return companion_segments(found, self.switching.is_timed) if self.refined else found
+        given = self.duration, step, sampled, held, NONE if self.unsplit else self.knots
+        return companion_segments(*given, self.switching.is_timed) if self.refined else segments_of(*given, has_memory)
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""

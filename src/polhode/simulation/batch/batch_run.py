@@ -109,9 +109,10 @@ class BatchRun:
     def segments(self, timing: SampleTimes) -> list[Segment]:
         """The segments of every run, as those of one by itself."""
         knots = NONE if self.unsplit(timing) else self._ends(timing)
-        step = timing.h if self.fixed else None
-        found = segments_of(timing.end, step, timing.times, NONE, knots[knots < timing.end], self.has_memory)
-        return companion_segments(found, self.switching(timing.whole).is_timed) if timing.is_companion else found
+        given = timing.end, timing.h if self.fixed else None, timing.times, NONE, knots[knots < timing.end]
+        if timing.is_companion:
+            return companion_segments(*given, self.switching(timing.whole).is_timed)
+        return segments_of(*given, self.has_memory)
 
     def stretches(self, timing: SampleTimes) -> list[BatchStretch]:
         """The steps of every run, from one time at which Python looks at them to the next."""

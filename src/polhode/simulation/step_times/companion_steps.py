@@ -6,7 +6,7 @@ which they have to.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from polhode.result.checks import GOOD_CAP
 from polhode.simulation.run_options import TIGHTEST
 from polhode.simulation.run_records import NONE, Segment
-from polhode.simulation.step_times.segments import LazyRange
+from polhode.simulation.step_times.segments import LazyRange, between_steps, segments_of
 
 LOOKS = 1618.0
 """The duration over the longest controlled step of a companion: not a multiple of that of the run, `scenario.LOOKS`."""
@@ -24,6 +24,10 @@ FLOOR = 1e-12
 
 TIGHTER = 100.0
 """The tolerance of a run over that of its companion."""
+
+FEW_KNOTS = 100
+"""Knots at the ends of equal steps up to which a segment of the companion ends at each, which takes time in Python;
+beyond, each of the run's steps is divided."""
 
 UNALIGNED = 0.382
 """The part of the time from one end that a step must have to the next at which the steps of a companion end besides:
@@ -40,11 +44,32 @@ def companion_tolerance(tolerance: float, accuracy: float | None) -> float:
     return max(min(tolerance, good) / TIGHTER, TIGHTEST)
 
 
-def companion_segments(segments: Sequence[Segment], is_timed: bool = False) -> list[Segment]:
-    """The segments of the companion of a run that has these; is_timed: whether forces may be periodic in time."""
-    if len(segments[0].counts):
-        return _shorter(segments, GOLDEN if is_timed else 1)
-    return _unaligned(segments)
+def companion_segments(
+    duration: float,
+    step: float | None,
+    sampled: int | np.ndarray | None,
+    held: np.ndarray,
+    knots: np.ndarray,
+    is_timed: bool = False,
+) -> list[Segment]:
+    """The segments of the companion of a run, whose own are `segments_of` the same arguments.
+
+    is_timed  whether forces may be periodic in time
+    """
+    if step is None:
+        return _unaligned(segments_of(duration, step, sampled, held, knots))
+    many = len(knots) - len(between_steps(knots, step)) > FEW_KNOTS
+    own = segments_of(duration, step, sampled, held, knots, at_every_knot=not many)
+    return [_finer(*part, 1) for part in _halves(own)] if many else _shorter(own, is_timed)
+
+
+def _halves(segments: Sequence[Segment]) -> Iterator[tuple[Segment, int]]:
+    """Segments, one cut in two around the middle of the run, each with the factor of its half: 2, or 3."""
+    half = segments[-1].end / 2
+    for segment in segments:
+        inside = segment.begin < half < segment.end
+        for part in _cut(segment, int(np.searchsorted(segment.samples, half, "right"))) if inside else [segment]:
+            yield part, 2 if part.begin < half else 3
 
 
 def _unaligned(segments: Sequence[Segment]) -> list[Segment]:
@@ -61,25 +86,24 @@ def _unaligned(segments: Sequence[Segment]) -> list[Segment]:
     return found
 
 
-def _shorter(segments: Sequence[Segment], golden: int) -> list[Segment]:
+def _shorter(segments: Sequence[Segment], is_timed: bool) -> list[Segment]:
     """Segments with 2e + 1 equal steps in place of e, where e divides the steps between samples; 3e + 1 in the second
-    half of the run; so many times, first at the start, steps in the golden section up to the next sample.
+    half of the run; once at the start, and GOLDEN times where forces may be periodic in time, steps in the golden
+    section up to the next sample.
 
     Between two samples none of them ends where one of the given steps does: what those do not see, these may. What
     repeats itself with every given step, and with every one of a half too, does not with those in the golden section.
     """
-    made, end = list[Segment](), segments[-1].end
+    made, end, golden = list[Segment](), segments[-1].end, GOLDEN if is_timed else 1
     due = [end * k / golden for k in range(golden)]
-    for segment in segments:
-        inside = segment.begin < end / 2 < segment.end
-        for part in _cut(segment, int(np.searchsorted(segment.samples, end / 2, "right"))) if inside else [segment]:
-            factor, rest = 2 if part.begin < end / 2 else 3, [part]
-            while rest and due and due[0] < rest[0].end:
-                *before, later = _cut(rest[0], int(np.searchsorted(rest[0].samples, due[0], "right")))
-                one, *rest = _cut(later, 1)
-                made += [*(_finer(x, factor) for x in before), *_golden(one)]
-                due = [t for t in due if t >= one.end]
-            made += [_finer(x, factor) for x in rest]
+    for part, factor in _halves(segments):
+        rest = [part]
+        while rest and due and due[0] < rest[0].end:
+            *before, later = _cut(rest[0], int(np.searchsorted(rest[0].samples, due[0], "right")))
+            one, *rest = _cut(later, 1)
+            made += [*(_finer(x, factor) for x in before), *_golden(one)]
+            due = [t for t in due if t >= one.end]
+        made += [_finer(x, factor) for x in rest]
     return made
 
 
@@ -119,17 +143,20 @@ def _golden(segment: Segment) -> list[Segment]:
     return [first, Segment(middle, segment.end, h, segment.samples, np.array([float(counts[1])]), asks=False)]
 
 
-def _finer(segment: Segment, factor: int) -> Segment:
-    """A segment with factor × e + 1 steps in place of e, where e divides the steps between its samples."""
+def _finer(segment: Segment, factor: int, e: int = 0) -> Segment:
+    """A segment with factor × e + 1 steps in place of e, which divides the steps between its samples: the largest such
+    unless given."""
     counts: Any = segment.counts
     if isinstance(counts, LazyRange):
-        between = math.gcd(*counts.steps[:1], counts.steps.step if len(counts.steps) > 1 else 0, *map(int, counts.last))
+        between = e or math.gcd(
+            *counts.steps[:1], counts.steps.step if len(counts.steps) > 1 else 0, *map(int, counts.last)
+        )
         many = factor * between + 1
         first, step = (n // between * many for n in (counts.steps.start, counts.steps.step))
         steps = range(first, first + len(counts.steps) * step, step)
         counts = LazyRange(steps, 1.0, tuple(n / between * many for n in counts.last))
     else:
-        between = math.gcd(*(round(n) for n in counts))
+        between = e or math.gcd(*(round(n) for n in counts))
         many = factor * between + 1
         counts = np.round(counts / between) * many
     return segment._replace(h=segment.h * between / many, counts=counts)

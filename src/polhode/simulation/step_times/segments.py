@@ -26,7 +26,7 @@ def segments_of(
     sampled: int | np.ndarray | None,
     held: np.ndarray = NONE,
     knots: np.ndarray = NONE,
-    has_memory: bool = False,
+    at_every_knot: bool = False,
 ) -> list[Segment]:
     """The segments of a run.
 
@@ -34,13 +34,13 @@ def segments_of(
     sampled     every so many equal steps, or at these times; None: at times that are evenly spaced
     held        increasing times at which held forces change
     knots       increasing times at which a step ends besides
-    has_memory  whether equal steps carry something on, which a break at the end of a step begins anew
+    at_every_knot  whether a segment ends at knots where equal steps end by themselves, too
     """
     if step is None:
         assert not isinstance(sampled, int)
         return controlled_segments(duration, sampled, held, knots)
     assert sampled is not None
-    return equal_segments(duration, step, sampled, held, knots if has_memory else between_steps(knots, step))
+    return equal_segments(duration, step, sampled, held, knots if at_every_knot else between_steps(knots, step))
 
 
 def unsplit(times: np.ndarray, duration: float, step: float) -> int:

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from polhode.simulation.companion_steps import companion_segments, companion_tolerance
 from polhode.simulation.run_records import NONE
-from polhode.simulation.segments import segments_of
+from polhode.simulation.step_times.companion_steps import companion_segments, companion_tolerance
+from polhode.simulation.step_times.segments import segments_of
 
 
 def step_ends(segments):

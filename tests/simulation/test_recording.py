@@ -9,7 +9,7 @@ import pytest
 import polhode as ph
 from polhode.result.store import RunStore
 from polhode.simulation import recording
-from polhode.simulation.segments import LazyRange
+from polhode.simulation.step_times.segments import LazyRange
 
 BALL = ph.Model(
     "ball",

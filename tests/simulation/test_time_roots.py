@@ -10,7 +10,7 @@ import polhode as ph
 from polhode.kernel import trace
 from polhode.kernel.evaluate import evaluate
 from polhode.kernel.intervals import bounds
-from polhode.simulation.time_roots import abrupt_changes, roots
+from polhode.simulation.step_times.time_roots import abrupt_changes, roots
 
 
 def zeros(function, duration=10.0):

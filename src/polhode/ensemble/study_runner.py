@@ -39,7 +39,7 @@ from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.companion import companion_of
 from polhode.simulation.run_loop import spec_of
 from polhode.simulation.scenario import Scenario
-from polhode.simulation.segments import unsplit_note
+from polhode.simulation.step_times.segments import unsplit_note
 
 STATUS = {
     "pending": 0, "finished": 1, "stopped": 2, "not finite": 3, "step too small": 4, "refused": 5, "quarantined": 6,

@@ -1,6 +1,7 @@
 """Results: a motion as named arrays with units, its grade, its files, and the store of long runs.
 
-dataset       the Dataset of a motion; `labels`: names and units of its coordinates
+dataset       the Dataset of a motion; `labels`: names and units of its coordinates; `deferred`: variables
+              that are computed when they are first read
 checks        the grade of a run (`verdict`), by its `error_estimate` and against what `symmetry` says is conserved;
               `constrained`: its constraints
 files         netCDF and CSV; `trailer`: the digest at the end of a file

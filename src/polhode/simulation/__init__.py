@@ -4,10 +4,10 @@ The flow of one run, `ph.simulate(model, …)`:
 
     simulate.py        the public door; keywords become RunOptions
     option_table.py    every option: default, help, command-line form;  run_options.py checks them
-    scenario.py        the run as asked for: model, start, inputs, options;  segments.py cuts its time
-    companion.py       the second run that tells its error;  companion_steps.py cuts its time, and that of lanes
+    scenario.py        the run as asked for: model, start, inputs, options;  step_times/ cuts its time
+    companion.py       the second run that tells its error;  step_times/companion_steps.py cuts its time
     extinguished.py    what both of them damp although it lasts
-    switching.py       where user functions bend, jump or depend on time, from graphs;  time_roots.py solves for times
+    switching.py       where user functions bend, jump or depend on time, from graphs;  step_times/ solves for times
     run.py             Run: a scenario, its stepper, samples, grade, Dataset
     stepper.py         what a stepper is:  run_loop.py (our methods), sundials_run.py, by_form/ (published forms)
     driven_model.py    a model under its inputs (inputs.py): force law, constrained dynamics

@@ -14,12 +14,12 @@ from polhode.integrate.methods import METHODS
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.result.error_estimate import Difference, ErrorEstimate
-from polhode.simulation.companion_steps import FLOOR, LOOKS, companion_tolerance
 from polhode.simulation.extinguished import Extinguished
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
+from polhode.simulation.step_times.companion_steps import FLOOR, LOOKS, companion_tolerance
 from polhode.simulation.stepper import Stepper
 
 WORK = 1e10

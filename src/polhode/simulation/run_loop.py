@@ -25,7 +25,7 @@ from polhode.simulation.event_location import CHATTER, EventHit, StepEvents, res
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
-from polhode.simulation.segments import Stops
+from polhode.simulation.step_times.segments import Stops
 from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2

@@ -13,13 +13,13 @@ from polhode.check.initial_state import check_start, consistent_start
 from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
 from polhode.model import Model, check_model
-from polhode.simulation.companion_steps import companion_segments
 from polhode.simulation.inputs import Sampled, breaks, is_held_input
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Segment
-from polhode.simulation.segments import check_period, segments_of, unsplit, unsplit_note
 from polhode.simulation.step_state import LONGEST
+from polhode.simulation.step_times.companion_steps import companion_segments
+from polhode.simulation.step_times.segments import check_period, segments_of, unsplit, unsplit_note
 from polhode.simulation.switching import Switching, user_functions
 
 LOOKS = 1000

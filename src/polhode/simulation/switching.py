@@ -26,7 +26,7 @@ from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, Vec, smooth
 from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, within
 from polhode.simulation.run_records import NONE
-from polhode.simulation.time_roots import abrupt_changes, roots
+from polhode.simulation.step_times.time_roots import abrupt_changes, roots
 
 APART = 1e-13
 """Breaks that are nearer to each other than this part of the duration are one."""

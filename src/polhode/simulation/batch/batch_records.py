@@ -12,7 +12,7 @@ from polhode.errors import InputError, message
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec
 from polhode.simulation.compiled_run import RunSpec
-from polhode.simulation.segments import step_numbers
+from polhode.simulation.step_times.segments import step_numbers
 
 Named = Callable[[Scalar, Vec, Vec, Mapping[str, Scalar]], Any]
 """A function of (t, q, v, numbers by name)"""

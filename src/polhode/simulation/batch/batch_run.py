@@ -34,14 +34,14 @@ from polhode.simulation.batch.batch_records import (
     TreeOutput,
     takes_numbers,
 )
-from polhode.simulation.companion_steps import LOOKS as COMPANION_LOOKS, companion_segments
 from polhode.simulation.compiled_run import SHORT, CompiledRun, RunSpec
 from polhode.simulation.derivatives.directions import Directions, directions, upper
 from polhode.simulation.event_location import located
 from polhode.simulation.inputs import PD, Sampled, is_held_input, law_of
 from polhode.simulation.run_records import NONE, Segment
 from polhode.simulation.scenario import LOOKS
-from polhode.simulation.segments import Stops, segments_of, unsplit
+from polhode.simulation.step_times.companion_steps import LOOKS as COMPANION_LOOKS, companion_segments
+from polhode.simulation.step_times.segments import Stops, segments_of, unsplit
 from polhode.simulation.switching import Switching, user_functions
 from polhode.system.identity import identity_text
 

@@ -14,7 +14,7 @@ import numpy as np
 from polhode.result.checks import GOOD_CAP
 from polhode.simulation.run_options import TIGHTEST
 from polhode.simulation.run_records import NONE, Segment
-from polhode.simulation.segments import LazyRange, between_steps, segments_of
+from polhode.simulation.step_times.segments import LazyRange, between_steps, segments_of
 
 LOOKS = 1618.0
 """The duration over the longest controlled step of a companion: not a multiple of that of the run, `scenario.LOOKS`."""

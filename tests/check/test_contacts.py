@@ -35,6 +35,15 @@ def test_a_falling_disk_would_be_pulled_where_its_centre_falls_faster_than_free(
     assert f"pull at 'ground' with {-least:.3f}" in note.note
 
 
+@pytest.mark.parametrize("options", [{}, {"step": 1e-3, "method": "rk4"}])
+def test_a_pull_between_two_samples_is_told(options):
+    """At the start and shortly before the disk lies flat the ground pushes."""
+    run = falling(0.4, duration=0.4, samples=2, verify=False, **options)
+    assert np.all(run["multiplier"].sel(constraint="ground.height").values > 0)
+    (pull,) = json.loads(run.attrs["pulled_contacts"])
+    assert 0.3 < pull["time"] < 0.4
+
+
 @pytest.mark.parametrize("name", ["rolling-disk", "rolling-sphere"])
 def test_wheels_that_push_have_no_note(name):
     run = ph.simulate(ph.load(name), duration=0.5, samples=20, verify=False)

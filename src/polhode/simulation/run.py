@@ -32,6 +32,7 @@ from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 from polhode.simulation.sundials_run import SundialsRun
+from polhode.simulation.watched_path import States
 from polhode.system.identity import identity_text
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Run:
         self.wanted = [name for name in VARIABLES if name not in JOINTS] if keep is None else list(keep)
         """The variables that the Dataset is to hold."""
         self.kept: list[Samples] = []
+        if isinstance(self.stepper, RunLoop) and self.stepper.watched and self._contacts.rows:
+            self.stepper.watched.seen = self._see_contacts
 
     def replayed(self, where: str) -> ReplayedRun:
         """The run whose steps derivatives replay, or an error."""
@@ -162,6 +165,13 @@ class Run:
                 worst, note="violations in lengths of the machine or radians, their rates per second"
             )
         }
+
+    def _see_contacts(self, looks: States) -> None:
+        """Look at contacts between samples."""
+        level = self.stepper.position.level
+        tau = np.zeros_like(looks.v) if level is None else np.tile(level, (len(looks.t), 1))
+        given = self.driven.forces(*looks)
+        self._contacts.see(*looks, tau if given is None else given)
 
     def described(
         self,

@@ -4,7 +4,7 @@ The rows of a block are step states at samples. Where the machine turns far from
 changes much, that part is run again with more rows: the steps are the same, since rows do not change them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +70,8 @@ class WatchedPath:
         self.in_full = in_full
         self.compiled, self.path = compiled, PathWatch(compiled.driven.system)
         self._last: States | None = None
+        self.seen: Callable[[States], None] | None = None
+        """Called with all looks, where something else is to be looked for."""
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
         """Fill the table as `CompiledRun.run` does, and look at it; rows beyond a degenerate state say so."""
@@ -92,6 +94,8 @@ class WatchedPath:
             self.path.restart()
         looks = self._looks(first, table, settings, states, level, LEVELS)
         self.path.see(*looks)
+        if self.seen:
+            self.seen(looks)
         self._last = looks.part(slice(-1, None))
         return looks
 

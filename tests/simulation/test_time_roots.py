@@ -81,3 +81,12 @@ def test_abrupt_changes_are_marked_and_waves_are_not():
         assert len(found) < 50
     assert not len(abrupt_changes(lambda t: np.sin(9 * t)[:, None], 10.0))
     assert not len(abrupt_changes(lambda t: np.stack([np.ones(len(t)), t], 1), 10.0))
+
+
+def test_a_jump_at_a_known_time_is_no_abrupt_change():
+    def box(t):
+        return np.where((t > 0.313) & (t < 0.77), 1.0, 0.0)[:, None]
+
+    assert len(abrupt_changes(box, 1.0)) > 2
+    assert len(abrupt_changes(box, 1.0, np.array([0.313, 0.77]))) == 0
+    assert len(abrupt_changes(box, 1.0, np.array([0.313]))) > 0

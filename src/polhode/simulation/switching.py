@@ -186,7 +186,11 @@ class Switching:
     def times(self) -> np.ndarray:
         """Times at which steps have to end."""
         found = [
-            abrupt_changes(lambda t, f=f: evaluate(f.values, t=t, **self._state), self._duration)  # type: ignore[misc]
+            abrupt_changes(
+                lambda t, f=f: evaluate(f.values, t=t, **self._state),  # type: ignore[misc]
+                self._duration,
+                self._solved,
+            )
             for f in self.functions
             if f.depends_on_time and not any(node.op == "call" for node in f.values.nodes)
         ]

@@ -94,10 +94,13 @@ def _bisected(value: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: 
     return np.unique(np.where(passes, high, end))  # a zero that is only touched: just after it
 
 
-def abrupt_changes(function: Callable[[np.ndarray], np.ndarray], duration: float) -> np.ndarray:
+def abrupt_changes(
+    function: Callable[[np.ndarray], np.ndarray], duration: float, known: np.ndarray = NONE
+) -> np.ndarray:
     """Times inside a run around which a function of time bends much more than elsewhere, increasing.
 
     function  its values (n, k) at times (n,), the state frozen
+    known     increasing times at which it may jump: steps end there, and a jump there counts for nothing
     """
     t = np.linspace(0.0, duration, SAMPLES + 1)
     with np.errstate(all="ignore"):
@@ -105,6 +108,7 @@ def abrupt_changes(function: Callable[[np.ndarray], np.ndarray], duration: float
         size = np.ptp(f, axis=0)
         bends = abs(f[2:] - 2 * f[1:-1] + f[:-2]) / np.where(size > 0, size, 1.0)
     bend = np.max(np.where(np.isfinite(bends), bends, 0.0), axis=1, initial=0.0)
+    bend[np.searchsorted(known, t[:-2]) < np.searchsorted(known, t[2:], "right")] = 0.0
     windows = np.append(bend, 0.0).reshape(-1, WINDOW).max(axis=1)
     marked = (windows > ABRUPT * np.median(windows)) & (windows > FAINT)
     if not marked.any() or marked.mean() > MOST_ABRUPT:

@@ -10,6 +10,7 @@ from scipy import stats
 
 import polhode as ph
 from polhode.ensemble.companions import ACCOMPANIED, enters_rows
+from polhode.ensemble.measures import VERDICTS
 from polhode.ensemble.study_runner import STATUS
 from polhode.ensemble.summary import summary
 from polhode.formats.overrides import overridden
@@ -453,3 +454,30 @@ def test_no_gpu_is_told(model):
     with pytest.warns(ph.PolhodeWarning, match="no GPU is used, the processor runs"):
         found = ph.sweep(small(runs=16), device="auto")
     assert same(found, ph.sweep(small(runs=16)))
+
+
+@pytest.mark.parametrize(
+    ("stiffness", "method", "more", "expected"),
+    [
+        (1e8, "radau3", {}, "damped"),
+        (1.0, "radau3", {}, "yes"),
+        (1e8, "gauss2", {}, "yes"),
+        (1.0, "radau3", {"joints.x.stiffness": ph.Uniform(1.0, 2.0)}, "damped"),
+    ],
+)
+def test_a_method_that_extinguishes_oscillations_is_not_called_good(stiffness, method, more, expected):
+    """Both the run and its companion lose what their steps do not resolve, though it lasts."""
+    joint = ph.Joint("x", "prismatic", "world", "mass", stiffness=stiffness, damping=1e-4)
+    model = ph.Model("spring", bodies=[ph.Body("mass", 1.0, (1, 1, 1))], joints=[joint], gravity=(0, 0, 0))
+    found = ph.sweep(
+        model,
+        {"start.q.x": ph.Uniform(1e-3, 2e-3), **more},
+        runs=2,
+        duration=20.0,
+        step=0.05,
+        method=method,
+        accompanied=1,
+    )
+    assert found["accompanied"].values.tolist() == [ACCOMPANIED[expected]] * 2
+    if expected == "damped":
+        assert not np.any(found["verdict"].values == VERDICTS["good"])

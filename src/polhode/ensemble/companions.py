@@ -19,13 +19,21 @@ from polhode.scalar import is_real, shown
 from polhode.simulation.batch.batch_records import BatchSamples
 from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.companion import FACTOR
+from polhode.simulation.extinguished import UNRESOLVED, Modes, Sample
 from polhode.simulation.watched_path import FAR, STILL
 
 SHARE = 0.01
 """The share of runs that are accompanied, unless a study says otherwise."""
 
-NO, YES, CONDITIONS, UNWATCHED, SINGULAR = 0, 1, 2, 3, 4
-ACCOMPANIED = {"no": NO, "yes": YES, "conditions": CONDITIONS, "unwatched": UNWATCHED, "singular": SINGULAR}
+NO, YES, CONDITIONS, UNWATCHED, SINGULAR, DAMPED = range(6)
+ACCOMPANIED = {
+    "no": NO,
+    "yes": YES,
+    "conditions": CONDITIONS,
+    "unwatched": UNWATCHED,
+    "singular": SINGULAR,
+    "damped": DAMPED,
+}
 """Whether a run was accompanied, and what the estimated error then leaves open."""
 
 TOLD = {
@@ -37,12 +45,17 @@ TOLD = {
     "times), or numbers of the constraints are drawn: not called good",
     "singular": "accompanied, and passed a singular position of the constraints, beyond which the motion is not "
     "certain: loose at best",
+    "damped": "accompanied, but the method damps oscillations that its steps do not resolve, and whether there are any "
+    "that last is not known: not called good (gauss2 and gauss3 damp nothing; ph.simulate looks for them)",
 }
 """ACCOMPANIED in words."""
 
 THROWN = 0.2
 """The part of a velocity by which its change between two samples may differ from those beside it, at most: along
 smooth motions of FAR between samples it is about FAR³, and where one is thrown onto another branch about 1."""
+
+DAMPED_SAMPLES = 3
+"""Samples of a run about which oscillations are looked for: its first, its last, one between."""
 
 LEAVES_ROWS = ("damping", "stiffness", "rest", "armature")
 """Numbers of joints that do not enter the rows of constraints; nor do those of bodies, forces and gravity."""
@@ -80,7 +93,7 @@ def errors(model: Model, runs: BatchSamples, companions: BatchSamples) -> np.nda
 
 def lowered(verdict: np.ndarray, how: np.ndarray) -> np.ndarray:
     """Verdicts (n,), lowered where an estimated error leaves something open; how (n,): as in ACCOMPANIED."""
-    is_open, good = np.isin(how, (CONDITIONS, UNWATCHED)), verdict == GOOD
+    is_open, good = np.isin(how, (CONDITIONS, UNWATCHED, DAMPED)), verdict == GOOD
     return np.where(good & is_open, UNCHECKED, np.where(good & (how == SINGULAR), LOOSE, verdict)).astype(verdict.dtype)
 
 
@@ -111,6 +124,27 @@ class SampleWatch:
         turned = np.maximum(pace[1:], pace[:-1]) * np.diff(t)
         is_far = (turned > FAR) | ((turned > STILL) & _bends(v))
         return UNWATCHED if path.unseen or np.any(is_far) else YES
+
+
+class DampingWatch:
+    """Looks for oscillations that a method damps and its equal steps do not resolve, about samples of runs."""
+
+    def __init__(self, batch: BatchRun, h: float) -> None:
+        self.driven, self.slowest = batch.compiled.driven, UNRESOLVED / h
+        self.damps = batch.fixed and batch.spec.run.method.damps
+        self.knows_numbers = not batch.along.places and self.driven.tau is None
+
+    def found(self, time: np.ndarray, runs: BatchSamples) -> np.ndarray:
+        """Whether each of n runs may have lost one."""
+        if not self.damps or not self.knows_numbers:
+            return np.full(len(runs.q), self.damps)
+        return np.array([self._one(time, q, v) for q, v in zip(runs.q, runs.v, strict=True)], dtype=bool)
+
+    def _one(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> bool:
+        there = np.flatnonzero(np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1))
+        chosen = there[np.unique(np.linspace(0, len(there) - 1, DAMPED_SAMPLES).astype(int))] if len(there) else there
+        samples = (Sample(float(time[k]), q[k], v[k], None) for k in chosen)
+        return any(len(Modes(self.driven, sample, self.slowest).values) for sample in samples)
 
 
 def _bends(v: np.ndarray) -> np.ndarray:

@@ -14,7 +14,18 @@ import numpy as np
 
 from polhode.check.given_start import start_of
 from polhode.ensemble.check_names import check_study_names
-from polhode.ensemble.companions import ACCOMPANIED, CONDITIONS, NO, YES, SampleWatch, accompanied, errors, lowered
+from polhode.ensemble.companions import (
+    ACCOMPANIED,
+    CONDITIONS,
+    DAMPED,
+    NO,
+    YES,
+    DampingWatch,
+    SampleWatch,
+    accompanied,
+    errors,
+    lowered,
+)
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, thresholds, verdicts
 from polhode.ensemble.parameter_values import ParameterValues
 from polhode.ensemble.parameters import START, StudyParameters, impossible
@@ -298,7 +309,12 @@ class StudyRunner:
         """What the estimated errors of accompanied runs leave open, as in ACCOMPANIED."""
         found = self._watch.found(self.timing.times, runs)
         has_conditions = bool(self.batch.switching(self.timing.whole).surfaces)
-        return np.where((found == YES) & has_conditions, CONDITIONS, found)
+        found = np.where((found == YES) & has_conditions, CONDITIONS, found)
+        return np.where((found == YES) & self._damping.found(self.timing.times, runs), DAMPED, found)
+
+    @cached_property
+    def _damping(self) -> DampingWatch:
+        return DampingWatch(self.batch, self.timing.h)
 
     @cached_property
     def _watch(self) -> SampleWatch:

@@ -157,7 +157,8 @@ class Report:
     def ratios(self) -> np.ndarray:
         """Estimates in parts of the true error, where that is above rounding."""
         judged = [c for c in self.cases if c.outcome not in ("refused", "not judged") and c.known < c.true / 10]
-        return np.array([c.estimate / c.true for c in judged if c.true > 10 * FLOOR and math.isfinite(c.estimate)])
+        both = [c for c in judged if c.true > 10 * FLOOR and math.isfinite(c.true) and math.isfinite(c.estimate)]
+        return np.array([c.estimate / c.true for c in both])
 
     def table(self, key: Callable[[Case], str]) -> str:
         """Counts of outcomes by a property of cases."""
@@ -477,7 +478,8 @@ def followed(reference: Reference, chosen: dict[str, Any], recorded: bool, rng: 
 def couple(machine: Machine, rng: np.random.Generator) -> Input:
     """What forms of one body take as an input: a constant couple, or nothing."""
     tau = np.zeros(machine.model.nv)
-    tau[-3:] = rng.normal(size=min(machine.model.nv, 3))
+    inertia = max(float(np.max(np.abs(plain(body.inertia)))) for body in machine.model.bodies)
+    tau[-3:] = rng.normal(size=min(machine.model.nv, 3)) * inertia
     centred = all(not np.any(plain(body.center)) for body in machine.model.bodies)
     return Input("couple", tau) if centred and rng.random() < 0.5 else Input("none")
 

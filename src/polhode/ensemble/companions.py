@@ -130,8 +130,8 @@ class DampingWatch:
     """Looks for oscillations that a method damps and its equal steps do not resolve, about samples of runs."""
 
     def __init__(self, batch: BatchRun, h: float) -> None:
-        self.driven, self.slowest = batch.compiled.driven, UNRESOLVED / h
-        self.damps = batch.fixed and batch.spec.run.method.damps
+        self.driven, self.damps = batch.compiled.driven, batch.fixed and batch.spec.run.method.damps
+        self.slowest = UNRESOLVED / h if self.damps else np.inf
         self.knows_numbers = not batch.along.places and self.driven.tau is None
 
     def found(self, time: np.ndarray, runs: BatchSamples) -> np.ndarray:

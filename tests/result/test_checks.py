@@ -129,7 +129,7 @@ def test_a_part_that_was_not_accompanied_is_told_and_unchecked():
 def test_a_run_is_good_until_the_two_part():
     found = judged(swing(), error=estimated(2 * ALLOWED))
     assert (found.verdict, found.good_until) == ("loose", pytest.approx(6.0))
-    assert "the two part at t = 6" in check(found, "error of the motion").note
+    assert "good until t = 6" in check(found, "error of the motion").note
     assert judged(swing(), error=estimated(0.9 * ALLOWED)).good_until == 10.0
 
 
@@ -378,3 +378,14 @@ def test_energy_is_kept_without_dampers_inputs_and_given_forces():
     assert not conserved(ph.Model("m", bodies=body, joints=[spring]), driven=["j"]).energy
     wind = [ph.Force("wind", "b", force=(1, 0, 0))]
     assert conserved(ph.Model("m", bodies=body, joints=[spring], forces=wind)).because == "given forces at wind"
+
+
+def test_no_time_is_told_where_the_estimate_does_not_see_what_lowers_the_verdict():
+    time = np.linspace(0.0, 1.0, 11)
+    arrays = {"time": time, "v": np.ones((11, 1)), "kinetic_energy": 1.0 + time, "potential_energy": 0 * time}
+    arrays["total_energy"] = arrays["kinetic_energy"]
+    small = ErrorEstimate(time, np.full(11, 1e-12), True, "tolerance 1e-11")
+    found = grade(arrays, 1e-9, Conserved(), error=small)
+    assert found.verdict == "failed"
+    assert np.isnan(found.good_until)
+    assert grade({**arrays, "total_energy": np.ones(11)}, 1e-9, Conserved(), error=small).good_until == 1.0

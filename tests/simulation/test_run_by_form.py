@@ -101,3 +101,10 @@ def test_the_old_name_of_a_solution_still_works_with_a_warning():
     form = ph.forms["sherif-29"]
     with pytest.warns(DeprecationWarning, match=r"form\.way is now form\.solution"):
         assert form.way == form.solution
+
+
+def test_a_free_body_that_leaves_all_bounds_ends_as_failed():
+    """Its quaternions are no numbers any more, which nothing may refuse."""
+    run = ph.simulate(ph.load("t-handle"), duration=2.0, form="sherif-23", step=0.02, tau=[0, 0, 0, 100.0, 0, 0])
+    assert run.attrs["status"] == "failed"
+    assert "beyond all bounds" in run.attrs["reason"]

@@ -149,18 +149,22 @@ def grade(
     if companion and error and error.whole and any(check.verdict in (LOOSE, FAILED) for check in drifts):
         other = _drift_checks(_ranges(companion(), kept)[0], kept, bound)
         drifts = [_explained(*pair) for pair in zip(drifts, other, strict=True)]
-    checks = [
-        *_end_checks(ranges, status, reason),
-        *_error_checks(error, bound, unchecked),
-        *(one for name, x in (errors or {}).items() for one in _error_checks(x, bound, unchecked, f"error of {name}")),
+    others = [
         *drifts,
         *(bound.check(f"residual, {name}", *_worst(r), r.note) for name, r in (residuals or {}).items()),
         *_norm_checks(ranges, bound),
         *further,
+    ]
+    checks = [
+        *_end_checks(ranges, status, reason),
+        *_error_checks(error, bound, unchecked),
+        *(one for name, x in (errors or {}).items() for one in _error_checks(x, bound, unchecked, f"error of {name}")),
+        *others,
         *_step_notes(steps),
         *_limit_notes(ranges, model),
     ]
-    until = math.nan if error is None else error.good_until(bound.good)
+    unseen = error is not None and error.worst <= bound.good and any(x.verdict in (LOOSE, FAILED) for x in others)
+    until = math.nan if error is None or unseen else error.good_until(bound.good)
     return Grade(overall(checks), tuple(checks), bound.basis(), until)
 
 
@@ -172,7 +176,7 @@ def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str, 
     found = bound.check(name, error.worst, unit, f"by a companion run, {error.how}")
     until = error.good_until(bound.good)
     if not error.worst <= bound.good:
-        found = replace(found, note=f"{found.note}; the two part at t = {until:.6g}")
+        found = replace(found, note=f"{found.note}; good until t = {until:.6g}")
     if error.whole:
         return [found]
     reached = error.time[-1] if len(error.time) else 0.0

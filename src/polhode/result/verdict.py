@@ -62,7 +62,7 @@ class Grade:
     """All checks of a run, how their thresholds came about, and the worst verdict.
 
     good_until  s, the first sample whose estimated error passes the threshold; the last sample where none does;
-                NaN: not estimated
+                NaN: not estimated, or something else lowers the verdict that the estimate does not see
     """
 
     verdict: str

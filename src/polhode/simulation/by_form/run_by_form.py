@@ -18,7 +18,7 @@ from polhode.kernel.backends.llvm.compile import kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, plain
-from polhode.quaternion import rate, rotate, rotation_matrix
+from polhode.quaternion import IDENTITY, rate, rotate, rotation_matrix
 from polhode.result.dataset import Extra
 from polhode.scalar import Scalar, Vec, iterate, split, stack
 from polhode.simulation.run_records import Samples, Segment
@@ -85,9 +85,14 @@ class RunByForm:
         arm0, t = np.asarray(rotate(self.q[-4:], c)), times[:, None]
         moved = np.asarray(rotate(self.q[-4:], np.cross(self.v[-3:], c)))
         center, speed = self.q[:3] + arm0 + t * (self.v[:3] + moved) + t**2 / 2 * g, self.v[:3] + moved + t * g
-        unit = p / np.linalg.norm(p, axis=1, keepdims=True)
+        with np.errstate(all="ignore"):
+            unit, swung = p / np.linalg.norm(p, axis=1, keepdims=True), np.cross(omega, c)
+        good = np.all(np.isfinite(np.hstack([unit, swung])), axis=1)[
+            :, None
+        ]  # a run that has left all bounds ends there
+        unit, swung = np.where(good, unit, IDENTITY), np.where(good, swung, 0.0)
         place = center - np.asarray(rotate(unit, np.broadcast_to(c, omega.shape)))
-        velocity = speed - np.asarray(rotate(unit, np.cross(omega, c)))
+        velocity = speed - np.asarray(rotate(unit, swung))
         return Samples(times, np.hstack([place, p]), np.hstack([velocity, omega]), sizes)
 
     def extras(self, q: np.ndarray, v: np.ndarray) -> dict[str, Extra]:

@@ -227,7 +227,7 @@ def test_own_kinds_are_compiled_as_they_are_evaluated(tmp_path):
     tau = np.arange(5.0)
     assert_close(system.forward_dynamics(q, v, tau), oracle.forward_dynamics(q, v, tau), condition=100)
     assert system.constraint_names == ["surface.height", "wheels.sum"]
-    assert ConstraintMonitor(system).multiplier_units == ["N", "N m"]
+    assert ConstraintMonitor(system).multiplier_units == ("N", "N m")
     force = system.constraint_reactions(q, v, tau).force
     assert force.shape == (1, 3)  # of the one between bodies: along the normal of the ellipsoid
     normal = q[:3] / np.array([1.0, 0.8, 0.6]) ** 2

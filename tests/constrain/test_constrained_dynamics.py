@@ -176,7 +176,8 @@ def test_a_tree_runs_in_absolute_coordinates():
 
 
 @pytest.mark.parametrize(
-    "name", ["four-bar", "andrews", "n-four-bar-9", "closed-chain-30", "stewart-platform", "bicycle"]
+    "name",
+    ["four-bar", "andrews", "n-four-bar-9", *(pytest.param(x, marks=LONG) for x in ("closed-chain-30", *SLOW[:2]))],
 )
 def test_pivots_are_those_of_an_elimination_of_the_scaled_rows(name):
     """Their product is the volume of the rows that they are of; as many are left as the rank."""

@@ -7,6 +7,7 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from polhode.errors import InputError, ModelError, check_name, did_you_mean, message
@@ -121,12 +122,12 @@ class Model:
             if value is not None:
                 numbers(f"model '{self.name}', start", name, value, size)
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """Number of coordinates."""
         return sum(joint.nq for joint in self.joints)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Number of velocities: the degrees of freedom of the tree."""
         return sum(joint.nv for joint in self.joints)

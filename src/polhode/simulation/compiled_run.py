@@ -248,9 +248,8 @@ class CompiledRun:
 
     @cached_property
     def _first_kernel(self) -> Kernel | None:
-        """The first step, compiled, of a machine whose acceleration takes long in Python and that is known on disk."""
-        short = self._acceleration.operations is not None and self._acceleration.operations <= INLINE
-        if short or self.constrained or self.in_python or not self._key:
+        """The first step, compiled, of a machine without constraints that is known on disk: Python takes long."""
+        if self.constrained or self.in_python or not self._key:
             return None
         shapes: dict[str, tuple[int, ...]] = {"t": (), "q": (self.model.nq,), "v": (self.model.nv,), "tolerance": ()}
         if self.spec.held:

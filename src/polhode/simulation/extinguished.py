@@ -152,7 +152,7 @@ class Extinguished:
         self.h = step if step is not None and damps else 0.0
         self.jumps = self._jumps(scenario) if self.h else []
         """Times at which forces jump, and by how much (nv,)."""
-        self.places = set(np.geomspace(1, max(samples - 1, 1), MOST).astype(int).tolist()) | {0, 1}
+        self.places = set(np.geomspace(1, max(samples - 1, 1), MOST).astype(int).tolist()) | {0, 1} if self.h else set()
         self.around: list[tuple[Sample, float, np.ndarray]] = []
         """The last sample before each jump, and the jump."""
         self.kept: list[Sample] = []

@@ -33,8 +33,8 @@ position samples within a step may be far off, and would ask for looks without e
 MOST_PARTS = 10**6
 """Looks within one interval, at most."""
 
-AT_ONCE, MOST_AT_ONCE = 16, 512
-"""Rows that are computed between two looks at whether steps became too many, at first and later."""
+AT_ONCE, MOST_AT_ONCE = 16, 64
+"""Rows that are computed between two looks at whether steps became too many: at first, and while steps are few."""
 
 AHEAD, LOOKS_AHEAD = 3.0, 32
 """Steps ahead of a fault within which a singular position is to blame, and looks at them."""
@@ -121,15 +121,14 @@ class WatchedPath:
             part = table[i : i + count + 1]
             given = [x if np.ndim(x) == 0 else x[i : i + count] for x in settings]
             states = self.compiled.run(part, given, level)
-            if states is None:
-                i, count = i + count, min(2 * count, MOST_AT_ONCE)
-                continue
-            found.append(states)
-            if self.compiled.field(part[-1], "t") < np.max(given[0]):
-                table[i + len(part) :] = part[-1]
-                found.append(np.full((n - i - len(states), states.shape[1]), np.nan))
-                break
-            i, count = i + count, min(2 * count, MOST_AT_ONCE)
+            if states is not None:
+                found.append(states)
+                if self.compiled.field(part[-1], "t") < np.max(given[0]):
+                    table[i + len(part) :] = part[-1]
+                    found.append(np.full((n - i - len(states), states.shape[1]), np.nan))
+                    break
+            few = np.ptp(self.compiled.field(part, "accepted")) <= count
+            i, count = i + count, min(2 * count, MOST_AT_ONCE) if few else AT_ONCE
         return np.concatenate(found) if found else None
 
     def restore(self, position: Position, ending: Ending) -> None:

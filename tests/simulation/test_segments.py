@@ -9,6 +9,7 @@ from polhode.integrate.methods import METHODS
 from polhode.simulation import run_loop, step_state
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.scenario import Scenario
+from polhode.simulation.step_times.segments import LazyRange
 from run_cases import PENDULUM, SLIDER, final, states
 
 START = [1.0], [0.5]
@@ -120,3 +121,21 @@ def test_blocks_of_rows_leave_no_trace(options, monkeypatch):
     monkeypatch.setattr(run_loop, "MOST_STATES", 3)
     monkeypatch.setattr(step_state, "at_once", lambda nv, runs=1: 4)
     assert np.array_equal(states(swing(1.0, samples=11, **options)), states(whole))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        LazyRange(range(3, 40, 7), 0.1),
+        LazyRange(range(0, 5000, 10), 1e-3, (5.003,)),
+        LazyRange(range(0), 1.0, (2.0,)),
+        LazyRange(range(5, 5), 0.5),
+        LazyRange(range(10, 1000, 10), 1.0, (1000.0,)),
+    ],
+)
+def test_a_lazy_range_is_searched_as_its_numbers_are(made, side):
+    numbers = made[:]
+    near = [x + e for x in (*numbers[:5], *numbers[-5:], 0.0, -1.0, 1e9) for e in (-1e-12, 0.0, 1e-12, 0.3)]
+    for value in near:
+        assert made.searchsorted(value, side) == np.searchsorted(numbers, value, side)

@@ -218,5 +218,7 @@ class Switching:
 
     def ends_with(self, tau: Any, nv: int) -> np.ndarray:
         """Times at which a step has to end, increasing: `times`, and the corners of an input tau that is a table."""
+        if tau is None and not self.functions:
+            return NONE
         found = np.union1d(knots(tau, nv, self._duration), self.times)
         return within(found[np.diff(found, prepend=-1.0) > APART * self._duration], self._duration)

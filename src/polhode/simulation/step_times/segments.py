@@ -105,6 +105,8 @@ def check_period(tau: Any, h: float) -> None:
 
 def between_steps(times: np.ndarray, h: float) -> np.ndarray:
     """Those of the times that are not ends of equal steps of size h."""
+    if not len(times):
+        return times
     numbers = times / h
     return times[abs(numbers - np.round(numbers)) > NEAR * np.maximum(numbers, 1)]
 
@@ -248,4 +250,9 @@ class LazyRange:
 
     def searchsorted(self, value: float, side: str = "left", sorter: None = None) -> int:
         """As np.searchsorted, which calls this method."""
-        return bisect_left(self, value) if side == "left" else bisect_right(self, value)
+        find, n = (bisect_left, len(self)) if side == "left" else (bisect_right, len(self))
+        near = int((value / self.scale - self.steps.start) / self.steps.step) if self.scale and len(self.steps) else 0
+        low, high = min(max(near - 2, 0), n), min(max(near + 4, 0), n)
+        if (low and not self[low - 1] < value) or (high < n and not self[high] > value):
+            low, high = 0, n
+        return find(self, value, low, high)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from polhode.model import Model, plain
+from polhode.model.per_model_cache import once_each
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.labels import coordinate_names, coordinate_units
 from polhode.result.symmetry import AXES, Conserved
@@ -365,14 +366,22 @@ def _limit_notes(ranges: Mapping[str, Range], model: Model | None) -> list[Check
     """Each coordinate that left the limits of its joint, and how far."""
     if model is None or "q" not in ranges:
         return []
-    notes = []
-    lower, upper = (np.array(_limits(model, end)) for end in ("lower", "upper"))
+    notes: list[Check] = []
+    lower, upper = _limits_of(model)
     beyond = np.maximum(lower - ranges["q"].low, ranges["q"].high - upper)
+    if not np.any(beyond > 0):
+        return notes
     for name, unit, past in zip(coordinate_names(model), coordinate_units(model), beyond, strict=True):
         if past > 0:
             note = f"{name} went {past:.3g} {unit} beyond the limit of its joint"
             notes.append(Check("joint limit", float(past), None, None, unit, NOTE, note))
     return notes
+
+
+@once_each
+def _limits_of(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """The lower and the upper limit of every coordinate."""
+    return np.array(_limits(model, "lower")), np.array(_limits(model, "upper"))
 
 
 def _limits(model: Model, end: str) -> list[float]:

@@ -4,7 +4,7 @@ import json
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from polhode.errors import InputError, message
@@ -111,7 +111,7 @@ class Grade:
 
     def attributes(self) -> dict[str, str | float]:
         """The grade as attributes of a Dataset: verdict, good_until, grade (its checks, a JSON list), grade_basis."""
-        checks = [asdict(check) for check in self.checks]
+        checks = [dict(vars(check)) for check in self.checks]
         for check in checks:
             for name in NUMBERS:
                 if check[name] is not None and not math.isfinite(check[name]):

@@ -53,6 +53,7 @@ _NAMES = {
     "polhode.simulation.inputs": ["ComputedTorque", "PD", "Sampled", "Table"],
     "polhode.simulation.recording": ["record"],
     "polhode.simulation.simulate": ["simulate"],
+    "polhode.simulation.simulator": ["Simulator", "simulator"],
     "polhode.ensemble.distributions": ["Grid", "Listed", "LogUniform", "Normal", "Rotations", "Uniform"],
     "polhode.ensemble.measures": ["Measure"],
     "polhode.ensemble.on_disk.store": ["open_study"],

@@ -108,6 +108,9 @@ from polhode.simulation.run_records import (
 from polhode.simulation.simulate import (
     simulate as simulate,
 )
+from polhode.simulation.simulator import (
+    Simulator as Simulator, simulator as simulator,
+)
 from polhode.system.system import (
     System as System, compile as compile,
 )

@@ -121,6 +121,8 @@ CALLS: dict[str, tuple[Any, dict[str, Any]]] = {
                                                                     "speed": None}),
     "Sampled": (lambda **x: ph.simulate(MODEL, tau=ph.Sampled(**x), **SHORT),
                 {"function": lambda t, q, v: [0.0], "period": 0.01}),
+    "simulator": (lambda model, q, v, tau, t, **x: ph.simulator(model, **x).step(q, v, tau, t=t),
+                  {"model": MODEL, "q": [0.0], "v": [0.0], "tau": None, "t": 0.0, "step": 0.01, "method": "rk4"}),
     "gradient": (ph.gradient, {"model": MODEL, "parameters": ["gravity"], "objective": lambda q, v: q[0],
                                "duration": 0.02, "step": 0.01, "method": "rk4"}),
     "draw_cans": (ph.draw_cans, {"what": "313", "path": None, "at": (0.1, 0.2, 0.3), "rates": False, "names": None,

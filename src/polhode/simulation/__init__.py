@@ -16,6 +16,7 @@ The flow of one run, `ph.simulate(model, …)`:
     event_location.py  where in a step an event lies
     observer.py        poses, energies, momenta at samples
 
+`simulator` (simulator.py) keeps a model ready for many runs, or for one step at a time;
 `record` (recording.py) follows the same run to disk with checkpoints; batch/ follows many
 runs at once, one in each SIMD lane; derivatives/ replays the steps of a run, forward or backward.
 """

@@ -249,7 +249,7 @@ class CompiledRun:
     @cached_property
     def _first_kernel(self) -> Kernel | None:
         """The first step, compiled, of a machine without constraints that is known on disk: Python takes long."""
-        if self.constrained or self.in_python or not self._key:
+        if self.constrained or self.in_python or not self.key:
             return None
         shapes: dict[str, tuple[int, ...]] = {"t": (), "q": (self.model.nq,), "v": (self.model.nv,), "tolerance": ()}
         if self.spec.held:
@@ -259,7 +259,7 @@ class CompiledRun:
             setup = self.setup(level)
             return initial_step(setup.method, setup.machine, t, q, v, tolerance)
 
-        name = cache_key(self._key, "first step")
+        name = cache_key(self.key, "first step")
         return kernel_for(name, lambda: trace(function, **shapes), f"{self.model.name}: first step", 1)
 
     def ahead(
@@ -418,7 +418,7 @@ class CompiledRun:
     @cached_property
     def _kernel(self) -> Kernel:
         names = ("count", "h", "origin") if self.spec.fixed else ("target", "tolerance", "end", "longest")
-        return self._compiled(names, self._advance, self.spec.method.name, self._key)
+        return self._compiled(names, self._advance, self.spec.method.name, self.key)
 
     def _compiled(self, names: Sequence[str], make: Callable[..., Callable], title: str, key: str) -> Kernel:
         """The kernel of a function of a step state and of numbers of these names."""
@@ -432,7 +432,7 @@ class CompiledRun:
         return kernel_for(key, lambda: trace(function, **shapes), f"{self.model.name}: {title}", 1)
 
     @property
-    def _key(self) -> str:
+    def key(self) -> str:
         """Text that tells the kernel from others; "": there are user functions, which no text identifies."""
         model, spec = identity_text(self.model), self.spec
         if not model or spec.crossings or not (self.driven.law_text or spec.held):

@@ -16,6 +16,7 @@ import numpy as np
 from polhode.errors import InputError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import SAFETY, SHRINK
 from polhode.integrate.constrained import CONSTRAINED_METHODS
+from polhode.integrate.method import Method
 from polhode.integrate.methods import method_named
 from polhode.result.dataset import Extra
 from polhode.scalar import Vec
@@ -23,6 +24,7 @@ from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
 from polhode.simulation.event_location import CHATTER, EventHit, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
+from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.step_times.segments import Stops
@@ -68,16 +70,21 @@ LEAST = 1e-300
 """Where an event has just reset the motion its function is zero; it counts as this much on the side it goes to."""
 
 
+def method_of(options: RunOptions) -> Method:
+    """The method of the options of a model; policies that solve for multipliers have methods of their own."""
+    assert options.method is not None
+    own = CONSTRAINED_METHODS.get(options.policy.keeping)
+    return own[options.method] if own else method_named(options.method)
+
+
 def spec_of(scenario: Scenario) -> RunSpec:
     """The specification of the compiled code that follows a scenario."""
-    options, name = scenario.options, scenario.method
-    policy = options.policy
-    method = CONSTRAINED_METHODS[policy.keeping][name] if policy.keeping in CONSTRAINED_METHODS else method_named(name)
+    options, method = scenario.options, method_of(scenario.options)
     crossings = tuple(step_state.Crossing(event.function, event.direction, event.name) for event in options.events)
     start = scenario.q, scenario.v
     return RunSpec(
-        scenario.model, method, options.fixed, scenario.tau, crossings, options.norm, start, scenario.held, policy,
-        scenario.switching.solved, scenario.switching if scenario.switching.surfaces else None,
+        scenario.model, method, options.fixed, scenario.tau, crossings, options.norm, start, scenario.held,
+        options.policy, scenario.switching.solved, scenario.switching if scenario.switching.surfaces else None,
     )  # fmt: skip
 
 

@@ -45,6 +45,19 @@ def simulate(
         raise InputError(message("simulate, progress", "not a function", found, "a function of (part, time)"))
     check_keywords("simulate", RunKeywords.__annotations__, options)
     asked = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
+    return followed(model, q, v, tau, asked, progress, model_text)
+
+
+def followed(
+    model: Model,
+    q: Array | None,
+    v: Array | None,
+    tau: Any,
+    asked: RunOptions,
+    progress: Progress | None = None,
+    model_text: str = "",
+) -> "xr.Dataset":
+    """The run of a model by checked options, followed to its end: its graded Dataset."""
     run = Run(Scenario.of(model, q, v, tau, asked))
     tangents = (
         Sensitivities(run.replayed("simulate, sensitivities"), asked.sensitivities) if asked.sensitivities else None

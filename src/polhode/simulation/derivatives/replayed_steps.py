@@ -178,4 +178,4 @@ def held(level: np.ndarray | None) -> list[np.ndarray]:
 
 def kept_as(compiled: CompiledRun, *more: str) -> str:
     """The name that a kernel of a compiled run is kept under; "": it is not."""
-    return cache_key(compiled._key, *more) if compiled._key else ""
+    return cache_key(compiled.key, *more) if compiled.key else ""

@@ -67,7 +67,9 @@ def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
         return found, f"steps of {max(sizes):.3g} s"
     other = replace(scenario, refined=True, looks=LOOKS)
     if options.tolerance >= FLOOR:
-        tolerance = companion_tolerance(options.tolerance, options.accuracy)
+        tolerance = companion_tolerance(
+            options.tolerance, options.accuracy, constrained=bool(scenario.model.constraints)
+        )
         return replace(other, options=replace(options, tolerance=tolerance)), f"tolerance {tolerance:.3g}"
     method = other_method(scenario)
     return replace(other, options=replace(options, method=method)), f"method {method}"

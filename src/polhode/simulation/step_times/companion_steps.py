@@ -29,6 +29,10 @@ FEW_KNOTS = 100
 """Knots at the ends of equal steps up to which a segment of the companion ends at each, which takes time in Python;
 beyond, each of the run's steps is divided."""
 
+TIGHTEST_CONSTRAINED = 1e-13
+"""The smallest tolerance of a companion under constraints: near a singular position rounding of the constraints grows
+beyond a smaller one, and steps become too small. A run at FLOOR errs by ten times that."""
+
 UNALIGNED = 0.382
 """The part of the time from one end that a step must have to the next at which the steps of a companion end besides:
 the golden section, far from all simple fractions."""
@@ -38,10 +42,10 @@ GOLDEN = 16
 """How often equal steps of a companion are in the golden section, where a force may be periodic in time."""
 
 
-def companion_tolerance(tolerance: float, accuracy: float | None) -> float:
+def companion_tolerance(tolerance: float, accuracy: float | None, constrained: bool = False) -> float:
     """The tolerance of the companion of a run: a hundredth of the run's, and of the error up to which it is good."""
     good = GOOD_CAP if accuracy is None else accuracy
-    return max(min(tolerance, good) / TIGHTER, TIGHTEST)
+    return max(min(tolerance, good) / TIGHTER, TIGHTEST_CONSTRAINED if constrained else TIGHTEST)
 
 
 def companion_segments(

@@ -19,7 +19,11 @@ HOME = Path(sys.prefix)
 BROWSER, COMPILER = HOME / "browser", HOME / "compiler"
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "chromium-headless-shell")
-PLACES = ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/snap/bin/chromium")
+PLACES = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/snap/bin/chromium",
+    *(f"{folder}/{name}" for folder in ("/usr/bin", "/usr/local/bin") for name in NAMES),  # where PATH has them not
+)
 """Where browsers are that are not on the PATH."""
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 """As root and in containers there is no sandbox and little shared memory."""
@@ -88,9 +92,14 @@ def on_this_machine() -> Iterator[str]:
     if given := os.environ.get("CHROMIUM"):
         yield given
         return
+    yield from installed()
+    yield from downloaded()
+
+
+def installed() -> Iterator[str]:
+    """Those on the PATH, and in the usual places beside it."""
     yield from filter(None, map(shutil.which, NAMES))
     yield from (place for place in PLACES if os.access(place, os.X_OK))
-    yield from downloaded()
 
 
 def downloaded() -> Iterator[str]:
@@ -119,7 +128,7 @@ def by_system() -> Iterator[str]:
         if shutil.which(manager):
             quiet = {"DEBIAN_FRONTEND": "noninteractive"}
             if all(done([*rights, manager, *step], PACKAGE, quiet) for step in steps):
-                yield from filter(None, map(shutil.which, NAMES))
+                yield from installed()
             return
 
 

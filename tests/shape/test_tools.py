@@ -97,15 +97,19 @@ def test_a_package_manager_updates_first_and_stops_at_a_step_that_fails(machine,
     monkeypatch.setenv("PATH", f"{machine}/bin{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(tools, "as_root", list)
     monkeypatch.setattr(tools, "NAMES", ("a-browser",))
+    monkeypatch.setattr(tools, "PLACES", ())
     monkeypatch.setattr(tools, "PACKAGES", {"a-manager": [["update"], ["install", "it"]]})
     told = machine / "told"
     program(machine / "bin", "a-manager", f'#!/bin/sh\necho "$@" >> {told}\n[ "$1" != "$FAILS" ]\n')
     browser = program(machine / "bin", "a-browser")
     assert list(tools.by_system()) == [browser]
     assert told.read_text(encoding="utf-8").split("\n") == ["update", "install it", ""]
+    elsewhere = program(machine, "beside-the-path")
+    monkeypatch.setattr(tools, "PLACES", (elsewhere, f"{machine}/none"))
+    assert list(tools.by_system()) == [browser, elsewhere]
     monkeypatch.setenv("FAILS", "update")
     assert list(tools.by_system()) == []
-    assert told.read_text(encoding="utf-8").count("install") == 1
+    assert told.read_text(encoding="utf-8").count("install") == 2
 
 
 def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path):

@@ -97,3 +97,10 @@ def test_wrong_arguments_are_told():
         sim.run(verfy=False)
     with pytest.raises(InputError, match="simulate, step"):
         ph.simulator(ph.load("pendulum"), step=-1.0)
+
+
+def test_a_warning_points_at_the_call_of_a_run():
+    sim = ph.simulator(ph.load("pendulum"), step=0.05, method="rk4")
+    with pytest.warns(ph.PolhodeWarning) as told:
+        sim.run(duration=0.1, tau=lambda t, q, v: [1.0 if t < 0.05 else 0.0])
+    assert told[0].filename == __file__

@@ -90,7 +90,7 @@ class CompiledRun:
         if self.constrained and spec.method.meets_constraints:
             self._check_multipliers(self.constrained)
         for reason in self.in_python if warn else ():
-            warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=7)
+            warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=8)
 
     def _check_multipliers(self, constrained: ConstrainedDynamics) -> None:
         """Refuse what steps that solve for multipliers cannot take: a singular mass matrix, inputs in Python."""

@@ -107,7 +107,7 @@ class RunLoop:
         self.watched = WatchedPath(self.compiled, watch) if self.driven.constrained and scenario.model.nv else None
         """Looks for singular positions of constraints."""
         if scenario.unsplit and warn:
-            warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=5)
+            warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=6)
         self.ending = Ending()
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy())
         self._rate = 0.0  # step states a second

@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 import polhode as ph
+from polhode.check.singular_positions import PathWatch
 from polhode.result.verdict import Grade
 
 G = 9.81
@@ -127,3 +128,14 @@ def test_a_path_that_leads_past_a_singular_position_is_not_taken_for_one_through
     assert np.ptp(run["q"].values[-1, :2]) < 1e-3  # it did not fold
     assert [x["kind"] for x in positions(run)] == ["open"]
     assert line(run).verdict == "loose"
+
+
+@pytest.mark.parametrize(("place", "value"), [(0, 99.0), (0, np.nan), (4, -1.0), (6, np.inf), (7, np.nan)])
+def test_a_damaged_state_of_the_watch_is_none(place, value):
+    """A rank beyond the rows, or a count that is none, would end a resumed run in a traceback."""
+    watch = PathWatch(ph.compile(ph.load("four-bar")))
+    state = watch.state
+    assert watch.is_state(state)
+    state[place] = value
+    assert not watch.is_state(state)
+    assert not watch.is_state(state[:-1])

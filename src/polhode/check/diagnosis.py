@@ -128,7 +128,7 @@ def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Di
     assert bound is not None
     tolerance = float(bound.tolerance(found.positions.tolist()))
     sizes = np.array(bound.scales.sizes)
-    K = _metric(system, q, A)
+    K = metric_of(system, q, A)
     whole, positions = (RankedRows(A[:k], K, sizes[:k], tolerance) for k in (len(A), held))
     beside = _beside(system, q, t, whole)
     nearby = beside.rank if beside else whole.rank
@@ -179,7 +179,7 @@ def _fulfilled(system: System, q: np.ndarray, step: np.ndarray, t: float) -> Ran
         if not (np.all(np.isfinite(A)) and np.all(np.isfinite(phi))):
             return None
         held = len(phi)
-        K, tolerance = _metric(system, q, A), float(bound.tolerance(phi.tolist()))
+        K, tolerance = metric_of(system, q, A), float(bound.tolerance(phi.tolist()))
         if np.max(abs(phi) / np.array(bound.scales.units)[:held], initial=0.0) < REACHED:
             return RankedRows(A, K, sizes, tolerance)
         step = RankedRows(A[:held], K, sizes[:held], tolerance).constrained(still, -phi)[0]
@@ -205,10 +205,10 @@ def ranked_rows(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) ->
     bound, A = system.conditions, system.constraint_rows(q, v, t=t).A
     assert bound is not None
     tolerance = float(bound.tolerance(system.constraint_residuals(q, v, t=t).positions.tolist()))
-    return RankedRows(A, _metric(system, q, A), np.array(bound.scales.sizes), tolerance)
+    return RankedRows(A, metric_of(system, q, A), np.array(bound.scales.sizes), tolerance)
 
 
-def _metric(system: System, q: np.ndarray, A: np.ndarray) -> np.ndarray:
+def metric_of(system: System, q: np.ndarray, A: np.ndarray) -> np.ndarray:
     """K of M = K Kᵀ; of M + AᵀD⁻²A where M alone is singular."""
     bound = system.conditions
     assert bound is not None
@@ -287,7 +287,7 @@ def contradiction(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) 
         return {}, 0.0
     sizes, units = np.array(bound.scales.sizes), np.array(bound.scales.units)
     held = len(positions)
-    K = _metric(system, q, A)
+    K = metric_of(system, q, A)
     near = max(float(bound.tolerance(positions.tolist())), allowed(system))
     speed = np.linalg.norm(v @ K)
     scales = (units[:held], units + abs(A) @ abs(v), units + abs(b) + np.linalg.norm(A, axis=1) * speed**2)

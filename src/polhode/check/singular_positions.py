@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from polhode.check.constraint_monitor import BLOCK
+from polhode.check.diagnosis import metric_of
 from polhode.constrain.row_scales import ordered
-from polhode.linalg.rank import decomposed_rows, metric_factor, rank_of, scaled_rows
+from polhode.linalg.rank import decomposed_rows, rank_of, scaled_rows
 from polhode.model import make_tree
 from polhode.result.labels import quaternion_slices
 from polhode.result.verdict import LOOSE, NOTE, Check
@@ -193,11 +194,14 @@ class PathWatch:
         return np.array([*single, *self._largest, *self._sizes, *looks.ravel()])
 
     def is_state(self, state: object) -> bool:
-        """Whether something has the shape of a state."""
+        """Whether something has the shape of a state, and counts that may be."""
         if not isinstance(state, np.ndarray) or state.ndim != 1:
             return False
         looks = len(state) - SINGLE - 2 * len(self._sizes)
-        return looks >= 0 and looks % (1 + self.system.model.nq + self.system.nv) == 0
+        if state.dtype != np.float64 or looks < 0 or looks % (1 + self.system.model.nq + self.system.nv):
+            return False
+        rank, *counts = state[[0, 4, 6, 7]]
+        return bool(0 <= rank <= min(len(self._sizes), self.system.nv) and all(0 <= x < 2**53 for x in counts))
 
     def restore(self, state: np.ndarray, found: Sequence[SingularPosition]) -> None:
         """Go on from a state, with the singular positions that were found before it."""
@@ -299,15 +303,14 @@ class PathWatch:
 
     def _scaled(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """B (n, k, nv) and K (n, nv, nv) of some states."""
-        system, sizes = self.system, np.array(self.scales.sizes)
-        A, M = system.constraint_rows(q, v, t=t).A, system.mass_matrix(q)
-        K = metric_factor(M, *((A, sizes) if self.scales.light else ()))
-        return scaled_rows(A, K, sizes), K
+        A = self.system.constraint_rows(q, v, t=t).A
+        K = metric_of(self.system, q, A)
+        return scaled_rows(A, K, np.array(self.scales.sizes)), K
 
     def _momentum(self, at: Looks, i: int) -> np.ndarray:
         """(nv)  Kᵀv of a look, whose square is twice the kinetic energy."""
-        one = slice(i, i + 1)
-        return self._scaled(at.t[one], at.q[one], at.v[one])[1][0].T @ at.v[i]
+        t, q, v = (x[i : i + 1] for x in at[:3])
+        return metric_of(self.system, q, self.system.constraint_rows(q, v, t=t).A)[0].T @ at.v[i]
 
     def _between(self, at: Looks, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """q and v of the path at times between looks, by cubics."""

@@ -3,27 +3,32 @@
 from collections import deque
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from polhode.model.description import Model
 
 KEPT = 8
 """Models of which the results are kept."""
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def once_each(function: Callable[[Model], T]) -> Callable[[Model], T]:
-    """A function of a model that is called once for the same one. Models do not change; equal ones are not the same."""
-    found: deque[tuple[Model, T]] = deque(maxlen=KEPT)
+def once_each(function: Callable[Concatenate[Model, P], T]) -> Callable[Concatenate[Model, P], T]:
+    """A function of a model, and perhaps of further hashable arguments, that is called once for the same ones.
+
+    Models do not change; equal ones are not the same.
+    """
+    found: deque[tuple[Model, dict[tuple, T]]] = deque(maxlen=KEPT)
 
     @wraps(function)
-    def again(model: Model) -> T:
-        for known, result in tuple(found):
-            if known is model:
-                return result
-        result = function(model)
-        found.append((model, result))
-        return result
+    def again(model: Model, *more: P.args, **none: P.kwargs) -> T:
+        results = next((known for one, known in tuple(found) if one is model), None)
+        if results is None:
+            results = {}
+            found.append((model, results))
+        if more not in results:
+            results[more] = function(model, *more, **none)
+        return results[more]
 
     return again

@@ -326,33 +326,30 @@ def _times(trajectory: Trajectory, sizes: Mapping[str, int]) -> np.ndarray:
 
 
 def _labels(model: Model, trajectory: Trajectory) -> "xr.Dataset":
-    """The names along all dimensions but time, as coordinates; made once for each model."""
+    """The names along all dimensions but time, as coordinates."""
     own = {dim: (dim, tuple(names), dim) for dim, names in trajectory.labels.items()}
     own |= {name: (dim, tuple(texts), meaning) for name, (dim, texts, meaning) in trajectory.beside.items()}
-    known, key = _label_sets(model), tuple(own.items())
-    if key not in known:
-        named = {
-            "dof": ("dof", labels.dof_names(model), "velocity of a joint"),
-            "coordinate": ("coordinate", labels.coordinate_names(model), "coordinate of a joint"),
-            "dof_units": ("dof", labels.dof_units(model), "unit of this velocity"),
-            "coordinate_units": ("coordinate", labels.coordinate_units(model), "unit of this coordinate"),
-            "force_units": ("dof", labels.force_units(model), "unit of the generalised force dual to this velocity"),
-            "body": ("body", [body.name for body in model.bodies], "body"),
-            "quat": ("quat", list("wxyz"), "part of a quaternion, scalar first"),
-            "axis": ("axis", list("xyz"), "axis"),
-            **own,
-        }
-        coords = {
-            name: (dim, np.array(names, dtype=str), {"long_name": meaning})
-            for name, (dim, names, meaning) in named.items()
-        }
-        known[key] = xarray().Dataset(coords=coords)
-    return known[key]
+    return _label_set(model, tuple(own.items()))
 
 
 @once_each
-def _label_sets(model: Model) -> dict[Any, "xr.Dataset"]:
-    return {}
+def _label_set(model: Model, own: tuple[tuple[str, tuple[str, tuple[str, ...], str]], ...]) -> "xr.Dataset":
+    """The coordinates of a model's Datasets; own: further ones, by name their dimension, texts and meaning."""
+    named: dict[str, tuple[str, Sequence[str], str]] = {
+        "dof": ("dof", labels.dof_names(model), "velocity of a joint"),
+        "coordinate": ("coordinate", labels.coordinate_names(model), "coordinate of a joint"),
+        "dof_units": ("dof", labels.dof_units(model), "unit of this velocity"),
+        "coordinate_units": ("coordinate", labels.coordinate_units(model), "unit of this coordinate"),
+        "force_units": ("dof", labels.force_units(model), "unit of the generalised force dual to this velocity"),
+        "body": ("body", [body.name for body in model.bodies], "body"),
+        "quat": ("quat", list("wxyz"), "part of a quaternion, scalar first"),
+        "axis": ("axis", list("xyz"), "axis"),
+        **dict(own),
+    }
+    coords = {
+        name: (dim, np.array(names, dtype=str), {"long_name": meaning}) for name, (dim, names, meaning) in named.items()
+    }
+    return xarray().Dataset(coords=coords)
 
 
 @once_each

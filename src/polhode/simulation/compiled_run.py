@@ -6,7 +6,7 @@ A user function that cannot be traced (one that branches on values) runs in Pyth
 import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -447,15 +447,15 @@ def compiled_run_of(spec: RunSpec, warn: bool = True) -> CompiledRun:
     """The compiled steps of a run: those of an earlier run of the same model, where no user function is in it."""
     if spec.tau is not None or spec.crossings or spec.switching or not identity_text(spec.model):
         return CompiledRun(spec, warn)
-    known, key = _runs(spec.model), (spec.method, spec.fixed, spec.norm, spec.held, spec.policy, spec.interior)
-    if key not in known:
-        known[key] = CompiledRun(replace(spec, start=None), warn)
-    return known[key]
+    return _kept_run(spec.model, spec.method, spec.fixed, spec.norm, spec.held, spec.policy, spec.interior)
 
 
 @once_each
-def _runs(model: Model) -> dict[Any, CompiledRun]:
-    return {}
+def _kept_run(
+    model: Model, method: Method, fixed: bool, norm: str, held: bool, policy: ConstraintPolicy, interior: bool
+) -> CompiledRun:
+    spec = RunSpec(model, method, fixed, norm=norm, held=held, policy=policy, interior=interior)
+    return CompiledRun(spec)
 
 
 def _is_traced(q: Vec, v: Vec) -> bool:

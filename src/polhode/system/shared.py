@@ -12,17 +12,19 @@ from polhode.system.identity import identity_text
 from polhode.system.system import System
 
 T = TypeVar("T")
-Key = tuple[str, float, tuple[float, float] | None]
 
 
 def shared_system(model: Model, policy: ConstraintPolicy) -> System:
     """The System of a model on this processor; a new one where user functions are in it, which may have changed."""
-    key = policy.engine, policy.rank_tolerance, policy.baumgarte
-    known = _systems(model) if identity_text(model) else {}
-    if key not in known:
-        engine, rank_tolerance, baumgarte = key
-        known[key] = System(model, engine=engine, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
-    return known[key]
+    make = _kept if identity_text(model) else _made
+    return make(model, policy.engine, policy.rank_tolerance, policy.baumgarte)
+
+
+def _made(model: Model, engine: str, rank_tolerance: float, baumgarte: tuple[float, float] | None) -> System:
+    return System(model, engine=engine, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
+
+
+_kept = once_each(_made)
 
 
 def once_per_system(function: Callable[[System], T]) -> Callable[[System], T]:
@@ -36,8 +38,3 @@ def once_per_system(function: Callable[[System], T]) -> Callable[[System], T]:
         return known[system]
 
     return again
-
-
-@once_each
-def _systems(model: Model) -> dict[Key, System]:
-    return {}

@@ -4,7 +4,8 @@ A lane holds one state. All lane widths do the same operations, so they round al
 """
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from polhode.kernel.graph import Graph, Node, Port
 from polhode.kernel.routine import Routine
@@ -47,6 +48,15 @@ class FunctionText:
         self.functions: list[str] = []  # text of what it calls, and of their tables
         self.count = 0
         self.sincos: dict[str, tuple[str, str]] = {}
+
+    @contextmanager
+    def widened(self, width: int) -> Iterator["FunctionText"]:
+        """The same text under construction, for operations on rows of so many numbers."""
+        wide = FunctionText(width, self.routines, self.title, self.fast)
+        wide.lines, wide.scratch, wide.functions = self.lines, self.scratch, self.functions
+        wide.count, wide.block = self.count, self.block
+        yield wide
+        self.count, self.block = wide.count, wide.block
 
     def name(self) -> str:
         """A fresh name for a value."""
@@ -134,7 +144,7 @@ class FunctionText:
 
     def _asked(self, x: str) -> list[str]:
         """sin x and cos x from the C library, by a function of its own: it is almost never called."""
-        memory = ("%huge.x", "%huge.sin", "%huge.cos")
+        memory = [f"%huge{self.width}.{x}" for x in ("x", "sin", "cos")]
         taken = [f"  {place} = alloca {self.real}, align 64" for place in memory]
         self.scratch += [] if taken[0] in self.scratch else taken
         self.lines.append(f"  store {self.real} {x}, ptr {memory[0]}, align 64")

@@ -123,6 +123,10 @@ class _Memory:
             return
         slots = [self.division.slot[k] for k in port.nodes]
         in_order = slots == list(range(slots[0], slots[0] + m))
+        if in_order and W == 1:
+            first = self._place(slots[0])
+            body.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {at}, ptr {first}, i64 {8 * m}, i1 false)")
+            return
         table = f"@{body.title}_slots{len(body.functions)}"
         if not in_order:
             body.functions.append(f"{table} = internal constant [{m} x i32] [{', '.join(f'i32 {x}' for x in slots)}]")

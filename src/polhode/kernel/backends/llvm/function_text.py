@@ -260,9 +260,8 @@ class FunctionText:
     def load(self, port: Port, at: str, stride: str) -> list[str]:
         """All components of an argument, each as a row of lanes."""
         m, W = len(port.nodes), self.width
-        if W == 1:
-            places = [self.put(f"getelementptr double, ptr {at}, i64 {k}") for k in range(m)]
-            return [self.put(f"load double, ptr {place}, align 8") for place in places]
+        if W == 1 or port.uniform:
+            return [self.uniform(at, k) for k in range(m)]
         found: list[str] = []
         for first in range(0, m, W):
             rows = []
@@ -270,6 +269,16 @@ class FunctionText:
                 rows.append(self.load_row(self.row(at, stride, lane, first), m - first))
             found += self.transposed(rows)[: m - first]
         return found
+
+    def uniform(self, at: str, k: int | str) -> str:
+        """The number at a place, in every lane."""
+        place = self.put(f"getelementptr double, ptr {at}, i64 {k}")
+        one = self.put(f"load double, ptr {place}, align 8")
+        if self.width == 1:
+            return one
+        first = self.put(f"insertelement {self.real} poison, double {one}, i32 0")
+        mask = f"<{self.width} x i32> zeroinitializer"
+        return self.put(f"shufflevector {self.real} {first}, {self.real} poison, {mask}")
 
     def store(self, port: Port, at: str, stride: str, values: list[str]) -> None:
         """All components of a result, each a row of lanes, as rows of states."""

@@ -8,6 +8,7 @@ import pytest
 import polhode as ph
 from polhode.result.error_estimate import Difference
 from polhode.simulation import companion
+from polhode.simulation.run_loop import RunLoop
 from run_cases import CART, PENDULUM
 
 
@@ -232,3 +233,22 @@ def test_a_run_that_failed_is_good_until_some_time():
     assert run.status == "failed"
     assert run.verdict == "failed"
     assert 0.5 < run.attrs["good_until"] <= 1.0
+
+
+@pytest.mark.parametrize(("name", "method", "every"), [("arm-7", "rk4", 7), ("four-bar", "implicit-midpoint", 10)])
+def test_joined_segments_have_the_bits_of_segments_one_by_one(name, method, every, monkeypatch):
+    model, found = ph.load(name), []
+    for joined in (True, False):
+        if not joined:
+            monkeypatch.setattr(RunLoop, "_may_join", lambda self, scenario: False)
+        found.append(ph.simulate(model, duration=0.35, step=1e-3, method=method, every=every))
+    assert np.any(found[0]["error_estimate"] > 0)
+    np.testing.assert_array_equal(found[0]["error_estimate"], found[1]["error_estimate"])
+    assert found[0].attrs["grade"] == found[1].attrs["grade"]
+
+
+def test_a_companion_that_fails_is_followed_up_to_where_it_does():
+    """One block of all segments ends in an overflow; segment by segment the samples before it are compared."""
+    run = ph.simulate(ph.load("heavy-top"), duration=20.0, step=0.5, method="rk4", every=1)
+    assert run.verdict == "failed"
+    assert np.isfinite(run.good_until)

@@ -11,6 +11,7 @@ conserved quantities and violations of constraints can only lower a verdict.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -230,7 +231,7 @@ class _Bound:
         """Whether the threshold depends on the condition."""
         return self.accuracy is None and self.tolerance is not None
 
-    @property
+    @cached_property
     def good(self) -> float:
         """The largest error of a good run, in parts of its scale."""
         return float(good_up_to(self.tolerance, self.steps, self.condition, self.accuracy))

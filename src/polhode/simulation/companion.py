@@ -6,7 +6,6 @@ How much of a run is accompanied follows from counted work, never from a clock: 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -66,17 +65,18 @@ def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
     """The scenario of the companion run, and how it differs, in words."""
     options = scenario.options
     if options.fixed:
-        found = replace(scenario, refined=True)
+        found = scenario.beside(options)
         sizes = [segment.h for segment in found.segments]
         return found, f"steps of {max(sizes):.3g} s"
-    other = replace(scenario, refined=True, looks=LOOKS)
     if options.tolerance >= FLOOR:
         tolerance = companion_tolerance(
             options.tolerance, options.accuracy, constrained=bool(scenario.model.constraints)
         )
-        return replace(other, options=replace(options, tolerance=tolerance)), f"tolerance {tolerance:.3g}"
-    method = other_method(scenario)
-    return replace(other, options=replace(options, method=method)), f"method {method}"
+        other, how = options.changed(tolerance=tolerance), f"tolerance {tolerance:.3g}"
+    else:
+        method = other_method(scenario)
+        other, how = options.changed(method=method), f"method {method}"
+    return scenario.beside(other, LOOKS), how
 
 
 @once_each
@@ -211,6 +211,8 @@ class Companion:
         """The estimated errors at the samples of one part; infinite where one of the runs has gone on or ended."""
         found = FACTOR * self.difference(a, b)
         late = abs(a["time"] - b["time"])
+        if not late.any():
+            return found
         ended = self.stepper is not None and self.stepper.ending.status == self.first.ending.status == "stopped"
         found[late > 0] = np.maximum(found, FACTOR * late / (1 + a["time"]))[late > 0] if ended else np.inf
         return found

@@ -45,16 +45,13 @@ Progress = Callable[[float, float], None]
 def stepper_of(scenario: Scenario, warn: bool = True, like: Stepper | None = None) -> Stepper:
     """The stepper of a scenario: a published form, SUNDIALS, or the run loop.
 
-    like  the stepper of a run of which this is the companion: where the method is the same, its compiled steps serve
-          again; singular positions are looked for in the run alone
+    like  the stepper of a run of which this is the companion
     """
     if scenario.options.form:
         return FormRun(scenario)
     if scenario.method in SUNDIALS:
         return SundialsRun(scenario)
-    same = isinstance(like, RunLoop) and like.compiled.spec.method.name == scenario.method
-    compiled = like.compiled if same else None  # type: ignore[union-attr]
-    return RunLoop(scenario, warn, compiled, watch=like is None)
+    return RunLoop(scenario, warn, like if isinstance(like, RunLoop) else None)
 
 
 class Run:
@@ -361,4 +358,4 @@ def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
 
 def padded(values: np.ndarray, n: int) -> np.ndarray:
     """Values (m,) of the first samples as those of all n: NaN for the others."""
-    return np.concatenate([values, np.full(n - len(values), np.nan)])
+    return values if len(values) == n else np.concatenate([values, np.full(n - len(values), np.nan)])

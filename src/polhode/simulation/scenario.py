@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,14 @@ from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Segment
 from polhode.simulation.step_state import LONGEST
 from polhode.simulation.step_times.companion_steps import companion_segments
-from polhode.simulation.step_times.segments import check_period, segments_of, unsplit, unsplit_note
+from polhode.simulation.step_times.segments import (
+    JoinedSegments,
+    Stops,
+    check_period,
+    segments_of,
+    unsplit,
+    unsplit_note,
+)
 from polhode.simulation.switching import Switching, user_functions
 
 LOOKS = 1000
@@ -62,6 +69,11 @@ class Scenario:
         check_start(model, q, v, options.rank_tolerance)
         return cls(model, q, v, tau, options, moved)
 
+    def beside(self, options: RunOptions, looks: float = LOOKS) -> "Scenario":
+        """The scenario of a companion run, by other options."""
+        given = self.model, self.q, self.v, self.tau, options, self.moved
+        return Scenario(*given, refined=True, looks=looks, _known=self._known)
+
     @property
     def duration(self) -> float:
         """Seconds of the run."""
@@ -88,6 +100,17 @@ class Scenario:
             functions = list(user_functions(self.model, self.tau, self.options.policy))
             self._known[key] = Switching(functions, self.q, self.v, self.duration)
         return self._known[key]
+
+    @property
+    def is_autonomous(self) -> bool:
+        """Whether nothing but the state decides the motion: no inputs, user functions or events."""
+        options, functions = self.options, self.switching
+        return self.tau is None and not options.events and not functions.functions and not functions.opaque
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether duration, step and number of samples alone decide the segments."""
+        return self.is_autonomous and self.options.times is None
 
     @property
     def longest(self) -> float:
@@ -126,9 +149,18 @@ class Scenario:
             check_period(self.tau, step)
             sampled = self.every if sampled is None else sampled
             has_memory = method_named(self.method).start is not None
+        if self._is_plain:
+            return _plain_segments(self.duration, step, self.every if step else None, self.refined)
         held = breaks(self.tau, self.duration) if self.held else NONE
         given = self.duration, step, sampled, held, NONE if self.unsplit else self.knots
         return companion_segments(*given, self.switching.is_timed) if self.refined else segments_of(*given, has_memory)
+
+    @property
+    def joined(self) -> JoinedSegments:
+        """The segments of a run with equal steps as one chain."""
+        if self._is_plain:
+            return _plain_joined(self.duration, self.options.step, self.every, self.refined)
+        return JoinedSegments.of(self.segments)
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""
@@ -147,3 +179,15 @@ class Scenario:
         elif len(self.knots):
             found.append(f"{len(self.knots)} times at which tables or functions of time bend or jump end a step")
         return found
+
+
+@lru_cache(maxsize=64)
+def _plain_segments(duration: float, step: float | None, sampled: int | None, refined: bool) -> list[Segment]:
+    """The segments of a run without held forces and knots; refined: those of its companion."""
+    made = (companion_segments if refined else segments_of)(duration, step, sampled, NONE, NONE)
+    return [segment if step else segment._replace(stops=Stops(segment)) for segment in made]
+
+
+@lru_cache(maxsize=64)
+def _plain_joined(duration: float, step: float, every: int, refined: bool) -> JoinedSegments:
+    return JoinedSegments.of(_plain_segments(duration, step, every, refined))

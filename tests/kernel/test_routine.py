@@ -55,6 +55,19 @@ def nested(x, a):
     return iterate(outer, Vec([0.0 * a, 1.0 + 0.0 * a]), 10)
 
 
+def rows_together(x, a):
+    """Passes that know nothing of each other, over rows of several lengths: triangles of a product of sines."""
+    with Recorder("rows") as r:
+        given, wave, out = r.input("x", 3), r.array("wave", 23), r.output("out", 23 * 23)
+        number = r.table("number", range(23))
+        for j in r.together(23):
+            wave[j] = sin(number[j] * a)
+        for i in r.range(23):
+            for j in r.together(i, 23):
+                out[i * 23 + j] = wave[i] * wave[j] + given[1] / (1.0 + number[j])
+    return Vec(r.call(list(x))[3:500])
+
+
 def table_driven(x, a):
     """A walk over a tree of parents, with two kinds of steps, there and back."""
     with Recorder("walk") as r:
@@ -83,7 +96,7 @@ def sorted_numbers(x, a):
     return Vec(r.call(list(x)))
 
 
-FUNCTIONS = [weighted_sum, square_root, power, nested, table_driven, sorted_numbers]
+FUNCTIONS = [weighted_sum, square_root, power, nested, rows_together, table_driven, sorted_numbers]
 
 
 def traced(function):

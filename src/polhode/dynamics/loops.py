@@ -138,7 +138,7 @@ def _put(memory: Any, rows: ElementTables, i: Any, k: int, value: Any) -> None:
 def _newton_euler(
     r: Loops, rows: ElementTables, root: inverse.Carried, Q: Any, V: Any, A: Any, found: Callable[[Any, int, Any], None]
 ) -> Slots:
-    """Both passes of inverse dynamics; `found` takes each joint's forces. V, A = None: zero. -> the placements"""
+    """Both passes of inverse dynamics; `found` takes each joint's forces. A = None: zero. -> the placements"""
     n = rows.n
     at = Slots(r, "at", n + 1, NOWHERE)
     moving, force = Slots(r, "moving", n + 1, root), Slots(r, "force", n + 1, (ORIGIN, ORIGIN))
@@ -147,8 +147,8 @@ def _newton_euler(
     # pass 1, root to leaves: how each element moves, and what its body needs
     for i in r.range(n):
         for e in rows.each_kind(i):
-            v, vd = (still if x is None else rows.of_v(x, i) for x in (V, A))
-            step = inverse.outward(e, rows.of_q(Q, i), v, vd, moving.get(rows.parent(i)))
+            vd = still if A is None else rows.of_v(A, i)
+            step = inverse.outward(e, rows.of_q(Q, i), rows.of_v(V, i), vd, moving.get(rows.parent(i)))
             for slots, record in zip((at, moving, force), step, strict=True):
                 slots.put(i + 1, record)
     # pass 2, leaves to root: what each joint must carry
@@ -213,18 +213,3 @@ def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec) -> Vec:
 def _kept(dofs: int) -> tuple[list[tuple[Vec, Vec]], Vec, Vec]:
     """U, D⁻¹ and u of this many velocities, for their shapes."""
     return [(ORIGIN, ORIGIN)] * dofs, identity(dofs), Vec([0.0] * dofs)
-
-
-def mass_matrix(tree: Tree, q: Vec) -> Vec:
-    """The mass matrix, row by row: what a unit acceleration needs at rest, without gravity."""
-    n = tree.nv
-    with loops_for("mass_matrix", q) as r:
-        rows, Q, M = ElementTables(r, tree), r.given("q", q), r.output("M", n * n)
-        A, number = r.array("vd", n), r.table("number", range(n))
-        for j in r.range(n):
-            for k in r.range(n):
-                A[k] = number[k] == number[j]
-            start = lambda i, k, value, j=j: M.__setitem__(j * n + rows.of_v(M, i).first + k, value)  # noqa: E731
-            _newton_euler(r, rows, inverse.ground(ORIGIN), Q, None, A, start)
-    found = r.results()
-    return Vec([Vec(found[i * n : (i + 1) * n]) for i in range(n)])

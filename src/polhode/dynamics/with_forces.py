@@ -3,7 +3,7 @@
 Force elements and wrenches act; the passes are loops where `rolled` asks for them.
 """
 
-from polhode.dynamics import forces, forward, inertia, inverse, loops
+from polhode.dynamics import forces, forward, inertia, inverse, loops, subtree_rows
 from polhode.dynamics.arguments import Arguments
 from polhode.scalar import Vec
 
@@ -24,7 +24,7 @@ def gravity(x: Arguments) -> Vec:
 
 def mass_matrix(x: Arguments) -> Vec:
     """The metric tensor."""
-    return (loops if x.rolled else inertia).mass_matrix(x.tree, x.q)
+    return (subtree_rows if x.rolled else inertia).mass_matrix(x.tree, x.q)
 
 
 def inverse_dynamics(x: Arguments) -> Vec:

@@ -108,6 +108,8 @@ class Port(NamedTuple):
     shape: tuple[int, ...]
     nodes: tuple[int, ...]
     """The places of its components, the last index running fastest."""
+    uniform: bool = False
+    """Whether it is an argument that is the same for all states of a batch."""
 
     def __str__(self) -> str:
         return f"{self.name}[{','.join(map(str, self.shape))}]" if self.shape else self.name

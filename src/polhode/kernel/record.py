@@ -216,6 +216,11 @@ class Recorder(Loops):
         yield Index.of(variable)
         self._ended(For(variable.name, Index.of(start), Index.of(stop), down, body))  # type: ignore[arg-type]
 
+    def together(self, first: Place, last: Place | None = None) -> Iterator[Index]:
+        """A loop whose passes know nothing of each other."""
+        yield from self.range(first, last)
+        self._bodies[-1][-1] = self._bodies[-1][-1]._replace(together=True)
+
     def repeat(self, limit: Place, go: Cell) -> Iterator[None]:
         """A loop that repeats while a cell is not 0 after it, at most `limit` times."""
         body = self._begun()

@@ -84,6 +84,8 @@ class For(NamedTuple):
     last: Index
     down: bool
     body: tuple[Statement, ...]
+    together: bool = False
+    """Whether its passes know nothing of each other, so that several may be done at once."""
 
 
 class While(NamedTuple):

@@ -4,7 +4,7 @@ Fusing is a choice made here, in the graph, so that every target and every lane 
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from weakref import WeakKeyDictionary
@@ -23,12 +23,14 @@ def _fused_routine(routine: Routine) -> Routine:
     return _routines[routine]
 
 
-def fused(graph: Graph) -> Graph:
+def fused(graph: Graph, apart: Sequence[bool] = ()) -> Graph:
     """The same graph with a·b + c as one operation wherever the product serves that sum alone.
 
         a·b + c → fma(a, b, c),  a·b − c → fma(a, b, −c),  c − a·b → fma(−a, b, c)
 
     The result is rounded once instead of twice; its meaning is the same.
+
+    apart  for each node whether it is computed apart from the others: its product is not fused into a sum that is not
     """
     uses = Counter(a for node in graph.nodes for a in node.args)
     uses.update(k for port in graph.outputs for k in port.nodes)
@@ -45,15 +47,15 @@ def fused(graph: Graph) -> Graph:
             negated[k] = add("neg", (k,))
         return negated[k]
 
-    def product(k: int) -> Node | None:
+    def product(k: int, into: int) -> Node | None:
         node = graph.nodes[k]
-        return node if node.op == "mul" and uses[k] == 1 else None
+        return node if node.op == "mul" and uses[k] == 1 and not (apart and apart[k] and not apart[into]) else None
 
-    for op, args, value in graph.nodes:
+    for here, (op, args, value) in enumerate(graph.nodes):
         moved = tuple(place[a] for a in args)
         value = _fused_routine(value) if op == "call" else value
         if op in ("add", "sub"):
-            left, right = product(args[0]), product(args[1])
+            left, right = product(args[0], here), product(args[1], here)
             if left:
                 a, b = (place[x] for x in left.args)
                 place.append(add("fma", (a, b, moved[1] if op == "add" else negative(moved[1]))))

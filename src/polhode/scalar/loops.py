@@ -68,6 +68,12 @@ class Loops(ABC):
         """A loop; from 0 if one number is given, and from the other end if `down`."""
 
     @abstractmethod
+    def together(self, first: Any, last: Any = None) -> Iterator[Any]:
+        """A loop over consecutive places whose passes know nothing of each other: code for one state does several at
+        once where every array is read at one place or at the loop's own, and written at the loop's own.
+        """
+
+    @abstractmethod
     def cases(self, of: Any, numbers: Sequence[int]) -> Iterator[int]:
         """The number of a table's entry, as one of those given: the body that belongs to it."""
 
@@ -141,6 +147,10 @@ class PythonLoops(Loops):
         """Python's own."""
         values = range(first) if last is None else range(first, last)
         return reversed(values) if down else iter(values)
+
+    def together(self, first: int, last: int | None = None) -> Iterator[int]:
+        """Python's own."""
+        return self.range(first, last)
 
     def cases(self, of: int, numbers: Sequence[int]) -> Iterator[int]:
         """The number itself."""

@@ -24,13 +24,16 @@ Converter = Callable[[str, Array, tuple[int, ...]], Any]
 
 def checked_call(
     spec: SystemSpec,
-    parameters: tuple[str, ...],
+    parameters: Mapping[str, Any],
     quantity: Quantity,
     values: Sequence[Array],
     options: dict[str, Any],
     convert: Converter,
 ) -> Call:
-    """Check shapes and kinds (not values) of all arguments of a call; `options` are emptied."""
+    """Check shapes and kinds (not values) of all arguments of a call; `options` are emptied.
+
+    parameters  the model's own values, by path
+    """
     model, name = spec.model, quantity.name
     given = dict(zip(quantity.arguments, values, strict=True))
     given[Argument("t")] = options.pop("t", 0.0)
@@ -45,8 +48,7 @@ def checked_call(
         if path not in parameters:
             expected = ", ".join(map(repr, parameters)) or "none: name them in ph.compile(…, parameters=[…])"
             raise UnknownNameError(message(f"{name}, parameters", "not an input", repr(path), expected))
-    for path in parameters:
-        default = own_value(model, path)
+    for path, default in parameters.items():
         own[Argument("parameter", path)] = numbers.get(path, default), np.shape(default)
     out, threads = options.pop("out", None), thread_count(name, options.pop("threads", 1))
     if options:

@@ -34,7 +34,8 @@ from polhode.system.algorithms import graph_of, on_numbers
 from polhode.system.calls import checked_call, own_value, thread_count
 from polhode.system.identity import identity_text
 from polhode.system.mass_matrix_check import check_mass_matrix
-from polhode.system.quantity import FIELDS, Quantity, SystemSpec
+from polhode.system.parameter_call import ParameterCall
+from polhode.system.quantity import FIELDS, Argument, Quantity, SystemSpec
 from polhode.system.records import ForwardDerivatives, InverseDerivatives, Pose, Velocity
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -94,7 +95,8 @@ class System:
         self.model, self.target, self.parameters = model, target, parameters
         self.engine, self.rank_tolerance, self.baumgarte = engine, float(rank_tolerance), baumgarte
         self.fast, self.threads = bool(fast), thread_count("compile", threads)
-        make_tree(model, {path: own_value(model, path) for path in parameters})  # refuses unknown paths
+        self._defaults = {path: own_value(model, path) for path in parameters}
+        make_tree(model, self._defaults)  # refuses unknown paths
         self._spec = SystemSpec.of(model, make_tree(model), policy, constrained_dynamics(model, policy))
         self._backend = BACKENDS[target](self.fast)
         self._computations: dict[tuple[str, ...], Computation] = {}
@@ -154,7 +156,7 @@ class System:
             expected = f"{where}({name!r}, body)" if quantity.of_body else f"{where}({name!r})"
             raise InputError(message(where, "which body?", f"{len(body)} names of bodies", expected))
         zeros = [[0.0] * self._spec.shape(FIELDS[argument.field])[0] for argument in quantity.arguments]
-        call = checked_call(self._spec, self.parameters, quantity, zeros, {}, self._backend.array)
+        call = checked_call(self._spec, self._defaults, quantity, zeros, {}, self._backend.array)
         return self._backend.kernel(self._computation(quantity, *body), call)
 
     # dynamics
@@ -328,10 +330,9 @@ class System:
             if quick is not None:
                 return quick
         options.setdefault("threads", self.threads)
-        call = checked_call(self._spec, self.parameters, quantity, values, options, self._backend.array)
+        call = checked_call(self._spec, self._defaults, quantity, values, options, self._backend.array)
         result = self._backend.evaluate(computation, call)
-        if not self.parameters:
-            self._bind(quantity, computation, body)
+        self._bind(quantity, computation, body)
         return result
 
     def _computation(self, quantity: Quantity, *body: str) -> Computation:
@@ -357,6 +358,7 @@ class System:
             on_numbers=on_numbers(quantity, spec, of_body),
             results=tuple(map(spec.shape, quantity.results)),
             record=quantity.record,
+            numbers=tuple(str(Argument("parameter", path)) for path in self.parameters),
             is_empty=self.nv == 0,
         )
         return computation
@@ -369,7 +371,16 @@ class System:
         def of_body(*arrays: Array, **options: Any) -> Any:
             return self._checked(quantity, body, options, arrays)
 
-        direct = self._backend.direct(computation, of_body if body else getattr(self, quantity.name))
+        def as_given(*arrays: Any, **options: Any) -> Any:
+            plain = options.keys() <= {"out"} and len(arrays) == len(quantity.arguments) + 1
+            found = self._backend.quickly(computation, arrays, options.get("out"), self.threads) if plain else None
+            return NotImplemented if found is None else found
+
+        checked = of_body if body else getattr(self, quantity.name)
+        direct = self._backend.direct(computation, as_given if self.parameters else checked)
+        if direct is not None and self.parameters:
+            kept = partial(self._backend.kept, computation)
+            direct = ParameterCall(direct, kept, checked, self._defaults, (self, quantity.name))
         if direct is not None and body:
             self._direct[computation.key] = direct
         elif direct is not None:

@@ -63,6 +63,8 @@ class Computation:
     """The own shape of each result."""
     record: type | None = None
     """The record of several results; None for one alone."""
+    numbers: tuple[str, ...] = ()
+    """The names of the arguments that stay while states change: what follows from them alone is computed once."""
     is_empty: bool = False
     """Whether its arguments hold no numbers: then there is nothing to compile, and it is evaluated on numbers."""
 
@@ -106,12 +108,22 @@ class Backend(ABC):
         return np.array(values)
 
     def quickly(self, computation: Computation, given: tuple, out: Any, threads: int) -> Any:
-        """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
+        """The result, where the kernel is there and all arguments are arrays just as it takes them; else None.
+
+        given  of a computation with numbers what follows from them (`kept`) is last
+        """
         return None
 
     def direct(self, computation: Computation, fallback: Callable) -> Callable | None:
-        """A built-in for one state, which hands all other calls to `fallback`; None where there is none."""
+        """A built-in for one state, which hands all other calls to `fallback`; None where there is none.
+
+        Of a computation with numbers it takes what follows from them (`kept`) behind its other arguments.
+        """
         return None
+
+    def kept(self, computation: Computation, numbers: np.ndarray) -> Any:
+        """What follows from the numbers (n,) of a computation alone, for its `direct` built-in."""
+        raise NotImplementedError
 
 
 def real_array(where: str, value: Array, shape: tuple[int, ...]) -> np.ndarray:

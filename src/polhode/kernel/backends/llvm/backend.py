@@ -10,9 +10,12 @@ import numpy as np
 
 from polhode.kernel.backends.base import FLOAT, Backend, Call, Computation, into, real_array
 from polhode.kernel.backends.llvm.compile import TIME, Kernel, kernel_for, lanes, single_call
+from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel
 from polhode.kernel.backends.llvm.threads import run_in_threads
 from polhode.kernel.backends.python import PythonBackend
 from polhode.kernel.cache import key as cache_key
+from polhode.kernel.graph import Graph
+from polhode.kernel.hoist import KEPT, NUMBERS, place_of_numbers
 
 NOW = np.zeros(())
 """The time of a call that gives none."""
@@ -25,13 +28,14 @@ class LlvmBackend(Backend):
         self.lanes = lanes()  # says so now where there is no compiler
         self.fast = fast
         self.kernels: dict[tuple[str, ...], Kernel] = {}
+        self.hoisted: dict[tuple[str, ...], HoistedKernel] = {}
         self._lock = threading.Lock()
 
     array = staticmethod(real_array)
 
     def quickly(self, computation: Computation, given: tuple, out: Any, threads: int) -> Any:
         """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
-        kernel = self.kernels.get((*computation.key, *computation.arguments, TIME))
+        kernel = self._plain(computation)
         if kernel is None:
             return None
         batch: tuple[int, ...] = ()
@@ -57,14 +61,26 @@ class LlvmBackend(Backend):
 
     def direct(self, computation: Computation, fallback: Callable) -> Callable | None:
         """A built-in for one state, which hands all other calls to `fallback`."""
-        kernel = self.kernels.get((*computation.key, *computation.arguments, TIME))
+        kernel = self._plain(computation)
         return single_call(kernel, computation.key[0], fallback, computation.record or tuple) if kernel else None
+
+    def _plain(self, computation: Computation) -> Kernel | None:
+        """The kernel for calls that give no more than they must, if it is there."""
+        place = (*computation.key, *computation.arguments, TIME, *computation.numbers)
+        return self.hoisted[place].main if place in self.hoisted else self.kernels.get(place)
+
+    def kept(self, computation: Computation, numbers: np.ndarray) -> np.ndarray:
+        """What follows from the numbers (n,) of a computation alone, for its `direct` built-in."""
+        place = (*computation.key, *computation.arguments, TIME, *computation.numbers)
+        return self.hoisted[place].kept(numbers)
 
     def evaluate(self, computation: Computation, call: Call) -> Any:
         """The result of a computation."""
         if computation.is_empty:
             return PythonBackend().evaluate(computation, call)
-        kernel = self.kernel(computation, call)
+        kernel, call = (
+            self._divided(computation, call) if computation.numbers else (self.kernel(computation, call), call)
+        )
         outputs = [tuple(shape) for shape in kernel.facts["outputs"]]
         arrays = [_rows(array, call.depths[known]) for known, array in call.arrays.items()]
         given = _as_given(call.out, [(*call.batch, *shape) for shape in outputs], arrays)
@@ -81,6 +97,34 @@ class LlvmBackend(Backend):
         run_in_threads(kernel.ufunc, arrays, depths, outs, call.threads, kernel.facts["width"])
         return outs
 
+    def _divided(self, computation: Computation, call: Call) -> tuple[Kernel, Call]:
+        """The kernel of a call with numbers, and the call as that takes it: by what follows from them, or, where they
+        differ from state to state, by the numbers themselves."""
+        numbers = {a: array for a, array in call.arrays.items() if str(a) in computation.numbers}
+        others = {a: array for a, array in call.arrays.items() if a not in numbers}
+        of_states = any(array.ndim > call.depths[a] for a, array in numbers.items())
+        hoisted = self._hoisted_kernel(computation, call)
+        batch, shapes = call.batch if of_states else (), call.shapes
+        rows = [np.broadcast_to(x, (*batch, *shapes[a])).reshape(*batch, -1) for a, x in numbers.items()]
+        row = np.concatenate(rows, axis=-1) + 0.0  # −0.0 is 0.0
+        kernel, name = (hoisted.whole, NUMBERS) if of_states else (hoisted.main, KEPT)
+        arrays = [*others.items()]
+        arrays.insert(place_of_numbers([*map(str, others)]), (name, row if of_states else hoisted.kept(row)))
+        return kernel, call._replace(arrays=dict(arrays), depths={**call.depths, name: 1})
+
+    def _hoisted_kernel(self, computation: Computation, call: Call) -> HoistedKernel:
+        """The kernels of a computation with numbers, for the arguments of a call."""
+        place = (*computation.key, *call.names)
+        with self._lock:
+            found = self.hoisted.get(place)
+            if found is None:
+                name, make, width = self._asked(computation, call, place)
+                found = HoistedKernel(name, make, computation.numbers, computation.title, width, self.fast)
+            elif found.width == 1 and prod(call.batch) >= self.lanes:
+                found = found.widened(self.lanes)
+            self.hoisted[place] = found
+            return found
+
     def kernel(self, computation: Computation, call: Call) -> Kernel:
         """The kernel of a computation for the arguments of a call: from memory, from disk, or made now.
 
@@ -92,12 +136,15 @@ class LlvmBackend(Backend):
         with self._lock:
             kernel = self.kernels.get(place)
             if kernel is None or self._too_narrow(kernel, call.batch):
-                shapes, text = call.shapes, computation.identity
-                name = cache_key(text, repr(place), repr([*shapes.values()])) if text else ""
-                width = self.lanes if prod(call.batch) >= self.lanes else 1
-                make = partial(computation.graph, shapes)
+                name, make, width = self._asked(computation, call, place)
                 self.kernels[place] = kernel = kernel_for(name, make, computation.title, width, self.fast)
             return kernel
+
+    def _asked(self, computation: Computation, call: Call, place: tuple) -> tuple[str, Callable[[], Graph], int]:
+        """The name of a kernel on disk, what gives its graph, and its lanes."""
+        shapes, text = call.shapes, computation.identity
+        name = cache_key(text, repr(place), repr([*shapes.values()])) if text else ""
+        return name, partial(computation.graph, shapes), self.lanes if prod(call.batch) >= self.lanes else 1
 
     def _too_narrow(self, kernel: Kernel, batch: tuple[int, ...]) -> bool:
         """Whether a batch would fill more lanes than a kernel has."""

@@ -120,7 +120,12 @@ def _new_jit() -> Any:
 
 
 def kernel_for(
-    name: str, make: Callable[[], Graph], title: str, width: int | None = None, fast: bool = False
+    name: str,
+    make: Callable[[], Graph],
+    title: str,
+    width: int | None = None,
+    fast: bool = False,
+    schedule: Callable[[Graph], Graph] = fused,
 ) -> Kernel:
     """The kernel of this name: from the disk if it is there, else traced, compiled and kept.
 
@@ -128,12 +133,13 @@ def kernel_for(
     make   gives the graph; not called where the kernel is found
     title  what the comment above the generated text says it is; no part of what is compiled
     fast   whether sums and products may be reassociated
+    schedule  from the graph to the one that is compiled
     """
     width = lanes() if width is None else width
     full = cache_key(name, _identity(), str(width), str(fast)) if name else ""
 
     def scheduled() -> Graph:
-        return fused(replace(make(), name=title))
+        return schedule(replace(make(), name=title))
 
     entry = load(full) if full else None
     if entry is not None and _is_complete(entry.facts, width, fast) and _is_object(entry.image):

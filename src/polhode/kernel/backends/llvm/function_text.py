@@ -4,7 +4,8 @@ A lane holds one state. All lane widths do the same operations, so they round al
 """
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from polhode.kernel.graph import Graph, Node, Port
 from polhode.kernel.routine import Routine
@@ -47,6 +48,15 @@ class FunctionText:
         self.functions: list[str] = []  # text of what it calls, and of their tables
         self.count = 0
         self.sincos: dict[str, tuple[str, str]] = {}
+
+    @contextmanager
+    def widened(self, width: int) -> Iterator["FunctionText"]:
+        """The same text under construction, for operations on rows of so many numbers."""
+        wide = FunctionText(width, self.routines, self.title, self.fast)
+        wide.lines, wide.scratch, wide.functions = self.lines, self.scratch, self.functions
+        wide.count, wide.block = self.count, self.block
+        yield wide
+        self.count, self.block = wide.count, wide.block
 
     def name(self) -> str:
         """A fresh name for a value."""
@@ -134,7 +144,7 @@ class FunctionText:
 
     def _asked(self, x: str) -> list[str]:
         """sin x and cos x from the C library, by a function of its own: it is almost never called."""
-        memory = ("%huge.x", "%huge.sin", "%huge.cos")
+        memory = [f"%huge{self.width}.{x}" for x in ("x", "sin", "cos")]
         taken = [f"  {place} = alloca {self.real}, align 64" for place in memory]
         self.scratch += [] if taken[0] in self.scratch else taken
         self.lines.append(f"  store {self.real} {x}, ptr {memory[0]}, align 64")
@@ -250,9 +260,8 @@ class FunctionText:
     def load(self, port: Port, at: str, stride: str) -> list[str]:
         """All components of an argument, each as a row of lanes."""
         m, W = len(port.nodes), self.width
-        if W == 1:
-            places = [self.put(f"getelementptr double, ptr {at}, i64 {k}") for k in range(m)]
-            return [self.put(f"load double, ptr {place}, align 8") for place in places]
+        if W == 1 or port.uniform:
+            return [self.uniform(at, k) for k in range(m)]
         found: list[str] = []
         for first in range(0, m, W):
             rows = []
@@ -260,6 +269,16 @@ class FunctionText:
                 rows.append(self.load_row(self.row(at, stride, lane, first), m - first))
             found += self.transposed(rows)[: m - first]
         return found
+
+    def uniform(self, at: str, k: int | str) -> str:
+        """The number at a place, in every lane."""
+        place = self.put(f"getelementptr double, ptr {at}, i64 {k}")
+        one = self.put(f"load double, ptr {place}, align 8")
+        if self.width == 1:
+            return one
+        first = self.put(f"insertelement {self.real} poison, double {one}, i32 0")
+        mask = f"<{self.width} x i32> zeroinitializer"
+        return self.put(f"shufflevector {self.real} {first}, {self.real} poison, {mask}")
 
     def store(self, port: Port, at: str, stride: str, values: list[str]) -> None:
         """All components of a result, each a row of lanes, as rows of states."""

@@ -130,8 +130,10 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
     fast  sums and products may be reassociated: other bits, also from one lane width to another
     """
     widths = sorted({1, width})
+    names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
+    every = sorted({*widths, routine_functions.TOGETHER}) if names else widths
     declarations = []
-    for w in widths:
+    for w in every:
         real, suffix = ("double", "f64") if w == 1 else (f"<{w} x double>", f"v{w}f64")
         for intrinsic, arity in (("sqrt", 1), ("fabs", 1), ("fma", 3)):
             declarations.append(f"declare {real} @llvm.{intrinsic}.{suffix}({', '.join([real] * arity)})")
@@ -144,7 +146,6 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
     declarations.append("declare i32 @feclearexcept(i32)")
     declarations.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     declarations.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
     declarations += [line for w in widths if names for line in routine_functions.declarations(w)]
     kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast) for w in widths]
     for routine, title in names.items():
@@ -152,7 +153,7 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
             text = routine_functions.routine_text(routine, names, body)
             kernels += [*body.functions, text]
     kernels += [routine_functions.table_text(routine, names[routine]) for routine in names]
-    kernels += [huge_text(w) for w in widths if any(f"@huge_{w}(" in text for text in kernels)]
+    kernels += [huge_text(w) for w in every if any(f"@huge_{w}(" in text for text in kernels)]
     driver = driver_text(graph, name, f"{name}_1", f"{name}_{width}", width)
     never = '!0 = !{!"branch_weights", i32 1, i32 100000}\n'
     return "\n\n".join(["\n".join(dict.fromkeys(declarations)), *kernels, driver, never])

@@ -97,6 +97,9 @@ class _Memory:
         if W == 1:
             body.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {first}, ptr {at}, i64 {8 * m}, i1 false)")
             return
+        if port.uniform:
+            self._spread(m, at, first)
+            return
         rows = [body.row(at, stride, lane, 0) for lane in range(W)]
         ahead = body.put(f"mul i64 {stride}, {W}")
 
@@ -109,6 +112,18 @@ class _Memory:
                 body.lines.append(f"  store {body.real} {column}, ptr {self._place(j, base)}, align {self.align}")
 
         _blocks(body, m, W, block)
+
+    def _spread(self, m: int, at: str, first: str) -> None:
+        """Put m numbers that all states share in their slots, from the first on."""
+        body = self.body
+
+        def block(k: str, size: int) -> None:
+            for j in range(size):
+                n = body.put(f"add i64 {k}, {j}")
+                place = self._place(n, first)
+                body.lines.append(f"  store {body.real} {body.uniform(at, n)}, ptr {place}, align {self.align}")
+
+        _blocks(body, m, STRIDE, block)
 
     def _prefetch(self, places: list[str], ahead: str, write: int) -> None:
         """Ask for the same places of the states that come next."""
@@ -123,6 +138,10 @@ class _Memory:
             return
         slots = [self.division.slot[k] for k in port.nodes]
         in_order = slots == list(range(slots[0], slots[0] + m))
+        if in_order and W == 1:
+            first = self._place(slots[0])
+            body.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {at}, ptr {first}, i64 {8 * m}, i1 false)")
+            return
         table = f"@{body.title}_slots{len(body.functions)}"
         if not in_order:
             body.functions.append(f"{table} = internal constant [{m} x i32] [{', '.join(f'i32 {x}' for x in slots)}]")

@@ -10,6 +10,10 @@ from polhode.kernel.backends.llvm import parts
 from polhode.kernel.backends.llvm.function_text import FunctionText, constant
 from polhode.kernel.routine import Block, Cell, For, Index, Lookup, Routine, Statement, Switch, Variable, While
 
+TOGETHER = 8
+"""Passes of a loop that code for one state does at once, where they know nothing of each other: the doubles of a row of
+AVX-512; with AVX2, two rows."""
+
 STACK = 2**16
 """Bytes of arrays that a routine takes from the stack; beyond it asks for memory."""
 
@@ -47,6 +51,28 @@ def table_text(routine: Routine, name: str) -> str:
         numbers = ", ".join(f"i64 {x}" for x in wholes)
         lines.append(f"@{name}_{table} = internal constant [{len(wholes)} x i64] [{numbers}], align 64")
     return "\n".join(lines)
+
+
+def _stride(index: Index, variable: str) -> int | None:
+    """How far apart the places of two passes of a loop are; None where they are in no row."""
+    stride = 0
+    for factor, term in index.terms:
+        if isinstance(term, Variable):
+            stride += factor * (term.name == variable)
+        elif isinstance(term, Cell) or term.variable == variable:
+            return None
+    return stride
+
+
+def _is_in_rows(loop: For) -> bool:
+    """Whether a group of passes reads rows of numbers, or one number for all, and writes rows."""
+    blocks = [statement for statement in loop.body if isinstance(statement, Block)]
+    plain = len(blocks) == len(loop.body) and not any(n.op == "call" for b in blocks for n in b.graph.nodes)
+    return plain and all(
+        all(_stride(cell.at, loop.variable) in (0, 1) for cell in block.loads)
+        and all(_stride(cell.at, loop.variable) == 1 for cell in block.stores)
+        for block in blocks
+    )
 
 
 class RoutineText:
@@ -222,6 +248,9 @@ class RoutineText:
         return [f"{name}.{self.labels}" for name in names]
 
     def _for(self, loop: For) -> None:
+        if loop.together and self.W == 1 and _is_in_rows(loop):
+            self._together(loop)
+            return
         body, (head, inside, done) = self.body, self._new_labels("for", "each", "done")
         (first, _), (last, _) = self.index(loop.first), self.index(loop.last)
         start = body.put(f"sub i64 {last}, 1") if loop.down else first
@@ -239,6 +268,75 @@ class RoutineText:
         body.lines[joint] = f"  {variable} = phi i64 [ {start}, %{before} ], [ {following}, %{body.block} ]"
         body.lines.append(f"  br label %{head}")
         body.label(done)
+
+    def _together(self, loop: For) -> None:
+        """Passes in groups of `TOGETHER`, each a lane; what is left over in one more, under a mask."""
+        body, (head, inside, done, rest, end) = self.body, self._new_labels("for", "each", "done", "rest", "end")
+        (first, _), (last, _) = self.index(loop.first), self.index(loop.last)
+        count = body.put(f"sub i64 {last}, {first}")
+        whole = body.put(f"add i64 {first}, {body.put(f'and i64 {count}, {-TOGETHER}')}")
+        variable, before = body.name(), body.block
+        body.lines.append(f"  br label %{head}")
+        body.label(head)
+        joint = len(body.lines)
+        body.lines.append("")  # where the variable comes from, known at the end
+        more = body.put(f"icmp slt i64 {variable}, {whole}")
+        body.lines.append(f"  br i1 {more}, label %{inside}, label %{done}")
+        body.label(inside)
+        self.variables[loop.variable] = variable
+        self._rows(loop)
+        following = body.put(f"add i64 {variable}, {TOGETHER}")
+        body.lines[joint] = f"  {variable} = phi i64 [ {first}, %{before} ], [ {following}, %{body.block} ]"
+        body.lines.append(f"  br label %{head}")
+        body.label(done)
+        left = body.put(f"sub i64 {last}, {whole}")
+        some = body.put(f"icmp sgt i64 {left}, 0")
+        body.lines.append(f"  br i1 {some}, label %{rest}, label %{end}")
+        body.label(rest)
+        self.variables[loop.variable] = whole
+        numbers = ", ".join(f"i64 {k}" for k in range(TOGETHER))
+        mask = body.put(f"icmp slt <{TOGETHER} x i64> <{numbers}>, {self._spread(left, 'i64')}")
+        self._rows(loop, mask)
+        body.lines.append(f"  br label %{end}")
+        body.label(end)
+
+    def _spread(self, value: str, kind: str) -> str:
+        """One number for all passes of a group."""
+        row, put = f"<{TOGETHER} x {kind}>", self.body.put
+        one = put(f"insertelement {row} poison, {kind} {value}, i32 0")
+        return put(f"shufflevector {row} {one}, {row} poison, <{TOGETHER} x i32> zeroinitializer")
+
+    def _rows(self, loop: For, mask: str = "") -> None:
+        """The blocks of a loop for a group of passes; mask: for which of them."""
+        body, row = self.body, f"<{TOGETHER} x double>"
+        at, truth = f"v{TOGETHER}f64.p0", f"<{TOGETHER} x i1> {mask}"
+        for block in loop.body:
+            assert isinstance(block, Block)
+            values = {}
+            for k, cell in enumerate(block.loads):
+                known = cell.array in self.routine.tables
+                if not _stride(cell.at, loop.variable):
+                    values[k] = self._spread(self._table(cell) if known else self.load(cell), "double")
+                    continue
+                array = f"@{self.name}_{cell.array}" if known else f"%a_{cell.array}"
+                place = body.put(f"getelementptr double, ptr {array}, i64 {self.index(cell.at)[0]}")
+                given = f"(ptr {place}, i32 8, {truth}, {row} zeroinitializer)"
+                values[k] = body.put(
+                    f"call {row} @llvm.masked.load.{at}{given}" if mask else f"load {row}, ptr {place}, align 8"
+                )
+            with body.widened(TOGETHER) as wide:
+                parts.compute(wide, block.graph, values)
+            places = [
+                body.put(f"getelementptr double, ptr %a_{cell.array}, i64 {self.index(cell.at)[0]}")
+                for cell in block.stores
+            ]
+            for place, k in zip(places, (k for port in block.graph.outputs for k in port.nodes), strict=True):
+                if mask:
+                    body.lines.append(
+                        f"  call void @llvm.masked.store.{at}({row} {values[k]}, ptr {place}, i32 8, {truth})"
+                    )
+                else:
+                    body.lines.append(f"  store {row} {values[k]}, ptr {place}, align 8")
 
     def _while(self, loop: While) -> None:
         body, W, truth = self.body, self.W, self.body.truth

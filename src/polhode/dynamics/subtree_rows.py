@@ -1,0 +1,215 @@
+"""Pairs of velocities in loops: rows of numbers over the velocities that one velocity carries.
+
+Elements go depth first, so that what an element carries follows it without a gap: a row over it is a loop whose passes
+know nothing of each other. All is in world axes; what belongs to an element is about its own origin.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from polhode.dynamics.inertia import impulse
+from polhode.dynamics.kinematics import placement, unit_twists
+from polhode.dynamics.loops import ElementTables, Slots
+from polhode.model.tree import GROUND, Tree
+from polhode.scalar import Loops, Vec, cross, dot, flat, loops_for, outer, shaped
+from polhode.spatial import ORIGIN, WORLD_FRAME, Frame, Inertia, Twist, congruence, joined
+
+TILE = 8
+"""Rows and columns of a matrix that are mirrored at once."""
+
+
+def depth_first(tree: Tree) -> Tree:
+    """The tree with its elements depth first; q and v keep their order."""
+    carried: dict[int, list[int]] = {i: [] for i in range(GROUND, len(tree.elements))}
+    for i, e in enumerate(tree.elements):
+        carried[e.parent].append(i)
+    order, waiting = list[int](), carried[GROUND][::-1]
+    while waiting:
+        order.append(waiting.pop())
+        waiting += carried[order[-1]][::-1]
+    place = {GROUND: GROUND} | {i: k for k, i in enumerate(order)}
+    elements = tuple(replace(tree.elements[i], parent=place[tree.elements[i].parent]) for i in order)
+    return replace(tree, elements=elements, of_body={name: place[i] for name, i in tree.of_body.items()})
+
+
+class Subtrees(NamedTuple):
+    """The velocities of a depth-first tree, numbered in its order, as tables of whole numbers."""
+
+    order: list[int]
+    """For each the place in v."""
+    first: Any
+    """For each element its first one."""
+    below: Any
+    """For each the first one after those of its element."""
+    end: Any
+    """For each the end of those that its element carries."""
+
+    @classmethod
+    def of(cls, r: Loops, tree: Tree) -> "Subtrees":
+        """Those of a tree."""
+        elements, last = tree.elements, list(range(1, len(tree.elements) + 1))
+        for i in reversed(range(len(elements))):
+            if (p := elements[i].parent) != GROUND:
+                last[p] = max(last[p], last[i])
+        start = [0]
+        for e in elements:
+            start.append(start[-1] + len(e.v))
+        below = [start[i + 1] for i, e in enumerate(elements) for _ in e.v]
+        end = [start[last[i]] for i, e in enumerate(elements) for _ in e.v]
+        order = [a for e in elements for a in e.v]
+        return cls(order, r.lookup("first", start[:-1]), r.lookup("below", below), r.lookup("end", end))
+
+
+class Columns:
+    """Records side by side: the first numbers of all, then the second ones, and so on."""
+
+    def __init__(self, r: Loops, name: str, count: int, like: Any) -> None:
+        self.like, self.count = like, count
+        self.memory = r.array(name, count * len(flat(like)))
+
+    def get(self, i: Any) -> Any:
+        """The record of a place."""
+        return shaped(self.like, (self.memory[i + k * self.count] for k in range(len(flat(self.like)))))
+
+    def put(self, i: Any, record: Any) -> None:
+        """A new record for a place."""
+        for k, value in enumerate(flat(record)):
+            self.memory[i + k * self.count] = value
+
+
+class Matrix:
+    """A square matrix in rows that are a multiple of `TILE` long."""
+
+    def __init__(self, r: Loops, name: str, n: int) -> None:
+        self.r, self.n, self.tiles = r, n, -(-n // TILE)
+        self.width = self.tiles * TILE
+        self.memory = r.array(name, self.width * self.width)
+
+    def __getitem__(self, at: tuple[Any, Any]) -> Any:
+        return self.memory[at[0] * self.width + at[1]]
+
+    def __setitem__(self, at: tuple[Any, Any], value: Any) -> None:
+        self.memory[at[0] * self.width + at[1]] = value
+
+    def mirror(self, source: "Matrix | None" = None) -> None:
+        """Put the upper half, or that of another matrix, in the place of the lower."""
+        given = source or self
+        for i in self.r.range(self.tiles):
+            for j in self.r.range(i):
+                self._mirror(given, i, j, [(a, b) for a in range(TILE) for b in range(TILE)])
+            self._mirror(given, i, i, [(a, b) for a in range(TILE) for b in range(a)])
+
+    def _mirror(self, given: "Matrix", i: Any, j: Any, cells: Sequence[tuple[int, int]]) -> None:
+        values = [given[j * TILE + b, i * TILE + a] for a, b in cells]
+        for (a, b), value in zip(cells, values, strict=True):
+            self[i * TILE + a, j * TILE + b] = value
+
+    def deliver(self, out: Any, order: Sequence[int]) -> None:
+        """Its n × n numbers, in rows without a gap; order: the place of each row and column there."""
+        n, r = self.n, self.r
+        if list(order) == sorted(order):
+            for i in r.range(n):
+                for j in r.together(n):
+                    out[i * n + j] = self[i, j]
+            return
+        rows, columns = r.lookup("row", [a * n for a in order]), r.lookup("column", order)
+        for i in r.range(n):
+            for j in r.range(n):
+                out[rows.at(i) + columns.at(j)] = self[i, j]
+
+
+class UnitMotionAt(NamedTuple):
+    """A unit motion, in world axes: the origin it is given at, its linear and its angular part."""
+
+    o: Vec
+    l: Vec
+    w: Vec
+
+
+def shifted(body: Inertia, d: Vec) -> Inertia:
+    """The mass moments of a body about a point from which its former origin lies at d."""
+    m, h, S = body
+    both = outer(h + m / 2 * d, d)
+    return Inertia(m, h + m * d, S + both + both.T)
+
+
+def turned(R: Vec, body: Inertia) -> Inertia:
+    """The mass moments of a body in other axes."""
+    return Inertia(body.mass, R @ body.first, congruence(R, body.second))
+
+
+def half(S: Vec) -> Vec:
+    """The numbers of a symmetric matrix."""
+    return Vec([S[0][0], S[0][1], S[0][2], S[1][1], S[1][2], S[2][2]])
+
+
+def whole(s: Vec) -> Vec:
+    """The symmetric matrix of six numbers."""
+    a, b, c, d, e, f = s
+    return Vec([Vec([a, b, c]), Vec([b, d, e]), Vec([c, e, f])])
+
+
+class BodySlots:
+    """Mass moments, one body in each slot."""
+
+    def __init__(self, r: Loops, count: int) -> None:
+        self.slots = Slots(r, "body", count, (0.0, ORIGIN, Vec([0.0] * 6)))
+
+    def get(self, slot: Any) -> Inertia:
+        """The body of a slot."""
+        m, h, s = self.slots.get(slot)
+        return Inertia(m, h, whole(s))
+
+    def put(self, slot: Any, body: Inertia) -> None:
+        """A new body for a slot."""
+        self.slots.put(slot, (body.mass, body.first, half(body.second)))
+
+
+def mass_matrix(tree: Tree, q: Vec) -> Vec:
+    """The mass matrix, nv × nv, as `dynamics.inertia`: rows over what each velocity carries, then mirrored.
+
+    M[b, g] = (l_b + w_b × (o_g − o_b))·P_g + w_b·H_g, for b carrying g                            BEYOND §1
+    """
+    tree = depth_first(tree)
+    n = tree.nv
+    with loops_for("mass_matrix", q) as r:
+        rows, places, Q, out = ElementTables(r, tree), Subtrees.of(r, tree), r.given("q", q), r.output("M", n * n)
+        frame, body = Slots(r, "frame", rows.n + 1, WORLD_FRAME), BodySlots(r, rows.n + 1)
+        motion = Columns(r, "motion", n, UnitMotionAt(ORIGIN, ORIGIN, ORIGIN))
+        momentum, M = Columns(r, "momentum", n, (ORIGIN, ORIGIN)), Matrix(r, "whole", n)
+        frame.put(0, WORLD_FRAME)
+        # pass 1, root to leaves: where the elements are, their bodies and unit motions
+        for i in r.range(rows.n):
+            for e in rows.each_kind(i):
+                own = rows.of_q(Q, i)
+                at, up = placement(e, own), frame.get(rows.parent(i))
+                here = Frame(up.R @ at.R, up.o + up.R @ at.r)
+                frame.put(i + 1, here)
+                body.put(i + 1, turned(here.R, e.inertia))
+                for k, unit in enumerate(unit_twists(e, own)):
+                    seen = UnitMotionAt(here.o, here.R @ unit.linear, here.R @ unit.angular)
+                    motion.put(places.first.at(i) + k, seen)
+        # pass 2, leaves to root: composites, and the momenta that unit motions give them
+        for i in r.range(0, rows.n, down=True):
+            for e in rows.each_kind(i):
+                composite, here, first = body.get(i + 1), frame.get(i + 1), places.first.at(i)
+                units = [motion.get(first + k) for k in range(len(e.v))]
+                given = [impulse(composite, Twist(unit.l, unit.w)) for unit in units]
+                for k, (P, H) in enumerate(given):
+                    momentum.put(first + k, (P, H))
+                    for b, unit in enumerate(units[: k + 1]):
+                        own = dot(unit.l, P) + dot(unit.w, H)
+                        M[first + b, first + k] = own + e.armature[k] if b == k else own
+                up = rows.parent(i)
+                body.put(up, joined(body.get(up), shifted(composite, here.o - frame.get(up).o)))
+        # pass 3: each velocity and those that it carries
+        for b in r.range(n):
+            o, l, w = motion.get(b)
+            for g in r.together(places.below.at(b), places.end.at(b)):
+                P, H = momentum.get(g)
+                M[b, g] = dot(l + cross(w, motion.get(g).o - o), P) + dot(w, H)
+        M.mirror()
+        M.deliver(out, places.order)
+    found = r.results()
+    return Vec([Vec(found[i * n : (i + 1) * n]) for i in range(n)])

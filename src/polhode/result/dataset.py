@@ -164,7 +164,8 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     attributes, variables = _attributes_of(model), {}
     for name, kind in VARIABLES.items():
         if name in arrays:
-            variables[name] = xr.Variable(kind.dims, variable_data(arrays[name]), dict(attributes[name]))
+            data = variable_data(arrays[name])
+            variables[name] = xr.Variable(kind.dims, data, dict(attributes[name]), fastpath=True)
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
         variables[name] = xr.Variable(extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
@@ -192,8 +193,10 @@ def _assembled_directly(
     index = xr.indexes.PandasIndex(time, "time")
     coords = index.create_variables({"time": xr.Variable("time", time, _attributes("s", "time"))})
     coords |= {name: variable.copy(deep=False) for name, variable in labels.variables.items()}
+    every = {**variables, **coords}
+    dims = {dim: size for variable in every.values() for dim, size in zip(variable.dims, variable.shape, strict=True)}
     indexes = {"time": index, **labels.xindexes}
-    return xr.Dataset._construct_direct({**variables, **coords}, set(coords), attrs=attrs, indexes=indexes)
+    return xr.Dataset._construct_direct(every, set(coords), dims=dims, attrs=attrs, indexes=indexes)
 
 
 def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
@@ -218,7 +221,8 @@ def norm_error(model: Model, q: Array) -> np.ndarray:
     worst = np.zeros(q.shape[:-1])
     with np.errstate(all="ignore"):
         for part in labels.quaternion_slices(model):
-            worst = np.maximum(worst, abs(np.linalg.norm(q[..., part], axis=-1) - 1))
+            length = np.sqrt(np.einsum("...i,...i->...", q[..., part], q[..., part]))
+            worst = np.maximum(worst, abs(length - 1))
     return worst
 
 

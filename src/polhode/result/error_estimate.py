@@ -22,6 +22,7 @@ class ErrorEstimate:
     whole   whether every sample was accompanied
     how     the companion run in words, as "tolerance 1e-11"
     why     why not every sample was accompanied
+    is_coarse  whether the companion has coarser steps than the run: then the errors are bounds from above
     """
 
     time: np.ndarray
@@ -29,6 +30,7 @@ class ErrorEstimate:
     whole: bool
     how: str
     why: str = ""
+    is_coarse: bool = False
 
     @cached_property
     def worst(self) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -369,9 +370,7 @@ def _label_set(model: Model, own: tuple[tuple[str, tuple[str, tuple[str, ...], s
 
 def _index(values: np.ndarray, dim: str) -> Any:
     """The index of a dimension as xarray makes it, which looks whether arrays are dask's and imports that."""
-    from pandas import Index
-
-    return xarray().indexes.PandasIndex(Index(values), dim, values.dtype)
+    return xarray().indexes.PandasIndex(import_module("pandas").Index(values), dim, values.dtype)
 
 
 @once_each

@@ -8,6 +8,7 @@ import pytest
 import polhode as ph
 from polhode.result.error_estimate import Difference
 from polhode.simulation import companion
+from polhode.simulation.run_loop import RunLoop
 from run_cases import CART, PENDULUM
 
 
@@ -169,7 +170,7 @@ def test_an_interrupted_run_is_not_good():
 def test_forms_and_equal_steps_are_accompanied(form):
     top = ph.load("heavy-top")
     name = {"form": next(iter(ph.forms))} if form else {"method": "rk4"}
-    fine, coarse = (ph.simulate(top, duration=0.1, step=h, **name, accuracy=1e-3) for h in (1e-5, 1e-3))
+    fine, coarse = (ph.simulate(top, duration=0.1, step=h, **name, accuracy=0.01) for h in (1e-5, 1e-3))
     assert fine.verdict == "good"
     assert worst(coarse) > 100 * worst(fine)
 
@@ -228,7 +229,57 @@ def test_a_run_that_failed_is_good_until_some_time():
     def force(t, q, v):
         return [ph.sqrt(1.0 - t)]
 
-    run = ph.simulate(CART, [0.0], [1.0], 2.0, force, step=0.05, method="rk4", accuracy=1e-3)
+    run = ph.simulate(CART, [0.0], [1.0], 2.0, force, step=0.05, method="rk4", accuracy=0.01)
     assert run.status == "failed"
     assert run.verdict == "failed"
     assert 0.5 < run.attrs["good_until"] <= 1.0
+
+
+@pytest.mark.parametrize(("name", "method", "every"), [("arm-7", "rk4", 7), ("four-bar", "implicit-midpoint", 10)])
+def test_joined_segments_have_the_bits_of_segments_one_by_one(name, method, every, monkeypatch):
+    model, found = ph.load(name), []
+    for joined in (True, False):
+        if not joined:
+            monkeypatch.setattr(RunLoop, "_may_join", lambda self, scenario: False)
+        found.append(ph.simulate(model, duration=0.35, step=1e-3, method=method, every=every))
+    assert np.any(found[0]["error_estimate"] > 0)
+    np.testing.assert_array_equal(found[0]["error_estimate"], found[1]["error_estimate"])
+    assert found[0].attrs["grade"] == found[1].attrs["grade"]
+
+
+def test_a_companion_that_fails_is_followed_up_to_where_it_does():
+    """One block of all segments ends in an overflow; segment by segment the samples before it are compared."""
+    run = ph.simulate(ph.load("heavy-top"), duration=20.0, step=0.5, method="rk4", every=1)
+    assert run.verdict == "failed"
+    assert np.isfinite(run.good_until)
+
+
+@pytest.mark.parametrize("method", ["rk4", "rkmk4", "implicit-midpoint", "gauss2"])
+@pytest.mark.parametrize("name", ["heavy-top", "four-bar"])
+def test_a_coarse_companion_bounds_the_error_from_above(name, method):
+    model, asked = ph.load(name), {"duration": 0.2, "method": method, "step": 2e-4, "every": 10}
+    run = ph.simulate(model, **asked, accuracy=0.01)
+    exact = ph.simulate(model, duration=0.2, tolerance=1e-13, samples=run["time"].values)
+    true = float(np.max(Difference(model)(run, exact)))
+    assert run.verdict == "good"
+    assert note_of(run).startswith("at most")
+    assert true < worst(run) < 40 * true + 1e-12
+    sharp = ph.simulate(model, **asked, accuracy=0.01, verify=True)
+    assert not note_of(sharp).startswith("at most")
+    assert sharp.verdict == "good"
+
+
+def test_the_finer_companion_decides_where_the_coarse_one_does_not_find_a_run_good():
+    model, asked = ph.load("heavy-top"), {"duration": 1.0, "method": "rk4", "step": 2e-3, "every": 10}
+    sharp = ph.simulate(model, **asked, verify=True)
+    limit = 3 * worst(sharp)
+    run = ph.simulate(model, **asked, accuracy=limit)
+    assert run.verdict == "good"
+    np.testing.assert_array_equal(run["error_estimate"], sharp["error_estimate"])
+    assert ph.simulate(model, **asked, accuracy=worst(sharp) / 3).verdict == "loose"
+
+
+@pytest.mark.parametrize("more", [{"every": 1}, {"tau": [0.0] * 3}, {"verify": True}])
+def test_a_coarse_companion_is_taken_where_nothing_can_be_missed_alone(more):
+    run = ph.simulate(ph.load("heavy-top"), duration=0.1, method="rk4", step=1e-3, **{"every": 10} | more)
+    assert not note_of(run).startswith("at most")

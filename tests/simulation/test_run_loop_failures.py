@@ -152,7 +152,7 @@ def test_a_reset_that_fails_ends_the_run(reset, words):
 # Ctrl-C
 
 
-@pytest.mark.parametrize("options", [{}, FIXED])
+@pytest.mark.parametrize("options", [{}, {"step": 1e-5, "method": "rk4"}])
 def test_ctrl_c_in_the_progress_returns_what_there_is(options):
     def progress(part, t):
         if t > 0:

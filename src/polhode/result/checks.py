@@ -11,6 +11,7 @@ conserved quantities and violations of constraints can only lower a verdict.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,7 @@ def grade(
     drifts = _drift_checks(ranges, kept, bound)
     if companion and error and error.whole and any(check.verdict in (LOOSE, FAILED) for check in drifts):
         other = _drift_checks(_ranges(companion(), kept)[0], kept, bound)
-        drifts = [_explained(*pair) for pair in zip(drifts, other, strict=True)]
+        drifts = [_explained(*pair, error.is_coarse) for pair in zip(drifts, other, strict=True)]
     others = [
         *drifts,
         *(bound.check(f"residual, {name}", *_worst(r), r.note) for name, r in (residuals or {}).items()),
@@ -174,7 +175,8 @@ def _error_checks(error: ErrorEstimate | None, bound: "_Bound", unchecked: str, 
     unit = "of 1 + the largest value so far"
     if error is None:
         return [Check(name, None, bound.good, None, unit, UNCHECKED, f"not estimated: {unchecked or 'verify=False'}")]
-    found = bound.check(name, error.worst, unit, f"by a companion run, {error.how}")
+    how = f"at most, by a companion run, {error.how}" if error.is_coarse else f"by a companion run, {error.how}"
+    found = bound.check(name, error.worst, unit, how)
     until = error.good_until(bound.good)
     if not error.worst <= bound.good:
         found = replace(found, note=f"{found.note}; good until t = {until:.6g}")
@@ -189,9 +191,12 @@ def _drift_checks(ranges: Mapping[str, Range], kept: Conserved, bound: "_Bound")
     return [*_energy_checks(ranges, kept, bound), *_momentum_checks(ranges, kept, bound)]
 
 
-def _explained(check: Check, other: Check) -> Check:
-    """A drift that shrinks with the companion's steps is good: the error of the motion speaks for it."""
-    if check.value is None or other.value is None or not other.value <= SHRUNK * check.value:
+def _explained(check: Check, other: Check, is_coarse: bool) -> Check:
+    """A drift that shrinks with the steps is good: the error of the motion speaks for it."""
+    if check.value is None or other.value is None:
+        return check
+    small, large = (check.value, other.value) if is_coarse else (other.value, check.value)
+    if not small <= SHRUNK * large:
         return check
     note = f"of the steps: {other.value:.2g} in the companion run; see the error of the motion"
     return replace(check, verdict=GOOD, note=f"{note}; {check.note}")
@@ -230,7 +235,7 @@ class _Bound:
         """Whether the threshold depends on the condition."""
         return self.accuracy is None and self.tolerance is not None
 
-    @property
+    @cached_property
     def good(self) -> float:
         """The largest error of a good run, in parts of its scale."""
         return float(good_up_to(self.tolerance, self.steps, self.condition, self.accuracy))
@@ -267,7 +272,8 @@ def _ranges(run: Any, kept: Conserved) -> tuple[dict[str, Range], int]:
         for name, values in _judged(part, kept).items():
             if len(values):
                 with np.errstate(all="ignore"):
-                    here = Range(values[0], values.min(axis=0), values.max(axis=0))
+                    along = np.ascontiguousarray(values.T)  # the samples of each number side by side, as minima like it
+                    here = Range(values[0], along.min(axis=-1), along.max(axis=-1))
                     total[name] = total[name].with_later(here) if name in total else here
         samples += len(np.asarray(part["time"])) if "time" in part else 0
     return total, samples
@@ -286,7 +292,7 @@ def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
             if f"{kind}_momentum" in part and directions:
                 momentum = np.asarray(part[f"{kind}_momentum"], dtype=float)
                 found[kind] = momentum @ np.asarray(directions, dtype=float).T
-                found[f"{kind} size"] = np.linalg.norm(momentum, axis=-1)
+                found[f"{kind} size"] = np.sqrt(np.einsum("...i,...i->...", momentum, momentum))
     return found
 
 
@@ -371,11 +377,18 @@ def _limit_notes(ranges: Mapping[str, Range], model: Model | None) -> list[Check
     beyond = np.maximum(lower - ranges["q"].low, ranges["q"].high - upper)
     if not np.any(beyond > 0):
         return notes
-    for name, unit, past in zip(coordinate_names(model), coordinate_units(model), beyond, strict=True):
+    names, units = _coordinates_of(model)
+    for name, unit, past in zip(names, units, beyond.tolist(), strict=True):
         if past > 0:
             note = f"{name} went {past:.3g} {unit} beyond the limit of its joint"
-            notes.append(Check("joint limit", float(past), None, None, unit, NOTE, note))
+            notes.append(Check("joint limit", past, None, None, unit, NOTE, note))
     return notes
+
+
+@once_each
+def _coordinates_of(model: Model) -> tuple[list[str], list[str]]:
+    """The name and the unit of every coordinate."""
+    return coordinate_names(model), coordinate_units(model)
 
 
 @once_each

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,7 +165,8 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     attributes, variables = _attributes_of(model), {}
     for name, kind in VARIABLES.items():
         if name in arrays:
-            variables[name] = xr.Variable(kind.dims, variable_data(arrays[name]), dict(attributes[name]))
+            data = variable_data(arrays[name])
+            variables[name] = xr.Variable(kind.dims, data, dict(attributes[name]), fastpath=True)
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
         variables[name] = xr.Variable(extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
@@ -189,11 +191,13 @@ def _assembled_directly(
 ) -> "xr.Dataset":
     """The same as xarray makes by merging; nothing is aligned or merged, which takes milliseconds."""
     xr = xarray()
-    index = xr.indexes.PandasIndex(time, "time")
-    coords = index.create_variables({"time": xr.Variable("time", time, _attributes("s", "time"))})
+    index = _index(time, "time")
+    coords = index.create_variables({"time": xr.Variable("time", time, _attributes("s", "time"), fastpath=True)})
     coords |= {name: variable.copy(deep=False) for name, variable in labels.variables.items()}
+    every = {**variables, **coords}
+    dims = {dim: size for variable in every.values() for dim, size in zip(variable.dims, variable.shape, strict=True)}
     indexes = {"time": index, **labels.xindexes}
-    return xr.Dataset._construct_direct({**variables, **coords}, set(coords), attrs=attrs, indexes=indexes)
+    return xr.Dataset._construct_direct(every, set(coords), dims=dims, attrs=attrs, indexes=indexes)
 
 
 def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
@@ -218,7 +222,8 @@ def norm_error(model: Model, q: Array) -> np.ndarray:
     worst = np.zeros(q.shape[:-1])
     with np.errstate(all="ignore"):
         for part in labels.quaternion_slices(model):
-            worst = np.maximum(worst, abs(np.linalg.norm(q[..., part], axis=-1) - 1))
+            length = np.sqrt(np.einsum("...i,...i->...", q[..., part], q[..., part]))
+            worst = np.maximum(worst, abs(length - 1))
     return worst
 
 
@@ -264,12 +269,14 @@ def machine() -> str:
     return f"{platform.machine()}, {cpu}, {platform.system()}, {sys.implementation.name}"
 
 
+@cache
 def xarray() -> Any:
     """The package xarray, imported at first use (it takes seconds)."""
     try:
         import xarray as xr
 
-        import_module("h5netcdf")
+        if not find_spec("h5netcdf"):
+            raise ImportError("no module named 'h5netcdf'")
     except ImportError as fault:
         fix = "Install them: pip install 'polhode[run]'"
         raise PolhodeError(
@@ -346,10 +353,24 @@ def _label_set(model: Model, own: tuple[tuple[str, tuple[str, tuple[str, ...], s
         "axis": ("axis", list("xyz"), "axis"),
         **dict(own),
     }
-    coords = {
-        name: (dim, np.array(names, dtype=str), {"long_name": meaning}) for name, (dim, names, meaning) in named.items()
+    xr = xarray()
+    texts = {
+        name: xr.Variable((dim,), np.array(names, dtype=str), {"long_name": meaning}, fastpath=True)
+        for name, (dim, names, meaning) in named.items()
     }
-    return xarray().Dataset(coords=coords)
+    try:
+        indexes = {name: _index(x.data, name) for name, x in texts.items() if x.dims == (name,)}
+        coords = {**texts}
+        for name, index in indexes.items():
+            coords |= index.create_variables({name: texts[name]})
+        return xr.Dataset._construct_direct(coords, set(coords), indexes=indexes)
+    except (AttributeError, TypeError):
+        return xr.Dataset(coords=texts)
+
+
+def _index(values: np.ndarray, dim: str) -> Any:
+    """The index of a dimension as xarray makes it, which looks whether arrays are dask's and imports that."""
+    return xarray().indexes.PandasIndex(import_module("pandas").Index(values), dim, values.dtype)
 
 
 @once_each

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ class ErrorEstimate:
     whole   whether every sample was accompanied
     how     the companion run in words, as "tolerance 1e-11"
     why     why not every sample was accompanied
+    is_coarse  whether the companion has coarser steps than the run: then the errors are bounds from above
     """
 
     time: np.ndarray
@@ -28,49 +30,53 @@ class ErrorEstimate:
     whole: bool
     how: str
     why: str = ""
+    is_coarse: bool = False
 
-    @property
+    @cached_property
     def worst(self) -> float:
         """The largest estimate."""
         return float(np.max(self.values, initial=0.0))
 
     def good_until(self, threshold: float) -> float:
         """The time, s, of the first sample whose estimate passes a threshold; the last one's where none does."""
-        above = np.flatnonzero(~(self.values <= threshold))
-        if len(above):
-            return float(self.time[above[0]])
+        if not self.worst <= threshold:
+            return float(self.time[np.argmin(self.values <= threshold)])
         return float(self.time[-1]) if len(self.time) else math.nan
 
 
 class Difference:
     """The distance of two runs of a model at the same times, sample by sample, given in parts in order of time.
 
-    Each coordinate and velocity is measured in parts of 1 + its largest value so far (in the run where that is
-    smaller). Quaternions p and −p are the same attitude.
+    Each coordinate and velocity is measured in parts of 1 + its largest value so far, of the two at each sample the
+    smaller: one that has left all bounds makes no error small. Quaternions p and −p are the same attitude.
     """
 
     def __init__(self, model: Model) -> None:
-        self.turns = quaternion_slices(model)
-        self.size = {"q": (np.zeros(model.nq), np.zeros(model.nq)), "v": (np.zeros(model.nv), np.zeros(model.nv))}
+        self.turns, self.sizes = quaternion_slices(model), (model.nq, model.nv)
+        self.largest = np.zeros(model.nq + model.nv)
+        """The largest values so far."""
 
     def __call__(self, run: Mapping[str, Any], companion: Mapping[str, Any]) -> np.ndarray:
         """The distance at each sample (n,); infinite where it is not a number."""
-        worst = np.zeros(len(run["q"]))
+        nq, n = self.sizes[0], len(run["q"])
+        both = np.empty((2, sum(self.sizes), n))  # samples last: sums and maxima over them are of neighbours
+        for name, part in (("q", slice(nq)), ("v", slice(nq, None))):
+            a, b = (np.asarray(one[name], dtype=float) for one in (run, companion))
+            if a.shape != b.shape:
+                raise InputError(message("error", f"{name} of two sizes", f"{a.shape}, {b.shape}", "the same times"))
+            both[0, part], both[1, part] = a.T, b.T
+        if not n:
+            return np.zeros(0)
+        a, b = both
         with np.errstate(all="ignore"):
-            for name, earlier in self.size.items():
-                a, b = (np.array(one[name], dtype=float) for one in (run, companion))
-                if a.shape != b.shape:
-                    raise InputError(
-                        message("error", f"{name} of two sizes", f"{a.shape}, {b.shape}", "the same times")
-                    )
-                for part in self.turns if name == "q" else []:
-                    b[..., part] *= np.where(np.sum(a[..., part] * b[..., part], axis=-1, keepdims=True) < 0, -1, 1)
-                sizes = [
-                    np.maximum.accumulate(np.vstack([before[None], abs(x)]), axis=0)[1:]
-                    for before, x in zip(earlier, (a, b), strict=True)
-                ]
-                if len(a):
-                    self.size[name] = (sizes[0][-1], sizes[1][-1])
-                apart = abs(a - b) / (1 + np.minimum(*sizes))
-                worst = np.maximum(worst, np.max(apart, axis=-1, initial=0.0))
-        return np.where(np.isnan(worst), np.inf, worst)
+            for part in self.turns:
+                b[part] *= np.where(np.einsum("ij,ij->j", a[part], b[part]) < 0, -1.0, 1.0)
+            apart = abs(a - b)
+            size = np.minimum(abs(a), abs(b))
+            np.maximum(size[:, 0], self.largest, out=size[:, 0])
+            np.maximum.accumulate(size, axis=1, out=size)
+            self.largest = size[:, -1].copy()
+            apart /= 1 + size
+            worst = np.max(apart, axis=0, initial=0.0)
+        worst[np.isnan(worst)] = np.inf
+        return worst

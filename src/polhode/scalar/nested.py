@@ -6,9 +6,13 @@ from typing import Any
 
 def flat(value: Any) -> list[Any]:
     """All numbers of nested vectors, records and lists, in order; None holds none."""
-    if value is None:
-        return []
-    return [x for part in value for x in flat(part)] if isinstance(value, (tuple, list)) else [value]
+    found: list[Any] = []
+    for part in value if isinstance(value, (tuple, list)) else (value,):
+        if isinstance(part, (tuple, list)):
+            found += flat(part)
+        elif part is not None:
+            found.append(part)
+    return found
 
 
 def shaped(like: Any, numbers: Iterator[Any]) -> Any:

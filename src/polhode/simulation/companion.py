@@ -1,12 +1,13 @@
 """The companion of a run: a second run of other steps, which parts from the first where the first has erred.
 
 Equal steps: the companion's are shorter by a factor between 2 and 4 and end, between two samples, at none of the
-first. Controlled steps: a hundredth of the tolerance; where rounding allows no smaller tolerance, another method.
+first. Where nothing but the state decides the motion, a coarse companion of twice the step comes before it: if the run
+is good by that, no other is needed. Controlled steps: a hundredth of the tolerance; where rounding allows no smaller
+tolerance, another method.
 How much of a run is accompanied follows from counted work, never from a clock: a verdict is the same on every machine.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -50,6 +51,10 @@ FACTOR = 2.0
 """The estimated error over the distance of the two runs: a companion that errs by at most half as much as the run, as
 one of half the step does from order one on, is at least half the run's error away from it."""
 
+COARSE_ORDERS = range(2, 5)
+"""Orders of methods whose runs have a coarse companion. Of twice the step it errs by 2^order times as much as the run
+and is 3 … 15 times the run's error away from it: the distance bounds the error, and is not too far from it."""
+
 
 def other_method(scenario: Scenario) -> str:
     """A method of other steps than a controlled run's own, for a tolerance that cannot be tightened."""
@@ -62,21 +67,40 @@ def other_method(scenario: Scenario) -> str:
     return "dop853"
 
 
+def coarse_companion_of(scenario: Scenario) -> Scenario | None:
+    """The scenario of a companion with steps of twice the size or somewhat more, which costs half as much as the run.
+
+    None where it could miss something, or would tell little: a run that is to be verified whole, with functions of
+    users, with sensitivities, by a method of another order, that damps, or with samples at every step.
+    """
+    options, method = scenario.options, METHODS.get(scenario.method)
+    if not options.fixed or options.verify or options.form or options.sensitivities:
+        return None
+    if not method or method.damps or method.order not in COARSE_ORDERS or not scenario.is_autonomous:
+        return None
+    found = scenario.beside(options, role="coarse companion")
+    return found if found.segments else None
+
+
 def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
     """The scenario of the companion run, and how it differs, in words."""
     options = scenario.options
     if options.fixed:
-        found = replace(scenario, refined=True)
-        sizes = [segment.h for segment in found.segments]
-        return found, f"steps of {max(sizes):.3g} s"
-    other = replace(scenario, refined=True, looks=LOOKS)
+        found = scenario.beside(options)
+        return found, _steps_in_words(found)
     if options.tolerance >= FLOOR:
         tolerance = companion_tolerance(
             options.tolerance, options.accuracy, constrained=bool(scenario.model.constraints)
         )
-        return replace(other, options=replace(options, tolerance=tolerance)), f"tolerance {tolerance:.3g}"
-    method = other_method(scenario)
-    return replace(other, options=replace(options, method=method)), f"method {method}"
+        other, how = options.changed(tolerance=tolerance), f"tolerance {tolerance:.3g}"
+    else:
+        method = other_method(scenario)
+        other, how = options.changed(method=method), f"method {method}"
+    return scenario.beside(other, LOOKS), how
+
+
+def _steps_in_words(scenario: Scenario) -> str:
+    return f"steps of {max(segment.h for segment in scenario.segments):.3g} s"
 
 
 @once_each
@@ -150,13 +174,21 @@ class Companion:
     make     the stepper of a scenario
     samples  how many the run has
     whole    whether every sample is accompanied, whatever it costs
+    coarse   the scenario of a coarse companion, to be taken first; None: the one of finer steps
     """
 
     def __init__(
-        self, scenario: Scenario, first: Stepper, make: Callable[[Scenario], Stepper], samples: int, whole: bool
+        self,
+        scenario: Scenario,
+        first: Stepper,
+        make: Callable[[Scenario], Stepper],
+        samples: int,
+        whole: bool,
+        coarse: Scenario | None = None,
     ) -> None:
         self.first, self.make, self.samples, self.count = first, make, samples, samples
-        other, self.how = companion_of(scenario)
+        other, self.how = (coarse, _steps_in_words(coarse)) if coarse else companion_of(scenario)
+        self.is_coarse = coarse is not None
         self.why = keeps_state(first)
         """Why not every sample is accompanied."""
         if self.why:
@@ -209,10 +241,13 @@ class Companion:
 
     def _compared(self, a: Arrays, b: Arrays) -> np.ndarray:
         """The estimated errors at the samples of one part; infinite where one of the runs has gone on or ended."""
-        found = FACTOR * self.difference(a, b)
+        factor = 1.0 if self.is_coarse else FACTOR
+        found = factor * self.difference(a, b)
         late = abs(a["time"] - b["time"])
+        if not late.any():
+            return found
         ended = self.stepper is not None and self.stepper.ending.status == self.first.ending.status == "stopped"
-        found[late > 0] = np.maximum(found, FACTOR * late / (1 + a["time"]))[late > 0] if ended else np.inf
+        found[late > 0] = np.maximum(found, factor * late / (1 + a["time"]))[late > 0] if ended else np.inf
         return found
 
     def estimate(self, time: np.ndarray, values: np.ndarray) -> ErrorEstimate:
@@ -225,4 +260,4 @@ class Companion:
             values = np.maximum(values, np.max([np.where(time >= t, one.at(time), 0.0) for t, one in lost], axis=0))
             fastest = max(one.eigenvalue.imag for _, one in lost)
             how = f"{how}; both extinguish oscillations that last, of {fastest:.3g} rad/s"
-        return ErrorEstimate(time, values, len(values) == self.samples, how, self.why)
+        return ErrorEstimate(time, values, len(values) == self.samples, how, self.why, self.is_coarse)

@@ -336,10 +336,8 @@ class Recording:
             self._append_start()
         residuals = run.residuals(store.chunks())
         with TemporaryFile() as file:
-            companion, error = run.companion(store.rows), None
-            if companion:
-                table = np.memmap(file, float, "w+", shape=(2, store.rows))
-                error = self._estimated(companion, table, checking)
+            table = np.memmap(file, float, "w+", shape=(2, store.rows))
+            companion, error = run.estimated(store.rows, lambda one: self._estimated(one, table, checking))
             wholes = (run.whole(chunk, ()) for chunk in store.chunks())
             again = (lambda: map(run.whole, companion.arrays())) if companion else None
             mark = run.mark(wholes, error, residuals, again, run.not_accompanied, samples=store.chunks)

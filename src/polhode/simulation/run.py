@@ -16,13 +16,13 @@ from polhode.formats.yaml import kept_text
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.model.per_model_cache import once_each
-from polhode.result.checks import Residual, Steps, grade
+from polhode.result.checks import Residual, Steps, good_up_to, grade
 from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
 from polhode.simulation.by_form.form_run import FormRun
-from polhode.simulation.companion import FACTOR, WORK, Companion, counted_work
+from polhode.simulation.companion import FACTOR, WORK, Companion, coarse_companion_of, counted_work
 from polhode.simulation.condition import DIRECTIONS, Neighbours
 from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
@@ -45,16 +45,13 @@ Progress = Callable[[float, float], None]
 def stepper_of(scenario: Scenario, warn: bool = True, like: Stepper | None = None) -> Stepper:
     """The stepper of a scenario: a published form, SUNDIALS, or the run loop.
 
-    like  the stepper of a run of which this is the companion: where the method is the same, its compiled steps serve
-          again; singular positions are looked for in the run alone
+    like  the stepper of a run of which this is the companion
     """
     if scenario.options.form:
         return FormRun(scenario)
     if scenario.method in SUNDIALS:
         return SundialsRun(scenario)
-    same = isinstance(like, RunLoop) and like.compiled.spec.method.name == scenario.method
-    compiled = like.compiled if same else None  # type: ignore[union-attr]
-    return RunLoop(scenario, warn, compiled, watch=like is None)
+    return RunLoop(scenario, warn, like if isinstance(like, RunLoop) else None)
 
 
 class Run:
@@ -108,16 +105,20 @@ class Run:
         whole = completed(self.model, {**arrays, **observed})
         observed = {name: values for name, values in whole.items() if name not in ("time", "q", "v")}
         samples: list[Samples] = []
-        error, unchecked = None, self.not_accompanied
         errors: dict[str, ErrorEstimate] = {}
-        if companion := self.companion(len(arrays["time"])):
+
+        def estimate(companion: Companion) -> ErrorEstimate:
+            samples.clear()
             parts = list(companion.estimates([arrays], samples))
-            error = companion.estimate(arrays["time"], np.concatenate(parts or [np.zeros(0)]))
+            return companion.estimate(arrays["time"], np.concatenate(parts or [np.zeros(0)]))
+
+        companion, error = self.estimated(len(arrays["time"]), estimate)
+        if companion and error:
             observed["error_estimate"] = padded(error.values, len(arrays["time"]))
             if tangents:
                 errors["sensitivities"] = self._error_of(tangents, companion, arrays)
         again = lambda: [self.whole(joined(samples), ())]  # noqa: E731
-        mark = self.mark([whole], error, residuals, again, unchecked, errors, lambda: [arrays])
+        mark = self.mark([whole], error, residuals, again, self.not_accompanied, errors, lambda: [arrays])
         return self.described(arrays, mark, model_text, observed)
 
     def _error_of(
@@ -137,12 +138,24 @@ class Run:
             return "the run was interrupted"
         return "verify=False" if self.options.verify is False else ""
 
-    def companion(self, samples: int) -> Companion | None:
-        """The companion of the run, which has ended with so many samples; None where its error is not estimated."""
-        if self.not_accompanied:
-            return None
+    def estimated(
+        self, samples: int, estimate: Callable[[Companion], ErrorEstimate]
+    ) -> tuple[Companion | None, ErrorEstimate | None]:
+        """The companion of the run, which has ended with so many samples, and the error by it; None where its error is
+        not estimated.
 
-        return Companion(self.scenario, self.stepper, self._beside, samples, whole=self.options.verify is True)
+        estimate  the error by a companion: asked for once more where a coarse one does not find the run good
+        """
+        if self.not_accompanied:
+            return None, None
+        given = self.scenario, self.stepper, self._beside, samples, self.options.verify is True
+        if coarse := coarse_companion_of(self.scenario):
+            companion = Companion(*given, coarse)
+            error = estimate(companion)
+            if error.worst <= good_up_to(None, 1, 1.0, self.options.accuracy):
+                return companion, error
+        companion = Companion(*given)
+        return companion, estimate(companion)
 
     def _beside(self, scenario: Scenario) -> Stepper:
         """The stepper of another run than this, of the same machine."""
@@ -361,4 +374,4 @@ def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
 
 def padded(values: np.ndarray, n: int) -> np.ndarray:
     """Values (m,) of the first samples as those of all n: NaN for the others."""
-    return np.concatenate([values, np.full(n - len(values), np.nan)])
+    return values if len(values) == n else np.concatenate([values, np.full(n - len(values), np.nan)])

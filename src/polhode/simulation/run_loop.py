@@ -48,6 +48,8 @@ CALLS = 5
 IDLE = 10
 """Resets one after the other while no time passes, beyond the number of events, after which a run ends."""
 
+SLOWER = 4.0
+"""The pace of a run over that of its companion, about."""
 
 NEARLY = 0.9
 """The part of a step up to a switch that is tried where the whole errs too much."""
@@ -91,29 +93,30 @@ def spec_of(scenario: Scenario) -> RunSpec:
 class RunLoop:
     """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
 
-    def __init__(
-        self, scenario: Scenario, warn: bool = True, compiled: CompiledRun | None = None, watch: bool = True
-    ) -> None:
+    def __init__(self, scenario: Scenario, warn: bool = True, first: "RunLoop | None" = None) -> None:
         """Prepare.
 
-        compiled  the compiled steps of a run that differs in its steps and tolerance alone
-        watch     whether singular positions are looked for; endless steps always are
+        first  the run of which this is the companion: where the method is the same, its compiled steps serve again;
+               singular positions are looked for in the first run alone
         """
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         self.events, self.policy = tuple(options.events), options.policy
-        self.compiled = compiled or compiled_run_of(spec_of(scenario), warn)
+        same = first if first and first.compiled.spec.method.name == scenario.method else None
+        self.compiled: CompiledRun = same.compiled if same else compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
-        self.watched = WatchedPath(self.compiled, watch) if self.driven.constrained and scenario.model.nv else None
-        """Looks for singular positions of constraints."""
+        watch = self.driven.constrained and scenario.model.nv and not (first and options.fixed)
+        self.watched = WatchedPath(self.compiled, first is None) if watch else None
+        """Looks for singular positions of constraints; in a companion for steps without end alone."""
         if scenario.unsplit and warn:
             warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=6)
         self.ending = Ending()
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy())
-        self._rate = 0.0  # step states a second
+        self._rate: float = same._rate / SLOWER if same else 0.0  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest = scenario.longest
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
+        self._joined = scenario.joined if first and self._may_join(scenario) else None
         self._sampled = [0, *accumulate(len(s.samples) for s in segments)]  # samples
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._recent: dict[int, deque[float]] = {}  # times of the last switches, by surface
@@ -122,6 +125,12 @@ class RunLoop:
         """When a user function first switched with the state, s, and its name."""
         self.asked: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
         """The first calls of a sampled controller: t, q, v and its forces."""
+
+    def _may_join(self, scenario: Scenario) -> bool:
+        """Whether all segments of the run may be followed as one block: short, with equal steps that see no time."""
+        spec = self.compiled.spec
+        plain = spec.fixed and not spec.method.start and not self.compiled.in_python and scenario.is_autonomous
+        return plain and 0 < self._earlier[-1] <= min(self._most, self.max_steps)
 
     @property
     def norm_policy(self) -> str:
@@ -151,6 +160,7 @@ class RunLoop:
         if not self.compiled.model.nv:
             yield from self._still()
             return
+        yield from self._at_once()
         while at.segment < len(self.segments) and self.ending.status == "finished":
             segment = self.segments[at.segment]
             if at.packed is None:
@@ -247,6 +257,13 @@ class RunLoop:
         """Step states of the next block: as many as fit into BLOCK_SECONDS."""
         return max(1, min(left, MOST_STATES, int(self._rate * BLOCK_SECONDS)))
 
+    def _block_of(self, segment: Segment, first: int, accepted: float) -> int:
+        """Step states of the next block of equal steps: those of the first are counted, since its pace is not known."""
+        if self._rate or self.compiled.in_python:
+            return self._block(len(segment.counts) - first)
+        few = segment.counts[first : first + MOST_STATES]
+        return max(1, int(np.searchsorted(few, accepted + self._most, "right")))
+
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
         begin = time.perf_counter()
         run = self.watched.run if self.watched else self.compiled.run
@@ -259,7 +276,7 @@ class RunLoop:
     def _controlled(self, segment: Segment) -> Iterator[Samples]:
         """Steps under control of their error, samples by shorter steps."""
         at, compiled, nq = self.position, self.compiled, self.compiled.model.nq
-        stops = Stops(segment)
+        stops = segment.stops or Stops(segment)
         while (done := stops.after(at.t, self._delivered())) < len(stops.times):
             few = slice(done, done + self._block(len(stops.times) - done))
             targets, sampled = stops.times[few], stops.sampled[few]
@@ -275,9 +292,8 @@ class RunLoop:
             if good < len(targets) and status[good] == step_state.GOING:  # the step state was handed back early
                 self._rate = 0.0  # one step state at a time: those after it would be computed for nothing
             kept = np.flatnonzero(sampled[:good])
-            yield from self._given(
-                targets[kept], states[kept, :nq], states[kept, nq:], compiled.field(table, "h0")[1:][kept]
-            )
+            found, sizes = states[kept], compiled.field(table, "h0")[1:][kept]
+            yield from self._given(targets[kept], found[:, :nq], found[:, nq:], sizes)
             if good < len(targets) and status[good] == step_state.EVENT:
                 yield from self._at_events(segment, segment.samples[self._delivered() :])
             elif good < len(targets) and status[good] != step_state.GOING:
@@ -320,7 +336,7 @@ class RunLoop:
         assert at.packed is not None
         while (accepted := self._accepted()) < segment.counts[-1]:
             first = int(np.searchsorted(segment.counts, accepted, "right"))
-            goals = segment.counts[first : first + self._block(len(segment.counts) - first)]
+            goals = segment.counts[first : first + self._block_of(segment, first, accepted)]
             if piece := goals[0] - accepted > self._most:
                 goals = np.array([accepted + self._most])
             table = np.empty((len(goals) + 1, compiled.width))
@@ -346,6 +362,23 @@ class RunLoop:
             self._check_work()
             if self.ending.status != "finished":
                 return
+
+    def _at_once(self) -> Iterator[Samples]:
+        """A whole run as one block, where its segments are joined; none where a step fails: they follow one by one."""
+        at, compiled, joined, ending = self.position, self.compiled, self._joined, self.ending
+        if joined is None:
+            return
+        table = np.empty((len(joined.counts) + 1, compiled.width))
+        table[0] = compiled.start(at.t, at.q, at.v, float(joined.sizes[0]))
+        compiled.run(table, [joined.counts, joined.sizes, at.t])
+        if np.any(compiled.field(table, "status") != step_state.GOING):
+            return
+        q, v = (compiled.field(table, name)[1:] for name in ("q", "v"))
+        at.q, at.v, at.t, at.segment = q[-1].copy(), v[-1].copy(), self.segments[-1].end, len(self.segments)
+        ending.accepted = self._earlier[-1]
+        ending.smallest, ending.largest = float(joined.sizes.min()), float(joined.sizes.max())
+        rows = joined.sampled
+        yield from self._given(joined.times, q[rows], v[rows], joined.sizes[rows])
 
     def _given(self, times: np.ndarray, q: np.ndarray, v: np.ndarray, sizes: np.ndarray) -> Iterator[Samples]:
         if len(times):

@@ -1,7 +1,7 @@
 """`RunOptions`: every option of a run, checked once; made from keywords, a study file or the command line."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypedDict
 
@@ -104,6 +104,13 @@ class RunOptions:
         """The constraint policy: engine, rank tolerance, stabilisation."""
         return constraint_policy_of("simulate", self.engine, self.rank_tolerance, self.constraints, self.baumgarte)
 
+    def changed(self, **changes: Any) -> "RunOptions":
+        """The options with some changes that are known to be valid, and do not concern the constraint policy."""
+        found = object.__new__(RunOptions)
+        given = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        vars(found).update(given | changes, policy=self.policy)
+        return found
+
     @property
     def fixed(self) -> bool:
         """Whether all steps are equal; else they are under control of their error."""
@@ -132,7 +139,7 @@ class RunOptions:
             raise InputError(message("simulate, step", f"'{method}' takes equal steps", "no step", "its size", fix))
         if model.constraints:
             self._check_keeping(method)
-        found = replace(self, duration=duration, method=method)
+        found = self.changed(duration=duration, method=method)
         found._check_work(model, tau)
         found.times  # noqa: B018 - checks that samples lie within the duration
         return found

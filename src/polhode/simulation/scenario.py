@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,15 @@ from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Segment
 from polhode.simulation.step_state import LONGEST
-from polhode.simulation.step_times.companion_steps import companion_segments
-from polhode.simulation.step_times.segments import check_period, segments_of, unsplit, unsplit_note
+from polhode.simulation.step_times.companion_steps import coarser_segments, companion_segments
+from polhode.simulation.step_times.segments import (
+    JoinedSegments,
+    Stops,
+    check_period,
+    segments_of,
+    unsplit,
+    unsplit_note,
+)
 from polhode.simulation.switching import Switching, user_functions
 
 LOOKS = 1000
@@ -34,8 +41,8 @@ class Scenario:
     tau      the inputs, as in `simulate`
     options  with the duration and the method of this run
     moved    rows of constraints that the given start violated, and by how much, where it was moved
-    refined  whether steps are those of a companion run: equal ones shorter than asked for, controlled ones with further
-             ends
+    role     whose steps: "run", or of a companion of it: "companion" (equal steps shorter than asked for, controlled
+             ones with further ends), "coarse companion" (equal steps of about twice the size)
     looks    a controlled step is at most the duration over this, where something within a step could be missed
     """
 
@@ -45,7 +52,7 @@ class Scenario:
     tau: Any
     options: RunOptions
     moved: Mapping[str, float] = field(default_factory=dict)
-    refined: bool = False
+    role: str = "run"
     looks: float = LOOKS
     _known: dict[Any, Switching] = field(default_factory=dict, repr=False, compare=False)  # shared with companions
 
@@ -61,6 +68,10 @@ class Scenario:
             q, v, moved, _ = consistent_start(model, q, v, rank_tolerance=options.rank_tolerance)
         check_start(model, q, v, options.rank_tolerance)
         return cls(model, q, v, tau, options, moved)
+
+    def beside(self, options: RunOptions, looks: float = LOOKS, role: str = "companion") -> "Scenario":
+        """The scenario of a companion run, by other options."""
+        return Scenario(self.model, self.q, self.v, self.tau, options, self.moved, role, looks, self._known)
 
     @property
     def duration(self) -> float:
@@ -90,12 +101,23 @@ class Scenario:
         return self._known[key]
 
     @property
+    def is_autonomous(self) -> bool:
+        """Whether nothing but the state decides the motion: no inputs, user functions or events."""
+        options, functions = self.options, self.switching
+        return self.tau is None and not options.events and not functions.functions and not functions.opaque
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether duration, step and number of samples alone decide the segments."""
+        return self.is_autonomous and self.options.times is None
+
+    @property
     def longest(self) -> float:
         """The longest controlled step, s: what comes and goes within one step would be missed.
 
         Smooth functions bound that of a companion too: they may be flat but for a short part of the way.
         """
-        bounded = self.options.events or self.switching.is_bounded or (self.refined and self.switching.functions)
+        bounded = self.options.events or self.switching.is_bounded or (self.role != "run" and self.switching.functions)
         return self.duration / self.looks if bounded else LONGEST
 
     @cached_property
@@ -126,9 +148,21 @@ class Scenario:
             check_period(self.tau, step)
             sampled = self.every if sampled is None else sampled
             has_memory = method_named(self.method).start is not None
+        if self._is_plain:
+            return _plain_segments(self.duration, step, self.every if step else None, self.role)
         held = breaks(self.tau, self.duration) if self.held else NONE
         given = self.duration, step, sampled, held, NONE if self.unsplit else self.knots
-        return companion_segments(*given, self.switching.is_timed) if self.refined else segments_of(*given, has_memory)
+        if self.role == "companion":
+            return companion_segments(*given, self.switching.is_timed)
+        own = segments_of(*given, has_memory)
+        return own if self.role == "run" else coarser_segments(own)
+
+    @property
+    def joined(self) -> JoinedSegments:
+        """The segments of a run with equal steps as one chain."""
+        if self._is_plain:
+            return _plain_joined(self.duration, self.options.step, self.every, self.role)
+        return JoinedSegments.of(self.segments)
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""
@@ -147,3 +181,17 @@ class Scenario:
         elif len(self.knots):
             found.append(f"{len(self.knots)} times at which tables or functions of time bend or jump end a step")
         return found
+
+
+@lru_cache(maxsize=64)
+def _plain_segments(duration: float, step: float | None, sampled: int | None, role: str) -> list[Segment]:
+    """The segments of a run without held forces and knots, or of one of its companions."""
+    made = (companion_segments if role == "companion" else segments_of)(duration, step, sampled, NONE, NONE)
+    if role == "coarse companion":
+        made = coarser_segments(made)
+    return [segment if step else segment._replace(stops=Stops(segment)) for segment in made]
+
+
+@lru_cache(maxsize=64)
+def _plain_joined(duration: float, step: float, every: int, role: str) -> JoinedSegments:
+    return JoinedSegments.of(_plain_segments(duration, step, every, role))

@@ -37,6 +37,8 @@ UNALIGNED = 0.382
 """The part of the time from one end that a step must have to the next at which the steps of a companion end besides:
 the golden section, far from all simple fractions."""
 
+COARSER = 2
+"""Equal steps of a run in one of its coarse companion; where their number is odd, somewhat more."""
 
 GOLDEN = 16
 """How often equal steps of a companion are in the golden section, where a force may be periodic in time."""
@@ -64,7 +66,15 @@ def companion_segments(
         return _unaligned(segments_of(duration, step, sampled, held, knots))
     many = len(knots) - len(between_steps(knots, step)) > FEW_KNOTS
     own = segments_of(duration, step, sampled, held, knots, at_every_knot=not many)
-    return [_finer(*part, 1) for part in _halves(own)] if many else _shorter(own, is_timed)
+    return [_divided(part, 1, factor + 1) for part, factor in _halves(own)] if many else _shorter(own, is_timed)
+
+
+def coarser_segments(segments: Sequence[Segment]) -> list[Segment]:
+    """Segments with half as many equal steps between samples, or one less; none where that would be no step."""
+    sizes = [_between_samples(segment) for segment in segments]
+    if min(sizes) < COARSER:
+        return []
+    return [_divided(segment, e, e // COARSER) for segment, e in zip(segments, sizes, strict=True)]
 
 
 def _halves(segments: Sequence[Segment]) -> Iterator[tuple[Segment, int]]:
@@ -147,20 +157,28 @@ def _golden(segment: Segment) -> list[Segment]:
     return [first, Segment(middle, segment.end, h, segment.samples, np.array([float(counts[1])]), asks=False)]
 
 
-def _finer(segment: Segment, factor: int, e: int = 0) -> Segment:
-    """A segment with factor × e + 1 steps in place of e, which divides the steps between its samples: the largest such
-    unless given."""
+def _finer(segment: Segment, factor: int) -> Segment:
+    """A segment with factor × e + 1 steps in place of e, the largest number that divides the steps between samples."""
+    between = _between_samples(segment)
+    return _divided(segment, between, factor * between + 1)
+
+
+def _between_samples(segment: Segment) -> int:
+    """The largest number that divides the steps up to every sample of a segment, and to its end."""
     counts: Any = segment.counts
     if isinstance(counts, LazyRange):
-        between = e or math.gcd(
-            *counts.steps[:1], counts.steps.step if len(counts.steps) > 1 else 0, *map(int, counts.last)
-        )
-        many = factor * between + 1
+        step = counts.steps.step if len(counts.steps) > 1 else 0
+        return math.gcd(*counts.steps[:1], step, *map(int, counts.last))
+    return math.gcd(*(round(n) for n in counts))
+
+
+def _divided(segment: Segment, between: int, many: int) -> Segment:
+    """A segment with so many equal steps in place of so many of its own, which divide those between its samples."""
+    counts: Any = segment.counts
+    if isinstance(counts, LazyRange):
         first, step = (n // between * many for n in (counts.steps.start, counts.steps.step))
         steps = range(first, first + len(counts.steps) * step, step)
         counts = LazyRange(steps, 1.0, tuple(n / between * many for n in counts.last))
     else:
-        between = e or math.gcd(*(round(n) for n in counts))
-        many = factor * between + 1
         counts = np.round(counts / between) * many
     return segment._replace(h=segment.h * between / many, counts=counts)

@@ -2,8 +2,9 @@
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -213,15 +214,46 @@ class Stops:
     """
 
     def __init__(self, segment: Segment) -> None:
-        bounds = np.append(segment.knots, segment.end)
-        self.times = np.union1d(segment.samples, bounds)
-        self.sampled = np.isin(self.times, segment.samples)
+        samples, bounds = segment.samples[:], np.append(segment.knots, segment.end)
+        places = np.searchsorted(samples, bounds)
+        new = np.append(samples, np.nan)[places] != bounds  # not a sample
+        self._new = places[new]
+        self.sampled = np.ones(len(samples) + len(self._new), dtype=bool)
+        self.sampled[self._new + np.arange(len(self._new))] = False
+        self.times = np.empty(len(self.sampled))
+        self.times[self.sampled], self.times[~self.sampled] = samples, bounds[new]
         self.ends = bounds[np.searchsorted(bounds, self.times)]
-        self._places = np.append(np.flatnonzero(self.sampled), len(self.times))
 
     def after(self, t: float, given: int) -> int:
         """The first that is still to come when the steps have reached a time and so many samples were delivered."""
-        return min(int(np.searchsorted(self.times, t, "right")), int(self._places[given]))
+        place = given + int(np.searchsorted(self._new, given, "right"))
+        return min(int(np.searchsorted(self.times, t, "right")), place)
+
+
+class JoinedSegments(NamedTuple):
+    """Segments of equal steps as one chain of step states, where nothing depends on time.
+
+    counts   (n,)  steps up to each state
+    sizes    (n,)  of these steps, s
+    sampled  (n,)  whether the state is a sample
+    times    of the samples, s
+    """
+
+    counts: np.ndarray
+    sizes: np.ndarray
+    sampled: np.ndarray
+    times: np.ndarray
+
+    @classmethod
+    def of(cls, segments: Sequence[Segment]) -> "JoinedSegments":
+        """The chain of some segments."""
+        parts = [(segment, np.diff(segment.counts[:], prepend=0.0)) for segment in segments]
+        return cls(
+            np.concatenate([counts for _, counts in parts]),
+            np.concatenate([np.full(len(counts), segment.h) for segment, counts in parts]),
+            np.concatenate([np.arange(len(counts)) < len(segment.samples) for segment, counts in parts]),
+            np.concatenate([segment.samples[:] for segment, _ in parts]),
+        )
 
 
 @dataclass(frozen=True)

@@ -26,17 +26,15 @@ class BoundKernel:
         """
         shapes = [*kernel.facts["inputs"], *kernel.facts["outputs"]]
         self._arrays = [*arguments, *results]
-        assert len(self._arrays) == len(shapes)
+        steps, places = [], []
         for array, shape in zip(self._arrays, shapes, strict=True):
             assert array.dtype == np.float64
             assert array.flags.c_contiguous
             assert array.shape in (tuple(shape), (n, *shape))
-        steps = [
-            8 * math.prod(shape) if array.ndim > len(shape) else 0
-            for array, shape in zip(self._arrays, shapes, strict=True)
-        ]
+            steps.append(8 * math.prod(shape) if array.ndim > len(shape) else 0)
+            places.append(array.__array_interface__["data"][0])
         self._kernel = kernel
-        self._pointers = (ctypes.c_void_p * len(steps))(*(array.ctypes.data for array in self._arrays))
+        self._pointers = (ctypes.c_void_p * len(steps))(*places)
         self._strides = (ctypes.c_int64 * len(steps))(*steps)
         self._count = ctypes.c_int64(n)
         self._loop = _LOOP(kernel.loop)

@@ -260,7 +260,7 @@ class CompiledRun:
             return initial_step(setup.method, setup.machine, t, q, v, tolerance)
 
         name = cache_key(self.key, "first step")
-        return kernel_for(name, lambda: trace(function, **shapes), f"{self.model.name}: first step", 1)
+        return kernel_for(name, lambda: trace(function, **shapes), f"{self.model.name}: first step", 1, quick=True)
 
     def ahead(
         self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None
@@ -297,7 +297,7 @@ class CompiledRun:
         def function(t: Any, q: Vec, v: Vec, h: Any, level: Vec | None = None) -> Vec:
             return self._moment(level)(t, q, v, h)
 
-        return kernel_for("", lambda: trace(function, **shapes), f"{self.model.name}: a moment later", 1)
+        return kernel_for("", lambda: trace(function, **shapes), f"{self.model.name}: a moment later", 1, quick=True)
 
     def blame(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float], level: np.ndarray | None) -> str:
         """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""

@@ -137,7 +137,8 @@ class LlvmBackend(Backend):
             kernel = self.kernels.get(place)
             if kernel is None or self._too_narrow(kernel, call.batch):
                 name, make, width = self._asked(computation, call, place)
-                self.kernels[place] = kernel = kernel_for(name, make, computation.title, width, self.fast)
+                quick = self.quick and width == 1
+                self.kernels[place] = kernel = kernel_for(name, make, computation.title, width, self.fast, quick=quick)
             return kernel
 
     def _asked(self, computation: Computation, call: Call, place: tuple) -> tuple[str, Callable[[], Graph], int]:

@@ -87,7 +87,7 @@ class NumberInputs:
 
     def _texts(self, path: str, value: Any) -> Iterator[str]:
         """What is told of a record but for its numbers."""
-        if path in self._own or path in self._pattern:
+        if path in self._own or path in self._pattern or path in self.given:
             return
         if isinstance(value, Parameter):
             yield f"{path} {value!r}"

@@ -142,12 +142,30 @@ class CompiledRun:
         """
         chosen = self._acceleration
         own = tree if chosen.tree is self.tree else regrouped(tree)
-        chosen = chosen._replace(tree=own, rolled=chosen.rolled and rolled)
+        return self._on(tree, self.constrained, chosen._replace(tree=own, rolled=chosen.rolled and rolled), law)
+
+    def on_numbers(
+        self,
+        inputs: NumberInputs,
+        numbers: Vec,
+        given: Mapping[str, Any] | None = None,
+        law: Input | None = None,
+        rolled: bool = True,
+    ) -> "CompiledRun":
+        """The same with symbols for all numbers of the model; given: for some of them others, by path."""
+        tree, constrained = inputs.tree(numbers, given), inputs.constrained_by(numbers)
+        own = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained, self.inputs)
+        chosen = chosen_dynamics(catalogue.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
+        return self._on(tree, constrained, chosen._replace(rolled=chosen.rolled and rolled), law)
+
+    def _on(
+        self, tree: Tree, constrained: ConstrainedDynamics | None, chosen: ChosenDynamics, law: Input | None
+    ) -> "CompiledRun":
         law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
-        other = copy(self)
-        vars(other).update(tree=tree, law=law, _acceleration=chosen, _looped=False)
-        for name in ("_shared", "_projection", "_along"):
+        like, other = self.like, copy(self)
+        for name in ("_shared", "_projection", "_along", "_unused"):
             vars(other).pop(name, None)
+        vars(other).update(tree=tree, constrained=constrained, law=law, like=like, _acceleration=chosen, _looped=False)
         return other
 
     @cached_property
@@ -156,19 +174,6 @@ class CompiledRun:
         spec = self.spec
         may = self.key and not spec.switching and spec.policy.engine != "absolute"
         return number_inputs(self.model, spec.policy) if may and self.model.number_inputs else None
-
-    def on_numbers(self, numbers: Vec) -> "CompiledRun":
-        """The same spec with symbols for the numbers of the model, to be traced."""
-        assert self.inputs is not None
-        tree, constrained = self.inputs.tree(numbers), self.inputs.constrained_by(numbers)
-        own = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained, self.inputs)
-        chosen = chosen_dynamics(catalogue.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
-        law = law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
-        other = copy(self)
-        for name in ("_shared", "_projection", "_along", "_unused"):
-            vars(other).pop(name, None)
-        vars(other).update(tree=tree, constrained=constrained, law=law, _acceleration=chosen, like=self.like)
-        return other
 
     def compiled(
         self,
@@ -187,11 +192,12 @@ class CompiledRun:
             return kernel_for(key, lambda: trace(make(self), **shapes), title, 1)
 
         def function(*, numbers: Vec, **given: Any) -> Any:
-            return make(self.on_numbers(numbers))(**given)
+            run = self.on_numbers(inputs, numbers)
+            run._looped = True
+            return make(run)(**given)
 
         graph = lambda: trace(function, **shapes, numbers=inputs.values.shape)  # noqa: E731
-        key = cache_key(self._key(inputs.text), "number inputs", *more)
-        return hoisted_kernel_for(key, graph, ["numbers"], title, 1).bound(inputs.values)
+        return hoisted_kernel_for(self.key_of(inputs, *more), graph, ["numbers"], title, 1).bound(inputs.values)
 
     @cached_property
     def _acceleration(self) -> ChosenDynamics:
@@ -481,6 +487,10 @@ class CompiledRun:
     def key(self) -> str:
         """Text that tells the kernel from others; "": there are user functions, which no text identifies."""
         return self._key(identity_text(self.model))
+
+    def key_of(self, inputs: NumberInputs, *more: str) -> str:
+        """The key of a kernel that takes these numbers, in all models of this structure."""
+        return cache_key(self._key(inputs.text), "number inputs", *more)
 
     def _key(self, model: str) -> str:
         """The same of a text for the model."""

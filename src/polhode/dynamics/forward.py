@@ -47,8 +47,13 @@ def joined(a: Articulated, b: Articulated) -> Articulated:
 
 def seen_from_parent(x: Articulated, at: Placement) -> Articulated:
     """The same at the parent's origin, in the parent's axes."""
-    R, r = at.R, skew(at.r)
-    A, B, C = congruence(R, x.A), R @ x.B @ R.T, congruence(R, x.C)
+    R = at.R
+    return shifted(Articulated(congruence(R, x.A), R @ x.B @ R.T, congruence(R, x.C)), at.r)
+
+
+def shifted(x: Articulated, d: Vec) -> Articulated:
+    """The same about a point from which its former origin lies at d."""
+    (A, B, C), r = x, skew(d)
     B_p = B - A @ r
     return Articulated(A, B_p, symmetric(C + (r @ B).T + r @ B_p))
 

@@ -25,11 +25,11 @@ def is_large(tree: Tree) -> bool:
 
 
 class Slots:
-    """An array of records, one in each slot."""
+    """An array of records, one in each slot; unset: none is zero until it is written."""
 
-    def __init__(self, r: Loops, name: str, count: int, like: Any) -> None:
+    def __init__(self, r: Loops, name: str, count: int, like: Any, *, unset: bool = False) -> None:
         self.like, self.size = like, len(flat(like))
-        self.memory = r.array(name, count * self.size)
+        self.memory = r.array(name, count * self.size, unset=unset)
 
     def get(self, slot: Any, like: Any = None) -> Any:
         """The record of a slot; or of its first numbers another one."""

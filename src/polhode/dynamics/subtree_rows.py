@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from polhode.dynamics.inertia import impulse
 from polhode.dynamics.kinematics import placement, unit_twists
 from polhode.dynamics.loops import ElementTables, Slots
+from polhode.model.joints.base import NOTHING
 from polhode.model.tree import GROUND, Tree
-from polhode.scalar import Loops, Vec, cross, dot, flat, loops_for, outer, shaped
+from polhode.scalar import Loops, Vec, cross, dot, flat, is_zero, loops_for, outer, shaped
 from polhode.spatial import ORIGIN, WORLD_FRAME, Frame, Inertia, Twist, congruence, joined
 
 TILE = 8
@@ -33,6 +34,11 @@ def depth_first(tree: Tree) -> Tree:
     return replace(tree, elements=elements, of_body={name: place[i] for name, i in tree.of_body.items()})
 
 
+def is_chain(tree: Tree) -> bool:
+    """Whether each element carries all that follow it."""
+    return all(e.parent == i - 1 for i, e in enumerate(tree.elements))
+
+
 class Subtrees(NamedTuple):
     """The velocities of a depth-first tree, numbered in its order, as tables of whole numbers."""
 
@@ -44,6 +50,8 @@ class Subtrees(NamedTuple):
     """For each the first one after those of its element."""
     end: Any
     """For each the end of those that its element carries."""
+    last: Any
+    """For each element the end of those that it carries."""
 
     @classmethod
     def of(cls, r: Loops, tree: Tree) -> "Subtrees":
@@ -58,33 +66,39 @@ class Subtrees(NamedTuple):
         below = [start[i + 1] for i, e in enumerate(elements) for _ in e.v]
         end = [start[last[i]] for i, e in enumerate(elements) for _ in e.v]
         order = [a for e in elements for a in e.v]
-        return cls(order, r.lookup("first", start[:-1]), r.lookup("below", below), r.lookup("end", end))
+        tables = {"first": start[:-1], "below": below, "end": end, "last": [start[i] for i in last]}
+        return cls(order, *(r.lookup(name, table) for name, table in tables.items()))
 
 
 class Columns:
-    """Records side by side: the first numbers of all, then the second ones, and so on."""
+    """Records side by side: the first numbers of all, then the second ones, and so on; nothing until written."""
 
     def __init__(self, r: Loops, name: str, count: int, like: Any) -> None:
         self.like, self.count = like, count
-        self.memory = r.array(name, count * len(flat(like)))
+        self.memory = r.array(name, count * len(flat(like)), unset=True)
 
-    def get(self, i: Any) -> Any:
-        """The record of a place."""
-        return shaped(self.like, (self.memory[i + k * self.count] for k in range(len(flat(self.like)))))
+    def get(self, i: Any, like: Any = None) -> Any:
+        """The record of a place; or of its first numbers another one."""
+        like = self.like if like is None else like
+        return shaped(like, (self.memory[i + k * self.count] for k in range(len(flat(like)))))
 
     def put(self, i: Any, record: Any) -> None:
         """A new record for a place."""
         for k, value in enumerate(flat(record)):
             self.memory[i + k * self.count] = value
 
+    def clear(self, i: Any) -> None:
+        """Zeros for a place."""
+        self.put(i, Vec([0.0] * len(flat(self.like))))
+
 
 class Matrix:
     """A square matrix in rows that are a multiple of `TILE` long."""
 
-    def __init__(self, r: Loops, name: str, n: int) -> None:
+    def __init__(self, r: Loops, name: str, n: int, *, unset: bool = False) -> None:
         self.r, self.n, self.tiles = r, n, -(-n // TILE)
         self.width = self.tiles * TILE
-        self.memory = r.array(name, self.width * self.width)
+        self.memory = r.array(name, self.width * self.width, unset=unset)
 
     def __getitem__(self, at: tuple[Any, Any]) -> Any:
         return self.memory[at[0] * self.width + at[1]]
@@ -105,18 +119,63 @@ class Matrix:
         for (a, b), value in zip(cells, values, strict=True):
             self[i * TILE + a, j * TILE + b] = value
 
+    def times(self, right: "Matrix", out: Any, order: Sequence[int]) -> None:
+        """Its product with another matrix, n × n numbers, in rows without a gap; order: as in `deliver`."""
+        n, r, lines = self.n, self.r, TILE // 2
+        found = None if list(order) == sorted(order) else Matrix(r, "found", n, unset=True)
+        place = (found.memory, found.width) if found else (out, n)
+        for i in r.range(n // lines):
+            self._product_rows(right, place, i * lines, lines)
+        if rest := n % lines:
+            self._product_rows(right, place, n - rest, rest)
+        if found:
+            found.deliver(out, order)
+
+    def _product_rows(self, right: "Matrix", place: tuple[Any, int], first: Any, lines: int) -> None:
+        """Some rows of a product, a tile of the other matrix after the other."""
+        (out, stride), tiles, rest = place, self.n // TILE, self.n % TILE
+
+        def add(k: Any, count: int, start: bool) -> None:
+            for j in self.r.together(self.n):
+                terms = [right[k * TILE + m, j] for m in range(count)]
+                for a in range(lines):
+                    total = 0.0 if start else out[(first + a) * stride + j]
+                    for m, term in enumerate(terms):
+                        total = total + self[first + a, k * TILE + m] * term
+                    out[(first + a) * stride + j] = total
+
+        if tiles:
+            add(0, TILE, start=True)
+        for k in self.r.range(1, tiles):
+            add(k, TILE, start=False)
+        if rest:
+            add(tiles, rest, start=not tiles)
+
+    def add(self, name: str, values: Vec, order: Sequence[int]) -> None:
+        """Add a matrix in the order of v."""
+        n, r = self.n, self.r
+        entries = [values[a][b] for a in order for b in order]
+        if all(is_zero(x) for x in entries):
+            return
+        given = r.given(name, entries, sparse=True)
+        for i in r.range(n):
+            for j in r.together(n):
+                self[i, j] = self[i, j] + given[i * n + j]
+
     def deliver(self, out: Any, order: Sequence[int]) -> None:
         """Its n × n numbers, in rows without a gap; order: the place of each row and column there."""
         n, r = self.n, self.r
-        if list(order) == sorted(order):
-            for i in r.range(n):
-                for j in r.together(n):
-                    out[i * n + j] = self[i, j]
-            return
-        rows, columns = r.lookup("row", [a * n for a in order]), r.lookup("column", order)
+        rows, runs = r.lookup("row", [a * n for a in order]), _runs(order)
         for i in r.range(n):
-            for j in r.range(n):
-                out[rows.at(i) + columns.at(j)] = self[i, j]
+            for first, last, shift in runs:
+                for j in r.together(first, last):
+                    out[rows.at(i) + j + shift] = self[i, j]
+
+
+def _runs(order: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Where numbers follow one another: the first, the last and one, and how far they are from their places."""
+    starts = [k for k, a in enumerate(order) if not k or a != order[k - 1] + 1]
+    return [(k, end, order[k] - k) for k, end in zip(starts, [*starts[1:], len(order)], strict=True)]
 
 
 class UnitMotionAt(NamedTuple):
@@ -151,10 +210,11 @@ def whole(s: Vec) -> Vec:
 
 
 class BodySlots:
-    """Mass moments, one body in each slot."""
+    """Mass moments, one body in each slot; nothing on the ground."""
 
-    def __init__(self, r: Loops, count: int) -> None:
-        self.slots = Slots(r, "body", count, (0.0, ORIGIN, Vec([0.0] * 6)))
+    def __init__(self, r: Loops, name: str, count: int) -> None:
+        self.slots = Slots(r, name, count, (0.0, ORIGIN, Vec([0.0] * 6)), unset=True)
+        self.put(0, NOTHING)
 
     def get(self, slot: Any) -> Inertia:
         """The body of a slot."""
@@ -174,10 +234,15 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
     tree = depth_first(tree)
     n = tree.nv
     with loops_for("mass_matrix", q) as r:
-        rows, places, Q, out = ElementTables(r, tree), Subtrees.of(r, tree), r.given("q", q), r.output("M", n * n)
-        frame, body = Slots(r, "frame", rows.n + 1, WORLD_FRAME), BodySlots(r, rows.n + 1)
+        rows, places, Q, out = (
+            ElementTables(r, tree),
+            Subtrees.of(r, tree),
+            r.given("q", q),
+            r.output("M", n * n, unset=True),
+        )
+        frame, body = Slots(r, "frame", rows.n + 1, WORLD_FRAME, unset=True), BodySlots(r, "body", rows.n + 1)
         motion = Columns(r, "motion", n, UnitMotionAt(ORIGIN, ORIGIN, ORIGIN))
-        momentum, M = Columns(r, "momentum", n, (ORIGIN, ORIGIN)), Matrix(r, "whole", n)
+        momentum, M = Columns(r, "momentum", n, (ORIGIN, ORIGIN)), Matrix(r, "whole", n, unset=is_chain(tree))
         frame.put(0, WORLD_FRAME)
         # pass 1, root to leaves: where the elements are, their bodies and unit motions
         for i in r.range(rows.n):

@@ -6,6 +6,7 @@ Force elements and wrenches act; the passes are loops where `rolled` asks for th
 from polhode.dynamics import forces, forward, inertia, inverse, loops, subtree_rows
 from polhode.dynamics.arguments import Arguments
 from polhode.scalar import Vec
+from polhode.spatial import ORIGIN
 
 
 def needed(x: Arguments, vd: Vec) -> Vec:
@@ -14,6 +15,15 @@ def needed(x: Arguments, vd: Vec) -> Vec:
     if x.rolled and not acting.wrenches:
         return loops.inverse_dynamics(x.tree, x.q, x.v, vd) - acting.generalized
     return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
+
+
+def applied_forces(x: Arguments) -> Vec:
+    """The generalised forces of all that acts but gravity."""
+    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+    if not acting.wrenches:
+        return acting.generalized
+    rest = Vec([0.0] * x.tree.nv)
+    return acting.generalized - inverse.inverse_dynamics(x.tree, x.q, rest, rest, ORIGIN, acting.wrenches)
 
 
 def gravity(x: Arguments) -> Vec:

@@ -22,7 +22,7 @@ _ROW = rf"\[[ \n]*{_NUM}(?>(?:[ \n]*,[ \n]*{_NUM})*)[ \n]*\]"
 _VALUE = rf"(?:({_NUM})(?=[ \n]*[,\]}}])|({_ROW})|({_FIRST}[^\n,\[\]{{}}:#]*)|({_QUOTED})|([\[{{]))"
 _SIMPLE = rf"({_NUM}) *\n|({_FIRST}[^\n:#]*){_END}"
 
-_OTHER = re.compile("[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_OTHER = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _HEAD = re.compile(r"(?>(?: *(?:#[^\n]*)?\n)*)(?:--- *\n)?")
 _INDENT = re.compile(r"(?>(?: *(?:#[^\n]*)?\n)*)( *)")
 _PAIR = re.compile(rf"""{_KEY} *:(?: +(?:{_SIMPLE}|(?=[\[{{"']))| *{_END})""")

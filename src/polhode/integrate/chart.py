@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import NamedTuple
 
 from polhode.integrate.group import right_inverse
@@ -85,8 +86,10 @@ INNER: dict[int, tuple[Fraction, ...]] = {
 """Instants within a step, besides its ends, whose rates fix a polynomial of a degree."""
 
 
-def _basis(degree: int) -> tuple[Row, ...]:
-    """For each power of θ the weights of x₀, x₁, and of the rates at 0, 1 and the inner instants."""
+@cache
+def basis(degree: int) -> tuple[Row, ...]:
+    """The polynomial of a degree with given states at the ends and given rates: for each power of θ the weights of x₀,
+    x₁, and of the rates at 0, 1 and the inner instants."""
     nodes = (Fraction(0), Fraction(1), *INNER[degree])
     powers = range(degree + 1)
     conditions = [[Fraction(k == 0) for k in powers], [Fraction(1) for k in powers]]
@@ -94,10 +97,6 @@ def _basis(degree: int) -> tuple[Row, ...]:
     A = Vec([Vec(row) for row in conditions])
     columns = [solve_by_rows(A, Vec([Fraction(i == j) for i in powers])) for j in powers]
     return tuple({j: float(column[k]) for j, column in enumerate(columns) if column[k]} for k in powers)
-
-
-BASES = {degree: _basis(degree) for degree in INNER}
-"""The polynomials of a degree with given states at the ends and given rates."""
 
 
 def hermite(step: Advance, order: int) -> Dense:
@@ -112,12 +111,12 @@ def hermite(step: Advance, order: int) -> Dense:
         chart = raw(machine, q, v)
         ends = [chart.start, Vec((*end.q, *end.v))]
         rates = [h * chart.rhs(t, ends[0]), h * chart.rhs(t + h, ends[1])]
-        coefficients = [combined(row, [*ends, *rates]) for row in BASES[3]]
+        coefficients = [combined(row, [*ends, *rates]) for row in basis(3)]
         for known in range(4, order):  # the error is O(h^known) so far
             degree = 5 if known < 6 else 7
             so_far = Interpolant(tuple(coefficients), lambda x: MotionState(x, Vec()))
             inner = [h * chart.rhs(t + float(c) * h, so_far.at(float(c)).q) for c in INNER[degree]]
-            coefficients = [combined(row, [*ends, *rates, *inner]) for row in BASES[degree]]
+            coefficients = [combined(row, [*ends, *rates, *inner]) for row in basis(degree)]
         return Interpolant(tuple(coefficients), chart.state)
 
     return dense

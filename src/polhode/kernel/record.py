@@ -137,6 +137,7 @@ class Recorder(Loops):
         self._bodies: list[list[Any]] = [[]]
         self._block: BlockBuilder | None = None
         self._names = count()
+        self._unset = ["kept"]
 
     def __enter__(self) -> Recorder:
         self._scope = scope(self)
@@ -155,12 +156,14 @@ class Recorder(Loops):
 
     # memory
 
-    def array(self, name: str, length: int) -> Memory:
-        """An array of the routine's own, zero at the start; its name is made another where it is taken."""
+    def array(self, name: str, length: int, *, unset: bool = False) -> Memory:
+        """An array of the routine's own, zero at the start unless unset; its name is made another where it is taken."""
         own = _checked(name)
         while own in self.arrays:
             own = f"{name}_{next(self._names)}"
         self.arrays[own] = length
+        if unset:
+            self._unset.append(own)
         return Memory(self, own, length)
 
     def input(self, name: str, length: int) -> Memory:
@@ -169,9 +172,9 @@ class Recorder(Loops):
         self._inputs.append(memory.name)
         return memory
 
-    def output(self, name: str, length: int) -> Memory:
-        """An array that holds results at the end."""
-        memory = self.array(name, length)
+    def output(self, name: str, length: int, *, unset: bool = False) -> Memory:
+        """An array that holds results at the end, zero at the start unless unset."""
+        memory = self.array(name, length, unset=unset)
         self._outputs.append(memory.name)
         return memory
 
@@ -341,7 +344,8 @@ class Recorder(Loops):
         inputs = [(name, self.arrays[name]) for name in (*self._inputs, "given")]
         outputs = [(name, self.arrays[name]) for name in self._outputs]
         body = self._closed(self._bodies[0])
-        return Routine(self.name, tuple(inputs), tuple(outputs), self.arrays, self.tables, self.whole, body, rule)
+        tables, unset = (self.tables, self.whole), frozenset(self._unset)
+        return Routine(self.name, tuple(inputs), tuple(outputs), self.arrays, *tables, body, rule, unset)
 
     def call(self, arguments: Sequence[Any], rule: Derivative | None = None) -> list[Symbol]:
         """The results of the routine in the function around it, for these arguments."""

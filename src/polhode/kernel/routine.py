@@ -116,7 +116,7 @@ class Routine:
     outputs: tuple[tuple[str, int], ...]
     """Arrays that hold the results at the end."""
     arrays: Mapping[str, int]
-    """All arrays with their lengths, zero at the start."""
+    """All arrays with their lengths, zero at the start but for those that are `unset`."""
     tables: Mapping[str, tuple[float, ...]]
     """Numbers known beforehand."""
     whole: Mapping[str, tuple[int, ...]]
@@ -124,6 +124,8 @@ class Routine:
     body: tuple[Statement, ...]
     rule: Derivative | None = field(default=None)
     """Its derivative, where one is known that is better than that of its steps."""
+    unset: frozenset[str] = frozenset()
+    """Arrays of which nothing is read that was not written: what they hold at the start does not matter."""
 
     def mapped(self, change: Callable[[Graph], Graph]) -> Routine:
         """The same with every graph changed."""

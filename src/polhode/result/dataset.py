@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -190,8 +191,8 @@ def _assembled_directly(
 ) -> "xr.Dataset":
     """The same as xarray makes by merging; nothing is aligned or merged, which takes milliseconds."""
     xr = xarray()
-    index = xr.indexes.PandasIndex(time, "time")
-    coords = index.create_variables({"time": xr.Variable("time", time, _attributes("s", "time"))})
+    index = _index(time, "time")
+    coords = index.create_variables({"time": xr.Variable("time", time, _attributes("s", "time"), fastpath=True)})
     coords |= {name: variable.copy(deep=False) for name, variable in labels.variables.items()}
     every = {**variables, **coords}
     dims = {dim: size for variable in every.values() for dim, size in zip(variable.dims, variable.shape, strict=True)}
@@ -268,12 +269,14 @@ def machine() -> str:
     return f"{platform.machine()}, {cpu}, {platform.system()}, {sys.implementation.name}"
 
 
+@cache
 def xarray() -> Any:
     """The package xarray, imported at first use (it takes seconds)."""
     try:
         import xarray as xr
 
-        import_module("h5netcdf")
+        if not find_spec("h5netcdf"):
+            raise ImportError("no module named 'h5netcdf'")
     except ImportError as fault:
         fix = "Install them: pip install 'polhode[run]'"
         raise PolhodeError(
@@ -350,10 +353,24 @@ def _label_set(model: Model, own: tuple[tuple[str, tuple[str, tuple[str, ...], s
         "axis": ("axis", list("xyz"), "axis"),
         **dict(own),
     }
-    coords = {
-        name: (dim, np.array(names, dtype=str), {"long_name": meaning}) for name, (dim, names, meaning) in named.items()
+    xr = xarray()
+    texts = {
+        name: xr.Variable((dim,), np.array(names, dtype=str), {"long_name": meaning}, fastpath=True)
+        for name, (dim, names, meaning) in named.items()
     }
-    return xarray().Dataset(coords=coords)
+    try:
+        indexes = {name: _index(x.data, name) for name, x in texts.items() if x.dims == (name,)}
+        coords = {**texts}
+        for name, index in indexes.items():
+            coords |= index.create_variables({name: texts[name]})
+        return xr.Dataset._construct_direct(coords, set(coords), indexes=indexes)
+    except (AttributeError, TypeError):
+        return xr.Dataset(coords=texts)
+
+
+def _index(values: np.ndarray, dim: str) -> Any:
+    """The index of a dimension as xarray makes it, which looks whether arrays are dask's and imports that."""
+    return xarray().indexes.PandasIndex(import_module("pandas").Index(values), dim, values.dtype)
 
 
 @once_each

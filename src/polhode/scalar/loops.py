@@ -38,16 +38,16 @@ class Loops(ABC):
     # arrays
 
     @abstractmethod
-    def array(self, name: str, length: int) -> Any:
-        """An array of numbers, zero at the start."""
+    def array(self, name: str, length: int, *, unset: bool = False) -> Any:
+        """An array of numbers, zero at the start; unset: anything, where all that is read was written before."""
 
     @abstractmethod
     def given(self, name: str, values: Sequence[Any], *, sparse: bool = False) -> Any:
         """An array that holds these values at the start; sparse: structural zeros are not passed as arguments."""
 
     @abstractmethod
-    def output(self, name: str, length: int) -> Any:
-        """An array that holds results at the end, zero at the start."""
+    def output(self, name: str, length: int, *, unset: bool = False) -> Any:
+        """An array that holds results at the end, zero at the start; unset: anything, where all is written."""
 
     @abstractmethod
     def table(self, name: str, values: Iterable[float]) -> Any:
@@ -118,7 +118,7 @@ class PythonLoops(Loops):
     def __init__(self) -> None:
         self._outputs: list[list[Any]] = []
 
-    def array(self, name: str, length: int) -> list[Any]:
+    def array(self, name: str, length: int, *, unset: bool = False) -> list[Any]:
         """Zeros."""
         return [0.0] * length
 
@@ -126,7 +126,7 @@ class PythonLoops(Loops):
         """The values."""
         return list(values)
 
-    def output(self, name: str, length: int) -> list[Any]:
+    def output(self, name: str, length: int, *, unset: bool = False) -> list[Any]:
         """Zeros."""
         self._outputs.append([0.0] * length)
         return self._outputs[-1]

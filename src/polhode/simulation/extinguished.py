@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import eig
 
 from polhode.integrate.methods import METHODS
 from polhode.linalg.rank import null_space
@@ -89,6 +88,8 @@ class Modes:
         self.unit = max(math.sqrt(by_position), by_velocity, TINY)
         """The unit of λ: y = (unit δ, δv)"""
         J = np.block([[np.zeros((n, n)), self.unit * np.eye(n)], [F_q / self.unit, F_v]])
+        from scipy.linalg import eig  # takes a tenth of a second, and few runs need it
+
         values, left, right = eig(J, left=True, right=True) if n and np.all(np.isfinite(J)) else _nothing(n)
         w = left.conj().T
         overlap = np.sum(w * right.T, axis=1)

@@ -1,7 +1,7 @@
 """Which algorithm computes a quantity: of those that apply, the one with fewest operations; and its graph.
 
 Trees are regrouped where nothing asks for their bodies one by one. Derivatives come from the graph of inverse dynamics;
-on numbers, from dual numbers.
+those of large trees by recursion; on numbers, from dual numbers.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.dynamics import inertia, kinematics
+from polhode.dynamics import derivatives, inertia, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
-from polhode.dynamics.with_forces import forward_by_factors, inverse_dynamics
+from polhode.dynamics.with_forces import applied_forces, forward_by_factors, inverse_dynamics
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.hoist import hoisted
 from polhode.kernel.schedule import fused
@@ -23,6 +23,11 @@ from polhode.system.quantity import FIELDS, NUMBERS, Algorithm, Argument, Quanti
 
 FACTORED = 12
 """Velocities up to which factors of the mass matrix may take fewer operations than articulated bodies."""
+
+DIFFERENTIATED = 900
+"""The sum of the squared depths of velocities up to which derivatives come from a graph that is written out, which
+has some 20 operations for each. Of forward dynamics so and in loops, one call and a state in batches: `chain-12` (650)
+5.8 and 3.5 µs, 1.0 and 1.2; `quadruped` (867) 4.7 and 5.1, 1.0 and 2.2; `chain-16` (1496) 13 and 4.4, 2.4 and 1.9."""
 
 Shapes = Mapping[Argument, tuple[int, ...]]
 
@@ -113,6 +118,16 @@ def on_numbers(
 # derivatives
 
 
+def by_recursion(spec: SystemSpec) -> bool:
+    """Whether derivatives of a tree are better taken by recursion, in loops, than from a graph that is written out."""
+    depths = [0] * (len(spec.tree.elements) + 1)  # the ground's is the last
+    squares = 0
+    for i, e in enumerate(spec.tree.elements):
+        depths[i] = depths[e.parent] + len(e.v)
+        squares += sum((depths[e.parent] + k + 1) ** 2 for k in range(len(e.v)))
+    return squares > DIFFERENTIATED and all(e.kind.constant or not e.v for e in spec.tree.elements)
+
+
 def inverse_slopes(r: Request) -> tuple[Vec, ...]:
     """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇."""
     return _slopes(r, r.scalars, ("step", "v", "vd"))
@@ -133,14 +148,45 @@ def forward_slopes(r: Request) -> tuple[Vec, ...]:
     return solved(-dq), solved(-dv), solved(identity(x.tree.nv))
 
 
-def _slopes(r: Request, scalars: Mapping[Argument, Any], names: tuple[str, ...]) -> tuple[Vec, ...]:
-    """Derivatives of inverse dynamics, from its graph: along "step" (the tangent directions of q), v, v̇."""
+def inverse_slopes_by_recursion(r: Request) -> tuple[Vec, ...]:
+    """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇, by recursion over the tree."""
+    x = r.x
+    return derivatives.inverse_derivatives(_moving_tree(r), x.q, x.v, x.vd, _slopes_of_applied(r))
+
+
+def forward_slopes_by_recursion(r: Request) -> tuple[Vec, ...]:
+    """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ, by recursion over the tree."""
+    x = r.x
+    return derivatives.forward_derivatives(_moving_tree(r), x.q, x.v, x.tau + applied_forces(x), _slopes_of_applied(r))
+
+
+def _moving_tree(r: Request) -> Tree:
+    """The tree of inertia and gravity alone, which may be regrouped whatever else acts."""
+    return r.x.tree if r.regroup else regrouped(r.x.tree)
+
+
+def _slopes_of_applied(r: Request) -> tuple[Vec, Vec]:
+    """The derivatives of all generalised forces but gravity along the tangent directions of q and by v."""
+    dq, dv = _slopes(r, {a: x for a, x in r.scalars.items() if a.field != "vd"}, ("step", "v"), applied_forces)
+    return dq, dv
+
+
+def _slopes(
+    r: Request,
+    scalars: Mapping[Argument, Any],
+    names: tuple[str, ...],
+    of: Callable[[Arguments], Vec] = inverse_dynamics,
+) -> tuple[Vec, ...]:
+    """Derivatives of inverse dynamics, or of another function, from its graph: along "step", v, v̇.
+
+    "step" stands for the tangent directions of q.
+    """
     given = {str(argument): argument for argument in scalars if argument.field != "tau"}
     rest = Vec([0.0] * r.spec.model.nv)
 
     def needed(step: Vec, **inner: Any) -> Vec:
         x = replace(r, scalars={given[name]: value for name, value in inner.items()}).x
-        return inverse_dynamics(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
+        return of(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
 
     shapes = {name: _shape(scalars[argument]) for name, argument in given.items()}
     graph = jacobian(trace(needed, step=(len(rest),), **shapes), wrt=names)

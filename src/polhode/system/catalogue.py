@@ -19,7 +19,15 @@ from polhode.constrain.reactions import (
 from polhode.dynamics import covariant, energy as of_bodies, kinematics, with_forces
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.scalar import Vec
-from polhode.system.algorithms import FACTORED, by_duals, forward_slopes, inverse_slopes
+from polhode.system.algorithms import (
+    FACTORED,
+    by_duals,
+    by_recursion,
+    forward_slopes,
+    forward_slopes_by_recursion,
+    inverse_slopes,
+    inverse_slopes_by_recursion,
+)
 from polhode.system.quantity import Algorithm, Argument, Axes, Quantity, Request, SystemSpec
 from polhode.system.records import ForwardDerivatives, InverseDerivatives, Pose, Velocity
 
@@ -150,10 +158,17 @@ def forward_dynamics(r: Request) -> Vec:
     SQUARE,
     by="−M⁻¹ times the derivatives of inverse dynamics; BEYOND §3",
     record=ForwardDerivatives,
-    applies=lambda spec: spec.constrained is None,
+    applies=lambda spec: spec.constrained is None and not by_recursion(spec),
     regroups=True,
     on_numbers=by_duals(with_forces.forward_dynamics, "v", "tau"),
     also=(
+        Algorithm(
+            "composite and articulated bodies, in loops over the joints; Singh (2022), CarpentierInverse",
+            forward_slopes_by_recursion,
+            applies=lambda spec: spec.constrained is None and by_recursion(spec),
+            regroups=True,
+            on_numbers=by_duals(with_forces.forward_dynamics, "v", "tau"),
+        ),
         Algorithm(
             "what inverse dynamics and conditions miss; BEYOND §9",
             lambda r: r.constrained.forward_slopes(r.x),
@@ -175,8 +190,18 @@ def forward_dynamics_derivatives(r: Request) -> tuple[Vec, ...]:
     SQUARE,
     by="differentiating the graph of inverse dynamics along the frame fields; BEYOND §3",
     record=InverseDerivatives,
+    applies=lambda spec: not by_recursion(spec),
     regroups=True,
     on_numbers=by_duals(with_forces.inverse_dynamics, "v", "vd"),
+    also=(
+        Algorithm(
+            "composite bodies, in loops over the joints; Singh (2022)",
+            inverse_slopes_by_recursion,
+            applies=by_recursion,
+            regroups=True,
+            on_numbers=by_duals(with_forces.inverse_dynamics, "v", "vd"),
+        ),
+    ),
 )
 def inverse_dynamics_derivatives(r: Request) -> tuple[Vec, ...]:
     """The derivatives of τ along the tangent directions of q, by v and by v̇."""

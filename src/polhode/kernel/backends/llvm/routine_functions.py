@@ -14,7 +14,7 @@ TOGETHER = 8
 """Passes of a loop that code for one state does at once, where they know nothing of each other: the doubles of a row of
 AVX-512; with AVX2, two rows."""
 
-STACK = 2**16
+STACK = 2**18
 """Bytes of arrays that a routine takes from the stack; beyond it asks for memory."""
 
 Value = tuple[str, bool]
@@ -103,6 +103,7 @@ class RoutineText:
         routine, at = self.routine, {"in": 0, "out": 0}
         given, wanted = dict(routine.inputs), dict(routine.outputs)
         own = sum(n for name, n in routine.arrays.items() if name not in given and name not in wanted)
+        taken, heap = 0, len(self.start)
         for side, ports in (("in", routine.inputs), ("out", routine.outputs)):
             for name, n in ports:
                 target = f"%a_{name}" if side == "out" or name not in wanted else f"%from_{name}"
@@ -119,13 +120,15 @@ class RoutineText:
                 continue
             if name not in wanted:
                 if own * self.bytes > STACK:
-                    room = -(-max(size, 64) // 64) * 64
-                    self.start.append(f"  %a_{name} = call ptr @aligned_alloc(i64 64, i64 {room})")
-                    self.heap.append(f"%a_{name}")
+                    self.start.append(f"  %a_{name} = getelementptr i8, ptr %heap, i64 {taken}")
+                    taken += -(-size // 64) * 64
                 else:
                     self.body.scratch.append(f"  %a_{name} = alloca [{max(n, 1)} x {self.real}], align 64")
-            if name != "kept":
+            if name not in routine.unset:
                 self.start.append(f"  call void @llvm.memset.p0.i64(ptr %a_{name}, i8 0, i64 {size}, i1 false)")
+        if taken:
+            self.start.insert(heap, f"  %heap = call ptr @aligned_alloc(i64 64, i64 {taken})")
+            self.heap.append("%heap")
 
     # places
 

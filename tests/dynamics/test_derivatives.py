@@ -1,0 +1,84 @@
+"""Derivatives by recursion: those of dual numbers, for all joints, alone and through a System with all that may act."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from machines import ALL, random_model, random_q
+from polhode.dynamics import derivatives
+from polhode.dynamics.derivatives import moving_places
+from polhode.dynamics.subtree_rows import depth_first
+from polhode.kernel import trace
+from polhode.kernel.backends.llvm.compile import build
+from polhode.model import make_tree, regrouped
+
+TREES = {
+    "hinges": ["revolute"] * 6,
+    "balls": ["spherical"] * 3,
+    "flying": ["free", "revolute", "revolute", "prismatic"],
+    "all": ALL,
+}
+WAYS = {
+    "inverse_dynamics_derivatives": derivatives.inverse_derivatives,
+    "forward_dynamics_derivatives": derivatives.forward_derivatives,
+}
+
+
+def assert_within(found, expected, tolerance=1e-12):
+    """Each block within a part of its largest number."""
+    for one, other in zip(found, expected, strict=True):
+        assert np.max(abs(one - other)) <= tolerance * np.max(abs(other))
+
+
+def states(model, count, seed=2):
+    rng = np.random.default_rng(seed)
+    return random_q(model, rng, (count,)), rng.normal(size=(count, model.nv)), rng.normal(size=(count, model.nv))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kinds", TREES.values(), ids=TREES)
+def test_recursion_gives_the_derivatives_that_dual_numbers_give(kinds, way):
+    model = random_model(kinds, 7)
+    tree = regrouped(make_tree(model))
+    graph = trace(lambda q, v, x: WAYS[way](tree, q, v, x), q=(model.nq,), v=(model.nv,), x=(model.nv,))
+    given = states(model, 9)
+    found = build(graph)(*given)
+    assert_within(found, getattr(ph.compile(model, target="python"), way)(*given))
+    alone = build(graph, 1)(*given)  # velocities in lanes, not states
+    for one, other in zip(found, alone, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_large_tree_goes_by_recursion_with_all_that_acts(way):
+    model = random_model(["free", *["revolute"] * 8, "spherical"], 3, chain=True)
+    springs = [replace(joint, damping=0.3, stiffness=0.2 * (joint.type == "revolute")) for joint in model.joints]
+    force = ph.Spring("pull", "b0", "b2", point_a=(0.1, 0, 0), stiffness=5.0, damping=0.2, rest=0.3)
+    model = replace(model, joints=tuple(springs), forces=(force,))
+    system, oracle = ph.compile(model), ph.compile(model, target="python")
+    q, v, x = (array[0] for array in states(model, 1))
+    wrench = {"b1": (np.array([1.0, 2.0, 3.0]), np.array([0.3, 0.2, 0.1]))}
+    found = getattr(system, way)(q, v, x, wrench=wrench)
+    assert "in loops over the joints" in system.source(way)
+    assert_within(found, getattr(oracle, way)(q, v, x, wrench=wrench))
+
+
+def test_numbers_of_a_large_tree_stay_inputs_of_its_derivatives():
+    model = random_model(["revolute"] * 15, 5, chain=True)
+    path = "bodies.b7.mass"
+    heavier = replace(model, bodies=tuple(replace(b, mass=4.0) if b.name == "b7" else b for b in model.bodies))
+    q, v, x = (array[0] for array in states(model, 1))
+    found = ph.compile(model, parameters=[path]).forward_dynamics_derivatives(q, v, x, parameters={path: 4.0})
+    assert_within(found, ph.compile(heavier, target="python").forward_dynamics_derivatives(q, v, x), 1e-11)
+
+
+def test_no_place_is_written_that_a_later_element_reads():
+    tree = depth_first(make_tree(random_model(["revolute"] * 30, 11)))
+    before, after, most = moving_places(tree)
+    holds = {0: -1}
+    for i, e in enumerate(tree.elements):
+        assert holds[before[i]] == e.parent
+        holds[after[i]] = i
+    assert max(after) < most

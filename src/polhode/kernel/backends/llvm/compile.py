@@ -51,6 +51,8 @@ class Kernel:
     """Address of the built-in's function; 0 where there is none."""
     _graph: Callable[[], Graph] = field(repr=False, compare=False)
     _kept: tuple = field(repr=False, compare=False)
+    bound: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
+    """Its last arguments, where they are the same in every call: nobody gives them."""
 
     @property
     def graph(self) -> Graph:
@@ -65,7 +67,7 @@ class Kernel:
 
     def __call__(self, *arrays: Any) -> tuple:
         """The results, in the order of the graph's outputs."""
-        found = self.ufunc(*arrays)
+        found = self.ufunc(*arrays, *self.bound)
         return found if isinstance(found, tuple) else (found,)
 
 

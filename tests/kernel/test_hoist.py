@@ -93,7 +93,7 @@ def test_every_lane_has_the_same_numbers_and_bits(size):
         return Vec(values[-3:])
 
     one = HoistedKernel("", lambda: trace(function, x=(3,), p=(4,), t=()), ("p",), "sines", 1)
-    wide = one.widened(lanes())
+    wide = one.of_width(lanes())
     rng = np.random.default_rng(0)
     x, p = rng.uniform(-1, 1, size=(21, 3)), rng.uniform(-1, 1, size=4)
     kept = one.kept(p)

@@ -8,7 +8,7 @@ The same minimum, on positions and on velocities, brings a state back to where t
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
@@ -242,7 +242,7 @@ class ConstrainedDynamics:
         new = v + change
         if not strict:
             return q, new
-        slow = max(unit / size for unit, size in zip(self.scales.units, self.scales.sizes, strict=True))
+        slow = reduce(maximum, [unit / size for unit, size in zip(self.scales.units, self.scales.sizes, strict=True)])
         part, twice = (
             CONTRADICTION + TOLERANCE_PER_VIOLATION * tolerance,
             new @ inverse.inverse_dynamics(tree, q, nothing, new, ORIGIN),

@@ -77,6 +77,7 @@ REFUSALS = (
     Refusal("method", "SUNDIALS", "SUNDIALS steps one run at a time"),
     Refusal("events", "those that do not end the run", "a run in a batch ends at its first event"),
     Refusal("verify", "", "the error is estimated by a second run of the same numbers"),
+    Refusal("specialise", "", "the numbers that are drawn are inputs of its kernels, all others are folded"),
     Refusal("sensitivities", "", "derivatives repeat the steps of one run"),
 )
 """What a sweep refuses of the options of a run: the one list."""

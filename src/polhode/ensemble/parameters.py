@@ -17,8 +17,7 @@ import numpy as np
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.formats.expression import is_name
 from polhode.model import Model
-from polhode.model.description import named_parameters
-from polhode.model.numbers import Parameter, plain
+from polhode.model.numbers import Parameter, named_parameters, plain
 from polhode.result import labels
 
 START = {"q": "start.q", "v": "start.v"}

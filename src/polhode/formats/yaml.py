@@ -31,9 +31,8 @@ from polhode.formats.yaml_faults import LocatedFaults, faults_text
 from polhode.model import JOINTS, Body, Constraint, ForceElement, Joint, Model, Parameter, Start
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
-from polhode.model.description import named_parameters
 from polhode.model.forces.registry import FORCES
-from polhode.model.numbers import plain
+from polhode.model.numbers import named_parameters, plain
 from polhode.model.parts import limit_pairs
 from polhode.model.per_model_cache import once_each
 

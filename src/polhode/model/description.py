@@ -8,13 +8,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from polhode.errors import InputError, ModelError, check_name, did_you_mean, message
 from polhode.model.constraints.constraint import Constraint, check_data
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.registry import FORCES
-from polhode.model.numbers import Parameter, assign, number, numbers, plain
+from polhode.model.numbers import Parameter, assign, named_parameters, number, numbers, plain
+from polhode.model.other_numbers import other_numbers
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD, check_names, parent_first
 from polhode.scalar import Array, is_list, shown
@@ -57,6 +58,8 @@ class Model:
 
     ignored  what the file of the model has that would change its motion and is no part of it, a phrase each: every run
              says so. No part of the model's identity: equal models may differ in it.
+    number_inputs  whether kernels take its numbers as inputs, instead of folding them: so of models by `with_numbers`.
+             No part of its identity either.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Model:
     constraints: Sequence[Constraint] = ()
     start: Start | None = None
     ignored: Sequence[str] = field(default=(), compare=False, repr=False)
+    number_inputs: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -152,6 +156,18 @@ class Model:
         """
         return dict(_paths(self))
 
+    def with_numbers(self, values: Mapping[str, Any]) -> Self:
+        """The same machine with other numbers, checked as a new model is.
+
+            model.with_numbers({"bodies.arm.mass": 2.0, "joints.elbow.damping": 0.1})
+
+        values  numbers, vectors or matrices, by a path of `numbers()`, by its beginning ("gravity"), or by the name of
+                a Parameter
+
+        Kernels of such a model take its numbers as inputs: a run of it with numbers that differ compiles nothing anew.
+        """
+        return other_numbers(self, values, "with_numbers")
+
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq {self.nq}, nv {self.nv}"]
         lines += [f"  {j.name}: {j.type}, {j.parent} → {j.child}" for j in self.joints]
@@ -199,29 +215,6 @@ def _paths(model: Model) -> Iterator[tuple[str, float]]:
     for constraint in model.constraints:
         for key in constraint.numeric:
             yield from _flat(f"constraints.{constraint.name}.{key}", constraint.data[key])
-
-
-def named_parameters(model: Model) -> list[Parameter]:
-    """Every Parameter of a model, once; two of one name with different values are a ModelError."""
-    found: dict[str, Parameter] = {}
-
-    def visit(value: Any) -> None:
-        if isinstance(value, (tuple, Mapping)):
-            for x in value.values() if isinstance(value, Mapping) else value:
-                visit(x)
-        elif isinstance(value, Parameter) and found.setdefault(value.name, value) != value:
-            where, shown = f"model '{model.name}', parameter '{value.name}'", found[value.name].value
-            raise ModelError(message(where, "two values", f"{shown} and {value.value}", "one value"))
-
-    visit(model.gravity)
-    for record in (*model.bodies, *model.joints, *model.forces):
-        for value in vars(record).values():
-            if type(value) is not float:
-                visit(value)
-    for constraint in model.constraints:
-        for key in constraint.numeric:
-            visit(constraint.data[key])
-    return list(found.values())
 
 
 def _flat(path: str, value: Any) -> Iterator[tuple[str, float]]:

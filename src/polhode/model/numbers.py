@@ -1,6 +1,7 @@
 """Numbers of a model: plain, or with a name; checked where they enter."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,3 +94,26 @@ def assign(record: Any, **values: Any) -> None:
     """Set fields of a frozen record while it is being made."""
     for name, value in values.items():
         object.__setattr__(record, name, value)
+
+
+def named_parameters(model: Any) -> list[Parameter]:
+    """Every Parameter of a model, once; two of one name with different values are a ModelError."""
+    found: dict[str, Parameter] = {}
+
+    def visit(value: Any) -> None:
+        if isinstance(value, (tuple, Mapping)):
+            for x in value.values() if isinstance(value, Mapping) else value:
+                visit(x)
+        elif isinstance(value, Parameter) and found.setdefault(value.name, value) != value:
+            where, shown = f"model '{model.name}', parameter '{value.name}'", found[value.name].value
+            raise ModelError(message(where, "two values", f"{shown} and {value.value}", "one value"))
+
+    visit(model.gravity)
+    for record in (*model.bodies, *model.joints, *model.forces):
+        for value in vars(record).values():
+            if type(value) is not float:
+                visit(value)
+    for constraint in model.constraints:
+        for key in constraint.numeric:
+            visit(constraint.data[key])
+    return list(found.values())

@@ -112,16 +112,16 @@ def make_tree(model: Model, values: Mapping[str, Any] | None = None) -> Tree:
     values  numbers or symbols by path ("bodies.arm.mass", "gravity") or by Parameter name, in place of
             the model's own
     """
-    return _made(model, values) if values else _own(model)
+    return tree_of(model, Numbers(values)) if values else _own(model)
 
 
 @once_each
 def _own(model: Model) -> Tree:
-    return _made(model, {})
+    return tree_of(model, Numbers({}))
 
 
-def _made(model: Model, values: Mapping[str, Any]) -> Tree:
-    numbers = Numbers(values)
+def tree_of(model: Model, numbers: Numbers) -> Tree:
+    """The tree of a model, its numbers as they are read."""
     q_at, v_at = _offsets(model)
     elements: list[Element] = []
     of_body: dict[str, int] = {WORLD: GROUND}

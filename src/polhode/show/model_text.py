@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from polhode.model import WORLD, Constraint, Joint, Model, Parameter
-from polhode.model.description import named_parameters
+from polhode.model.numbers import named_parameters
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,9 +4,9 @@ A user function that cannot be traced (one that branches on values) runs in Pyth
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
+from polhode.constrain.number_inputs import NumberInputs, number_inputs
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, PolhodeWarning, message, told
@@ -21,6 +22,7 @@ from polhode.integrate.adaptive import initial_step
 from polhode.integrate.method import Method
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, Tree, regrouped
@@ -140,13 +142,64 @@ class CompiledRun:
         """
         chosen = self._acceleration
         own = tree if chosen.tree is self.tree else regrouped(tree)
-        chosen = chosen._replace(tree=own, rolled=chosen.rolled and rolled)
+        return self._on(tree, self.constrained, chosen._replace(tree=own, rolled=chosen.rolled and rolled), law)
+
+    def on_numbers(
+        self,
+        inputs: NumberInputs,
+        numbers: Vec,
+        given: Mapping[str, Any] | None = None,
+        law: Input | None = None,
+        rolled: bool = True,
+    ) -> "CompiledRun":
+        """The same with symbols for all numbers of the model; given: for some of them others, by path."""
+        tree, constrained = inputs.tree(numbers, given), inputs.constrained_by(numbers)
+        own = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained, self.inputs)
+        chosen = chosen_dynamics(catalogue.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
+        return self._on(tree, constrained, chosen._replace(rolled=chosen.rolled and rolled), law)
+
+    def _on(
+        self, tree: Tree, constrained: ConstrainedDynamics | None, chosen: ChosenDynamics, law: Input | None
+    ) -> "CompiledRun":
         law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
-        other = copy(self)
-        vars(other).update(tree=tree, law=law, _acceleration=chosen, _looped=False)
-        for name in ("_shared", "_projection", "_along"):
+        like, other = self.like, copy(self)
+        for name in ("_shared", "_projection", "_along", "_unused"):
             vars(other).pop(name, None)
+        vars(other).update(tree=tree, constrained=constrained, law=law, like=like, _acceleration=chosen, _looped=False)
         return other
+
+    @cached_property
+    def inputs(self) -> NumberInputs | None:
+        """The numbers of the model that its kernels take; None where they fold, as with user functions."""
+        spec = self.spec
+        may = self.key and not spec.switching and spec.policy.engine != "absolute"
+        return number_inputs(self.model, spec.policy) if may and self.model.number_inputs else None
+
+    def compiled(
+        self,
+        make: Callable[["CompiledRun"], Callable],
+        shapes: Mapping[str, tuple[int, ...]],
+        title: str,
+        more: Sequence[str] | None = (),
+        quick: bool = False,
+    ) -> Kernel:
+        """The kernel of a function of generic scalars that a run gives, for arguments of these shapes.
+
+        more   words that tell it from other kernels of the run; None: it is not kept
+        quick  whether it is called a few times only
+        """
+        title, inputs = f"{self.model.name}: {title}", self.inputs
+        if inputs is None or more is None:
+            key = "" if more is None or not self.key else cache_key(self.key, *more)
+            return kernel_for(key, lambda: trace(make(self), **shapes), title, 1, quick=quick)
+
+        def function(*, numbers: Vec, **given: Any) -> Any:
+            run = self.on_numbers(inputs, numbers)
+            run._looped = True
+            return make(run)(**given)
+
+        graph = lambda: trace(function, **shapes, numbers=inputs.values.shape)  # noqa: E731
+        return hoisted_kernel_for(self.key_of(inputs, *more), graph, ["numbers"], title, 1).bound(inputs.values)
 
     @cached_property
     def _acceleration(self) -> ChosenDynamics:
@@ -255,12 +308,11 @@ class CompiledRun:
         if self.spec.held:
             shapes["level"] = (self.model.nv,)
 
-        def function(t: Any, q: Vec, v: Vec, tolerance: Any, level: Vec | None = None) -> Any:
-            setup = self.setup(level)
+        def function(run: CompiledRun, t: Any, q: Vec, v: Vec, tolerance: Any, level: Vec | None = None) -> Any:
+            setup = run.setup(level)
             return initial_step(setup.method, setup.machine, t, q, v, tolerance)
 
-        name = cache_key(self.key, "first step")
-        return kernel_for(name, lambda: trace(function, **shapes), f"{self.model.name}: first step", 1)
+        return self.compiled(lambda run: partial(function, run), shapes, "first step", ["first step"], quick=True)
 
     def ahead(
         self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None
@@ -297,7 +349,7 @@ class CompiledRun:
         def function(t: Any, q: Vec, v: Vec, h: Any, level: Vec | None = None) -> Vec:
             return self._moment(level)(t, q, v, h)
 
-        return kernel_for("", lambda: trace(function, **shapes), f"{self.model.name}: a moment later", 1)
+        return kernel_for("", lambda: trace(function, **shapes), f"{self.model.name}: a moment later", 1, quick=True)
 
     def blame(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float], level: np.ndarray | None) -> str:
         """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""
@@ -413,28 +465,38 @@ class CompiledRun:
     @cached_property
     def _inside_kernel(self) -> Kernel:
         names = ("theta", "h", "origin") if self.spec.fixed else ("theta", "tolerance")[: 1 + bool(self.spec.switching)]
-        return self._compiled(names, self._find, "within a step", "")
+        return self._compiled(names, CompiledRun._find, "within a step", None)
 
     @cached_property
     def _kernel(self) -> Kernel:
         names = ("count", "h", "origin") if self.spec.fixed else ("target", "tolerance", "end", "longest")
-        return self._compiled(names, self._advance, self.spec.method.name, self.key)
+        return self._compiled(names, CompiledRun._advance, self.spec.method.name, ())
 
-    def _compiled(self, names: Sequence[str], make: Callable[..., Callable], title: str, key: str) -> Kernel:
+    def _compiled(
+        self, names: Sequence[str], make: Callable[..., Callable], title: str, more: Sequence[str] | None
+    ) -> Kernel:
         """The kernel of a function of a step state and of numbers of these names."""
         shapes: dict[str, tuple[int, ...]] = {"packed": (self.width,), **dict.fromkeys(names, ())}
         if self.spec.held:
             shapes["level"] = (self.model.nv,)
 
-        def function(packed: Vec, level: Vec | None = None, **settings: Any) -> Any:
-            return make(level)(packed, *(settings[name] for name in names))
+        def function(run: CompiledRun, packed: Vec, level: Vec | None = None, **settings: Any) -> Any:
+            return make(run, level)(packed, *(settings[name] for name in names))
 
-        return kernel_for(key, lambda: trace(function, **shapes), f"{self.model.name}: {title}", 1)
+        return self.compiled(lambda run: partial(function, run), shapes, title, more)
 
     @property
     def key(self) -> str:
         """Text that tells the kernel from others; "": there are user functions, which no text identifies."""
-        model, spec = identity_text(self.model), self.spec
+        return self._key(identity_text(self.model))
+
+    def key_of(self, inputs: NumberInputs, *more: str) -> str:
+        """The key of a kernel that takes these numbers, in all models of this structure."""
+        return cache_key(self._key(inputs.text), "number inputs", *more)
+
+    def _key(self, model: str) -> str:
+        """The same of a text for the model."""
+        spec = self.spec
         if not model or spec.crossings or not (self.driven.law_text or spec.held):
             return ""
         inputs = "held" if spec.held else self.driven.law_text

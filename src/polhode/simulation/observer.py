@@ -1,18 +1,28 @@
 """Variables of a motion at samples: poses and velocities of all bodies, energies and momenta."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from polhode.constrain.constraint_policy import DEFAULT_POLICY
+from polhode.constrain.number_inputs import number_inputs
 from polhode.dynamics import energy, kinematics
 from polhode.kernel import trace
-from polhode.kernel.backends.llvm.compile import kernel_for
+from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
 from polhode.kernel.cache import key as cache_key
-from polhode.model import Model, make_tree
+from polhode.model import Model, Tree, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.scalar import Vec, dot
 from polhode.system.identity import identity_text
+
+OBSERVED = (
+    "position", "quaternion", "velocity", "omega_body", "omega_world",
+    "kinetic_energy", "potential_energy", "linear_momentum", "angular_momentum",
+)  # fmt: skip
+"""The variables, in their order."""
 
 
 class Observer:
@@ -20,13 +30,10 @@ class Observer:
 
     def __init__(self, model: Model) -> None:
         self.model, self.tree = model, make_tree(model)
-        self.zero = [x for joint in model.joints for x in joint.kind.zero]
-        self._kernel: Any = None
-        self._names = list(self.on_scalars(Vec(self.zero), Vec([0.0] * model.nv)))
 
-    def on_scalars(self, q: Vec, v: Vec) -> dict[str, Any]:
-        """All variables of one sample."""
-        tree = self.tree
+    def on_scalars(self, q: Vec, v: Vec, tree: Tree | None = None) -> dict[str, Any]:
+        """All variables of one sample; tree: with symbols for the numbers of the model."""
+        tree = tree or self.tree
         places = [tree.of_body[body.name] for body in self.model.bodies]
         at, turned = kinematics.frames(tree, q), kinematics.orientations(tree, q)
         moving = kinematics.velocities(tree, q, at, v)
@@ -51,16 +58,28 @@ class Observer:
         if not model.nv:  # nothing moves: all samples are one
             seen = self.on_scalars(Vec(), Vec())
             return {name: np.tile(np.array(x, dtype=float), (len(q), *[1] * np.ndim(x))) for name, x in seen.items()}
-        if self._kernel is None:
-            text = identity_text(model)
-            key = cache_key(text, "observe") if text else ""
-            shapes = {"q": (model.nq,), "v": (model.nv,)}
-            self._kernel = kernel_for(key, lambda: trace(self.on_scalars, **shapes), f"{model.name}: observe")
         found = self._kernel(np.ascontiguousarray(q), np.ascontiguousarray(v))
         whole = [
             np.broadcast_to(x, (len(q), *shape)) for x, shape in zip(found, self._kernel.facts["outputs"], strict=True)
         ]
-        return dict(zip(self._names, whole, strict=True))
+        return dict(zip(OBSERVED, whole, strict=True))
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        model, text, title = self.model, identity_text(self.model), f"{self.model.name}: observe"
+        shapes = {"q": (model.nq,), "v": (model.nv,)}
+        if not (text and model.number_inputs):
+            return kernel_for(
+                cache_key(text, "observe") if text else "", lambda: trace(self.on_scalars, **shapes), title
+            )
+        inputs = number_inputs(model, DEFAULT_POLICY)
+
+        def function(q: Vec, v: Vec, numbers: Vec) -> dict[str, Any]:
+            return self.on_scalars(q, v, inputs.tree(numbers))
+
+        graph = lambda: trace(function, **shapes, numbers=inputs.values.shape)  # noqa: E731
+        name = cache_key(inputs.text, "number inputs", "observe")
+        return hoisted_kernel_for(name, graph, ["numbers"], title).bound(inputs.values)
 
 
 @once_each

@@ -136,6 +136,11 @@ RUN_OPTIONS: dict[str, Option] = {
         'paths of numbers ("bodies.arm.mass", "gravity", a Parameter\'s name), "start.q", "start.v", "tau":\n'
         "derivatives by them of q (along the velocities) and v, times fixed: `sensitivity_q`, `sensitivity_v`",
     ),
+    "specialise": Option(
+        None,
+        "True: kernels with the numbers of the model folded in, compiled for this model alone; False: kernels that\n"
+        "take them as inputs, and serve all models of its structure; None: True, but for models by `with_numbers`",
+    ),
     "keep": Option(
         None,
         'names of the variables that the Dataset holds, as ["q", "total_energy"]; all unless given, but for\n'

@@ -195,6 +195,7 @@ def identity(run: Run) -> dict[str, Any]:
         "samples": None if times is None else times.tolist(),
         "every": options.every,
         "inputs": run.driven.law_text or _name(scenario.tau),
+        **({"numbers": "inputs"} if run.takes_numbers else {}),
         "events": [[event.name, event.direction, event.terminal, _name(event.function)] for event in options.events],
     }
 

@@ -277,6 +277,11 @@ class Run:
         found = conserved(self.model, driven) if driven or not identity_text(self.model) else _conserved(self.model)
         return Conserved(False, (), (), found.mass, found.length, "resets at events") if resets else found
 
+    @property
+    def takes_numbers(self) -> bool:
+        """Whether the compiled steps take the numbers of the model as inputs."""
+        return isinstance(self.stepper, RunLoop) and self.stepper.compiled.inputs is not None
+
     def facts(self, mark: Grade | None, model_text: str) -> Facts:
         """Provenance of the run, and how it ended."""
         ending = self.stepper.ending
@@ -293,6 +298,7 @@ class Run:
                 "steps_taken": ending.accepted,
                 "steps_refused": ending.rejected,
                 "form": self.options.form,
+                "numbers": "inputs" if self.takes_numbers else "folded",
                 "model_yaml": kept_text(self.model),
                 **({"ignored": json.dumps(self.ignored)} if self.model.ignored else {}),
                 **self._constraint_facts,

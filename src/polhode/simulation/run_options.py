@@ -45,6 +45,7 @@ class MotionKeywords(TypedDict, total=False):
     move_start: bool
     verify: bool | None
     accuracy: float | None
+    specialise: bool | None
     max_steps: float
     max_bytes: float
 
@@ -78,6 +79,7 @@ class RunOptions:
     verify: bool | None = RUN_OPTIONS["verify"].default
     accuracy: float | None = RUN_OPTIONS["accuracy"].default
     sensitivities: Sequence[str] = RUN_OPTIONS["sensitivities"].default
+    specialise: bool | None = RUN_OPTIONS["specialise"].default
     keep: Sequence[str] | None = RUN_OPTIONS["keep"].default
     max_steps: float = RUN_OPTIONS["max_steps"].default
     max_bytes: float = RUN_OPTIONS["max_bytes"].default
@@ -281,6 +283,7 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "verify": lambda value: None if value is None else flag("simulate, verify", value),
     "accuracy": _or_none(lambda value: real_number("simulate, accuracy", value, "a part of the scale, above 0", 0.0)),
     "move_start": lambda value: flag("simulate, move_start", value),
+    "specialise": lambda value: None if value is None else flag("simulate, specialise", value),
     "form": _or_none(lambda name: forms[name].name),
     "events": listed,
     "duration": _or_none(_seconds("duration")),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -13,6 +13,7 @@ from polhode.check.initial_state import check_start, consistent_start
 from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
 from polhode.model import Model, check_model
+from polhode.model.per_model_cache import once_each
 from polhode.simulation.inputs import Sampled, breaks, is_held_input
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
@@ -62,6 +63,8 @@ class Scenario:
         check_model("simulate", model)
         if not model.bodies:
             raise InputError(message(f"simulate, model '{model.name}'", "nothing to move", "no bodies", "at least one"))
+        if options.specialise is not None and options.specialise == model.number_inputs:
+            model = _with_kernels(model, not options.specialise)
         q, v, options = *start_of(model, q, v), options.for_model(model, tau)
         moved: dict[str, float] = {}
         if options.move_start:
@@ -195,3 +198,9 @@ def _plain_segments(duration: float, step: float | None, sampled: int | None, ro
 @lru_cache(maxsize=64)
 def _plain_joined(duration: float, step: float, every: int, role: str) -> JoinedSegments:
     return JoinedSegments.of(_plain_segments(duration, step, every, role))
+
+
+@once_each
+def _with_kernels(model: Model, number_inputs: bool) -> Model:
+    """The model, its kernels with or without numbers as inputs."""
+    return replace(model, number_inputs=number_inputs)

@@ -1,9 +1,11 @@
 """`ph.simulate`: a model, a start and a method in; a graded Dataset out."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from polhode.errors import InputError, message
-from polhode.model import Model
+from polhode.model import Model, check_model
+from polhode.model.other_numbers import other_numbers
 from polhode.scalar import Array
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.option_table import RUN_OPTIONS, check_keywords, takes_options
@@ -26,6 +28,7 @@ def simulate(
     method: str | None = None,
     tolerance: float = RUN_OPTIONS["tolerance"].default,
     *,
+    parameters: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     model_text: str = "",
     **options: Unpack[RunKeywords],
@@ -36,6 +39,7 @@ def simulate(
     tau            generalised forces: (nv,); {joint: force}; Table(times, values); a function of (t, q, v) on generic
                    scalars; PD, ComputedTorque; Sampled(function, period) for a controller in Python
     {options}
+    parameters     other numbers of the model by path, as {"bodies.arm.mass": 2.0}: the run of model.with_numbers(…)
     progress       called with the part that is done and the time reached
     model_text     the text that the model came from, kept in the Dataset
     ->             Dataset; its attributes hold `status`, `reason` and the grade; a run that fails returns what there is
@@ -44,6 +48,9 @@ def simulate(
         found = repr(progress)[:60]
         raise InputError(message("simulate, progress", "not a function", found, "a function of (part, time)"))
     check_keywords("simulate", RunKeywords.__annotations__, options)
+    if parameters is not None:
+        check_model("simulate", model)
+        model = other_numbers(model, parameters, "simulate, parameters")
     asked = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
     return followed(model, q, v, tau, asked, progress, model_text)
 

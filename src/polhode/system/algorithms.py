@@ -15,10 +15,11 @@ from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
 from polhode.dynamics.with_forces import applied_forces, forward_by_factors, inverse_dynamics
 from polhode.kernel import Graph, jacobian, replay, trace
+from polhode.kernel.hoist import hoisted
 from polhode.kernel.schedule import fused
 from polhode.model import Tree, regrouped
 from polhode.scalar import Dual, Vec
-from polhode.system.quantity import FIELDS, Algorithm, Argument, Quantity, Request, SystemSpec
+from polhode.system.quantity import FIELDS, NUMBERS, Algorithm, Argument, Quantity, Request, SystemSpec
 
 FACTORED = 12
 """Velocities up to which factors of the mass matrix may take fewer operations than articulated bodies."""
@@ -43,8 +44,9 @@ def cheapest(quantity: Quantity, spec: SystemSpec, body: str, shapes: Shapes) ->
 
 
 def operations(graph: Graph) -> int:
-    """The number of operations of a graph, fused ones counted once."""
-    return fused(graph).operations.total()
+    """The number of operations of a graph, fused ones counted once, without those on numbers alone."""
+    numbers = [port.name for port in graph.inputs if port.name == str(NUMBERS) or port.name.startswith("parameters.")]
+    return (hoisted(graph, numbers).main if numbers else fused(graph)).operations.total()
 
 
 def graph_of(quantity: Quantity, spec: SystemSpec, body: str, shapes: Shapes) -> Graph:
@@ -64,17 +66,22 @@ class ChosenDynamics(NamedTuple):
     """The number of operations of its graph; None in loops and under constraints, where it is not written out."""
 
 
-def chosen_dynamics(forward: Quantity, spec: SystemSpec) -> ChosenDynamics:
-    """The cheapest algorithm of forward dynamics, of t, q, v and τ alone."""
+def chosen_dynamics(forward: Quantity, spec: SystemSpec, on: SystemSpec | None = None) -> ChosenDynamics:
+    """The cheapest algorithm of forward dynamics, of t, q, v, τ and the numbers that are inputs.
+
+    on  the same with symbols among its numbers, to be traced
+    """
     shapes = {Argument(name): spec.shape(FIELDS[name]) for name in ("t", "q", "v", "tau")}
-    first = candidates(forward, spec)[0]
+    if spec.inputs:
+        shapes[NUMBERS] = spec.inputs.values.shape
+    first, on = candidates(forward, spec)[0], on or spec
     regroup = regroups(first, spec, shapes)
-    tree, rolled = regrouped(spec.tree) if regroup else spec.tree, regroup and is_large(spec.tree)
+    tree, rolled = regrouped(on.tree) if regroup else on.tree, regroup and is_large(spec.tree)
     algorithm, count = first, None
     if not (rolled or spec.policy):
         algorithm, graph = cheapest(forward, spec, "", shapes)
         count = operations(graph)
-    return ChosenDynamics(lambda x: algorithm.function(Request.of(spec, x)), tree, rolled, count)
+    return ChosenDynamics(lambda x: algorithm.function(Request.of(on, x)), tree, rolled, count)
 
 
 def regroups(algorithm: Algorithm, spec: SystemSpec, shapes: Shapes) -> bool:

@@ -10,10 +10,10 @@ import numpy as np
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.kernel.backends.base import Call
 from polhode.model import Model
-from polhode.model.description import named_parameters
+from polhode.model.numbers import named_parameters
 from polhode.model.tree import unknown_number
 from polhode.scalar import Array, batch_shape, shown
-from polhode.system.quantity import FIELDS, Argument, Quantity, SystemSpec
+from polhode.system.quantity import FIELDS, NUMBERS, Argument, Quantity, SystemSpec
 
 _PLACE = re.compile(r"(\.\d+){1,2}")
 """The end of a path: the place of a number in a vector or a matrix."""
@@ -50,6 +50,8 @@ def checked_call(
             raise UnknownNameError(message(f"{name}, parameters", "not an input", repr(path), expected))
     for path, default in parameters.items():
         own[Argument("parameter", path)] = numbers.get(path, default), np.shape(default)
+    if spec.inputs:
+        own[NUMBERS] = spec.inputs.values, spec.inputs.values.shape
     out, threads = options.pop("out", None), thread_count(name, options.pop("threads", 1))
     if options:
         raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(options))!r}")

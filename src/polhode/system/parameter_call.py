@@ -17,7 +17,7 @@ class ParameterCall:
 
     direct    the built-in, which takes what follows from the parameters behind the other arguments; NotImplemented
               where arguments are not just what kernels take
-    kept      what follows from the parameters, of all their numbers (n,)
+    kept      what follows from the parameters, of all their numbers (n,); None where that is not for the built-in
     checked   the call from arguments of any kind
     defaults  the model's own values, by path
     method    the System and the name of the method that it stands for
@@ -28,7 +28,7 @@ class ParameterCall:
     def __init__(
         self,
         direct: Callable,
-        kept: Callable[[np.ndarray], np.ndarray],
+        kept: Callable[[np.ndarray], np.ndarray | None],
         checked: Callable,
         defaults: Mapping[str, Any],
         method: tuple[Any, str],

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.constraint_policy import ConstraintPolicy
+from polhode.constrain.number_inputs import NumberInputs
 from polhode.constrain.reactions import connecting
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
@@ -43,7 +44,7 @@ class Argument(NamedTuple):
     """
 
     field: str
-    """A name of `FIELDS`, or "parameter"."""
+    """A name of `FIELDS`, "parameter", or "numbers": those of `NumberInputs`."""
     of: str = ""
     """The body that a wrench acts on; the path of a parameter."""
 
@@ -51,6 +52,9 @@ class Argument(NamedTuple):
         if self.field in ("force", "couple"):
             return f"wrench.{self.of}.{self.field}"
         return f"parameters.{self.of}" if self.field == "parameter" else self.field
+
+
+NUMBERS = Argument("numbers")
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,20 @@ class SystemSpec:
     """The constraint policy; None for a tree without constraints in its own coordinates."""
     constrained: ConstrainedDynamics | None
     """The conditions of its constraints; None without constraints."""
+    inputs: NumberInputs | None = None
+    """The numbers that are inputs, all together; None: they fold."""
 
     @classmethod
     def of(
-        cls, model: Model, tree: Tree, policy: ConstraintPolicy, constrained: ConstrainedDynamics | None
+        cls,
+        model: Model,
+        tree: Tree,
+        policy: ConstraintPolicy,
+        constrained: ConstrainedDynamics | None,
+        inputs: NumberInputs | None = None,
     ) -> "SystemSpec":
         """The same, where the policy is that of any model."""
-        return cls(model, tree, policy if constrained or policy.engine == "absolute" else None, constrained)
+        return cls(model, tree, policy if constrained or policy.engine == "absolute" else None, constrained, inputs)
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -111,10 +122,13 @@ class Request:
     def x(self) -> Arguments:
         """The arguments as physics takes them; parameters make the tree anew."""
         scalars = self.scalars
-        known: dict[str, Any] = {a.field: value for a, value in scalars.items() if not a.of}
+        known: dict[str, Any] = {a.field: value for a, value in scalars.items() if not a.of and a != NUMBERS}
         values = {a.of: value for a, value in scalars.items() if a.field == "parameter"}
         pairs = {a.of: (force, scalars[Argument("couple", a.of)]) for a, force in scalars.items() if a.field == "force"}
         tree = make_tree(self.spec.model, values) if values else self.spec.tree
+        if NUMBERS in scalars:
+            assert self.spec.inputs is not None
+            tree = self.spec.inputs.tree(scalars[NUMBERS])
         x = Arguments(tree, wrench=pairs, **known)
         return x._replace(tree=regrouped(tree), rolled=is_large(tree)) if self.regroup else x
 
@@ -128,8 +142,11 @@ class Request:
     @property
     def constrained(self) -> ConstrainedDynamics:
         """The conditions of the constraints, which are there."""
-        assert self.spec.constrained is not None
-        return self.spec.constrained
+        found = self.spec.constrained
+        if NUMBERS in self.scalars and self.spec.inputs:
+            found = self.spec.inputs.constrained_by(self.scalars[NUMBERS])
+        assert found is not None
+        return found
 
 
 def _always(spec: SystemSpec) -> bool:

@@ -21,6 +21,7 @@ from polhode.constrain.constrained_dynamics import (
     constrained_dynamics,
 )
 from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
+from polhode.constrain.number_inputs import number_inputs
 from polhode.constrain.reactions import ConstraintReactions, JointReactions, connecting
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message
@@ -35,7 +36,7 @@ from polhode.system.calls import checked_call, own_value, thread_count
 from polhode.system.identity import identity_text
 from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.parameter_call import ParameterCall
-from polhode.system.quantity import FIELDS, Argument, Quantity, SystemSpec
+from polhode.system.quantity import FIELDS, NUMBERS, Argument, Quantity, SystemSpec
 from polhode.system.records import ForwardDerivatives, InverseDerivatives, Pose, Velocity
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -86,7 +87,9 @@ class System:
         engine: str = DEFAULT,
         rank_tolerance: float = TOLERANCE,
         baumgarte: tuple[float, float] | None = None,
+        quick: bool = False,
     ) -> None:
+        """As `compile`; quick: single states are asked for a few times only, so their kernels are made in less time."""
         check_model("compile", model)
         if not isinstance(target, str) or target not in BACKENDS:
             raise CompileError(message("compile", "no such target", repr(target), " or ".join(map(repr, BACKENDS))))
@@ -97,8 +100,11 @@ class System:
         self.fast, self.threads = bool(fast), thread_count("compile", threads)
         self._defaults = {path: own_value(model, path) for path in parameters}
         make_tree(model, self._defaults)  # refuses unknown paths
-        self._spec = SystemSpec.of(model, make_tree(model), policy, constrained_dynamics(model, policy))
+        takes_numbers = model.number_inputs and target == "cpu" and not parameters and engine != "absolute"
+        inputs = number_inputs(model, policy) if takes_numbers and identity_text(model) else None
+        self._spec = SystemSpec.of(model, make_tree(model), policy, constrained_dynamics(model, policy), inputs)
         self._backend = BACKENDS[target](self.fast)
+        self._backend.quick = quick
         self._computations: dict[tuple[str, ...], Computation] = {}
         self._direct: dict[tuple[str, ...], Callable] = {}  # built-ins of quantities of one body
         self._origin = self._backend.constant(ORIGIN)
@@ -107,14 +113,14 @@ class System:
     @cached_property
     def _identity(self) -> str:
         """The text that kernels on disk are known by: model and constraint policy; "" where no text tells all."""
-        model, policy = identity_text(self.model), self._spec.policy
-        return model and f"{model}{policy.identity if policy else ''}"
+        model, policy, inputs = identity_text(self.model), self._spec.policy, self._spec.inputs
+        return model and f"{inputs.text if inputs else model}{policy.identity if policy else ''}"
 
     def __repr__(self) -> str:
         return f"<System of '{self.model.name}': nq {self.nq}, nv {self.nv}, target {self.target!r}>"
 
     def __reduce__(self) -> tuple:
-        more = self.engine, self.rank_tolerance, self.baumgarte
+        more = self.engine, self.rank_tolerance, self.baumgarte, self._backend.quick
         return System, (self.model, self.target, self.parameters, self.fast, self.threads, *more)
 
     def source(self, quantity: str, *body: str) -> str:
@@ -325,7 +331,7 @@ class System:
     ) -> Any:
         """The result of a quantity, from arguments of any kind."""
         computation = self._computation(quantity, *body)
-        if options.keys() <= {"out"} and not self.parameters:
+        if options.keys() <= {"out"} and not computation.numbers:
             quick = self._backend.quickly(computation, values, options.get("out"), self.threads)
             if quick is not None:
                 return quick
@@ -358,7 +364,7 @@ class System:
             on_numbers=on_numbers(quantity, spec, of_body),
             results=tuple(map(spec.shape, quantity.results)),
             record=quantity.record,
-            numbers=tuple(str(Argument("parameter", path)) for path in self.parameters),
+            numbers=(str(NUMBERS),) if spec.inputs else tuple(str(Argument("parameter", x)) for x in self.parameters),
             is_empty=self.nv == 0,
         )
         return computation
@@ -377,9 +383,10 @@ class System:
             return NotImplemented if found is None else found
 
         checked = of_body if body else getattr(self, quantity.name)
-        direct = self._backend.direct(computation, as_given if self.parameters else checked)
-        if direct is not None and self.parameters:
-            kept = partial(self._backend.kept, computation)
+        direct = self._backend.direct(computation, as_given if computation.numbers else checked)
+        if direct is not None and computation.numbers:
+            inputs, backend = self._spec.inputs, self._backend
+            kept = lambda numbers: backend.kept(computation, inputs.values if inputs else numbers)  # noqa: E731
             direct = ParameterCall(direct, kept, checked, self._defaults, (self, quantity.name))
         if direct is not None and body:
             self._direct[computation.key] = direct

@@ -86,6 +86,8 @@ class Backend(ABC):
 
     kernels: dict[tuple[str, ...], Any]
     """The kernels compiled so far, by key and names of arguments."""
+    quick: bool = False
+    """Whether single states are asked for a few times only: their kernels may be slower, and take less time to make."""
 
     @abstractmethod
     def __init__(self, fast: bool = False) -> None:

@@ -15,7 +15,8 @@ import numpy as np
 from polhode.dynamics import kinematics
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.model import Constraint, ForceElement, Model, Parameter, Tree, make_tree
-from polhode.model.description import LIMITS, named_parameters
+from polhode.model.description import LIMITS
+from polhode.model.numbers import named_parameters
 from polhode.quaternion import normalise
 from polhode.result import labels
 from polhode.scalar import Vec, a_list
@@ -59,15 +60,19 @@ class Directions:
 
     def tree(self, p: Vec) -> Tree:
         """The tree with these numbers in the place of the model's own."""
+        return make_tree(self.model, self.values(p))
+
+    def values(self, p: Vec) -> dict[str, Any]:
+        """These numbers by path."""
         given = dict(zip(self.inputs, p, strict=True))
-        values = {path: given[name] for path, name in self.places.items()}
+        values: dict[str, Any] = {path: given[name] for path, name in self.places.items()}
         for joint in self.model.joints:  # an orientation changes as a whole, and keeps its length
             path = f"joints.{joint.name}.orientation"
             parts = [values.pop(f"{path}.{k}", None) for k in range(4)]
             if any(part is not None for part in parts):
                 own = [x.value if isinstance(x, Parameter) else x for x in joint.orientation]
                 values[path] = normalise(Vec([y if x is None else x for x, y in zip(parts, own, strict=True)]))
-        return make_tree(self.model, values)
+        return values
 
     def forces(self, level: Sequence[float], p: Vec) -> Vec | None:
         """The constant forces with these numbers in their place; None if there are none among the inputs."""

@@ -18,12 +18,12 @@ import numpy as np
 from polhode.errors import CompileError, InputError, IntegrationError, PolhodeWarning, message
 from polhode.integrate.method import Machine
 from polhode.kernel import Graph, evaluate, jacobian, pullback, replay, trace
-from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.compile import Kernel
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Model
 from polhode.scalar import Array, Scalar, Vec
 from polhode.simulation.derivatives.directions import Directions, directions
-from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, BlockStart, Replay, ReplayedRun, StepBlock, kept_as
+from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, BlockStart, Replay, ReplayedRun, StepBlock
 from polhode.simulation.derivatives.sensitivity import NOTHING, StepMap, constant_forces, kept_on_constraints
 from polhode.simulation.option_table import RUN_OPTIONS
 from polhode.simulation.run import Progress, Run
@@ -106,9 +106,11 @@ class Adjoint:
         if running:
             _number("running", running, {"t": (), **sizes})
 
-    def step(self, x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING) -> tuple[Vec, Scalar]:
+    def step(
+        self, x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING, numbers: Vec = NOTHING
+    ) -> tuple[Vec, Scalar]:
         """The state after one step, and what the step adds to the integral."""
-        setup = self.rule.setup(p, level)
+        setup = self.rule.setup(p, level, numbers)
         q, v = self.rule.parts(x)
         nv, machine, speeds = len(v), setup.machine, v
         if self.running:
@@ -146,10 +148,7 @@ class Adjoint:
     @cached_property
     def kernel(self) -> Kernel:
         """The compiled graph."""
-        compiled = self.replayed.compiled
-        title = f"{compiled.model.name}: adjoint of {compiled.spec.method.name}"
-        name = "" if self.running else kept_as(compiled, "adjoint", *self.along.inputs)
-        return kernel_for(name, self.graph, title, 1)
+        return self.rule.kernel(self.graph, "adjoint", 1, keep=not self.running)
 
     def __call__(self, progress: Progress = lambda part, t: None) -> Gradient:
         """The value and the derivatives."""

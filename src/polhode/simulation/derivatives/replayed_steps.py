@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.kernel import trace
-from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.backends.llvm.compile import Kernel
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
 from polhode.scalar import Scalar, Vec, minimum, shaped
@@ -157,18 +156,17 @@ class Replay:
         """The step state after one accepted step; at the end the step state stays."""
         compiled = self.compiled
 
-        def one_step(packed: Vec, tolerance: Scalar, end: Scalar, longest: Scalar, level: Vec | None = None) -> Vec:
-            t = shaped(compiled.like, iter(packed)).t
+        def one_step(
+            run: CompiledRun, packed: Vec, tolerance: Scalar, end: Scalar, longest: Scalar, level: Vec | None = None
+        ) -> Vec:
+            t = shaped(run.like, iter(packed)).t
             beyond = minimum(t + (4e-16 * abs(t) + 1e-300), end)
-            return step_state.advance_adaptive(
-                compiled.setup(level), compiled.like, packed, beyond, tolerance, end, longest
-            )[0]
+            return step_state.advance_adaptive(run.setup(level), run.like, packed, beyond, tolerance, end, longest)[0]
 
         shapes: dict[str, tuple[int, ...]] = {"packed": (compiled.width,), "tolerance": (), "end": (), "longest": ()}
         shapes |= {"level": (compiled.model.nv,)} if compiled.spec.held else {}
-        make = lambda: trace(one_step, **shapes)  # noqa: E731
-        title = f"{compiled.model.name}: one step of {compiled.spec.method.name}"
-        return kernel_for(kept_as(compiled, "one step"), make, title, 1)
+        title = f"one step of {compiled.spec.method.name}"
+        return compiled.compiled(lambda run: partial(one_step, run), shapes, title, ["one step"])
 
 
 def held(level: np.ndarray | None) -> list[np.ndarray]:

@@ -6,16 +6,18 @@ The steps are those of the run, their sizes held fixed: what is found is the der
 computes, not a second solution beside it. All directions are computed together, one in each SIMD lane.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.constrain.number_inputs import NumberInputs
 from polhode.dynamics import kinematics
 from polhode.kernel import Graph, evaluate, pushforward, replay, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes
+from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Tree
 from polhode.result import labels
@@ -48,16 +50,23 @@ class StepMap:
             self.shapes["level"] = (model.nv,)
         if along.inputs:
             self.shapes["p"] = (len(along.inputs),)
+        self.inputs: NumberInputs | None = None
+        if replayed.compiled.inputs:
+            paths = [*along.values(Vec(along.p.tolist()))]
+            self.inputs = NumberInputs(model, replayed.compiled.constrained, paths)
+            self.shapes["numbers"] = self.inputs.values.shape
 
     @property
     def changing(self) -> list[str]:
         """The arguments that derivatives are taken by."""
         return [name for name in ("x", "p") if name in self.shapes]
 
-    def setup(self, p: Vec, level: Vec | None) -> step_state.Setup:
+    def setup(self, p: Vec, level: Vec | None, numbers: Vec) -> step_state.Setup:
         """Method and machine with these numbers for inputs."""
         forces = self.along.forces(self.forces or (), p)
         law = (lambda t, q, v: forces) if forces else None
+        if self.inputs:
+            return self.compiled.on_numbers(self.inputs, numbers, self.along.values(p), law, self.rolled).setup(level)
         return self.compiled.on(self.along.tree(p), law, self.rolled).setup(level)
 
     def parts(self, x: Vec) -> tuple[Vec, ...]:
@@ -67,7 +76,18 @@ class StepMap:
 
     def given(self, steps: StepBlock) -> list[np.ndarray]:
         """The last arguments of kernels, the same for all steps of a block."""
-        return [*held(steps.start.level), *([self.along.p] if "p" in self.shapes else [])]
+        return [*held(steps.start.level), *([self.along.p] if "p" in self.shapes and not self.inputs else [])]
+
+    def kernel(self, graph: Callable[[], Graph], what: str, width: int | None, keep: bool = True) -> Kernel:
+        """The kernel of a graph of such steps.  what: "tangent" or "adjoint"; keep: whether it is kept"""
+        compiled, words = self.compiled, (what, *self.along.inputs)
+        title = f"{compiled.model.name}: {what} of {compiled.spec.method.name}"
+        if not self.inputs:
+            return kernel_for(kept_as(compiled, *words) if keep else "", graph, title, width)
+        numbers = {"p": self.along.p, "numbers": self.inputs.values}
+        given = {name: values for name, values in numbers.items() if name in self.shapes}
+        name = compiled.key_of(self.inputs, *words) if keep else ""
+        return hoisted_kernel_for(name, graph, [*given], title, width).bound(np.concatenate([*given.values()]))
 
 
 NOTHING = Vec()
@@ -83,9 +103,11 @@ class Tangents:
         self.n = self.rule.n + len(memory or ())
         self.rule.shapes["x"] = (self.n,)
 
-    def step(self, x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING) -> Vec:
+    def step(
+        self, x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING, numbers: Vec = NOTHING
+    ) -> Vec:
         """The state after one step."""
-        setup = self.rule.setup(p, level)
+        setup = self.rule.setup(p, level, numbers)
         q, v, *memory = self.rule.parts(x)
         end = setup.method.step(setup.machine, t, q, v, h, *memory)
         q, v = setup.project(t + h, end.q, end.v) if setup.project else (end.q, end.v)
@@ -104,10 +126,7 @@ class Tangents:
     @cached_property
     def kernel(self) -> Kernel:
         """The compiled graph: a lane for each direction."""
-        compiled = self.replayed.compiled
-        title = f"{compiled.model.name}: tangent of {compiled.spec.method.name}"
-        name = kept_as(compiled, "tangent", *self.along.inputs)
-        return kernel_for(name, self.graph, title, 1 if len(self.along.names) == 1 else None)
+        return self.rule.kernel(self.graph, "tangent", 1 if len(self.along.names) == 1 else None)
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
         """ẋ (len(times), D, nq + nv) at times that ascend from the start, raw coordinates; NaN after a fault."""
@@ -160,14 +179,17 @@ class Tangents:
         if n == self.n:
             return np.zeros((len(now), 0))
 
-        def start(x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING) -> Vec:
+        def start(
+            x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING, numbers: Vec = NOTHING
+        ) -> Vec:
             assert method.start
             q, v = self.rule.parts(x)
-            return method.start(self.rule.setup(p, level).machine, t, q, v, h)
+            return method.start(self.rule.setup(p, level, numbers).machine, t, q, v, h)
 
         shapes = {**self.rule.shapes, "x": (n,)}
-        known = [steps.x[0, :n], steps.t[0], steps.h[0], *self.rule.given(steps)]
-        given = dict(zip(shapes, known, strict=True)) | {"x_dot": now[:, :n]}
+        known = {"x": steps.x[0, :n], "t": steps.t[0], "h": steps.h[0], "level": steps.start.level, "p": self.along.p}
+        known["numbers"] = self.rule.inputs.values if self.rule.inputs else None
+        given = {name: known[name] for name in shapes} | {"x_dot": now[:, :n]}
         given |= {"p_dot": now[:, self.n :]} if "p" in shapes else {}
         return evaluate(pushforward(trace(start, **shapes), self.rule.changing), **given)["result_dot"]
 

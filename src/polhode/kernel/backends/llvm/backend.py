@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.kernel.backends.base import FLOAT, Backend, Call, Computation, into, real_array
 from polhode.kernel.backends.llvm.compile import TIME, Kernel, kernel_for, lanes, single_call
-from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel
+from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel, hoisted_kernel_for
 from polhode.kernel.backends.llvm.threads import run_in_threads
 from polhode.kernel.backends.python import PythonBackend
 from polhode.kernel.cache import key as cache_key
@@ -110,7 +110,7 @@ class LlvmBackend(Backend):
         kernel, name = (hoisted.whole, NUMBERS) if of_states else (hoisted.main, KEPT)
         arrays = [*others.items()]
         arrays.insert(place_of_numbers([*map(str, others)]), (name, row if of_states else hoisted.kept(row)))
-        return kernel, call._replace(arrays=dict(arrays), depths={**call.depths, name: 1})
+        return kernel, call._replace(arrays=dict(arrays), depths={a: call.depths.get(a, 1) for a, _ in arrays})
 
     def _hoisted_kernel(self, computation: Computation, call: Call) -> HoistedKernel:
         """The kernels of a computation with numbers, for the arguments of a call."""
@@ -119,9 +119,9 @@ class LlvmBackend(Backend):
             found = self.hoisted.get(place)
             if found is None:
                 name, make, width = self._asked(computation, call, place)
-                found = HoistedKernel(name, make, computation.numbers, computation.title, width, self.fast)
+                found = hoisted_kernel_for(name, make, computation.numbers, computation.title, width, self.fast)
             elif found.width == 1 and prod(call.batch) >= self.lanes:
-                found = found.widened(self.lanes)
+                found = found.of_width(self.lanes)
             self.hoisted[place] = found
             return found
 
@@ -137,7 +137,8 @@ class LlvmBackend(Backend):
             kernel = self.kernels.get(place)
             if kernel is None or self._too_narrow(kernel, call.batch):
                 name, make, width = self._asked(computation, call, place)
-                self.kernels[place] = kernel = kernel_for(name, make, computation.title, width, self.fast)
+                quick = self.quick and width == 1
+                self.kernels[place] = kernel = kernel_for(name, make, computation.title, width, self.fast, quick=quick)
             return kernel
 
     def _asked(self, computation: Computation, call: Call, place: tuple) -> tuple[str, Callable[[], Graph], int]:

@@ -1,5 +1,7 @@
 """Kernels that take numbers: one for what follows from the numbers alone, one that takes that and the states."""
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -44,14 +46,32 @@ class HoistedKernel:
         return self._kernel("numbers", lambda: self._parts().prelude, 1)
 
     def kept(self, numbers: np.ndarray) -> np.ndarray:
-        """What follows from the numbers (n,) alone: an argument of `main`."""
-        return self._prelude(numbers)[0]
+        """What follows from the numbers (n,) alone: an argument of `main`. Those of the last numbers are at hand."""
+        given = numbers.tobytes()
+        known, found = self._last.get(0, (b"", None))
+        if found is None or known != given:
+            found = self._prelude(numbers)[0]
+            self._last[0] = given, found
+        return found
 
-    def widened(self, width: int) -> "HoistedKernel":
-        """The same of more lanes; what does not depend on them is shared."""
-        other = replace(self, width=width)
-        vars(other).update({name: x for name, x in vars(self).items() if name in ("_parts", "_prelude")})
-        return other
+    def bound(self, numbers: np.ndarray) -> Kernel:
+        """`main` with what follows from these numbers (n,) as its last argument: the time is not last."""
+        return replace(self.main, bound=(self.kept(numbers),))
+
+    @cached_property
+    def _last(self) -> dict[int, tuple[bytes, np.ndarray | None]]:
+        return {}
+
+    def of_width(self, width: int | None) -> "HoistedKernel":
+        """The same of other lanes; what does not depend on them is shared."""
+        if width not in self._widths:
+            self._widths[width] = other = replace(self, width=width)
+            vars(other).update(_widths=self._widths, _parts=self._parts, _prelude=self._prelude, _last=self._last)
+        return self._widths[width]
+
+    @cached_property
+    def _widths(self) -> dict[int | None, "HoistedKernel"]:
+        return {self.width: self}
 
     def _kernel(self, part: str, make: Callable[[], Graph], width: int | None) -> Kernel:
         name = cache_key(self.name, part) if self.name else ""
@@ -60,3 +80,31 @@ class HoistedKernel:
     @cached_property
     def _parts(self) -> Callable[[], Hoisted]:
         return cache(lambda: hoisted(self.make(), self.numbers))
+
+
+MOST = 256
+"""Kernels of numbers that stay in memory, those used last: one of a large machine takes about a megabyte."""
+
+_known: OrderedDict[tuple, HoistedKernel] = OrderedDict()
+_lock = threading.Lock()
+
+
+def hoisted_kernel_for(
+    name: str,
+    make: Callable[[], Graph],
+    numbers: Collection[str],
+    title: str,
+    width: int | None = None,
+    fast: bool = False,
+) -> HoistedKernel:
+    """The kernels of this name: those that are in memory, whatever model they were made for."""
+    if not name:
+        return HoistedKernel(name, make, numbers, title, width, fast)
+    with _lock:
+        if (name, fast) not in _known:
+            _known[name, fast] = HoistedKernel(name, make, numbers, title, width, fast)
+            if len(_known) > MOST:
+                _known.popitem(last=False)
+        _known.move_to_end((name, fast))
+        found = _known[name, fast]
+    return found.of_width(width)

@@ -25,7 +25,7 @@ class BoundKernel:
         results    (n, *shape) each, apart from the arguments
         """
         shapes = [*kernel.facts["inputs"], *kernel.facts["outputs"]]
-        self._arrays = [*arguments, *results]
+        self._arrays = [*arguments, *kernel.bound, *results]
         steps, places = [], []
         for array, shape in zip(self._arrays, shapes, strict=True):
             assert array.dtype == np.float64

@@ -33,7 +33,7 @@ class LlvmBackend(Backend):
 
     array = staticmethod(real_array)
 
-    def quickly(self, computation: Computation, given: tuple, out: Any, threads: int) -> Any:
+    def quickly(self, computation: Computation, given: tuple, out: Any, threads: int, t: Any = None) -> Any:
         """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
         kernel = self._plain(computation)
         if kernel is None:
@@ -48,15 +48,25 @@ class LlvmBackend(Backend):
             if array.shape[-1:] != (shape[0],) or (batch and own and own != batch):
                 return None
             batch = batch or own
+        if t is None:
+            t = NOW
+        elif type(t) is np.ndarray:
+            if t.dtype is not FLOAT or not (t.flags.c_contiguous and t.flags.aligned):
+                return None
+            if t.shape and batch and t.shape != batch:
+                return None
+            batch = batch or t.shape
+        elif type(t) is not float:
+            return None
         if batch and (threads > 1 or self._too_narrow(kernel, batch)):
             return None
         if out is None:
-            found = kernel.ufunc(*given, NOW)
+            found = kernel.ufunc(*given, t)
         else:
             outs = _as_given(out, [(*batch, *shape) for shape in kernel.facts["outputs"]], given)
             if not outs:
                 return None
-            found = kernel.ufunc(*given, NOW, out=tuple(outs))
+            found = kernel.ufunc(*given, t, out=tuple(outs))
         return computation.record(*found) if computation.record else found
 
     def direct(self, computation: Computation, fallback: Callable) -> Callable | None:

@@ -39,25 +39,16 @@ class LlvmBackend(Backend):
         if kernel is None:
             return None
         batch: tuple[int, ...] = ()
-        for array, shape in zip(given, kernel.facts["inputs"], strict=False):
+        t = NOW if t is None else np.array(t) if type(t) is float else t
+        for array, shape in zip((*given, t), (*kernel.facts["inputs"][: len(given)], ()), strict=False):
             if type(array) is not np.ndarray or array.dtype is not FLOAT:
                 return None
             if not (array.flags.c_contiguous and array.flags.aligned):
                 return None
-            own = array.shape[:-1]
-            if array.shape[-1:] != (shape[0],) or (batch and own and own != batch):
+            own = array.shape[: array.ndim - len(shape)]
+            if array.shape[len(own) :] != tuple(shape) or (batch and own and own != batch):
                 return None
             batch = batch or own
-        if t is None:
-            t = NOW
-        elif type(t) is np.ndarray:
-            if t.dtype is not FLOAT or not (t.flags.c_contiguous and t.flags.aligned):
-                return None
-            if t.shape and batch and t.shape != batch:
-                return None
-            batch = batch or t.shape
-        elif type(t) is not float:
-            return None
         if batch and (threads > 1 or self._too_narrow(kernel, batch)):
             return None
         if out is None:

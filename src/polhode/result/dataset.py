@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -336,12 +336,28 @@ def _labels(model: Model, trajectory: Trajectory) -> "xr.Dataset":
     """The names along all dimensions but time, as coordinates."""
     own = {dim: (dim, tuple(names), dim) for dim, names in trajectory.labels.items()}
     own |= {name: (dim, tuple(texts), meaning) for name, (dim, texts, meaning) in trajectory.beside.items()}
-    return _label_set(model, tuple(own.items()))
+    return _label_set(_Named(model), tuple(own.items()))
 
 
-@once_each
-def _label_set(model: Model, own: tuple[tuple[str, tuple[str, tuple[str, ...], str]], ...]) -> "xr.Dataset":
+class _Named:
+    """A model where only its names and the kinds of its joints matter: those with the same ones are equal."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        joints = tuple([(joint.name, joint.type, id(joint.kind)) for joint in model.joints])
+        self._key = joints, tuple([body.name for body in model.bodies])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Named) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+@lru_cache(maxsize=8)
+def _label_set(of: _Named, own: tuple[tuple[str, tuple[str, tuple[str, ...], str]], ...]) -> "xr.Dataset":
     """The coordinates of a model's Datasets; own: further ones, by name their dimension, texts and meaning."""
+    model = of.model
     named: dict[str, tuple[str, Sequence[str], str]] = {
         "dof": ("dof", labels.dof_names(model), "velocity of a joint"),
         "coordinate": ("coordinate", labels.coordinate_names(model), "coordinate of a joint"),

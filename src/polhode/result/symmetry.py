@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polhode.model import WORLD, Joint, Model, plain
+from polhode.model import WORLD, Body, Joint, Model, plain
+from polhode.model.per_model_cache import once_per_record
 from polhode.model.tree import Numbers, constraint_numbers, force_numbers
 from polhode.quaternion import rotate
 from polhode.scalar import is_zero
@@ -84,6 +85,7 @@ def _is_loose(joint: Joint, driven: Collection[str]) -> bool:
     return joint.name not in driven and not any(np.any(plain(x)) for x in acts)
 
 
+@once_per_record
 def _motions(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
     """Directions along which, and axes through the world's origin about which, a joint lets the machine move."""
     turn, r = plain(joint.orientation), np.array(plain(joint.position), dtype=float)
@@ -121,14 +123,15 @@ def _across(normal: np.ndarray) -> np.ndarray:
 def _length(model: Model) -> float:
     """A length of the machine: from the world through all joints to the far side of the largest body."""
     reach = sum(math.hypot(*plain(joint.position)) for joint in model.joints)
-    sizes = [
-        math.hypot(*plain(b.center)) + _gyration(plain(b.mass), np.trace(b.inertia_matrix())) for b in model.bodies
-    ]
-    return reach + max(sizes, default=0.0)
+    return reach + max(map(_far_side, model.bodies), default=0.0)
 
 
-def _gyration(mass: float, trace: float) -> float:
-    return math.sqrt(max(trace / (2 * mass), 0.0)) if mass > 0 else 0.0
+@once_per_record
+def _far_side(body: Body) -> float:
+    """How far a body reaches from its origin, about: to its mass centre and its radius of gyration beyond."""
+    mass, trace = plain(body.mass), np.trace(body.inertia_matrix())
+    gyration = math.sqrt(max(trace / (2 * mass), 0.0)) if mass > 0 else 0.0
+    return math.hypot(*plain(body.center)) + gyration
 
 
 def _parallel(r: np.ndarray, axis: np.ndarray) -> bool:

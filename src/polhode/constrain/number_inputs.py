@@ -16,8 +16,9 @@ from polhode.constrain.constraint_policy import ConstraintPolicy
 from polhode.constrain.row_scales import Scales
 from polhode.kernel.trace import Builder, Symbol
 from polhode.model import Model, Tree
-from polhode.model.joints.base import Element
-from polhode.model.per_model_cache import once_each, once_per_record
+from polhode.model.joints.base import NOTHING, Element
+from polhode.model.per_model_cache import once_each
+from polhode.model.per_record_cache import once_per_record
 from polhode.model.tree import Numbers, body_inertia, constraint_numbers, force_numbers, joint_elements, tree_of
 from polhode.scalar import Scalar, Vec
 
@@ -78,10 +79,11 @@ def _readings(model: Model, given: Sequence[str]) -> list[_Reading]:
     own = Builder("numbers")
     values = {path: Symbol(own, own.input(path)) for path in given}
     read = partial(_reading, values) if given else _own_reading
-    bodies = {body.name: body for body in model.bodies}
-    found = [read("joints", joint, bodies[joint.child]) for joint in model.joints]
-    found += [read("forces", force, force) for force in model.forces]
-    found += [read("constraints", constraint, constraint) for constraint in model.constraints]
+    found = [
+        read(group, record)
+        for group in ("bodies", "joints", "forces", "constraints")
+        for record in getattr(model, group)
+    ]
     inputs, folded = dict[str, float](), dict[str, float]()
     _Read(values, _noted(inputs, folded)).vector("gravity", model.gravity)
     return [*found, _Reading(inputs, f"gravity {[*inputs]} {folded}")]
@@ -98,27 +100,28 @@ def _noted(inputs: dict[str, float], folded: dict[str, float]) -> Take:
     return take
 
 
-def _reading(values: Mapping[str, Any], group: str, record: Any, body: Any) -> _Reading:
-    """The numbers of a force or a constraint; or of a joint and its child, the body."""
+def _reading(values: Mapping[str, Any], group: str, record: Any) -> _Reading:
+    """The numbers of a record."""
     inputs, folded = dict[str, float](), dict[str, float]()
     take = _noted(inputs, folded)
-    numbers, told = _Read(values, take), [(group, record)]
-    if group == "joints":
-        told.append(("bodies", body))
-        for e in joint_elements(record, 0, 0, 0, 0, body_inertia(body, numbers), numbers):
+    numbers = _Read(values, take)
+    if group == "bodies":
+        body_inertia(record, numbers)
+    elif group == "joints":
+        for e in joint_elements(record, 0, 0, 0, 0, NOTHING, numbers):
             _turned(e, take)
     elif group == "forces":
         force_numbers(record, numbers)
     else:
         constraint_numbers(record, numbers)
     known = {*inputs, *folded, *values}
-    texts = [text for each in told for text in _texts(known, *each)]
-    return _Reading(inputs, "\n".join([*inputs, *(f"{path} = {x:g}" for path, x in folded.items()), *texts]))
+    pattern = (f"{path} = {x:g}" for path, x in folded.items())
+    return _Reading(inputs, "\n".join([*inputs, *pattern, *_texts(known, group, record)]))
 
 
 @once_per_record
-def _own_reading(group: str, record: Any, body: Any) -> _Reading:
-    return _reading({}, group, record, body)
+def _own_reading(group: str, record: Any) -> _Reading:
+    return _reading({}, group, record)
 
 
 def _texts(known: Collection[str], group: str, record: Any) -> Iterator[str]:

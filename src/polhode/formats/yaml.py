@@ -34,7 +34,8 @@ from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.forces.registry import FORCES
 from polhode.model.numbers import named_parameters, plain
 from polhode.model.parts import limit_pairs
-from polhode.model.per_model_cache import once_each, once_per_record
+from polhode.model.per_model_cache import once_each
+from polhode.model.per_record_cache import once_per_record
 
 WRITTEN = ("bodies", "joints", "forces", "constraints")
 WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}

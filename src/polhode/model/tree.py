@@ -1,7 +1,7 @@
 """Model → Tree: elements in parent-first order, index maps, and every number as a generic scalar."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,8 @@ from polhode.model.forces.base import ForceElement
 from polhode.model.joints.base import NOTHING, UPRIGHT, Element
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Body, Joint
-from polhode.model.per_model_cache import once_each, once_per_record
+from polhode.model.per_model_cache import once_each
+from polhode.model.per_record_cache import once_per_record
 from polhode.model.state import GROUND as GROUND
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
@@ -157,7 +158,13 @@ def _elements(numbers: Numbers, joint: Joint, body: Body, parent: int, first: in
 
 @once_per_record
 def _own_elements(joint: Joint, body: Body, parent: int, first: int, q: int, v: int) -> list[Element]:
-    return _elements(Numbers({}), joint, body, parent, first, q, v)
+    *others, last = _massless(joint, parent, first, q, v)
+    return [*others, replace(last, inertia=body_inertia(body, Numbers({})))]
+
+
+@once_per_record
+def _massless(joint: Joint, parent: int, first: int, q: int, v: int) -> list[Element]:
+    return joint_elements(joint, parent, first, q, v, NOTHING, Numbers({}))
 
 
 def body_inertia(body: Body, numbers: Numbers) -> Inertia:

@@ -20,7 +20,6 @@ import numpy as np
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.model import Model
-from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.result import labels
 from polhode.result.deferred import DeferredArray, variable_data
@@ -162,7 +161,7 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     xr = xarray()
     sizes = {"time": len(np.atleast_1d(trajectory.time)), **_sizes(model), **_extra_sizes(trajectory)}
     arrays = completed(model, _known({"q": trajectory.q, "v": trajectory.v, **trajectory.others}, sizes))
-    attributes, variables = _attributes_of(model), {}
+    attributes, variables = _attributes_of(_Named(model)), {}
     for name, kind in VARIABLES.items():
         if name in arrays:
             data = variable_data(arrays[name])
@@ -389,11 +388,11 @@ def _index(values: np.ndarray, dim: str) -> Any:
     return xarray().indexes.PandasIndex(import_module("pandas").Index(values), dim, values.dtype)
 
 
-@once_each
-def _attributes_of(model: Model) -> dict[str, dict[str, str]]:
+@lru_cache(maxsize=8)
+def _attributes_of(of: _Named) -> dict[str, dict[str, str]]:
     """The attributes of every variable."""
     return {
-        name: _attributes(_common_unit(model, name) or kind.units, kind.long_name, kind.frame)
+        name: _attributes(_common_unit(of.model, name) or kind.units, kind.long_name, kind.frame)
         for name, kind in VARIABLES.items()
     }
 

@@ -7,11 +7,12 @@ no force or constraint resists or drives that motion (Noether).
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from polhode.model import WORLD, Body, Joint, Model, plain
-from polhode.model.per_model_cache import once_per_record
+from polhode.model.per_record_cache import once_per_record
 from polhode.model.tree import Numbers, constraint_numbers, force_numbers
 from polhode.quaternion import rotate
 from polhode.scalar import is_zero
@@ -64,8 +65,8 @@ def conserved(model: Model, driven: Collection[str] = (), varied: Collection[str
 def _energy_reasons(model: Model, driven: Collection[str], varied: Collection[str]) -> list[str]:
     """Why kinetic plus potential energy is not conserved, in words."""
     numbers = Numbers(dict.fromkeys(varied, math.nan))  # not a number: nothing holds of it, least of all that it is 0
-    damping = {joint.name: numbers.each(f"joints.{joint.name}.damping", joint.damping, 1) for joint in model.joints}
-    dampers = [name for name, values in damping.items() if not all(map(is_zero, values))]
+    damped = partial(_is_damped, numbers) if varied else _is_damped_itself
+    dampers = [joint.name for joint in model.joints if damped(joint)]
     words: dict[str, list[str]] = {"dampers": dampers, "given forces": [], "inputs": sorted(driven)}
     for force in model.forces:
         if force_numbers(force, numbers).other_part() is not None:
@@ -77,6 +78,15 @@ def _energy_reasons(model: Model, driven: Collection[str], varied: Collection[st
     return [
         f"{kind} at {', '.join(names[:3])}{', …' if len(names) > 3 else ''}" for kind, names in words.items() if names
     ]
+
+
+def _is_damped(numbers: Numbers, joint: Joint) -> bool:
+    return not all(map(is_zero, numbers.each(f"joints.{joint.name}.damping", joint.damping, 1)))
+
+
+@once_per_record
+def _is_damped_itself(joint: Joint) -> bool:
+    return _is_damped(Numbers({}), joint)
 
 
 def _is_loose(joint: Joint, driven: Collection[str]) -> bool:

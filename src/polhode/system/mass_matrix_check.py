@@ -5,7 +5,8 @@ import numpy as np
 from polhode.dynamics import inertia, kinematics
 from polhode.errors import ModelError, message
 from polhode.model import Body, Model, Tree, plain
-from polhode.model.per_model_cache import once_each, once_per_record
+from polhode.model.per_model_cache import once_each
+from polhode.model.per_record_cache import once_per_record
 from polhode.scalar import Vec
 
 SINGULAR = 1e-13

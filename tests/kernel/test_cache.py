@@ -37,12 +37,12 @@ def test_a_kernel_is_found_again_without_tracing(place, monkeypatch):
 def test_another_model_quantity_or_source_is_another_kernel(place, monkeypatch):
     gravity()
     gravity(model=random_model(["revolute"] * 2, 2))
-    gravity(parameters=["gravity"])
+    gravity(parameters=["gravity"])  # two: one for what follows from the numbers alone
     ph.compile(random_model(["revolute"] * 2, 1), target="cpu").mass_matrix([0.1, 0.2])
-    assert len(list(place.glob("*.kernel"))) == 4
+    assert len(list(place.glob("*.kernel"))) == 5
     monkeypatch.setattr(cache, "source_digest", lambda: "another version")
     gravity()
-    assert len(list(place.glob("*.kernel"))) == 5
+    assert len(list(place.glob("*.kernel"))) == 6
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "other"])
@@ -93,7 +93,8 @@ def test_an_image_of_another_shape_is_compiled_anew(place, image):
 @pytest.mark.parametrize(
     "facts",
     [{}, [], 5, {"width": 1}, {"inputs": 5}, {"inputs": [[2], 3]}, {"inputs": [["a"]]}, {"inputs": [[3], []]},
-     {"outputs": [[-1]]}, {"outputs": [[3]]}, {"entry": 1}, {"entry": None}, {"width": 99}, {"fast": 0}],
+     {"outputs": [[-1]]}, {"outputs": [[3]]}, {"entry": 1}, {"entry": None}, {"width": 99}, {"fast": 0},
+     {"quick": True}],
 )  # fmt: skip
 def test_facts_of_another_shape_are_compiled_anew(place, facts):
     first = gravity()

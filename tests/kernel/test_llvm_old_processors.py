@@ -24,7 +24,7 @@ def old(monkeypatch):
     building._machine()  # LLVM is ready
     target = llvm.Target.from_default_triple()
     machine = target.create_target_machine(cpu=name, features="", opt=2, reloc="pic", codemodel="small", jit=True)
-    monkeypatch.setattr(building, "_machine", lambda: machine)
+    monkeypatch.setattr(building, "_machine", lambda *level: machine)
 
 
 @pytest.mark.parametrize("physics", [forward.forward_dynamics, loops.forward_dynamics])

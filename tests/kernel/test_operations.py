@@ -44,6 +44,8 @@ def on_llvm(graph, folder):
     for width in (1, lanes()):
         (found,) = build(graph, width)(ROWS)
         yield found
+        (quickly,) = build(graph, width, quick=True)(ROWS)
+        assert np.array_equal(quickly, found, equal_nan=True)
 
 
 def on_c(graph, folder):

@@ -18,6 +18,7 @@ from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build, lanes
 from polhode.kernel.backends.llvm.module import module_text
 from polhode.kernel.backends.llvm.threads import SMALLEST, block_bounds
+from polhode.system.system import System
 
 MODEL = random_model(["revolute", "spherical", "prismatic"], 2)
 WIDTH = lanes()
@@ -313,3 +314,15 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch):
     for named in (place, "/proc/polhode", "/dev/null/polhode"):
         monkeypatch.setenv("POLHODE_CACHE", str(named))
         assert np.array_equal(ph.compile(MODEL).gravity(q), ph.compile(MODEL).gravity(q))
+
+
+@pytest.mark.parametrize("name", ["arm-7", "four-bar", "bicycle"])
+def test_kernels_made_in_less_time_give_the_same_bits(name):
+    model = ph.load(name)
+    system, quick = ph.compile(model), System(model, quick=True)
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        q = system.integrate(np.array(model.zero), rng.normal(size=model.nv))
+        v, tau = rng.normal(size=(2, model.nv))
+        assert np.array_equal(system.forward_dynamics(q, v, tau), quick.forward_dynamics(q, v, tau), equal_nan=True)
+        assert np.array_equal(system.mass_matrix(q), quick.mass_matrix(q))

@@ -181,15 +181,17 @@ class CompiledRun:
         shapes: Mapping[str, tuple[int, ...]],
         title: str,
         more: Sequence[str] | None = (),
+        quick: bool = False,
     ) -> Kernel:
         """The kernel of a function of generic scalars that a run gives, for arguments of these shapes.
 
-        more  words that tell it from other kernels of the run; None: it is not kept
+        more   words that tell it from other kernels of the run; None: it is not kept
+        quick  whether it is called a few times only
         """
         title, inputs = f"{self.model.name}: {title}", self.inputs
         if inputs is None or more is None:
             key = "" if more is None or not self.key else cache_key(self.key, *more)
-            return kernel_for(key, lambda: trace(make(self), **shapes), title, 1)
+            return kernel_for(key, lambda: trace(make(self), **shapes), title, 1, quick=quick)
 
         def function(*, numbers: Vec, **given: Any) -> Any:
             run = self.on_numbers(inputs, numbers)
@@ -310,7 +312,7 @@ class CompiledRun:
             setup = run.setup(level)
             return initial_step(setup.method, setup.machine, t, q, v, tolerance)
 
-        return self.compiled(lambda run: partial(function, run), shapes, "first step", ["first step"])
+        return self.compiled(lambda run: partial(function, run), shapes, "first step", ["first step"], quick=True)
 
     def ahead(
         self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None
@@ -347,7 +349,7 @@ class CompiledRun:
         def function(t: Any, q: Vec, v: Vec, h: Any, level: Vec | None = None) -> Vec:
             return self._moment(level)(t, q, v, h)
 
-        return kernel_for("", lambda: trace(function, **shapes), f"{self.model.name}: a moment later", 1)
+        return kernel_for("", lambda: trace(function, **shapes), f"{self.model.name}: a moment later", 1, quick=True)
 
     def blame(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float], level: np.ndarray | None) -> str:
         """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from polhode.scalar import Vec
 from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.run_records import Ending, Position, Samples, first_sample
 from polhode.simulation.scenario import Scenario
+from polhode.system.shared import shared_system
+from polhode.system.system import System
 
 FINEST = 20_000
 """Steps at least that knots of tables may cause: SUNDIALS has no times at which its steps end."""
@@ -75,16 +78,21 @@ class SundialsRun:
         """No further variables."""
         return {}
 
+    @cached_property
+    def _system(self) -> System:
+        """The System whose accelerations are asked for at every step."""
+        return shared_system(self.scenario.model, self.driven.policy, quick=False)
+
     def _tau(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         law = self.driven.law
         return np.array(law(t, Vec(q.tolist()), Vec(v.tolist())), dtype=float) if law else np.zeros(len(v))
 
     def _rhs(self, t: float, x: np.ndarray) -> np.ndarray:
-        q, v, system = x[: self.nq].copy(), x[self.nq :].copy(), self.driven.system
+        q, v, system = x[: self.nq].copy(), x[self.nq :].copy(), self._system
         return np.concatenate([system.rate(q, v), system.forward_dynamics(q, v, self._tau(t, q, v), t=t)])
 
     def _residual(self, t: float, x: np.ndarray, xdot: np.ndarray) -> np.ndarray:
         q, v, vd = x[: self.nq].copy(), x[self.nq :].copy(), xdot[self.nq :].copy()
-        system = self.driven.system
+        system = self._system
         moved = xdot[: self.nq] - system.rate(q, v)
         return np.concatenate([moved, system.inverse_dynamics(q, v, vd, t=t) - self._tau(t, q, v)])

@@ -14,14 +14,19 @@ from polhode.system.system import System
 T = TypeVar("T")
 
 
-def shared_system(model: Model, policy: ConstraintPolicy) -> System:
-    """The System of a model on this processor; a new one where user functions are in it, which may have changed."""
+def shared_system(model: Model, policy: ConstraintPolicy, quick: bool = True) -> System:
+    """The System of a model on this processor; a new one where user functions are in it, which may have changed.
+
+    quick  whether it is asked for single states a few times only, as checks do: their kernels are made in less time
+    """
     make = _kept if identity_text(model) else _made
-    return make(model, policy.engine, policy.rank_tolerance, policy.baumgarte)
+    return make(model, policy.engine, policy.rank_tolerance, policy.baumgarte, quick)
 
 
-def _made(model: Model, engine: str, rank_tolerance: float, baumgarte: tuple[float, float] | None) -> System:
-    return System(model, engine=engine, rank_tolerance=rank_tolerance, baumgarte=baumgarte)
+def _made(
+    model: Model, engine: str, rank_tolerance: float, baumgarte: tuple[float, float] | None, quick: bool
+) -> System:
+    return System(model, engine=engine, rank_tolerance=rank_tolerance, baumgarte=baumgarte, quick=quick)
 
 
 _kept = once_each(_made)

@@ -87,7 +87,9 @@ class System:
         engine: str = DEFAULT,
         rank_tolerance: float = TOLERANCE,
         baumgarte: tuple[float, float] | None = None,
+        quick: bool = False,
     ) -> None:
+        """As `compile`; quick: single states are asked for a few times only, so their kernels are made in less time."""
         check_model("compile", model)
         if not isinstance(target, str) or target not in BACKENDS:
             raise CompileError(message("compile", "no such target", repr(target), " or ".join(map(repr, BACKENDS))))
@@ -102,6 +104,7 @@ class System:
         inputs = number_inputs(model, policy) if takes_numbers and identity_text(model) else None
         self._spec = SystemSpec.of(model, make_tree(model), policy, constrained_dynamics(model, policy), inputs)
         self._backend = BACKENDS[target](self.fast)
+        self._backend.quick = quick
         self._computations: dict[tuple[str, ...], Computation] = {}
         self._direct: dict[tuple[str, ...], Callable] = {}  # built-ins of quantities of one body
         self._origin = self._backend.constant(ORIGIN)
@@ -117,7 +120,7 @@ class System:
         return f"<System of '{self.model.name}': nq {self.nq}, nv {self.nv}, target {self.target!r}>"
 
     def __reduce__(self) -> tuple:
-        more = self.engine, self.rank_tolerance, self.baumgarte
+        more = self.engine, self.rank_tolerance, self.baumgarte, self._backend.quick
         return System, (self.model, self.target, self.parameters, self.fast, self.threads, *more)
 
     def source(self, quantity: str, *body: str) -> str:
@@ -328,8 +331,8 @@ class System:
     ) -> Any:
         """The result of a quantity, from arguments of any kind."""
         computation = self._computation(quantity, *body)
-        if options.keys() <= {"out"} and not computation.numbers:
-            quick = self._backend.quickly(computation, values, options.get("out"), self.threads)
+        if options.keys() <= {"out", "t"} and options.get("t", 0.0) is not None and not computation.numbers:
+            quick = self._backend.quickly(computation, values, options.get("out"), self.threads, options.get("t"))
             if quick is not None:
                 return quick
         options.setdefault("threads", self.threads)

@@ -30,6 +30,10 @@ TIME = "t"
 
 _numbers = count()
 
+FULL, QUICK = 2, 0
+"""LLVM's levels of code generation: the usual one; one that takes an eighth of the time and gives slower code, for
+kernels that are called a few times. Results have the same bits: both compute the operations of the graph."""
+
 UFUNC_FROM_SIGNATURE = 31
 """The place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions."""
 
@@ -71,10 +75,10 @@ _once = threading.RLock()
 """Held while the compiler and the linker are made: a second linker would take its kernels along when it goes."""
 
 
-def _machine() -> Any:
-    """LLVM's target machine for this processor."""
+def _machine(level: int = FULL) -> Any:
+    """LLVM's target machine for this processor; level: how much it improves its code."""
     with _once:
-        return _new_machine()
+        return _new_machine(level)
 
 
 def _jit() -> Any:
@@ -84,7 +88,7 @@ def _jit() -> Any:
 
 
 @cache
-def _new_machine() -> Any:
+def _new_machine(level: int) -> Any:
     try:
         import llvmlite.binding as llvm
     except ImportError:
@@ -96,7 +100,7 @@ def _new_machine() -> Any:
     return target.create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
-        opt=2,
+        opt=level,
         reloc="pic",
         codemodel="small",
         jit=True,
@@ -128,6 +132,7 @@ def kernel_for(
     width: int | None = None,
     fast: bool = False,
     schedule: Callable[[Graph], Graph] = fused,
+    quick: bool = False,
 ) -> Kernel:
     """The kernel of this name: from the disk if it is there, else traced, compiled and kept.
 
@@ -136,26 +141,27 @@ def kernel_for(
     title  what the comment above the generated text says it is; no part of what is compiled
     fast   whether sums and products may be reassociated
     schedule  from the graph to the one that is compiled
+    quick  whether it is called a few times only: compiled in less time, to slower code
     """
     width = lanes() if width is None else width
-    full = cache_key(name, _identity(), str(width), str(fast)) if name else ""
+    full = cache_key(name, _identity(), str(width), str(fast), str(quick)) if name else ""
 
     def scheduled() -> Graph:
         return schedule(replace(make(), name=title))
 
     entry = load(full) if full else None
-    if entry is not None and _is_complete(entry.facts, width, fast) and _is_object(entry.image):
+    if entry is not None and _is_complete(entry.facts, width, fast, quick) and _is_object(entry.image):
         try:
             return _linked(entry, scheduled)
         except RuntimeError:  # not object code of this machine, or of another kernel
             pass
-    entry = _compiled(scheduled(), width, fast)
+    entry = _compiled(scheduled(), width, fast, quick)
     if full:
         save(full, entry)
     return _linked(entry, scheduled)
 
 
-def _is_complete(facts: dict[str, Any], width: int, fast: bool) -> bool:
+def _is_complete(facts: dict[str, Any], width: int, fast: bool, quick: bool) -> bool:
     """Whether facts from the disk are those that `_compiled` writes, each of its kind."""
     shapes = [facts.get("inputs"), facts.get("outputs")]
     if not all(isinstance(ports, list) and all(isinstance(shape, list) for shape in ports) for ports in shapes):
@@ -164,7 +170,7 @@ def _is_complete(facts: dict[str, Any], width: int, fast: bool) -> bool:
     whole = all(type(n) is int and 0 <= n < 2**31 for n in lengths)
     entry = facts.get("entry")
     own = type(entry) is bool and (not entry or fits(facts))
-    return whole and own and facts.get("width") == width and facts.get("fast") is fast
+    return whole and own and facts.get("width") == width and facts.get("fast") is fast and facts.get("quick") is quick
 
 
 def _is_object(image: bytes) -> bool:
@@ -182,9 +188,9 @@ def _is_object(image: bytes) -> bool:
     return inside and sections[names][1] == 3  # kinds: 0 none, 8 no data in the file, 3 text
 
 
-def build(graph: Graph, width: int | None = None, fast: bool = False) -> Kernel:
+def build(graph: Graph, width: int | None = None, fast: bool = False, quick: bool = False) -> Kernel:
     """The kernel of a graph, not kept: products fused, for `width` lanes (this processor's own unless given)."""
-    return kernel_for("", lambda: graph, graph.name, width, fast)
+    return kernel_for("", lambda: graph, graph.name, width, fast, quick=quick)
 
 
 @cache
@@ -197,13 +203,14 @@ def _identity() -> str:
     return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))
 
 
-def _compiled(graph: Graph, width: int, fast: bool) -> CachedKernel:
+def _compiled(graph: Graph, width: int, fast: bool, quick: bool) -> CachedKernel:
     """Object code of a graph, and the facts that a caller needs of it."""
     import llvmlite.binding as llvm
 
     facts: dict[str, Any] = {
         "width": width,
         "fast": fast,
+        "quick": quick,
         "inputs": [list(port.shape) for port in graph.inputs],
         "outputs": [list(port.shape) for port in graph.outputs],
     }
@@ -212,7 +219,7 @@ def _compiled(graph: Graph, width: int, fast: bool) -> CachedKernel:
     text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
     if facts["entry"]:
         text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
-    machine = _machine()
+    machine = _machine(QUICK if quick else FULL)
 
     def image_of() -> bytes:
         module = llvm.parse_assembly(text)

@@ -26,7 +26,7 @@ def other_numbers(
     if not isinstance(values, Mapping):
         raise InputError(message(where, "not a mapping", shown(values), "{path: value}"))
     given = {path: _flat(f"{where}, {shown(path)}", value) for path, value in values.items()}
-    parameters = {parameter.name for parameter in named_parameters(model)}
+    parameters = {parameter.name for parameter in named_parameters(model)} if given else ()
     named = {path: _one(f"{where} '{path}'", given.pop(path)) for path in list(given) if path in parameters}
     changes = _Changes(model, named, where, inputs, more)
     for path, numbers in (_mirrored(given) | given).items():

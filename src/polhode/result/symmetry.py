@@ -7,10 +7,12 @@ no force or constraint resists or drives that motion (Noether).
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from polhode.model import WORLD, Joint, Model, plain
+from polhode.model import WORLD, Body, Joint, Model, plain
+from polhode.model.per_record_cache import once_per_record
 from polhode.model.tree import Numbers, constraint_numbers, force_numbers
 from polhode.quaternion import rotate
 from polhode.scalar import is_zero
@@ -63,8 +65,8 @@ def conserved(model: Model, driven: Collection[str] = (), varied: Collection[str
 def _energy_reasons(model: Model, driven: Collection[str], varied: Collection[str]) -> list[str]:
     """Why kinetic plus potential energy is not conserved, in words."""
     numbers = Numbers(dict.fromkeys(varied, math.nan))  # not a number: nothing holds of it, least of all that it is 0
-    damping = {joint.name: numbers.each(f"joints.{joint.name}.damping", joint.damping, 1) for joint in model.joints}
-    dampers = [name for name, values in damping.items() if not all(map(is_zero, values))]
+    damped = partial(_is_damped, numbers) if varied else _is_damped_itself
+    dampers = [joint.name for joint in model.joints if damped(joint)]
     words: dict[str, list[str]] = {"dampers": dampers, "given forces": [], "inputs": sorted(driven)}
     for force in model.forces:
         if force_numbers(force, numbers).other_part() is not None:
@@ -78,12 +80,22 @@ def _energy_reasons(model: Model, driven: Collection[str], varied: Collection[st
     ]
 
 
+def _is_damped(numbers: Numbers, joint: Joint) -> bool:
+    return not all(map(is_zero, numbers.each(f"joints.{joint.name}.damping", joint.damping, 1)))
+
+
+@once_per_record
+def _is_damped_itself(joint: Joint) -> bool:
+    return _is_damped(Numbers({}), joint)
+
+
 def _is_loose(joint: Joint, driven: Collection[str]) -> bool:
     """Whether nothing acts along the joint; armature counts, since it has no momentum."""
     acts = (joint.stiffness, joint.damping, joint.armature)
     return joint.name not in driven and not any(np.any(plain(x)) for x in acts)
 
 
+@once_per_record
 def _motions(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
     """Directions along which, and axes through the world's origin about which, a joint lets the machine move."""
     turn, r = plain(joint.orientation), np.array(plain(joint.position), dtype=float)
@@ -121,14 +133,15 @@ def _across(normal: np.ndarray) -> np.ndarray:
 def _length(model: Model) -> float:
     """A length of the machine: from the world through all joints to the far side of the largest body."""
     reach = sum(math.hypot(*plain(joint.position)) for joint in model.joints)
-    sizes = [
-        math.hypot(*plain(b.center)) + _gyration(plain(b.mass), np.trace(b.inertia_matrix())) for b in model.bodies
-    ]
-    return reach + max(sizes, default=0.0)
+    return reach + max(map(_far_side, model.bodies), default=0.0)
 
 
-def _gyration(mass: float, trace: float) -> float:
-    return math.sqrt(max(trace / (2 * mass), 0.0)) if mass > 0 else 0.0
+@once_per_record
+def _far_side(body: Body) -> float:
+    """How far a body reaches from its origin, about: to its mass centre and its radius of gyration beyond."""
+    mass, trace = plain(body.mass), np.trace(body.inertia_matrix())
+    gyration = math.sqrt(max(trace / (2 * mass), 0.0)) if mass > 0 else 0.0
+    return math.hypot(*plain(body.center)) + gyration
 
 
 def _parallel(r: np.ndarray, axis: np.ndarray) -> bool:

@@ -489,7 +489,7 @@ class CompiledRun:
 
         return self.compiled(lambda run: partial(function, run), shapes, title, more)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Text that tells the kernel from others; "": there are user functions, which no text identifies."""
         return self._key(identity_text(self.model))

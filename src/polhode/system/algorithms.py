@@ -18,7 +18,7 @@ from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.hoist import hoisted
 from polhode.kernel.schedule import fused
 from polhode.model import Tree, regrouped
-from polhode.scalar import Dual, Vec, identity
+from polhode.scalar import Dual, Vec
 from polhode.system.quantity import FIELDS, NUMBERS, Algorithm, Argument, Quantity, Request, SystemSpec
 
 FACTORED = 12
@@ -142,10 +142,10 @@ def forward_slopes(r: Request) -> tuple[Vec, ...]:
     dq, dv = _slopes(r, {**r.scalars, Argument("vd"): forward_by_factors(x)}, ("step", "v"))
     L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))  # shared with v̇
 
-    def solved(right: Vec) -> Vec:
-        return Vec([inertia.solve_factored(x.tree, L, D, column) for column in right.T]).T
+    def less(right: Vec) -> Vec:
+        return Vec([inertia.solve_factored(x.tree, L, -D, column) for column in right.T]).T
 
-    return solved(-dq), solved(-dv), solved(identity(x.tree.nv))
+    return less(dq), less(dv), inertia.inverse_factored(x.tree, L, D)
 
 
 def inverse_slopes_by_recursion(r: Request) -> tuple[Vec, ...]:

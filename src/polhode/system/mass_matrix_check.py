@@ -4,8 +4,9 @@ import numpy as np
 
 from polhode.dynamics import inertia, kinematics
 from polhode.errors import ModelError, message
-from polhode.model import Model, Tree, plain
+from polhode.model import Body, Model, Tree, plain
 from polhode.model.per_model_cache import once_each
+from polhode.model.per_record_cache import once_per_record
 from polhode.scalar import Vec
 
 SINGULAR = 1e-13
@@ -40,8 +41,10 @@ def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
 @once_each
 def _is_solid(model: Model) -> bool:
     """Whether every body resists every motion, so that no mass matrix can be singular."""
-    for body in model.bodies:
-        mass, moments = float(plain(body.mass)), np.linalg.eigvalsh(body.inertia_matrix())
-        if not (mass > 0 and float(np.min(moments)) > SINGULAR * mass):
-            return False
-    return True
+    return all(map(_resists, model.bodies))
+
+
+@once_per_record
+def _resists(body: Body) -> bool:
+    mass, moments = float(plain(body.mass)), np.linalg.eigvalsh(body.inertia_matrix())
+    return mass > 0 and float(np.min(moments)) > SINGULAR * mass

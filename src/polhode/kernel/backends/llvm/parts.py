@@ -45,8 +45,10 @@ def kernel(body: FunctionText, graph: Graph) -> None:
     for i, port in enumerate(graph.inputs):
         memory.fill(port, f"%p{i}", f"%s{i}")
     memory.run(graph)
+    first = sum(len(port.nodes) for port in graph.inputs)
     for i, port in enumerate(graph.outputs, len(graph.inputs)):
-        memory.empty(port, f"%p{i}", f"%s{i}")
+        memory.empty(port, f"%p{i}", f"%s{i}", first)
+        first += len(port.nodes)
 
 
 class _Memory:
@@ -131,16 +133,23 @@ class _Memory:
             following = self.body.put(f"getelementptr i8, ptr {place}, i64 {ahead}")
             self.body.lines.append(f"  call void @llvm.prefetch.p0(ptr {following}, i32 {write}, i32 3, i32 1)")
 
-    def empty(self, port: Port, at: str, stride: str) -> None:
-        """Copy the components of a result from their slots, which a table tells, to the rows of its states."""
+    def empty(self, port: Port, at: str, stride: str, first: int) -> None:
+        """Copy the components of a result from their slots, which a table tells, to the rows of its states.
+
+        first  the slot of the first, where they lie in order
+        """
         body, m, W = self.body, len(port.nodes), self.body.width
         if not m:
             return
         slots = [self.division.slot[k] for k in port.nodes]
-        in_order = slots == list(range(slots[0], slots[0] + m))
-        if in_order and W == 1:
-            first = self._place(slots[0])
-            body.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {at}, ptr {first}, i64 {8 * m}, i1 false)")
+        elsewhere = [j for j, slot in enumerate(slots) if slot != first + j]
+        in_order = not elsewhere
+        if W == 1 and len(elsewhere) <= m // 2:
+            body.lines.append(
+                f"  call void @llvm.memcpy.p0.p0.i64(ptr {at}, ptr {self._place(first)}, i64 {8 * m}, i1 false)"
+            )
+            for j in elsewhere:
+                body.store_row(body.put(f"getelementptr double, ptr {at}, i64 {j}"), self.load(port.nodes[j]), 1)
             return
         table = f"@{body.title}_slots{len(body.functions)}"
         if not in_order:
@@ -153,7 +162,7 @@ class _Memory:
             for j in range(size):
                 n = body.put(f"add i64 {k}, {j}")
                 if in_order:
-                    slot = body.put(f"add i64 {n}, {slots[0]}")
+                    slot = body.put(f"add i64 {n}, {first}")
                 else:
                     entry = body.put(f"load i32, ptr {body.put(f'getelementptr i32, ptr {table}, i64 {n}')}, align 4")
                     slot = body.put(f"zext i32 {entry} to i64")
@@ -250,6 +259,6 @@ def one_call(body: FunctionText, graph: Graph) -> None:
     results = body.put(f"getelementptr {body.real}, ptr {memory.at}, i64 {len(call.args)}")
     body.lines.append(f"  call void @{body.routines[call.value]}_{body.width}(ptr {memory.at}, ptr {results})")
     for i, port in enumerate(graph.outputs, len(graph.inputs)):
-        memory.empty(port, f"%p{i}", f"%s{i}")
+        memory.empty(port, f"%p{i}", f"%s{i}", slot[port.nodes[0]] if port.nodes else 0)
     if large:
         body.lines.append(f"  call void @free(ptr {memory.at})")

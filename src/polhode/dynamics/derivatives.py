@@ -23,16 +23,13 @@ from polhode.dynamics import forward
 from polhode.dynamics.inertia import impulse
 from polhode.dynamics.kinematics import placement, unit_twists
 from polhode.dynamics.loops import ElementTables
+from polhode.dynamics.spatial_vectors import NO_FORCE, SYMMETRIC, motion_cross, moved_to, needed, plus
 from polhode.dynamics.subtree_rows import Columns, Matrix, Subtrees, depth_first, half, is_chain, shifted, turned, whole
 from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
 from polhode.scalar import Loops, Scalar, Vec, cross, dot, flat, identity, loops_for, outer, shaped, trace
 from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Inertia, Placement, Twist, joined
-
-NO_FORCE = (ORIGIN, ORIGIN)
-SYMMETRIC = Vec([0.0] * 6)
-"""The numbers of a symmetric matrix."""
 
 
 class Flow(NamedTuple):
@@ -60,31 +57,10 @@ class TangentForce(NamedTuple):
     of_v: tuple[Vec, Vec]
 
 
-def motion_cross(v: Twist, m: Twist) -> Twist:
-    """v × m of two motions."""
-    return Twist(cross(v.angular, m.linear) + cross(v.linear, m.angular), cross(v.angular, m.angular))
-
-
-def moved_to(m: Twist, d: Vec) -> Twist:
-    """A motion seen at a point d further."""
-    return Twist(m.linear + cross(m.angular, d), m.angular)
-
-
-def plus(a: Twist, b: Twist) -> Twist:
-    """The sum of two motions."""
-    return Twist(a.linear + b.linear, a.angular + b.angular)
-
-
 def flow(body: Inertia, v: Twist) -> Flow:
     """The flow of a body that moves with a velocity."""
     k = body.mass * v.linear + cross(v.angular, body.first)
     return Flow(2 * k, 2 * (outer(body.first, v.linear) - body.second @ skew(v.angular)))
-
-
-def needed(body: Inertia, v: Twist, a: Twist) -> tuple[Vec, Vec]:
-    """The force I a + v ×* I v and its moment."""
-    (P, H), (f, n) = impulse(body, v), impulse(body, a)
-    return f + cross(v.angular, P), n + cross(v.angular, H) + cross(v.linear, P)
 
 
 def tangent_motion(S: Twist, v_p: Twist, a_p: Twist, v: Twist) -> TangentMotion:

@@ -71,11 +71,11 @@ class Subtrees(NamedTuple):
 
 
 class Columns:
-    """Records side by side: the first numbers of all, then the second ones, and so on; nothing until written."""
+    """Records side by side: the first numbers of all, then the second ones, and so on; unset: nothing until written."""
 
-    def __init__(self, r: Loops, name: str, count: int, like: Any) -> None:
+    def __init__(self, r: Loops, name: str, count: int, like: Any, *, unset: bool = True) -> None:
         self.like, self.count = like, count
-        self.memory = r.array(name, count * len(flat(like)), unset=True)
+        self.memory = r.array(name, count * len(flat(like)), unset=unset)
 
     def get(self, i: Any, like: Any = None) -> Any:
         """The record of a place; or of its first numbers another one."""

@@ -48,6 +48,9 @@ WRITTEN = 50
 """Numbers of a state up to which the stages of a step are written out, each with sums of its own; beyond, a loop over
 stages keeps the code, and the time to compile it, small."""
 
+WRITTEN_CONSTRAINED = 30
+"""The same under constraints, where accelerations take so much longer than sums over stages."""
+
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
 can; a larger one is one routine that all stages call, compiled once."""
@@ -121,7 +124,8 @@ class CompiledRun:
             law = lambda t, q, v: level or Vec()  # noqa: E731
         forward = self._forward if self.constrained or not self.in_python else forward_dynamics
         made = machine(self.tree, law, forward)
-        made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > WRITTEN)
+        most = WRITTEN_CONSTRAINED if self.constrained else WRITTEN
+        made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > most)
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
         if not self.constrained:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from polhode.constrain.constrained_dynamics import ConstrainedDynamics
+from polhode.constrain.constrained_dynamics import ConstrainedDynamics, number_inputs
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
-from polhode.constrain.number_inputs import NumberInputs, number_inputs
+from polhode.constrain.number_inputs import NumberInputs
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, PolhodeWarning, message, told
@@ -47,6 +47,9 @@ UNBOUNDED = 1e50
 WRITTEN = 50
 """Numbers of a state up to which the stages of a step are written out, each with sums of its own; beyond, a loop over
 stages keeps the code, and the time to compile it, small."""
+
+WRITTEN_CONSTRAINED = 30
+"""The same under constraints, where accelerations take so much longer than sums over stages."""
 
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
@@ -121,7 +124,8 @@ class CompiledRun:
             law = lambda t, q, v: level or Vec()  # noqa: E731
         forward = self._forward if self.constrained or not self.in_python else forward_dynamics
         made = machine(self.tree, law, forward)
-        made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > WRITTEN)
+        most = WRITTEN_CONSTRAINED if self.constrained else WRITTEN
+        made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > most)
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
         if not self.constrained:
@@ -153,7 +157,8 @@ class CompiledRun:
         rolled: bool = True,
     ) -> "CompiledRun":
         """The same with symbols for all numbers of the model; given: for some of them others, by path."""
-        tree, constrained = inputs.tree(numbers, given), inputs.constrained_by(numbers)
+        tree = inputs.tree(numbers, given)
+        constrained = self.constrained.on_numbers(inputs, numbers) if self.constrained else None
         own = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained, self.inputs)
         chosen = chosen_dynamics(catalogue.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
         return self._on(tree, constrained, chosen._replace(rolled=chosen.rolled and rolled), law)

@@ -52,6 +52,19 @@ def test_recursion_gives_the_derivatives_that_dual_numbers_give(kinds, way):
         np.testing.assert_array_equal(one[0], other)  # states in lanes, or velocities of one state
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_derivatives_of_a_machine_far_away_and_fast_have_the_bits_of_those_nearby(way):
+    model = random_model(TREES["flying"], 7, chain=True)
+    tree = regrouped(make_tree(model))
+    kernel = build(trace(lambda q, v, x: WAYS[way](tree, q, v, x), q=(model.nq,), v=(model.nv,), x=(model.nv,)), 1)
+    q, v, x = (array[0] for array in states(model, 1))
+    far, fast = q.copy(), v.copy()
+    far[:3] += (7e6, 1e5, -3e4)
+    fast[:3] += (7.5e3, 1e3, -2e3)
+    for one, other in zip(kernel(q, v, x), kernel(far, fast, x), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("kinds", TREES.values(), ids=TREES)
 def test_the_coriolis_matrix_in_loops_is_that_written_out(kinds):
     model = random_model(kinds, 4)

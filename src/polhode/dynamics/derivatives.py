@@ -28,10 +28,12 @@ from polhode.dynamics.spatial_vectors import NO_FORCE, SYMMETRIC, motion_cross, 
 from polhode.dynamics.subtree_rows import (
     Columns,
     Matrix,
+    SlotNumbers,
     Subtrees,
     clear_unrelated,
     depth_first,
     half,
+    moored,
     shifted,
     turned,
     whole,
@@ -39,7 +41,7 @@ from polhode.dynamics.subtree_rows import (
 from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
-from polhode.scalar import Loops, Scalar, Vec, cross, dot, flat, identity, loops_for, outer, shaped, trace
+from polhode.scalar import Loops, Scalar, Vec, cross, dot, identity, loops_for, outer, trace
 from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Inertia, Placement, Twist, joined
 
 
@@ -95,26 +97,6 @@ def tangent_force(body: Inertia, moving: Flow, force: tuple[Vec, Vec], S: Twist,
     return TangentForce(P, H, cross(moving.k, l) + T.T @ w, of_q, (fv + cross(w, moving.k), nv + T @ w))
 
 
-class _Numbers:
-    """Records of numbers known beforehand, one for each slot; one that is the same in all stays a constant."""
-
-    def __init__(self, r: Loops, name: str, records: Sequence[Any]) -> None:
-        rows = [flat(record) for record in records]
-        self.like, self.columns, numbers = records[0], list[Any](), list[Any]()
-        for values in zip(*rows, strict=True):
-            if all(isinstance(x, float) and x == values[0] for x in values):
-                self.columns.append(values[0])
-            else:
-                self.columns.append(len(numbers) - 1)  # slots count from 1
-                numbers += values
-        known = all(isinstance(x, float) for x in numbers)
-        self.memory = (r.table if known else r.given)(name, numbers)
-
-    def get(self, slot: Any) -> Any:
-        """The record of a slot."""
-        return shaped(self.like, (self.memory[slot + c] if isinstance(c, int) else c for c in self.columns))
-
-
 class _Passes:
     """The arrays of one routine, and the passes over them."""
 
@@ -123,7 +105,10 @@ class _Passes:
         self.rows, self.places = ElementTables(r, tree), Subtrees.of(r, tree)
         starts = [*accumulate((len(e.v) for e in tree.elements), initial=1)]
         self._up = r.lookup("up", [0 if e.parent == GROUND else starts[e.parent] for e in tree.elements])
-        self.inertia = _Numbers(r, "inertias", [e.inertia for e in tree.elements for _ in e.v])
+        self.inertia = SlotNumbers(r, "inertias", [e.inertia for e in tree.elements for _ in e.v])
+        self.moored = SlotNumbers(
+            r, "moored", [x for x, e in zip(moored(tree), tree.elements, strict=True) for _ in e.v]
+        )
         self.Q, self.V = r.given("q", q), r.given("v", v)
         self.frame, self.S = self.columns("frame", WORLD_FRAME), self.columns("S", AT_REST)
         self.v, self.v_p = self.columns("v", AT_REST), self.columns("v_p", AT_REST)
@@ -215,11 +200,13 @@ class _Passes:
         for i, e in self.each():
             up = self.frame.get(self.up(i))
             at = placement(e, rows.of_q(self.Q, i))
-            d = up.R @ at.r
+            t = self.moored.get(self.slot(i))
+            d = t * (up.R @ at.r)
             self.put(self.frame, i, e, Frame(up.R @ at.R, up.o + d))
             units = self.motions(i, e)
             v_p, own = moved_to(self.v.get(self.up(i)), d), _sum(units, rows.of_v(self.V, i))
             v, a_p = plus(v_p, own), moved_to(self.a.get(self.up(i)), d)
+            v = Twist(t * v.linear, v.angular)
             a = plus(a_p, motion_cross(v, own))
             if A is not None:
                 a = plus(a, _sum(units, rows.of_v(A, i)))

@@ -53,9 +53,9 @@ class FirstRun:
     stages: dict[str, float]
 
 
-def first_runs(models: tuple[str, ...] = MODELS) -> list[FirstRun]:
-    """The first run of some machines, each in new processes, one after the other."""
-    return [_measured(model) for model in models]
+def first_runs() -> list[FirstRun]:
+    """The first run of each machine, in new processes, one after the other."""
+    return [_measured(model) for model in MODELS]
 
 
 def _measured(model: str) -> FirstRun:

@@ -52,6 +52,15 @@ def test_recursion_gives_the_derivatives_that_dual_numbers_give(kinds, way):
         np.testing.assert_array_equal(one[0], other)  # states in lanes, or velocities of one state
 
 
+@pytest.mark.parametrize("kinds", TREES.values(), ids=TREES)
+def test_the_coriolis_matrix_in_loops_is_that_written_out(kinds):
+    model = random_model(kinds, 4)
+    tree = regrouped(make_tree(model))
+    graph = trace(lambda q, v: derivatives.coriolis(tree, q, v), q=(model.nq,), v=(model.nv,))
+    q, v, _ = states(model, 9)
+    assert_within(build(graph)(q, v), [ph.compile(model, target="python").coriolis(q, v)])
+
+
 @pytest.fixture
 def by_recursion(monkeypatch):
     """Every tree goes by recursion."""

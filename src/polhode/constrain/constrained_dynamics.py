@@ -6,14 +6,15 @@ Conditions of any rank: dependent rows are found, relative to the natural size o
 The same minimum, on positions and on velocities, brings a state back to where the conditions hold.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, MOST, ConstraintPolicy
 from polhode.constrain.function_constraints import check_linear, row_names
+from polhode.constrain.number_inputs import NumberInputs
 from polhode.constrain.row_scales import Scales, ordered, scales
 from polhode.dynamics import constraints, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
@@ -148,6 +149,15 @@ class ConstrainedDynamics:
     absolute: AbsoluteCoordinates
     recorded: RecordedRows | None = None
     """The conditions on the model's own tree, traced once; None where functions of users are among them."""
+
+    def inputs(self, model: Model, given: Sequence[str] = ()) -> NumberInputs:
+        """The numbers of its model as inputs, natural sizes of its rows among them; given: as of `NumberInputs`."""
+        return NumberInputs(model, (*self.scales.sizes, *self.scales.units), f"light {self.scales.light}", given)
+
+    def on_numbers(self, inputs: NumberInputs, numbers: Vec) -> "ConstrainedDynamics":
+        """The same with symbols for the natural sizes of rows."""
+        more, count = inputs.more(numbers), len(self.scales.sizes)
+        return replace(self, scales=Scales(tuple(more[:count]), tuple(more[count:]), self.scales.light))
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -458,3 +468,10 @@ def _conditions(model: Model) -> tuple[tuple[ConstraintCondition, ...], Scales, 
     own = any(is_by_user(type(c.kind)) or any(map(callable, c.data.values())) for c in model.constraints)
     tree = make_tree(model)
     return tuple(found), scales(model, tree, tuple(found)), None if own else RecordedRows.of(tree, found)
+
+
+@once_each
+def number_inputs(model: Model, policy: ConstraintPolicy) -> NumberInputs:
+    """The numbers of a model as inputs, under a constraint policy."""
+    constrained = constrained_dynamics(model, policy)
+    return constrained.inputs(model) if constrained else NumberInputs(model)

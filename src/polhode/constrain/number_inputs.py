@@ -11,15 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.constrain.constrained_dynamics import ConstrainedDynamics, constrained_dynamics
-from polhode.constrain.constraint_policy import ConstraintPolicy
-from polhode.constrain.row_scales import Scales
 from polhode.kernel.trace import Builder, Symbol
 from polhode.model import Model, Tree
 from polhode.model.joints.base import NOTHING, Element
-from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
-from polhode.model.tree import Numbers, body_inertia, constraint_numbers, force_numbers, joint_elements, tree_of
+from polhode.model.tree import Numbers, body_numbers, constraint_numbers, force_numbers, joint_elements, tree_of
 from polhode.scalar import Scalar, Vec
 
 UNITS = (1.0, -1.0)
@@ -34,14 +30,18 @@ Take = Callable[[str, float, bool], Scalar]
 class NumberInputs:
     """The numbers of one model that are inputs of its kernels, in their order."""
 
-    def __init__(self, model: Model, constrained: ConstrainedDynamics | None, given: Sequence[str] = ()) -> None:
-        """given  paths of numbers, or names of Parameters, that a caller has inputs of its own for"""
-        self.model, self.constrained, self.given = model, constrained, tuple(given)
+    def __init__(self, model: Model, more: Sequence[float] = (), note: str = "", given: Sequence[str] = ()) -> None:
+        """From a model.
+
+        more   further numbers that follow from those of the model
+        note   what else kernels depend on
+        given  paths of numbers, or names of Parameters, that a caller has inputs of its own for
+        """
+        self.model, self.given, self._note = model, tuple(given), note
         self._readings = _readings(model, self.given)
         self._own = {path: x for reading in self._readings for path, x in reading.inputs.items()}
         assert len(self._own) == sum(len(reading.inputs) for reading in self._readings)
-        scales = constrained.scales if constrained else Scales((), (), False)
-        self.values = np.array([*self._own.values(), *scales.sizes, *scales.units], dtype=float) + 0.0  # no −0.0
+        self.values = np.array([*self._own.values(), *more], dtype=float) + 0.0  # no −0.0
         """(n,)"""
 
     def tree(self, numbers: Vec, given: Mapping[str, Any] | None = None) -> Tree:
@@ -51,20 +51,15 @@ class NumberInputs:
         tree = tree_of(self.model, _Read(given or {}, take))
         return replace(tree, elements=tuple(_turned(e, take) for e in tree.elements))
 
-    def constrained_by(self, numbers: Vec) -> ConstrainedDynamics | None:
-        """The conditions of the constraints, natural sizes of their rows as symbols."""
-        if self.constrained is None:
-            return None
-        first, count = len(self._own), len(self.constrained.scales.sizes)
-        sizes, units = tuple(numbers[first : first + count]), tuple(numbers[first + count :])
-        return replace(self.constrained, scales=Scales(sizes, units, self.constrained.scales.light))
+    def more(self, numbers: Vec) -> Vec:
+        """The symbols of the further numbers."""
+        return Vec(numbers[len(self._own) :])
 
     @cached_property
     def text(self) -> str:
         """Everything that kernels depend on, but for the values of their inputs."""
-        light = self.constrained is not None and self.constrained.scales.light
         of_records = [reading.text for reading in self._readings]
-        return "\n".join([self.model.name, *(f"given {path}" for path in self.given), *of_records, f"light {light}"])
+        return "\n".join([self.model.name, *(f"given {path}" for path in self.given), *of_records, self._note])
 
 
 class _Reading(NamedTuple):
@@ -106,7 +101,7 @@ def _reading(values: Mapping[str, Any], group: str, record: Any) -> _Reading:
     take = _noted(inputs, folded)
     numbers = _Read(values, take)
     if group == "bodies":
-        body_inertia(record, numbers)
+        body_numbers(record, numbers)
     elif group == "joints":
         for e in joint_elements(record, 0, 0, 0, 0, NOTHING, numbers):
             _turned(e, take)
@@ -177,9 +172,3 @@ def _turned(e: Element, take: Take) -> Element:
     turning = tuple(taken(f"{path}.turning.{k}", part) for k, part in enumerate(e.turning))
     axis, orientation = taken(f"{path}.axis", e.axis), taken(f"{path}.orientation", e.orientation)
     return replace(e, axis=axis, orientation=orientation, turning=turning)
-
-
-@once_each
-def number_inputs(model: Model, policy: ConstraintPolicy) -> NumberInputs:
-    """The numbers of a model as inputs, under a constraint policy."""
-    return NumberInputs(model, constrained_dynamics(model, policy))

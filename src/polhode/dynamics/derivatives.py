@@ -16,6 +16,7 @@ its slots, so that what is done for each velocity alone is one loop whose passes
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -24,12 +25,27 @@ from polhode.dynamics.inertia import impulse
 from polhode.dynamics.kinematics import placement, unit_twists
 from polhode.dynamics.loops import ElementTables
 from polhode.dynamics.spatial_vectors import NO_FORCE, SYMMETRIC, motion_cross, moved_to, needed, plus
-from polhode.dynamics.subtree_rows import Columns, Matrix, Subtrees, depth_first, half, is_chain, shifted, turned, whole
+from polhode.dynamics.subtree_rows import (
+    Columns,
+    Matrix,
+    Subtrees,
+    clear_unrelated,
+    depth_first,
+    half,
+    shifted,
+    turned,
+    whole,
+)
 from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
 from polhode.scalar import Loops, Scalar, Vec, cross, dot, flat, identity, loops_for, outer, shaped, trace
 from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Inertia, Placement, Twist, joined
+
+
+def applies(tree: Tree) -> bool:
+    """Whether the unit motions of all elements are constant in their axes."""
+    return all(e.kind.constant or not e.v for e in tree.elements)
 
 
 class Flow(NamedTuple):
@@ -109,21 +125,49 @@ class _Passes:
         self._up = r.lookup("up", [0 if e.parent == GROUND else starts[e.parent] for e in tree.elements])
         self.inertia = _Numbers(r, "inertias", [e.inertia for e in tree.elements for _ in e.v])
         self.Q, self.V = r.given("q", q), r.given("v", v)
-        self.frame, self.S = self._columns("frame", WORLD_FRAME), self._columns("S", AT_REST)
-        self.v, self.v_p = self._columns("v", AT_REST), self._columns("v_p", AT_REST)
-        self.a, self.a_p = self._columns("a", AT_REST), self._columns("a_p", AT_REST)
-        self.body, self.composite = (self._columns(x, (0.0, ORIGIN, SYMMETRIC)) for x in ("body", "composite"))
-        self.flow, self.force = self._columns("flow", Flow(ORIGIN, identity(3))), self._columns("force", NO_FORCE)
-        self.motion = self._columns("motion", TangentMotion(ORIGIN, AT_REST, AT_REST))
-        self.response = self._columns("response", TangentForce(ORIGIN, ORIGIN, ORIGIN, NO_FORCE, NO_FORCE))
-        self.dq, self.dv, self.dq_below, self.dv_below = map(self.matrix, ("dq", "dv", "dq_below", "dv_below"))
+        self.frame, self.S = self.columns("frame", WORLD_FRAME), self.columns("S", AT_REST)
+        self.v, self.v_p = self.columns("v", AT_REST), self.columns("v_p", AT_REST)
+        self.a, self.a_p = self.columns("a", AT_REST), self.columns("a_p", AT_REST)
+        self.body, self.composite = (self.columns(x, (0.0, ORIGIN, SYMMETRIC)) for x in ("body", "composite"))
+        self.flow, self.force = self.columns("flow", Flow(ORIGIN, identity(3))), self.columns("force", NO_FORCE)
 
-    def _columns(self, name: str, like: Any) -> Columns:
+    def columns(self, name: str, like: Any) -> Columns:
+        """Records, one for each slot."""
         return Columns(self.r, f"{name}s", self.n + 1, like)
+
+    @cached_property
+    def motion(self) -> Columns:
+        """How the unit motions change."""
+        return self.columns("motion", TangentMotion(ORIGIN, AT_REST, AT_REST))
+
+    @cached_property
+    def response(self) -> Columns:
+        """What the velocities ask of the composites they move."""
+        return self.columns("response", TangentForce(ORIGIN, ORIGIN, ORIGIN, NO_FORCE, NO_FORCE))
+
+    @cached_property
+    def dq(self) -> Matrix:
+        """∂τ/∂q, its upper half at first."""
+        return self.matrix("dq")
+
+    @cached_property
+    def dv(self) -> Matrix:
+        """∂τ/∂v, its upper half at first."""
+        return self.matrix("dv")
+
+    @cached_property
+    def dq_below(self) -> Matrix:
+        """The lower half of ∂τ/∂q, transposed."""
+        return self.matrix("dq_below")
+
+    @cached_property
+    def dv_below(self) -> Matrix:
+        """The lower half of ∂τ/∂v, transposed."""
+        return self.matrix("dv_below")
 
     def matrix(self, name: str) -> Matrix:
         """A matrix of pairs of velocities."""
-        return Matrix(self.r, name, self.n, unset=is_chain(self.tree))
+        return Matrix(self.r, name, self.n)
 
     def each(self, down: bool = False) -> Iterator[tuple[Any, Element]]:
         """All elements, from the root or from the leaves: the place of each, and the element."""
@@ -245,6 +289,7 @@ class _Passes:
                 self.dv[a, b] = self.sign * (dot(arm, y.of_v[0]) + dot(S.angular, y.of_v[1]))
                 self.dq_below[a, b], self.dv_below[a, b] = self._below(S, x, y, d)
         self._own(M)
+        clear_unrelated(r, places, self.dq, self.dv, self.dq_below, self.dv_below, *([M] if M else []))
         self.dq.mirror(self.dq_below)
         self.dv.mirror(self.dv_below)
         if M:
@@ -305,6 +350,7 @@ class _Inverse:
         self.carried = Columns(r, "carried", p.n, NO_FORCE)
         self.articulated.clear(0)
         self.left.clear(0)
+        clear_unrelated(r, p.places, self.rows)
         before, after, most = moving_places(tree)
         self.moving, step = r.array("moving", most * 6 * p.n), 6 * p.n
         self.before = r.lookup("before", [step * x for x in before])
@@ -458,6 +504,62 @@ def forward_derivatives(
             inverse.rows.times(matrix, out, p.places.order)
         inverse.rows.deliver(outs[2], p.places.order)
     return _squares(r.results(), tree.nv)
+
+
+def coriolis(tree: Tree, q: Vec, v: Vec) -> Vec:
+    """The Coriolis matrix C, nv × nv, as `dynamics.covariant`, in loops.
+
+    C[b, a] = S_bᵀ(B_b S_a + I_b Ṡ_a),  C[a, b] = S_aᵀ(B_b S_b + I_b Ṡ_b),  Ṡ = v × S                  a ≼ b
+    """
+    tree = depth_first(tree)
+    n = tree.nv
+    with loops_for("coriolis", (q, v)) as r:
+        p, out = _Passes(r, tree, q, v, 1.0), r.output("C", n * n, unset=True)
+        C, below = p.matrix("whole"), p.matrix("below")
+        rate, response = p.columns("rate", AT_REST), p.columns("response", (ORIGIN, ORIGIN, ORIGIN, ORIGIN, ORIGIN))
+        p.outward(ORIGIN)
+        for _ in p.bodies():
+            pass
+        for i, e in p.each(down=True):
+            p.gather(i, e, p.step(i))
+        for s in p.slots():
+            S, body, (k, beta) = p.S.get(s), _unpacked(p.composite.get(s)), p.flow.get(s)
+            T, change = (trace(beta) * identity(3) - beta.T) / 2, motion_cross(p.v.get(s), S)
+            (P, H), (f, m) = impulse(body, S), impulse(body, change)
+            rate.put(s, change)
+            turn = cross(k, S.linear) / 2 + T.T @ S.angular
+            response.put(s, (P, H, turn, f + cross(S.angular, k) / 2, m + T @ S.angular))
+
+        def lower(a: Any, b: Any, d: Vec) -> Scalar:
+            (P, H, turn, _, _), change = response.get(b), moved_to(rate.get(a), d)
+            return dot(p.S.get(a).angular, turn) + dot(change.linear, P) + dot(change.angular, H)
+
+        for a in r.range(n):
+            for b in r.together(p.places.below.at(a), p.places.end.at(a)):
+                S, d, (_, _, _, f, m) = p.S.get(a + 1), p.frame.get(b + 1).o - p.frame.get(a + 1).o, response.get(b + 1)
+                C[a, b] = dot(S.linear + cross(S.angular, d), f) + dot(S.angular, m)
+                below[a, b] = lower(a + 1, b + 1, d)
+        for i, e in p.each():
+            first, extra = p.first(i), _of_armature(e, p.rows.of_v(p.V, i))
+            for a in range(len(e.v)):
+                for b in range(len(e.v)):
+                    value = lower(p.slot(i) + a, p.slot(i) + b, ORIGIN) + extra[b][a]
+                    if a < b:
+                        below[first + a, first + b] = value
+                    else:
+                        C[first + b, first + a] = value
+        clear_unrelated(r, p.places, C, below)
+        C.mirror(below)
+        C.deliver(out, p.places.order)
+    found = r.results()
+    return Vec([Vec(found[i * n : (i + 1) * n]) for i in range(n)])
+
+
+def _of_armature(e: Element, v: Any) -> Vec:
+    """What armature on a quaternion adds to its block of C."""
+    if not e.kind.quaternion:
+        return 0.0 * identity(len(e.v))
+    return e.armature[0] / 2 * skew(Vec([v[0], v[1], v[2]]))
 
 
 def _outputs(r: Loops, n: int) -> list[Any]:

@@ -70,6 +70,15 @@ class Subtrees(NamedTuple):
         return cls(order, *(r.lookup(name, table) for name, table in tables.items()))
 
 
+def clear_unrelated(r: Loops, places: Subtrees, *matrices: "Matrix") -> None:
+    """Zeros for pairs of velocities that do not carry one another, above the diagonal."""
+    n = len(places.order)
+    for a in r.range(n):
+        for b in r.together(places.end.at(a), n):
+            for matrix in matrices:
+                matrix[a, b] = 0.0
+
+
 class Columns:
     """Records side by side: the first numbers of all, then the second ones, and so on; unset: nothing until written."""
 
@@ -93,12 +102,12 @@ class Columns:
 
 
 class Matrix:
-    """A square matrix in rows that are a multiple of `TILE` long."""
+    """A square matrix in rows that are a multiple of `TILE` long; nothing until written."""
 
-    def __init__(self, r: Loops, name: str, n: int, *, unset: bool = False) -> None:
+    def __init__(self, r: Loops, name: str, n: int) -> None:
         self.r, self.n, self.tiles = r, n, -(-n // TILE)
         self.width = self.tiles * TILE
-        self.memory = r.array(name, self.width * self.width, unset=unset)
+        self.memory = r.array(name, self.width * self.width, unset=True)
 
     def __getitem__(self, at: tuple[Any, Any]) -> Any:
         return self.memory[at[0] * self.width + at[1]]
@@ -122,7 +131,7 @@ class Matrix:
     def times(self, right: "Matrix", out: Any, order: Sequence[int]) -> None:
         """Its product with another matrix, n × n numbers, in rows without a gap; order: as in `deliver`."""
         n, r, lines = self.n, self.r, TILE // 2
-        found = None if list(order) == sorted(order) else Matrix(r, "found", n, unset=True)
+        found = None if list(order) == sorted(order) else Matrix(r, "found", n)
         place = (found.memory, found.width) if found else (out, n)
         for i in r.range(n // lines):
             self._product_rows(right, place, i * lines, lines)
@@ -242,7 +251,7 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
         )
         frame, body = Slots(r, "frame", rows.n + 1, WORLD_FRAME, unset=True), BodySlots(r, "body", rows.n + 1)
         motion = Columns(r, "motion", n, UnitMotionAt(ORIGIN, ORIGIN, ORIGIN))
-        momentum, M = Columns(r, "momentum", n, (ORIGIN, ORIGIN)), Matrix(r, "whole", n, unset=is_chain(tree))
+        momentum, M = Columns(r, "momentum", n, (ORIGIN, ORIGIN)), Matrix(r, "whole", n)
         frame.put(0, WORLD_FRAME)
         # pass 1, root to leaves: where the elements are, their bodies and unit motions
         for i in r.range(rows.n):
@@ -274,6 +283,7 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
             for g in r.together(places.below.at(b), places.end.at(b)):
                 P, H = momentum.get(g)
                 M[b, g] = dot(l + cross(w, motion.get(g).o - o), P) + dot(w, H)
+        clear_unrelated(r, places, M)
         M.mirror()
         M.deliver(out, places.order)
     found = r.results()

@@ -3,7 +3,17 @@
 Force elements and wrenches act; the passes are loops where `rolled` asks for them.
 """
 
-from polhode.dynamics import forces, forward, inertia, inverse, loops, one_velocity_loops, subtree_rows
+from polhode.dynamics import (
+    covariant,
+    derivatives,
+    forces,
+    forward,
+    inertia,
+    inverse,
+    loops,
+    one_velocity_loops,
+    subtree_rows,
+)
 from polhode.dynamics.arguments import Arguments
 from polhode.scalar import Vec
 from polhode.spatial import ORIGIN
@@ -35,6 +45,11 @@ def gravity(x: Arguments) -> Vec:
 def mass_matrix(x: Arguments) -> Vec:
     """The metric tensor."""
     return (subtree_rows if x.rolled else inertia).mass_matrix(x.tree, x.q)
+
+
+def coriolis(x: Arguments) -> Vec:
+    """The Coriolis matrix."""
+    return (derivatives if x.rolled and derivatives.applies(x.tree) else covariant).coriolis(x.tree, x.q, x.v)
 
 
 def inverse_dynamics(x: Arguments) -> Vec:

@@ -59,7 +59,7 @@ class _Changes:
 
     def made(self) -> Any:
         """The model with all of them."""
-        renewed: dict[str, Any] = {"gravity": self._named(self.gravity)}
+        renewed: dict[str, Any] = {"gravity": self._named(self.gravity) if self.named else self.gravity}
         for group in (*GROUPS, "constraints"):
             records = getattr(self.model, group)
             found = tuple(self._renewed(record, self.records.get((group, record.name), {})) for record in records)

@@ -21,7 +21,8 @@ def once_per_record(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def again(*given: P.args, **none: P.kwargs) -> T:
-        key = tuple([x if isinstance(x, (str, int)) else id(x) for x in given])
+        one = len(given) == 1
+        key = (id(given[0]),) if one else tuple([x if isinstance(x, (str, int)) else id(x) for x in given])
         known = found.get(key)
         if known is None:
             known = found[key] = given, function(*given, **none)  # holds the records, so that no other has their ids

@@ -169,6 +169,12 @@ def _massless(joint: Joint, parent: int, first: int, q: int, v: int) -> list[Ele
 
 def body_inertia(body: Body, numbers: Numbers) -> Inertia:
     """m, h, Σ of a body about its frame's origin: Σ = ½ tr(J) I − J + m c cᵀ."""
+    m, c, J = body_numbers(body, numbers)
+    return Inertia(m, m * c, trace(J) / 2 * identity(3) - J + m * outer(c, c))
+
+
+def body_numbers(body: Body, numbers: Numbers) -> tuple[Scalar, Vec, Vec]:
+    """The mass of a body, its mass centre, and its inertia as a matrix."""
     path = f"bodies.{body.name}"
     m = numbers.scalar(f"{path}.mass", body.mass)
     c = numbers.vector(f"{path}.center", body.center)
@@ -179,7 +185,7 @@ def body_inertia(body: Body, numbers: Numbers) -> Inertia:
             J = Vec([numbers.vector(f"{path}.inertia.{i}", row) for i, row in enumerate(body.inertia)])
     else:
         J = diagonal(numbers.vector(f"{path}.inertia", body.inertia))
-    return Inertia(m, m * c, trace(J) / 2 * identity(3) - J + m * outer(c, c))
+    return m, c, J
 
 
 def joint_elements(

@@ -112,6 +112,10 @@ def _motions(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
 
 def _common(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Directions in both spans: those orthogonal to what is orthogonal to either. Rows are orthonormal."""
+    if len(a) == 3 or len(b) == 0:
+        return a if len(a) == len(b) else b
+    if len(b) == 3 or len(a) == 0:
+        return a
     outside = np.eye(3) * 2 - a.T @ a - b.T @ b
     values, vectors = np.linalg.eigh(outside)
     found = vectors[:, values < 1e-9].T

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from polhode.constrain.constrained_dynamics import ConstrainedDynamics
+from polhode.constrain.constrained_dynamics import ConstrainedDynamics, number_inputs
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
-from polhode.constrain.number_inputs import NumberInputs, number_inputs
+from polhode.constrain.number_inputs import NumberInputs
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, PolhodeWarning, message, told
@@ -160,7 +160,8 @@ class CompiledRun:
         rolled: bool = True,
     ) -> "CompiledRun":
         """The same with symbols for all numbers of the model; given: for some of them others, by path."""
-        tree, constrained = inputs.tree(numbers, given), inputs.constrained_by(numbers)
+        tree = inputs.tree(numbers, given)
+        constrained = self.constrained.on_numbers(inputs, numbers) if self.constrained else None
         own = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained, self.inputs)
         chosen = chosen_dynamics(catalogue.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
         return self._on(tree, constrained, chosen._replace(rolled=chosen.rolled and rolled), law)

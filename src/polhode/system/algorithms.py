@@ -126,7 +126,7 @@ def by_recursion(spec: SystemSpec) -> bool:
     for i, e in enumerate(spec.tree.elements):
         depths[i] = depths[e.parent] + len(e.v)
         squares += sum((depths[e.parent] + k + 1) ** 2 for k in range(len(e.v)))
-    return squares > DIFFERENTIATED and all(e.kind.constant or not e.v for e in spec.tree.elements)
+    return squares > DIFFERENTIATED and derivatives.applies(spec.tree)
 
 
 def inverse_slopes(r: Request) -> tuple[Vec, ...]:

@@ -19,9 +19,9 @@ from polhode.constrain.constrained_dynamics import (
     Reactions,
     Residuals,
     constrained_dynamics,
+    number_inputs,
 )
 from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
-from polhode.constrain.number_inputs import number_inputs
 from polhode.constrain.reactions import ConstraintReactions, JointReactions, connecting
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message

@@ -111,6 +111,11 @@ def _new_machine(level: int) -> Any:
 def lanes() -> int:
     """The number of states that this processor takes at once: 8 with AVX-512, 4 with AVX2, else 2."""
     _machine()
+    return _lanes()
+
+
+@cache
+def _lanes() -> int:
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from polhode.kernel.backends.llvm.function_text import FunctionText
 from polhode.kernel.graph import Graph, Port
+from polhode.kernel.routine import Routine
 from polhode.kernel.schedule import Division, divided, weight
 
 MOST_OPERATIONS = 1500
@@ -238,6 +239,18 @@ def _uses(port: Port, given: tuple[int, ...]) -> bool:
     return bool(port.nodes) and port.nodes[0] in given
 
 
+def _direct(graph: Graph, routine: Routine) -> dict[int, int]:
+    """The result arrays of a routine that are a result of the graph each: the number of the one, and of the other."""
+    at, found = 0, dict[int, int]()
+    numbers = [[graph.nodes[k].value for k in port.nodes] for port in graph.outputs]
+    for k, (_, n) in enumerate(routine.outputs):
+        whole = list(range(at, at + n))
+        if n and numbers.count(whole) == 1:
+            found[k] = numbers.index(whole)
+        at += n
+    return found
+
+
 def one_call(body: FunctionText, graph: Graph) -> None:
     """The body of a kernel that only runs a routine: rows to its arguments, and its results to rows."""
     call = next(node for node in graph.nodes if node.op == "call")
@@ -257,8 +270,14 @@ def one_call(body: FunctionText, graph: Graph) -> None:
         if graph.nodes[k].op == "constant":
             memory.store(k, body.literal(graph.nodes[k].value))
     results = body.put(f"getelementptr {body.real}, ptr {memory.at}, i64 {len(call.args)}")
-    body.lines.append(f"  call void @{body.routines[call.value]}_{body.width}(ptr {memory.at}, ptr {results})")
-    for i, port in enumerate(graph.outputs, len(graph.inputs)):
-        memory.empty(port, f"%p{i}", f"%s{i}", slot[port.nodes[0]] if port.nodes else 0)
+    places, direct = body.places(call.value, results), dict[int, int]()
+    if body.width == 1:
+        direct = _direct(graph, call.value)
+        places = [f"%p{len(graph.inputs) + direct[k]}" if k in direct else place for k, place in enumerate(places)]
+    body.run(call.value, memory.at, places)
+    for i, port in enumerate(graph.outputs):
+        if i not in direct.values():
+            n = len(graph.inputs) + i
+            memory.empty(port, f"%p{n}", f"%s{n}", slot[port.nodes[0]] if port.nodes else 0)
     if large:
         body.lines.append(f"  call void @free(ptr {memory.at})")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.constrain.number_inputs import NumberInputs
+from polhode.constrain.number_inputs import tree_inputs
 from polhode.dynamics import inertia, kinematics
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
@@ -101,7 +101,7 @@ def _shapes(tree: Tree) -> list[tuple[int, ...]]:
 
 def _compiled(model: Model, positions: Sequence[Vec]) -> Iterator[list[np.ndarray]]:
     """The same at several configurations, by a kernel that takes the numbers of the model."""
-    inputs = NumberInputs(model)
+    inputs = tree_inputs(model)
     shapes = {"q": (model.nq,), "numbers": inputs.values.shape}
     graph = lambda: trace(lambda q, numbers: _on_scalars(inputs.tree(numbers), q), **shapes)  # noqa: E731
     name = "" if user_kinds(model) else cache_key(inputs.text, "number inputs", "row scales")

@@ -19,9 +19,9 @@ from polhode.scalar import Loops, Vec, flat, identity, loops_for, shaped
 from polhode.spatial import ORIGIN, Inertia, Placement, Twist
 
 UNROLLED = 20_000
-"""Operations that are still written out; a larger machine runs in loops. A chain of 70 joints (18,200), written out and in
-loops: forward dynamics 2.9 and 4.0 µs, 0.6 and 1.5 µs a state in batches, compiled in 1.7 and 0.2 s; its mass matrix 6.7 and
-6.2 µs, 2.3 and 4.9 µs, 3.7 and 0.2 s."""
+"""Operations that are still written out; a larger machine runs in loops. A chain of 70 joints (18,200), written out and
+in loops: forward dynamics 2.9 and 4.0 µs, 0.6 and 1.5 µs a state in batches, compiled in 1.7 and 0.2 s; its mass matrix
+6.7 and 6.2 µs, 2.3 and 4.9 µs, 3.7 and 0.2 s."""
 
 
 def is_large(tree: Tree) -> bool:

@@ -11,6 +11,7 @@ from polhode.kernel.graph import Graph, Port, labels
 from polhode.kernel.record import Recorder
 from polhode.kernel.replay import replay
 from polhode.kernel.routine import Routine
+from polhode.kernel.stage_clock import stage
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, scope, trace
 from polhode.scalar import RecordedFunction, SharedFunction, Vec, spans, where
 from polhode.scalar.structured import Stages
@@ -144,7 +145,8 @@ def jacobian(symbol: Symbol, function: Callable[[Vec], Vec], x: Vec) -> tuple[Ve
     inputs = [own, Port("given", (len(given),), given)]
     outputs = [Port("y", (len(found),), tuple(found))]  # type: ignore[arg-type]
     graph = Graph.pruned(inner.name, inputs, outputs, inner.nodes, {"y": 0})
-    slopes = jacobian_graph(graph, wrt="x", values=True)
+    with stage("differentiate"):
+        slopes = jacobian_graph(graph, wrt="x", values=True)
     result = replay(slopes, x=x, given=Vec([Symbol(outer, k) for k in inner.given]))
     return result["y"], result["d_y_d_x"]
 

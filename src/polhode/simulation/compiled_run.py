@@ -51,6 +51,9 @@ stages keeps the code, and the time to compile it, small."""
 WRITTEN_CONSTRAINED = 30
 """The same under constraints, where accelerations take so much longer than sums over stages."""
 
+KEPT = 64
+"""First steps of a machine under constraints that are remembered."""
+
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
 can; a larger one is one routine that all stages call, compiled once."""
@@ -293,6 +296,21 @@ class CompiledRun:
 
     def first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
         """A first step for steps under control."""
+        if self.constrained and self.key:
+            asked = t, q.tobytes(), v.tobytes(), tolerance, None if level is None else level.tobytes()
+            if asked not in self._first_steps:
+                if len(self._first_steps) == KEPT:
+                    self._first_steps.clear()
+                self._first_steps[asked] = self._first_step(t, q, v, tolerance, level)
+            return self._first_steps[asked]
+        return self._first_step(t, q, v, tolerance, level)
+
+    @cached_property
+    def _first_steps(self) -> dict[tuple, float]:
+        """First steps of a machine under constraints, where each takes as long as hundreds of later ones."""
+        return {}
+
+    def _first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
         if self._first_kernel:
             extra = [level] if self.spec.held else []
             h = float(self._first_kernel(t, q, v, tolerance, *extra)[0])

@@ -17,6 +17,7 @@ from polhode.dynamics.with_forces import applied_forces, forward_by_factors, inv
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.hoist import hoisted
 from polhode.kernel.schedule import fused
+from polhode.kernel.stage_clock import stage
 from polhode.model import Tree, regrouped
 from polhode.scalar import Dual, Vec
 from polhode.system.quantity import FIELDS, NUMBERS, Algorithm, Argument, Quantity, Request, SystemSpec
@@ -189,7 +190,8 @@ def _slopes(
         return of(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
 
     shapes = {name: _shape(scalars[argument]) for name, argument in given.items()}
-    graph = jacobian(trace(needed, step=(len(rest),), **shapes), wrt=names)
+    with stage("differentiate"):
+        graph = jacobian(trace(needed, step=(len(rest),), **shapes), wrt=names)
     found = replay(graph, step=rest, **{name: scalars[argument] for name, argument in given.items()})
     return tuple(found[f"d_result_d_{name}"] for name in names)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, MOST, ConstraintPolicy
 from polhode.constrain.function_constraints import check_linear, row_names
-from polhode.constrain.number_inputs import NumberInputs
+from polhode.constrain.number_inputs import NumberInputs, tree_inputs
 from polhode.constrain.row_scales import Scales, ordered, scales
 from polhode.dynamics import constraints, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
@@ -474,4 +474,4 @@ def _conditions(model: Model) -> tuple[tuple[ConstraintCondition, ...], Scales, 
 def number_inputs(model: Model, policy: ConstraintPolicy) -> NumberInputs:
     """The numbers of a model as inputs, under a constraint policy."""
     constrained = constrained_dynamics(model, policy)
-    return constrained.inputs(model) if constrained else NumberInputs(model)
+    return constrained.inputs(model) if constrained else tree_inputs(model)

@@ -14,6 +14,7 @@ import numpy as np
 from polhode.kernel.trace import Builder, Symbol
 from polhode.model import Model, Tree
 from polhode.model.joints.base import NOTHING, Element
+from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
 from polhode.model.tree import Numbers, body_numbers, constraint_numbers, force_numbers, joint_elements, tree_of
 from polhode.scalar import Scalar, Vec
@@ -60,6 +61,12 @@ class NumberInputs:
         """Everything that kernels depend on, but for the values of their inputs."""
         of_records = [reading.text for reading in self._readings]
         return "\n".join([self.model.name, *(f"given {path}" for path in self.given), *of_records, self._note])
+
+
+@once_each
+def tree_inputs(model: Model) -> NumberInputs:
+    """The numbers of a model as inputs of kernels in which no constraint takes part."""
+    return NumberInputs(model)
 
 
 class _Reading(NamedTuple):

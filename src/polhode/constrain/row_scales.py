@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.constrain.number_inputs import NumberInputs
+from polhode.constrain.number_inputs import tree_inputs
 from polhode.dynamics import inertia, kinematics
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
@@ -101,7 +101,7 @@ def _shapes(tree: Tree) -> list[tuple[int, ...]]:
 
 def _compiled(model: Model, positions: Sequence[Vec]) -> Iterator[list[np.ndarray]]:
     """The same at several configurations, by a kernel that takes the numbers of the model."""
-    inputs = NumberInputs(model)
+    inputs = tree_inputs(model)
     shapes = {"q": (model.nq,), "numbers": inputs.values.shape}
     graph = lambda: trace(lambda q, numbers: _on_scalars(inputs.tree(numbers), q), **shapes)  # noqa: E731
     name = "" if user_kinds(model) else cache_key(inputs.text, "number inputs", "row scales")
@@ -165,5 +165,11 @@ class _Seen(NamedTuple):
         dofs = sorted(a for i in path for a in self.tree.elements[i].v)
         w, l, o = (x[dofs] for x in self.motions)
         G = self.inverse_mass[np.ix_(dofs, dofs)]
-        J = np.cross(w, x - o) + l
+        J = _cross(w, x - o) + l
         return _Reach(*(float(np.sqrt(max(np.einsum("ai,ab,bi", j, G, j), 0.0))) for j in (J, w)))
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a × b of rows (n, 3) each: for a few rows a fifth of the time of NumPy's."""
+    (a0, a1, a2), (b0, b1, b2) = a.T, b.T
+    return np.column_stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])

@@ -12,7 +12,7 @@ from polhode.dynamics import forward
 from polhode.dynamics.kinematics import placement, unit_twists
 from polhode.dynamics.loops import ElementTables
 from polhode.dynamics.spatial_vectors import NO_FORCE, SYMMETRIC, motion_cross, moved_to, needed, plus
-from polhode.dynamics.subtree_rows import Columns, half, is_chain, turned, whole
+from polhode.dynamics.subtree_rows import Columns, SlotNumbers, half, is_chain, moored, turned, whole
 from polhode.model.joints.base import Element
 from polhode.model.tree import Tree
 from polhode.quaternion import skew
@@ -28,19 +28,20 @@ def applies(tree: Tree) -> bool:
 def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec) -> Vec:
     """v̇ by articulated bodies, as `dynamics.forward`: of M v̇ + gravity = τ less what the velocities need."""
     with loops_for("forward_dynamics", (q, v, tau)) as r:
-        passes = _Passes(r, tree, q, v, tau)
+        passes = _OneVelocityPasses(r, tree, q, v, tau)
         passes.outward()
         passes.inward()
         passes.accelerate(-tree.gravity)
     return Vec(r.results())
 
 
-class _Passes:
+class _OneVelocityPasses:
     """The arrays of one routine, and the passes over them."""
 
     def __init__(self, r: Loops, tree: Tree, q: Vec, v: Vec, tau: Vec) -> None:
         self.r, self.rows, self.n, self.chain = r, ElementTables(r, tree), len(tree.elements), is_chain(tree)
         self.in_order = all(e.q == e.v == (i,) for i, e in enumerate(tree.elements))
+        self.moored = SlotNumbers(r, "moored", moored(tree))
         self.Q, self.V, self.T = r.given("q", q), r.given("v", v), r.given("tau", tau)
         self.vd = r.output("vd", self.n, unset=True)
         self.at, self.R = self._columns("at", Placement(identity(3), ORIGIN)), self._columns("R", identity(3))
@@ -51,9 +52,7 @@ class _Passes:
         self.joint, self.gain = self._columns("joint", (NO_FORCE, 0.0, 0.0)), self._columns("gain", (NO_FORCE, 0.0))
 
     def _columns(self, name: str, like: Any, *, unset: bool = True) -> Columns:
-        lines = -(-(self.n + 1) // 8)
-        odd = lines + 1 - lines % 2  # or many columns would share few places of a cache
-        return Columns(self.r, f"{name}_of", 8 * odd, like, unset=unset)
+        return Columns(self.r, f"{name}_of", self.n + 1, like, unset=unset)
 
     def _each(self, order: Iterator[Any]) -> Iterator[tuple[Any, Element]]:
         for i in order:
@@ -84,11 +83,13 @@ class _Passes:
         self.a.put(0, AT_REST)
         for i, e in self._each(r.range(n)):
             at, R, up = self.at.get(i + 1), self.R.get(self._up(i)), self._up(i)
-            d = R @ at.r
+            t = self.moored.get(i + 1)
+            d = t * (R @ at.r)
             self.R.put(i + 1, R @ at.R)
             S, value = self._motion(i, e), self._own(self.V, i)
             own = Twist(value * S.linear, value * S.angular)
             v = plus(moved_to(self.v.get(up), d), own)
+            v = Twist(t * v.linear, v.angular)
             a = plus(moved_to(self.a.get(up), d), motion_cross(v, own))
             for columns, record in ((self.d, d), (self.v, v), (self.a, a)):
                 columns.put(i + 1, record)

@@ -39,6 +39,19 @@ def is_chain(tree: Tree) -> bool:
     return all(e.parent == i - 1 for i, e in enumerate(tree.elements))
 
 
+def moored(tree: Tree) -> list[float]:
+    """For each element 0 where neither it nor what carries it can turn, else 1.
+
+    Where such an element is and how fast it moves is no matter for what it carries; multiplied by these numbers, places
+    and velocities are those from there, small also for machines far away or fast.
+    """
+    found: list[float] = []
+    for e in tree.elements:
+        still = e.parent == GROUND or not found[e.parent]
+        found.append(0.0 if still and not e.kind.turns else 1.0)
+    return found
+
+
 class Subtrees(NamedTuple):
     """The velocities of a depth-first tree, numbered in its order, as tables of whole numbers."""
 
@@ -83,8 +96,9 @@ class Columns:
     """Records side by side: the first numbers of all, then the second ones, and so on; unset: nothing until written."""
 
     def __init__(self, r: Loops, name: str, count: int, like: Any, *, unset: bool = True) -> None:
-        self.like, self.count = like, count
-        self.memory = r.array(name, count * len(flat(like)), unset=unset)
+        lines = -(-count // 8) | 1  # an odd number, or many columns would share few places of a cache
+        self.like, self.count = like, 8 * lines
+        self.memory = r.array(name, self.count * len(flat(like)), unset=unset)
 
     def get(self, i: Any, like: Any = None) -> Any:
         """The record of a place; or of its first numbers another one."""
@@ -99,6 +113,26 @@ class Columns:
     def clear(self, i: Any) -> None:
         """Zeros for a place."""
         self.put(i, Vec([0.0] * len(flat(self.like))))
+
+
+class SlotNumbers:
+    """Records of numbers known beforehand, one for each slot; one that is the same in all stays a constant."""
+
+    def __init__(self, r: Loops, name: str, records: Sequence[Any]) -> None:
+        rows = [flat(record) for record in records]
+        self.like, self.columns, numbers = records[0], list[Any](), list[Any]()
+        for values in zip(*rows, strict=True):
+            if all(isinstance(x, float) and x == values[0] for x in values):
+                self.columns.append(values[0])
+            else:
+                self.columns.append(len(numbers) - 1)  # slots count from 1
+                numbers += values
+        known = all(isinstance(x, float) for x in numbers)
+        self.memory = (r.table if known else r.given)(name, numbers)
+
+    def get(self, slot: Any) -> Any:
+        """The record of a slot."""
+        return shaped(self.like, (self.memory[slot + c] if isinstance(c, int) else c for c in self.columns))
 
 
 class Matrix:
@@ -250,6 +284,7 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
             r.output("M", n * n, unset=True),
         )
         frame, body = Slots(r, "frame", rows.n + 1, WORLD_FRAME, unset=True), BodySlots(r, "body", rows.n + 1)
+        turning = SlotNumbers(r, "moored", moored(tree))
         motion = Columns(r, "motion", n, UnitMotionAt(ORIGIN, ORIGIN, ORIGIN))
         momentum, M = Columns(r, "momentum", n, (ORIGIN, ORIGIN)), Matrix(r, "whole", n)
         frame.put(0, WORLD_FRAME)
@@ -258,7 +293,7 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
             for e in rows.each_kind(i):
                 own = rows.of_q(Q, i)
                 at, up = placement(e, own), frame.get(rows.parent(i))
-                here = Frame(up.R @ at.R, up.o + up.R @ at.r)
+                here = Frame(up.R @ at.R, up.o + turning.get(i + 1) * (up.R @ at.r))
                 frame.put(i + 1, here)
                 body.put(i + 1, turned(here.R, e.inertia))
                 for k, unit in enumerate(unit_twists(e, own)):

@@ -227,7 +227,7 @@ def to_yaml(model: Model) -> str:
         for entry in entries:
             lines += entry
     if model.start is not None:
-        lines += _block("start:", _start(model))
+        lines += _start_lines(model.start)
     return "\n".join(lines) + "\n"
 
 
@@ -281,9 +281,11 @@ def _written(where: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _start(model: Model) -> dict[str, Any]:
-    kept = {key: value for key, value in vars(model.start).items() if value is not None}
-    return {key: plain(tuple(value) if key in ("q", "v") else value) for key, value in kept.items()}
+@once_per_record
+def _start_lines(start: Start) -> list[str]:
+    """The lines of a start."""
+    kept = {key: value for key, value in vars(start).items() if value is not None}
+    return _block("start:", {key: plain(tuple(value) if key in ("q", "v") else value) for key, value in kept.items()})
 
 
 def _block(head: str, entry: Mapping[str, Any]) -> list[str]:

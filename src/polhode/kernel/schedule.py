@@ -137,15 +137,20 @@ def divided(graph: Graph, size: int = PART) -> Division:
 REGISTERS = 28
 """Values that a processor keeps at hand, of its 32 registers."""
 
-MORE_LOADS = 1.15
-"""How many times as many values an order by results may take from memory: its ways between values are shorter.
-Derivatives take 0.9 to 1.05 times as many and get 5 to 25 % faster (`arm-7`, `quadruped`); all else takes 1.3 to 2.6
-times as many and would get slower (forward dynamics, mass matrices, Γ)."""
+MATRICES = 100
+MORE_LOADS = 1.06
+"""Results that a graph must have at least, and how many times as many values it may take from memory, to be computed
+one result after the other: the ways between values are shorter then. Derivatives take 0.9 to 1.05 times as many and get
+5 to 25 % faster (`arm-7`, `quadruped`); other matrices take 1.3 to 2.6 times as many and would get slower (Γ, M), and
+so would steps of runs (those of `stewart-platform` by 15 %)."""
 
 
 def ordered(graph: Graph) -> list[int]:
     """The nodes in the order in which they are computed: as traced, or one result after the other."""
-    traced, by_results = list(range(len(graph.nodes))), _by_results(graph)
+    traced = list(range(len(graph.nodes)))
+    if sum(len(port.nodes) for port in graph.outputs) < MATRICES:
+        return traced
+    by_results = _by_results(graph)
     return by_results if _loads(graph, by_results) < MORE_LOADS * _loads(graph, traced) else traced
 
 

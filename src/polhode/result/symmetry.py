@@ -7,7 +7,7 @@ no force or constraint resists or drives that motion (Noether).
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -46,10 +46,7 @@ def conserved(model: Model, driven: Collection[str] = (), varied: Collection[str
             at any values of these; momenta are those of the model's own values
     """
     reasons = _energy_reasons(model, driven, varied)
-    linear, angular = np.eye(3), np.eye(3)  # rows span the directions that are still possible
-    g = np.array(plain(model.gravity), dtype=float)
-    if g.any():
-        linear, angular = _across(g), g[None] / np.linalg.norm(g)
+    linear, angular = _under(plain(model.gravity))  # rows span the directions that are still possible
     held = {*driven, *(joint for c in model.constraints for joint in c.kind.joints(c.data))}
     for joint in model.joints:
         if joint.parent == WORLD:
@@ -60,6 +57,13 @@ def conserved(model: Model, driven: Collection[str] = (), varied: Collection[str
         linear = angular = _none()
     mass = float(sum(plain(body.mass) for body in model.bodies))
     return Conserved(not reasons, _rows(linear), _rows(angular), mass, _length(model), ", ".join(reasons))
+
+
+@lru_cache(maxsize=64)
+def _under(gravity: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Directions along which gravity has no part, and axes about which it has no moment."""
+    g = np.array(gravity, dtype=float)
+    return (_across(g), g[None] / np.linalg.norm(g)) if g.any() else (np.eye(3), np.eye(3))
 
 
 def _energy_reasons(model: Model, driven: Collection[str], varied: Collection[str]) -> list[str]:
@@ -91,8 +95,12 @@ def _is_damped_itself(joint: Joint) -> bool:
 
 def _is_loose(joint: Joint, driven: Collection[str]) -> bool:
     """Whether nothing acts along the joint; armature counts, since it has no momentum."""
-    acts = (joint.stiffness, joint.damping, joint.armature)
-    return joint.name not in driven and not any(np.any(plain(x)) for x in acts)
+    return joint.name not in driven and not _acts(joint)
+
+
+@once_per_record
+def _acts(joint: Joint) -> bool:
+    return any(np.any(plain(x)) for x in (joint.stiffness, joint.damping, joint.armature))
 
 
 @once_per_record

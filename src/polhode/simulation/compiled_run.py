@@ -233,7 +233,8 @@ class CompiledRun:
 
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ under constraints of plain numbers: conditions are derivatives of a graph, so a kernel computes them."""
-        return Vec(self.driven.system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
+        state, system = [np.array(part, dtype=float) for part in (x.q, x.v, x.tau)], self.driven.system
+        return Vec((system.forward_dynamics(*state, t=x.t) if x.t else system.forward_dynamics(*state)).tolist())
 
     def project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """The state brought back to where the constraints hold."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from polhode.constrain.number_inputs import NumberInputs
+from polhode.constrain.number_inputs import tree_inputs
 from polhode.dynamics import inertia, kinematics, with_forces
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
@@ -49,7 +49,7 @@ def _matrices(model: Model, tree: Tree, positions: Sequence[Vec]) -> Iterable[np
     """The mass matrices at some configurations; where numbers are inputs, by a kernel that other models share."""
     if not (model.number_inputs and identity_text(model)):
         return (np.array(inertia.mass_matrix(tree, q), dtype=float).reshape(model.nv, model.nv) for q in positions)
-    inputs, rolled = NumberInputs(model), is_large(tree)
+    inputs, rolled = tree_inputs(model), is_large(tree)
 
     def function(q: Vec, numbers: Vec) -> Vec:
         return with_forces.mass_matrix(Arguments(inputs.tree(numbers), q, rolled=rolled))

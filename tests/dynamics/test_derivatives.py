@@ -8,8 +8,6 @@ import pytest
 import polhode as ph
 from machines import ALL, random_model, random_q
 from polhode.dynamics import derivatives
-from polhode.dynamics.derivatives import moving_places
-from polhode.dynamics.subtree_rows import depth_first
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.model import make_tree, regrouped
@@ -65,15 +63,6 @@ def test_derivatives_of_a_machine_far_away_and_fast_have_the_bits_of_those_nearb
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("kinds", TREES.values(), ids=TREES)
-def test_the_coriolis_matrix_in_loops_is_that_written_out(kinds):
-    model = random_model(kinds, 4)
-    tree = regrouped(make_tree(model))
-    graph = trace(lambda q, v: derivatives.coriolis(tree, q, v), q=(model.nq,), v=(model.nv,))
-    q, v, _ = states(model, 9)
-    assert_within(build(graph)(q, v), [ph.compile(model, target="python").coriolis(q, v)])
-
-
 @pytest.fixture
 def by_recursion(monkeypatch):
     """Every tree goes by recursion."""
@@ -106,13 +95,3 @@ def test_numbers_stay_inputs_of_the_derivatives(by_recursion):
 def test_deep_trees_go_by_recursion():
     names = ("arm-7", "chain-20")
     assert [algorithms.by_recursion(ph.compile(ph.load(name))._spec) for name in names] == [False, True]
-
-
-def test_no_place_is_written_that_a_later_element_reads():
-    tree = depth_first(make_tree(random_model(["revolute"] * 30, 11)))
-    before, after, most = moving_places(tree)
-    holds = {0: -1}
-    for i, e in enumerate(tree.elements):
-        assert holds[before[i]] == e.parent
-        holds[after[i]] = i
-    assert max(after) < most

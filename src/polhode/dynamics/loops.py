@@ -1,7 +1,7 @@
 """Large trees: each pass of an algorithm as a loop over the elements, its step traced once for every kind of joint.
 
 More in loops: `one_velocity_loops.py` (accelerations of hinges, sliders and screws), `subtree_rows.py` (mass matrix),
-`derivatives.py` (derivatives and Coriolis matrix).
+`derivatives.py`, `coriolis_loops.py`.
 
 The steps are those of `inverse.py` and `forward.py`, on loops and arrays of `scalar`. Compiled, text and compile time
 do not grow with the tree, and the work grows with its size. Slot 0 of every array belongs to the ground, slot i + 1

@@ -28,14 +28,14 @@ def applies(tree: Tree) -> bool:
 def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec) -> Vec:
     """v̇ by articulated bodies, as `dynamics.forward`: of M v̇ + gravity = τ less what the velocities need."""
     with loops_for("forward_dynamics", (q, v, tau)) as r:
-        passes = _Passes(r, tree, q, v, tau)
+        passes = _OneVelocityPasses(r, tree, q, v, tau)
         passes.outward()
         passes.inward()
         passes.accelerate(-tree.gravity)
     return Vec(r.results())
 
 
-class _Passes:
+class _OneVelocityPasses:
     """The arrays of one routine, and the passes over them."""
 
     def __init__(self, r: Loops, tree: Tree, q: Vec, v: Vec, tau: Vec) -> None:
@@ -52,9 +52,7 @@ class _Passes:
         self.joint, self.gain = self._columns("joint", (NO_FORCE, 0.0, 0.0)), self._columns("gain", (NO_FORCE, 0.0))
 
     def _columns(self, name: str, like: Any, *, unset: bool = True) -> Columns:
-        lines = -(-(self.n + 1) // 8)
-        odd = lines + 1 - lines % 2  # or many columns would share few places of a cache
-        return Columns(self.r, f"{name}_of", 8 * odd, like, unset=unset)
+        return Columns(self.r, f"{name}_of", self.n + 1, like, unset=unset)
 
     def _each(self, order: Iterator[Any]) -> Iterator[tuple[Any, Element]]:
         for i in order:

@@ -96,8 +96,9 @@ class Columns:
     """Records side by side: the first numbers of all, then the second ones, and so on; unset: nothing until written."""
 
     def __init__(self, r: Loops, name: str, count: int, like: Any, *, unset: bool = True) -> None:
-        self.like, self.count = like, count
-        self.memory = r.array(name, count * len(flat(like)), unset=unset)
+        lines = -(-count // 8) | 1  # an odd number, or many columns would share few places of a cache
+        self.like, self.count = like, 8 * lines
+        self.memory = r.array(name, self.count * len(flat(like)), unset=unset)
 
     def get(self, i: Any, like: Any = None) -> Any:
         """The record of a place; or of its first numbers another one."""

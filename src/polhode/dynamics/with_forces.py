@@ -4,6 +4,7 @@ Force elements and wrenches act; the passes are loops where `rolled` asks for th
 """
 
 from polhode.dynamics import (
+    coriolis_loops,
     covariant,
     derivatives,
     forces,
@@ -49,7 +50,7 @@ def mass_matrix(x: Arguments) -> Vec:
 
 def coriolis(x: Arguments) -> Vec:
     """The Coriolis matrix."""
-    return (derivatives if x.rolled and derivatives.applies(x.tree) else covariant).coriolis(x.tree, x.q, x.v)
+    return (coriolis_loops if x.rolled and derivatives.applies(x.tree) else covariant).coriolis(x.tree, x.q, x.v)
 
 
 def inverse_dynamics(x: Arguments) -> Vec:

@@ -199,7 +199,7 @@ class CompiledRun:
         title, inputs = f"{self.model.name}: {title}", self.inputs
         if inputs is None or more is None:
             key = "" if more is None or not self.key else cache_key(self.key, *more)
-            return kernel_for(key, lambda: trace(make(self), **shapes), title, 1, quick=quick)
+            return kernel_for(key, lambda: trace(make(self), **shapes), title, 1, quick=quick, keep=True)
 
         def function(*, numbers: Vec, **given: Any) -> Any:
             run = self.on_numbers(inputs, numbers)

@@ -13,10 +13,12 @@ from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.errors import InputError, PolhodeError, message, told
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
+from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, make_tree
 from polhode.scalar import Vec
 from polhode.simulation.inputs import law_of, named_inputs, traceable
 from polhode.simulation.step_state import Crossing
+from polhode.system.identity import identity_text
 from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.shared import shared_system
 from polhode.system.system import System
@@ -94,7 +96,10 @@ class DrivenModel:
         law, nq, nv = self.law, (self.model.nq,), (self.model.nv,)
         if not self.model.nv or law is None or traceable(self.model, law, "tau"):
             return None
-        return kernel_for("", lambda: trace(law, t=(), q=nq, v=nv), f"{self.model.name}: inputs", 1)
+        known = identity_text(self.model) and self.law_text
+        key = cache_key(identity_text(self.model), self.law_text, "inputs") if known else ""
+        title = f"{self.model.name}: inputs"
+        return kernel_for(key, lambda: trace(law, t=(), q=nq, v=nv), title, 1, quick=True, keep=True)
 
     def violations(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Violations:
         """The residuals of constraints at samples of a run."""

@@ -35,6 +35,11 @@ FULL, QUICK = 2, 0
 """LLVM's levels of code generation: the usual one; one that takes an eighth of the time and gives slower code, for
 kernels that are called a few times. Results have the same bits: both compute the operations of the graph."""
 
+MOST_KEPT = 64
+"""Kernels that stay in memory for whoever asks for them by name; beyond, the oldest goes."""
+
+_kept: dict[str, "Kernel"] = {}
+
 UFUNC_FROM_SIGNATURE = 31
 """The place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions."""
 
@@ -139,6 +144,7 @@ def kernel_for(
     fast: bool = False,
     schedule: Callable[[Graph], Graph] = fused,
     quick: bool = False,
+    keep: bool = False,
 ) -> Kernel:
     """The kernel of this name: from the disk if it is there, else traced, compiled and kept.
 
@@ -148,9 +154,13 @@ def kernel_for(
     fast   whether sums and products may be reassociated
     schedule  from the graph to the one that is compiled
     quick  whether it is called a few times only: compiled in less time, to slower code
+    keep   whether it stays in memory, for the next one that asks for this name
     """
     width = lanes() if width is None else width
     full = cache_key(name, _identity(), str(width), str(fast), str(quick)) if name else ""
+
+    if keep and full and (known := _kept.get(full)):
+        return known
 
     def scheduled() -> Graph:
         with stage("trace"):
@@ -158,6 +168,16 @@ def kernel_for(
         with stage("schedule"):
             return schedule(graph)
 
+    found = _loaded_or_compiled(full, scheduled, width, fast, quick)
+    if keep and full:
+        while len(_kept) >= MOST_KEPT:
+            _kept.pop(next(iter(_kept)), None)
+        _kept[full] = found
+    return found
+
+
+def _loaded_or_compiled(full: str, scheduled: Callable[[], Graph], width: int, fast: bool, quick: bool) -> Kernel:
+    """The kernel of a name: from the disk if it is there, else compiled and kept there; "": compiled."""
     entry = load(full) if full else None
     if entry is not None and _is_complete(entry.facts, width, fast, quick) and _is_object(entry.image):
         try:

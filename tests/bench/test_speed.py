@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.bench import ensembles, first_call, loops, pendulums, simulation, speed
+from polhode.bench import ensembles, first_call, first_run, loops, pendulums, simulation, speed, whole_calls
 from polhode.bench.machines import MACHINES, machine, random_states
 from polhode.bench.page import save_report
 from polhode.bench.peers import pinocchio_peer, scipy_peer
@@ -49,6 +49,10 @@ def others():
         patch.setattr(loops, "LENGTHS", (2, 3))
         patch.setattr(ensembles, "RIVALS", (ensembles.Field("arm-7", 8, 20), ensembles.Field("free-body", 8, 20)))
         patch.setattr(ensembles, "THREADED", ensembles.Field("arm-7", 64, 20))
+        patch.setattr(first_run, "MODELS", ("pendulum",))
+        patch.setattr(first_run, "REPEATS", 1)
+        patch.setattr(whole_calls, "MODELS", ("pendulum",))
+        patch.setattr(whole_calls, "BATCH", 100)
         return run_bench(None, list(OTHERS), seconds=0.01)
 
 
@@ -314,3 +318,20 @@ def test_the_report_that_is_kept_can_be_read():
     """benchmarks/speed.json: names in it are an interface."""
     kept = Path(__file__).resolve().parents[2] / "benchmarks" / "speed.json"
     assert len(report_from_json(kept.read_text(encoding="utf-8")).rows) > 100
+
+
+def test_first_runs_tell_where_their_time_goes(others):
+    (run,) = others.first_runs
+    assert run.model == "pendulum"
+    assert run.cold > sum(run.stages.values()) > 0
+    assert run.stages["LLVM"] > run.stages["link"] > 0
+    assert 0 < run.cached < run.cold + 1
+
+
+def test_whole_calls_are_compared_with_what_they_should_not_exceed(others):
+    motions = [row for row in others.calls if row.model == "pendulum"]
+    assert [row.call.partition("(")[0] for row in motions] == ["simulate"] * 4
+    assert motions[0].ratio is None
+    calls = [row for row in others.calls if row.model == "arm-7"]
+    assert len(calls) == 4
+    assert all(row.ratio == row.ours.least / row.other.least for row in (*motions[1:], *calls))

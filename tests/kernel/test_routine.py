@@ -1,17 +1,23 @@
 """Loops, arrays and linear equations in a graph: all targets agree with `evaluate`, derivatives with closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import polhode as ph
 from close import assert_close
 from emulated import Emulated
+from polhode.constrain.constrained_dynamics import constrained_dynamics
+from polhode.dynamics.arguments import Arguments
 from polhode.errors import CompileError
 from polhode.kernel import evaluate, jacobian, pullback, replay, trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.kernel.record import Recorder
 from polhode.kernel.schedule import fused
 from polhode.linalg.elimination import solution, solve
-from polhode.scalar import Vec, cos, iterate, jacobian as scalar_jacobian, sin, sqrt, where
+from polhode.model import make_tree
+from polhode.scalar import RecordedFunction, Vec, cos, iterate, jacobian as scalar_jacobian, sin, sqrt, where
 
 N = 11
 """States: no multiple of any lane width."""
@@ -230,3 +236,39 @@ def test_newtons_method_is_a_loop_with_a_jacobian_and_a_solve():
 def test_a_loop_that_changes_the_size_of_its_state_is_refused():
     with pytest.raises(CompileError, match="size of its state"):
         trace(lambda a: iterate(lambda s: (Vec([s[0], s[0]]), True), Vec([a]), 3), a=())
+
+
+def test_a_recorded_function_is_traced_once_and_gives_the_graph_it_would_give_by_itself():
+    calls = []
+
+    def inner(t, x):
+        calls.append(1)
+        value, slopes = scalar_jacobian(lambda y: Vec([sin(y[0]) * y[1] + t[0]]), x)
+        return value, slopes[0]
+
+    recorded = RecordedFunction(inner)
+
+    def outer(function, t, x, y):
+        (a,), da = function(Vec([t]), x)
+        (b,), db = function(Vec([2.0]), Vec([y, x[0]]))
+        return Vec([a + b, *(da + db)])
+
+    shapes = {"t": (), "x": (2,), "y": ()}
+    found, plain = (trace(lambda t, x, y, f=f: outer(f, t, x, y), **shapes) for f in (recorded, inner))
+    assert len(calls) == 1 + 2
+    given = {"t": 0.3, "x": [0.7, -1.2], "y": 2.5}
+    assert np.array_equal(evaluate(found, **given), evaluate(plain, **given))
+    assert len(found.nodes) == len(plain.nodes)
+    assert recorded(Vec([0.3]), Vec([0.7, -1.2]))[0] == inner(Vec([0.3]), Vec([0.7, -1.2]))[0]
+
+
+@pytest.mark.parametrize("name", ["four-bar", "stewart-platform"])
+def test_recorded_rows_are_those_of_every_trace_by_itself(name):
+    model = ph.load(name)
+    own, again = constrained_dynamics(model), replace(constrained_dynamics(model), recorded=None)
+    tree, shapes = make_tree(model), {"t": (), "q": (model.nq,), "v": (model.nv,)}
+    graphs = [trace(lambda t, q, v, one=one: one.rows(Arguments(tree, q, v, t=t)), **shapes) for one in (own, again)]
+    rng = np.random.default_rng(1)
+    q, v = np.array(model.zero) + 0.1 * rng.normal(size=model.nq), rng.normal(size=model.nv)
+    for a, b in zip(*(evaluate(graph, t=0.0, q=q, v=v) for graph in graphs), strict=True):
+        assert np.array_equal(a, b)

@@ -283,3 +283,12 @@ def test_the_finer_companion_decides_where_the_coarse_one_does_not_find_a_run_go
 def test_a_coarse_companion_is_taken_where_nothing_can_be_missed_alone(more):
     run = ph.simulate(ph.load("heavy-top"), duration=0.1, method="rk4", step=1e-3, **{"every": 10} | more)
     assert not note_of(run).startswith("at most")
+
+
+def test_a_run_that_failed_is_compared_with_the_finer_companion():
+    """The coarse one fails before the first sample, and would agree up to there: with nothing."""
+    duration = 0.6745089757465185
+    run = ph.simulate(ph.load("four-bar"), duration=duration, step=duration / 7, method="implicit-midpoint", every=7)
+    assert run.attrs["status"] == "failed"
+    assert run.verdict == "failed"
+    assert not note_of(run).startswith("at most")

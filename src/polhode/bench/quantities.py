@@ -38,5 +38,7 @@ OTHERS = {
     "simulation": "simulation",
     "ensembles": "ensembles",
     "loops": "closed loops",
+    "calls": "whole calls",
+    "compile": "first runs",
 }
 """What else can be asked for by name, beside the quantities of machines: its title. No machine belongs to it."""

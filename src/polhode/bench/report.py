@@ -1,15 +1,17 @@
 """What a run of the speed page finds: rows of several kinds, and where and with what they were measured."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from polhode.bench.ensembles import Many
+from polhode.bench.first_run import FirstRun
 from polhode.bench.loops import Growth, LoopRace
 from polhode.bench.pendulums import Pendulum
 from polhode.bench.simulation import Simulation
 from polhode.bench.threads import Threads
 from polhode.bench.timing import Timing
+from polhode.bench.whole_calls import WholeCall
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Report:
     ensembles: tuple[Many, ...] = ()
     loops: tuple[LoopRace, ...] = ()
     growth: tuple[Growth, ...] = ()
+    calls: tuple[WholeCall, ...] = ()
+    first_runs: tuple[FirstRun, ...] = ()
     left_out: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -81,8 +85,13 @@ KINDS = {
     "loops": LoopRace,
     "growth": Growth,
     "ensembles": Many,
+    "calls": WholeCall,
+    "first_runs": FirstRun,
 }
 """The kinds of rows, by their place in the report."""
+
+
+TIMED = {field.name for field in fields(Timing)}
 
 
 def report_json(report: Report) -> str:
@@ -99,4 +108,7 @@ def report_from_json(text: str) -> Report:
 
 def _timed(row: dict[str, Any]) -> dict[str, Any]:
     """The fields of a row, with times as they were."""
-    return {name: Timing(**value) if isinstance(value, dict) else value for name, value in row.items()}
+    return {
+        name: Timing(**value) if isinstance(value, dict) and value.keys() == TIMED else value
+        for name, value in row.items()
+    }

@@ -40,6 +40,11 @@ class Case:
     tolerance: float | None = None
     rivals: Callable[["Case", "StartState"], Iterator["Rival"]] | None = None
 
+    @property
+    def samples(self) -> int:
+        """Samples of the whole call."""
+        return 2 if self.step is None else 101
+
 
 @dataclass(frozen=True)
 class StartState:
@@ -63,7 +68,8 @@ class Rival:
 class Simulation:
     """One motion, ours against one peer; times are seconds for the whole motion.
 
-    timed        "engine": the compiled run alone; "simulate": the whole call, with its Dataset
+    timed        "engine": the compiled run alone; "simulate": the whole call, with its Dataset and its companion run;
+                 "unverified": the whole call with verify=False
     steps        accepted, ours and theirs
     ratio        least time of the peer over our least time; likewise ratio_median
     difference   of the last states, before timing
@@ -108,7 +114,7 @@ def _raced(case: Case, seconds: float, left_out: list[str]) -> Iterator[Simulati
         if "MuJoCo: not installed" not in left_out:
             left_out.append("MuJoCo: not installed")
     differences = [_difference(case, end, rival) for rival in rivals]
-    ours = [compiled, whole_call(case, start)]
+    ours = [compiled, whole_call(case, start, verify=False), whole_call(case, start)]
     timings = race([*ours, *(rival.contestant for rival in rivals)], seconds)
     facts = case.title, case.model, case.method, case.duration, case.step, case.tolerance
     for own, timing in zip(ours, timings, strict=False):
@@ -155,12 +161,14 @@ def _end(contestant: Contestant) -> tuple[np.ndarray, int]:
     return np.concatenate([q, v]), int(compiled.field(state, "accepted"))
 
 
-def whole_call(case: Case, start: StartState) -> Contestant:
-    """All of `simulate`, with two samples: start and end."""
-    options: dict[str, Any] = {"duration": case.duration, "method": case.method, "samples": 2}
+def whole_call(case: Case, start: StartState, verify: bool | None = None) -> Contestant:
+    """All of `simulate`; verify=False: without its companion."""
+    options: dict[str, Any] = {"duration": case.duration, "method": case.method, "samples": case.samples}
+    options |= {"verify": verify}
     options |= {"step": case.step} if case.step is not None else {"tolerance": case.tolerance}
     names = {"simulate": simulate, "model": start.model, "q": start.q, "v": start.v, "options": options}
-    return Contestant("polhode", "simulate", "simulate(model, q, v, **options)", names)
+    timed = "simulate" if verify is None else "unverified"
+    return Contestant("polhode", timed, "simulate(model, q, v, **options)", names)
 
 
 def _difference(case: Case, end: np.ndarray, rival: Rival) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from polhode.bench.ensembles import ensemble_times
 from polhode.bench.first_call import cold_and_cached
+from polhode.bench.first_run import first_runs
 from polhode.bench.loops import growth_times, loop_times
 from polhode.bench.machines import MACHINES, machine, random_states
 from polhode.bench.peers.registry import Arrays, Peer, installed_peers
@@ -25,6 +26,7 @@ from polhode.bench.report import KINDS, FirstCall, QuantityRace, Report
 from polhode.bench.simulation import simulation_times
 from polhode.bench.threads import thread_times
 from polhode.bench.timing import Contestant, race
+from polhode.bench.whole_calls import whole_call_times
 from polhode.errors import PolhodeError, UnknownNameError, message
 from polhode.system.system import System, compile
 
@@ -136,6 +138,14 @@ class SpeedPage:
         self.progress("closed loops")
         self._add("loops", *loop_times(2 * self.seconds))
         self._add("growth", growth_times(2 * self.seconds))
+
+    def _calls(self) -> None:
+        self.progress("whole calls")
+        self._add("calls", whole_call_times(2 * self.seconds))
+
+    def _compile(self) -> None:
+        self.progress("first runs, in new processes")
+        self._add("first_runs", first_runs())
 
     def _add(self, kind: str, rows: Iterable[Any], left_out: Sequence[str] = ()) -> None:
         self.found[kind] += rows

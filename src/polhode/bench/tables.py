@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from polhode.bench.first_run import STAGES
 from polhode.bench.quantities import QUANTITIES
 from polhode.bench.report import QuantityRace, Report
 from polhode.bench.simulation import Simulation
@@ -122,6 +123,30 @@ def other_tables(report: Report) -> Iterator[TextTable]:
     yield ensemble_table(report)
     yield loop_table(report)
     yield growth_table(report)
+    yield calls_table(report)
+    yield first_runs_table(report)
+
+
+def calls_table(report: Report) -> TextTable:
+    """Calls that were made before."""
+    headings = ["machine", "call", "against", "ours", "other", "ratio"]
+    rows = [
+        [x.model, x.call, x.other_call or "–", duration(x.ours.least)]
+        + ([duration(x.other.least), f"{times(x.ratio)} ×"] if x.other else ["–", "–"])
+        for x in report.calls
+    ]
+    return TextTable("Whole calls, in a process that has made them before (processor time)", headings, rows, 3)
+
+
+def first_runs_table(report: Report) -> TextTable:
+    """First runs, and where the time to make kernels goes."""
+    headings = ["machine", "cold", "from the cache", "import xarray", *(f"{name}, cold" for name in STAGES)]
+    rows = [
+        [x.model, duration(x.cold), duration(x.cached), duration(x.xarray), *(duration(x.stages[s]) for s in STAGES)]
+        for x in report.first_runs
+    ]
+    title = "The first ph.simulate in a new process, above import xarray, and where its kernels' time goes (wall clock)"
+    return TextTable(title, headings, rows, 1)
 
 
 def first_table(report: Report) -> TextTable:
@@ -141,7 +166,11 @@ def first_table(report: Report) -> TextTable:
     return TextTable(title, ["model (nv)", *(QUANTITIES[quantity].title for quantity in quantities)], rows, 1)
 
 
-TIMED = {"engine": "compiled run alone", "simulate": "whole ph.simulate"}
+TIMED = {
+    "engine": "compiled run alone",
+    "unverified": "whole ph.simulate(verify=False)",
+    "simulate": "whole ph.simulate, with its companion",
+}
 
 
 def simulation_table(report: Report) -> TextTable:
@@ -151,7 +180,10 @@ def simulation_table(report: Report) -> TextTable:
         [s.title, TIMED[s.timed], f"{s.peer} {s.call}" if s.peer else "–", duration(s.ours.least), *_rival(s)]
         for s in report.simulations
     ]
-    return TextTable("Whole motions, processor time, the last state kept", headings, rows, 3)
+    title = (
+        "Whole motions, processor time; of equal steps our whole calls keep 101 samples, else the last state is kept"
+    )
+    return TextTable(title, headings, rows, 3)
 
 
 def loop_table(report: Report) -> TextTable:

@@ -13,14 +13,19 @@ from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, TOLERAN
 from polhode.dynamics.fundamental import solve
 from polhode.errors import InputError, did_you_mean, message
 from polhode.model import Model, check_model
+from polhode.model.per_model_cache import once_each
 from polhode.result.labels import dof_names
 from polhode.scalar import Array, real_number
+from polhode.system.identity import identity_text
 from polhode.system.shared import shared_system
 from polhode.system.system import System
 
 ASIDE, ASIDE_TRIES, JUMP = 1e-8, 3, 1e-2
 """Trial points of the check that functions have a tangent at the start: their distance from it, their number, and the
 largest jump of a derivative, relative to it."""
+
+KEPT = 64
+"""Good starts of a model that are remembered."""
 
 ROUNDS = 50
 """Projections at most, before a start counts as impossible to move onto the constraints."""
@@ -133,6 +138,21 @@ def check_start(model: Model, q: np.ndarray, v: np.ndarray, rank_tolerance: floa
     """Refuse a start that violates a constraint, or constraints that contradict each other there."""
     if not model.constraints:
         return
+    known, start = _good_starts(model) if identity_text(model) else set(), (q.tobytes(), v.tobytes(), rank_tolerance)
+    if start not in known:
+        _check_constrained_start(model, q, v, rank_tolerance)
+        if len(known) == KEPT:
+            known.clear()
+        known.add(start)
+
+
+@once_each
+def _good_starts(model: Model) -> set[tuple[bytes, bytes, float]]:
+    """Starts of a model that were found good; none where user functions are in it, which may have changed."""
+    return set()
+
+
+def _check_constrained_start(model: Model, q: np.ndarray, v: np.ndarray, rank_tolerance: float) -> None:
     system = shared_system(model, replace(DEFAULT_POLICY, rank_tolerance=rank_tolerance))
     _check_rows("simulate", system, q, v, 0.0)
     left = residuals(system, q, v)

@@ -104,6 +104,11 @@ def _limit(off: np.ndarray) -> np.ndarray:
     return np.minimum(np.maximum(SINGULAR, np.sqrt(PER_VIOLATION * off)), SUSPECT)
 
 
+def _lengths(x: np.ndarray) -> np.ndarray:
+    """The lengths of vectors (..., n)."""
+    return np.sqrt(np.einsum("...i,...i->...", x, x))
+
+
 class SingularPosition(NamedTuple):
     """A singular position that a motion passed."""
 
@@ -259,9 +264,11 @@ class PathWatch:
         """Keep rank and σ of the looks whose smallest pivot is well above those before."""
         alive = at.pivots > 0
         weakest = np.min(np.where(alive, at.pivots, np.inf), axis=1, initial=np.inf)
-        for i, (count, least) in enumerate(zip(np.sum(alive, axis=1).tolist(), weakest.tolist(), strict=True)):
-            if count and (count > self.rank or least > STRONGER * self._strongest):
-                self._strongest = least
+        counts = np.sum(alive, axis=1)
+        better = (counts > 0) & ((counts > self.rank) | (weakest > STRONGER * self._strongest))
+        for i in np.flatnonzero(better).tolist():
+            if counts[i] > self.rank or weakest[i] > STRONGER * self._strongest:  # than those before it, too
+                self._strongest = float(weakest[i])
                 self._take(at.part(slice(i, i + 1)))
 
     def _take(self, one: Looks) -> None:
@@ -455,9 +462,9 @@ class PathWatch:
         """Find rows that jump between looks."""
         if len(at.t) < 2:
             return
-        size = np.maximum(np.max(np.linalg.norm(at.rates, axis=2), axis=0), SUSPECT)
-        part = np.max(np.linalg.norm(np.diff(at.rates, axis=0), axis=2) / size, axis=1)
-        angle = np.maximum(self.pace(at.v)[1:], self.pace(at.v)[:-1]) * np.diff(at.t)
+        size = np.maximum(np.max(_lengths(at.rates), axis=0), SUSPECT)
+        part, pace = np.max(_lengths(at.rates[1:] - at.rates[:-1]) / size, axis=1), self.pace(at.v)
+        angle = np.maximum(pace[1:], pace[:-1]) * np.diff(at.t)
         jumps = (part > CORNER) & (part > 4 * angle) & (at.t[1:] > self._jumped)
         for i in np.flatnonzero(jumps)[:JUMPS]:
             self._jump(at, int(i))

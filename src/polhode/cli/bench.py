@@ -14,11 +14,14 @@ from polhode.cli.progress import progress_of
     "--quantity",
     "quantities",
     multiple=True,
-    help="Only inverse, forward, mass, christoffel, derivatives, threads, pendulums, simulation, loops or ensembles.",
+    help="Only inverse, forward, mass, christoffel, derivatives, threads, pendulums, simulation, loops, ensembles, "
+    "calls or compile.",
 )
 @click.option("--simulation", is_flag=True, help="Only whole motions, against MuJoCo and SciPy.")
 @click.option("--loops", is_flag=True, help="Only machines with closed loops, against Exudyn.")
 @click.option("--ensembles", is_flag=True, help="Only many motions at once, against MuJoCo's rollout.")
+@click.option("--calls", is_flag=True, help="Only whole calls that were made before, with another mass too.")
+@click.option("--compile", "compiling", is_flag=True, help="Only first runs, and where their compile time goes.")
 @click.option("--accuracy", is_flag=True, help="Not speed: published digits of reference problems beside ours.")
 @click.option("--problem", "problems", multiple=True, help="With --accuracy: only this problem; may be repeated.")
 @click.option(
@@ -34,6 +37,8 @@ def bench(
     simulation: bool,
     ensembles: bool,
     loops: bool,
+    calls: bool,
+    compiling: bool,
     accuracy: bool,
     problems: tuple[str, ...],
     batch: int,
@@ -52,7 +57,10 @@ def bench(
     from polhode.bench.speed import QUICK, run_bench, work
     from polhode.bench.tables import print_report
 
-    for name, asked in (("simulation", simulation), ("loops", loops), ("ensembles", ensembles)):
+    asked_for = {
+        "simulation": simulation, "loops": loops, "ensembles": ensembles, "calls": calls, "compile": compiling
+    }  # fmt: skip
+    for name, asked in asked_for.items():
         quantities = (*quantities, name) if asked else quantities
     if out:
         check_output(out, overwrite)

@@ -6,14 +6,15 @@ Conditions of any rank: dependent rows are found, relative to the natural size o
 The same minimum, on positions and on velocities, brings a state back to where the conditions hold.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, MOST, ConstraintPolicy
 from polhode.constrain.function_constraints import check_linear, row_names
+from polhode.constrain.number_inputs import NumberInputs, tree_inputs
 from polhode.constrain.row_scales import Scales, ordered, scales
 from polhode.dynamics import constraints, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
@@ -40,7 +41,19 @@ from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.description import check_constraint
 from polhode.model.per_model_cache import once_each
 from polhode.model.user_kinds import is_by_user
-from polhode.scalar import Scalar, SharedFunction, Vec, identity, is_zero, iterate, jacobian, maximum, minimum, where
+from polhode.scalar import (
+    RecordedFunction,
+    Scalar,
+    SharedFunction,
+    Vec,
+    identity,
+    is_zero,
+    iterate,
+    jacobian,
+    maximum,
+    minimum,
+    where,
+)
 from polhode.spatial import ORIGIN
 
 TOLERANCE_PER_VIOLATION = 10.0
@@ -100,6 +113,32 @@ class Correction(NamedTuple):
     tolerance: Scalar
 
 
+class RecordedRows(NamedTuple):
+    """The rows of all conditions on a tree whose numbers are no symbols, as functions that are traced once.
+
+    rows       of t (1,), q, v: `ConstraintRows`
+    residuals  of t (1,), q, v: φ and r
+    """
+
+    tree: Tree
+    rows: RecordedFunction
+    residuals: RecordedFunction
+
+    @classmethod
+    def of(cls, tree: Tree, found: list[ConstraintCondition]) -> "RecordedRows":
+        """Those of some conditions."""
+        return cls(
+            tree,
+            RecordedFunction(lambda t, q, v: constraints.rows(tree, found, t[0], q, v)),
+            RecordedFunction(
+                lambda t, q, v: (
+                    constraints.positions(tree, found, t[0], q),
+                    constraints.speeds(tree, found, t[0], q, v),
+                )
+            ),
+        )
+
+
 @dataclass(frozen=True)
 class ConstrainedDynamics:
     """The conditions of a model, and what their rows are compared with."""
@@ -108,6 +147,17 @@ class ConstrainedDynamics:
     scales: Scales
     policy: ConstraintPolicy
     absolute: AbsoluteCoordinates
+    recorded: RecordedRows | None = None
+    """The conditions on the model's own tree, traced once; None where functions of users are among them."""
+
+    def inputs(self, model: Model, given: Sequence[str] = ()) -> NumberInputs:
+        """The numbers of its model as inputs, natural sizes of its rows among them; given: as of `NumberInputs`."""
+        return NumberInputs(model, (*self.scales.sizes, *self.scales.units), f"light {self.scales.light}", given)
+
+    def on_numbers(self, inputs: NumberInputs, numbers: Vec) -> "ConstrainedDynamics":
+        """The same with symbols for the natural sizes of rows."""
+        more, count = inputs.more(numbers), len(self.scales.sizes)
+        return replace(self, scales=Scales(tuple(more[:count]), tuple(more[count:]), self.scales.light))
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -126,7 +176,11 @@ class ConstrainedDynamics:
 
     def rows(self, x: Arguments) -> constraints.ConstraintRows:
         """φ, r, A and b of the arguments of a call."""
-        found = constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
+        known = self.recorded
+        if known and x.tree is known.tree:
+            found = known.rows(Vec([x.t]), x.q, x.v)
+        else:
+            found = constraints.rows(x.tree, list(self.conditions), x.t, x.q, x.v)
         return found._replace(b=found.b - self._pull(found)) if self.policy.baumgarte else found
 
     def _pull(self, rows: constraints.ConstraintRows) -> Vec:
@@ -204,6 +258,8 @@ class ConstrainedDynamics:
 
     def residuals(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """φ of the positions and r of all rates."""
+        if self.recorded and tree is self.recorded.tree:
+            return self.recorded.residuals(Vec([t]), q, v)
         found = list(self.conditions)
         return constraints.positions(tree, found, t, q), constraints.speeds(tree, found, t, q, v)
 
@@ -392,13 +448,14 @@ def _own(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedS
 
 def constrained_dynamics(model: Model, policy: ConstraintPolicy = DEFAULT_POLICY) -> ConstrainedDynamics | None:
     """The conditions of a model; None if it has none."""
-    return (
-        ConstrainedDynamics(*_conditions(model), policy, AbsoluteCoordinates.of(model)) if model.constraints else None
-    )
+    if not model.constraints:
+        return None
+    found, scales_of_rows, recorded = _conditions(model)
+    return ConstrainedDynamics(found, scales_of_rows, policy, AbsoluteCoordinates.of(model), recorded)
 
 
 @once_each
-def _conditions(model: Model) -> tuple[tuple[ConstraintCondition, ...], Scales]:
+def _conditions(model: Model) -> tuple[tuple[ConstraintCondition, ...], Scales, RecordedRows | None]:
     found: list[ConstraintCondition] = []
     for constraint in model.constraints:
         check_constraint(model, constraint)
@@ -408,4 +465,13 @@ def _conditions(model: Model) -> tuple[tuple[ConstraintCondition, ...], Scales]:
             if not condition.holonomic:
                 check_linear(model, condition)
         found += made
-    return tuple(found), scales(model, make_tree(model), tuple(found))
+    own = any(is_by_user(type(c.kind)) or any(map(callable, c.data.values())) for c in model.constraints)
+    tree = make_tree(model)
+    return tuple(found), scales(model, tree, tuple(found)), None if own else RecordedRows.of(tree, found)
+
+
+@once_each
+def number_inputs(model: Model, policy: ConstraintPolicy) -> NumberInputs:
+    """The numbers of a model as inputs, under a constraint policy."""
+    constrained = constrained_dynamics(model, policy)
+    return constrained.inputs(model) if constrained else tree_inputs(model)

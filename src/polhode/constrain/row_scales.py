@@ -4,21 +4,30 @@ A row may be small because its terms cancel, as they do where a constraint is re
 has before they cancel: how far forces on its bodies or joints move them.                                  BEYOND §5
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.constrain.number_inputs import tree_inputs
 from polhode.dynamics import inertia, kinematics
+from polhode.kernel import trace
+from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
+from polhode.kernel.cache import key as cache_key
 from polhode.model import WORLD, Constraint, Model, Tree, plain
 from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.tree import GROUND
+from polhode.model.user_kinds import user_kinds
 from polhode.scalar import Vec
 from polhode.spatial import ORIGIN
 
 SIZE_SAMPLES = 4
 """Configurations over which natural sizes are averaged: the start and three random ones, so that a start at which
 a mechanism is stretched out does not decide alone."""
+
+COMPILED = 40
+"""Velocities up to which a kernel computes them, of a model whose numbers are inputs: it is written out, and grows with
+their square."""
 
 LIGHT = 1e-10
 """Eigenvalue of the mass matrix, scaled to unit diagonal, below which the matrix counts as singular. Rounding leaves
@@ -47,16 +56,18 @@ def scales(model: Model, tree: Tree, found: tuple[ConstraintCondition, ...]) -> 
     conditions = ordered(found)
     rng, light = np.random.default_rng(0), False
     reaches: list[list[_Reach]] = []
+    positions = []
     for sample in range(SIZE_SAMPLES):
         turn = [rng.normal() if sample and e.kind.turns else 0.0 for e in tree.elements for _ in e.v]
         places = [a for e in tree.elements for a in e.v]
         step = np.zeros(tree.nv)
         step[places] = turn
-        q = kinematics.integrate(tree, _start(model), Vec(step.tolist()))
-        M = np.array(inertia.mass_matrix(tree, q), dtype=float).reshape(tree.nv, tree.nv)
+        positions.append(kinematics.integrate(tree, _start(model), Vec(step.tolist())))
+    by_kernel = model.number_inputs and tree.nv <= COMPILED
+    for M, R, o, *motions in _compiled(model, positions) if by_kernel else (_at(tree, q) for q in positions):
         inverse_mass, singular = _inverse(M)
         light = light or singular
-        seen = _Seen.of(tree, q, inverse_mass)
+        seen = _Seen(tree, R, o, motions, inverse_mass)
         reaches.append([seen.reach(held[c.name]) for c in conditions])
     typical = [_Reach(*np.mean(each, axis=0)) for each in zip(*reaches, strict=True)]
     sizes = [getattr(r, scale) for c, r in zip(conditions, typical, strict=True) for scale in c.scales]
@@ -66,6 +77,37 @@ def scales(model: Model, tree: Tree, found: tuple[ConstraintCondition, ...]) -> 
         for scale in c.scales
     ]
     return Scales(tuple(x if x > 0 else 1.0 for x in sizes), tuple(x if x > 0 else 1.0 for x in units), light)
+
+
+def _at(tree: Tree, q: Vec) -> list[np.ndarray]:
+    """M, and the arrays of `_Seen`, at a configuration."""
+    return [
+        np.array(x, dtype=float).reshape(shape) for x, shape in zip(_on_scalars(tree, q), _shapes(tree), strict=True)
+    ]
+
+
+def _on_scalars(tree: Tree, q: Vec) -> tuple[Any, ...]:
+    """The mass matrix; axes and origins of the elements' frames; unit motions of the velocities: w, l, o."""
+    at = kinematics.frames(tree, q)
+    motions = kinematics.unit_motions(tree, q, at)
+    frames = (Vec([frame[k] for frame in at]) for k in (0, 1))
+    return inertia.mass_matrix(tree, q), *frames, *(Vec([motion[k] for motion in motions]) for k in (1, 2, 3))
+
+
+def _shapes(tree: Tree) -> list[tuple[int, ...]]:
+    n, nv = len(tree.elements), tree.nv
+    return [(nv, nv), (n, 3, 3), (n, 3), (nv, 3), (nv, 3), (nv, 3)]
+
+
+def _compiled(model: Model, positions: Sequence[Vec]) -> Iterator[list[np.ndarray]]:
+    """The same at several configurations, by a kernel that takes the numbers of the model."""
+    inputs = tree_inputs(model)
+    shapes = {"q": (model.nq,), "numbers": inputs.values.shape}
+    graph = lambda: trace(lambda q, numbers: _on_scalars(inputs.tree(numbers), q), **shapes)  # noqa: E731
+    name = "" if user_kinds(model) else cache_key(inputs.text, "number inputs", "row scales")
+    kernel = hoisted_kernel_for(name, graph, ["numbers"], f"{model.name}: row scales", 1).bound(inputs.values)
+    for parts in zip(*kernel(np.array(positions, dtype=float)), strict=True):
+        yield list(parts)
 
 
 def _start(model: Model) -> Vec:
@@ -92,20 +134,14 @@ class _Reach(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """A tree at a configuration, in arrays: frames of the elements, unit motions of the velocities, M⁻¹."""
+    """A tree at a configuration, in arrays: axes and origins of the elements' frames (n, 3, 3), (n, 3); unit motions of
+    the velocities w, l, o (nv, 3) each; M⁻¹."""
 
     tree: Tree
     R: np.ndarray
     o: np.ndarray
-    motions: list[kinematics.UnitMotion]
+    motions: Sequence[np.ndarray]
     inverse_mass: np.ndarray
-
-    @classmethod
-    def of(cls, tree: Tree, q: Vec, inverse_mass: np.ndarray) -> "_Seen":
-        """The tree at the configuration q."""
-        at = kinematics.frames(tree, q)
-        R, o = (np.array([frame[k] for frame in at], dtype=float) for k in (0, 1))
-        return cls(tree, R, o, kinematics.unit_motions(tree, q, at), inverse_mass)
 
     def reach(self, constraint: Constraint) -> _Reach:
         """The mobility of the bodies or joints of a constraint, summed."""
@@ -126,8 +162,14 @@ class _Seen(NamedTuple):
             return _Reach(0.0, 0.0)
         x = self.o[body] + self.R[body] @ np.array(plain(tuple(data.get(f"position_{side}", ORIGIN))), dtype=float)
         path = set(self.tree.ancestors[body])
-        dofs = [a for a, motion in enumerate(self.motions) if motion.element in path]
-        w, l, o = (np.array([self.motions[a][k] for a in dofs], dtype=float).reshape(-1, 3) for k in (1, 2, 3))
+        dofs = sorted(a for i in path for a in self.tree.elements[i].v)
+        w, l, o = (x[dofs] for x in self.motions)
         G = self.inverse_mass[np.ix_(dofs, dofs)]
-        J = np.cross(w, x - o) + l
+        J = _cross(w, x - o) + l
         return _Reach(*(float(np.sqrt(max(np.einsum("ai,ab,bi", j, G, j), 0.0))) for j in (J, w)))
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a × b of rows (n, 3) each: for a few rows a fifth of the time of NumPy's."""
+    (a0, a1, a2), (b0, b1, b2) = a.T, b.T
+    return np.column_stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])

@@ -94,3 +94,23 @@ def solve_factored(tree: Tree, L: Vec, D: Vec, tau: Vec) -> Vec:
         for i in path[k][1:]:
             x[k] = x[k] - L[k][i] * x[i]
     return Vec(x)
+
+
+def inverse_factored(tree: Tree, L: Vec, D: Vec) -> Vec:
+    """M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ from the factors of M, symmetric to the last bit."""
+    path = carriers(tree)
+    X: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]  # L⁻¹, with entries like L
+    found: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for k in (a for e in tree.elements for a in e.v):
+        X[k][k] = 1.0
+        for i in path[k][1:]:
+            for j in path[i]:
+                X[k][j] = X[k][j] - L[k][i] * X[i][j]
+    scaled = [[x * (1 / d) for x, d in zip(row, D, strict=True)] for row in X]
+    for r, row in enumerate(X):
+        for c in range(r + 1):
+            total: Scalar = 0.0
+            for k in path[r]:
+                total = total + row[k] * scaled[c][k]
+            found[r][c] = found[c][r] = total
+    return Vec([Vec(row) for row in found])

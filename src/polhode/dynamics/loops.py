@@ -1,5 +1,8 @@
 """Large trees: each pass of an algorithm as a loop over the elements, its step traced once for every kind of joint.
 
+More in loops: `one_velocity_loops.py` (accelerations of hinges, sliders and screws), `subtree_rows.py` (mass matrix),
+`derivatives.py`, `coriolis_loops.py`.
+
 The steps are those of `inverse.py` and `forward.py`, on loops and arrays of `scalar`. Compiled, text and compile time
 do not grow with the tree, and the work grows with its size. Slot 0 of every array belongs to the ground, slot i + 1
 to element i.
@@ -16,7 +19,9 @@ from polhode.scalar import Loops, Vec, flat, identity, loops_for, shaped
 from polhode.spatial import ORIGIN, Inertia, Placement, Twist
 
 UNROLLED = 20_000
-"""Operations that are still written out; a larger machine runs in loops."""
+"""Operations that are still written out; a larger machine runs in loops. A chain of 70 joints (18,200), written out and
+in loops: forward dynamics 2.9 and 4.0 µs, 0.6 and 1.5 µs a state in batches, compiled in 1.7 and 0.2 s; its mass matrix
+6.7 and 6.2 µs, 2.3 and 4.9 µs, 3.7 and 0.2 s."""
 
 
 def is_large(tree: Tree) -> bool:

@@ -39,6 +39,19 @@ def is_chain(tree: Tree) -> bool:
     return all(e.parent == i - 1 for i, e in enumerate(tree.elements))
 
 
+def moored(tree: Tree) -> list[float]:
+    """For each element 0 where neither it nor what carries it can turn, else 1.
+
+    Where such an element is and how fast it moves is no matter for what it carries; multiplied by these numbers, places
+    and velocities are those from there, small also for machines far away or fast.
+    """
+    found: list[float] = []
+    for e in tree.elements:
+        still = e.parent == GROUND or not found[e.parent]
+        found.append(0.0 if still and not e.kind.turns else 1.0)
+    return found
+
+
 class Subtrees(NamedTuple):
     """The velocities of a depth-first tree, numbered in its order, as tables of whole numbers."""
 
@@ -70,12 +83,22 @@ class Subtrees(NamedTuple):
         return cls(order, *(r.lookup(name, table) for name, table in tables.items()))
 
 
-class Columns:
-    """Records side by side: the first numbers of all, then the second ones, and so on; nothing until written."""
+def clear_unrelated(r: Loops, places: Subtrees, *matrices: "Matrix") -> None:
+    """Zeros for pairs of velocities that do not carry one another, above the diagonal."""
+    n = len(places.order)
+    for a in r.range(n):
+        for b in r.together(places.end.at(a), n):
+            for matrix in matrices:
+                matrix[a, b] = 0.0
 
-    def __init__(self, r: Loops, name: str, count: int, like: Any) -> None:
-        self.like, self.count = like, count
-        self.memory = r.array(name, count * len(flat(like)), unset=True)
+
+class Columns:
+    """Records side by side: the first numbers of all, then the second ones, and so on; unset: nothing until written."""
+
+    def __init__(self, r: Loops, name: str, count: int, like: Any, *, unset: bool = True) -> None:
+        lines = -(-count // 8) | 1  # an odd number, or many columns would share few places of a cache
+        self.like, self.count = like, 8 * lines
+        self.memory = r.array(name, self.count * len(flat(like)), unset=unset)
 
     def get(self, i: Any, like: Any = None) -> Any:
         """The record of a place; or of its first numbers another one."""
@@ -92,13 +115,33 @@ class Columns:
         self.put(i, Vec([0.0] * len(flat(self.like))))
 
 
-class Matrix:
-    """A square matrix in rows that are a multiple of `TILE` long."""
+class SlotNumbers:
+    """Records of numbers known beforehand, one for each slot; one that is the same in all stays a constant."""
 
-    def __init__(self, r: Loops, name: str, n: int, *, unset: bool = False) -> None:
+    def __init__(self, r: Loops, name: str, records: Sequence[Any]) -> None:
+        rows = [flat(record) for record in records]
+        self.like, self.columns, numbers = records[0], list[Any](), list[Any]()
+        for values in zip(*rows, strict=True):
+            if all(isinstance(x, float) and x == values[0] for x in values):
+                self.columns.append(values[0])
+            else:
+                self.columns.append(len(numbers) - 1)  # slots count from 1
+                numbers += values
+        known = all(isinstance(x, float) for x in numbers)
+        self.memory = (r.table if known else r.given)(name, numbers)
+
+    def get(self, slot: Any) -> Any:
+        """The record of a slot."""
+        return shaped(self.like, (self.memory[slot + c] if isinstance(c, int) else c for c in self.columns))
+
+
+class Matrix:
+    """A square matrix in rows that are a multiple of `TILE` long; nothing until written."""
+
+    def __init__(self, r: Loops, name: str, n: int) -> None:
         self.r, self.n, self.tiles = r, n, -(-n // TILE)
         self.width = self.tiles * TILE
-        self.memory = r.array(name, self.width * self.width, unset=unset)
+        self.memory = r.array(name, self.width * self.width, unset=True)
 
     def __getitem__(self, at: tuple[Any, Any]) -> Any:
         return self.memory[at[0] * self.width + at[1]]
@@ -122,7 +165,7 @@ class Matrix:
     def times(self, right: "Matrix", out: Any, order: Sequence[int]) -> None:
         """Its product with another matrix, n × n numbers, in rows without a gap; order: as in `deliver`."""
         n, r, lines = self.n, self.r, TILE // 2
-        found = None if list(order) == sorted(order) else Matrix(r, "found", n, unset=True)
+        found = None if list(order) == sorted(order) else Matrix(r, "found", n)
         place = (found.memory, found.width) if found else (out, n)
         for i in r.range(n // lines):
             self._product_rows(right, place, i * lines, lines)
@@ -241,15 +284,16 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
             r.output("M", n * n, unset=True),
         )
         frame, body = Slots(r, "frame", rows.n + 1, WORLD_FRAME, unset=True), BodySlots(r, "body", rows.n + 1)
+        turning = SlotNumbers(r, "moored", moored(tree))
         motion = Columns(r, "motion", n, UnitMotionAt(ORIGIN, ORIGIN, ORIGIN))
-        momentum, M = Columns(r, "momentum", n, (ORIGIN, ORIGIN)), Matrix(r, "whole", n, unset=is_chain(tree))
+        momentum, M = Columns(r, "momentum", n, (ORIGIN, ORIGIN)), Matrix(r, "whole", n)
         frame.put(0, WORLD_FRAME)
         # pass 1, root to leaves: where the elements are, their bodies and unit motions
         for i in r.range(rows.n):
             for e in rows.each_kind(i):
                 own = rows.of_q(Q, i)
                 at, up = placement(e, own), frame.get(rows.parent(i))
-                here = Frame(up.R @ at.R, up.o + up.R @ at.r)
+                here = Frame(up.R @ at.R, up.o + turning.get(i + 1) * (up.R @ at.r))
                 frame.put(i + 1, here)
                 body.put(i + 1, turned(here.R, e.inertia))
                 for k, unit in enumerate(unit_twists(e, own)):
@@ -274,6 +318,7 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
             for g in r.together(places.below.at(b), places.end.at(b)):
                 P, H = momentum.get(g)
                 M[b, g] = dot(l + cross(w, motion.get(g).o - o), P) + dot(w, H)
+        clear_unrelated(r, places, M)
         M.mirror()
         M.deliver(out, places.order)
     found = r.results()

@@ -3,7 +3,18 @@
 Force elements and wrenches act; the passes are loops where `rolled` asks for them.
 """
 
-from polhode.dynamics import forces, forward, inertia, inverse, loops, subtree_rows
+from polhode.dynamics import (
+    coriolis_loops,
+    covariant,
+    derivatives,
+    forces,
+    forward,
+    inertia,
+    inverse,
+    loops,
+    one_velocity_loops,
+    subtree_rows,
+)
 from polhode.dynamics.arguments import Arguments
 from polhode.scalar import Vec
 from polhode.spatial import ORIGIN
@@ -37,6 +48,11 @@ def mass_matrix(x: Arguments) -> Vec:
     return (subtree_rows if x.rolled else inertia).mass_matrix(x.tree, x.q)
 
 
+def coriolis(x: Arguments) -> Vec:
+    """The Coriolis matrix."""
+    return (coriolis_loops if x.rolled and derivatives.applies(x.tree) else covariant).coriolis(x.tree, x.q, x.v)
+
+
 def inverse_dynamics(x: Arguments) -> Vec:
     """M v̇ + bias for the acceleration of the call."""
     return needed(x, x.vd)
@@ -52,5 +68,6 @@ def forward_dynamics(x: Arguments) -> Vec:
     """v̇ by articulated bodies."""
     acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
     if x.rolled and not acting.wrenches:
-        return loops.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized)
+        in_loops = one_velocity_loops if one_velocity_loops.applies(x.tree) else loops
+        return in_loops.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized)
     return forward.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized, acting.wrenches)

@@ -35,6 +35,7 @@ from polhode.model.forces.registry import FORCES
 from polhode.model.numbers import named_parameters, plain
 from polhode.model.parts import limit_pairs
 from polhode.model.per_model_cache import once_each
+from polhode.model.per_record_cache import once_per_record
 
 WRITTEN = ("bodies", "joints", "forces", "constraints")
 WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
@@ -213,7 +214,7 @@ def _attitude(sequence: str, angles: Any) -> tuple[float, ...]:
 def to_yaml(model: Model) -> str:
     """The file of a model: reading it gives the same model. Functions of Python cannot be written."""
     lines = [f"name: {_text(model.name)}"]
-    groups = [(group, [_entry(model, group, record) for record in getattr(model, group)]) for group in WRITTEN]
+    groups = [(group, [_lines(model.name, group, record) for record in getattr(model, group)]) for group in WRITTEN]
     called = [parameter for parameter in named_parameters(model) if is_name(parameter.name)]
     if called:
         lines += ["parameters:", *(f"  {_text(known.name)}: {_flow(float(known.value))}" for known in called)]
@@ -223,10 +224,10 @@ def to_yaml(model: Model) -> str:
         if len(set(names)) < len(names):
             raise ModelError(message(f"model '{model.name}', {group}", "one name twice", str(names), "unique names"))
         lines += [f"{group}:"] if entries else []
-        for name, entry in zip(names, entries, strict=True):
-            lines += _block(f"  {_text(name)}:", entry)
+        for entry in entries:
+            lines += entry
     if model.start is not None:
-        lines += _block("start:", _start(model))
+        lines += _start_lines(model.start)
     return "\n".join(lines) + "\n"
 
 
@@ -239,9 +240,15 @@ def kept_text(model: Model) -> str:
         return ""
 
 
-def _entry(model: Model, group: str, record: Any) -> dict[str, Any]:
+@once_per_record
+def _lines(model: str, group: str, record: Any) -> list[str]:
+    """The lines of a record."""
+    return _block(f"  {_text(record.name)}:", _entry(model, group, record))
+
+
+def _entry(model: str, group: str, record: Any) -> dict[str, Any]:
     """The keys of a record that differ from their defaults."""
-    where = f"model '{model.name}', {group}.{record.name}"
+    where = f"model '{model}', {group}.{record.name}"
     if isinstance(record, Constraint):
         if "type" in record.data:
             raise ModelError(message(where, "a constraint whose data has a 'type'", "two types", "another key"))
@@ -274,9 +281,11 @@ def _written(where: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _start(model: Model) -> dict[str, Any]:
-    kept = {key: value for key, value in vars(model.start).items() if value is not None}
-    return {key: plain(tuple(value) if key in ("q", "v") else value) for key, value in kept.items()}
+@once_per_record
+def _start_lines(start: Start) -> list[str]:
+    """The lines of a start."""
+    kept = {key: value for key, value in vars(start).items() if value is not None}
+    return _block("start:", {key: plain(tuple(value) if key in ("q", "v") else value) for key, value in kept.items()})
 
 
 def _block(head: str, entry: Mapping[str, Any]) -> list[str]:

@@ -11,8 +11,9 @@ from polhode.kernel.graph import Graph, Port, labels
 from polhode.kernel.record import Recorder
 from polhode.kernel.replay import replay
 from polhode.kernel.routine import Routine
-from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, scope
-from polhode.scalar import SharedFunction, Vec, spans, where
+from polhode.kernel.stage_clock import stage
+from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, scope, trace
+from polhode.scalar import RecordedFunction, SharedFunction, Vec, spans, where
 from polhode.scalar.structured import Stages
 
 
@@ -105,6 +106,16 @@ def _recorded(shared: SharedFunction, top: Builder, lengths: list[int]) -> tuple
     return r.finished(), [Symbol(top, node) for node in r.captured]
 
 
+def call_recorded(symbol: Symbol, recorded: RecordedFunction, arguments: Sequence[Vec]) -> Any:
+    """The result of a recorded function: its graph, traced by itself when first asked for, written out here."""
+    lengths = tuple(map(len, arguments))
+    names = [f"x{k}" for k in range(len(lengths))]
+    if lengths not in recorded.recorded:
+        shapes = {name: (n,) for name, n in zip(names, lengths, strict=True)}
+        recorded.recorded[lengths] = trace(lambda **x: recorded.function(*(x[name] for name in names)), **shapes)
+    return replay(recorded.recorded[lengths], **dict(zip(names, arguments, strict=True)))
+
+
 class _Inner(Builder):
     """A trace inside another one, whose symbols it takes as further inputs."""
 
@@ -134,10 +145,11 @@ def jacobian(symbol: Symbol, function: Callable[[Vec], Vec], x: Vec) -> tuple[Ve
     inputs = [own, Port("given", (len(given),), given)]
     outputs = [Port("y", (len(found),), tuple(found))]  # type: ignore[arg-type]
     graph = Graph.pruned(inner.name, inputs, outputs, inner.nodes, {"y": 0})
-    slopes = jacobian_graph(graph, wrt="x", values=True)
+    with stage("differentiate"):
+        slopes = jacobian_graph(graph, wrt="x", values=True)
     result = replay(slopes, x=x, given=Vec([Symbol(outer, k) for k in inner.given]))
     return result["y"], result["d_y_d_x"]
 
 
-for method in (loops, iterate, staged, unless_valid, call_shared, jacobian):
+for method in (loops, iterate, staged, unless_valid, call_shared, call_recorded, jacobian):
     setattr(Symbol, method.__name__, method)

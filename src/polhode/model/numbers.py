@@ -1,13 +1,14 @@
 """Numbers of a model: plain, or with a name; checked where they enter."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from polhode.errors import ModelError, check_name, message
+from polhode.model.per_record_cache import once_per_record
 from polhode.scalar import is_list, shown
 
 
@@ -99,21 +100,27 @@ def assign(record: Any, **values: Any) -> None:
 def named_parameters(model: Any) -> list[Parameter]:
     """Every Parameter of a model, once; two of one name with different values are a ModelError."""
     found: dict[str, Parameter] = {}
-
-    def visit(value: Any) -> None:
-        if isinstance(value, (tuple, Mapping)):
-            for x in value.values() if isinstance(value, Mapping) else value:
-                visit(x)
-        elif isinstance(value, Parameter) and found.setdefault(value.name, value) != value:
-            where, shown = f"model '{model.name}', parameter '{value.name}'", found[value.name].value
-            raise ModelError(message(where, "two values", f"{shown} and {value.value}", "one value"))
-
-    visit(model.gravity)
-    for record in (*model.bodies, *model.joints, *model.forces):
-        for value in vars(record).values():
-            if type(value) is not float:
-                visit(value)
-    for constraint in model.constraints:
-        for key in constraint.numeric:
-            visit(constraint.data[key])
+    records = *model.bodies, *model.joints, *model.forces, *model.constraints
+    for parameter in (*_parameters_in(model.gravity), *(x for record in records for x in _parameters_of(record))):
+        if found.setdefault(parameter.name, parameter) != parameter:
+            where, shown = f"model '{model.name}', parameter '{parameter.name}'", found[parameter.name].value
+            raise ModelError(message(where, "two values", f"{shown} and {parameter.value}", "one value"))
     return list(found.values())
+
+
+@once_per_record
+def _parameters_of(record: Any) -> tuple[Parameter, ...]:
+    """The Parameters among the fields of a record; of a constraint among its numbers."""
+    data = getattr(record, "data", None)
+    of_constraint = hasattr(record, "numeric") and isinstance(data, Mapping)
+    values = [data[key] for key in record.numeric] if data and of_constraint else list(vars(record).values())
+    return tuple(_parameters_in(values))
+
+
+def _parameters_in(value: Any) -> Iterator[Parameter]:
+    if isinstance(value, Parameter):
+        yield value
+    elif isinstance(value, (tuple, list, Mapping)):
+        for x in value.values() if isinstance(value, Mapping) else value:
+            if type(x) is not float:
+                yield from _parameters_in(x)

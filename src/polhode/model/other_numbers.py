@@ -26,7 +26,7 @@ def other_numbers(
     if not isinstance(values, Mapping):
         raise InputError(message(where, "not a mapping", shown(values), "{path: value}"))
     given = {path: _flat(f"{where}, {shown(path)}", value) for path, value in values.items()}
-    parameters = {parameter.name for parameter in named_parameters(model)}
+    parameters = {parameter.name for parameter in named_parameters(model)} if given else ()
     named = {path: _one(f"{where} '{path}'", given.pop(path)) for path in list(given) if path in parameters}
     changes = _Changes(model, named, where, inputs, more)
     for path, numbers in (_mirrored(given) | given).items():
@@ -59,7 +59,7 @@ class _Changes:
 
     def made(self) -> Any:
         """The model with all of them."""
-        renewed: dict[str, Any] = {"gravity": self._named(self.gravity)}
+        renewed: dict[str, Any] = {"gravity": self._named(self.gravity) if self.named else self.gravity}
         for group in (*GROUPS, "constraints"):
             records = getattr(self.model, group)
             found = tuple(self._renewed(record, self.records.get((group, record.name), {})) for record in records)

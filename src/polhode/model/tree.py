@@ -1,7 +1,8 @@
 """Model → Tree: elements in parent-first order, index maps, and every number as a generic scalar."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from polhode.errors import UnknownNameError, did_you_mean, message
@@ -10,8 +11,9 @@ from polhode.model.description import LIMITS, Model
 from polhode.model.forces.base import ForceElement
 from polhode.model.joints.base import NOTHING, UPRIGHT, Element
 from polhode.model.numbers import Parameter
-from polhode.model.parts import Joint
+from polhode.model.parts import Body, Joint
 from polhode.model.per_model_cache import once_each
+from polhode.model.per_record_cache import once_per_record
 from polhode.model.state import GROUND as GROUND
 from polhode.model.topology import WORLD, parent_first
 from polhode.quaternion import rotation_matrix_homogeneous, skew
@@ -126,12 +128,13 @@ def tree_of(model: Model, numbers: Numbers) -> Tree:
     elements: list[Element] = []
     of_body: dict[str, int] = {WORLD: GROUND}
     links = [(joint.name, joint.parent, joint.child) for joint in model.joints]
-    for index in parent_first(model.name, [body.name for body in model.bodies], links):
+    bodies = {body.name: body for body in model.bodies}
+    plain = type(numbers) is Numbers and not numbers.values
+    made = _own_elements if plain else partial(_elements, numbers)
+    for index in parent_first(model.name, list(bodies), links):
         joint = model.joints[index]
-        inertia = _inertia(model, joint.child, numbers)
-        elements += joint_elements(
-            joint, of_body[joint.parent], len(elements), q_at[index], v_at[index], inertia, numbers
-        )
+        places = of_body[joint.parent], len(elements), q_at[index], v_at[index]
+        elements += made(joint, bodies[joint.child], *places)
         of_body[joint.child] = len(elements) - 1
     forces = tuple(force_numbers(force, numbers) for force in model.forces)
     bound = {constraint.name: constraint_numbers(constraint, numbers) for constraint in model.constraints}
@@ -149,9 +152,30 @@ def _offsets(model: Model) -> tuple[list[int], list[int]]:
     return q_at, v_at
 
 
-def _inertia(model: Model, name: str, numbers: Numbers) -> Inertia:
+def _elements(numbers: Numbers, joint: Joint, body: Body, parent: int, first: int, q: int, v: int) -> list[Element]:
+    return joint_elements(joint, parent, first, q, v, body_inertia(body, numbers), numbers)
+
+
+@once_per_record
+def _own_elements(joint: Joint, body: Body, parent: int, first: int, q: int, v: int) -> list[Element]:
+    *others, last = _massless(joint, parent, first, q, v)
+    return [*others, replace(last, inertia=body_inertia(body, Numbers({})))]
+
+
+@once_per_record
+def _massless(joint: Joint, parent: int, first: int, q: int, v: int) -> list[Element]:
+    return joint_elements(joint, parent, first, q, v, NOTHING, Numbers({}))
+
+
+def body_inertia(body: Body, numbers: Numbers) -> Inertia:
     """m, h, Σ of a body about its frame's origin: Σ = ½ tr(J) I − J + m c cᵀ."""
-    body, path = model.body(name), f"bodies.{name}"
+    m, c, J = body_numbers(body, numbers)
+    return Inertia(m, m * c, trace(J) / 2 * identity(3) - J + m * outer(c, c))
+
+
+def body_numbers(body: Body, numbers: Numbers) -> tuple[Scalar, Vec, Vec]:
+    """The mass of a body, its mass centre, and its inertia as a matrix."""
+    path = f"bodies.{body.name}"
     m = numbers.scalar(f"{path}.mass", body.mass)
     c = numbers.vector(f"{path}.center", body.center)
     if isinstance(body.inertia[0], tuple):
@@ -161,7 +185,7 @@ def _inertia(model: Model, name: str, numbers: Numbers) -> Inertia:
             J = Vec([numbers.vector(f"{path}.inertia.{i}", row) for i, row in enumerate(body.inertia)])
     else:
         J = diagonal(numbers.vector(f"{path}.inertia", body.inertia))
-    return Inertia(m, m * c, trace(J) / 2 * identity(3) - J + m * outer(c, c))
+    return m, c, J
 
 
 def joint_elements(

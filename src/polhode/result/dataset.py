@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,6 @@ import numpy as np
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.model import Model
-from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.result import labels
 from polhode.result.deferred import DeferredArray, variable_data
@@ -162,7 +161,7 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     xr = xarray()
     sizes = {"time": len(np.atleast_1d(trajectory.time)), **_sizes(model), **_extra_sizes(trajectory)}
     arrays = completed(model, _known({"q": trajectory.q, "v": trajectory.v, **trajectory.others}, sizes))
-    attributes, variables = _attributes_of(model), {}
+    attributes, variables = _attributes_of(_Named(model)), {}
     for name, kind in VARIABLES.items():
         if name in arrays:
             data = variable_data(arrays[name])
@@ -336,12 +335,28 @@ def _labels(model: Model, trajectory: Trajectory) -> "xr.Dataset":
     """The names along all dimensions but time, as coordinates."""
     own = {dim: (dim, tuple(names), dim) for dim, names in trajectory.labels.items()}
     own |= {name: (dim, tuple(texts), meaning) for name, (dim, texts, meaning) in trajectory.beside.items()}
-    return _label_set(model, tuple(own.items()))
+    return _label_set(_Named(model), tuple(own.items()))
 
 
-@once_each
-def _label_set(model: Model, own: tuple[tuple[str, tuple[str, tuple[str, ...], str]], ...]) -> "xr.Dataset":
+class _Named:
+    """A model where only its names and the kinds of its joints matter: those with the same ones are equal."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        joints = tuple([(joint.name, joint.type, id(joint.kind)) for joint in model.joints])
+        self._key = joints, tuple([body.name for body in model.bodies])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Named) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+@lru_cache(maxsize=8)
+def _label_set(of: _Named, own: tuple[tuple[str, tuple[str, tuple[str, ...], str]], ...]) -> "xr.Dataset":
     """The coordinates of a model's Datasets; own: further ones, by name their dimension, texts and meaning."""
+    model = of.model
     named: dict[str, tuple[str, Sequence[str], str]] = {
         "dof": ("dof", labels.dof_names(model), "velocity of a joint"),
         "coordinate": ("coordinate", labels.coordinate_names(model), "coordinate of a joint"),
@@ -373,11 +388,11 @@ def _index(values: np.ndarray, dim: str) -> Any:
     return xarray().indexes.PandasIndex(import_module("pandas").Index(values), dim, values.dtype)
 
 
-@once_each
-def _attributes_of(model: Model) -> dict[str, dict[str, str]]:
+@lru_cache(maxsize=8)
+def _attributes_of(of: _Named) -> dict[str, dict[str, str]]:
     """The attributes of every variable."""
     return {
-        name: _attributes(_common_unit(model, name) or kind.units, kind.long_name, kind.frame)
+        name: _attributes(_common_unit(of.model, name) or kind.units, kind.long_name, kind.frame)
         for name, kind in VARIABLES.items()
     }
 

@@ -7,10 +7,12 @@ no force or constraint resists or drives that motion (Noether).
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
-from polhode.model import WORLD, Joint, Model, plain
+from polhode.model import WORLD, Body, Joint, Model, plain
+from polhode.model.per_record_cache import once_per_record
 from polhode.model.tree import Numbers, constraint_numbers, force_numbers
 from polhode.quaternion import rotate
 from polhode.scalar import is_zero
@@ -44,10 +46,7 @@ def conserved(model: Model, driven: Collection[str] = (), varied: Collection[str
             at any values of these; momenta are those of the model's own values
     """
     reasons = _energy_reasons(model, driven, varied)
-    linear, angular = np.eye(3), np.eye(3)  # rows span the directions that are still possible
-    g = np.array(plain(model.gravity), dtype=float)
-    if g.any():
-        linear, angular = _across(g), g[None] / np.linalg.norm(g)
+    linear, angular = _under(plain(model.gravity))  # rows span the directions that are still possible
     held = {*driven, *(joint for c in model.constraints for joint in c.kind.joints(c.data))}
     for joint in model.joints:
         if joint.parent == WORLD:
@@ -60,11 +59,18 @@ def conserved(model: Model, driven: Collection[str] = (), varied: Collection[str
     return Conserved(not reasons, _rows(linear), _rows(angular), mass, _length(model), ", ".join(reasons))
 
 
+@lru_cache(maxsize=64)
+def _under(gravity: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Directions along which gravity has no part, and axes about which it has no moment."""
+    g = np.array(gravity, dtype=float)
+    return (_across(g), g[None] / np.linalg.norm(g)) if g.any() else (np.eye(3), np.eye(3))
+
+
 def _energy_reasons(model: Model, driven: Collection[str], varied: Collection[str]) -> list[str]:
     """Why kinetic plus potential energy is not conserved, in words."""
     numbers = Numbers(dict.fromkeys(varied, math.nan))  # not a number: nothing holds of it, least of all that it is 0
-    damping = {joint.name: numbers.each(f"joints.{joint.name}.damping", joint.damping, 1) for joint in model.joints}
-    dampers = [name for name, values in damping.items() if not all(map(is_zero, values))]
+    damped = partial(_is_damped, numbers) if varied else _is_damped_itself
+    dampers = [joint.name for joint in model.joints if damped(joint)]
     words: dict[str, list[str]] = {"dampers": dampers, "given forces": [], "inputs": sorted(driven)}
     for force in model.forces:
         if force_numbers(force, numbers).other_part() is not None:
@@ -78,12 +84,26 @@ def _energy_reasons(model: Model, driven: Collection[str], varied: Collection[st
     ]
 
 
+def _is_damped(numbers: Numbers, joint: Joint) -> bool:
+    return not all(map(is_zero, numbers.each(f"joints.{joint.name}.damping", joint.damping, 1)))
+
+
+@once_per_record
+def _is_damped_itself(joint: Joint) -> bool:
+    return _is_damped(Numbers({}), joint)
+
+
 def _is_loose(joint: Joint, driven: Collection[str]) -> bool:
     """Whether nothing acts along the joint; armature counts, since it has no momentum."""
-    acts = (joint.stiffness, joint.damping, joint.armature)
-    return joint.name not in driven and not any(np.any(plain(x)) for x in acts)
+    return joint.name not in driven and not _acts(joint)
 
 
+@once_per_record
+def _acts(joint: Joint) -> bool:
+    return any(np.any(plain(x)) for x in (joint.stiffness, joint.damping, joint.armature))
+
+
+@once_per_record
 def _motions(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
     """Directions along which, and axes through the world's origin about which, a joint lets the machine move."""
     turn, r = plain(joint.orientation), np.array(plain(joint.position), dtype=float)
@@ -100,6 +120,10 @@ def _motions(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
 
 def _common(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Directions in both spans: those orthogonal to what is orthogonal to either. Rows are orthonormal."""
+    if len(a) == 3 or len(b) == 0:
+        return a if len(a) == len(b) else b
+    if len(b) == 3 or len(a) == 0:
+        return a
     outside = np.eye(3) * 2 - a.T @ a - b.T @ b
     values, vectors = np.linalg.eigh(outside)
     found = vectors[:, values < 1e-9].T
@@ -121,14 +145,15 @@ def _across(normal: np.ndarray) -> np.ndarray:
 def _length(model: Model) -> float:
     """A length of the machine: from the world through all joints to the far side of the largest body."""
     reach = sum(math.hypot(*plain(joint.position)) for joint in model.joints)
-    sizes = [
-        math.hypot(*plain(b.center)) + _gyration(plain(b.mass), np.trace(b.inertia_matrix())) for b in model.bodies
-    ]
-    return reach + max(sizes, default=0.0)
+    return reach + max(map(_far_side, model.bodies), default=0.0)
 
 
-def _gyration(mass: float, trace: float) -> float:
-    return math.sqrt(max(trace / (2 * mass), 0.0)) if mass > 0 else 0.0
+@once_per_record
+def _far_side(body: Body) -> float:
+    """How far a body reaches from its origin, about: to its mass centre and its radius of gyration beyond."""
+    mass, trace = plain(body.mass), np.trace(body.inertia_matrix())
+    gyration = math.sqrt(max(trace / (2 * mass), 0.0)) if mass > 0 else 0.0
+    return math.hypot(*plain(body.center)) + gyration
 
 
 def _parallel(r: np.ndarray, axis: np.ndarray) -> bool:

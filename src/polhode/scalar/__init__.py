@@ -51,6 +51,7 @@ from polhode.scalar.loops import (
 from polhode.scalar.nested import flat as flat, shaped as shaped
 from polhode.scalar.smooth import inside_smooth as inside_smooth, smooth as smooth
 from polhode.scalar.structured import (
+    RecordedFunction as RecordedFunction,
     SharedFunction as SharedFunction,
     derivative_along as derivative_along,
     iterate as iterate,

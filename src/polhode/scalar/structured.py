@@ -56,6 +56,23 @@ class SharedFunction:
         return method(self, arguments) if method else self.function(*arguments)
 
 
+class RecordedFunction:
+    """A function of vectors that symbols trace once for all, and write out again wherever it is called.
+
+    What it uses besides its arguments must be numbers that never change.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.recorded: dict[tuple[int, ...], Any] = {}
+        """What symbols keep of it, by the lengths of its arguments."""
+
+    def __call__(self, *arguments: Vec) -> Any:
+        """The result."""
+        method = own_method("call_recorded", arguments)
+        return method(self, arguments) if method else self.function(*arguments)
+
+
 def unless_valid(valid: Any, values: Vec, again: Callable[[], Vec]) -> Vec:
     """The values of a shortcut where it was valid, else those that a longer way gives; it runs only where needed."""
     if method := own_method("unless_valid", values):

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from polhode.constrain.constrained_dynamics import ConstrainedDynamics
+from polhode.constrain.constrained_dynamics import ConstrainedDynamics, number_inputs
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
-from polhode.constrain.number_inputs import NumberInputs, number_inputs
+from polhode.constrain.number_inputs import NumberInputs
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, PolhodeWarning, message, told
@@ -47,6 +47,12 @@ UNBOUNDED = 1e50
 WRITTEN = 50
 """Numbers of a state up to which the stages of a step are written out, each with sums of its own; beyond, a loop over
 stages keeps the code, and the time to compile it, small."""
+
+WRITTEN_CONSTRAINED = 30
+"""The same under constraints, where accelerations take so much longer than sums over stages."""
+
+KEPT = 64
+"""First steps of a machine under constraints that are remembered."""
 
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
@@ -121,7 +127,8 @@ class CompiledRun:
             law = lambda t, q, v: level or Vec()  # noqa: E731
         forward = self._forward if self.constrained or not self.in_python else forward_dynamics
         made = machine(self.tree, law, forward)
-        made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > WRITTEN)
+        most = WRITTEN_CONSTRAINED if self.constrained else WRITTEN
+        made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > most)
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
         if not self.constrained:
@@ -153,7 +160,8 @@ class CompiledRun:
         rolled: bool = True,
     ) -> "CompiledRun":
         """The same with symbols for all numbers of the model; given: for some of them others, by path."""
-        tree, constrained = inputs.tree(numbers, given), inputs.constrained_by(numbers)
+        tree = inputs.tree(numbers, given)
+        constrained = self.constrained.on_numbers(inputs, numbers) if self.constrained else None
         own = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained, self.inputs)
         chosen = chosen_dynamics(catalogue.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
         return self._on(tree, constrained, chosen._replace(rolled=chosen.rolled and rolled), law)
@@ -225,7 +233,8 @@ class CompiledRun:
 
     def _on_floats(self, x: Arguments) -> Vec:
         """v̇ under constraints of plain numbers: conditions are derivatives of a graph, so a kernel computes them."""
-        return Vec(self.driven.system.forward_dynamics([*x.q], [*x.v], [*x.tau], t=x.t).tolist())
+        state, system = [np.array(part, dtype=float) for part in (x.q, x.v, x.tau)], self.driven.system
+        return Vec((system.forward_dynamics(*state, t=x.t) if x.t else system.forward_dynamics(*state)).tolist())
 
     def project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """The state brought back to where the constraints hold."""
@@ -288,6 +297,21 @@ class CompiledRun:
 
     def first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
         """A first step for steps under control."""
+        if self.constrained and self.key:
+            asked = t, q.tobytes(), v.tobytes(), tolerance, None if level is None else level.tobytes()
+            if asked not in self._first_steps:
+                if len(self._first_steps) == KEPT:
+                    self._first_steps.clear()
+                self._first_steps[asked] = self._first_step(t, q, v, tolerance, level)
+            return self._first_steps[asked]
+        return self._first_step(t, q, v, tolerance, level)
+
+    @cached_property
+    def _first_steps(self) -> dict[tuple, float]:
+        """First steps of a machine under constraints, where each takes as long as hundreds of later ones."""
+        return {}
+
+    def _first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
         if self._first_kernel:
             extra = [level] if self.spec.held else []
             h = float(self._first_kernel(t, q, v, tolerance, *extra)[0])
@@ -485,7 +509,7 @@ class CompiledRun:
 
         return self.compiled(lambda run: partial(function, run), shapes, title, more)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Text that tells the kernel from others; "": there are user functions, which no text identifies."""
         return self._key(identity_text(self.model))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 
 from polhode.dynamics import energy, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
@@ -23,7 +24,7 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
     forward  v̇ of the arguments of a call
     """
     nothing = Vec([0.0] * tree.nv)
-    storing, acting = _storing(tree), _not_storing(tree)
+    storing, acting = cache(lambda: _storing(tree)), cache(lambda: _not_storing(tree))  # few methods ask for them
 
     def given(t: Scalar, q: Vec, v: Vec) -> Vec:
         return Vec(tau(t, q, v)) if tau else nothing
@@ -46,9 +47,9 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
         normalized=lambda q: kinematics.normalised(tree, q),
         momentum=lambda q, v: inverse.inverse_dynamics(tree, q, nothing, v, gravity=ORIGIN),
         velocity=factored,
-        gradient=lambda q, v: kinetic_gradient(tree, q, v) + _generalized(storing, 0.0, q, nothing, tree.gravity),
+        gradient=lambda q, v: kinetic_gradient(tree, q, v) + _generalized(storing(), 0.0, q, nothing, tree.gravity),
         energy=total,
-        forces=lambda t, q, v: given(t, q, v) + _generalized(acting, t, q, v, ORIGIN),
+        forces=lambda t, q, v: given(t, q, v) + _generalized(acting(), t, q, v, ORIGIN),
     )
 
 

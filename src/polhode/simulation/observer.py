@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.constrain.constraint_policy import DEFAULT_POLICY
-from polhode.constrain.number_inputs import number_inputs
+from polhode.constrain.number_inputs import tree_inputs
 from polhode.dynamics import energy, kinematics
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
@@ -72,7 +71,7 @@ class Observer:
             return kernel_for(
                 cache_key(text, "observe") if text else "", lambda: trace(self.on_scalars, **shapes), title
             )
-        inputs = number_inputs(model, DEFAULT_POLICY)
+        inputs = tree_inputs(model)
 
         def function(q: Vec, v: Vec, numbers: Vec) -> dict[str, Any]:
             return self.on_scalars(q, v, inputs.tree(numbers))

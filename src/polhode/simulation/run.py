@@ -149,10 +149,12 @@ class Run:
         if self.not_accompanied:
             return None, None
         given = self.scenario, self.stepper, self._beside, samples, self.options.verify is True
-        if coarse := coarse_companion_of(self.scenario):
+        finished = self.stepper.ending.status == "finished"
+        if finished and (coarse := coarse_companion_of(self.scenario)):
             companion = Companion(*given, coarse)
             error = estimate(companion)
-            if error.worst <= good_up_to(None, 1, 1.0, self.options.accuracy):
+            as_far = len(error.values) == companion.count
+            if as_far and error.worst <= good_up_to(None, 1, 1.0, self.options.accuracy):
                 return companion, error
         companion = Companion(*given)
         return companion, estimate(companion)

@@ -110,9 +110,16 @@ class Scenario:
         return self.tau is None and not options.events and not functions.functions and not functions.opaque
 
     @property
-    def _is_plain(self) -> bool:
-        """Whether duration, step and number of samples alone decide the segments."""
-        return self.is_autonomous and self.options.times is None
+    def _sampled(self) -> int | np.ndarray | None:
+        """Every so many equal steps, or the times of samples; None: at times that are evenly spaced."""
+        times = self.options.times
+        return self.every if times is None and self.options.step is not None else times
+
+    @property
+    def _plain(self) -> "tuple[float, float | None, int | bytes | None, str]":
+        """What alone decides the segments of a run that is autonomous: duration, step, samples and role."""
+        sampled = self._sampled
+        return self.duration, self.options.step, _frozen(sampled), self.role
 
     @property
     def longest(self) -> float:
@@ -146,15 +153,13 @@ class Scenario:
     def segments(self) -> list[Segment]:
         """The segments of the run."""
         step, has_memory = self.options.step, False
-        sampled: int | np.ndarray | None = self.options.times
+        if self.is_autonomous:
+            return _plain_segments(*self._plain)
         if step is not None:
             check_period(self.tau, step)
-            sampled = self.every if sampled is None else sampled
             has_memory = method_named(self.method).start is not None
-        if self._is_plain:
-            return _plain_segments(self.duration, step, self.every if step else None, self.role)
         held = breaks(self.tau, self.duration) if self.held else NONE
-        given = self.duration, step, sampled, held, NONE if self.unsplit else self.knots
+        given = self.duration, step, self._sampled, held, NONE if self.unsplit else self.knots
         if self.role == "companion":
             return companion_segments(*given, self.switching.is_timed)
         own = segments_of(*given, has_memory)
@@ -163,9 +168,7 @@ class Scenario:
     @property
     def joined(self) -> JoinedSegments:
         """The segments of a run with equal steps as one chain."""
-        if self._is_plain:
-            return _plain_joined(self.duration, self.options.step, self.every, self.role)
-        return JoinedSegments.of(self.segments)
+        return _plain_joined(*self._plain) if self.is_autonomous else JoinedSegments.of(self.segments)
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""
@@ -186,18 +189,23 @@ class Scenario:
         return found
 
 
+def _frozen(sampled: int | np.ndarray | None) -> int | bytes | None:
+    return sampled.tobytes() if isinstance(sampled, np.ndarray) else sampled
+
+
 @lru_cache(maxsize=64)
-def _plain_segments(duration: float, step: float | None, sampled: int | None, role: str) -> list[Segment]:
-    """The segments of a run without held forces and knots, or of one of its companions."""
-    made = (companion_segments if role == "companion" else segments_of)(duration, step, sampled, NONE, NONE)
+def _plain_segments(duration: float, step: float | None, sampled: int | bytes | None, role: str) -> list[Segment]:
+    """The segments of a run without held forces and knots, or of one of its companions; sampled: times as bytes."""
+    times = np.frombuffer(sampled) if isinstance(sampled, bytes) else sampled
+    made = (companion_segments if role == "companion" else segments_of)(duration, step, times, NONE, NONE)
     if role == "coarse companion":
         made = coarser_segments(made)
     return [segment if step else segment._replace(stops=Stops(segment)) for segment in made]
 
 
 @lru_cache(maxsize=64)
-def _plain_joined(duration: float, step: float, every: int, role: str) -> JoinedSegments:
-    return JoinedSegments.of(_plain_segments(duration, step, every, role))
+def _plain_joined(duration: float, step: float | None, sampled: int | bytes | None, role: str) -> JoinedSegments:
+    return JoinedSegments.of(_plain_segments(duration, step, sampled, role))
 
 
 @once_each

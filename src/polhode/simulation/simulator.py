@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from polhode.constrain.number_inputs import number_inputs
+from polhode.constrain.constrained_dynamics import number_inputs
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.kernel import trace
 from polhode.kernel.backends.base import into, real_array

@@ -17,8 +17,9 @@ from polhode.dynamics.with_forces import applied_forces, forward_by_factors, inv
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.hoist import hoisted
 from polhode.kernel.schedule import fused
+from polhode.kernel.stage_clock import stage
 from polhode.model import Tree, regrouped
-from polhode.scalar import Dual, Vec, identity
+from polhode.scalar import Dual, Vec
 from polhode.system.quantity import FIELDS, NUMBERS, Algorithm, Argument, Quantity, Request, SystemSpec
 
 FACTORED = 12
@@ -125,7 +126,7 @@ def by_recursion(spec: SystemSpec) -> bool:
     for i, e in enumerate(spec.tree.elements):
         depths[i] = depths[e.parent] + len(e.v)
         squares += sum((depths[e.parent] + k + 1) ** 2 for k in range(len(e.v)))
-    return squares > DIFFERENTIATED and all(e.kind.constant or not e.v for e in spec.tree.elements)
+    return squares > DIFFERENTIATED and derivatives.applies(spec.tree)
 
 
 def inverse_slopes(r: Request) -> tuple[Vec, ...]:
@@ -142,10 +143,10 @@ def forward_slopes(r: Request) -> tuple[Vec, ...]:
     dq, dv = _slopes(r, {**r.scalars, Argument("vd"): forward_by_factors(x)}, ("step", "v"))
     L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))  # shared with v̇
 
-    def solved(right: Vec) -> Vec:
-        return Vec([inertia.solve_factored(x.tree, L, D, column) for column in right.T]).T
+    def less(right: Vec) -> Vec:
+        return Vec([inertia.solve_factored(x.tree, L, -D, column) for column in right.T]).T
 
-    return solved(-dq), solved(-dv), solved(identity(x.tree.nv))
+    return less(dq), less(dv), inertia.inverse_factored(x.tree, L, D)
 
 
 def inverse_slopes_by_recursion(r: Request) -> tuple[Vec, ...]:
@@ -189,7 +190,8 @@ def _slopes(
         return of(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
 
     shapes = {name: _shape(scalars[argument]) for name, argument in given.items()}
-    graph = jacobian(trace(needed, step=(len(rest),), **shapes), wrt=names)
+    with stage("differentiate"):
+        graph = jacobian(trace(needed, step=(len(rest),), **shapes), wrt=names)
     found = replay(graph, step=rest, **{name: scalars[argument] for name, argument in given.items()})
     return tuple(found[f"d_result_d_{name}"] for name in names)
 

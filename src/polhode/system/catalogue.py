@@ -90,7 +90,7 @@ def christoffel(r: Request) -> Vec:
 @quantity((Q, V), SQUARE, by="momenta of subtrees; BEYOND §2", regroups=True)
 def coriolis(r: Request) -> Vec:
     """The Coriolis matrix C."""
-    return covariant.coriolis(r.x.tree, r.x.q, r.x.v)
+    return with_forces.coriolis(r.x)
 
 
 @quantity((Q, V), VELOCITIES, by="recursive Newton–Euler in link frames at v̇ = 0; Zoric (109)", regroups=True)

@@ -1,12 +1,22 @@
 """The check that a mass matrix can be inverted; else an error names the joint whose motion nothing resists."""
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
-from polhode.dynamics import inertia, kinematics
+from polhode.constrain.number_inputs import tree_inputs
+from polhode.dynamics import inertia, kinematics, with_forces
+from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.loops import is_large
 from polhode.errors import ModelError, message
-from polhode.model import Model, Tree, plain
+from polhode.kernel import trace
+from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
+from polhode.kernel.cache import key as cache_key
+from polhode.model import Body, Model, Tree, plain
 from polhode.model.per_model_cache import once_each
+from polhode.model.per_record_cache import once_per_record
 from polhode.scalar import Vec
+from polhode.system.identity import identity_text
 
 SINGULAR = 1e-13
 """An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
@@ -19,11 +29,9 @@ def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
     """Refuse a model whose mass matrix is singular in general, and name the joint.  where: the call that inverts it"""
     if not model.nv or _is_solid(model):
         return
-    rng = np.random.default_rng(0)
-    for _ in range(TRIES):
-        zero, step = Vec(model.zero), Vec(rng.normal(size=model.nv).tolist())
-        q = kinematics.integrate(tree, zero, step)
-        M = np.array(inertia.mass_matrix(tree, q), dtype=float).reshape(model.nv, model.nv)
+    rng, zero = np.random.default_rng(0), Vec(model.zero)
+    steps = [Vec(rng.normal(size=model.nv).tolist()) for _ in range(TRIES)]
+    for M in _matrices(model, tree, [kinematics.integrate(tree, zero, step) for step in steps]):
         if not np.all(np.isfinite(M)):
             fix = "Look for a number that is much too large: model.numbers() lists them all."
             raise ModelError(message(f"{where}, model '{model.name}'", "no mass matrix", "inf or NaN", "numbers", fix))
@@ -37,11 +45,28 @@ def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
             raise ModelError(message(place, "the mass matrix is singular", "nothing that resists it", "inertia", fix))
 
 
+def _matrices(model: Model, tree: Tree, positions: Sequence[Vec]) -> Iterable[np.ndarray]:
+    """The mass matrices at some configurations; where numbers are inputs, by a kernel that other models share."""
+    if not (model.number_inputs and identity_text(model)):
+        return (np.array(inertia.mass_matrix(tree, q), dtype=float).reshape(model.nv, model.nv) for q in positions)
+    inputs, rolled = tree_inputs(model), is_large(tree)
+
+    def function(q: Vec, numbers: Vec) -> Vec:
+        return with_forces.mass_matrix(Arguments(inputs.tree(numbers), q, rolled=rolled))
+
+    graph = lambda: trace(function, q=(model.nq,), numbers=inputs.values.shape)  # noqa: E731
+    name, title = cache_key(inputs.text, "number inputs", "mass matrix"), f"{model.name}: mass matrix"
+    kernel = hoisted_kernel_for(name, graph, ["numbers"], title, 1).bound(inputs.values)
+    return kernel(np.array(positions, dtype=float))[0]
+
+
 @once_each
 def _is_solid(model: Model) -> bool:
     """Whether every body resists every motion, so that no mass matrix can be singular."""
-    for body in model.bodies:
-        mass, moments = float(plain(body.mass)), np.linalg.eigvalsh(body.inertia_matrix())
-        if not (mass > 0 and float(np.min(moments)) > SINGULAR * mass):
-            return False
-    return True
+    return all(map(_resists, model.bodies))
+
+
+@once_per_record
+def _resists(body: Body) -> bool:
+    mass, moments = float(plain(body.mass)), np.linalg.eigvalsh(body.inertia_matrix())
+    return mass > 0 and float(np.min(moments)) > SINGULAR * mass

@@ -144,7 +144,7 @@ class Request:
         """The conditions of the constraints, which are there."""
         found = self.spec.constrained
         if NUMBERS in self.scalars and self.spec.inputs:
-            found = self.spec.inputs.constrained_by(self.scalars[NUMBERS])
+            found = found.on_numbers(self.spec.inputs, self.scalars[NUMBERS]) if found else None
         assert found is not None
         return found
 

@@ -19,9 +19,9 @@ from polhode.constrain.constrained_dynamics import (
     Reactions,
     Residuals,
     constrained_dynamics,
+    number_inputs,
 )
 from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
-from polhode.constrain.number_inputs import number_inputs
 from polhode.constrain.reactions import ConstraintReactions, JointReactions, connecting
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message
@@ -331,8 +331,8 @@ class System:
     ) -> Any:
         """The result of a quantity, from arguments of any kind."""
         computation = self._computation(quantity, *body)
-        if options.keys() <= {"out"} and not computation.numbers:
-            quick = self._backend.quickly(computation, values, options.get("out"), self.threads)
+        if options.keys() <= {"out", "t"} and options.get("t", 0.0) is not None and not computation.numbers:
+            quick = self._backend.quickly(computation, values, options.get("out"), self.threads, options.get("t"))
             if quick is not None:
                 return quick
         options.setdefault("threads", self.threads)

@@ -109,10 +109,11 @@ class Backend(ABC):
         """Numbers that many calls give, as this backend takes them with the least effort."""
         return np.array(values)
 
-    def quickly(self, computation: Computation, given: tuple, out: Any, threads: int) -> Any:
+    def quickly(self, computation: Computation, given: tuple, out: Any, threads: int, t: Any = None) -> Any:
         """The result, where the kernel is there and all arguments are arrays just as it takes them; else None.
 
         given  of a computation with numbers what follows from them (`kept`) is last
+        t      the time, or the times of a batch; None: 0
         """
         return None
 

@@ -53,7 +53,8 @@ class StepMap:
         self.inputs: NumberInputs | None = None
         if replayed.compiled.inputs:
             paths = [*along.values(Vec(along.p.tolist()))]
-            self.inputs = NumberInputs(model, replayed.compiled.constrained, paths)
+            bound = replayed.compiled.constrained
+            self.inputs = bound.inputs(model, paths) if bound else NumberInputs(model, given=paths)
             self.shapes["numbers"] = self.inputs.values.shape
 
     @property

@@ -33,30 +33,31 @@ class LlvmBackend(Backend):
 
     array = staticmethod(real_array)
 
-    def quickly(self, computation: Computation, given: tuple, out: Any, threads: int) -> Any:
+    def quickly(self, computation: Computation, given: tuple, out: Any, threads: int, t: Any = None) -> Any:
         """The result, where the kernel is there and all arguments are arrays just as it takes them; else None."""
         kernel = self._plain(computation)
         if kernel is None:
             return None
         batch: tuple[int, ...] = ()
-        for array, shape in zip(given, kernel.facts["inputs"], strict=False):
+        t = NOW if t is None else np.array(t) if type(t) is float else t
+        for array, shape in zip((*given, t), (*kernel.facts["inputs"][: len(given)], ()), strict=False):
             if type(array) is not np.ndarray or array.dtype is not FLOAT:
                 return None
             if not (array.flags.c_contiguous and array.flags.aligned):
                 return None
-            own = array.shape[:-1]
-            if array.shape[-1:] != (shape[0],) or (batch and own and own != batch):
+            own = array.shape[: array.ndim - len(shape)]
+            if array.shape[len(own) :] != tuple(shape) or (batch and own and own != batch):
                 return None
             batch = batch or own
         if batch and (threads > 1 or self._too_narrow(kernel, batch)):
             return None
         if out is None:
-            found = kernel.ufunc(*given, NOW)
+            found = kernel.ufunc(*given, t)
         else:
             outs = _as_given(out, [(*batch, *shape) for shape in kernel.facts["outputs"]], given)
             if not outs:
                 return None
-            found = kernel.ufunc(*given, NOW, out=tuple(outs))
+            found = kernel.ufunc(*given, t, out=tuple(outs))
         return computation.record(*found) if computation.record else found
 
     def direct(self, computation: Computation, fallback: Callable) -> Callable | None:

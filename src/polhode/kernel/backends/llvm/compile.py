@@ -21,6 +21,7 @@ from polhode.kernel.cache import CachedKernel, key as cache_key, load, save
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
 from polhode.kernel.schedule import fused
+from polhode.kernel.stage_clock import stage
 
 SYMBOL, ENTRY, SEAL = "kernel", "entry", "seal"
 """The names of the compiled loop, of the built-in around it, and of the digest of its facts, in their object code."""
@@ -110,6 +111,11 @@ def _new_machine(level: int) -> Any:
 def lanes() -> int:
     """The number of states that this processor takes at once: 8 with AVX-512, 4 with AVX2, else 2."""
     _machine()
+    return _lanes()
+
+
+@cache
+def _lanes() -> int:
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features()
@@ -147,18 +153,23 @@ def kernel_for(
     full = cache_key(name, _identity(), str(width), str(fast), str(quick)) if name else ""
 
     def scheduled() -> Graph:
-        return schedule(replace(make(), name=title))
+        with stage("trace"):
+            graph = replace(make(), name=title)
+        with stage("schedule"):
+            return schedule(graph)
 
     entry = load(full) if full else None
     if entry is not None and _is_complete(entry.facts, width, fast, quick) and _is_object(entry.image):
         try:
-            return _linked(entry, scheduled)
+            with stage("link"):
+                return _linked(entry, scheduled)
         except RuntimeError:  # not object code of this machine, or of another kernel
             pass
     entry = _compiled(scheduled(), width, fast, quick)
     if full:
         save(full, entry)
-    return _linked(entry, scheduled)
+    with stage("link"):
+        return _linked(entry, scheduled)
 
 
 def _is_complete(facts: dict[str, Any], width: int, fast: bool, quick: bool) -> bool:
@@ -215,7 +226,8 @@ def _compiled(graph: Graph, width: int, fast: bool, quick: bool) -> CachedKernel
         "outputs": [list(port.shape) for port in graph.outputs],
     }
     facts["entry"] = bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
-    text = module_text(graph.anonymous(), SYMBOL, width, fast=fast)
+    with stage("text"):
+        text = module_text(graph.anonymous(), SYMBOL, width, fast=fast)
     text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
     if facts["entry"]:
         text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
@@ -227,7 +239,8 @@ def _compiled(graph: Graph, width: int, fast: bool, quick: bool) -> CachedKernel
         return machine.emit_object(module)
 
     try:
-        image = interruptible(image_of)
+        with stage("LLVM"):
+            image = interruptible(image_of)
     except RuntimeError as error:
         raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
     return CachedKernel(facts, image)

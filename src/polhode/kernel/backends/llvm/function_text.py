@@ -201,8 +201,21 @@ class FunctionText:
         for k, value in enumerate(args):
             place = self.put(f"getelementptr {self.real}, ptr {given}, i64 {k}")
             self.lines.append(f"  store {self.real} {value}, ptr {place}, align {8 * self.width}")
-        self.lines.append(f"  call void @{self.routines[routine]}_{self.width}(ptr {given}, ptr {found})")
+        self.run(routine, given, self.places(routine, found))
         return found
+
+    def places(self, routine: Routine, found: str) -> list[str]:
+        """Where each result array of a routine lies in memory that holds them all."""
+        at, places = 0, []
+        for _, n in routine.outputs:
+            places.append(self.put(f"getelementptr {self.real}, ptr {found}, i64 {at}"))
+            at += n
+        return places
+
+    def run(self, routine: Routine, given: str, places: Sequence[str]) -> None:
+        """Run a routine: arguments from memory, each result array to its place."""
+        pointers = ", ".join(f"ptr {place}" for place in (given, *places))
+        self.lines.append(f"  call void @{self.routines[routine]}_{self.width}({pointers})")
 
     def part(self, found: str, k: int) -> str:
         """One result of a routine."""

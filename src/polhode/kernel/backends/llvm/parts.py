@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from polhode.kernel.backends.llvm.function_text import FunctionText
 from polhode.kernel.graph import Graph, Port
+from polhode.kernel.routine import Routine
 from polhode.kernel.schedule import Division, divided, weight
 
 MOST_OPERATIONS = 1500
@@ -45,8 +46,10 @@ def kernel(body: FunctionText, graph: Graph) -> None:
     for i, port in enumerate(graph.inputs):
         memory.fill(port, f"%p{i}", f"%s{i}")
     memory.run(graph)
+    first = sum(len(port.nodes) for port in graph.inputs)
     for i, port in enumerate(graph.outputs, len(graph.inputs)):
-        memory.empty(port, f"%p{i}", f"%s{i}")
+        memory.empty(port, f"%p{i}", f"%s{i}", first)
+        first += len(port.nodes)
 
 
 class _Memory:
@@ -131,16 +134,23 @@ class _Memory:
             following = self.body.put(f"getelementptr i8, ptr {place}, i64 {ahead}")
             self.body.lines.append(f"  call void @llvm.prefetch.p0(ptr {following}, i32 {write}, i32 3, i32 1)")
 
-    def empty(self, port: Port, at: str, stride: str) -> None:
-        """Copy the components of a result from their slots, which a table tells, to the rows of its states."""
+    def empty(self, port: Port, at: str, stride: str, first: int) -> None:
+        """Copy the components of a result from their slots, which a table tells, to the rows of its states.
+
+        first  the slot of the first, where they lie in order
+        """
         body, m, W = self.body, len(port.nodes), self.body.width
         if not m:
             return
         slots = [self.division.slot[k] for k in port.nodes]
-        in_order = slots == list(range(slots[0], slots[0] + m))
-        if in_order and W == 1:
-            first = self._place(slots[0])
-            body.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {at}, ptr {first}, i64 {8 * m}, i1 false)")
+        elsewhere = [j for j, slot in enumerate(slots) if slot != first + j]
+        in_order = not elsewhere
+        if W == 1 and len(elsewhere) <= m // 2:
+            body.lines.append(
+                f"  call void @llvm.memcpy.p0.p0.i64(ptr {at}, ptr {self._place(first)}, i64 {8 * m}, i1 false)"
+            )
+            for j in elsewhere:
+                body.store_row(body.put(f"getelementptr double, ptr {at}, i64 {j}"), self.load(port.nodes[j]), 1)
             return
         table = f"@{body.title}_slots{len(body.functions)}"
         if not in_order:
@@ -153,7 +163,7 @@ class _Memory:
             for j in range(size):
                 n = body.put(f"add i64 {k}, {j}")
                 if in_order:
-                    slot = body.put(f"add i64 {n}, {slots[0]}")
+                    slot = body.put(f"add i64 {n}, {first}")
                 else:
                     entry = body.put(f"load i32, ptr {body.put(f'getelementptr i32, ptr {table}, i64 {n}')}, align 4")
                     slot = body.put(f"zext i32 {entry} to i64")
@@ -229,6 +239,18 @@ def _uses(port: Port, given: tuple[int, ...]) -> bool:
     return bool(port.nodes) and port.nodes[0] in given
 
 
+def _direct(graph: Graph, routine: Routine) -> dict[int, int]:
+    """The result arrays of a routine that are a result of the graph each: the number of the one, and of the other."""
+    at, found = 0, dict[int, int]()
+    numbers = [[graph.nodes[k].value for k in port.nodes] for port in graph.outputs]
+    for k, (_, n) in enumerate(routine.outputs):
+        whole = list(range(at, at + n))
+        if n and numbers.count(whole) == 1:
+            found[k] = numbers.index(whole)
+        at += n
+    return found
+
+
 def one_call(body: FunctionText, graph: Graph) -> None:
     """The body of a kernel that only runs a routine: rows to its arguments, and its results to rows."""
     call = next(node for node in graph.nodes if node.op == "call")
@@ -248,8 +270,14 @@ def one_call(body: FunctionText, graph: Graph) -> None:
         if graph.nodes[k].op == "constant":
             memory.store(k, body.literal(graph.nodes[k].value))
     results = body.put(f"getelementptr {body.real}, ptr {memory.at}, i64 {len(call.args)}")
-    body.lines.append(f"  call void @{body.routines[call.value]}_{body.width}(ptr {memory.at}, ptr {results})")
-    for i, port in enumerate(graph.outputs, len(graph.inputs)):
-        memory.empty(port, f"%p{i}", f"%s{i}")
+    places, direct = body.places(call.value, results), dict[int, int]()
+    if body.width == 1:
+        direct = _direct(graph, call.value)
+        places = [f"%p{len(graph.inputs) + direct[k]}" if k in direct else place for k, place in enumerate(places)]
+    body.run(call.value, memory.at, places)
+    for i, port in enumerate(graph.outputs):
+        if i not in direct.values():
+            n = len(graph.inputs) + i
+            memory.empty(port, f"%p{n}", f"%s{n}", slot[port.nodes[0]] if port.nodes else 0)
     if large:
         body.lines.append(f"  call void @free(ptr {memory.at})")

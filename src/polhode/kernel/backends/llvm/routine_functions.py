@@ -92,23 +92,21 @@ class RoutineText:
         self._memory()
         self.do(self.routine.body)
         body = self.body
-        head = (
-            f"define internal void @{self.name}_{self.W}(ptr noalias %in, ptr noalias %out) noinline alignstack(64) {{"
-        )
+        given = ", ".join(["ptr noalias %in", *(f"ptr noalias %a_{name}" for name, _ in self.routine.outputs)])
+        head = f"define internal void @{self.name}_{self.W}({given}) noinline alignstack(64) {{"
         free = [f"  call void @free(ptr {array})" for array in self.heap]
         return "\n".join([head, "entry:", *body.scratch, *self.start, *body.lines, *free, "  ret void", "}"])
 
     def _memory(self) -> None:
-        """Names for the arrays: results lie in %out, arguments in %in, all else in memory of its own, at zero."""
-        routine, at = self.routine, {"in": 0, "out": 0}
+        """Names for the arrays: results have theirs, arguments lie in %in, all else in memory of its own, at zero."""
+        routine, at = self.routine, 0
         given, wanted = dict(routine.inputs), dict(routine.outputs)
         own = sum(n for name, n in routine.arrays.items() if name not in given and name not in wanted)
         taken, heap = 0, len(self.start)
-        for side, ports in (("in", routine.inputs), ("out", routine.outputs)):
-            for name, n in ports:
-                target = f"%a_{name}" if side == "out" or name not in wanted else f"%from_{name}"
-                self.start.append(f"  {target} = getelementptr {self.real}, ptr %{side}, i64 {at[side]}")
-                at[side] += n
+        for name, n in routine.inputs:
+            target = f"%a_{name}" if name not in wanted else f"%from_{name}"
+            self.start.append(f"  {target} = getelementptr {self.real}, ptr %in, i64 {at}")
+            at += n
         for name, n in routine.arrays.items():
             size = n * self.bytes
             if name in given and name in wanted:

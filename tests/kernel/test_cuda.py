@@ -14,8 +14,12 @@ from emulated import DTYPE, Emulated
 from machines import ALL, random_model, random_q
 from polhode import scalar
 from polhode.dynamics import covariant, forward, inertia, inverse
+from polhode.ensemble.study import study
+from polhode.formats.library import names
 from polhode.kernel import evaluate, trace
+from polhode.kernel.backends import cuda
 from polhode.kernel.backends.cuda import cuda_source
+from polhode.kernel.record import Recorder
 from polhode.kernel.schedule import fused
 from polhode.model import make_tree
 from polhode.scalar import Vec
@@ -189,3 +193,45 @@ def test_nvidias_compiler_takes_every_operation_and_constant(real):
 def test_nvidias_compiler_refuses_what_is_wrong():
     with pytest.raises(AssertionError, match="undefined"):
         ptx("__global__ void f(double *x) { *x = undefined_thing; }")
+
+
+def empty_loop(x):
+    """A loop that is never entered, over a table and an array of nothing; then the sum of the argument."""
+    with Recorder("empty") as r:
+        given, out, none = r.input("x", 2), r.output("out", 1), r.array("none", 0)
+        weight, places = r.table("weight", []), r.lookup("places", [])
+        for i in r.range(0):
+            out[0] = out[0] + weight[i] * none[places.at(i)]
+        out[0] = given[0] + given[1]
+    return r.call(list(x))[0]
+
+
+@pytest.mark.parametrize("real", DTYPE)
+def test_arrays_of_nothing_hold_one_number(real, tmp_path):
+    """C has none of length 0; `stewart-platform` has such a table."""
+    graph = fused(trace(empty_loop, x=(2,)))
+    source = cuda_source(graph, "empty", real)
+    assert "[0] = {" not in source
+    assert ".entry empty(" in ptx(source)
+    assert Emulated(graph, tmp_path, real)(1, x=[2.0, 3.0]) == 5.0
+
+
+def test_routines_of_small_kernels_are_inlined_and_those_of_large_ones_called(monkeypatch):
+    graph = fused(trace(empty_loop, x=(2,)))
+    assert "__noinline__" not in cuda_source(graph, "empty")
+    monkeypatch.setattr(cuda, "INLINED", 2)
+    source = cuda_source(graph, "empty")
+    assert "static __device__ __noinline__ void routine0(" in source
+    assert ".entry empty(" in ptx(source)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", names())
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+def test_nvidias_compiler_takes_the_step_of_every_bundled_model(name):
+    model = ph.load(name)
+    path, value = next(iter(model.numbers().items()))
+    runner = ph.StudyRunner(study(model, {path: ph.Grid([value])}, duration=0.01, step=1e-3, method="rk4"))
+    source = cuda_source(fused(runner.batch.graph("advance")).anonymous(), "advance")
+    assert "[0] = {" not in source
+    assert ".entry advance(" in ptx(source)

@@ -16,6 +16,7 @@ SHIM = """\
 #define __global__
 #define __device__
 #define __forceinline__ inline
+#define __noinline__
 #define sincos(x, s, c) (*(s) = sin(x), *(c) = cos(x))
 #define sincosf(x, s, c) (*(s) = sinf(x), *(c) = cosf(x))
 static struct { unsigned x, y, z; } blockDim, blockIdx, threadIdx;

@@ -48,6 +48,7 @@ cuda = SimpleNamespace(
         getDeviceProperties=lambda device: {"name": b"a stand-in"},
     ),
     Event=Event,
+    nvrtc=SimpleNamespace(getVersion=lambda: (12, 0)),
     get_elapsed_time=lambda begin, end: 1e3 * (end.time - begin.time),
 )
 

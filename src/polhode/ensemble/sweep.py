@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 SECONDS = {"here": 0.5, "cluster": 2.0}
 """Seconds that one chunk of runs should take: short enough to lose little, long enough to hide what a chunk costs."""
 
+ROUNDS, LEAST = 32, 0.05
+"""In memory a thread has so many chunks one after the other, so that none waits long for the last; unless they then
+take less than so many seconds."""
+
 ON_GPU = 16
 """A chunk on a GPU may have so many times the bytes of one on a processor: it computes more runs at a time."""
 
@@ -143,9 +147,10 @@ class SweepJob:
         if self.device is not None and self.device.most_runs:
             count = min(self.device.most_runs, ON_GPU * CHUNK_BYTES / bytes_)
         else:
-            count = min(seconds / max(_cost(self.runner), 1e-9), MOST_TOGETHER, CHUNK_BYTES / bytes_)
+            cost, share = max(_cost(self.runner), 1e-9), self.study.runs / self.threads
+            count = min(seconds / cost, MOST_TOGETHER, CHUNK_BYTES / bytes_)
             if self.client is None:
-                count = min(count, self.study.runs / (4 * self.threads))
+                count = min(count, share / 4 if self.out else max(share / ROUNDS, min(LEAST / cost, share / 4)))
         most = self.study.runs if self.device is not None and self.device.most_runs else max(1, CHUNK_BYTES // held)
         return int(min(max(FEWEST * round(count / FEWEST), FEWEST), most, self.study.runs))
 
@@ -220,7 +225,7 @@ def careful(runner: StudyRunner, first: int, last: int, threads: int = 1, device
 
 
 def _cost(runner: StudyRunner) -> float:
-    """Approximate seconds of one run, measured on a few runs for a short while."""
+    """Approximate seconds of one run, measured on a few runs for a short while, by the processor's time."""
     n = min(FEWEST, runner.study.runs)
     q, v, p = runner.starts(0, n)
     runner.batch.kernels  # noqa: B018 - compiled before the clock runs
@@ -228,7 +233,7 @@ def _cost(runner: StudyRunner) -> float:
     while seconds < PROBE and part < 1:
         short = runner.timing.beginning(steps)
         part, steps = short.end / runner.timing.end, 4 * steps
-        begin = time.perf_counter()
+        begin = time.thread_time()
         runner.batch.run(q, v, p, short)
-        seconds = time.perf_counter() - begin
+        seconds = time.thread_time() - begin
     return seconds / n / part

@@ -6,6 +6,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isinf, isnan
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,6 +53,24 @@ TEXT = {
 
 REALS = {"double": "", "float": "f"}
 """The kinds of numbers, and the ending of their constants and functions."""
+
+
+class Dialect(NamedTuple):
+    """How a target writes C.
+
+    real      "double" or "float"
+    function  what stands before the name of a function
+    table     what stands before that of a table
+    sincos    whether sine and cosine of one argument come from one call
+    text      operations that it writes in its own way
+    """
+
+    real: str
+    function: str = "static void"
+    table: str = "static const"
+    sincos: bool = False
+    text: Mapping[str, str] = {}
+
 
 WORDS = """
     alignas alignof and asm auto bitand bitor bool break case catch char class compl complex const const_cast constexpr
@@ -118,11 +137,10 @@ def check(name: str, real: str) -> None:
         raise InputError(message(f"source of {name!r}", what, repr(name), expected))
 
 
-def statements(graph: Graph, names: Sequence[str], real: str, sincos: bool = False) -> Iterator[str]:
+def statements(graph: Graph, names: Sequence[str], dialect: Dialect) -> Iterator[str]:
     """The lines of the body: every operation a value x_k of its own, in the order of the graph; then the results.
 
-    names   of the arguments and results, in that order
-    sincos  whether sine and cosine of one argument come from one call
+    names  of the arguments and results, in that order
     """
     inputs = list(zip(names, graph.inputs, strict=False))
     outputs = list(zip(names[len(inputs) :], graph.outputs, strict=True))
@@ -131,17 +149,15 @@ def statements(graph: Graph, names: Sequence[str], real: str, sincos: bool = Fal
     used = results.union(*(node.args for node in graph.nodes))
     yield from (f"(void){name};" for name, port in inputs + outputs if used.isdisjoint(port.nodes))
     for k in results & value.keys():  # an input that is a result is read before any result is written
-        yield f"const {real} x{k} = {value[k]};"
+        yield f"const {dialect.real} x{k} = {value[k]};"
         value[k] = f"x{k}"
-    yield from operations(graph, value, real, routine_names(graph), sincos)
+    yield from operations(graph, value, dialect, routine_names(graph))
     yield from (f"{name}[{i}] = {value[k]};" for name, port in outputs for i, k in enumerate(port.nodes))
 
 
-def operations(
-    graph: Graph, value: dict[int, str], real: str, routines: Mapping[Routine, str], sincos: bool
-) -> Iterator[str]:
+def operations(graph: Graph, value: dict[int, str], dialect: Dialect, routines: Mapping[Routine, str]) -> Iterator[str]:
     """The lines of all operations; `value` holds the text of each input, and in the end that of every node."""
-    pairs = _pairs(graph) if sincos else {}
+    real, texts, pairs = dialect.real, {**TEXT, **dialect.text}, _pairs(graph) if dialect.sincos else {}
     for k, node in enumerate(graph.nodes):
         given = [value[a] for a in node.args]
         if node.op == "constant":
@@ -161,7 +177,7 @@ def operations(
                 yield f"sincos{REALS[real]}({given[0]}, &x{s}, &x{c});"
         elif node.args:
             value[k] = f"x{k}"
-            text = TEXT[node.op].format(*given, f=REALS[real])
+            text = texts[node.op].format(*given, f=REALS[real])
             yield f"const {'int' if node.is_condition else real} x{k} = {text};"
 
 
@@ -187,8 +203,8 @@ def c_source(graph: Graph, name: str, real: str = "double") -> str:
     names = identifiers([port.name for port in (*graph.inputs, *graph.outputs)], [name])
     parameters = [f"const {_parameter(port, n, real)}" for n, port in zip(names, graph.inputs, strict=False)]
     parameters += [_parameter(p, n, real) for n, p in zip(names[len(parameters) :], graph.outputs, strict=True)]
-    body = "\n".join(f"    {line}" for line in statements(graph, names, real))
-    head = f"{header(graph, names)}\n#include <math.h>\n{routine_sources(graph, real, 'static void')}"
+    body = "\n".join(f"    {line}" for line in statements(graph, names, Dialect(real)))
+    head = f"{header(graph, names)}\n#include <math.h>\n{routine_sources(graph, Dialect(real))}"
     return f"{head}\nvoid {name}({', '.join(parameters) or 'void'})\n{{\n{body}\n}}\n"
 
 
@@ -202,28 +218,41 @@ def routine_names(graph: Graph) -> dict[Routine, str]:
     return {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
 
 
-def routine_sources(graph: Graph, real: str, kind: str, sincos: bool = False) -> str:
-    """The routines of a graph as functions of memory in and memory out; `kind` stands before their names."""
+def routine_sources(graph: Graph, dialect: Dialect) -> str:
+    """The routines of a graph as functions of memory in and memory out."""
     names = routine_names(graph)
-    return "".join(f"\n{_routine_source(routine, names, real, kind, sincos)}\n" for routine in names)
+    return "".join(f"\n{_routine_source(routine, names, dialect)}\n" for routine in names)
 
 
-def _routine_source(routine: Routine, names: Mapping[Routine, str], real: str, kind: str, sincos: bool) -> str:
-    name, fixed = names[routine], f"{kind.removesuffix('void')}const"
-    tables = [
-        f"{fixed} {real} {name}_{table}[{len(x)}] = {{{', '.join(constant(v, real) for v in x)}}};"
-        for table, x in routine.tables.items()
+def _routine_source(routine: Routine, names: Mapping[Routine, str], dialect: Dialect) -> str:
+    """One routine: its tables and its function.
+
+    Arrays and tables that no line mentions are left out. One that is empty and mentioned, in a loop that is never
+    entered, holds one number: C has no arrays of none.
+    """
+    name, real = names[routine], dialect.real
+    body = list(_Loops(routine, name, names, dialect).lines(routine.body))
+    body += [
+        f"for (int k = 0; k < {n}; k++) out[{at} + k] = a_{array}[k];" for array, n, at in _places(routine.outputs)
     ]
-    tables += [f"{fixed} int {name}_{t}[{len(x)}] = {{{', '.join(map(str, x))}}};" for t, x in routine.whole.items()]
-    start = [f"{real} a_{array}[{n}] = {{0}};" for array, n in routine.arrays.items() if n]
-    start += [f"for (int k = 0; k < {n}; k++) a_{array}[k] = in[{at} + k];" for array, n, at in _places(routine.inputs)]
-    end = [f"for (int k = 0; k < {n}; k++) out[{at} + k] = a_{array}[k];" for array, n, at in _places(routine.outputs)]
-    body = list(_Loops(routine, name, names, real, sincos).lines(routine.body))
-    text = "\n".join([*body, *end])
-    start += [f"(void)a_{array};" for array, n, _ in _places(routine.inputs) if f"a_{array}[" not in text]
-    lines = [*start, *body, *end]
-    inside = "\n".join(f"    {line}" for line in lines)
-    return "\n".join([*tables, f"{kind} {name}(const {real} *in, {real} *out)", "{", inside, "}"])
+    text = "\n".join(body)
+    start = [f"{real} a_{array}[{max(n, 1)}] = {{0}};" for array, n in routine.arrays.items() if f"a_{array}[" in text]
+    start += [
+        f"for (int k = 0; k < {n}; k++) a_{array}[k] = in[{at} + k];"
+        for array, n, at in _places(routine.inputs)
+        if f"a_{array}[" in text
+    ]
+    start += ["(void)in;"] * ("in[" not in "".join(start)) + ["(void)out;"] * ("out[" not in text)
+    kinds = {real: {table: [constant(v, real) for v in x] for table, x in routine.tables.items()}}
+    kinds["int"] = {table: list(map(str, x)) for table, x in routine.whole.items()}
+    tables = [
+        f"{dialect.table} {kind} {name}_{table}[{max(len(x), 1)}] = {{{', '.join(x) or '0'}}};"
+        for kind, found in kinds.items()
+        for table, x in found.items()
+        if f"{name}_{table}[" in text
+    ]
+    inside = "\n".join(f"    {line}" for line in [*start, *body])
+    return "\n".join([*tables, f"{dialect.function} {name}(const {real} *in, {real} *out)", "{", inside, "}"])
 
 
 def _places(ports: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int, int]]:
@@ -238,8 +267,8 @@ def _places(ports: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int, int]]:
 class _Loops:
     """The statements of a routine in C."""
 
-    def __init__(self, routine: Routine, name: str, names: Mapping[Routine, str], real: str, sincos: bool) -> None:
-        self.routine, self.name, self.names, self.real, self.sincos = routine, name, names, real, sincos
+    def __init__(self, routine: Routine, name: str, names: Mapping[Routine, str], dialect: Dialect) -> None:
+        self.routine, self.name, self.names, self.dialect = routine, name, names, dialect
 
     def index(self, index: Index) -> str:
         """An index as a whole number."""
@@ -285,12 +314,12 @@ class _Loops:
         yield "}"
 
     def _block(self, block: Block) -> Iterator[str]:
-        graph, real = block.graph, self.real
+        graph, real = block.graph, self.dialect.real
         value = {k: f"x{k}" for k in range(len(block.loads))}
         results = [k for port in graph.outputs for k in port.nodes]
         used = {*results, *(a for node in graph.nodes for a in node.args)}
         yield from (f"const {real} x{k} = {self.cell(cell)};" for k, cell in enumerate(block.loads) if k in used)
-        yield from operations(graph, value, real, self.names, self.sincos)
+        yield from operations(graph, value, self.dialect, self.names)
         moving = any(cell.at.cells for cell in block.stores)
         if moving:  # places first: a cell that is written may be part of one
             yield from (f"const long long to{n} = {self.index(cell.at)};" for n, cell in enumerate(block.stores))

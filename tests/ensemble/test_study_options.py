@@ -107,6 +107,7 @@ REFUSED = {
     "events that reset": ({"events": [ph.Event("a", lambda t, q, v: q[0], reset=lambda t, q, v: (q, v))]}, "events"),
     "verify": ({"verify": True}, "verify"),
     "sensitivities": ({"sensitivities": ["gravity"]}, "sensitivities"),
+    "specialise": ({"specialise": True}, "specialise"),
 }
 
 

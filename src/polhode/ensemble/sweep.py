@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 SECONDS = {"here": 0.5, "cluster": 2.0}
 """Seconds that one chunk of runs should take: short enough to lose little, long enough to hide what a chunk costs."""
 
-ROUNDS, LEAST = 32, 0.05
-"""In memory a thread has so many chunks one after the other, so that none waits long for the last; unless they then
-take less than so many seconds."""
-
 ON_GPU = 16
 """A chunk on a GPU may have so many times the bytes of one on a processor: it computes more runs at a time."""
 
@@ -147,10 +143,9 @@ class SweepJob:
         if self.device is not None and self.device.most_runs:
             count = min(self.device.most_runs, ON_GPU * CHUNK_BYTES / bytes_)
         else:
-            cost, share = max(_cost(self.runner), 1e-9), self.study.runs / self.threads
-            count = min(seconds / cost, MOST_TOGETHER, CHUNK_BYTES / bytes_)
+            count = min(seconds / max(_cost(self.runner), 1e-9), MOST_TOGETHER, CHUNK_BYTES / bytes_)
             if self.client is None:
-                count = min(count, share / 4 if self.out else max(share / ROUNDS, min(LEAST / cost, share / 4)))
+                count = min(count, self.study.runs / (4 * self.threads))
         most = self.study.runs if self.device is not None and self.device.most_runs else max(1, CHUNK_BYTES // held)
         return int(min(max(FEWEST * round(count / FEWEST), FEWEST), most, self.study.runs))
 

@@ -192,7 +192,7 @@ class RunLoop:
     def start(self) -> Samples:
         """The first sample."""
         at = self.position
-        return self._samples(np.array([at.t]), at.q[None], at.v[None], np.array([np.nan]))
+        return self._samples(np.array([at.t]), at.q[None].copy(), at.v[None].copy(), np.array([np.nan]))
 
     def _still(self) -> Iterator[Samples]:
         """The samples of a machine without a joint that moves."""
@@ -350,13 +350,13 @@ class RunLoop:
             at.packed = table[min(good + 1, len(goals))].copy()
             self._note(segment)
             kept = 0 if piece else min(good, len(segment.samples) - first)
-            q, v = compiled.field(table, "q")[1 : kept + 1], compiled.field(table, "v")[1 : kept + 1]
+            q, v = (compiled.field(table, name)[1 : kept + 1].copy() for name in ("q", "v"))
             yield from self._given(segment.samples[first : first + kept], q, v, np.full(kept, segment.h))
             if good < len(goals) and status[good] == step_state.EVENT:
                 yield from self._at_events(segment, NONE)
                 here = segment.samples[first + good : first + good + 1]
                 if self._accepted() == goals[good] and not piece and self.ending.status == "finished":
-                    yield from self._given(here, at.q[None], at.v[None], np.array([segment.h]))
+                    yield from self._given(here, at.q[None].copy(), at.v[None].copy(), np.array([segment.h]))
             elif good < len(goals):
                 yield from self._fault(segment, float(status[good]))
             self._check_work()
@@ -389,7 +389,7 @@ class RunLoop:
         level = self.position.level
         held = None if level is None else np.tile(level, (len(times), 1))
         self.position.until = float(times[-1])
-        return Samples(np.array(times), q.copy(), v.copy(), np.array(sizes), held)
+        return Samples(np.array(times), q, v, np.array(sizes), held)
 
     def _note(self, segment: Segment | None = None) -> None:
         """Copy time, state and counts from the step state."""
@@ -470,7 +470,7 @@ class RunLoop:
             for sample in due[(due > hit.begin) & (due < hit.t)]:
                 is_there = self._is_switch(hit) and sample > hit.t - AT_SWITCH * math.ulp(hit.t)
                 q, v = (hit.q, hit.v) if is_there else within.at((sample - hit.begin) / hit.h)[1:3]
-                yield from self._given(np.array([sample]), q[None], v[None], np.array([hit.h]))
+                yield from self._given(np.array([sample]), q[None].copy(), v[None].copy(), np.array([hit.h]))
             return hit
         return None
 
@@ -601,7 +601,7 @@ class RunLoop:
         """The state in which a run ended before its time, if it lies beyond the last sample."""
         at = self.position
         if at.t > self.position.until:
-            yield self._samples(np.array([at.t]), at.q[None], at.v[None], np.array([size]))
+            yield self._samples(np.array([at.t]), at.q[None].copy(), at.v[None].copy(), np.array([size]))
 
 
 def _grid(segment: Segment, accepted: float) -> float:

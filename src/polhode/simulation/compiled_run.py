@@ -290,10 +290,27 @@ class CompiledRun:
     ) -> np.ndarray:
         """The first step state of a run from a state; g: the functions of crossings and surfaces, where known."""
         make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
-        plain = not (self.is_watching and g is None) and not self.spec.method.start  # then nothing is computed
+        if not self.is_watching and not self.spec.method.start:  # nothing is computed
+            return self._plain_start(t, q, v, h)
+        plain = g is not None and not self.spec.method.start
         setup = self._unused if plain else self.setup(_vector(level))
         first = make(setup, t, Vec(q.tolist()), Vec(v.tolist()), h, _vector(g))
         return np.array(flat(first), dtype=float)
+
+    def _plain_start(self, t: float, q: np.ndarray, v: np.ndarray, h: float) -> np.ndarray:
+        """The first step state of a run without crossings and memory."""
+        found, places = self._blank.copy(), self._places
+        found[places["q"]], found[places["v"]] = q, v
+        if not self.spec.fixed:
+            found[places["t"]] = found[places["t0"]] = t
+            found[places["h"]] = found[places["h0"]] = h
+            found[places["before"]] = np.concatenate([q, v])
+        return found
+
+    @cached_property
+    def _blank(self) -> np.ndarray:
+        """A first step state, in which t, q, v and h are to be filled in."""
+        return np.array(flat(self.like), dtype=float)
 
     def first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
         """A first step for steps under control."""

@@ -115,10 +115,6 @@ class RunLoop:
         self._rate: float = same._rate / SLOWER if same else 0.0  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest = scenario.longest
-        self._first_h = 0.0  # the first controlled step; of a companion in proportion to that of the run
-        if same and same._first_h:
-            order = self.compiled.spec.method.error_order or 1
-            self._first_h = same._first_h * (self.tolerance / same.tolerance) ** (1 / (order + 1))
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
         self._joined = scenario.joined if first and self._may_join(scenario) else None
         self._sampled = [0, *accumulate(len(s.samples) for s in segments)]  # samples
@@ -240,10 +236,7 @@ class RunLoop:
         compiled, level = self.compiled, self.position.level
         if compiled.spec.fixed:
             return compiled.start(t, q, v, segment.h, level)
-        at_start = not self.position.segment and not self.ending.accepted and hit is None
-        h = h or (at_start and self._first_h) or compiled.first_step(t, q, v, self.tolerance, level)
-        if at_start:
-            self._first_h = h
+        h = h or compiled.first_step(t, q, v, self.tolerance, level)
         g = self._values_of(hit) if hit else None
         return self._counted(compiled.start(t, q, v, min(h, segment.end - t, self._longest), level, g))
 

@@ -20,6 +20,8 @@ from polhode.bench.report import report_from_json, report_json
 from polhode.bench.speed import run_bench, work
 from polhode.bench.tables import print_report, report_markdown
 from polhode.bench.timing import Contestant, race
+from polhode.kernel.backends.llvm import compile as llvm_compile
+from polhode.simulation import step_state
 
 INSTALLED = [peer.name for peer in installed_peers(machine("chain-2"))[0]]
 """What takes part here: Pinocchio and MuJoCo are always there in tests, the others where someone installed them."""
@@ -335,3 +337,20 @@ def test_whole_calls_are_compared_with_what_they_should_not_exceed(others):
     calls = [row for row in others.calls if row.model == "arm-7"]
     assert len(calls) == 4
     assert all(row.ratio == row.ours.least / row.other.least for row in (*motions[1:], *calls))
+
+
+def test_a_compiled_run_that_is_handed_back_goes_on_to_its_end(monkeypatch):
+    """Compiled code tries four steps before it returns; the motion has 405."""
+    monkeypatch.setenv("POLHODE_CACHE", "")
+    monkeypatch.setattr(llvm_compile, "_kept", {})
+    monkeypatch.setattr(step_state, "WORK", 1)
+    case = simulation.CASES[-1]
+    contestant = simulation.compiled_run(case, simulation.start_of(case))
+    exec(contestant.text, dict(contestant.names))
+    compiled, state = contestant.names["compiled"], contestant.names["table"][1]
+    assert compiled.field(state, "t") == case.duration
+    assert compiled.field(state, "accepted") > 300
+    compiled.run(contestant.names["table"], contestant.names["settings"])
+    contestant.names["table"][0] = contestant.names["first"]
+    compiled.run(contestant.names["table"], contestant.names["settings"])
+    assert compiled.field(state, "t") < case.duration  # one call alone does not reach it

@@ -10,30 +10,7 @@ from polhode.kernel.backends.llvm.compile import lanes
 from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel
 from polhode.kernel.hoist import hoisted
 from polhode.scalar import SharedFunction, Vec
-
-
-@st.composite
-def programs(draw):
-    """A random function of two states and two numbers, as a list of instructions."""
-    steps = []
-    for k in range(4, draw(st.integers(8, 40))):
-        op = draw(st.sampled_from(["+", "-", "*", "where", "sqrt"]))
-        steps.append((op, *(draw(st.integers(0, k - 1)) for _ in range(3)), draw(st.floats(-2, 2, width=32))))
-    return steps
-
-
-def run(steps, values):
-    """The function itself, on any scalars."""
-    values = list(values)
-    for op, i, j, k, c in steps:
-        a, b, d = values[i], values[j], values[k]
-        if op == "where":
-            values.append(scalar.where(a < b, d, c))
-        elif op == "sqrt":
-            values.append(scalar.sqrt(a * a + 1.0))
-        else:
-            values.append(a + b if op == "+" else a - b if op == "-" else a * b * 0.5)
-    return Vec(values[-6:])
+from random_programs import programs, run
 
 
 def divided(function, numbers=("p",), **shapes):
@@ -43,7 +20,7 @@ def divided(function, numbers=("p",), **shapes):
 @given(programs(), st.lists(st.floats(-2, 2), min_size=4, max_size=4))
 @settings(max_examples=60, deadline=None)
 def test_prelude_and_rest_are_the_whole(steps, values):
-    parts = divided(lambda x, p, t: run(steps, [*x, *p]), x=(2,), p=(2,), t=())
+    parts = divided(lambda x, p, t: run(steps, [*x, *p], 6), x=(2,), p=(2,), t=())
     given = {"x": values[:2], "t": 0.0}
     kept = evaluate(parts.prelude, numbers=values[2:])
     whole = evaluate(parts.whole, numbers=values[2:], **given)

@@ -16,36 +16,9 @@ from polhode.kernel import evaluate, trace
 from polhode.kernel.backends.llvm.compile import build, lanes
 from polhode.kernel.schedule import fused
 from polhode.model import make_tree
-from polhode.scalar import Vec
+from random_programs import programs, run
 
 WIDTHS = [1, 2, 4, 8]
-
-
-@st.composite
-def programs(draw):
-    """A random function of four scalars, as a list of instructions."""
-    steps = []
-    for k in range(4, draw(st.integers(8, 40))):
-        op = draw(st.sampled_from(["+", "-", "*", "/", "neg", "abs", "where", "sqrt"]))
-        steps.append((op, *(draw(st.integers(0, k - 1)) for _ in range(3)), draw(st.floats(-2, 2, width=32))))
-    return steps
-
-
-def run(steps, x):
-    """The function itself, on any scalars."""
-    values = list(x)
-    for op, i, j, k, c in steps:
-        a, b, d = values[i], values[j], values[k]
-        if op == "where":
-            values.append(scalar.where(a < b, d, c))
-        elif op == "sqrt":
-            values.append(scalar.sqrt(a * a + 0.5))
-        elif op in ("neg", "abs"):
-            values.append(-a if op == "neg" else abs(a))
-        else:
-            rules = {"+": a + b * c, "-": a * b - d, "*": a * c, "/": a / (1.5 + b * b)}
-            values.append(rules[op])
-    return Vec(values[-4:])
 
 
 @settings(max_examples=25, phases=[Phase.explicit, Phase.generate])

@@ -171,7 +171,7 @@ def test_a_function_that_cannot_be_compiled_warns_once_and_gives_the_same_motion
     """With equal steps up to the jump: only that of a compiled function is known."""
     compiled = run(CART, tau=switched, **options)
     with pytest.warns(ph.PolhodeWarning, match=f"tau '{function.__name__}' cannot be compiled.*slow") as told:
-        plain = run(CART, tau=function, verify=True if "step" in options else None, **options)
+        plain = run(CART, tau=function, verify=True, **options)
     assert len(told) == 1
     assert np.max(abs(states(plain) - states(compiled))) <= bound
     assert np.max(abs(plain["tau"].values - compiled["tau"].values)) <= bound

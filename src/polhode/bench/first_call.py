@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from polhode.bench.machines import machine, random_states
 from polhode.bench.quantities import QUANTITIES
@@ -54,12 +55,17 @@ def cold_and_cached(model: str, quantity: str, cache: Path) -> tuple[float, floa
 
 def in_new_process(model: str, quantity: str, cache: Path) -> float:
     """Seconds to the first result in a new process with this cache."""
-    command = [sys.executable, "-m", "polhode.bench.first_call", model, quantity]
+    return float(told_by(["-m", "polhode.bench.first_call", model, quantity], cache, f"{model}, {quantity}"))
+
+
+def told_by(arguments: list[str], cache: Path, what: str) -> Any:
+    """What a new process of Python with these arguments and this cache prints as JSON; what: for errors."""
     environment = {**os.environ, "POLHODE_CACHE": str(cache)}
+    command = [sys.executable, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
-        raise PolhodeError(f"bench, {model}, {quantity}: a new process failed.\n  {done.stderr.strip()[-500:]}")
-    return float(json.loads(done.stdout))
+        raise PolhodeError(f"bench, {what}: a new process failed.\n  {done.stderr.strip()[-500:]}")
+    return json.loads(done.stdout)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,14 @@
-"""Time to the first motion, in a process of its own: `python -m polhode.bench.first_run MODEL`.
+"""Time to the first motion, in a process of its own.
 
 The clock runs from the first line of the process's own to the end of `ph.simulate`, less a bare `import xarray`, which
 comes first; stages are those of making kernels.
 """
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from polhode.errors import PolhodeError
+from polhode.bench.first_call import told_by
 
 MODELS = ("pendulum", "arm-7", "bicycle", "closed-chain", "stewart-platform", "n-four-bar-40")
 """The machines whose first run is timed."""
@@ -60,17 +56,9 @@ def first_runs() -> list[FirstRun]:
 
 def _measured(model: str) -> FirstRun:
     with tempfile.TemporaryDirectory(prefix="polhode-bench-") as folder:
-        cold = _in_new_process(model, Path(folder))
-        cached = [_in_new_process(model, Path(folder)) for _ in range(REPEATS)]
+        cold, *cached = (
+            told_by(["-c", SCRIPT, model], Path(folder), f"first run of {model}") for _ in range(1 + REPEATS)
+        )
     least = min(one["seconds"] for one in cached)
     stages = {name: float(cold["stages"].get(name, 0.0)) for name in STAGES}
     return FirstRun(model, min(one["xarray"] for one in cached), cold["seconds"], least, stages)
-
-
-def _in_new_process(model: str, cache: Path) -> dict:
-    environment = {**os.environ, "POLHODE_CACHE": str(cache)}
-    command = [sys.executable, "-c", SCRIPT, model]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode != 0:
-        raise PolhodeError(f"bench, first run of {model}: a new process failed.\n  {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout)

@@ -91,7 +91,7 @@ KINDS = {
 """The kinds of rows, by their place in the report."""
 
 
-TIMED = {field.name for field in fields(Timing)}
+TIMING_FIELDS = {field.name for field in fields(Timing)}
 
 
 def report_json(report: Report) -> str:
@@ -109,6 +109,6 @@ def report_from_json(text: str) -> Report:
 def _timed(row: dict[str, Any]) -> dict[str, Any]:
     """The fields of a row, with times as they were."""
     return {
-        name: Timing(**value) if isinstance(value, dict) and value.keys() == TIMED else value
+        name: Timing(**value) if isinstance(value, dict) and value.keys() == TIMING_FIELDS else value
         for name, value in row.items()
     }

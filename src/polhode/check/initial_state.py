@@ -1,7 +1,8 @@
 """Initial states: the nearest one that is consistent with the constraints, and checks of a given one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,9 +24,6 @@ from polhode.system.system import System
 ASIDE, ASIDE_TRIES, JUMP = 1e-8, 3, 1e-2
 """Trial points of the check that functions have a tangent at the start: their distance from it, their number, and the
 largest jump of a derivative, relative to it."""
-
-KEPT = 64
-"""Good starts of a model that are remembered."""
 
 ROUNDS = 50
 """Projections at most, before a start counts as impossible to move onto the constraints."""
@@ -138,18 +136,21 @@ def check_start(model: Model, q: np.ndarray, v: np.ndarray, rank_tolerance: floa
     """Refuse a start that violates a constraint, or constraints that contradict each other there."""
     if not model.constraints:
         return
-    known, start = _good_starts(model) if identity_text(model) else set(), (q.tobytes(), v.tobytes(), rank_tolerance)
-    if start not in known:
+    if identity_text(model):
+        _known_check(model)(q.tobytes(), v.tobytes(), rank_tolerance)
+    else:  # with user functions, which may have changed
         _check_constrained_start(model, q, v, rank_tolerance)
-        if len(known) == KEPT:
-            known.clear()
-        known.add(start)
 
 
 @once_each
-def _good_starts(model: Model) -> set[tuple[bytes, bytes, float]]:
-    """Starts of a model that were found good; none where user functions are in it, which may have changed."""
-    return set()
+def _known_check(model: Model) -> Callable[[bytes, bytes, float], None]:
+    """The check of starts of a model, given as bytes; those that were found good lately are known."""
+
+    @lru_cache(maxsize=64)
+    def check(q: bytes, v: bytes, rank_tolerance: float) -> None:
+        _check_constrained_start(model, np.frombuffer(q), np.frombuffer(v), rank_tolerance)
+
+    return check
 
 
 def _check_constrained_start(model: Model, q: np.ndarray, v: np.ndarray, rank_tolerance: float) -> None:

@@ -23,6 +23,7 @@ from polhode.linalg.rank import decomposed_rows, rank_of, scaled_rows
 from polhode.model import make_tree
 from polhode.result.labels import quaternion_slices
 from polhode.result.verdict import LOOSE, NOTE, Check
+from polhode.scalar import lengths
 from polhode.system.system import System
 
 SINGULAR = 1e-3
@@ -102,11 +103,6 @@ TINY = 1e-300
 def _limit(off: np.ndarray) -> np.ndarray:
     """σ, in parts of its largest so far, up to which positions with violations (n,) count as singular."""
     return np.minimum(np.maximum(SINGULAR, np.sqrt(PER_VIOLATION * off)), SUSPECT)
-
-
-def _lengths(x: np.ndarray) -> np.ndarray:
-    """The lengths of vectors (..., n)."""
-    return np.sqrt(np.einsum("...i,...i->...", x, x))
 
 
 class SingularPosition(NamedTuple):
@@ -462,8 +458,8 @@ class PathWatch:
         """Find rows that jump between looks."""
         if len(at.t) < 2:
             return
-        size = np.maximum(np.max(_lengths(at.rates), axis=0), SUSPECT)
-        part, pace = np.max(_lengths(at.rates[1:] - at.rates[:-1]) / size, axis=1), self.pace(at.v)
+        size = np.maximum(np.max(lengths(at.rates), axis=0), SUSPECT)
+        part, pace = np.max(lengths(at.rates[1:] - at.rates[:-1]) / size, axis=1), self.pace(at.v)
         angle = np.maximum(pace[1:], pace[:-1]) * np.diff(at.t)
         jumps = (part > CORNER) & (part > 4 * angle) & (at.t[1:] > self._jumped)
         for i in np.flatnonzero(jumps)[:JUMPS]:

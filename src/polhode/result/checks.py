@@ -22,7 +22,7 @@ from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.labels import coordinate_names, coordinate_units
 from polhode.result.symmetry import AXES, Conserved
 from polhode.result.verdict import ERROR, FAILED, GOOD, LOOSE, NOTE, UNCHECKED, Check, Grade, overall
-from polhode.scalar import UNIT_TOLERANCE, Array
+from polhode.scalar import UNIT_TOLERANCE, Array, lengths
 
 GOOD_CAP, LOOSE_FACTOR = 1e-4, 100.0
 """No controlled run that errs by more than GOOD_CAP of its scale is good; none beyond LOOSE_FACTOR times its threshold
@@ -292,7 +292,7 @@ def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
             if f"{kind}_momentum" in part and directions:
                 momentum = np.asarray(part[f"{kind}_momentum"], dtype=float)
                 found[kind] = momentum @ np.asarray(directions, dtype=float).T
-                found[f"{kind} size"] = np.sqrt(np.einsum("...i,...i->...", momentum, momentum))
+                found[f"{kind} size"] = lengths(momentum)
     return found
 
 

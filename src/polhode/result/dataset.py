@@ -24,7 +24,7 @@ from polhode.quaternion import conjugate, rotate
 from polhode.result import labels
 from polhode.result.deferred import DeferredArray, variable_data
 from polhode.result.verdict import Grade
-from polhode.scalar import Array, Vec
+from polhode.scalar import Array, Vec, lengths
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -221,8 +221,7 @@ def norm_error(model: Model, q: Array) -> np.ndarray:
     worst = np.zeros(q.shape[:-1])
     with np.errstate(all="ignore"):
         for part in labels.quaternion_slices(model):
-            length = np.sqrt(np.einsum("...i,...i->...", q[..., part], q[..., part]))
-            worst = np.maximum(worst, abs(length - 1))
+            worst = np.maximum(worst, abs(lengths(q[..., part]) - 1))
     return worst
 
 

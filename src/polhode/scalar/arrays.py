@@ -144,6 +144,11 @@ def checked(where: str, value: Array, kind: str) -> np.ndarray:
     return array
 
 
+def lengths(x: np.ndarray) -> np.ndarray:
+    """The lengths (...) of vectors (..., n)."""
+    return np.sqrt(np.einsum("...i,...i->...", x, x))
+
+
 def split(array: np.ndarray, depth: int) -> Any:
     """The last `depth` axes of an array as (nested) Vec of batches; single states give Python scalars."""
     if depth == 0:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -50,9 +50,6 @@ stages keeps the code, and the time to compile it, small."""
 
 WRITTEN_CONSTRAINED = 30
 """The same under constraints, where accelerations take so much longer than sums over stages."""
-
-KEPT = 64
-"""First steps of a machine under constraints that are remembered."""
 
 INLINE = 250
 """Operations of an acceleration up to which it is written out at every stage of a step, so that stages share what they
@@ -315,18 +312,22 @@ class CompiledRun:
     def first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
         """A first step for steps under control."""
         if self.constrained and self.key:
-            asked = t, q.tobytes(), v.tobytes(), tolerance, None if level is None else level.tobytes()
-            if asked not in self._first_steps:
-                if len(self._first_steps) == KEPT:
-                    self._first_steps.clear()
-                self._first_steps[asked] = self._first_step(t, q, v, tolerance, level)
-            return self._first_steps[asked]
+            return self._known_first_step(
+                t, q.tobytes(), v.tobytes(), tolerance, b"" if level is None else level.tobytes()
+            )
         return self._first_step(t, q, v, tolerance, level)
 
     @cached_property
-    def _first_steps(self) -> dict[tuple, float]:
-        """First steps of a machine under constraints, where each takes as long as hundreds of later ones."""
-        return {}
+    def _known_first_step(self) -> Callable[[float, bytes, bytes, float, bytes], float]:
+        """The first step of a machine under constraints, where it takes as long as hundreds of later ones; arrays as
+        bytes."""
+
+        @lru_cache(maxsize=64)
+        def known(t: float, q: bytes, v: bytes, tolerance: float, level: bytes) -> float:
+            held = np.frombuffer(level) if level else None
+            return self._first_step(t, np.frombuffer(q), np.frombuffer(v), tolerance, held)
+
+        return known
 
     def _first_step(self, t: float, q: np.ndarray, v: np.ndarray, tolerance: float, level: np.ndarray | None) -> float:
         if self._first_kernel:

@@ -167,8 +167,8 @@ class Scenario:
 
     @property
     def joined(self) -> JoinedSegments:
-        """The segments of a run with equal steps as one chain."""
-        return _plain_joined(*self._plain) if self.is_autonomous else JoinedSegments.of(self.segments)
+        """The segments of a run with equal steps that is autonomous, as one chain."""
+        return _plain_joined(*self._plain)
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""

@@ -190,8 +190,9 @@ def _slopes(
         return of(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
 
     shapes = {name: _shape(scalars[argument]) for name, argument in given.items()}
+    values = trace(needed, step=(len(rest),), **shapes)
     with stage("differentiate"):
-        graph = jacobian(trace(needed, step=(len(rest),), **shapes), wrt=names)
+        graph = jacobian(values, wrt=names)
     found = replay(graph, step=rest, **{name: scalars[argument] for name, argument in given.items()})
     return tuple(found[f"d_result_d_{name}"] for name in names)
 

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from typing import Any
 
@@ -20,6 +20,7 @@ from polhode.kernel.backends.llvm.module import header, module_text
 from polhode.kernel.cache import CachedKernel, key as cache_key, load, save
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
+from polhode.kernel.recent import Recent
 from polhode.kernel.schedule import fused
 from polhode.kernel.stage_clock import stage
 
@@ -35,10 +36,8 @@ FULL, QUICK = 2, 0
 """LLVM's levels of code generation: the usual one; one that takes an eighth of the time and gives slower code, for
 kernels that are called a few times. Results have the same bits: both compute the operations of the graph."""
 
-MOST_KEPT = 64
-"""Kernels that stay in memory for whoever asks for them by name; beyond, the oldest goes."""
-
-_kept: dict[str, "Kernel"] = {}
+_kept: Recent["Kernel"] = Recent(64)
+"""Kernels that stay in memory for whoever asks for them by name."""
 
 UFUNC_FROM_SIGNATURE = 31
 """The place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions."""
@@ -159,21 +158,14 @@ def kernel_for(
     width = lanes() if width is None else width
     full = cache_key(name, _identity(), str(width), str(fast), str(quick)) if name else ""
 
-    if keep and full and (known := _kept.get(full)):
-        return known
-
     def scheduled() -> Graph:
         with stage("trace"):
             graph = replace(make(), name=title)
         with stage("schedule"):
             return schedule(graph)
 
-    found = _loaded_or_compiled(full, scheduled, width, fast, quick)
-    if keep and full:
-        while len(_kept) >= MOST_KEPT:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[full] = found
-    return found
+    make_kernel = partial(_loaded_or_compiled, full, scheduled, width, fast, quick)
+    return _kept.get(full, make_kernel) if keep and full else make_kernel()
 
 
 def _loaded_or_compiled(full: str, scheduled: Callable[[], Graph], width: int, fast: bool, quick: bool) -> Kernel:

@@ -1,10 +1,8 @@
 """Kernels that take numbers: one for what follows from the numbers alone, one that takes that and the states."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 
@@ -12,6 +10,7 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.graph import Graph
 from polhode.kernel.hoist import Hoisted, hoisted
+from polhode.kernel.recent import Recent
 
 
 @dataclass(frozen=True)
@@ -82,11 +81,8 @@ class HoistedKernel:
         return cache(lambda: hoisted(self.make(), self.numbers))
 
 
-MOST = 256
-"""Kernels of numbers that stay in memory, those used last: one of a large machine takes about a megabyte."""
-
-_known: OrderedDict[tuple, HoistedKernel] = OrderedDict()
-_lock = threading.Lock()
+_known: Recent[HoistedKernel] = Recent(256)
+"""Kernels of numbers that stay in memory: one of a large machine takes about a megabyte."""
 
 
 def hoisted_kernel_for(
@@ -98,13 +94,5 @@ def hoisted_kernel_for(
     fast: bool = False,
 ) -> HoistedKernel:
     """The kernels of this name: those that are in memory, whatever model they were made for."""
-    if not name:
-        return HoistedKernel(name, make, numbers, title, width, fast)
-    with _lock:
-        if (name, fast) not in _known:
-            _known[name, fast] = HoistedKernel(name, make, numbers, title, width, fast)
-            if len(_known) > MOST:
-                _known.popitem(last=False)
-        _known.move_to_end((name, fast))
-        found = _known[name, fast]
-    return found.of_width(width)
+    made = partial(HoistedKernel, name, make, numbers, title, width, fast)
+    return _known.get((name, fast), made).of_width(width) if name else made()

@@ -252,44 +252,40 @@ class RoutineText:
         if loop.together and self.W == 1 and _is_in_rows(loop):
             self._together(loop)
             return
-        body, (head, inside, done) = self.body, self._new_labels("for", "each", "done")
         (first, _), (last, _) = self.index(loop.first), self.index(loop.last)
-        start = body.put(f"sub i64 {last}, 1") if loop.down else first
+        if loop.down:
+            self._counting(loop, self.body.put(f"sub i64 {last}, 1"), f"sge i64 %s, {first}", -1)
+        else:
+            self._counting(loop, first, f"slt i64 %s, {last}", 1)
+
+    def _counting(self, loop: For, start: str, going: str, step: int) -> None:
+        """Passes while a condition of the variable (%s) holds, one number at a time or a group of lanes."""
+        body, (head, inside, done) = self.body, self._new_labels("for", "each", "done")
         variable = self.variables[loop.variable] = body.name()
         before = body.block
         body.lines.append(f"  br label %{head}")
         body.label(head)
         joint = len(body.lines)
         body.lines.append("")  # where the variable comes from, known at the end
-        more = body.put(f"icmp {'sge' if loop.down else 'slt'} i64 {variable}, {first if loop.down else last}")
+        more = body.put(f"icmp {going.replace('%s', variable)}")
         body.lines.append(f"  br i1 {more}, label %{inside}, label %{done}")
         body.label(inside)
-        self.do(loop.body)
-        following = body.put(f"add i64 {variable}, {-1 if loop.down else 1}")
+        if abs(step) == 1:
+            self.do(loop.body)
+        else:
+            self._rows(loop)
+        following = body.put(f"add i64 {variable}, {step}")
         body.lines[joint] = f"  {variable} = phi i64 [ {start}, %{before} ], [ {following}, %{body.block} ]"
         body.lines.append(f"  br label %{head}")
         body.label(done)
 
     def _together(self, loop: For) -> None:
         """Passes in groups of `TOGETHER`, each a lane; what is left over in one more, under a mask."""
-        body, (head, inside, done, rest, end) = self.body, self._new_labels("for", "each", "done", "rest", "end")
+        body, (rest, end) = self.body, self._new_labels("rest", "end")
         (first, _), (last, _) = self.index(loop.first), self.index(loop.last)
         count = body.put(f"sub i64 {last}, {first}")
         whole = body.put(f"add i64 {first}, {body.put(f'and i64 {count}, {-TOGETHER}')}")
-        variable, before = body.name(), body.block
-        body.lines.append(f"  br label %{head}")
-        body.label(head)
-        joint = len(body.lines)
-        body.lines.append("")  # where the variable comes from, known at the end
-        more = body.put(f"icmp slt i64 {variable}, {whole}")
-        body.lines.append(f"  br i1 {more}, label %{inside}, label %{done}")
-        body.label(inside)
-        self.variables[loop.variable] = variable
-        self._rows(loop)
-        following = body.put(f"add i64 {variable}, {TOGETHER}")
-        body.lines[joint] = f"  {variable} = phi i64 [ {first}, %{before} ], [ {following}, %{body.block} ]"
-        body.lines.append(f"  br label %{head}")
-        body.label(done)
+        self._counting(loop, first, f"slt i64 %s, {whole}", TOGETHER)
         left = body.put(f"sub i64 {last}, {whole}")
         some = body.put(f"icmp sgt i64 {left}, 0")
         body.lines.append(f"  br i1 {some}, label %{rest}, label %{end}")

@@ -1,0 +1,35 @@
+"""What was made lately, found again by its name; the ones not asked for longest are forgotten."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Recent(Generic[T]):
+    """Things by name, at most so many; several threads may ask."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._known: OrderedDict[Hashable, T] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, name: Hashable, make: Callable[[], T]) -> T:
+        """The thing of a name, made where it is not known; two threads that ask at once may both make it."""
+        with self._lock:
+            if name in self._known:
+                self._known.move_to_end(name)
+                return self._known[name]
+        made = make()
+        with self._lock:
+            found = self._known.setdefault(name, made)
+            while len(self._known) > self.most:
+                self._known.popitem(last=False)
+        return found
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._known.clear()

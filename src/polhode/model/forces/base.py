@@ -50,6 +50,8 @@ class ForceElement:
     """What files call it: "type: spring"."""
     keys: ClassVar[Mapping[str, Key]] = {}
     """Its fields but for the name: what each holds."""
+    expressions: ClassVar[Mapping[str, str]] = {}
+    """Keys under which files give the function that it needs as expressions, each with what it is."""
     changes_energy: ClassVar[str] = "given forces"
     """What its part without a potential is called, where a run says why energy does not stay."""
 
@@ -64,8 +66,10 @@ class ForceElement:
             raise ModelError(
                 message(where, f"fields of {type(self).__name__} and their keys differ", found, expected, fix)
             )
-        for name, key in self.keys.items():
-            object.__setattr__(self, name, key.checked(where, name, getattr(self, name)))
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in self.keys and (value is not None or field.default is not None):
+                object.__setattr__(self, field.name, self.keys[field.name].checked(where, field.name, value))
         self.check(where)
 
     def check(self, where: str) -> None:
@@ -106,15 +110,29 @@ class ForceElement:
         """Whether it is a function of the coordinates of joints, and not of bodies alone."""
         return type(self).generalized is not ForceElement.generalized
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether its forces have no corners and jumps at which steps should end: comparisons outside `smooth`."""
+        return True
+
+    def fault(self, state: MachineState) -> str:
+        """Why it has no value at a state of floats, in half a sentence; "" where it has one."""
+        return ""
+
     # what is told of it
 
     def functions(self) -> list[tuple[str, Callable[[Scalar, Vec, Vec], Any]]]:
         """User functions of (t, q, v) that it holds, each with what messages call it."""
         return []
 
+    @property
+    def holds_functions(self) -> bool:
+        """Whether any of its fields is a function, by a user or from a file."""
+        return any(callable(getattr(self, name)) for name in self.keys)
+
     def summary(self) -> str:
         """The element in one line, without its name."""
-        values = [f"{key} {short(getattr(self, key))}" for key in self.keys]
+        values = [f"{key} {short(x)}" for key in self.keys if (x := getattr(self, key)) is not None]
         return ", ".join([self.kind, *values])
 
     # numbers
@@ -122,12 +140,13 @@ class ForceElement:
     @property
     def bodies(self) -> list[str]:
         """The bodies that it names."""
-        return [getattr(self, name) for name, key in self.keys.items() if key.holds == "body"]
+        held = [getattr(self, name) for name, key in self.keys.items() if key.holds == "body"]
+        return [body for body in held if body is not None]
 
     @property
     def numeric(self) -> list[str]:
         """The fields that hold numbers of the machine: each of these has a path."""
-        return [n for n, key in self.keys.items() if key.is_numeric and not callable(getattr(self, n))]
+        return [n for n, key in self.keys.items() if key.is_numeric and _is_given(getattr(self, n))]
 
     def changed(self, **values: Any) -> Self:
         """The element with other values in its fields, scalars of any kind, unchecked."""
@@ -135,3 +154,8 @@ class ForceElement:
         for name, value in values.items():
             object.__setattr__(made, name, value)
         return made
+
+
+def _is_given(value: Any) -> bool:
+    """Whether a field has a number, or numbers: no function, nothing left out."""
+    return value is not None and not callable(value) and not (isinstance(value, tuple) and not value)

@@ -171,6 +171,7 @@ FILE_TYPES: dict[str, Any] = {
     "vector": Vector,
     "direction": Vector,
     "quaternion": Annotated[list[Number], Field(min_length=4, max_length=4)],
+    "seconds": Number,
     "body": Name,
     "joint": Name,
     "word": StrictStr,

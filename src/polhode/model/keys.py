@@ -26,7 +26,8 @@ class Key:
     """One entry of the data of a force element or a constraint.
 
     holds     "number", "numbers" (two or more), "vector", "direction" (three), "quaternion" (four, of unit length);
-              "body", "joint" (their names), "word", "flag" (true or false), "function", "rows" (a count, or names)
+              "seconds" (a plain number above 0: no derivative by it), "body", "joint" (their names), "word", "flag"
+              (true or false), "function", "rows" (a count, or names)
     text      what it is, for the schema of model files
     unit      of its numbers, in SI; "1" for pure numbers, "" where it is not known
     letter    what equations call it; "" where its numbers are written out
@@ -84,6 +85,10 @@ class Key:
             raise ModelError(message(place, "not a function", repr(value), expected))
         if self.holds == "flag" and not isinstance(value, bool):
             raise ModelError(message(place, "neither true nor false", repr(value), "True or False"))
+        if self.holds == "seconds" and (
+            isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf
+        ):
+            raise ModelError(message(place, "not a time", repr(value), "seconds, above 0"))
         if self.holds == "rows":
             _check_rows(place, value)
         return value

@@ -87,7 +87,8 @@ def _whole(tree: Tree, force: ForceElement) -> Callable[[Scalar, Vec, Vec], Any]
     def function(t: Scalar, q: Vec, v: Vec) -> Vec:
         state = smooth(machine_state)(tree, t, q, v)
         wrenches = [x for wrench in force.wrenches(state) for x in (*wrench.force, *wrench.torque)]
-        return Vec([*wrenches, *(force.generalized(state) if force.of_coordinates else ())])
+        forces = force.generalized(state) if force.of_coordinates else ()
+        return Vec([*wrenches, *forces, *(force.derivatives(state) if force.states else ())])
 
     return function
 
@@ -159,6 +160,13 @@ def _only(graph: Graph, *nodes: int) -> Graph:
     return Graph.pruned(graph.name, graph.inputs, [Port("g", (len(nodes),), nodes)], graph.nodes, 0)
 
 
+def update_times(model: Model, duration: float) -> np.ndarray:
+    """The times within a run at which discrete states of force elements are updated, increasing."""
+    periods = {force.period for force in model.forces if force.sampled}
+    found = [period * np.arange(1, np.ceil(duration / period)) for period in periods]
+    return np.unique(np.concatenate([NONE, *found]))
+
+
 class Switching:
     """Where the user functions of a run are not smooth, and which of them depend on time.
 
@@ -216,9 +224,11 @@ class Switching:
         graphs = [f.states for f in self.functions if f.states.outputs[0].nodes]
         return Vec([g for graph in graphs for g in replay(graph, t=t, q=q, v=v)])
 
-    def ends_with(self, tau: Any, nv: int) -> np.ndarray:
-        """Times at which a step has to end, increasing: `times`, and the corners of an input tau that is a table."""
-        if tau is None and not self.functions:
+    def ends_with(self, tau: Any, model: Model) -> np.ndarray:
+        """Times at which a step has to end, increasing: `times`, the corners of an input tau that is a table, and those
+        at which discrete states of force elements are updated."""
+        updates = update_times(model, self._duration)
+        if tau is None and not self.functions and not len(updates):
             return NONE
-        found = np.union1d(knots(tau, nv, self._duration), self.times)
+        found = np.union1d(np.union1d(knots(tau, model.nv, self._duration), self.times), updates)
         return within(found[np.diff(found, prepend=-1.0) > APART * self._duration], self._duration)

@@ -50,6 +50,12 @@ class ForceElement:
     """What files call it: "type: spring"."""
     keys: ClassVar[Mapping[str, Key]] = {}
     """Its fields but for the name: what each holds."""
+    states: ClassVar[Mapping[str, str]] = {}
+    """Its continuous states, each with its unit; a property where the fields decide them."""
+    sampled: ClassVar[Mapping[str, str]] = {}
+    """Its discrete states, each with its unit: they change at once, by `update`, at 0 and every `period` seconds on."""
+    period = 0.0  # no annotation: it may become a field
+    """Seconds from one update of the discrete states to the next; a field of the key "seconds"."""
     changes_energy: ClassVar[str] = "given forces"
     """What its part without a potential is called, where a run says why energy does not stay."""
 
@@ -66,7 +72,22 @@ class ForceElement:
             )
         for name, key in self.keys.items():
             object.__setattr__(self, name, key.checked(where, name, getattr(self, name)))
+        self._check_states(where)
         self.check(where)
+
+    def _check_states(self, where: str) -> None:
+        for names in (self.states, self.sampled):
+            for name in names:
+                check_name(f"{where}, states", "state", name)
+        if "updates" in {*self.states, *self.sampled} or {*self.states} & {*self.sampled}:
+            raise ModelError(message(f"{where}, states", "one name twice", ", ".join(self.own_states), "other names"))
+        if self.sampled and not self.period > 0:
+            fix = 'Give the class a field `period` with ph.Key("seconds", …), or period = 0.01.'
+            raise ModelError(message(f"{where}, period", "not above 0", repr(self.period), "seconds", fix))
+        values = [*self.start_values()]
+        if len(values) != len(self.states) + len(self.sampled):
+            expected = f"{len(self.states) + len(self.sampled)} numbers, one a state"
+            raise ModelError(message(f"{where}, start_values", "wrong size", repr(values)[:60], expected))
 
     def check(self, where: str) -> None:
         """Raise a ModelError where values that are good one by one make no sense together."""
@@ -80,6 +101,25 @@ class ForceElement:
     def generalized(self, state: MachineState) -> Sequence:
         """Generalised forces (nv,), dual to v, of an element that is a function of the coordinates of joints."""
         return [0.0] * len(state.v)
+
+    # own states
+
+    @property
+    def own_states(self) -> dict[str, str]:
+        """All its own states, each with its unit: continuous, discrete, and how often the latter were updated."""
+        return {**self.states, **self.sampled, **({"updates": "1"} if self.sampled else {})}
+
+    def start_values(self) -> Sequence[float]:
+        """The values that its own states start with, continuous and discrete, where a run is given none."""
+        return [0.0] * (len(self.states) + len(self.sampled))
+
+    def derivatives(self, state: MachineState) -> Sequence:
+        """The time derivatives of its continuous states; `state.own(self)` are the values of its own states."""
+        return [0.0] * len(self.states)
+
+    def update(self, state: MachineState) -> Sequence:
+        """The discrete states from now on."""
+        return state.own(self)[len(self.states) :]
 
     # energy and symmetry
 

@@ -87,6 +87,9 @@ ELEMENTS = {
     "spring and damper": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), 50.0, 3.0, 0.4),
     "spring to the world": ph.Spring("s", "world", "b3", (0.1, 0.2, 0.3), stiffness=20.0),
     "function": ph.ForceFunction("g", lambda t, q, v: [-0.3 * x for x in v]),
+    "friction": ph.JointFriction("c", "j1", 2.0, 3.0, 0.5, 0.1, 0.2),
+    "friction of a ball": ph.JointFriction("c", "j2", 2.0, creep_speed=0.7),
+    "friction of a second axis": ph.JointFriction("c", "j4", 2.0, 3.0, axis=1),
     "drag": Drag("d", "b3", 0.7, (0.1, 0.0, 0.2)),
     "attraction": Attraction("a", "b1", "b3", 4.0),
 }
@@ -154,7 +157,7 @@ def test_the_two_parts_make_the_whole(element):
 def test_the_forces_of_an_internal_element_cancel(element):
     tree, q, v = machine(element)
     (bound,) = tree.forces
-    if not element.is_internal:
+    if not element.is_internal or element.of_coordinates:  # of coordinates: between the two bodies of its joint
         return
     state = state_of(tree, q, v)
     acting = list(bound.wrenches(state))

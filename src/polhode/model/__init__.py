@@ -12,6 +12,7 @@ from polhode.model.description import Model as Model, Start as Start, check_mode
 from polhode.model.forces.base import ForceElement as ForceElement, Wrench as Wrench
 from polhode.model.forces.force import Force as Force
 from polhode.model.forces.force_function import ForceFunction as ForceFunction
+from polhode.model.forces.joint_friction import JointFriction as JointFriction
 from polhode.model.forces.registry import register_force as register_force
 from polhode.model.forces.spring import Spring as Spring
 from polhode.model.joints.base import (

@@ -1,6 +1,7 @@
 """The state of a machine at an instant: what force elements and constraints are functions of."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from polhode.scalar import Scalar, Vec, cross
@@ -29,6 +30,8 @@ class MachineState(NamedTuple):
     """The places of each joint's coordinates in q."""
     constraints: Mapping[str, Mapping[str, Any]]
     """The data of each constraint by name, with its numbers."""
+    rates_of_joint: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    """The places of each joint's velocities in v."""
 
     def frame(self, body: str) -> Frame:
         """The frame of a body: its axes are the columns of R (3, 3), its origin o (3,), m."""
@@ -54,3 +57,8 @@ class MachineState(NamedTuple):
         """The coordinate of a joint that has one."""
         (k,) = self.of_joint[joint]
         return self.q[k]
+
+    def rate(self, joint: str) -> Scalar:
+        """The velocity of a joint that has one."""
+        (k,) = self.rates_of_joint[joint]
+        return self.v[k]

@@ -55,6 +55,14 @@ class Tree:
             found[e.joint] = (*found.get(e.joint, ()), *e.q)
         return found
 
+    @property
+    def rates_of_joint(self) -> dict[str, tuple[int, ...]]:
+        """The places of each joint's velocities in v."""
+        found: dict[str, tuple[int, ...]] = {}
+        for e in self.elements:
+            found[e.joint] = (*found.get(e.joint, ()), *e.v)
+        return found
+
     def placed(self, i: int) -> Placement:
         """Where the frame of an element is in its parent's, at zero."""
         C0, C1, _ = self.elements[i].turning
@@ -103,7 +111,7 @@ class Numbers:
 def unknown_number(model: Model, path: Any) -> UnknownNameError:
     """The error that says that a model has no number of this path, and which come near."""
     fix = did_you_mean(path, model.numbers(), "model.numbers() lists all paths.", most=3)
-    if str(path).rpartition(".")[2] in LIMITS:
+    if str(path).startswith("joints.") and str(path).rpartition(".")[2] in LIMITS:
         fix = "The limits of a joint are kept as data; no equation of motion reads them."
     return UnknownNameError(message(f"model '{model.name}'", "no such number", shown(path), "a path", fix))
 

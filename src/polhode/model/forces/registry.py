@@ -4,6 +4,7 @@ from polhode.errors import ModelError, fault_of_name, message
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.force import Force
 from polhode.model.forces.force_function import ForceFunction
+from polhode.model.forces.joint_friction import JointFriction
 from polhode.model.forces.spring import Spring
 from polhode.scalar import shown
 
@@ -11,6 +12,7 @@ FORCES: dict[str, type[ForceElement]] = {
     "force": Force,
     "spring": Spring,
     "function": ForceFunction,
+    "joint-friction": JointFriction,
 }
 """Every kind of force element."""
 

@@ -197,6 +197,7 @@ FILE_TYPES: dict[str, Any] = {
     "body": Name,
     "joint": Name,
     "axis": StrictInt,
+    "power": Value,
     "word": StrictStr,
     "flag": StrictBool,
 }

@@ -20,6 +20,7 @@ NUMERIC = ("number", "limit", "numbers", *SIZES)
 POSITIVE: tuple[Callable[[float], bool], str] = (lambda x: 0 < x < math.inf, "metres, above 0")
 NOT_NEGATIVE: tuple[Callable[[float], bool], str] = (lambda x: 0 <= x < math.inf, "metres, at least 0")
 ABOVE_ZERO: tuple[Callable[[float], bool], str] = (lambda x: 0 < x < math.inf, "above 0")
+AT_LEAST_ONE: tuple[Callable[[float], bool], str] = (lambda x: 1 <= x < math.inf, "at least 1")
 AT_LEAST_ZERO: tuple[Callable[[float], bool], str] = (lambda x: 0 <= x < math.inf, "at least 0")
 
 
@@ -29,7 +30,8 @@ class Key:
 
     holds     "number", "limit" (one that may be infinite), "numbers" (two or more), "vector", "direction" (three),
               "quaternion" (four, of unit length); "body", "joint" (their names), "axis" (the place of a coordinate
-              among those of its joint), "word", "flag" (true or false), "function", "rows" (a count, or names)
+              among those of its joint), "power" (an exponent, fixed), "word", "flag" (true or false), "function",
+              "rows" (a count, or names)
     text      what it is, for the schema of model files
     unit      of its numbers, in SI; "1" for pure numbers, "" where it is not known
     letter    what equations call it; "" where its numbers are written out
@@ -71,6 +73,8 @@ class Key:
             found = numbers(where, name, value, SIZES[self.holds])
             _check_length(f"{where}, {name}", self.holds, plain(found))
             return found
+        if self.holds == "power":
+            return plain(self._number(where, name, value))
         return self._other(f"{where}, {name}", value)
 
     def _number(self, where: str, name: str, value: Any) -> Any:

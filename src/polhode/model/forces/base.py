@@ -54,6 +54,8 @@ class ForceElement:
     """Its fields but for the name: what each holds."""
     changes_energy: ClassVar[str] = "given forces"
     """What its part without a potential is called, where a run says why energy does not stay."""
+    has_conditions: ClassVar[bool] = False
+    """Whether its forces, continuous, bend where conditions of the state change: steps then end there."""
 
     def __post_init__(self) -> None:
         """Check everything."""

@@ -31,7 +31,7 @@ class Motor(ph.ForceElement):
         return state.along(self.joint, self.k * state.own(self)[0])
 
     def derivatives(self, state):
-        drop = self.resistance * state.own(self)[0] + self.k * state.speed(self.joint)
+        drop = self.resistance * state.own(self)[0] + self.k * state.rate(self.joint)
         return [(self.voltage - drop) / self.inductance]
 
 
@@ -64,7 +64,7 @@ class SampledPid(ph.ForceElement):
     def update(self, state):
         off = self.target - state.coordinate(self.joint)
         total = state.own(self)[0] + off * self.period
-        return [total, self.p * off + self.i * total - self.d * state.speed(self.joint)]
+        return [total, self.p * off + self.i * total - self.d * state.rate(self.joint)]
 
 
 def rotor(*forces, damping=0.01, **more):

@@ -4,7 +4,17 @@ import math
 import re
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import Discriminator, Field, PlainValidator, StrictBool, StrictStr, Tag, ValidationInfo, WithJsonSchema
+from pydantic import (
+    Discriminator,
+    Field,
+    PlainValidator,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    Tag,
+    ValidationInfo,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
@@ -96,6 +106,10 @@ def _limit(value: Any, info: ValidationInfo) -> float:
     return value if isinstance(value, float) and math.isinf(value) else _value(value, info)
 
 
+def _number_or_infinite(value: Any, info: ValidationInfo) -> Any:
+    return value if isinstance(value, float) and math.isinf(value) else _number(value, info)
+
+
 def _name(value: Any) -> str:
     if isinstance(value, str) and value:
         return value
@@ -130,6 +144,14 @@ _INLINE = {
 Number = TypeAliasType(
     "Number",
     Annotated[Any, PlainValidator(_number), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
+)
+NumberOrInfinite = TypeAliasType(
+    "NumberOrInfinite",
+    Annotated[
+        Any,
+        PlainValidator(_number_or_infinite),
+        WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]}),
+    ],
 )
 Value = TypeAliasType("Value", Annotated[Any, PlainValidator(_value), WithJsonSchema({"type": ["number", "string"]})])
 Limit = TypeAliasType("Limit", Annotated[Any, PlainValidator(_limit), WithJsonSchema({"type": ["number", "string"]})])
@@ -167,6 +189,7 @@ Expressions = TypeAliasType("Expressions", Annotated[Any, PlainValidator(_expres
 
 FILE_TYPES: dict[str, Any] = {
     "number": Number,
+    "limit": NumberOrInfinite,
     "numbers": Annotated[list[Number], Field(min_length=2)],
     "vector": Vector,
     "direction": Vector,
@@ -174,6 +197,8 @@ FILE_TYPES: dict[str, Any] = {
     "seconds": Number,
     "body": Name,
     "joint": Name,
+    "axis": StrictInt,
+    "power": Value,
     "word": StrictStr,
     "flag": StrictBool,
 }

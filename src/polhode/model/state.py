@@ -43,7 +43,7 @@ class MachineState(NamedTuple):
     """The places of each joint's coordinates in q."""
     constraints: Mapping[str, Mapping[str, Any]]
     """The data of each constraint by name, with its numbers."""
-    speeds_of_joint: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    rates_of_joint: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """The places of each joint's velocities in v."""
     of_states: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """The places in v of the own states of each force element."""
@@ -72,13 +72,13 @@ class MachineState(NamedTuple):
         """The coordinate of a joint that has one."""
         return self.q[self._place(joint, self.of_joint)]
 
-    def speed(self, joint: str) -> Scalar:
+    def rate(self, joint: str) -> Scalar:
         """The velocity of a joint that has one."""
-        return self.v[self._place(joint, self.speeds_of_joint)]
+        return self.v[self._place(joint, self.rates_of_joint)]
 
     def along(self, joint: str, force: Scalar) -> Vec:
         """Generalised forces (nv,): a force along the one velocity of a joint."""
-        k = self._place(joint, self.speeds_of_joint)
+        k = self._place(joint, self.rates_of_joint)
         return Vec([force if i == k else 0.0 for i in range(len(self.v))])
 
     @staticmethod

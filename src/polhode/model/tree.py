@@ -58,15 +58,6 @@ class Tree:
         return found
 
     @property
-    def speeds_of_joint(self) -> dict[str, tuple[int, ...]]:
-        """The places of each joint's velocities in v."""
-        found: dict[str, tuple[int, ...]] = {}
-        for e in self.elements:
-            if e.kind.moves:
-                found[e.joint] = (*found.get(e.joint, ()), *e.v)
-        return found
-
-    @property
     def of_states(self) -> dict[str, tuple[int, ...]]:
         """The places in v of the own states of each force element."""
         found: dict[str, tuple[int, ...]] = {}
@@ -74,6 +65,15 @@ class Tree:
             if not e.kind.moves:
                 owner = e.joint.removeprefix("forces.")
                 found[owner] = (*found.get(owner, ()), *e.v)
+        return found
+
+    @property
+    def rates_of_joint(self) -> dict[str, tuple[int, ...]]:
+        """The places of each joint's velocities in v."""
+        found: dict[str, tuple[int, ...]] = {}
+        for e in self.elements:
+            if e.kind.moves:
+                found[e.joint] = (*found.get(e.joint, ()), *e.v)
         return found
 
     def placed(self, i: int) -> Placement:
@@ -124,7 +124,7 @@ class Numbers:
 def unknown_number(model: Model, path: Any) -> UnknownNameError:
     """The error that says that a model has no number of this path, and which come near."""
     fix = did_you_mean(path, model.numbers(), "model.numbers() lists all paths.", most=3)
-    if str(path).rpartition(".")[2] in LIMITS:
+    if str(path).startswith("joints.") and str(path).rpartition(".")[2] in LIMITS:
         fix = "The limits of a joint are kept as data; no equation of motion reads them."
     return UnknownNameError(message(f"model '{model.name}'", "no such number", shown(path), "a path", fix))
 

@@ -128,7 +128,7 @@ class Scenario:
 
         Smooth functions bound that of a companion too: they may be flat but for a short part of the way.
         """
-        bounded = self.options.events or self.switching.is_bounded or (self.role != "run" and self.switching.functions)
+        bounded = self.options.events or self.switching.is_bounded or (self.role != "run" and self.switching.of_users)
         return self.duration / self.looks if bounded else LONGEST
 
     @cached_property
@@ -178,7 +178,7 @@ class Scenario:
             why = [f"{name} depends on time" for name in switching.explicit]
             why += [f"{name} runs in Python, where nothing is known of it" for name in switching.opaque]
             why += ["events"] * bool(self.options.events)
-            why += [f"{name} has conditions" for name in dict.fromkeys(switching.surfaces)]
+            why += [f"{name} has conditions" for name in dict.fromkeys(switching.jumps)]
             found.append(f"steps are at most {self.longest:.3g} s, duration/{self.looks:g}: {'; '.join(why)}")
         elif switching.opaque:
             names = ", ".join(switching.opaque)

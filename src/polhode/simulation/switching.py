@@ -22,6 +22,7 @@ from polhode.kernel.trace import Symbol, current, number_node, trace
 from polhode.model import Model, Tree, make_tree
 from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.forces.base import ForceElement
+from polhode.model.state import MachineState
 from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, Vec, smooth
 from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, within
@@ -33,6 +34,9 @@ APART = 1e-13
 
 TIME, STATE = 1, 2
 """What a node of a graph depends on."""
+
+BENDS = "bends of "
+"""How the names of switching functions begin at which a force of an element of the package bends but does not jump."""
 
 Named = tuple[str, Callable[[Scalar, Vec, Vec], Any]]
 """A function of (t, q, v), and what messages call it"""
@@ -71,6 +75,8 @@ def user_functions(model: Model, tau: Any, policy: ConstraintPolicy, tree: Tree 
         yield from force.functions()
         if is_by_user(type(force)):
             yield f"force '{force.name}'", _whole(tree, force)
+        elif force.has_conditions:
+            yield f"{BENDS}{force.kind} '{force.name}'", _whole(tree, force)
     dynamics = constrained_dynamics(model, policy) if own else None
     for condition in dynamics.conditions if dynamics else ():
         if condition.name in own:
@@ -84,13 +90,21 @@ def _of_time(function: Callable[[Scalar], Any]) -> Callable[[Scalar, Vec, Vec], 
 def _whole(tree: Tree, force: ForceElement) -> Callable[[Scalar, Vec, Vec], Any]:
     """All that a force element gives, of (t, q, v)."""
 
+    on_bodies = not force.joints
+    """An element on joints sees no frames: none are traced."""
+
     def function(t: Scalar, q: Vec, v: Vec) -> Vec:
-        state = smooth(machine_state)(tree, t, q, v)
+        state = smooth(machine_state if on_bodies else _joint_state)(tree, t, q, v)
         wrenches = [x for wrench in force.wrenches(state) for x in (*wrench.force, *wrench.torque)]
         forces = force.generalized(state) if force.of_coordinates else ()
         return Vec([*wrenches, *forces, *(force.derivatives(state) if force.states else ())])
 
     return function
+
+
+def _joint_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
+    """A state without the frames of bodies."""
+    return MachineState(t, q, v, (), (), tree.of_body, tree.of_joint, tree.constraints, tree.rates_of_joint)
 
 
 def _residual(tree: Tree, condition: ConstraintCondition) -> Callable[[Scalar, Vec, Vec], Any]:
@@ -212,7 +226,17 @@ class Switching:
     @property
     def is_bounded(self) -> bool:
         """Whether a controlled step has to be short, since something within it could be missed."""
-        return bool(self.explicit or self.opaque or self.surfaces)
+        return bool(self.explicit or self.opaque or self.jumps)
+
+    @property
+    def jumps(self) -> tuple[str, ...]:
+        """The surfaces at which a function may jump: all but those at which a force of the package bends."""
+        return tuple(name for name in self.surfaces if not name.startswith(BENDS))
+
+    @property
+    def of_users(self) -> bool:
+        """Whether there are user functions."""
+        return any(not f.name.startswith(BENDS) for f in self.functions)
 
     @property
     def solved(self) -> bool:

@@ -15,12 +15,14 @@ class Drag(ForceElement):
         yield Wrench(self.body, -self.coefficient * length(u) * u)
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
 from polhode.errors import ModelError, check_name, message
+from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
 from polhode.model.numbers import short
 from polhode.model.state import MachineState
@@ -58,6 +60,8 @@ class ForceElement:
     """Seconds from one update of the discrete states to the next; a field of the key "seconds"."""
     changes_energy: ClassVar[str] = "given forces"
     """What its part without a potential is called, where a run says why energy does not stay."""
+    has_conditions: ClassVar[bool] = False
+    """Whether its forces, continuous, bend where conditions of the state change: steps then end there."""
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -70,8 +74,10 @@ class ForceElement:
             raise ModelError(
                 message(where, f"fields of {type(self).__name__} and their keys differ", found, expected, fix)
             )
-        for name, key in self.keys.items():
-            object.__setattr__(self, name, key.checked(where, name, getattr(self, name)))
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in self.keys and (value is not None or field.default is not None):
+                object.__setattr__(self, field.name, self.keys[field.name].checked(where, field.name, value))
         self._check_states(where)
         self.check(where)
 
@@ -91,6 +97,11 @@ class ForceElement:
 
     def check(self, where: str) -> None:
         """Raise a ModelError where values that are good one by one make no sense together."""
+
+    def check_joint(self, where: str, joint: str, kind: JointKind) -> None:
+        """Raise a ModelError where it cannot act on a joint that it names: unless given, one of several axes."""
+        if kind.nv != 1:
+            raise ModelError(message(where, "not a joint of one axis", f"'{joint}', {kind.name}", "one coordinate"))
 
     # what acts
 
@@ -152,9 +163,13 @@ class ForceElement:
         """User functions of (t, q, v) that it holds, each with what messages call it."""
         return []
 
+    def notes(self) -> Sequence[str]:
+        """What every run of a model with it should say of it, a line each."""
+        return ()
+
     def summary(self) -> str:
         """The element in one line, without its name."""
-        values = [f"{key} {short(getattr(self, key))}" for key in self.keys]
+        values = [f"{key} {short(x)}" for key in self.keys if (x := getattr(self, key)) is not None]
         return ", ".join([self.kind, *values])
 
     # numbers
@@ -165,9 +180,14 @@ class ForceElement:
         return [getattr(self, name) for name, key in self.keys.items() if key.holds == "body"]
 
     @property
+    def joints(self) -> list[str]:
+        """The joints that it names."""
+        return [x for name, key in self.keys.items() if key.holds == "joint" and (x := getattr(self, name)) is not None]
+
+    @property
     def numeric(self) -> list[str]:
-        """The fields that hold numbers of the machine: each of these has a path."""
-        return [n for n, key in self.keys.items() if key.is_numeric and not callable(getattr(self, n))]
+        """The fields that hold numbers of the machine, finite ones: each of these has a path."""
+        return [n for n, key in self.keys.items() if key.is_numeric and _is_given(getattr(self, n))]
 
     def changed(self, **values: Any) -> Self:
         """The element with other values in its fields, scalars of any kind, unchecked."""
@@ -175,3 +195,8 @@ class ForceElement:
         for name, value in values.items():
             object.__setattr__(made, name, value)
         return made
+
+
+def _is_given(value: Any) -> bool:
+    """Whether a field has a number, or numbers: no function, nothing left out, no infinite limit."""
+    return value is not None and not callable(value) and not (isinstance(value, float) and math.isinf(value))

@@ -77,7 +77,7 @@ def gradient(
     options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, norm=norm)
     run = Run(Scenario.of(model, q, v, tau, options))
     replayed = run.replayed(WHERE)
-    if names := dict.fromkeys(run.scenario.switching.surfaces):
+    if names := dict.fromkeys(run.scenario.switching.jumps):
         warnings.warn(
             f"gradient: conditions of the state in {', '.join(names)}; where one switches, {LEFT_OUT}.",
             PolhodeWarning,

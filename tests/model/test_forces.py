@@ -120,6 +120,14 @@ ELEMENTS = {
     ),
     "body force, two": ph.BodyForce("f", between, "b3", "b2", (0.1, 0.2, 0.3), "body"),
     "function": ph.ForceFunction("g", lambda t, q, v: [-0.3 * x for x in v]),
+    "friction": ph.JointFriction("c", "j1", 2.0, 3.0, 0.5, 0.1, 0.2),
+    "friction of a ball": ph.JointFriction("c", "j2", 2.0, creep_speed=0.7),
+    "friction of a second axis": ph.JointFriction("c", "j4", 2.0, 3.0, axis=1),
+    "stop": ph.JointStop("c", "j1", -0.01, 0.01, stiffness=30.0, dissipation=0.4),
+    "stop of a second axis": ph.JointStop("c", "j4", upper=-9.0, stiffness=3.0, dissipation=9.0, exponent=1.5, axis=1),
+    "stop without loss": ph.JointStop("c", "j3", lower=9.0, stiffness=3.0, exponent=2),
+    "backlash": ph.Backlash("c", "j1", "j3", gap=0.02, ratio=-1.5, stiffness=30.0, dissipation=0.4),
+    "backlash of one joint": ph.Backlash("c", "j1", offset=0.4, gap=0.02, stiffness=30.0),
     "drag": Drag("d", "b3", 0.7, (0.1, 0.0, 0.2)),
     "attraction": Attraction("a", "b1", "b3", 4.0),
 }
@@ -187,7 +195,7 @@ def test_the_two_parts_make_the_whole(element):
 def test_the_forces_of_an_internal_element_cancel(element):
     tree, q, v = machine(element)
     (bound,) = tree.forces
-    if not element.is_internal:
+    if not element.is_internal or element.of_coordinates:  # of coordinates: between the two bodies of its joint
         return
     state = state_of(tree, q, v)
     acting = list(bound.wrenches(state))
@@ -408,3 +416,34 @@ def test_what_is_wrong_is_said(make, words):
         make()
     for word in words:
         assert word in str(caught.value)
+
+
+@dataclass(frozen=True)
+class Pad(ph.ForceElement):
+    """A pad below a height of 0: F = −k z, where z < 0."""
+
+    name: str
+    body: str
+    k: Any = 800.0
+
+    kind = "pad"
+    keys: ClassVar = {
+        "body": ph.Key("body", "the body it carries", needed=True),
+        "k": ph.Key("number", "N/m", unit="N/m"),
+    }
+
+    def wrenches(self, state):
+        z = state.frame(self.body).o[2]
+        yield ph.Wrench(self.body, ph.Vec([0.0, 0.0, ph.where(z < 0, -self.k * z, 0.0)]))
+
+
+def test_a_sweep_takes_an_element_of_a_users_own_with_conditions():
+    model = ph.Model(
+        "drop",
+        gravity=(0, 0, 0),
+        bodies=[ph.Body("ball", 2.0, (0.1, 0.1, 0.1))],
+        joints=[ph.Joint("height", "prismatic", "world", "ball")],
+        forces=[Pad("pad", "ball")],
+    )
+    runs = ph.sweep(model, {"forces.pad.k": ph.Grid([800.0, 3200.0])}, q=[0.5], v=[-1.0], duration=1.5)
+    assert_close(runs.q[:, -1, 0].values, 1 - np.pi / np.sqrt([400.0, 1600.0]), scale=1e6)

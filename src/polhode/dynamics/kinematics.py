@@ -98,7 +98,8 @@ def velocities(tree: Tree, q: Vec, at: list[Frame], v: Vec) -> list[Twist]:
 def machine_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
     """Everything that force elements and constraints depend on."""
     at = frames(tree, q)
-    return MachineState(t, q, v, at, velocities(tree, q, at, v), tree.of_body, tree.of_joint, tree.constraints)
+    moving, places = velocities(tree, q, at, v), (tree.of_body, tree.of_joint)
+    return MachineState(t, q, v, at, moving, *places, tree.constraints, tree.rates_of_joint, tree.of_states)
 
 
 def accelerations(tree: Tree, q: Vec, at: list[Frame], v: Vec, vd: Vec) -> list[Twist]:

@@ -148,7 +148,8 @@ class StudyRunner:
             name: self.functions.function(f"stop '{name}'", x.when) for name, x in study.stop.items()
         }
         stops = tuple(step_state.Crossing(watched[name], stop.direction, name) for name, stop in study.stop.items())
-        run = replace(run, tau=self.functions.forces(), crossings=(*stops, *run.crossings))
+        given = {"tau": self.functions.forces(), "switching": None}  # switches of the state end no step of a batch
+        run = replace(run, **given, crossings=(*stops, *run.crossings))
         outputs: dict[str, Any] = {}
         for name, rule in study.outputs.items():
             outputs[name] = self.functions.function(f"output '{name}'", rule)
@@ -308,7 +309,7 @@ class StudyRunner:
     def _left_open(self, runs: BatchSamples) -> np.ndarray:
         """What the estimated errors of accompanied runs leave open, as in ACCOMPANIED."""
         found = self._watch.found(self.timing.times, runs)
-        has_conditions = bool(self.batch.switching(self.timing.whole).surfaces)
+        has_conditions = bool(self.batch.switching(self.timing.whole).jumps)
         found = np.where((found == YES) & has_conditions, CONDITIONS, found)
         return np.where((found == YES) & self._damping.found(self.timing.times, runs), DAMPED, found)
 

@@ -5,7 +5,17 @@ import re
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import Discriminator, Field, PlainValidator, StrictBool, StrictStr, Tag, ValidationInfo, WithJsonSchema
+from pydantic import (
+    Discriminator,
+    Field,
+    PlainValidator,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    Tag,
+    ValidationInfo,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
@@ -111,6 +121,10 @@ def _limit(value: Any, info: ValidationInfo) -> float:
     return value if isinstance(value, float) and math.isinf(value) else _value(value, info)
 
 
+def _number_or_infinite(value: Any, info: ValidationInfo) -> Any:
+    return value if isinstance(value, float) and math.isinf(value) else _number(value, info)
+
+
 def _name(value: Any) -> str:
     if isinstance(value, str) and value:
         return value
@@ -150,6 +164,14 @@ Number = TypeAliasType(
     "Number",
     Annotated[Any, PlainValidator(_number), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],
 )
+NumberOrInfinite = TypeAliasType(
+    "NumberOrInfinite",
+    Annotated[
+        Any,
+        PlainValidator(_number_or_infinite),
+        WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]}),
+    ],
+)
 Value = TypeAliasType("Value", Annotated[Any, PlainValidator(_value), WithJsonSchema({"type": ["number", "string"]})])
 Limit = TypeAliasType("Limit", Annotated[Any, PlainValidator(_limit), WithJsonSchema({"type": ["number", "string"]})])
 Name = TypeAliasType("Name", Annotated[Any, PlainValidator(_name), WithJsonSchema({"type": "string", "minLength": 1})])
@@ -186,6 +208,7 @@ Expressions = TypeAliasType("Expressions", Annotated[Any, PlainValidator(_expres
 
 FILE_TYPES: dict[str, Any] = {
     "number": Number,
+    "limit": NumberOrInfinite,
     "numbers": Annotated[list[Number], Field(min_length=2)],
     "vector": Vector,
     "direction": Vector,
@@ -195,8 +218,11 @@ FILE_TYPES: dict[str, Any] = {
         Discriminator(_numbers_or_rows),
     ],
     "named": dict[str, Number],
+    "seconds": Number,
     "body": Name,
     "joint": Name,
+    "axis": StrictInt,
+    "power": Value,
     "word": StrictStr,
     "flag": StrictBool,
 }

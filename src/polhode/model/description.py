@@ -117,6 +117,9 @@ class Model:
                 if not isinstance(end, str) or end not in known:
                     fix = did_you_mean(end, known)
                     raise ModelError(message(f"force '{force.name}'", "unknown body", repr(end), "a body", fix))
+            for name in force.joints:
+                joint = _named(self.joints, name, f"force '{force.name}'", "joint")
+                force.check_joint(f"force '{force.name}'", name, joint.kind)
 
     def _check_start(self) -> None:
         if self.start is None:
@@ -133,8 +136,25 @@ class Model:
 
     @cached_property
     def nv(self) -> int:
-        """Number of velocities: the degrees of freedom of the tree."""
+        """Number of velocities: the degrees of freedom of the tree, and the own states of force elements."""
+        return self.joint_velocities + len(self.own_states)
+
+    @cached_property
+    def joint_velocities(self) -> int:
+        """Number of velocities of joints, without own states."""
         return sum(joint.nv for joint in self.joints)
+
+    @cached_property
+    def own_states(self) -> tuple[tuple[str, str], ...]:
+        """The own states of force elements, the last of the velocities: names of element and state."""
+        return tuple((force.name, name) for force in self.forces for name in force.own_states)
+
+    @property
+    def at_rest(self) -> tuple[float, ...]:
+        """Velocities (nv,) where no joint moves and own states have the values they start with."""
+        moving = [0.0] * self.joint_velocities
+        own = [[*map(float, force.start_values()), *[0.0] * bool(force.sampled)] for force in self.forces]
+        return (*moving, *(x for values in own for x in values))
 
     @property
     def zero(self) -> tuple[float, ...]:
@@ -206,12 +226,14 @@ def _named(records: Sequence, name: str, where: str, kind: str) -> Any:
 
 def _paths(model: Model) -> Iterator[tuple[str, float]]:
     yield from _flat("gravity", model.gravity)
-    for group in ("bodies", "joints", "forces"):
+    for group in ("bodies", "joints"):
         for record in getattr(model, group):
             for each in fields(record):
-                if each.name in LIMITS:
-                    continue
-                yield from _flat(f"{group}.{record.name}.{each.name}", getattr(record, each.name))
+                if each.name not in LIMITS:
+                    yield from _flat(f"{group}.{record.name}.{each.name}", getattr(record, each.name))
+    for force in model.forces:
+        for name in force.numeric:
+            yield from _flat(f"forces.{force.name}.{name}", getattr(force, name))
     for constraint in model.constraints:
         for key in constraint.numeric:
             yield from _flat(f"constraints.{constraint.name}.{key}", constraint.data[key])

@@ -14,20 +14,25 @@ from polhode.scalar import UNIT_TOLERANCE, is_list, shown
 SIZES = {"vector": 3, "direction": 3, "quaternion": 4}
 """How many numbers a key of this sort holds."""
 
-NUMERIC = ("number", "numbers", "array", "named", *SIZES)
+NUMERIC = ("number", "limit", "numbers", "array", "named", *SIZES)
 """Sorts of keys that hold numbers of the machine: each of these has a path, a unit and a derivative."""
 
 POSITIVE: tuple[Callable[[float], bool], str] = (lambda x: 0 < x < math.inf, "metres, above 0")
 NOT_NEGATIVE: tuple[Callable[[float], bool], str] = (lambda x: 0 <= x < math.inf, "metres, at least 0")
+ABOVE_ZERO: tuple[Callable[[float], bool], str] = (lambda x: 0 < x < math.inf, "above 0")
+AT_LEAST_ONE: tuple[Callable[[float], bool], str] = (lambda x: 1 <= x < math.inf, "at least 1")
+AT_LEAST_ZERO: tuple[Callable[[float], bool], str] = (lambda x: 0 <= x < math.inf, "at least 0")
 
 
 @dataclass(frozen=True)
 class Key:
     """One entry of the data of a force element or a constraint.
 
-    holds     "number", "numbers" (two or more), "vector", "direction" (three), "quaternion" (four, of unit length);
-              "array" (any count of numbers, or rows of as many each), "named" (numbers by name), () for none;
-              "body", "joint" (their names), "word", "flag" (true or false), "function", "rows" (a count, or names)
+    holds     "number", "limit" (one that may be infinite), "numbers" (two or more), "vector", "direction" (three),
+              "quaternion" (four, of unit length); "array" (any count of numbers, or rows of as many each) and "named"
+              (numbers by name), () for none; "body", "joint" (their names), "axis" (the place of a coordinate
+              among those of its joint), "power" (an exponent, fixed), "seconds" (a time, fixed), "word", "flag" (true
+              or false), "function", "rows" (a count, or names)
     text      what it is, for the schema of model files
     unit      of its numbers, in SI; "1" for pure numbers, "" where it is not known
     letter    what equations call it; "" where its numbers are written out
@@ -59,7 +64,9 @@ class Key:
         """A value as records keep it, or a ModelError."""
         if self.of_time and callable(value):
             return value
-        if self.holds == "number":
+        if self.holds == "limit" and isinstance(value, float) and math.isinf(value):
+            return value
+        if self.holds in ("number", "limit"):
             return self._number(where, name, value)
         if self.holds == "numbers":
             if not isinstance(value, tuple) or len(value) < 2:
@@ -73,6 +80,8 @@ class Key:
             found = numbers(where, name, value, SIZES[self.holds])
             _check_length(f"{where}, {name}", self.holds, plain(found))
             return found
+        if self.holds == "power":
+            return plain(self._number(where, name, value))
         return self._other(f"{where}, {name}", value)
 
     def _number(self, where: str, name: str, value: Any) -> Any:
@@ -91,6 +100,12 @@ class Key:
             raise ModelError(message(place, "not a function", repr(value), expected))
         if self.holds == "flag" and not isinstance(value, bool):
             raise ModelError(message(place, "neither true nor false", repr(value), "True or False"))
+        if self.holds == "seconds" and (
+            isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf
+        ):
+            raise ModelError(message(place, "not a time", repr(value), "seconds, above 0"))
+        if self.holds == "axis" and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            raise ModelError(message(place, "not a place", repr(value), "0, 1, … of a coordinate of the joint"))
         if self.holds == "rows":
             _check_rows(place, value)
         return value

@@ -6,6 +6,7 @@ from typing import Any
 
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.model.constraints.constraint import Constraint, check_data
+from polhode.model.forces.base import ForceElement
 from polhode.model.numbers import Parameter, named_parameters
 from polhode.scalar import is_list, shown
 
@@ -117,7 +118,7 @@ def _mirrored(given: Mapping[Any, tuple[float, ...]]) -> dict[str, tuple[float, 
 
 def _numeric(record: Any) -> list[str]:
     """The fields of a record that hold numbers."""
-    if isinstance(record, Constraint):
+    if isinstance(record, (Constraint, ForceElement)):
         return record.numeric
     values = {field.name: getattr(record, field.name) for field in fields(record)}
     return [name for name, value in values.items() if not isinstance(value, (str, bool)) and not callable(value)]

@@ -10,6 +10,7 @@ from polhode.model.constraints.constraint import Constraint
 from polhode.model.description import LIMITS, Model
 from polhode.model.forces.base import ForceElement
 from polhode.model.joints.base import NOTHING, UPRIGHT, Element
+from polhode.model.joints.own_state import own_state_element
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Body, Joint
 from polhode.model.per_model_cache import once_each
@@ -52,7 +53,27 @@ class Tree:
         """The places of each joint's coordinates in q."""
         found: dict[str, tuple[int, ...]] = {}
         for e in self.elements:
-            found[e.joint] = (*found.get(e.joint, ()), *e.q)
+            if e.kind.moves:
+                found[e.joint] = (*found.get(e.joint, ()), *e.q)
+        return found
+
+    @property
+    def of_states(self) -> dict[str, tuple[int, ...]]:
+        """The places in v of the own states of each force element."""
+        found: dict[str, tuple[int, ...]] = {}
+        for e in self.elements:
+            if not e.kind.moves:
+                owner = e.joint.removeprefix("forces.")
+                found[owner] = (*found.get(owner, ()), *e.v)
+        return found
+
+    @property
+    def rates_of_joint(self) -> dict[str, tuple[int, ...]]:
+        """The places of each joint's velocities in v."""
+        found: dict[str, tuple[int, ...]] = {}
+        for e in self.elements:
+            if e.kind.moves:
+                found[e.joint] = (*found.get(e.joint, ()), *e.v)
         return found
 
     def placed(self, i: int) -> Placement:
@@ -109,7 +130,7 @@ class Numbers:
 def unknown_number(model: Model, path: Any) -> UnknownNameError:
     """The error that says that a model has no number of this path, and which come near."""
     fix = did_you_mean(path, model.numbers(), "model.numbers() lists all paths.", most=3)
-    if str(path).rpartition(".")[2] in LIMITS:
+    if str(path).startswith("joints.") and str(path).rpartition(".")[2] in LIMITS:
         fix = "The limits of a joint are kept as data; no equation of motion reads them."
     return UnknownNameError(message(f"model '{model.name}'", "no such number", shown(path), "a path", fix))
 
@@ -142,6 +163,8 @@ def tree_of(model: Model, numbers: Numbers) -> Tree:
         places = of_body[joint.parent], len(elements), q_at[index], v_at[index]
         elements += made(joint, bodies[joint.child], *places)
         of_body[joint.child] = len(elements) - 1
+    for k, (owner, name) in enumerate(model.own_states, v_at[-1]):
+        elements.append(own_state_element(f"forces.{owner}", name, k))
     forces = tuple(force_numbers(force, numbers) for force in model.forces)
     bound = {constraint.name: constraint_numbers(constraint, numbers) for constraint in model.constraints}
     gravity = numbers.vector("gravity", model.gravity)

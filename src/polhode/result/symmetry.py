@@ -48,6 +48,7 @@ def conserved(model: Model, driven: Collection[str] = (), varied: Collection[str
     reasons = _energy_reasons(model, driven, varied)
     linear, angular = _under(plain(model.gravity))  # rows span the directions that are still possible
     held = {*driven, *(joint for c in model.constraints for joint in c.kind.joints(c.data))}
+    held |= {joint for force in model.forces for joint in force.joints}
     for joint in model.joints:
         if joint.parent == WORLD:
             along, about = _motions(joint) if _is_loose(joint, held) else (_none(), _none())

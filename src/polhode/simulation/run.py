@@ -231,7 +231,9 @@ class Run:
             [*self._constraint_checks(), *self._switch_checks()],
             errors, (lambda: self._growth(samples(), error)) if samples and error else None,
         )  # fmt: skip
-        return found.with_notes("corners and jumps", self.scenario.notes()).with_notes(IGNORED, self.ignored)
+        elements = [note for force in self.model.forces for note in force.notes()]
+        found = found.with_notes("corners and jumps", self.scenario.notes()).with_notes("elements", elements)
+        return found.with_notes(IGNORED, self.ignored)
 
     def _growth(self, samples: Iterable[Mapping[str, np.ndarray]], error: ErrorEstimate) -> float:
         """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""

@@ -28,6 +28,7 @@ from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.step_times.segments import Stops
+from polhode.simulation.switching import BENDS
 from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
@@ -124,7 +125,7 @@ class RunLoop:
         self._recent: dict[int, deque[float]] = {}  # times of the last switches, by surface
         self._next = 0.0  # the step that the last segment would have tried
         self.first_switch: tuple[float, str] | None = None
-        """When a user function first switched with the state, s, and its name."""
+        """When a user function first switched with the state, s, and its name: it may have jumped."""
         self.asked: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
         """The first calls of a sampled controller: t, q, v and its forces."""
 
@@ -481,7 +482,8 @@ class RunLoop:
         if self._is_switch(hit):
             assert self.compiled.spec.switching
             name = self.compiled.spec.switching.surfaces[hit.k - len(self.events)]
-            self.first_switch = self.first_switch or (hit.t, name)
+            if not name.startswith(BENDS):
+                self.first_switch = self.first_switch or (hit.t, name)
             self.position.t, self.position.q, self.position.v = hit.t, hit.q.copy(), hit.v.copy()
             return not self._jumps(hit) and not self._chatters(hit.k, hit.t, hit.h, hit.chatters)
         at, event = self.position, self.events[hit.k]

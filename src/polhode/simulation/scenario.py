@@ -107,7 +107,8 @@ class Scenario:
     def is_autonomous(self) -> bool:
         """Whether nothing but the state decides the motion: no inputs, user functions or events."""
         options, functions = self.options, self.switching
-        return self.tau is None and not options.events and not functions.functions and not functions.opaque
+        sampled = any(force.sampled for force in self.model.forces)
+        return not (self.tau is not None or options.events or functions.functions or functions.opaque or sampled)
 
     @property
     def _sampled(self) -> int | np.ndarray | None:
@@ -127,14 +128,14 @@ class Scenario:
 
         Smooth functions bound that of a companion too: they may be flat but for a short part of the way.
         """
-        bounded = self.options.events or self.switching.is_bounded or (self.role != "run" and self.switching.functions)
+        bounded = self.options.events or self.switching.is_bounded or (self.role != "run" and self.switching.of_users)
         return self.duration / self.looks if bounded else LONGEST
 
     @cached_property
     def knots(self) -> np.ndarray:
         """Times at which a step has to end, besides those at which held forces change: corners of tables, solutions of
         conditions of time, times around abrupt changes."""
-        return self.switching.ends_with(self.tau, self.model.nv)
+        return self.switching.ends_with(self.tau, self.model)
 
     @cached_property
     def unsplit(self) -> int:
@@ -161,7 +162,7 @@ class Scenario:
         held = breaks(self.tau, self.duration) if self.held else NONE
         given = self.duration, step, self._sampled, held, NONE if self.unsplit else self.knots
         if self.role == "companion":
-            return companion_segments(*given, self.switching.is_timed)
+            return companion_segments(*given, self.switching.is_timed, has_memory)
         own = segments_of(*given, has_memory)
         return own if self.role == "run" else coarser_segments(own)
 
@@ -177,7 +178,7 @@ class Scenario:
             why = [f"{name} depends on time" for name in switching.explicit]
             why += [f"{name} runs in Python, where nothing is known of it" for name in switching.opaque]
             why += ["events"] * bool(self.options.events)
-            why += [f"{name} has conditions" for name in dict.fromkeys(switching.surfaces)]
+            why += [f"{name} has conditions" for name in dict.fromkeys(switching.jumps)]
             found.append(f"steps are at most {self.longest:.3g} s, duration/{self.looks:g}: {'; '.join(why)}")
         elif switching.opaque:
             names = ", ".join(switching.opaque)

@@ -33,6 +33,9 @@ APART = 1e-13
 TIME, STATE = 1, 2
 """What a node of a graph depends on."""
 
+BENDS = "bends of "
+"""How the names of switching functions begin at which a force of an element of the package bends but does not jump."""
+
 Named = tuple[str, Callable[[Scalar, Vec, Vec], Any]]
 """A function of (t, q, v), and what messages call it"""
 
@@ -69,8 +72,10 @@ def user_functions(model: Model, tau: Any, policy: ConstraintPolicy, tree: Tree 
     for force in tree.forces:
         told = force.functions()
         yield from told
-        if is_by_user(type(force)) or not force.is_smooth or (force.holds_functions and not told):
+        if is_by_user(type(force)) or force.has_jumps or (force.holds_functions and not told):
             yield f"force '{force.name}'", whole_force(tree, force)
+        elif force.has_conditions:
+            yield f"{BENDS}{force.kind} '{force.name}'", whole_force(tree, force)
     dynamics = constrained_dynamics(model, policy) if own else None
     for condition in dynamics.conditions if dynamics else ():
         if condition.name in own:
@@ -148,6 +153,13 @@ def _only(graph: Graph, *nodes: int) -> Graph:
     return Graph.pruned(graph.name, graph.inputs, [Port("g", (len(nodes),), nodes)], graph.nodes, 0)
 
 
+def update_times(model: Model, duration: float) -> np.ndarray:
+    """The times within a run at which discrete states of force elements are updated, increasing."""
+    periods = {force.period for force in model.forces if force.sampled}
+    found = [period * np.arange(1, np.ceil(duration / period)) for period in periods]
+    return np.unique(np.concatenate([NONE, *found]))
+
+
 class Switching:
     """Where the user functions of a run are not smooth, and which of them depend on time.
 
@@ -193,7 +205,17 @@ class Switching:
     @property
     def is_bounded(self) -> bool:
         """Whether a controlled step has to be short, since something within it could be missed."""
-        return bool(self.explicit or self.opaque or self.surfaces)
+        return bool(self.explicit or self.opaque or self.jumps)
+
+    @property
+    def jumps(self) -> tuple[str, ...]:
+        """The surfaces at which a function may jump: all but those at which a force of the package bends."""
+        return tuple(name for name in self.surfaces if not name.startswith(BENDS))
+
+    @property
+    def of_users(self) -> bool:
+        """Whether there are user functions."""
+        return any(not f.name.startswith(BENDS) for f in self.functions)
 
     @property
     def solved(self) -> bool:
@@ -205,9 +227,11 @@ class Switching:
         graphs = [f.states for f in self.functions if f.states.outputs[0].nodes]
         return Vec([g for graph in graphs for g in replay(graph, t=t, q=q, v=v)])
 
-    def ends_with(self, tau: Any, nv: int) -> np.ndarray:
-        """Times at which a step has to end, increasing: `times`, and the corners of an input tau that is a table."""
-        if tau is None and not self.functions:
+    def ends_with(self, tau: Any, model: Model) -> np.ndarray:
+        """Times at which a step has to end, increasing: `times`, the corners of an input tau that is a table, and those
+        at which discrete states of force elements are updated."""
+        updates = update_times(model, self._duration)
+        if tau is None and not self.functions and not len(updates):
             return NONE
-        found = np.union1d(knots(tau, nv, self._duration), self.times)
+        found = np.union1d(np.union1d(knots(tau, model.nv, self._duration), self.times), updates)
         return within(found[np.diff(found, prepend=-1.0) > APART * self._duration], self._duration)

@@ -15,12 +15,14 @@ class Drag(ForceElement):
         yield Wrench(self.body, -self.coefficient * length(u) * u)
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
 from polhode.errors import ModelError, check_name, message
+from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
 from polhode.model.numbers import short
 from polhode.model.state import MachineState
@@ -52,8 +54,18 @@ class ForceElement:
     """Its fields but for the name: what each holds."""
     expressions: ClassVar[Mapping[str, str]] = {}
     """Keys under which files give the function that it needs as expressions, each with what it is."""
+    states: ClassVar[Mapping[str, str]] = {}
+    """Its continuous states, each with its unit; a property where the fields decide them."""
+    sampled: ClassVar[Mapping[str, str]] = {}
+    """Its discrete states, each with its unit: they change at once, by `update`, at 0 and every `period` seconds on."""
+    period = 0.0  # no annotation: it may become a field
+    """Seconds from one update of the discrete states to the next; a field of the key "seconds"."""
     changes_energy: ClassVar[str] = "given forces"
     """What its part without a potential is called, where a run says why energy does not stay."""
+    has_conditions: ClassVar[bool] = False
+    """Whether its forces, continuous, bend where conditions of the state change: steps then end there."""
+    has_jumps: ClassVar[bool] = False
+    """Whether they jump there."""
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -70,10 +82,30 @@ class ForceElement:
             value = getattr(self, field.name)
             if field.name in self.keys and (value is not None or field.default is not None):
                 object.__setattr__(self, field.name, self.keys[field.name].checked(where, field.name, value))
+        self._check_states(where)
         self.check(where)
+
+    def _check_states(self, where: str) -> None:
+        for names in (self.states, self.sampled):
+            for name in names:
+                check_name(f"{where}, states", "state", name)
+        if "updates" in {*self.states, *self.sampled} or {*self.states} & {*self.sampled}:
+            raise ModelError(message(f"{where}, states", "one name twice", ", ".join(self.own_states), "other names"))
+        if self.sampled and not self.period > 0:
+            fix = 'Give the class a field `period` with ph.Key("seconds", …), or period = 0.01.'
+            raise ModelError(message(f"{where}, period", "not above 0", repr(self.period), "seconds", fix))
+        values = [*self.start_values()]
+        if len(values) != len(self.states) + len(self.sampled):
+            expected = f"{len(self.states) + len(self.sampled)} numbers, one a state"
+            raise ModelError(message(f"{where}, start_values", "wrong size", repr(values)[:60], expected))
 
     def check(self, where: str) -> None:
         """Raise a ModelError where values that are good one by one make no sense together."""
+
+    def check_joint(self, where: str, joint: str, kind: JointKind) -> None:
+        """Raise a ModelError where it cannot act on a joint that it names: unless given, one of several axes."""
+        if kind.nv != 1:
+            raise ModelError(message(where, "not a joint of one axis", f"'{joint}', {kind.name}", "one coordinate"))
 
     # what acts
 
@@ -84,6 +116,25 @@ class ForceElement:
     def generalized(self, state: MachineState) -> Sequence:
         """Generalised forces (nv,), dual to v, of an element that is a function of the coordinates of joints."""
         return [0.0] * len(state.v)
+
+    # own states
+
+    @property
+    def own_states(self) -> dict[str, str]:
+        """All its own states, each with its unit: continuous, discrete, and how often the latter were updated."""
+        return {**self.states, **self.sampled, **({"updates": "1"} if self.sampled else {})}
+
+    def start_values(self) -> Sequence[float]:
+        """The values that its own states start with, continuous and discrete, where a run is given none."""
+        return [0.0] * (len(self.states) + len(self.sampled))
+
+    def derivatives(self, state: MachineState) -> Sequence:
+        """The time derivatives of its continuous states; `state.own(self)` are the values of its own states."""
+        return [0.0] * len(self.states)
+
+    def update(self, state: MachineState) -> Sequence:
+        """The discrete states from now on."""
+        return state.own(self)[len(self.states) :]
 
     # energy and symmetry
 
@@ -110,11 +161,6 @@ class ForceElement:
         """Whether it is a function of the coordinates of joints, and not of bodies alone."""
         return type(self).generalized is not ForceElement.generalized
 
-    @property
-    def is_smooth(self) -> bool:
-        """Whether its forces have no corners and jumps at which steps should end: comparisons outside `smooth`."""
-        return True
-
     def fault(self, state: MachineState) -> str:
         """Why it has no value at a state of floats, in half a sentence; "" where it has one."""
         return ""
@@ -130,6 +176,10 @@ class ForceElement:
         """Whether any of its fields is a function, by a user or from a file."""
         return any(callable(getattr(self, name)) for name in self.keys)
 
+    def notes(self) -> Sequence[str]:
+        """What every run of a model with it should say of it, a line each."""
+        return ()
+
     def summary(self) -> str:
         """The element in one line, without its name."""
         values = [f"{key} {short(x)}" for key in self.keys if (x := getattr(self, key)) is not None]
@@ -144,8 +194,13 @@ class ForceElement:
         return [body for body in held if body is not None]
 
     @property
+    def joints(self) -> list[str]:
+        """The joints that it names."""
+        return [x for name, key in self.keys.items() if key.holds == "joint" and (x := getattr(self, name)) is not None]
+
+    @property
     def numeric(self) -> list[str]:
-        """The fields that hold numbers of the machine: each of these has a path."""
+        """The fields that hold numbers of the machine, finite ones: each of these has a path."""
         return [n for n, key in self.keys.items() if key.is_numeric and _is_given(getattr(self, n))]
 
     def changed(self, **values: Any) -> Self:
@@ -157,5 +212,7 @@ class ForceElement:
 
 
 def _is_given(value: Any) -> bool:
-    """Whether a field has a number, or numbers: no function, nothing left out."""
-    return value is not None and not callable(value) and not (isinstance(value, tuple) and not value)
+    """Whether a field has a number, or numbers: no function, nothing left out, no infinite limit."""
+    if value is None or callable(value) or (isinstance(value, tuple) and not value):
+        return False
+    return not (isinstance(value, float) and math.isinf(value))

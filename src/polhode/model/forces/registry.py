@@ -1,11 +1,14 @@
 """The kinds of force elements by the name that files have for them; those of users are added while a program runs."""
 
 from polhode.errors import ModelError, fault_of_name, message
+from polhode.model.forces.backlash import Backlash
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.body_force import BodyForce
 from polhode.model.forces.bushing import Bushing
 from polhode.model.forces.force import Force
 from polhode.model.forces.force_function import ForceFunction
+from polhode.model.forces.joint_friction import JointFriction
+from polhode.model.forces.joint_stop import JointStop
 from polhode.model.forces.spring import Spring
 from polhode.model.forces.torsion_spring import TorsionSpring
 from polhode.scalar import shown
@@ -17,6 +20,9 @@ FORCES: dict[str, type[ForceElement]] = {
     "bushing": Bushing,
     "body-force": BodyForce,
     "function": ForceFunction,
+    "joint-friction": JointFriction,
+    "joint-stop": JointStop,
+    "backlash": Backlash,
 }
 """Every kind of force element."""
 

@@ -165,9 +165,14 @@ class Spring(ForceElement):
         return self.changed(stiffness=0.0, preload=0.0, polynomial=(), table=(), energy=None)
 
     @property
-    def is_smooth(self) -> bool:
-        """A one-sided spring has a corner where it becomes taut."""
-        return self.only == "both"
+    def has_conditions(self) -> bool:  # type: ignore[override]
+        """A one-sided spring bends where it becomes taut."""
+        return self.only != "both"
+
+    @property
+    def has_jumps(self) -> bool:  # type: ignore[override]
+        """Its damper jumps there."""
+        return self.has_conditions and not is_zero(self.damping)
 
     @property
     def is_internal(self) -> bool:

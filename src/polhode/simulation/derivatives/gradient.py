@@ -77,7 +77,7 @@ def gradient(
     options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, norm=norm)
     run = Run(Scenario.of(model, q, v, tau, options))
     replayed = run.replayed(WHERE)
-    if names := dict.fromkeys(run.scenario.switching.surfaces):
+    if names := dict.fromkeys(run.scenario.switching.jumps):
         warnings.warn(
             f"gradient: conditions of the state in {', '.join(names)}; where one switches, {LEFT_OUT}.",
             PolhodeWarning,
@@ -112,9 +112,9 @@ class Adjoint:
         """The state after one step, and what the step adds to the integral."""
         setup = self.rule.setup(p, level, numbers)
         q, v = self.rule.parts(x)
-        nv, machine, speeds = len(v), setup.machine, v
+        nv, machine, speeds = len(v), setup.machine, setup.begun(t, q, v)
         if self.running:
-            machine, speeds = _with_integral(machine, self.running), Vec((*v, 0.0))
+            machine, speeds = _with_integral(machine, self.running), Vec((*speeds, 0.0))
         end = setup.method.step(machine, t, q, speeds, h)
         q, v = end.q, Vec(end.v[:nv])
         if setup.project:

@@ -1,0 +1,90 @@
+"""Backlash: a gap between two coordinates, or about a place of one, with compliant contact at both of its ends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from polhode.errors import ModelError, message
+from polhode.model.forces.base import ForceElement
+from polhode.model.forces.compliant_contact import KEYS, law_of
+from polhode.model.forces.joint_axis import along_axes
+from polhode.model.keys import AT_LEAST_ZERO, Key
+from polhode.model.state import MachineState
+from polhode.scalar import Scalar, is_zero
+
+
+@dataclass(frozen=True)
+class Backlash(ForceElement):
+    """A joint that drives another through a gap, as teeth of gears do.
+
+    s = q_joint − ratio q_other − offset moves freely within ± gap/2; beyond, at a depth δ, a contact pushes it back by
+    k δⁿ (1 + c δ̇), never pulls. Steps of a run end where it touches, and where it leaves.
+
+    joint, other  joints of one axis; without another one, the gap is about `offset`
+    gap           rad or m, the whole of it
+    ratio         of the coordinate to that of the other joint, 1 unless given
+    stiffness, dissipation, exponent   k, c, n, as of a `JointStop`; the force is that on `joint`
+    """
+
+    name: str
+    joint: str
+    other: str | None = None
+    gap: Scalar = field(kw_only=True)
+    ratio: Scalar = 1.0
+    offset: Scalar = 0.0
+    stiffness: Scalar = field(kw_only=True)
+    dissipation: Scalar = 0.0
+    exponent: float = 1.0
+
+    kind = "backlash"
+    keys: ClassVar = {
+        "joint": Key("joint", "a joint of one axis", needed=True),
+        "other": Key("joint", "another joint of one axis; none unless given"),
+        "gap": Key("number", "the whole of it, rad or m", "rad or m", "g_b", needed=True, range=AT_LEAST_ZERO),
+        "ratio": Key("number", "of the coordinate to that of the other joint; 1 unless given", "1", "i_b"),
+        "offset": Key("number", "middle of the gap, rad or m; 0 unless given", "rad or m", "q_b"),
+        **KEYS,
+    }
+    changes_energy = "backlash"
+    has_conditions = True
+    elastic: ClassVar[float] = 1.0
+
+    def check(self, where: str) -> None:
+        """Refuse a joint that drives itself."""
+        if self.joint == self.other:
+            raise ModelError(message(where, "a joint that drives itself", repr(self.joint), "two joints"))
+
+    def generalized(self, state: MachineState) -> Sequence[Scalar]:
+        """The push of the contact on the joint, and its reaction on the other."""
+        s, half, law = self._play(state), self.gap / 2, law_of(self)
+        rate = state.rate(self.joint)
+        if self.other is not None:
+            rate = rate - self.ratio * state.rate(self.other)
+        force = law.force(-half - s, -rate) - law.force(s - half, rate)
+        acted = [(self.joint, 0, force)]
+        if self.other is not None:
+            acted.append((self.other, 0, -self.ratio * force))
+        return along_axes(state, *acted)
+
+    def potential(self, state: MachineState) -> Scalar:
+        """k δⁿ⁺¹/(n + 1)"""
+        s, half, law = self._play(state), self.gap / 2, law_of(self)
+        return law.potential(-half - s) + law.potential(s - half)
+
+    def _play(self, state: MachineState) -> Scalar:
+        """s, from the middle of the gap."""
+        s = state.coordinate(self.joint) - self.offset
+        return s if self.other is None else s - self.ratio * state.coordinate(self.other)
+
+    def conservative_part(self) -> "Backlash":
+        """The springs alone."""
+        return self.changed(dissipation=0.0)
+
+    def other_part(self) -> "Backlash | None":
+        """The dissipation alone."""
+        return None if is_zero(self.dissipation) else self.changed(elastic=0.0)
+
+    @property
+    def is_internal(self) -> bool:
+        """It is, between the bodies of its joints."""
+        return True

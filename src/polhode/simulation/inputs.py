@@ -348,7 +348,8 @@ def whole_force(tree: Tree, force: ForceElement) -> Law:
 
 def _joint_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
     """A state without the frames of bodies."""
-    return MachineState(t, q, v, (), (), tree.of_body, tree.of_joint, tree.constraints, tree.rates_of_joint)
+    places = tree.of_body, tree.of_joint, tree.constraints, tree.rates_of_joint, tree.of_states
+    return MachineState(t, q, v, (), (), *places)
 
 
 def called_name(function: Any) -> str:

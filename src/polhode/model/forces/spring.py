@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ForceElement, Wrench
 from polhode.model.forces.monotone_table import check_table
-from polhode.model.forces.spring_law import SpringLaw, one_number, warn_of_negative
+from polhode.model.forces.spring_law import SpringLaw, law_summary, one_number, warn_of_negative
 from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies
 from polhode.model.keys import Key
 from polhode.model.numbers import plain, short
@@ -133,8 +133,8 @@ class Spring(ForceElement):
 
     @property
     def _has_direction(self) -> bool:
-        """Whether it pulls at zero length, so that a direction is needed there: there is none, and no number."""
-        return not is_zero(self.rest) or not self._law.is_linear
+        """Whether it may pull at zero length, where it has no direction: it has no value there. A cable is slack."""
+        return self.only != "pull" and not (is_zero(self.rest) and self._law.is_linear)
 
     def _stretch(self, state: MachineState) -> "Stretch":
         a, b = state.frame(self.body_a), state.frame(self.body_b)
@@ -166,13 +166,13 @@ class Spring(ForceElement):
 
     @property
     def has_conditions(self) -> bool:  # type: ignore[override]
-        """A one-sided spring bends where it becomes taut."""
-        return self.only != "both"
+        """A one-sided spring bends where it becomes taut, a table at its points."""
+        return self.only != "both" or bool(self.table)
 
     @property
     def has_jumps(self) -> bool:  # type: ignore[override]
         """Its damper jumps there."""
-        return self.has_conditions and not is_zero(self.damping)
+        return self.only != "both" and not is_zero(self.damping)
 
     @property
     def is_internal(self) -> bool:
@@ -182,12 +182,8 @@ class Spring(ForceElement):
     def summary(self) -> str:
         """Its ends and its numbers."""
         ends = f"{self.body_a} {short(self.point_a)} – {self.body_b} {short(self.point_b)}"
-        told = [f"{n} {short(getattr(self, n))}" for n in ("stiffness", "damping", "rest")]
-        told += [
-            f"{n} {short(x)}" for n in ("preload", "polynomial", "table", "energy", "law") if (x := getattr(self, n))
-        ]
-        told += [f"only {self.only}"] if self.only != "both" else []
-        return f"spring, {ends}, " + ", ".join(told)
+        only = f", only {self.only}" if self.only != "both" else ""
+        return f"spring, {ends}, {law_summary(self)}{only}"
 
 
 class Stretch(NamedTuple):

@@ -31,7 +31,7 @@ from polhode.model.per_model_cache import once_each
 from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
 from polhode.simulation.driven_model import DrivenModel
-from polhode.simulation.element_events import ElementJumps, OwnedEvent, guards, owned_events
+from polhode.simulation.events.element_events import ElementJumps, OwnedEvent, guards, owned_events
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.simulation.switching import Switching

@@ -22,8 +22,8 @@ from polhode.result.dataset import Extra
 from polhode.scalar import Vec
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
-from polhode.simulation.element_events import OwnedEvent
-from polhode.simulation.event_location import CHATTER, EventHit, StepEvents, reset_state, slope
+from polhode.simulation.events.element_events import OwnedEvent
+from polhode.simulation.events.event_location import CHATTER, EventHit, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment

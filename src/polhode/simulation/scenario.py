@@ -14,7 +14,7 @@ from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
 from polhode.model import Model, check_model
 from polhode.model.per_model_cache import once_each
-from polhode.simulation.element_events import owned_events
+from polhode.simulation.events.element_events import owned_events
 from polhode.simulation.inputs import Sampled, breaks, is_held_input
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions

@@ -228,7 +228,8 @@ class ForceElement:
     @property
     def of_coordinates(self) -> bool:
         """Whether it is a function of the coordinates of joints, and not of bodies alone."""
-        return type(self).generalized is not ForceElement.generalized
+        own = type(self)
+        return own.generalized is not ForceElement.generalized or own.holds is not ForceElement.holds
 
     def fault(self, state: MachineState) -> str:
         """Why it has no value at a state of floats, in half a sentence; "" where it has one."""

@@ -37,7 +37,7 @@ from polhode.simulation.batch.batch_records import (
 )
 from polhode.simulation.compiled_run import SHORT, CompiledRun, RunSpec
 from polhode.simulation.derivatives.directions import Directions, directions, upper
-from polhode.simulation.event_location import located
+from polhode.simulation.events.event_location import located
 from polhode.simulation.inputs import PD, Sampled, is_held_input, law_of
 from polhode.simulation.run_records import NONE, Segment
 from polhode.simulation.scenario import LOOKS

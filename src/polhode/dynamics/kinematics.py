@@ -102,6 +102,11 @@ def machine_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
     return MachineState(t, q, v, at, moving, *places, tree.constraints, tree.rates_of_joint)
 
 
+def joint_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
+    """What force elements on coordinates depend on: the state without the frames of bodies."""
+    return MachineState(t, q, v, (), (), tree.of_body, tree.of_joint, tree.constraints, tree.rates_of_joint)
+
+
 def accelerations(tree: Tree, q: Vec, at: list[Frame], v: Vec, vd: Vec) -> list[Twist]:
     """Acceleration of every element's origin and its angular acceleration, world axes."""
     moving = velocities(tree, q, at, v)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from own_elements import SampledPid, rotor
 from polhode.result.store import RunStore
 from polhode.simulation import recording
 from polhode.simulation.step_times.segments import LazyRange
@@ -19,6 +20,7 @@ BALL = ph.Model(
 )
 BOUNCE = ph.Event("bounce", lambda t, q, v: q[0], direction=-1, reset=lambda t, q, v: (q, -0.9 * v))
 TOP = ph.load("heavy-top")
+SERVO = rotor(SampledPid("pid", "shaft", target=1.0, p=5.0, i=2.0, d=1.5))
 RUNS = {
     "equal steps": (TOP, {"step": 1e-3, "method": "rk4", "duration": 0.5, "every": 1}),
     "a last, shorter step": (TOP, {"step": 3e-3, "method": "rkmk4", "duration": 0.1, "every": 2}),
@@ -28,6 +30,8 @@ RUNS = {
     "sampled, equal steps": (BALL, {"tau": ph.Sampled(lambda t, q, v: 9.0 - v, 0.05), "step": 5e-3, "method": "rk4"}),
     "bouncing": (BALL, {"events": [BOUNCE], "samples": 101}),
     "bouncing, equal steps": (BALL, {"events": [BOUNCE], "step": 1e-2, "method": "rk4"}),
+    "states of a controller": (SERVO, {"duration": 0.3, "samples": 101}),
+    "states of a controller, equal steps": (SERVO, {"duration": 0.3, "step": 1e-3, "method": "rk4"}),
     "stopped": (BALL, {"events": [ph.Event("floor", lambda t, q, v: q[0], terminal=True)]}),
 }
 

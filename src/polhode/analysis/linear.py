@@ -236,13 +236,17 @@ def linearize(
     F, F_q, F_v, F_tau = symmetry.accelerations(equations, q, v, tau, t)
     n, dofs = equations.n, dof_names(model)
     S = np.block([[G - equations.ad(v), np.eye(n)], [F_q, F_v + G]])
+    own = [e.v[0] for e in equations.tree.elements if not e.kind.moves]
+    S[own] = 0.0  # own states have no coordinates
     W, rows = admissible(equations, q, v, t)
+    W, rows = W[:, [i not in own for i in rows]], [i for i in rows if i not in own]
     every = tuple(f"{kind}.{name}" for kind in "qv" for name in dofs)
     A, B = (S @ W)[rows], np.vstack([np.zeros((n, len(chosen))), F_tau[:, chosen]])[rows]
     C, told = _outputs(where, equations, q, v, outputs, every)
     drift = F + G @ v
     size = 1.0 + float(np.max(abs(F_q))) + float(np.max(abs(F_v) @ abs(v)))
     is_steady = bool(np.max(abs(drift)) <= STEADY * size)
+    found = [one for one in found if one.axis is None or not np.any(one.axis[own])]
     ignorable = _ignorable(equations, found, q, v, A, W, rows) if is_steady else np.zeros((len(A), 0))
     return Linear(
         A, B, C @ W, W, S, tuple(every[i] for i in rows), tuple(dofs[i] for i in chosen), told, every,

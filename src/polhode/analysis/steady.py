@@ -72,7 +72,7 @@ def equilibrium(
     check_model("equilibrium", model)
     stable, stability = flag("equilibrium, stable", stable), flag("equilibrium, stability", stability)
     tolerance = real_number("equilibrium, tolerance", tolerance, "a number above 0", 0.0)
-    where, rest = "equilibrium", np.zeros(model.nv)
+    where, rest = "equilibrium", np.array(model.at_rest)
     problem, q, _ = _problem(where, model, q, rest, tau, inputs, constant, moves=False)
     found = None if stable else problem.newton(problem.begin(q, rest), tolerance)
     if found is None or not problem.is_near(found, q, tolerance):
@@ -140,7 +140,7 @@ def _problem(
     if not left < 1e-6:
         fix = "Start closer to a closed configuration; look for contradictions."
         raise InputError(message(f"{where}, constraints", "cannot be met", f"residual {left:.3g}", "0", fix))
-    found = symmetry.symmetries(equations, q, v, tau) if moves else []
+    found = symmetry.symmetries(equations, q, v, tau) if moves else symmetry.own_states(equations)
     return SteadyProblem(equations, tuple(found), tau, tuple(chosen), tuple(held)), q, v
 
 
@@ -150,7 +150,9 @@ def _told(where: str, what: str, problem: SteadyProblem, x: Trial, tolerance: fl
     if not problem.is_solved(x, tolerance):
         raise InputError(message(f"{where}, model '{model.name}'", what, *_why(problem, x)))
     least = 1e-12 * max(1.0, float(np.max(abs(x.c), initial=0.0)))
-    rates = {s.name: float(c) for s, c in zip(problem.symmetries, x.c, strict=True) if abs(c) > least}
+    own = {s.name for s in symmetry.own_states(problem.equations)}
+    pairs = [(s.name, float(c)) for s, c in zip(problem.symmetries, x.c, strict=True) if s.name not in own]
+    rates = {name: c for name, c in pairs if abs(c) > least}
     missing = float(np.max(abs(x.rows), initial=0.0))
     found = Steady(x.q, x.v, x.tau, x.G, rates, x.residual, missing, x.steps)
     if not stability:

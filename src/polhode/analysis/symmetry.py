@@ -125,15 +125,25 @@ def _across(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 def _candidates(equations: EquationsAtState, q: np.ndarray) -> Iterator[Symmetry]:
     """Each velocity alone; each body on a ball about its principal axes; everything as one body."""
-    n, names = equations.n, dof_names(equations.model)
     M = equations.mass_matrix(q)
     for e in equations.tree.elements:
         if e.kind.quaternion:
-            yield from _spins(e, M, n)
+            yield from _spins(e, M, equations.n)
         elif e.v:
-            yield Symmetry(names[e.v[0]], np.zeros((n, n)), axis=np.eye(n)[e.v[0]])
+            yield _of_velocity(equations, e.v[0])
     gravity = np.array(plain(equations.model.gravity), dtype=float)
     yield from _of_everything(equations, q, gravity)
+
+
+def _of_velocity(equations: EquationsAtState, k: int) -> Symmetry:
+    """One velocity alone."""
+    n = equations.n
+    return Symmetry(dof_names(equations.model)[k], np.zeros((n, n)), axis=np.eye(n)[k])
+
+
+def own_states(equations: EquationsAtState) -> list[Symmetry]:
+    """The own states of force elements as rates of symmetries, which any value of them is: they have no coordinates."""
+    return [_of_velocity(equations, e.v[0]) for e in equations.tree.elements if not e.kind.moves]
 
 
 def _spins(e: Element, M: np.ndarray, n: int) -> Iterator[Symmetry]:

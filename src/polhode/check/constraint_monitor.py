@@ -95,7 +95,7 @@ class ConstraintMonitor:
         return {
             "determined": found.determined,
             "rank": found.rank,
-            "degrees_of_freedom": self.system.nv - found.rank,
+            "degrees_of_freedom": self.system.model.joint_velocities - found.rank,
             "smallest_singular_value": weakest,
         }
 

@@ -14,7 +14,7 @@ def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.
     check_model(where, model)
     start = model.start
     q = _vector(f"{where}, q", q if q is not None else start.q if start else None, list(model.zero))
-    v = _vector(f"{where}, v", v if v is not None else start.v if start else None, [0.0] * model.nv)
+    v = _vector(f"{where}, v", v if v is not None else start.v if start else None, list(model.at_rest))
     _check_quaternions(where, model, q)
     return q, v
 

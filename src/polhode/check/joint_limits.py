@@ -130,9 +130,10 @@ def _unit_of(model: Model, axis: LimitedAxis) -> float:
 
 
 def _inertia_seen(model: Model) -> np.ndarray:
-    """The inertia along each velocity (nv,) at the model's start, others free; held where M is singular."""
+    """The inertia along each velocity of the joints at the model's start, others free; held where M is singular."""
     q = plain(model.start.q) if model.start and model.start.q is not None else model.zero
-    M = np.array(mass_matrix(make_tree(model), Vec([float(x) for x in q])), dtype=float)
+    n = model.joint_velocities
+    M = np.array(mass_matrix(make_tree(model), Vec([float(x) for x in q])), dtype=float)[:n, :n]
     try:
         with np.errstate(all="ignore"):
             free = 1 / np.diag(np.linalg.inv(M))

@@ -84,7 +84,7 @@ class AbsoluteCoordinates(NamedTuple):
         (found,) = by_multipliers(ConstrainedProblem(M, A, sizes, tolerance), [(_in_parameters(f, turns), b)])
         Vd = [y for k, turn in enumerate(turns) for y in (*found.a[7 * k : 7 * k + 3], *(2 * (turn @ _p(found.a, k))))]
         return ConstrainedSolution(
-            P @ (Vec(Vd) - still),
+            _with_own_states(x, P @ (Vec(Vd) - still)),
             Vec(found.multipliers[added:]),
             found.rank - float(added),
             Vec(found.dependent[added:]),
@@ -131,6 +131,15 @@ def _moved(x: Arguments, free: Tree, now: absolute.Bodies, P: Vec, still: Vec) -
         return M, f
     extra = P.T @ Vec([value * row for value, row in zip(armature, P, strict=True)])
     return M + extra, f + extra @ still
+
+
+def _with_own_states(x: Arguments, vd: Vec) -> Vec:
+    """Accelerations of joints with the rates of own states of force elements, which no body has."""
+    own = [e.v[0] for e in x.tree.elements if not e.kind.moves]
+    if not own:
+        return vd
+    rates = x.tau + forces.acting(x.tree, x.t, x.q, x.v, x.wrench).generalized
+    return Vec([rates[k] if k in own else value for k, value in enumerate(vd)])
 
 
 def _in_parameters(row: Vec, turns: list[Vec]) -> Vec:

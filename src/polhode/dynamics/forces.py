@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from polhode.dynamics.kinematics import machine_state
-from polhode.errors import CompileError, message
+from polhode.errors import CompileError, defined_at, message
 from polhode.model import ForceElement, MachineState, Tree
 from polhode.model.tree import GROUND
-from polhode.scalar import Scalar, Vec
+from polhode.scalar import Scalar, Vec, where
 from polhode.spatial import ORIGIN, Frame
 
 
@@ -31,6 +31,8 @@ def acting(tree: Tree, t: Scalar, q: Vec, v: Vec, given: Mapping[str, tuple[Vec,
     for force in tree.forces:
         if force.of_coordinates:
             tau = tau + _generalized(tree, force, state)
+        if force.own_states:
+            tau = tau + _own_rates(tree, force, state)
         for body, f, n in force.wrenches(state):
             if body not in tree.of_body:
                 raise CompileError(
@@ -47,7 +49,45 @@ def _generalized(tree: Tree, force: ForceElement, state: MachineState) -> Vec:
     found = force.generalized(state)
     if not hasattr(found, "__len__") or len(found) != tree.nv:
         shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)
-        raise CompileError(message(f"force '{force.name}'", "wrong result", shown, f"{tree.nv} generalised forces"))
+        where = f"force '{force.name}'{defined_at(getattr(force, 'function', None))}"
+        raise CompileError(message(where, "wrong result", shown, f"{tree.nv} generalised forces"))
+    return Vec(found)
+
+
+def _own_rates(tree: Tree, force: ForceElement, state: MachineState) -> Vec:
+    """The rates of an element's own states, in the order of v: forces on their unit inertia; 0 of discrete ones."""
+    rates = _counted(force, "derivatives", force.derivatives(state), force.states)
+    tau: list[Scalar] = [0.0] * tree.nv
+    for k, rate in zip(state.of_states[force.name], rates, strict=False):
+        tau[k] = rate
+    return Vec(tau)
+
+
+def _counted(force: ForceElement, what: str, found: Sequence, names: Mapping[str, str]) -> Sequence:
+    """What an element gives for some of its states, if it is as many numbers."""
+    if not hasattr(found, "__len__") or len(found) != len(names):
+        shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)
+        expected = f"{len(names)}: {', '.join(names)}" if names else "none"
+        raise CompileError(message(f"force '{force.name}', {what}", "wrong result", shown, expected))
+    return found
+
+
+EARLY = 1e-9
+"""The part of a period by which an update may come early: rounding of times that are sums of steps."""
+
+
+def updated(tree: Tree, t: Scalar, q: Vec, v: Vec) -> Vec:
+    """The velocities (nv,) with discrete states as they are from time t on: those that are due are updated."""
+    found, state = list(v), machine_state(tree, t, q, v)
+    for force in tree.forces:
+        if not force.sampled:
+            continue
+        *places, count = state.of_states[force.name]
+        due = t >= (v[count] - EARLY) * force.period
+        values = _counted(force, "update", force.update(state), force.sampled)
+        for k, value in zip(places[len(force.states) :], values, strict=True):
+            found[k] = where(due, value, v[k])
+        found[count] = where(due, v[count] + 1.0, v[count])
     return Vec(found)
 
 
@@ -57,7 +97,7 @@ def joint_forces(tree: Tree, q: Vec, v: Vec) -> Vec:
     for e in tree.elements:
         for k, a in enumerate(e.v):
             tau[a] = -(e.damping[k] * v[a])
-            if not e.kind.quaternion:
+            if e.q and not e.kind.quaternion:
                 tau[a] = tau[a] - e.stiffness[k] * (q[e.q[k]] - e.rest[k])
     return Vec(tau)
 

@@ -99,12 +99,13 @@ def machine_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
     """Everything that force elements and constraints depend on."""
     at = frames(tree, q)
     moving, places = velocities(tree, q, at, v), (tree.of_body, tree.of_joint)
-    return MachineState(t, q, v, at, moving, *places, tree.constraints, tree.rates_of_joint)
+    return MachineState(t, q, v, at, moving, *places, tree.constraints, tree.rates_of_joint, tree.of_states)
 
 
 def joint_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
     """What force elements on coordinates depend on: the state without the frames of bodies."""
-    return MachineState(t, q, v, (), (), tree.of_body, tree.of_joint, tree.constraints, tree.rates_of_joint)
+    places = tree.of_body, tree.of_joint
+    return MachineState(t, q, v, (), (), *places, tree.constraints, tree.rates_of_joint, tree.of_states)
 
 
 def accelerations(tree: Tree, q: Vec, at: list[Frame], v: Vec, vd: Vec) -> list[Twist]:

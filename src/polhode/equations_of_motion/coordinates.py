@@ -59,10 +59,16 @@ def coordinates(model: Model, own: dict[str, Any], subscripts: str) -> Coordinat
             else:
                 name, dots, what = q[first + k].symbol.name, 1, _what(dof)
             rates.append(_pair(name, dots, f"{what} of joint '{joint.name}'", rate_units[at]))
+    states = [state for _, state in model.own_states]
+    for owner, state in model.own_states:
+        at, alone = len(rates), states.count(state) == 1
+        name = _renamed(own, rate_names[at], f"x_{state}" if alone else f"x_{owner}_{state}")
+        rates.append(_pair(name, 0, f"{state} of force '{owner}'", rate_units[at]))
     tau = []
     for at, unit in enumerate(force_units(model)):
         name = f"tau_{at + 1}" if model.nv > 1 else "tau"
-        what = f"{'force' if unit == 'N' else 'torque'} that belongs to {rate_names[at]}"
+        kind_of = "rate" if at >= model.joint_velocities else "force" if unit == "N" else "torque"
+        what = f"{kind_of} that belongs to {rate_names[at]}"
         tau.append(Coordinate(_real(name), symbol_latex(name), what, unit))
     found = Coordinates(tuple(q), tuple(a for a, _ in rates), tuple(b for _, b in rates), tuple(tau))
     _check_distinct([c for group in found for c in group])

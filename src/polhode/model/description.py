@@ -136,8 +136,25 @@ class Model:
 
     @cached_property
     def nv(self) -> int:
-        """Number of velocities: the degrees of freedom of the tree."""
+        """Number of velocities: the degrees of freedom of the tree, and the own states of force elements."""
+        return self.joint_velocities + len(self.own_states)
+
+    @cached_property
+    def joint_velocities(self) -> int:
+        """Number of velocities of joints, without own states."""
         return sum(joint.nv for joint in self.joints)
+
+    @cached_property
+    def own_states(self) -> tuple[tuple[str, str], ...]:
+        """The own states of force elements, the last of the velocities: names of element and state."""
+        return tuple((force.name, name) for force in self.forces for name in force.own_states)
+
+    @property
+    def at_rest(self) -> tuple[float, ...]:
+        """Velocities (nv,) where no joint moves and own states have the values they start with."""
+        moving = [0.0] * self.joint_velocities
+        own = [[*map(float, force.start_values()), *[0.0] * bool(force.sampled)] for force in self.forces]
+        return (*moving, *(x for values in own for x in values))
 
     @property
     def zero(self) -> tuple[float, ...]:

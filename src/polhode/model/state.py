@@ -2,13 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from polhode.errors import ModelError, did_you_mean, message
 from polhode.scalar import Scalar, Vec, cross
 from polhode.spatial import AT_REST, WORLD_FRAME, Frame, Twist
 
 GROUND = -1
 """The index of the world as a parent."""
+
+
+class HasStates(Protocol):
+    """A force element as its own states see it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def sampled(self) -> Mapping[str, str]:
+        """Its discrete states."""
 
 
 class MachineState(NamedTuple):
@@ -32,6 +45,8 @@ class MachineState(NamedTuple):
     """The data of each constraint by name, with its numbers."""
     rates_of_joint: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """The places of each joint's velocities in v."""
+    of_states: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    """The places in v of the own states of each force element."""
 
     def frame(self, body: str) -> Frame:
         """The frame of a body: its axes are the columns of R (3, 3), its origin o (3,), m."""
@@ -55,10 +70,27 @@ class MachineState(NamedTuple):
 
     def coordinate(self, joint: str) -> Scalar:
         """The coordinate of a joint that has one."""
-        (k,) = self.of_joint[joint]
-        return self.q[k]
+        return self.q[self._place(joint, self.of_joint)]
 
     def rate(self, joint: str) -> Scalar:
         """The velocity of a joint that has one."""
-        (k,) = self.rates_of_joint[joint]
-        return self.v[k]
+        return self.v[self._place(joint, self.rates_of_joint)]
+
+    def along(self, joint: str, force: Scalar) -> Vec:
+        """Generalised forces (nv,): a force along the one velocity of a joint."""
+        k = self._place(joint, self.rates_of_joint)
+        return Vec([force if i == k else 0.0 for i in range(len(self.v))])
+
+    @staticmethod
+    def _place(joint: str, places: Mapping[str, tuple[int, ...]]) -> int:
+        found = places.get(joint)
+        if found is None or len(found) != 1:
+            what = "no such joint" if found is None else f"a joint with {len(found)} of them"
+            fix = did_you_mean(joint, places) if found is None else "Take those of q or v."
+            raise ModelError(message("a coordinate or velocity of a joint", what, repr(joint), "a joint of one", fix))
+        return found[0]
+
+    def own(self, element: HasStates) -> Vec:
+        """The own states of a force element: continuous, then discrete."""
+        places = self.of_states.get(element.name, ())
+        return Vec([self.v[k] for k in (places[:-1] if element.sampled else places)])

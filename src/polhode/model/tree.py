@@ -10,6 +10,7 @@ from polhode.model.constraints.constraint import Constraint
 from polhode.model.description import LIMITS, Model
 from polhode.model.forces.base import ForceElement
 from polhode.model.joints.base import NOTHING, UPRIGHT, Element
+from polhode.model.joints.own_state import own_state_element
 from polhode.model.numbers import Parameter
 from polhode.model.parts import Body, Joint
 from polhode.model.per_model_cache import once_each
@@ -52,7 +53,18 @@ class Tree:
         """The places of each joint's coordinates in q."""
         found: dict[str, tuple[int, ...]] = {}
         for e in self.elements:
-            found[e.joint] = (*found.get(e.joint, ()), *e.q)
+            if e.kind.moves:
+                found[e.joint] = (*found.get(e.joint, ()), *e.q)
+        return found
+
+    @property
+    def of_states(self) -> dict[str, tuple[int, ...]]:
+        """The places in v of the own states of each force element."""
+        found: dict[str, tuple[int, ...]] = {}
+        for e in self.elements:
+            if not e.kind.moves:
+                owner = e.joint.removeprefix("forces.")
+                found[owner] = (*found.get(owner, ()), *e.v)
         return found
 
     @property
@@ -60,7 +72,8 @@ class Tree:
         """The places of each joint's velocities in v."""
         found: dict[str, tuple[int, ...]] = {}
         for e in self.elements:
-            found[e.joint] = (*found.get(e.joint, ()), *e.v)
+            if e.kind.moves:
+                found[e.joint] = (*found.get(e.joint, ()), *e.v)
         return found
 
     def placed(self, i: int) -> Placement:
@@ -93,7 +106,13 @@ class Numbers:
         if path in self.values:
             self.used.add(path)
             return Vec(self.values[path])
-        return Vec([self.scalar(f"{path}.{i}", x) for i, x in enumerate(value)])
+        return Vec([self.any(f"{path}.{i}", x) for i, x in enumerate(value)])
+
+    def any(self, path: str, value: Any) -> Any:
+        """One number, several, rows of them, or numbers by name."""
+        if isinstance(value, Mapping):
+            return {name: self.scalar(f"{path}.{name}", x) for name, x in value.items()}
+        return self.vector(path, value) if isinstance(value, tuple) else self.scalar(path, value)
 
     def each(self, path: str, value: Any, size: int) -> Vec:
         """One number for all, or several."""
@@ -144,6 +163,8 @@ def tree_of(model: Model, numbers: Numbers) -> Tree:
         places = of_body[joint.parent], len(elements), q_at[index], v_at[index]
         elements += made(joint, bodies[joint.child], *places)
         of_body[joint.child] = len(elements) - 1
+    for k, (owner, name) in enumerate(model.own_states, v_at[-1]):
+        elements.append(own_state_element(f"forces.{owner}", name, k))
     forces = tuple(force_numbers(force, numbers) for force in model.forces)
     bound = {constraint.name: constraint_numbers(constraint, numbers) for constraint in model.constraints}
     gravity = numbers.vector("gravity", model.gravity)
@@ -282,6 +303,5 @@ def force_numbers(force: ForceElement, numbers: Numbers) -> ForceElement:
     path, found = f"forces.{force.name}", dict[str, Any]()
     for name in force.numeric:
         value = getattr(force, name)
-        read = numbers.vector if isinstance(value, tuple) else numbers.scalar
-        found[name] = read(f"{path}.{name}", value)
+        found[name] = numbers.any(f"{path}.{name}", value)
     return force.changed(**found)

@@ -338,12 +338,13 @@ def _labels(model: Model, trajectory: Trajectory) -> "xr.Dataset":
 
 
 class _Named:
-    """A model where only its names and the kinds of its joints matter: those with the same ones are equal."""
+    """A model where only names, the kinds of its joints and own states matter: those with the same ones are equal."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         joints = tuple([(joint.name, joint.type, id(joint.kind)) for joint in model.joints])
-        self._key = joints, tuple([body.name for body in model.bodies])
+        states = tuple([(force.name, *force.own_states.items()) for force in model.forces if force.own_states])
+        self._key = joints, tuple([body.name for body in model.bodies]), states
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Named) and self._key == other._key
@@ -357,7 +358,7 @@ def _label_set(of: _Named, own: tuple[tuple[str, tuple[str, tuple[str, ...], str
     """The coordinates of a model's Datasets; own: further ones, by name their dimension, texts and meaning."""
     model = of.model
     named: dict[str, tuple[str, Sequence[str], str]] = {
-        "dof": ("dof", labels.dof_names(model), "velocity of a joint"),
+        "dof": ("dof", labels.dof_names(model), "velocity of a joint, or own state of a force element"),
         "coordinate": ("coordinate", labels.coordinate_names(model), "coordinate of a joint"),
         "dof_units": ("dof", labels.dof_units(model), "unit of this velocity"),
         "coordinate_units": ("coordinate", labels.coordinate_units(model), "unit of this coordinate"),

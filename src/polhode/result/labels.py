@@ -12,8 +12,11 @@ def coordinate_names(model: Model) -> list[str]:
 
 
 def dof_names(model: Model) -> list[str]:
-    """Names of v (nv): the joint's alone if it has one velocity, else "base.speed_x", "base.omega_x", …"""
-    return _names(model.joints, [joint.kind.dofs for joint in model.joints])
+    """Names of v (nv): the joint's alone if it has one velocity, else "base.speed_x", "base.omega_x", …; own states of
+    force elements are "motor.current"."""
+    names = _names(model.joints, [joint.kind.dofs for joint in model.joints])
+    own = [f"{owner}.{state}" for owner, state in model.own_states]
+    return [*names, *(name if name not in names else f"forces.{name}" for name in own)]
 
 
 def coordinate_units(model: Model) -> list[str]:
@@ -23,12 +26,13 @@ def coordinate_units(model: Model) -> list[str]:
 
 def dof_units(model: Model) -> list[str]:
     """Units of v (nv)."""
-    return [unit for joint in model.joints for unit in _units(joint, 1)]
+    return [*(unit for joint in model.joints for unit in _units(joint, 1)), *_state_units(model)]
 
 
 def force_units(model: Model) -> list[str]:
     """Units of the generalised forces τ (nv)."""
-    return [unit for joint in model.joints for unit in _units(joint, 2)]
+    rates = [f"{unit}/s" if unit else "1/s" for unit in _state_units(model)]
+    return [*(unit for joint in model.joints for unit in _units(joint, 2)), *rates]
 
 
 @once_each
@@ -46,6 +50,10 @@ def _names(joints: Sequence[Joint], parts: Sequence[Sequence[str]]) -> list[str]
     pairs = [(joint.name, part, len(own)) for joint, own in zip(joints, parts, strict=True) for part in own]
     short = [name if count == 1 else f"{name}.{part}" for name, part, count in pairs]
     return short if len(set(short)) == len(short) else [f"{name}.{part}" for name, part, _ in pairs]
+
+
+def _state_units(model: Model) -> list[str]:
+    return [unit for force in model.forces for unit in force.own_states.values()]
 
 
 def _units(joint: Joint, which: int) -> Iterator[str]:

@@ -89,6 +89,8 @@ def _check(model: Model) -> None:
             if np.any(np.array(plain(getattr(joint, name)), dtype=float) != 0):
                 raise ModelError(message(f"{where}, joint '{joint.name}'", f"has {name}", "not 0", "0", fix))
     for force in model.forces:
+        if force.own_states:
+            raise ModelError(message(where, "a force with states of its own", f"'{force.name}'", "none", fix))
         if force.of_coordinates:
             raise ModelError(message(where, "a force of the joints' coordinates", f"'{force.name}'", "none", fix))
     for constraint in model.constraints:

@@ -16,6 +16,7 @@ from polhode.constrain.constrained_dynamics import ConstrainedDynamics, number_i
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.constrain.number_inputs import NumberInputs
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.forces import updated
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
@@ -128,16 +129,19 @@ class CompiledRun:
         made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > most)
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
+        sampled = any(force.sampled for force in self.tree.forces)
+        update = partial(updated, self.tree) if sampled else None
+        more = spec.interior, surfaces, update
         if not self.constrained:
-            return step_state.Setup(spec.method, made, spec.crossings, None, spec.interior, surfaces)
+            return step_state.Setup(spec.method, made, spec.crossings, None, *more)
         if spec.method.meets_constraints:
             nothing = Vec([0.0] * self.model.nv)
             given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
             made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
         if spec.policy.keeping == "project":
             made = made._replace(tangent=self._tangent)
-            return step_state.Setup(spec.method, made, spec.crossings, self.project, spec.interior, surfaces)
-        return step_state.Setup(spec.method, made, spec.crossings, None, spec.interior, surfaces)
+            return step_state.Setup(spec.method, made, spec.crossings, self.project, *more)
+        return step_state.Setup(spec.method, made, spec.crossings, None, *more)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
         """The same spec for a tree with symbols among its numbers, and perhaps another law, to be traced.
@@ -406,6 +410,8 @@ class CompiledRun:
                 state = self.ahead(t, q, v, h, level)
             except Exception:
                 return ""
+            for name, fault in self.driven.force_faults(state[0], *map(np.array, state[1:])):
+                return f"force '{name}' has no value: {fault}"
             for name, function in self.driven.inputs:
                 try:
                     values = np.array(function(*state), dtype=float)

@@ -11,7 +11,7 @@ from polhode.integrate.method import Machine
 from polhode.model import ForceElement, Tree
 from polhode.model.joints.base import combined
 from polhode.model.tree import GROUND
-from polhode.scalar import Scalar, Vec, cross, dot
+from polhode.scalar import Scalar, Vec, cross, dot, square
 from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Placement, Twist, moved
 
 Input = Callable[[Scalar, Vec, Vec], Vec]
@@ -35,7 +35,8 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
 
     def total(q: Vec, v: Vec) -> Scalar:
         kinetic, potential = energy.energy(tree, q, v)
-        return kinetic + potential
+        own = [v[e.v[0]] for e in tree.elements if not e.kind.moves]  # of unit inertia
+        return kinetic + potential + square(Vec(own)) / 2 if own else kinetic + potential
 
     return Machine(
         nq=tree.nq,

@@ -137,7 +137,7 @@ class RunOptions:
         duration = _seconds("duration")(DURATION if duration is None else duration)
         method = self._constrained_method(model) or (start.method if start else None) or METHOD
         if method in SUNDIALS:
-            self._check_sundials(method, tau)
+            self._check_sundials(method, tau, model)
         elif not method_named(method).adaptive and self.step is None:
             fix = f"Give step=…, or take a method that controls its own: {', '.join(ADAPTIVE)}."
             raise InputError(message("simulate, step", f"'{method}' takes equal steps", "no step", "its size", fix))
@@ -173,10 +173,11 @@ class RunOptions:
             fix = "Take constraints='project', or method='implicit-midpoint'."
             raise InputError(message("simulate, constraints", what, repr(self.policy.keeping), "'project'", fix))
 
-    def _check_sundials(self, method: str, tau: Any) -> None:
+    def _check_sundials(self, method: str, tau: Any, model: Model) -> None:
         """Refuse what a run by SUNDIALS does not take."""
         asked = {"step=…": self.fixed, "events": self.events, "sensitivities": self.sensitivities}
         asked["a sampled controller or a table that holds"] = is_held_input(tau)
+        asked["force elements with discrete states"] = any(force.sampled for force in model.forces)
         for what, given in asked.items():
             if given:
                 fix = "Take a method of ph.methods."

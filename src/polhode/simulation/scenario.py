@@ -117,7 +117,8 @@ class Scenario:
     def is_autonomous(self) -> bool:
         """Whether nothing but the state decides the motion: no inputs, user functions or events."""
         options, functions = self.options, self.switching
-        return self.tau is None and not options.events and not functions.functions and not functions.opaque
+        sampled = any(force.sampled for force in self.model.forces)
+        return not (self.tau is not None or options.events or functions.functions or functions.opaque or sampled)
 
     @property
     def _sampled(self) -> int | np.ndarray | None:
@@ -144,7 +145,7 @@ class Scenario:
     def knots(self) -> np.ndarray:
         """Times at which a step has to end, besides those at which held forces change: corners of tables, solutions of
         conditions of time, times around abrupt changes."""
-        return self.switching.ends_with(self.tau, self.model.nv)
+        return self.switching.ends_with(self.tau, self.model)
 
     @cached_property
     def unsplit(self) -> int:
@@ -171,7 +172,7 @@ class Scenario:
         held = breaks(self.tau, self.duration) if self.held else NONE
         given = self.duration, step, self._sampled, held, NONE if self.unsplit else self.knots
         if self.role == "companion":
-            return companion_segments(*given, self.switching.is_timed)
+            return companion_segments(*given, self.switching.is_timed, has_memory)
         own = segments_of(*given, has_memory)
         return own if self.role == "run" else coarser_segments(own)
 

@@ -175,7 +175,7 @@ class Simulator:
         def step(q: Vec, v: Vec, tau: Vec, t: Any, numbers: Vec | None = None) -> dict[str, Vec]:
             run = compiled if inputs is None or numbers is None else compiled.on_numbers(inputs, numbers)
             setup = run.setup(tau)
-            end = method.step(setup.machine, t, q, v, h)
+            end = method.step(setup.machine, t, q, setup.begun(t, q, v), h)
             q, v = setup.project(t + h, end.q, end.v) if setup.project else (end.q, end.v)
             return {"q": q, "v": v}
 

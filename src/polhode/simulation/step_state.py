@@ -66,11 +66,17 @@ class Setup(NamedTuple):
     """Whether a step sees times of its interior only: functions may jump at its ends."""
     surfaces: Callable[[Scalar, Vec, Vec], Vec] | None = None
     """Switching functions of (t, q, v): where one passes zero a step has to end."""
+    update: Callable[[Scalar, Vec, Vec], Vec] | None = None
+    """The velocities of (t, q, v) with which a step begins: discrete states that are due are updated."""
 
     @property
     def is_watching(self) -> bool:
         """Whether there are crossings or surfaces."""
         return bool(self.crossings) or self.surfaces is not None
+
+    def begun(self, t: Scalar, q: Vec, v: Vec) -> Vec:
+        """The velocities with which a step from this state begins."""
+        return self.update(t, q, v) if self.update else v
 
     def within(self, begin: Scalar, end: Scalar, part: float = MARGIN) -> Machine:
         """The machine as a step from one time to another sees it."""
@@ -129,7 +135,8 @@ class AdaptiveStepState(NamedTuple):
 
 def fixed_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar, g: Vec | None = None) -> FixedStepState:
     """The first step state of a run with equal steps; g: values of crossings and surfaces, where they are known."""
-    memory = setup.method.start(setup.within(t, t + h, EQUAL_MARGIN), t, q, v, h) if setup.method.start else None
+    begun, machine = setup.begun(t, q, v), setup.within(t, t + h, EQUAL_MARGIN)
+    memory = setup.method.start(machine, t, q, begun, h) if setup.method.start else None
     watched, g = setup.is_watching, _values(setup, t, q, v) if g is None else g
     return FixedStepState(
         0.0, GOING, q, v, memory, g, g, MotionState(q, v) if watched else None, memory if watched else None
@@ -206,6 +213,7 @@ def advance_fixed(setup: Setup, like: FixedStepState, packed: Vec, count: Any, h
         s: FixedStepState = shaped(like, iter(state))
         carried = (s.memory,) if s.memory is not None else ()
         t = origin + s.accepted * h
+        s = s._replace(v=setup.begun(t, s.q, s.v))
         end = method.step(setup.within(t, t + h, EQUAL_MARGIN), t, s.q, s.v, h, *carried)
         free = MotionState(end.q, end.v)
         if setup.project:
@@ -245,6 +253,7 @@ def advance_adaptive(
 
     def step(state: Vec) -> tuple[Vec, Any]:
         s: AdaptiveStepState = shaped(like, iter(state))
+        s = s._replace(v=setup.begun(s.t, s.q, s.v))
         last = s.t + s.h >= end
         h = where(last, end - s.t, s.h)
         tried = controlled(method, setup.within(s.t, s.t + h), s.t, s.q, s.v, h, tolerance, s.grow)

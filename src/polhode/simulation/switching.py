@@ -24,7 +24,7 @@ from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.forces.base import ForceElement
 from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, Vec, smooth
-from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, within
+from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, whole_force, within
 from polhode.simulation.run_records import NONE
 from polhode.simulation.step_times.time_roots import abrupt_changes, roots
 
@@ -68,9 +68,10 @@ def user_functions(model: Model, tau: Any, policy: ConstraintPolicy, tree: Tree 
         return
     tree = tree or make_tree(model)
     for force in tree.forces:
-        yield from force.functions()
-        if is_by_user(type(force)):
-            yield f"force '{force.name}'", _whole(tree, force)
+        told = force.functions()
+        yield from told
+        if is_by_user(type(force)) or force.has_jumps or (force.holds_functions and not told):
+            yield f"force '{force.name}'", whole_force(tree, force)
     dynamics = constrained_dynamics(model, policy) if own else None
     for condition in dynamics.conditions if dynamics else ():
         if condition.name in own:
@@ -79,17 +80,6 @@ def user_functions(model: Model, tau: Any, policy: ConstraintPolicy, tree: Tree 
 
 def _of_time(function: Callable[[Scalar], Any]) -> Callable[[Scalar, Vec, Vec], Any]:
     return lambda t, q, v: function(t)
-
-
-def _whole(tree: Tree, force: ForceElement) -> Callable[[Scalar, Vec, Vec], Any]:
-    """All that a force element gives, of (t, q, v)."""
-
-    def function(t: Scalar, q: Vec, v: Vec) -> Vec:
-        state = smooth(machine_state)(tree, t, q, v)
-        wrenches = [x for wrench in force.wrenches(state) for x in (*wrench.force, *wrench.torque)]
-        return Vec([*wrenches, *(force.generalized(state) if force.of_coordinates else ())])
-
-    return function
 
 
 def _residual(tree: Tree, condition: ConstraintCondition) -> Callable[[Scalar, Vec, Vec], Any]:
@@ -169,6 +159,13 @@ def bends(tree: Tree, t: Scalar, q: Vec, v: Vec) -> list[tuple[ForceElement, Sca
     return [(force, g) for force in own for g in force.switching(state)]
 
 
+def update_times(model: Model, duration: float) -> np.ndarray:
+    """The times within a run at which discrete states of force elements are updated, increasing."""
+    periods = {force.period for force in model.forces if force.sampled}
+    found = [period * np.arange(1, np.ceil(duration / period)) for period in periods]
+    return np.unique(np.concatenate([NONE, *found]))
+
+
 class Switching:
     """Where the user functions of a run are not smooth, and which of them depend on time; where forces of the package
     bend.
@@ -235,9 +232,11 @@ class Switching:
         of_users = [g for graph in graphs for g in replay(graph, t=t, q=q, v=v)]
         return Vec([*of_users, *(g for _, g in (bends(tree, t, q, v) if self.bends and tree else ()))])
 
-    def ends_with(self, tau: Any, nv: int) -> np.ndarray:
-        """Times at which a step has to end, increasing: `times`, and the corners of an input tau that is a table."""
-        if tau is None and not self.functions:
+    def ends_with(self, tau: Any, model: Model) -> np.ndarray:
+        """Times at which a step has to end, increasing: `times`, the corners of an input tau that is a table, and those
+        at which discrete states of force elements are updated."""
+        updates = update_times(model, self._duration)
+        if tau is None and not self.functions and not len(updates):
             return NONE
-        found = np.union1d(knots(tau, nv, self._duration), self.times)
+        found = np.union1d(np.union1d(knots(tau, model.nv, self._duration), self.times), updates)
         return within(found[np.diff(found, prepend=-1.0) > APART * self._duration], self._duration)

@@ -52,8 +52,18 @@ class ForceElement:
     """What files call it: "type: spring"."""
     keys: ClassVar[Mapping[str, Key]] = {}
     """Its fields but for the name: what each holds."""
+    expressions: ClassVar[Mapping[str, str]] = {}
+    """Keys under which files give the function that it needs as expressions, each with what it is."""
+    states: ClassVar[Mapping[str, str]] = {}
+    """Its continuous states, each with its unit; a property where the fields decide them."""
+    sampled: ClassVar[Mapping[str, str]] = {}
+    """Its discrete states, each with its unit: they change at once, by `update`, at 0 and every `period` seconds on."""
+    period = 0.0  # no annotation: it may become a field
+    """Seconds from one update of the discrete states to the next; a field of the key "seconds"."""
     changes_energy: ClassVar[str] = "given forces"
     """What its part without a potential is called, where a run says why energy does not stay."""
+    has_jumps: ClassVar[bool] = False
+    """Whether its forces jump where conditions of the state change: those are found in what it gives."""
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -70,7 +80,22 @@ class ForceElement:
             value = getattr(self, field.name)
             if field.name in self.keys and (value is not None or field.default is not None):
                 object.__setattr__(self, field.name, self.keys[field.name].checked(where, field.name, value))
+        self._check_states(where)
         self.check(where)
+
+    def _check_states(self, where: str) -> None:
+        for names in (self.states, self.sampled):
+            for name in names:
+                check_name(f"{where}, states", "state", name)
+        if "updates" in {*self.states, *self.sampled} or {*self.states} & {*self.sampled}:
+            raise ModelError(message(f"{where}, states", "one name twice", ", ".join(self.own_states), "other names"))
+        if self.sampled and not self.period > 0:
+            fix = 'Give the class a field `period` with ph.Key("seconds", …), or period = 0.01.'
+            raise ModelError(message(f"{where}, period", "not above 0", repr(self.period), "seconds", fix))
+        values = [*self.start_values()]
+        if len(values) != len(self.states) + len(self.sampled):
+            expected = f"{len(self.states) + len(self.sampled)} numbers, one a state"
+            raise ModelError(message(f"{where}, start_values", "wrong size", repr(values)[:60], expected))
 
     def check(self, where: str) -> None:
         """Raise a ModelError where values that are good one by one make no sense together."""
@@ -97,6 +122,25 @@ class ForceElement:
         """
         return ()
 
+    # own states
+
+    @property
+    def own_states(self) -> dict[str, str]:
+        """All its own states, each with its unit: continuous, discrete, and how often the latter were updated."""
+        return {**self.states, **self.sampled, **({"updates": "1"} if self.sampled else {})}
+
+    def start_values(self) -> Sequence[float]:
+        """The values that its own states start with, continuous and discrete, where a run is given none."""
+        return [0.0] * (len(self.states) + len(self.sampled))
+
+    def derivatives(self, state: MachineState) -> Sequence:
+        """The time derivatives of its continuous states; `state.own(self)` are the values of its own states."""
+        return [0.0] * len(self.states)
+
+    def update(self, state: MachineState) -> Sequence:
+        """The discrete states from now on."""
+        return state.own(self)[len(self.states) :]
+
     # energy and symmetry
 
     def potential(self, state: MachineState) -> Scalar:
@@ -122,11 +166,20 @@ class ForceElement:
         """Whether it is a function of the coordinates of joints, and not of bodies alone."""
         return type(self).generalized is not ForceElement.generalized
 
+    def fault(self, state: MachineState) -> str:
+        """Why it has no value at a state of floats, in half a sentence; "" where it has one."""
+        return ""
+
     # what is told of it
 
     def functions(self) -> list[tuple[str, Callable[[Scalar, Vec, Vec], Any]]]:
         """User functions of (t, q, v) that it holds, each with what messages call it."""
         return []
+
+    @property
+    def holds_functions(self) -> bool:
+        """Whether any of its fields is a function, by a user or from a file."""
+        return any(callable(getattr(self, name)) for name in self.keys)
 
     def notes(self) -> Sequence[str]:
         """What every run of a model with it should say of it, a line each."""
@@ -142,7 +195,8 @@ class ForceElement:
     @property
     def bodies(self) -> list[str]:
         """The bodies that it names."""
-        return [getattr(self, name) for name, key in self.keys.items() if key.holds == "body"]
+        held = [getattr(self, name) for name, key in self.keys.items() if key.holds == "body"]
+        return [body for body in held if body is not None]
 
     @property
     def joints(self) -> list[str]:
@@ -164,4 +218,6 @@ class ForceElement:
 
 def _is_given(value: Any) -> bool:
     """Whether a field has a number, or numbers: no function, nothing left out, no infinite limit."""
-    return value is not None and not callable(value) and not (isinstance(value, float) and math.isinf(value))
+    if value is None or callable(value) or (isinstance(value, tuple) and not value):
+        return False
+    return not (isinstance(value, float) and math.isinf(value))

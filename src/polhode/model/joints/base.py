@@ -72,6 +72,8 @@ class ElementKind:
     """Whether q is an angle about `axis`, so that `turning` describes the attitude."""
     turns: ClassVar[bool] = True
     """Whether the motion changes the attitude."""
+    moves: ClassVar[bool] = True
+    """Whether its velocities move something: those of an own state of a force element move nothing."""
     one_axis: ClassVar[bool] = False
     """Whether the motion is the same in every frame with the same axis line: its frame may be chosen along it."""
     constant: ClassVar[bool] = False

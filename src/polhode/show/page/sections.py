@@ -116,7 +116,7 @@ def _status(dataset: "Dataset") -> str:
 def _freedoms(dataset: "Dataset", model: Model) -> int:
     """Velocities, less what constraints take; at singular configurations there are more, so most of the time."""
     if "degrees_of_freedom" not in dataset or not dataset.sizes["time"]:
-        return model.nv
+        return model.joint_velocities
     return int(np.median(dataset["degrees_of_freedom"].values))
 
 

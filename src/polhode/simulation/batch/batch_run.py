@@ -104,14 +104,14 @@ class BatchRun:
 
     def _ends(self, timing: SampleTimes) -> np.ndarray:
         """Times at which steps end: corners of a table, solutions of conditions of time alone."""
-        return self.switching(timing.whole).ends_with(self.spec.run.tau, self.nv)
+        return self.switching(timing.whole).ends_with(self.spec.run.tau, self.model)
 
     def segments(self, timing: SampleTimes) -> list[Segment]:
         """The segments of every run, as those of one by itself."""
         knots = NONE if self.unsplit(timing) else self._ends(timing)
         given = timing.end, timing.h if self.fixed else None, timing.times, NONE, knots[knots < timing.end]
         if timing.is_companion:
-            return companion_segments(*given, self.switching(timing.whole).is_timed)
+            return companion_segments(*given, self.switching(timing.whole).is_timed, self.has_memory)
         return segments_of(*given, self.has_memory)
 
     def stretches(self, timing: SampleTimes) -> list[BatchStretch]:

@@ -113,9 +113,9 @@ class Adjoint:
         """The state after one step, and what the step adds to the integral."""
         setup = self.rule.setup(p, level, numbers)
         q, v = self.rule.parts(x)
-        nv, machine, speeds = len(v), setup.machine, v
+        nv, machine, speeds = len(v), setup.machine, setup.begun(t, q, v)
         if self.running:
-            machine, speeds = _with_integral(machine, self.running), Vec((*v, 0.0))
+            machine, speeds = _with_integral(machine, self.running), Vec((*speeds, 0.0))
         end = setup.method.step(machine, t, q, speeds, h)
         q, v = end.q, Vec(end.v[:nv])
         if setup.project:

@@ -110,7 +110,7 @@ class Tangents:
         """The state after one step."""
         setup = self.rule.setup(p, level, numbers)
         q, v, *memory = self.rule.parts(x)
-        end = setup.method.step(setup.machine, t, q, v, h, *memory)
+        end = setup.method.step(setup.machine, t, q, setup.begun(t, q, v), h, *memory)
         q, v = setup.project(t + h, end.q, end.v) if setup.project else (end.q, end.v)
         return Vec((*q, *v, *(end.memory or ())))
 

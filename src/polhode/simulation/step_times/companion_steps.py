@@ -57,14 +57,16 @@ def companion_segments(
     held: np.ndarray,
     knots: np.ndarray,
     is_timed: bool = False,
+    has_memory: bool = False,
 ) -> list[Segment]:
     """The segments of the companion of a run, whose own are `segments_of` the same arguments.
 
-    is_timed  whether forces may be periodic in time
+    is_timed    whether forces may be periodic in time
+    has_memory  whether steps carry on what a break makes worthless: then they begin anew at every knot
     """
     if step is None:
         return _unaligned(segments_of(duration, step, sampled, held, knots))
-    many = len(knots) - len(between_steps(knots, step)) > FEW_KNOTS
+    many = not has_memory and len(knots) - len(between_steps(knots, step)) > FEW_KNOTS
     own = segments_of(duration, step, sampled, held, knots, at_every_knot=not many)
     return [_divided(part, 1, factor + 1) for part, factor in _halves(own)] if many else _shorter(own, is_timed)
 

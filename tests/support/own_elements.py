@@ -1,0 +1,78 @@
+"""Force elements of a user's own, with states of their own."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import polhode as ph
+
+
+@dataclass(frozen=True)
+class Motor(ph.ForceElement):
+    """A motor with inductance: L i' = U − R i − k ω, torque k i."""
+
+    name: str
+    joint: str
+    voltage: Any = 0.0
+    resistance: Any = 1.0
+    inductance: Any = 0.1
+    k: Any = 0.5
+
+    kind = "test-motor"
+    keys: ClassVar = {
+        "joint": ph.Key("joint", "the joint it drives", needed=True),
+        "voltage": ph.Key("number", "V", unit="V"),
+        "resistance": ph.Key("number", "V/A", unit="V/A"),
+        "inductance": ph.Key("number", "V s/A", unit="V s/A"),
+        "k": ph.Key("number", "N m/A", unit="N m/A"),
+    }
+    states: ClassVar = {"current": "A"}
+
+    def generalized(self, state):
+        return state.along(self.joint, self.k * state.own(self)[0])
+
+    def derivatives(self, state):
+        drop = self.resistance * state.own(self)[0] + self.k * state.rate(self.joint)
+        return [(self.voltage - drop) / self.inductance]
+
+
+@dataclass(frozen=True)
+class SampledPid(ph.ForceElement):
+    """A controller of one joint that holds its torque from one sample to the next."""
+
+    name: str
+    joint: str
+    target: Any = 0.0
+    p: Any = 0.0
+    i: Any = 0.0
+    d: Any = 0.0
+    period: float = 0.01
+
+    kind = "test-sampled-pid"
+    keys: ClassVar = {
+        "joint": ph.Key("joint", "the joint it drives", needed=True),
+        "target": ph.Key("number", "rad", unit="rad"),
+        "p": ph.Key("number", "N m/rad"),
+        "i": ph.Key("number", "N m/(rad s)"),
+        "d": ph.Key("number", "N m s/rad"),
+        "period": ph.Key("seconds", "from one sample to the next"),
+    }
+    sampled: ClassVar = {"sum": "rad s", "torque": "N m"}
+
+    def generalized(self, state):
+        return state.along(self.joint, state.own(self)[1])
+
+    def update(self, state):
+        off = self.target - state.coordinate(self.joint)
+        total = state.own(self)[0] + off * self.period
+        return [total, self.p * off + self.i * total - self.d * state.rate(self.joint)]
+
+
+def rotor(*forces, damping=0.01, **more):
+    """A flywheel of 0.2 kg m² on a shaft, with forces."""
+    return ph.Model(
+        "rotor",
+        bodies=[ph.Body("wheel", 1.0, (0.1, 0.1, 0.2))],
+        joints=[ph.Joint("shaft", "revolute", "world", "wheel", axis=(0, 0, 1), damping=damping)],
+        forces=forces,
+        **more,
+    )

@@ -111,6 +111,7 @@ ELEMENTS = {
     "torsion spring": ph.TorsionSpring("t", "b4", "b2", (1, 2, 3), unit((2, 1, 0, 1)), stiffness=4.0, rest=0.3),
     "torsion": ph.TorsionSpring("t", "b4", "b2", damping=2.0, table=((-1, -4), (0, -1), (2, 3)), polynomial=(1, 2)),
     "torsion of law": ph.TorsionSpring("t", "world", "b2", law=lambda angle, rate: -rate * abs(rate), preload=2.0),
+    "torsion at a joint": ph.TorsionSpring("t", joint="j1", stiffness=3.0, damping=1.0, rest=7.0, polynomial=(0.1,)),
     "bushing": ph.Bushing("b", "b4", "b2", (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), stiffness=FULL, at="midway"),
     "bushing, first": ph.Bushing("b", "b4", "b2", (0.1, 0.2, 0), orientation_a=TURN, stiffness=FULL, at="first"),
     "bushing, damped": ph.Bushing("b", "b4", "b2", (0.1, 0, 0), orientation_b=TURN, stiffness=SIX, damping=FULL),

@@ -32,9 +32,10 @@ CALLS: dict[str, tuple[int, Callable[..., Any]]] = {
     "min": (2, scalar.minimum),
     "max": (2, scalar.maximum),
     "where": (3, scalar.where),
+    "length": (0, lambda *x: scalar.length(scalar.Vec(x))),
 }
-"""Further functions, with how many arguments each has: names only before a parenthesis, elsewhere parameters may have
-them."""
+"""Further functions, with how many arguments each has, 0 for any count. They are such only before a parenthesis:
+elsewhere parameters may be called so."""
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": lambda x, y: x <= y,
     ">=": lambda x, y: x >= y,
@@ -252,7 +253,7 @@ class _Parser:
             given.append(self.sum())
         if not self._next(")"):
             raise self._fault("a comma or a closing parenthesis")
-        if len(given) != count:
+        if count and len(given) != count:
             raise Fault(f"{name} of {len(given)}", repr(self.text), f"{count} arguments")
         return function(*given)
 

@@ -133,7 +133,9 @@ def body_law(parts: Mapping[str, tuple[str, ...]], constants: Mapping[str, float
     found = {}
     for part, texts in parts.items():
         if len(texts) != 3:
-            raise Fault(f"{part} of {len(texts)} expressions", ", ".join(texts)[:60], "three: along x, y, z")
+            split = any(text.count("(") != text.count(")") for text in texts)
+            fix = "Put quotes around an expression with commas." if split else ""
+            raise Fault(f"{part} of {len(texts)} expressions", ", ".join(texts)[:60], "three: along x, y, z", fix)
         shown = {name: x for name, x in constants.items() if name not in numbers}
         found[part] = tuple(expression(text, shown, variables, tried=False) for text in texts)
     return BodyLaw(found.get("force", ()), found.get("torque", ()))

@@ -181,7 +181,7 @@ class CompiledRun:
     def inputs(self) -> NumberInputs | None:
         """The numbers of the model that its kernels take; None where they fold, as with user functions."""
         spec = self.spec
-        may = self.key and not (spec.switching and spec.switching.jumps) and spec.policy.engine != "absolute"
+        may = self.key and not (spec.switching and spec.switching.traced) and spec.policy.engine != "absolute"
         return number_inputs(self.model, spec.policy) if may and self.model.number_inputs else None
 
     def compiled(
@@ -557,7 +557,7 @@ class CompiledRun:
 
 def compiled_run_of(spec: RunSpec, warn: bool = True) -> CompiledRun:
     """The compiled steps of a run: those of an earlier run of the same model, where no user function is in it."""
-    functions = spec.tau is not None or spec.crossings or (spec.switching and spec.switching.jumps)
+    functions = spec.tau is not None or spec.crossings or (spec.switching and spec.switching.traced)
     if functions or not identity_text(spec.model):
         return CompiledRun(spec, warn)
     return _kept_run(spec.model, spec.method, spec.fixed, spec.norm, spec.held, spec.policy, spec.interior)

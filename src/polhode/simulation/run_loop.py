@@ -481,7 +481,7 @@ class RunLoop:
         if self._is_switch(hit):
             assert self.compiled.spec.switching
             name = self.compiled.spec.switching.surfaces[hit.k - len(self.events)]
-            if hit.k - len(self.events) < len(self.compiled.spec.switching.jumps):
+            if name in self.compiled.spec.switching.jumps:
                 self.first_switch = self.first_switch or (hit.t, name)
             else:
                 self.ending.contacts += 1

@@ -138,7 +138,7 @@ class Scenario:
 
         Smooth functions bound that of a companion too: they may be flat but for a short part of the way.
         """
-        bounded = self.options.events or self.switching.is_bounded or (self.role != "run" and self.switching.functions)
+        bounded = self.options.events or self.switching.is_bounded or (self.role != "run" and self.switching.of_users)
         return self.duration / self.looks if bounded else LONGEST
 
     @cached_property

@@ -34,6 +34,9 @@ APART = 1e-13
 TIME, STATE = 1, 2
 """What a node of a graph depends on."""
 
+BENDS = "bends of "
+"""How the names of functions begin whose values bend, but do not jump, where their conditions change."""
+
 Named = tuple[str, Callable[[Scalar, Vec, Vec], Any]]
 """A function of (t, q, v), and what messages call it"""
 
@@ -72,6 +75,8 @@ def user_functions(model: Model, tau: Any, policy: ConstraintPolicy, tree: Tree 
         yield from told
         if is_by_user(type(force)) or force.has_jumps or (force.holds_functions and not told):
             yield f"force '{force.name}'", whole_force(tree, force)
+        elif force.has_conditions:
+            yield f"{BENDS}{force.kind} '{force.name}'", whole_force(tree, force)
     dynamics = constrained_dynamics(model, policy) if own else None
     for condition in dynamics.conditions if dynamics else ():
         if condition.name in own:
@@ -172,9 +177,10 @@ class Switching:
 
     explicit    names of those that t enters
     opaque      names of those that cannot be traced: nothing is known of them
-    jumps       for each switching function of the state the name of the user function it is of
-    bends       for each switching function of a force element of the package, the name of that
-    surfaces    both
+    traced      for each switching function of the state in them the name of the function it is of
+    jumps       those at which a function may jump
+    bends       for each switching function that a force element gives, the name of that
+    surfaces    traced, and bends
     times       (n,)  solutions of conditions of time alone, and times around abrupt changes, increasing
     solved      whether any of them is the solution of a condition
     """
@@ -186,11 +192,12 @@ class Switching:
         self.functions = [function for _, function in tried if function]
         self.opaque = tuple(name for name, function in tried if function is None)
         self.explicit = tuple(f.name for f in self.functions if f.depends_on_time)
-        self.jumps = tuple(f.name for f in self.functions for _ in f.states.outputs[0].nodes)
+        self.traced = tuple(f.name for f in self.functions for _ in f.states.outputs[0].nodes)
+        self.jumps = tuple(name for name in self.traced if not name.startswith(BENDS))
         self._state, self._duration, self._tree = {"q": q, "v": v}, duration, tree
         found = bends(tree, 0.0, Vec(q.tolist()), Vec(v.tolist())) if tree else []
         self.bends = tuple(f"{force.kind} '{force.name}'" for force, _ in found)
-        self.surfaces = (*self.jumps, *self.bends)
+        self.surfaces = (*self.traced, *self.bends)
 
     @cached_property
     def _solved(self) -> np.ndarray:
@@ -217,6 +224,11 @@ class Switching:
         return bool(self.explicit or self.opaque)
 
     @property
+    def of_users(self) -> bool:
+        """Whether there are functions of users."""
+        return any(not f.name.startswith(BENDS) for f in self.functions)
+
+    @property
     def is_bounded(self) -> bool:
         """Whether a controlled step has to be short, since something within it could be missed."""
         return bool(self.explicit or self.opaque or self.jumps)
@@ -229,8 +241,8 @@ class Switching:
     def values(self, t: Scalar, q: Vec, v: Vec, tree: Tree | None = None) -> Vec:
         """All switching functions of the state; tree: with other numbers than those of the model."""
         graphs, tree = [f.states for f in self.functions if f.states.outputs[0].nodes], tree or self._tree
-        of_users = [g for graph in graphs for g in replay(graph, t=t, q=q, v=v)]
-        return Vec([*of_users, *(g for _, g in (bends(tree, t, q, v) if self.bends and tree else ()))])
+        traced = [g for graph in graphs for g in replay(graph, t=t, q=q, v=v)]
+        return Vec([*traced, *(g for _, g in (bends(tree, t, q, v) if self.bends and tree else ()))])
 
     def ends_with(self, tau: Any, model: Model) -> np.ndarray:
         """Times at which a step has to end, increasing: `times`, the corners of an input tau that is a table, and those

@@ -62,8 +62,11 @@ class ForceElement:
     """Seconds from one update of the discrete states to the next; a field of the key "seconds"."""
     changes_energy: ClassVar[str] = "given forces"
     """What its part without a potential is called, where a run says why energy does not stay."""
+    has_conditions: ClassVar[bool] = False
+    """Whether its forces, continuous, bend where conditions of the state change that are to be found in what it gives,
+    since it has no `switching`: steps then end there."""
     has_jumps: ClassVar[bool] = False
-    """Whether its forces jump where conditions of the state change: those are found in what it gives."""
+    """Whether they jump there."""
 
     def __post_init__(self) -> None:
         """Check everything."""

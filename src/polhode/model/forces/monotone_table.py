@@ -22,22 +22,20 @@ class MonotoneTable(NamedTuple):
     y: Vec
     slopes: Vec
 
-    @smooth
     def value(self, x: Scalar) -> Scalar:
         """The value at x."""
-        found = self.y[0] + self.slopes[0] * _below(x - self.x[0]) + self.slopes[-1] * _above(x - self.x[-1])
+        found = self.y[0] + self.slopes[0] * _below(x, self.x[0]) + self.slopes[-1] * _above(x, self.x[-1])
         for u, (d, c, b) in self._pieces(x):
             found = found + u * (d + u * (c + u * b))
         return found
 
-    @smooth
     def integral(self, x: Scalar) -> Scalar:
         """The integral from the first point to x."""
-        before, after = _below(x - self.x[0]), _above(x - self.x[-1])
+        before, after = _below(x, self.x[0]), _above(x, self.x[-1])
         found = self.y[0] * (x - self.x[0]) + self.slopes[0] * before * before / 2 + self.slopes[-1] * after * after / 2
         for k, (u, (d, c, b)) in enumerate(self._pieces(x)):
             found = found + u * u * (d / 2 + u * (c / 3 + u * (b / 4)))
-            found = found + (self.y[k + 1] - self.y[k]) * _above(x - self.x[k + 1])
+            found = found + (self.y[k + 1] - self.y[k]) * _above(x, self.x[k + 1])
         return found
 
     def _pieces(self, x: Scalar) -> list[tuple[Scalar, tuple[Scalar, Scalar, Scalar]]]:
@@ -46,18 +44,19 @@ class MonotoneTable(NamedTuple):
         for k in range(len(self.x) - 1):
             h, (d, e) = self.x[k + 1] - self.x[k], self.slopes[k : k + 2]
             mean = (self.y[k + 1] - self.y[k]) / h
-            u = _above(x - self.x[k])
-            u = where(real_part(u) < real_part(h), u, h)
+            u = where(real_part(x) < real_part(self.x[k + 1]), _above(x, self.x[k]), h)
             found.append((u, (d, (3 * mean - 2 * d - e) / h, (d + e - 2 * mean) / (h * h))))
         return found
 
 
-def _above(x: Scalar) -> Scalar:
-    return where(real_part(x) > 0, x, 0.0 * x)
+def _above(x: Scalar, knot: Scalar) -> Scalar:
+    """How far x lies above a knot, 0 below it. Comparisons are of x itself: they show where the function bends; at
+    every knot one interval counts, so that the function has its slope there."""
+    return where(real_part(x) >= real_part(knot), x - knot, 0.0)
 
 
-def _below(x: Scalar) -> Scalar:
-    return where(real_part(x) < 0, x, 0.0 * x)
+def _below(x: Scalar, knot: Scalar) -> Scalar:
+    return where(real_part(x) < real_part(knot), x - knot, 0.0)
 
 
 @smooth

@@ -133,8 +133,8 @@ class Spring(ForceElement):
 
     @property
     def _has_direction(self) -> bool:
-        """Whether it pulls at zero length, so that a direction is needed there: there is none, and no number."""
-        return not is_zero(self.rest) or not self._law.is_linear
+        """Whether it may pull at zero length, where it has no direction: it has no value there. A cable is slack."""
+        return self.only != "pull" and not (is_zero(self.rest) and self._law.is_linear)
 
     def _stretch(self, state: MachineState) -> "Stretch":
         a, b = state.frame(self.body_a), state.frame(self.body_b)
@@ -164,14 +164,14 @@ class Spring(ForceElement):
             return self.changed(part="other")
         return self.changed(stiffness=0.0, preload=0.0, polynomial=(), table=(), energy=None)
 
-    def switching(self, state: MachineState) -> list[Scalar]:
-        """A one-sided spring bends where it becomes taut."""
-        bends = self.only != "both" and not self.has_jumps and not self.law
-        return [self._stretch(state).length - self.rest] if bends else []
+    @property
+    def has_conditions(self) -> bool:  # type: ignore[override]
+        """A one-sided spring bends where it becomes taut, a table at its points."""
+        return self.only != "both" or bool(self.table)
 
     @property
     def has_jumps(self) -> bool:  # type: ignore[override]
-        """The damper of a one-sided spring jumps there."""
+        """Its damper jumps there."""
         return self.only != "both" and not is_zero(self.damping)
 
     @property

@@ -1,13 +1,16 @@
 """A torsion spring and damper about an axis."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from polhode.errors import ModelError, message
 from polhode.model.forces.base import ForceElement, Wrench
+from polhode.model.forces.joint_axis import along_axes, axis_of
 from polhode.model.forces.monotone_table import check_table
 from polhode.model.forces.spring_law import SpringLaw, one_number, warn_of_negative
 from polhode.model.forces.two_frames import BodyFrame, body_frame, check_two_bodies, is_between_bodies, opposite
+from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, atan2, dot, is_zero, smooth, sqrt, square, trace, vec
@@ -19,24 +22,26 @@ NO_TWIST = 1e-12
 
 @dataclass(frozen=True)
 class TorsionSpring(ForceElement):
-    """A torsion spring and damper about an axis of frames on two bodies (or the world).
+    """A torsion spring and damper: at a joint that turns about one axis, or about an axis of frames on two bodies.
 
     torque = preload + stiffness e + c₂ e² + c₃ e³ + … + table(e) + damping d(angle)/dt,  e = angle − rest,
-    turning frame b back. The angle is the twist of b relative to a about the axis, whatever way else the two are
-    inclined, from −π to π:
+    turning back. At a joint the angle is its coordinate, over any number of turns. Of two frames it is the twist of b
+    relative to a about the axis, however else the two are inclined, from −π to π:
 
         θ = 2 atan2(r·n, r₀),   the couple along (n_a + n_b)/(1 + n_a·n_b), the slope of θ
 
     r = (r₀, r) relative quaternion, n the axis, n_a and n_b as a and b carry it. Where n_b = −n_a there is no twist.
 
+    joint                         a joint; or
+    body_a, body_b                two bodies, or a body and the world
     orientation_a, orientation_b  axes of the frames in body axes, unit quaternions
     axis                          in the axes of each frame
     polynomial, table, energy, law  as of a Spring, of the angle in rad and in N m
     """
 
     name: str
-    body_a: str
-    body_b: str
+    body_a: str | None = None
+    body_b: str | None = None
     axis: Any = (0.0, 0.0, 1.0)
     orientation_a: Any = (1.0, 0.0, 0.0, 0.0)
     orientation_b: Any = (1.0, 0.0, 0.0, 0.0)
@@ -48,11 +53,12 @@ class TorsionSpring(ForceElement):
     table: Any = ()
     energy: Callable[[Scalar], Scalar] | None = None
     law: Callable[[Scalar, Scalar], Scalar] | None = None
+    joint: str | None = None
 
     kind = "torsion-spring"
     keys: ClassVar = {
-        "body_a": Key("body", "a body, or world", needed=True),
-        "body_b": Key("body", "another body, or world", needed=True),
+        "body_a": Key("body", "a body, or world"),
+        "body_b": Key("body", "another body, or world"),
         "axis": Key("direction", "in the axes of both frames; z unless given", unit="1", letter="n"),
         "orientation_a": Key("quaternion", "axes of frame a in those of body_a: w, x, y, z", unit="1"),
         "orientation_b": Key("quaternion", "axes of frame b in those of body_b: w, x, y, z", unit="1"),
@@ -64,14 +70,27 @@ class TorsionSpring(ForceElement):
         "table": Key("array", "rows [e, torque], e = angle − rest: rad, N m", unit="rad, N m"),
         "energy": Key("function", "energy (J) of a further elastic torque, of e = angle − rest", variables=("e",)),
         "law": Key("function", "a further torque (N m) of angle and rate", variables=("angle", "rate")),
+        "joint": Key("joint", "a joint that turns about one axis, in place of body_a and body_b"),
     }
 
     def check(self, where: str) -> None:
-        """Refuse a spring within one body, and what is no law; warn of a negative stiffness."""
-        check_two_bodies(where, self.body_a, self.body_b)
+        """Refuse a spring within one body, or nowhere, and what is no law; warn of a negative stiffness."""
+        ends = [name for name in ("body_a", "body_b", "joint") if getattr(self, name) is not None]
+        if ends not in (["joint"], ["body_a", "body_b"]):
+            found, expected = ", ".join(ends) or "neither", "body_a and body_b, or joint"
+            raise ModelError(message(where, "not between two", found, expected))
+        if self.joint is None:
+            check_two_bodies(where, self.body_a, self.body_b)
         if self.table:
             check_table(f"{where}, table", self.table)
         warn_of_negative(where, self.stiffness, self.damping)
+
+    def check_joint(self, where: str, joint: str, kind: JointKind) -> None:
+        """Refuse a joint that does not turn about one axis."""
+        if kind.nv != 1 or kind.elements[0][0].units[1] != ("rad/s",):
+            raise ModelError(
+                message(f"{where}, joint", "does not turn about one axis", f"'{joint}', {kind.name}", "one angle")
+            )
 
     @property
     def changes_energy(self) -> str:  # type: ignore[override]
@@ -80,14 +99,29 @@ class TorsionSpring(ForceElement):
 
     def wrenches(self, state: MachineState) -> Iterator[Wrench]:
         """The couple on b, and the opposite on a."""
+        if self.joint is not None:
+            return
         a, b = self._ends(state)
         n_a, n_b = self._axis_in(a.frame.R), self._axis_in(b.frame.R)
         slope = (n_a + n_b) / (1 + dot(n_a, n_b))
         angle, rate = self._angle(a.frame.R, b.frame.R), dot(slope, b.twist.angular - a.twist.angular)
         yield from opposite(a, b, ORIGIN, -self._torque(angle, rate) * slope)
 
+    def generalized(self, state: MachineState) -> Sequence[Scalar]:
+        """The torque about the axis of a joint."""
+        if self.joint is None:
+            return super().generalized(state)
+        return along_axes(state, (self.joint, 0, -self._torque(*axis_of(state, self.joint, 0))))
+
+    @property
+    def of_coordinates(self) -> bool:
+        """At a joint it is."""
+        return self.joint is not None
+
     def potential(self, state: MachineState) -> Scalar:
         """The integral of its elastic torque: stiffness e²/2 + …"""
+        if self.joint is not None:
+            return self._law.potential(axis_of(state, self.joint, 0).q - self.rest)
         a, b = self._ends(state)
         return self._law.potential(self._angle(a.frame.R, b.frame.R) - self.rest)
 
@@ -100,6 +134,8 @@ class TorsionSpring(ForceElement):
         return SpringLaw(self.name, self.stiffness, self.preload, self.polynomial, self.table, self.energy)
 
     def _ends(self, state: MachineState) -> tuple[BodyFrame, BodyFrame]:
+        assert self.body_a is not None
+        assert self.body_b is not None
         a = body_frame(state, self.body_a, ORIGIN, self.orientation_a)
         return a, body_frame(state, self.body_b, ORIGIN, self.orientation_b)
 
@@ -119,6 +155,8 @@ class TorsionSpring(ForceElement):
 
     def fault(self, state: MachineState) -> str:
         """Where the axis points the other way round there is no twist about it."""
+        if self.joint is not None:
+            return ""
         a, b = self._ends(state)
         if 1 + dot(self._axis_in(a.frame.R), self._axis_in(b.frame.R)) > NO_TWIST:
             return ""
@@ -135,6 +173,11 @@ class TorsionSpring(ForceElement):
         return self.changed(stiffness=0.0, preload=0.0, polynomial=(), table=(), energy=None)
 
     @property
+    def has_conditions(self) -> bool:  # type: ignore[override]
+        """A table bends at its points."""
+        return bool(self.table)
+
+    @property
     def is_internal(self) -> bool:
-        """Between two bodies it is, not to the world."""
-        return is_between_bodies(self.body_a, self.body_b)
+        """Between two bodies it is, those of a joint included, not to the world."""
+        return self.joint is not None or is_between_bodies(self.body_a, self.body_b)

@@ -45,12 +45,12 @@ def opposite(a: BodyFrame, b: BodyFrame, force: Vec, torque: Vec) -> Iterator[Wr
     yield a.wrench(-force, cross(a.frame.o - b.frame.o, force) - torque)
 
 
-def check_two_bodies(where: str, body_a: str, body_b: str) -> None:
+def check_two_bodies(where: str, body_a: str | None, body_b: str | None) -> None:
     """Refuse an element within one body."""
     if isinstance(body_a, str) and isinstance(body_b, str) and body_a == body_b:
         raise ModelError(message(where, "both ends on one body", f"'{body_a}'", "two bodies"))
 
 
-def is_between_bodies(body_a: str, body_b: str) -> bool:
+def is_between_bodies(body_a: str | None, body_b: str | None) -> bool:
     """Whether neither end is on the world."""
     return WORLD not in (body_a, body_b)

@@ -136,7 +136,7 @@ class BatchRun:
     def longest(self, timing: SampleTimes) -> float:
         """The longest step under control, s: what comes and goes within one step would not be seen."""
         switching = self.switching(timing.whole)
-        smooth = timing.is_companion and switching.functions  # they may be flat but for a short part of the way
+        smooth = timing.is_companion and switching.of_users  # they may be flat but for a short part of the way
         if not (self.spec.run.crossings or switching.is_bounded or smooth):
             return step_state.LONGEST
         return timing.whole / (COMPANION_LOOKS if timing.is_companion else LOOKS)

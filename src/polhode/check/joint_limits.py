@@ -107,7 +107,7 @@ def _with_stops(
     axes = [x for x in axes if (x.joint.name, x.axis) not in held]
     if not axes:
         return model
-    inertia = None if stiffness is not None else _inertia_seen(model)
+    inertia = _inertia_seen(model) if stiffness is None else np.zeros(model.nv)
     names, made = {force.name for force in model.forces}, list[JointStop]()
     for x in axes:
         name = f"{x.joint.name}.limit" if x.joint.nv == 1 else f"{x.joint.name}.limit.{x.axis}"
@@ -116,7 +116,7 @@ def _with_stops(
         names.add(name)
         size = _unit_of(model, x)
         loss = 1 / (REBOUND * size) if dissipation is None else dissipation
-        k = inertia[x.v] / time_constant**2 if inertia is not None else stiffness
+        k = inertia[x.v] / time_constant**2 if stiffness is None else stiffness
         if not k > 0:
             fix = "Give the body inertia, or say ph.with_limits(model, stiffness=…); limits=False leaves limits out."
             raise ModelError(message(f"joint '{x.joint.name}', limits", "nothing to stop", "no inertia", "some", fix))

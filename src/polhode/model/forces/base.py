@@ -121,9 +121,15 @@ class ForceElement:
     def switching(self, state: MachineState) -> Sequence[Scalar]:
         """Functions of the state at whose zeros its forces bend, but do not jump: steps of a run end there.
 
-        Those of a user's own element are found by themselves, from the conditions in what it gives.
+        It acts where one of them is above 0, and not where all are below. Without them, conditions of a user's own
+        element are found in what it gives.
         """
         return ()
+
+    @property
+    def gives_switching(self) -> bool:
+        """Whether it gives `switching`."""
+        return type(self).switching is not ForceElement.switching
 
     # own states
 

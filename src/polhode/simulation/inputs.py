@@ -17,7 +17,7 @@ from polhode.kernel.compile_fault import compile_fault
 from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
-from polhode.model import ForceElement, MachineState, Model, Tree
+from polhode.model import ForceElement, Model, Tree
 from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, smooth, where
 
 STRAIGHT = 1e-12
@@ -338,17 +338,12 @@ def whole_force(tree: Tree, force: ForceElement) -> Law:
     """An element on joints sees no frames: none are traced."""
 
     def law(t: Scalar, q: Vec, v: Vec) -> Vec:
-        state = smooth(kinematics.machine_state if on_bodies else _joint_state)(tree, t, q, v)
+        state = smooth(kinematics.machine_state if on_bodies else kinematics.joint_state)(tree, t, q, v)
         wrenches = [x for wrench in force.wrenches(state) for x in (*wrench.force, *wrench.torque)]
         forces = force.generalized(state) if force.of_coordinates else ()
         return Vec([*wrenches, *forces, *(force.derivatives(state) if force.states else ())])
 
     return law
-
-
-def _joint_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
-    """A state without the frames of bodies."""
-    return MachineState(t, q, v, (), (), tree.of_body, tree.of_joint, tree.constraints, tree.rates_of_joint)
 
 
 def called_name(function: Any) -> str:

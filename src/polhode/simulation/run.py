@@ -278,7 +278,10 @@ class Run:
         """The quantities that the motion should conserve."""
         driven = [joint.name for joint in self.model.joints if joint.nv] if self.scenario.tau is not None else []
         resets = any(event.reset for event in self.options.events)
-        found = conserved(self.model, driven) if driven or not identity_text(self.model) else _conserved(self.model)
+        model = self.model
+        if self.scenario.unlimited and isinstance(self.stepper, RunLoop) and not self.stepper.ending.contacts:
+            model = self.scenario.unlimited  # no stop took part
+        found = conserved(model, driven) if driven or not identity_text(model) else _conserved(model)
         return Conserved(False, (), (), found.mass, found.length, "resets at events") if resets else found
 
     @property
@@ -304,6 +307,7 @@ class Run:
                 "form": self.options.form,
                 "numbers": "inputs" if self.takes_numbers else "folded",
                 "model_yaml": kept_text(self.model),
+                **({"start_moved": json.dumps(self.scenario.moved)} if self.scenario.moved else {}),
                 **({"ignored": json.dumps(self.ignored)} if self.model.ignored else {}),
                 **self._constraint_facts,
             },
@@ -341,7 +345,7 @@ class Run:
         }
         if pulls := self._contacts.pulls:
             found["pulled_contacts"] = json.dumps([pull._asdict() for pull in pulls])
-        return found | ({"start_moved": json.dumps(self.scenario.moved)} if self.scenario.moved else {})
+        return found
 
     def observed(
         self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None, deferred: bool = False

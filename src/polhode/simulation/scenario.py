@@ -10,9 +10,10 @@ import numpy as np
 
 from polhode.check.given_start import start_of
 from polhode.check.initial_state import check_start, consistent_start
+from polhode.check.joint_limits import check_limits, has_limits, moved_within, with_limits
 from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
-from polhode.model import Model, check_model
+from polhode.model import Model, check_model, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.simulation.inputs import Sampled, breaks, is_held_input
 from polhode.simulation.option_table import RUN_SAMPLES
@@ -45,6 +46,7 @@ class Scenario:
     role     whose steps: "run", or of a companion of it: "companion" (equal steps shorter than asked for, controlled
              ones with further ends), "coarse companion" (equal steps of about twice the size)
     looks    a controlled step is at most the duration over this, where something within a step could be missed
+    unlimited  the model without the stops that its limits are; None: it has no limits, or they do not act
     """
 
     model: Model
@@ -55,6 +57,7 @@ class Scenario:
     moved: Mapping[str, float] = field(default_factory=dict)
     role: str = "run"
     looks: float = LOOKS
+    unlimited: Model | None = None
     _known: dict[Any, Switching] = field(default_factory=dict, repr=False, compare=False)  # shared with companions
 
     @classmethod
@@ -66,15 +69,22 @@ class Scenario:
         if options.specialise is not None and options.specialise == model.number_inputs:
             model = _with_kernels(model, not options.specialise)
         q, v, options = *start_of(model, q, v), options.for_model(model, tau)
-        moved: dict[str, float] = {}
+        limited, moved = options.limits and not options.form and has_limits(model), dict[str, float]()
         if options.move_start:
+            q, outside = moved_within(model, q) if limited else (q, {})
             q, v, moved, _ = consistent_start(model, q, v, rank_tolerance=options.rank_tolerance)
+            moved = outside | moved
         check_start(model, q, v, options.rank_tolerance)
-        return cls(model, q, v, tau, options, moved)
+        if not limited:
+            return cls(model, q, v, tau, options, moved)
+        check_limits("simulate", model, q)
+        return cls(with_limits(model), q, v, tau, options, moved, unlimited=model)
 
     def beside(self, options: RunOptions, looks: float = LOOKS, role: str = "companion") -> "Scenario":
         """The scenario of a companion run, by other options."""
-        return Scenario(self.model, self.q, self.v, self.tau, options, self.moved, role, looks, self._known)
+        return Scenario(
+            self.model, self.q, self.v, self.tau, options, self.moved, role, looks, self.unlimited, self._known
+        )
 
     @property
     def duration(self) -> float:
@@ -100,7 +110,7 @@ class Scenario:
         key = id(self.model), id(self.tau), self.duration
         if key not in self._known:
             functions = list(user_functions(self.model, self.tau, self.options.policy))
-            self._known[key] = Switching(functions, self.q, self.v, self.duration)
+            self._known[key] = Switching(functions, self.q, self.v, self.duration, make_tree(self.model))
         return self._known[key]
 
     @property

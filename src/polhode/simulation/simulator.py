@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
+from polhode.check.joint_limits import has_limits, with_limits
 from polhode.constrain.constrained_dynamics import number_inputs
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.kernel import trace
@@ -53,7 +54,8 @@ class Simulator:
             raise InputError(message("simulator, parameters", "not with specialise=True", "both", "one", fix))
         if self.parameters or options.specialise == model.number_inputs:
             model = other_numbers(model, {}, "simulator", inputs=not options.specialise)
-        self.model, self.options = model, options
+        self.model = with_limits(model) if options.limits and has_limits(model) else model
+        self.options = options
 
     def __repr__(self) -> str:
         step = "controlled steps" if self.options.step is None else f"steps of {self.options.step:g} s"

@@ -13,12 +13,12 @@ from polhode.dynamics import kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.with_forces import needed
 from polhode.errors import InputError, defined_at, message
+from polhode.kernel.compile_fault import compile_fault
 from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
 from polhode.model import ForceElement, Model, Tree
 from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, smooth, where
-from polhode.simulation.compile_fault import compile_fault
 
 STRAIGHT = 1e-12
 """Slopes of a table that differ by less than this part of its largest are one line: the rounding of its values."""
@@ -356,7 +356,8 @@ def traceable(model: Model, function: Callable, what: str) -> str:
     try:
         trace(function, t=(), q=(model.nq,), v=(model.nv,))
     except Exception as error:  # whatever a function says to a symbol
-        return f"{what} cannot be compiled ({compile_fault(error)})"
+        lines = str(error).splitlines() or [type(error).__name__]
+        return f"{what} cannot be compiled ({compile_fault(error.__cause__ or error) or lines[0]})"
     return ""
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model import Model, plain
+from polhode.model import JointStop, Model, plain
 from polhode.model.per_model_cache import once_each
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.labels import coordinate_names, coordinate_units
@@ -378,9 +378,12 @@ def _limit_notes(ranges: Mapping[str, Range], model: Model | None) -> list[Check
     if not np.any(beyond > 0):
         return notes
     names, units = _coordinates_of(model)
-    for name, unit, past in zip(names, units, beyond.tolist(), strict=True):
+    stopped = {force.joint for force in model.forces if isinstance(force, JointStop)}
+    joints = [joint.name for joint in model.joints for _ in range(joint.nq)]
+    for name, joint, unit, past in zip(names, joints, units, beyond.tolist(), strict=True):
         if past > 0:
-            note = f"{name} went {past:.3g} {unit} beyond the limit of its joint"
+            how = "into the stop" if joint in stopped else "beyond the limit"
+            note = f"{name} went {past:.3g} {unit} {how} of its joint"
             notes.append(Check("joint limit", past, None, None, unit, NOTE, note))
     return notes
 

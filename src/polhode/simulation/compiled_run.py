@@ -26,7 +26,7 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
-from polhode.model import Model, Tree, regrouped
+from polhode.model import Model, Tree, make_tree, regrouped
 from polhode.model.per_model_cache import once_each
 from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
@@ -120,7 +120,7 @@ class CompiledRun:
     def setup(self, level: Vec | None = None) -> step_state.Setup:
         """Method, machine and crossings; level: forces held over a period."""
         spec = self.spec
-        surfaces = spec.switching.values if spec.switching else None
+        surfaces = partial(spec.switching.values, tree=self.tree) if spec.switching else None
         law: Input | None = self.law
         if spec.held:
             law = lambda t, q, v: level or Vec()  # noqa: E731
@@ -183,7 +183,7 @@ class CompiledRun:
     def inputs(self) -> NumberInputs | None:
         """The numbers of the model that its kernels take; None where they fold, as with user functions."""
         spec = self.spec
-        may = self.key and not spec.switching and spec.policy.engine != "absolute"
+        may = self.key and not (spec.switching and spec.switching.traced) and spec.policy.engine != "absolute"
         return number_inputs(self.model, spec.policy) if may and self.model.number_inputs else None
 
     def compiled(
@@ -409,10 +409,12 @@ class CompiledRun:
         if self.spec.held:
             shapes["level"] = (self.model.nv,)
 
-        def function(t: Any, q: Vec, v: Vec, h: Any, level: Vec | None = None) -> Vec:
-            return self._moment(level)(t, q, v, h)
+        def function(run: CompiledRun, t: Any, q: Vec, v: Vec, h: Any, level: Vec | None = None) -> Vec:
+            return run._moment(level)(t, q, v, h)
 
-        return kernel_for("", lambda: trace(function, **shapes), f"{self.model.name}: a moment later", 1, quick=True)
+        return self.compiled(
+            lambda run: partial(function, run), shapes, "a moment later", ["a moment later"], quick=True
+        )
 
     def blame(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float], level: np.ndarray | None) -> str:
         """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""
@@ -530,7 +532,7 @@ class CompiledRun:
     @cached_property
     def _inside_kernel(self) -> Kernel:
         names = ("theta", "h", "origin") if self.spec.fixed else ("theta", "tolerance")[: 1 + bool(self.spec.switching)]
-        return self._compiled(names, CompiledRun._find, "within a step", None)
+        return self._compiled(names, CompiledRun._find, "within a step", ["within a step"])
 
     @cached_property
     def _kernel(self) -> Kernel:
@@ -572,7 +574,8 @@ class CompiledRun:
 
 def compiled_run_of(spec: RunSpec, warn: bool = True) -> CompiledRun:
     """The compiled steps of a run: those of an earlier run of the same model, where no user function is in it."""
-    if spec.tau is not None or spec.crossings or spec.switching or not identity_text(spec.model):
+    functions = spec.tau is not None or spec.crossings or (spec.switching and spec.switching.traced)
+    if functions or not identity_text(spec.model):
         return CompiledRun(spec, warn)
     return _kept_run(spec.model, spec.method, spec.fixed, spec.norm, spec.held, spec.policy, spec.interior)
 
@@ -581,7 +584,11 @@ def compiled_run_of(spec: RunSpec, warn: bool = True) -> CompiledRun:
 def _kept_run(
     model: Model, method: Method, fixed: bool, norm: str, held: bool, policy: ConstraintPolicy, interior: bool
 ) -> CompiledRun:
-    spec = RunSpec(model, method, fixed, norm=norm, held=held, policy=policy, interior=interior)
+    bends = Switching((), np.array(model.zero), np.zeros(model.nv), 1.0, make_tree(model))
+    spec = RunSpec(
+        model, method, fixed, norm=norm, held=held, policy=policy, interior=interior,
+        switching=bends if bends.surfaces else None,
+    )  # fmt: skip
     return CompiledRun(spec)
 
 

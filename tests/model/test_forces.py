@@ -114,7 +114,9 @@ ELEMENTS = {
     "prop": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), stiffness=50.0, damping=30.0, rest=40.0, only="push"),
     "torsion spring": ph.TorsionSpring("t", "b4", "b2", (1, 2, 3), unit((2, 1, 0, 1)), stiffness=4.0, rest=0.3),
     "torsion": ph.TorsionSpring("t", "b4", "b2", damping=2.0, table=((-1, -4), (0, -1), (2, 3)), polynomial=(1, 2)),
-    "torsion of law": ph.TorsionSpring("t", "world", "b2", law=lambda angle, rate: -rate * ph.sqrt(1 + rate * rate), preload=2.0),
+    "torsion of law": ph.TorsionSpring(
+        "t", "world", "b2", law=lambda angle, rate: -rate * ph.sqrt(1 + rate * rate), preload=2.0
+    ),
     "torsion at a joint": ph.TorsionSpring("t", joint="j1", stiffness=3.0, damping=1.0, rest=7.0, polynomial=(0.1,)),
     "bushing": ph.Bushing("b", "b4", "b2", (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), stiffness=FULL, at="midway"),
     "bushing, first": ph.Bushing("b", "b4", "b2", (0.1, 0.2, 0), orientation_a=TURN, stiffness=FULL, at="first"),
@@ -254,6 +256,16 @@ def test_graphs_of_an_element_have_its_derivatives_forwards_and_backwards(elemen
     weights = rng.normal(size=len(expected))
     back = evaluate(pullback(graph, wrt=["q", "v"]), **given, y_bar=weights)
     assert_close(back["q_bar"] @ dq + back["v_bar"] @ dv, weights @ expected, condition=10, scale=100)
+
+
+def test_an_element_works_on_batches(element):
+    tree, _, _ = machine(element)
+    whole, rng = whole_force(tree, tree.forces[0]), np.random.default_rng(8)
+    model = random_model(TYPES, 4)
+    q, v = random_q(model, rng, (5,)), rng.normal(size=(5, tree.nv))
+    found = whole(0.3, Vec(list(q.T)), Vec(list(v.T)))
+    expected = [np.array(whole(0.3, Vec(a.tolist()), Vec(b.tolist())), dtype=float) for a, b in zip(q, v, strict=True)]
+    assert_close(np.array([np.broadcast_to(x, 5) for x in found]).T, np.array(expected), condition=10, scale=100)
 
 
 def split(tree, x):

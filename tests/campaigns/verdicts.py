@@ -224,7 +224,7 @@ def machine(rng: np.random.Generator, small: bool = False) -> Machine:
         stiffness, body = log_uniform(rng, 1, 300), model.bodies[-1].name
         springs = [ph.Spring("s", "world", body, point_a=(0.5, 0, 1), stiffness=stiffness, damping=0.1, rest=0.5)]
     model = ph.Model(model.name, gravity=model.gravity, bodies=model.bodies, joints=joints, forces=springs)
-    q, _ = moved_within(model, random_q(model, rng))
+    q = moved_within(model, random_q(model, rng))
     return Machine(f"tree of {', '.join(types)}{' damped' if damped else ''}", model, q, rng.normal(size=model.nv))
 
 

@@ -48,6 +48,17 @@ def test_a_run_that_touches_no_limit_is_the_run_without_them_and_graded_alike():
     assert checks(limited, "energy drift")[0]["verdict"] == "good"
 
 
+def test_energy_is_judged_only_where_no_stop_took_part():
+    free = {"q": [0.3]}
+    for model in (pendulum(), ph.with_limits(pendulum())):
+        assert checks(ph.simulate(model, **free, duration=0.5), "energy drift")[0]["verdict"] == "good"
+    assert checks(ph.simulator(pendulum()).run(**free, duration=0.5), "energy drift")[0]["verdict"] == "good"
+    model = replace(pendulum(), gravity=(0, 0, 0), joints=[replace(pendulum().joints[0], stiffness=20.0, rest=-1.0)])
+    run = ph.simulate(model, [-0.505], duration=0.02)  # in contact from beginning to end
+    assert float(run.q.max()) < -0.5
+    assert "stops at hinge.limit" in checks(run, "energy drift")[0]["note"]
+
+
 def test_stiffness_and_dissipation_follow_from_the_machine():
     (stop,) = ph.with_limits(pendulum()).forces
     assert (stop.name, stop.lower, stop.upper) == ("hinge.limit", -0.5, 2.0)
@@ -128,8 +139,10 @@ def test_a_start_is_moved_within_limits_and_onto_constraints():
         joints=(*base.joints, follower),
         constraints=[ph.Constraint("gear", "mimic", joint="follower", source="hinge", multiplier=1.0)],
     )
-    run = ph.simulate(geared, [2.5, 2.0], duration=0.1, move_start=True)
-    assert run.q[0].values == pytest.approx([2.0, 2.0])
+    for start in ([2.5, 2.0], [2.5, 10.0]):  # the constraint alone would lead the second out again
+        run = ph.simulate(geared, start, duration=0.1, move_start=True)
+        assert run.q[0].values == pytest.approx([2.0, 2.0])
+        assert json.loads(run.attrs["start_moved"])["limit of hinge"] == 0.5
 
 
 # everywhere

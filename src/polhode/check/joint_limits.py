@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from polhode.check.initial_state import consistent_start
 from polhode.dynamics.inertia import mass_matrix
 from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model import Joint, JointStop, Model, check_model, make_tree, plain
@@ -180,10 +181,23 @@ def check_limits(where: str, model: Model, q: np.ndarray) -> None:
     raise InputError(message(f"{where}, q of '{name}'", "outside the limits of its joint", found, expected, fix))
 
 
-def moved_within(model: Model, q: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
-    """The nearest coordinates within all limits, and by how much each that was too far outside them was moved."""
+def moved_within(model: Model, q: np.ndarray) -> np.ndarray:
+    """Coordinates (..., nq) with those that are too far outside their limits at them."""
     beyond = beyond_limits(model, q)
-    far = too_far(model, beyond)
-    names: list[Any] = coordinate_names(model)
-    moved = {f"limit of {names[k]}": float(beyond[k]) for k in np.flatnonzero(far).tolist()}
-    return np.where(far, q - beyond, q), moved
+    return np.where(too_far(model, beyond), q - beyond, q)
+
+
+def moved_start(
+    model: Model, q: np.ndarray, v: np.ndarray, limited: bool, rank_tolerance: float
+) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
+    """The nearest start on the constraints and, if `limited`, within limits; and what the given one violated."""
+    given, names = q, coordinate_names(model)
+    q = moved_within(model, q) if limited else q
+    found = consistent_start(model, q, v, rank_tolerance=rank_tolerance)
+    if limited and np.any(moved_within(model, found.q) != found.q):  # the constraints led out again
+        q = moved_within(model, found.q)
+        held = [f"q.{x.joint.name}" for x in limited_axes(model) if q[x.q] != found.q[x.q]]
+        found = consistent_start(model, q, v, rank_tolerance=rank_tolerance, keep=held)
+    outside = given - moved_within(model, given) if limited else np.zeros_like(given)
+    limits = {f"limit of {names[k]}": float(outside[k]) for k in np.flatnonzero(outside).tolist()}
+    return found.q, found.v, limits | found.moved

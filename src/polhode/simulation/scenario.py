@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from polhode.check.given_start import start_of
-from polhode.check.initial_state import check_start, consistent_start
-from polhode.check.joint_limits import check_limits, has_limits, moved_within, with_limits
+from polhode.check.initial_state import check_start
+from polhode.check.joint_limits import check_limits, has_limits, moved_start, with_limits
 from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
 from polhode.model import Model, check_model, make_tree
 from polhode.model.per_model_cache import once_each
+from polhode.simulation.events.element_events import owned_events
 from polhode.simulation.inputs import Sampled, breaks, is_held_input
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
@@ -42,11 +43,10 @@ class Scenario:
     q, v     the start, (nq,) and (nv,)
     tau      the inputs, as in `simulate`
     options  with the duration and the method of this run
-    moved    rows of constraints that the given start violated, and by how much, where it was moved
+    moved    rows of constraints, and limits, that the given start violated, and by how much, where it was moved
     role     whose steps: "run", or of a companion of it: "companion" (equal steps shorter than asked for, controlled
              ones with further ends), "coarse companion" (equal steps of about twice the size)
     looks    a controlled step is at most the duration over this, where something within a step could be missed
-    unlimited  the model without the stops that its limits are; None: it has no limits, or they do not act
     """
 
     model: Model
@@ -57,7 +57,6 @@ class Scenario:
     moved: Mapping[str, float] = field(default_factory=dict)
     role: str = "run"
     looks: float = LOOKS
-    unlimited: Model | None = None
     _known: dict[Any, Switching] = field(default_factory=dict, repr=False, compare=False)  # shared with companions
 
     @classmethod
@@ -71,20 +70,16 @@ class Scenario:
         q, v, options = *start_of(model, q, v), options.for_model(model, tau)
         limited, moved = options.limits and not options.form and has_limits(model), dict[str, float]()
         if options.move_start:
-            q, outside = moved_within(model, q) if limited else (q, {})
-            q, v, moved, _ = consistent_start(model, q, v, rank_tolerance=options.rank_tolerance)
-            moved = outside | moved
+            q, v, moved = moved_start(model, q, v, limited, options.rank_tolerance)
         check_start(model, q, v, options.rank_tolerance)
-        if not limited:
-            return cls(model, q, v, tau, options, moved)
-        check_limits("simulate", model, q)
-        return cls(with_limits(model), q, v, tau, options, moved, unlimited=model)
+        if limited:
+            check_limits("simulate", model, q)
+            model = with_limits(model)
+        return cls(model, q, v, tau, options, moved)
 
     def beside(self, options: RunOptions, looks: float = LOOKS, role: str = "companion") -> "Scenario":
         """The scenario of a companion run, by other options."""
-        return Scenario(
-            self.model, self.q, self.v, self.tau, options, self.moved, role, looks, self.unlimited, self._known
-        )
+        return Scenario(self.model, self.q, self.v, self.tau, options, self.moved, role, looks, self._known)
 
     @property
     def duration(self) -> float:
@@ -117,7 +112,7 @@ class Scenario:
     def is_autonomous(self) -> bool:
         """Whether nothing but the state decides the motion: no inputs, user functions or events."""
         options, functions = self.options, self.switching
-        sampled = any(force.sampled for force in self.model.forces)
+        sampled = any(force.sampled or force.events() for force in self.model.forces)
         return not (self.tau is not None or options.events or functions.functions or functions.opaque or sampled)
 
     @property
@@ -138,7 +133,8 @@ class Scenario:
 
         Smooth functions bound that of a companion too: they may be flat but for a short part of the way.
         """
-        bounded = self.options.events or self.switching.is_bounded or (self.role != "run" and self.switching.of_users)
+        events = self.options.events or owned_events(self.model)
+        bounded = events or self.switching.is_bounded or (self.role != "run" and self.switching.of_users)
         return self.duration / self.looks if bounded else LONGEST
 
     @cached_property
@@ -188,6 +184,7 @@ class Scenario:
             why = [f"{name} depends on time" for name in switching.explicit]
             why += [f"{name} runs in Python, where nothing is known of it" for name in switching.opaque]
             why += ["events"] * bool(self.options.events)
+            why += [f"events of {force.kind} '{force.name}'" for force in self.model.forces if force.events()]
             why += [f"{name} has conditions" for name in dict.fromkeys(switching.jumps)]
             found.append(f"steps are at most {self.longest:.3g} s, duration/{self.looks:g}: {'; '.join(why)}")
         elif switching.opaque:

@@ -16,6 +16,7 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, single_call
 from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel, hoisted_kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, check_model
+from polhode.model.forces.refused import refuse_events
 from polhode.model.other_numbers import other_numbers
 from polhode.scalar import Array, Vec, a_list, shown
 from polhode.scalar.arrays import batch_shape
@@ -54,8 +55,7 @@ class Simulator:
             raise InputError(message("simulator, parameters", "not with specialise=True", "both", "one", fix))
         if self.parameters or options.specialise == model.number_inputs:
             model = other_numbers(model, {}, "simulator", inputs=not options.specialise)
-        self.model = with_limits(model) if options.limits and has_limits(model) else model
-        self.options = options
+        self.model, self.options = model, options
 
     def __repr__(self) -> str:
         step = "controlled steps" if self.options.step is None else f"steps of {self.options.step:g} s"
@@ -95,6 +95,10 @@ class Simulator:
                 raise UnknownNameError(message(f"{where}, parameters", "not an input", shown(path), expected))
         return other_numbers(self.model, parameters, f"{where}, parameters")
 
+    def _limited(self, model: Model) -> Model:
+        """A model with its limits as stops, where they act."""
+        return with_limits(model) if self.options.limits and has_limits(model) else model
+
     @cached_property
     def step(self) -> Callable[..., Stepped]:
         """One step of equal size: step(q, v, tau=None, t=0.0) -> (q, v), the state a step later.
@@ -108,6 +112,7 @@ class Simulator:
         It is not graded: shapes are checked, values are not, and no step ends at a switch or an event. One state given
         as arrays (q, v, tau) goes straight to machine code.
         """
+        refuse_events("Simulator.step", self.model.forces, "no single step ends at one", "Take Simulator.run.")
         kernel = self._kernel
         if isinstance(kernel, Kernel):
             return (None if self.parameters else single_call(kernel, "step", self._step, Stepped)) or self._step
@@ -120,7 +125,7 @@ class Simulator:
         assert isinstance(kernel, HoistedKernel)
         assert own is not None
         values = {path: [next(left) for _ in range(np.size(x))] for path, x in self._defaults.items()}
-        inputs = number_inputs(self._with("Simulator.step", values), self._compiled.spec.policy)
+        inputs = number_inputs(self._limited(self._with("Simulator.step", values)), self._compiled.spec.policy)
         return kernel.kept(inputs.values) if inputs.text == own.text else None
 
     def _step(
@@ -151,7 +156,7 @@ class Simulator:
 
     @cached_property
     def _compiled(self) -> CompiledRun:
-        model, options = self.model, self.options.for_model(self.model)
+        model, options = self._limited(self.model), self.options.for_model(self.model)
         if options.step is None:
             fix = "Give one: ph.simulator(model, step=1e-3)."
             raise InputError(message("Simulator.step", "no size of a step", "controlled steps", "step=…, s", fix))

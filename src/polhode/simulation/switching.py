@@ -157,7 +157,7 @@ def _only(graph: Graph, *nodes: int) -> Graph:
 def bends(tree: Tree, t: Scalar, q: Vec, v: Vec) -> list[tuple[ForceElement, Scalar]]:
     """The switching functions that force elements of the package have, each with its element: forces bend at their
     zeros, but do not jump."""
-    own = [force for force in tree.forces if type(force).switching is not ForceElement.switching]
+    own = [force for force in tree.forces if force.gives_switching]
     if not own:
         return []
     state = machine_state(tree, t, q, v) if any(force.bodies for force in own) else joint_state(tree, t, q, v)

@@ -64,10 +64,11 @@ _NAMES = {
     "polhode.formats.load": ["load"],
     "polhode.integrate.methods": ["methods"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "Closing", "Constraint",
-        "ConstraintKind", "CoordinateConstraint", "ElementKind", "Force", "ForceElement", "ForceFunction", "Joint",
-        "JointFriction", "JointKind", "JointStop", "Key", "MachineState", "Model", "MovingFrame", "Parameter", "Spring",
-        "Start", "Wrench", "register_constraint", "register_force", "register_joint",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "BodyForce", "BodyMotion",
+        "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "ElementKind", "Force",
+        "ForceElement", "ForceFunction", "Joint", "JointFriction", "JointKind", "JointStop", "Key", "MachineState",
+        "Model", "MovingFrame", "Parameter", "Spring", "Start", "TorsionSpring", "Wrench", "register_constraint",
+        "register_force", "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -64,13 +64,15 @@ from polhode.integrate.methods import (
     methods as methods,
 )
 from polhode.model import (
-    BALL as BALL, Backlash as Backlash, Body as Body, BodyConstraint as BodyConstraint, Closing as Closing,
-    Constraint as Constraint, ConstraintKind as ConstraintKind, CoordinateConstraint as CoordinateConstraint,
-    ElementKind as ElementKind, Force as Force, ForceElement as ForceElement, ForceFunction as ForceFunction,
-    Joint as Joint, JointFriction as JointFriction, JointKind as JointKind, JointStop as JointStop, Key as Key,
+    BALL as BALL, Backlash as Backlash, Body as Body, BodyConstraint as BodyConstraint, BodyForce as BodyForce,
+    BodyMotion as BodyMotion, Bushing as Bushing, Closing as Closing, Constraint as Constraint,
+    ConstraintKind as ConstraintKind, CoordinateConstraint as CoordinateConstraint, ElementKind as ElementKind,
+    Force as Force, ForceElement as ForceElement, ForceFunction as ForceFunction, Joint as Joint,
+    JointFriction as JointFriction, JointKind as JointKind, JointStop as JointStop, Key as Key,
     MachineState as MachineState, Model as Model, MovingFrame as MovingFrame, PRISMATIC as PRISMATIC,
-    Parameter as Parameter, REVOLUTE as REVOLUTE, SCREW as SCREW, Spring as Spring, Start as Start, Wrench as Wrench,
-    register_constraint as register_constraint, register_force as register_force, register_joint as register_joint,
+    Parameter as Parameter, REVOLUTE as REVOLUTE, SCREW as SCREW, Spring as Spring, Start as Start,
+    TorsionSpring as TorsionSpring, Wrench as Wrench, register_constraint as register_constraint,
+    register_force as register_force, register_joint as register_joint,
 )
 from polhode.papers.compare import (
     compare as compare,

@@ -45,6 +45,12 @@ def told(error: BaseException) -> str:
     return f"raised {type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno}, in {frame.name})"
 
 
+def defined_at(function: object) -> str:
+    """The file and line at which a user function begins, in parentheses after a space; "" where none is known."""
+    code = getattr(function, "__code__", None)
+    return f" ({Path(code.co_filename).name}:{code.co_firstlineno})" if code else ""
+
+
 NAME_LENGTH = 200
 """Characters that a name may have at most."""
 

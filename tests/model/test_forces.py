@@ -79,6 +79,19 @@ class Attraction(ph.ForceElement):
         return True
 
 
+def unit(q):
+    return tuple(np.array(q) / np.linalg.norm(q))
+
+
+def between(t, body, other):
+    """A force and a torque that see most of two bodies."""
+    w = body.angular_velocity - other.angular_velocity
+    return body.velocity - ph.sin(t) * other.velocity + body.R.T @ (other.position - body.position), -2 * w
+
+
+TURN, SIX = unit((3, 1, -1, 2)), (10.0, 20.0, 30.0, 4.0, 5.0, 6.0)
+FULL = [[x if i == j else 0.5 * np.cos(i + j) for j in range(6)] for i, x in enumerate(SIX)]
+
 ELEMENTS = {
     "force": ph.Force("f", "b3", (1.0, 2.0, 3.0), (0.1, -0.2, 0.3), (0.1, 0.0, 0.2)),
     "force in body axes": ph.Force("f", "b3", (1.0, 2.0, 3.0), (0.1, -0.2, 0.3), (0.1, 0.0, 0.2), "body"),
@@ -86,6 +99,27 @@ ELEMENTS = {
     "spring": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), 50.0, rest=0.4),
     "spring and damper": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), 50.0, 3.0, 0.4),
     "spring to the world": ph.Spring("s", "world", "b3", (0.1, 0.2, 0.3), stiffness=20.0),
+    "hard spring": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), 5.0, 0, 0.4, 2.0, polynomial=(3, 7)),
+    "table": ph.Spring(
+        "s", "b1", "b3", (0.1, 0, 0), rest=0.4, damping=0.3, table=((-1, -5), (0.1, 0), (1, 2), (1.5, 9))
+    ),
+    "spring of energy": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), energy=lambda e: ph.exp(e) - ph.cos(e)),
+    "spring of law": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), law=lambda length, rate: length - rate * rate),
+    "cable": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), 50.0, 3.0, 0.4, only="pull"),
+    "slack cable": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), 50.0, 3.0, 40.0, only="pull"),
+    "prop": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), stiffness=50.0, damping=30.0, rest=40.0, only="push"),
+    "torsion spring": ph.TorsionSpring("t", "b4", "b2", (1, 2, 3), unit((2, 1, 0, 1)), stiffness=4.0, rest=0.3),
+    "torsion": ph.TorsionSpring("t", "b4", "b2", damping=2.0, table=((-1, -4), (0, -1), (2, 3)), polynomial=(1, 2)),
+    "torsion of law": ph.TorsionSpring("t", "world", "b2", law=lambda angle, rate: -rate * abs(rate), preload=2.0),
+    "torsion at a joint": ph.TorsionSpring("t", joint="j1", stiffness=3.0, damping=1.0, rest=7.0, polynomial=(0.1,)),
+    "bushing": ph.Bushing("b", "b4", "b2", (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), stiffness=FULL, at="midway"),
+    "bushing, first": ph.Bushing("b", "b4", "b2", (0.1, 0.2, 0), orientation_a=TURN, stiffness=FULL, at="first"),
+    "bushing, damped": ph.Bushing("b", "b4", "b2", (0.1, 0, 0), orientation_b=TURN, stiffness=SIX, damping=FULL),
+    "damper, first": ph.Bushing("b", "world", "b3", (0.1, 0, 0), orientation_b=TURN, damping=FULL, at="first"),
+    "body force": ph.BodyForce(
+        "f", lambda t, body, c: -c * ph.length(body.velocity) * body.velocity, "b3", numbers={"c": 0.3}
+    ),
+    "body force, two": ph.BodyForce("f", between, "b3", "b2", (0.1, 0.2, 0.3), "body"),
     "function": ph.ForceFunction("g", lambda t, q, v: [-0.3 * x for x in v]),
     "friction": ph.JointFriction("c", "j1", 2.0, 3.0, 0.5, 0.1, 0.2),
     "friction of a ball": ph.JointFriction("c", "j2", 2.0, creep_speed=0.7),
@@ -172,14 +206,15 @@ def test_the_forces_of_an_internal_element_cancel(element):
 
 
 def test_what_is_conserved_follows_from_the_parts(element):
-    kept = conserved(ph.Model("two", (0, 0, 0), *pair(), forces=[on_pair(element)] if on_pair(element) else []))
+    parts = pair("b1", "b2", "b3", "b4")
+    kept = conserved(ph.Model("four", (0, 0, 0), *parts, forces=[on_pair(element)] if on_pair(element) else []))
     part = element.other_part()
     assert kept.energy == (part is None or on_pair(element) is None)
     assert bool(kept.linear) == (on_pair(element) is None or element.is_internal)
 
 
-def pair():
-    bodies = [ph.Body(name, 1.0, (0.1, 0.2, 0.25)) for name in ("b1", "b3")]
+def pair(*names):
+    bodies = [ph.Body(name, 1.0, (0.1, 0.2, 0.25)) for name in names or ("b1", "b3")]
     return bodies, [ph.Joint(f"j{body.name}", "free", "world", body.name) for body in bodies]
 
 
@@ -188,11 +223,23 @@ def on_pair(element):
     return None if element.of_coordinates else element
 
 
+def test_what_has_no_potential_of_a_spring_only_takes_energy(element):
+    """Dampers, and what dampers add to a one-sided spring, for many velocities."""
+    tree, q, _ = machine(element)
+    (bound,) = tree.forces
+    if element.changes_energy != "dampers" or (part := bound.other_part()) is None:
+        return
+    for v in np.random.default_rng(7).normal(size=(20, tree.nv)):
+        power = generalized(tree, [part], q, v) @ v
+        assert power <= RESIDUAL * 100
+        assert element.name == "s" or power < 0
+
+
 def test_each_number_of_an_element_has_a_path_and_a_unit(element):
     model = random_model(TYPES, 4, forces=[element])
     paths = {path.split(".")[2] for path in model.numbers() if path.startswith("forces.")}
     assert paths == set(element.numeric)
-    assert all(element.keys[name].unit for name in element.numeric)
+    assert all(element.keys[name].unit for name in element.numeric if element.keys[name].holds != "named")
 
 
 # elements of a user's own

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from polhode.dynamics.kinematics import machine_state
-from polhode.errors import CompileError, message
+from polhode.errors import CompileError, defined_at, message
 from polhode.model import ForceElement, MachineState, Tree
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, where
@@ -49,7 +49,8 @@ def _generalized(tree: Tree, force: ForceElement, state: MachineState) -> Vec:
     found = force.generalized(state)
     if not hasattr(found, "__len__") or len(found) != tree.nv:
         shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)
-        raise CompileError(message(f"force '{force.name}'", "wrong result", shown, f"{tree.nv} generalised forces"))
+        where = f"force '{force.name}'{defined_at(getattr(force, 'function', None))}"
+        raise CompileError(message(where, "wrong result", shown, f"{tree.nv} generalised forces"))
     return Vec(found)
 
 

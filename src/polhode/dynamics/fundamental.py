@@ -30,10 +30,11 @@ from polhode.scalar import (
     dot,
     identity,
     is_real,
-    length,
     maximum,
     shown,
     split,
+    sqrt,
+    square,
     stack,
     where,
 )
@@ -108,7 +109,7 @@ def _factors(M: Vec, A: Vec, tolerance: float, sizes: Vec | None, singular: bool
     W = _weights(M, A) if singular else None
     K = Triangle.root(M if W is None else weighted_metric(M, A, W))
     B = [K.forward(row) for row in A]
-    D = Vec([where(abs(s) > 0, s, 1.0) for s in (sizes or [length(row) for row in B])])
+    D = Vec([where(abs(s) > 0, s, 1.0) for s in (sizes or [sqrt(square(row)) for row in B])])
     rows = row_basis(Vec([row / s for row, s in zip(B, D, strict=True)]), tolerance)
     D = rows.P @ D
 
@@ -143,7 +144,7 @@ def _motion(F: Factors, A: Vec, Q: Vec, b1: Vec) -> tuple[Vec, Vec, Vec, Scalar]
     y = free + z @ U
     mu = Vec([x / d for x, d in zip(L.backward(eta), D, strict=True)])
     force = (mu @ Vec(F.rows.P[: len(mu)])) @ A
-    return F.K.backward(y), force, mu, length(y0) + length(y)
+    return F.K.backward(y), force, mu, sqrt(square(y0)) + sqrt(square(y))
 
 
 def _solution(

@@ -1,10 +1,10 @@
-"""Numbers written as expressions in model files: "2*m1 + pi/4". A small parser; nothing is ever executed.
+"""Numbers and functions written as expressions in model files: "2*m1 + pi/4". A small parser; nothing is executed.
 
 sum      product, then + or − product, …
 product  sign, then * or / sign, …
 sign     any number of + and −, then power
 power    atom, then ^ sign               (from the right: 2^3^2 is 2^9)
-atom     number, name, pi, function(sum), (sum)
+atom     number, name, pi, function(sum, …), where(sum < sum, sum, sum), (sum)
 """
 
 import math
@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from polhode import scalar
+from polhode.errors import did_you_mean
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sin": math.sin,
@@ -22,6 +23,24 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
     "log": math.log,
     "abs": abs,
+}
+CALLS: dict[str, tuple[int, Callable[..., Any]]] = {
+    "asin": (1, scalar.asin),
+    "acos": (1, scalar.acos),
+    "sign": (1, lambda x: scalar.where(x > 0, 1.0, scalar.where(x < 0, -1.0, 0.0))),
+    "atan2": (2, scalar.atan2),
+    "min": (2, scalar.minimum),
+    "max": (2, scalar.maximum),
+    "where": (3, scalar.where),
+    "length": (0, lambda *x: scalar.length(scalar.Vec(x))),
+}
+"""Further functions, with how many arguments each has, 0 for any count. They are such only before a parenthesis:
+elsewhere parameters may be called so."""
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<=": lambda x, y: x <= y,
+    ">=": lambda x, y: x >= y,
+    "<": lambda x, y: x < y,
+    ">": lambda x, y: x > y,
 }
 CONSTANTS = {"pi": math.pi}
 LONGEST = 1000
@@ -35,6 +54,7 @@ _NUMBER = r"[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?"
 _TOKEN = re.compile(rf"\s*(?:({_NUMBER})|([^\W\d]\w*)|(\S))")
 _PATH = re.compile(rf"\s*(?:({_NUMBER})|([^\W\d]\w*(?:\.\w+)*)|(\S))")
 _NAME = re.compile(r"[^\W\d]\w*")
+NO_TOKEN = (None, None, None)
 
 
 class _Algebra(NamedTuple):
@@ -84,8 +104,13 @@ def _power(base: Any, exponent: Any) -> Any:
         found: Any = 1.0
         for _ in range(abs(int(exponent))):
             found = found * base
-        return found if exponent >= 0 else 1.0 / found
-    return scalar.sqrt(base) if exponent == 0.5 else scalar.exp(exponent * scalar.log(base))
+        found = found if exponent >= 0 else 1.0 / found
+    else:
+        is_root = isinstance(exponent, (int, float)) and exponent == 0.5
+        found = scalar.sqrt(base) if is_root else scalar.exp(exponent * scalar.log(base))
+    if isinstance(found, float) and not math.isfinite(found):
+        raise OverflowError
+    return found
 
 
 _NUMBERS = _Algebra(_TOKEN, FUNCTIONS, math.pow)
@@ -112,7 +137,12 @@ def evaluate_on(text: str, names: Mapping[str, Any]) -> Any:
 
 def names_in(text: str) -> list[str]:
     """The names that an expression asks for, functions and constants apart, each once."""
-    found = [match.group(2) for match in _PATH.finditer(text) if match.group(2)]
+    tokens = [match.groups() for match in _PATH.finditer(text)]
+    found = [
+        name
+        for (_, name, _), (_, _, sign) in zip(tokens, [*tokens[1:], NO_TOKEN], strict=True)
+        if name and not (name in CALLS and sign == "(")
+    ]
     return [name for name in dict.fromkeys(found) if name not in FUNCTIONS and name not in CONSTANTS]
 
 
@@ -182,7 +212,7 @@ class _Parser:
 
     def atom(self) -> Any:
         """A number, a name, a function of a sum, or a sum in parentheses."""
-        number, name, _ = self.tokens[self.at] if self.at < len(self.tokens) else (None, None, None)
+        number, name, _ = self.tokens[self.at] if self.at < len(self.tokens) else NO_TOKEN
         if number:
             self.at += 1
             if not math.isfinite(float(number)):
@@ -202,15 +232,38 @@ class _Parser:
             if not self._next("("):
                 raise self._fault(f"a parenthesis after {name}")
             return self.algebra.functions[name](self._closed())
+        if name in CALLS and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1][2] == "(":
+            self.at += 2
+            return self._called(name)
         known = {**self.names, **CONSTANTS}
         if name not in known:
             parameters = ", ".join(list(self.names)[:8]) or "none is defined"
             expected = f"a parameter ({parameters}), pi, or one of {', '.join(FUNCTIONS)}"
-            raise Fault(
-                "an unknown name", f"{name!r} in {self.text!r}", expected, "Parameters stand under 'parameters:'."
-            )
+            others = (*self.names, *CONSTANTS, *FUNCTIONS, *CALLS)
+            fix = did_you_mean(name, others, "Parameters stand under 'parameters:'.")
+            raise Fault("an unknown name", f"{name!r} in {self.text!r}", expected, fix)
         self.at += 1
         return known[name]
+
+    def _called(self, name: str) -> Any:
+        """A function of several arguments, its parenthesis open."""
+        count, function = CALLS[name]
+        given = [self._condition() if name == "where" else self.sum()]
+        while self._next(","):
+            given.append(self.sum())
+        if not self._next(")"):
+            raise self._fault("a comma or a closing parenthesis")
+        if count and len(given) != count:
+            raise Fault(f"{name} of {len(given)}", repr(self.text), f"{count} arguments")
+        return function(*given)
+
+    def _condition(self) -> Any:
+        """A comparison of two sums."""
+        left = self.sum()
+        sign = self._next("<", ">")
+        if not sign:
+            raise self._fault("a comparison < > <= >= as the first argument of where")
+        return COMPARISONS[sign + self._next("=")](left, self.sum())
 
     def _closed(self) -> Any:
         value = self.sum()

@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
@@ -87,6 +88,19 @@ def _motion(value: Any, info: ValidationInfo) -> float | Parameter | Expression:
         raise custom(fault) from None
 
 
+def _function(variables: tuple[str, ...], value: Any, info: ValidationInfo) -> Expression:
+    """An expression of variables."""
+    parameters = info.context["parameters"] if info.context else {}
+    try:
+        if not isinstance(value, (str, int, float)) or isinstance(value, bool):
+            raise Fault("not an expression", short(value), f"an expression of {', '.join(variables)}")
+        return expression(
+            str(value), {name: x for name, x in parameters.items() if is_name(name)}, variables, tried=False
+        )
+    except Fault as fault:
+        raise custom(fault) from None
+
+
 class ExpressionTexts(NamedTuple):
     """Expressions of a file, not yet read, and the parameters that they may use."""
 
@@ -96,6 +110,7 @@ class ExpressionTexts(NamedTuple):
 
 def _expression_texts(value: Any, info: ValidationInfo) -> ExpressionTexts:
     texts = tuple(value) if isinstance(value, list) else (value,)
+    texts = tuple(repr(x) if isinstance(x, (int, float)) and not isinstance(x, bool) else x for x in texts)
     if not texts or not all(isinstance(text, str) for text in texts):
         raise custom(Fault("not an expression", short(value), "an expression, or a list of them"))
     parameters = info.context["parameters"] if info.context else {}
@@ -128,6 +143,10 @@ def frozen(value: Any) -> Any:
 
 def _one_or_each(value: Any) -> str:
     return "one each" if isinstance(value, list) else "one number"
+
+
+def _numbers_or_rows(value: Any) -> str:
+    return "rows" if isinstance(value, list) and value and isinstance(value[0], list) else "numbers"
 
 
 def _moments_or_rows(value: Any) -> str:
@@ -194,6 +213,11 @@ FILE_TYPES: dict[str, Any] = {
     "vector": Vector,
     "direction": Vector,
     "quaternion": Annotated[list[Number], Field(min_length=4, max_length=4)],
+    "array": Annotated[
+        Annotated[list[Number], Tag("numbers")] | Annotated[list[list[Number]], Tag("rows")],
+        Discriminator(_numbers_or_rows),
+    ],
+    "named": dict[str, Number],
     "seconds": Number,
     "body": Name,
     "joint": Name,
@@ -209,4 +233,6 @@ def type_of(key: Key) -> Any:
     """The type of the values of a key of a force element or a constraint."""
     if key.choices:
         return Annotated[StrictStr, WithJsonSchema({"enum": list(key.choices)})]
+    if key.holds == "function":
+        return Annotated[Any, PlainValidator(partial(_function, key.variables)), WithJsonSchema({"type": "string"})]
     return Motion if key.of_time and key.holds == "number" else FILE_TYPES[key.holds]

@@ -47,6 +47,8 @@ from polhode.model.forces.registry import FORCES
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
 
+TURNED = "the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad"
+
 
 def needed(description: str) -> Any:
     """A key that must be there."""
@@ -188,8 +190,10 @@ def _joint_entry(kinds: tuple[JointKind, ...]) -> type[JointEntry]:
 
 
 def _is_data(kind: type[ForceElement]) -> bool:
-    """Whether a file may hold a force element of this kind: none that must have a function."""
-    return not any(key.needed and key.holds == "function" for key in kind.keys.values())
+    """Whether a file may hold a force element of this kind: none that must have a function of Python."""
+    if kind.expressions:
+        return True
+    return not any(key.needed and key.holds == "function" and not key.variables for key in kind.keys.values())
 
 
 def _one_of(name: str, tagged: Mapping[str, type[BaseModel]], tag: Callable[[Any], str]) -> Any:
@@ -222,7 +226,12 @@ def _force_entry(kind: type[ForceElement]) -> type[Entry]:
 
     word = Annotated[Any, PlainValidator(is_it), WithJsonSchema({"const": name})]
     typed = (word, optional(name, name) if name == "force" else needed(name))
-    return _entry(f"{kind.__name__}Entry", kind.__doc__, type=typed, **{key: _field(x) for key, x in kind.keys.items()})
+    told = {name: key for name, key in kind.keys.items() if key.holds != "function" or key.variables}
+    fields = {name: _field(key) for name, key in told.items()}
+    fields |= {name: (Expressions, optional(text)) for name, text in kind.expressions.items()}
+    turned = (Angles, optional(TURNED))
+    fields |= {name.replace("orientation", "rpy"): turned for name, key in told.items() if key.holds == "quaternion"}
+    return _entry(f"{kind.__name__}Entry", kind.__doc__, type=typed, **fields)
 
 
 def _constraint_entry(kinds: tuple[ConstraintKind, ...]) -> type[Entry]:
@@ -233,8 +242,7 @@ def _constraint_entry(kinds: tuple[ConstraintKind, ...]) -> type[Entry]:
         if key.in_files and key.holds != "function":
             found[name] = _field(replace(key, needed=False))
         if key.holds == "quaternion":
-            turned = "the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad"
-            found[name.replace("orientation", "rpy")] = (Angles, optional(turned))
+            found[name.replace("orientation", "rpy")] = (Angles, optional(TURNED))
     texts = "expressions that stay zero: of t and of one-axis joints by name, or of x, y, z on a curve"
     found["residual"] = (Expressions, optional(texts))
     text = "A condition on the motion: between frames on two bodies, or on the coordinates of joints."

@@ -25,7 +25,7 @@ from polhode.errors import InputError, ModelError, PolhodeWarning, message
 from polhode.formats import schema
 from polhode.formats.document import Document, no_collection, read_document, read_text
 from polhode.formats.expression import Fault, is_name
-from polhode.formats.expression_functions import Conditions, Curve, Expression, expression
+from polhode.formats.expression_functions import BodyLaw, Conditions, Curve, Expression, body_law, expression
 from polhode.formats.file_values import ExpressionTexts, frozen, read_number, short
 from polhode.formats.yaml_faults import LocatedFaults, faults_text
 from polhode.model import JOINTS, Body, Constraint, ForceElement, Joint, Model, Parameter, Start
@@ -104,8 +104,37 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
 
 
 def _force(name: str, entry: BaseModel) -> ForceElement:
-    values = _given(entry)
-    return FORCES[values.pop("type", "force")](name, **values)
+    values = _oriented(f"force '{name}'", _given(entry))
+    kind = FORCES[values.pop("type", "force")]
+    return kind(name, **(_with_law(name, kind, values) if kind.expressions else values))
+
+
+def _with_law(name: str, kind: type[ForceElement], values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a force element, its expressions as the function that they are."""
+    written = {key: values.pop(key) for key in kind.expressions if key in values}
+    if not written:
+        expected = f"expressions: {', '.join(kind.expressions)}"
+        raise ModelError(message(f"force '{name}'", "no force and no torque", "neither", expected))
+    texts, parameters = {key: x.texts for key, x in written.items()}, next(iter(written.values())).parameters
+    try:
+        law = body_law(texts, parameters, values.get("other") is not None, [*values.get("numbers", {})])
+    except Fault as fault:
+        where = f"force '{name}', {', '.join(written)}"
+        raise ModelError(message(where, fault.what, fault.found, fault.expected, fault.fix)) from None
+    return {"function": law, **values}
+
+
+def _oriented(where: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a force element or a constraint, angles of frames a and b as quaternions."""
+    for side in ("a", "b"):
+        rpy, orientation = f"rpy_{side}", f"orientation_{side}"
+        if rpy in values and orientation in values:
+            raise ModelError(
+                message(f"{where}, {rpy}", "an orientation twice", f"{rpy} and {orientation}", "one of them")
+            )
+        if rpy in values:
+            values[orientation] = _attitude("extrinsic-123", values.pop(rpy))
+    return values
 
 
 def _given(entry: BaseModel) -> dict[str, Any]:
@@ -164,15 +193,8 @@ def _constraint(name: str, entry: BaseModel, joints: Sequence[Joint] = ()) -> Co
     if isinstance(entry, schema.KeptEntry):
         data = {key: frozen(value) for key, value in (entry.model_extra or {}).items()}
         return Constraint(name, entry.type, data)
-    values = _given(entry)
+    values = _oriented(f"constraint '{name}'", _given(entry))
     kind = values.pop("type")
-    for side in ("a", "b"):
-        rpy, orientation = f"rpy_{side}", f"orientation_{side}"
-        if rpy in values and orientation in values:
-            found = f"{rpy} and {orientation}"
-            raise ModelError(message(f"constraint '{name}', {rpy}", "an orientation twice", found, "one of them"))
-        if rpy in values:
-            values[orientation] = _attitude("extrinsic-123", values.pop(rpy))
     if of := CONSTRAINTS[kind].expressions_of:
         if "residual" not in values:
             raise ModelError(message(f"constraint '{name}'", "'residual' is missing", "nothing", "expressions"))
@@ -256,14 +278,18 @@ def _entry(model: str, group: str, record: Any) -> dict[str, Any]:
     if isinstance(record, ForceElement) and FORCES.get(record.kind) is not type(record):
         fix = "Register its kind: ph.register_force."
         raise ModelError(message(where, "a kind that files do not know", type(record).__name__, "a known kind", fix))
-    if any(callable(getattr(record, field.name)) for field in fields(record)):
+    held = [getattr(record, field.name) for field in fields(record)]
+    if any(callable(x) and not isinstance(x, (Expression, BodyLaw)) for x in held):
         fix = "A file holds data only; add such forces in Python."
         raise ModelError(message(where, "a function of Python cannot be written", "a function", "numbers", fix))
     kept: dict[str, Any] = {"type": record.kind} if group == "forces" and record.kind != "force" else {}
     for field in fields(record):
         value = getattr(record, field.name)
+        if isinstance(value, BodyLaw):
+            kept |= {part: [each.text for each in x] for part in record.expressions if (x := getattr(value, part))}
+            continue
         if field.name != "name" and value is not None and (field.default is MISSING or value != field.default):
-            kept[field.name] = value
+            kept[field.name] = value.text if isinstance(value, Expression) else value
     return kept
 
 

@@ -11,12 +11,15 @@ from polhode.model.constraints.registry import register_constraint as register_c
 from polhode.model.description import Model as Model, Start as Start, check_model as check_model
 from polhode.model.forces.backlash import Backlash as Backlash
 from polhode.model.forces.base import ForceElement as ForceElement, Wrench as Wrench
+from polhode.model.forces.body_force import BodyForce as BodyForce, BodyMotion as BodyMotion
+from polhode.model.forces.bushing import Bushing as Bushing
 from polhode.model.forces.force import Force as Force
 from polhode.model.forces.force_function import ForceFunction as ForceFunction
 from polhode.model.forces.joint_friction import JointFriction as JointFriction
 from polhode.model.forces.joint_stop import JointStop as JointStop
 from polhode.model.forces.registry import register_force as register_force
 from polhode.model.forces.spring import Spring as Spring
+from polhode.model.forces.torsion_spring import TorsionSpring as TorsionSpring
 from polhode.model.joints.base import (
     Closing as Closing,
     Element as Element,

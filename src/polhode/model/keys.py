@@ -1,7 +1,7 @@
 """Keys of the data of force elements and constraints: what each holds, its unit, how files and equations call it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from polhode.errors import ModelError, fault_of_name, message
 from polhode.model.numbers import number, numbers, plain
-from polhode.scalar import UNIT_TOLERANCE
+from polhode.scalar import UNIT_TOLERANCE, is_list, shown
 
 SIZES = {"vector": 3, "direction": 3, "quaternion": 4}
 """How many numbers a key of this sort holds."""
 
-NUMERIC = ("number", "limit", "numbers", *SIZES)
+NUMERIC = ("number", "limit", "numbers", "array", "named", *SIZES)
 """Sorts of keys that hold numbers of the machine: each of these has a path, a unit and a derivative."""
 
 POSITIVE: tuple[Callable[[float], bool], str] = (lambda x: 0 < x < math.inf, "metres, above 0")
@@ -29,7 +29,8 @@ class Key:
     """One entry of the data of a force element or a constraint.
 
     holds     "number", "limit" (one that may be infinite), "numbers" (two or more), "vector", "direction" (three),
-              "quaternion" (four, of unit length); "body", "joint" (their names), "axis" (the place of a coordinate
+              "quaternion" (four, of unit length); "array" (any count of numbers, or rows of as many each) and "named"
+              (numbers by name), () for none; "body", "joint" (their names), "axis" (the place of a coordinate
               among those of its joint), "power" (an exponent, fixed), "seconds" (a time, fixed), "word", "flag" (true
               or false), "function", "rows" (a count, or names)
     text      what it is, for the schema of model files
@@ -40,6 +41,7 @@ class Key:
     of_time   whether a function of time may stand for its numbers
     choices   the words it may be
     in_files  whether a model file may give it
+    variables the arguments of a function, by which an expression of a file calls them; () where files give none
     """
 
     holds: str
@@ -51,6 +53,7 @@ class Key:
     of_time: bool = False
     choices: tuple[str, ...] = ()
     in_files: bool = True
+    variables: tuple[str, ...] = ()
 
     @property
     def is_numeric(self) -> bool:
@@ -69,6 +72,10 @@ class Key:
             if not isinstance(value, tuple) or len(value) < 2:
                 raise ModelError(message(f"{where}, {name}", "not several numbers", repr(value), self.text))
             return numbers(where, name, value, len(value))
+        if self.holds == "array":
+            return _array(where, name, value, self.text)
+        if self.holds == "named":
+            return _named(where, name, value)
         if self.holds in SIZES:
             found = numbers(where, name, value, SIZES[self.holds])
             _check_length(f"{where}, {name}", self.holds, plain(found))
@@ -102,6 +109,27 @@ class Key:
         if self.holds == "rows":
             _check_rows(place, value)
         return value
+
+
+def _array(where: str, name: str, value: Any, text: str) -> tuple:
+    """Numbers, or rows of numbers, as many in each."""
+    entries = tuple(value) if is_list(value) else None
+    if entries is None:
+        raise ModelError(message(f"{where}, {name}", "not numbers", shown(value), text))
+    if not any(map(is_list, entries)):
+        return numbers(where, name, value, len(entries))
+    if not all(map(is_list, entries)) or len({len(row) for row in entries}) > 1:
+        raise ModelError(message(f"{where}, {name}", "rows of different length", shown(value), text))
+    return tuple([numbers(where, name, row, len(row)) for row in entries])
+
+
+def _named(where: str, name: str, value: Any) -> Any:
+    """Numbers by name, a mapping; () where there are none."""
+    if isinstance(value, tuple) and not value:
+        return value
+    if not isinstance(value, Mapping) or any(map(fault_of_name, value)):
+        raise ModelError(message(f"{where}, {name}", "not numbers by name", shown(value), "as {'c': 0.3}"))
+    return {key: number(where, f"{name}.{key}", x) for key, x in value.items()} or ()
 
 
 def _check_length(place: str, sort: str, value: tuple[float, ...]) -> None:

@@ -106,7 +106,13 @@ class Numbers:
         if path in self.values:
             self.used.add(path)
             return Vec(self.values[path])
-        return Vec([self.scalar(f"{path}.{i}", x) for i, x in enumerate(value)])
+        return Vec([self.any(f"{path}.{i}", x) for i, x in enumerate(value)])
+
+    def any(self, path: str, value: Any) -> Any:
+        """One number, several, rows of them, or numbers by name."""
+        if isinstance(value, Mapping):
+            return {name: self.scalar(f"{path}.{name}", x) for name, x in value.items()}
+        return self.vector(path, value) if isinstance(value, tuple) else self.scalar(path, value)
 
     def each(self, path: str, value: Any, size: int) -> Vec:
         """One number for all, or several."""
@@ -297,6 +303,5 @@ def force_numbers(force: ForceElement, numbers: Numbers) -> ForceElement:
     path, found = f"forces.{force.name}", dict[str, Any]()
     for name in force.numeric:
         value = getattr(force, name)
-        read = numbers.vector if isinstance(value, tuple) else numbers.scalar
-        found[name] = read(f"{path}.{name}", value)
+        found[name] = numbers.any(f"{path}.{name}", value)
     return force.changed(**found)

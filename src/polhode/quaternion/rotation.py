@@ -16,6 +16,7 @@ from polhode.scalar import (
     identity,
     on_arrays,
     outer,
+    real_part,
     sin,
     smooth,
     sqrt,
@@ -107,7 +108,7 @@ def from_matrix(R: Vec) -> Vec:
     ]
     best, row = squares[0], rows[0]
     for k in (1, 2, 3):
-        larger = squares[k] > best
+        larger = real_part(squares[k]) > real_part(best)
         best, row = where(larger, squares[k], best), where(larger, rows[k], row)
     return row / sqrt(square(row))
 

@@ -55,6 +55,16 @@ class Dual:
         value = other / self.value
         return Dual(value, -value * self.slope / self.value)
 
+    def __pow__(self, exponent: Any) -> Any:
+        if isinstance(exponent, Dual):
+            return exp(exponent * log(self))
+        if isinstance(exponent, tuple):
+            return NotImplemented
+        if not isinstance(exponent, (int, float)):
+            return exp(exponent * log(self))
+        slope = 0.0 * self.slope if exponent == 0 else exponent * self.value ** (exponent - 1) * self.slope
+        return Dual(self.value**exponent, slope)
+
     def __neg__(self) -> Dual:
         return Dual(-self.value, -self.slope)
 

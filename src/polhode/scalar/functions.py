@@ -48,9 +48,9 @@ def _unary(name: str, meaning: str) -> Callable[[Scalar], Scalar]:
     return function
 
 
-def _binary(name: str, library_name: str, meaning: str) -> Callable[[Scalar, Scalar], Scalar]:
-    on_array = getattr(np, name)
-
+def _binary(
+    name: str, library_name: str, meaning: str, on_array: Callable[[Scalar, Scalar], Scalar]
+) -> Callable[[Scalar, Scalar], Scalar]:
     def function(x: Scalar, y: Scalar) -> Scalar:
         if type(x) is float and type(y) is float:
             return float(on_array(x, y))
@@ -67,6 +67,14 @@ def _binary(name: str, library_name: str, meaning: str) -> Callable[[Scalar, Sca
     return function
 
 
+def _angle(y: Scalar, x: Scalar) -> Scalar:
+    """atan2 of arrays; of complex numbers to first order in their imaginary parts (complex steps)."""
+    a, b = np.real(y), np.real(x)
+    if not (np.iscomplexobj(y) or np.iscomplexobj(x)):
+        return np.atan2(a, b)
+    return np.atan2(a, b) + 1j * (b * np.imag(y) - a * np.imag(x)) / (a * a + b * b)
+
+
 sin = _unary("sin", "Sine")
 cos = _unary("cos", "Cosine")
 tan = _unary("tan", "Tangent")
@@ -75,7 +83,7 @@ acos = _unary("acos", "Arc cosine")
 exp = _unary("exp", "Exponential")
 log = _unary("log", "Natural logarithm")
 sqrt = _unary("sqrt", "Square root")
-atan2 = _binary("atan2", "atan2", "Angle of the point (second, first argument)")
+atan2 = _binary("atan2", "atan2", "Angle of the point (second, first argument)", _angle)
 
 
 def where(condition: Any, yes: Scalar, no: Scalar) -> Scalar:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from polhode.scalar.functions import Scalar, sqrt
+from polhode.scalar.dual import Dual
+from polhode.scalar.functions import Scalar, sqrt, where
+from polhode.scalar.smooth import smooth
 
 
 class Vec(tuple):
@@ -76,9 +78,14 @@ def square(a: Vec) -> Scalar:
     return dot(a, a)
 
 
+@smooth
 def length(a: Vec) -> Scalar:
-    """‖a‖"""
-    return sqrt(square(a))
+    """‖a‖; where it is 0 its derivative counts as 0."""
+    s = square(a)
+    if not isinstance(s, Dual) and not hasattr(s, "is_structural_zero"):
+        return sqrt(s)
+    some = s > 0.0
+    return where(some, sqrt(where(some, s, 1.0)), 0.0 * s)
 
 
 def cross(a: Vec, b: Vec) -> Vec:

@@ -436,6 +436,8 @@ class CompiledRun:
                 state = self.ahead(t, q, v, h, level)
             except Exception:
                 return ""
+            for name, fault in self.driven.force_faults(state[0], *map(np.array, state[1:])):
+                return f"force '{name}' has no value: {fault}"
             for name, function in self.driven.inputs:
                 try:
                     values = np.array(function(*state), dtype=float)

@@ -10,11 +10,12 @@ import numpy as np
 from polhode.check.diagnosis import Violations, contradictions, violations
 from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
+from polhode.dynamics.kinematics import machine_state
 from polhode.errors import InputError, PolhodeError, message, told
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
-from polhode.model import Model, make_tree
+from polhode.model import ForceElement, Model, make_tree
 from polhode.scalar import Vec
 from polhode.simulation.inputs import law_of, named_inputs, traceable
 from polhode.simulation.step_state import Crossing
@@ -43,7 +44,7 @@ class DrivenModel:
         zero = np.array(model.zero)
         self.law, self.law_text = law_of(model, self.tree, tau, zero)
         """The generalised forces of (t, q, v), if any; and a text that identifies them, "" if none can."""
-        self.inputs = named_inputs(model, tau, self.law)
+        self.inputs = named_inputs(self.tree, tau, self.law)
         if not self.constrained:
             check_mass_matrix("simulate", model, self.tree)
         self._try(*(start or (zero, np.zeros(model.nv))))
@@ -65,6 +66,21 @@ class DrivenModel:
                 raise InputError(message(where, "wrong result", f"shape {found.shape}", "one number"))
             if not np.all(np.isfinite(found)):
                 raise InputError(message(where, "not finite at the start", str(found.tolist())[:80], "finite numbers"))
+
+    def check_forces(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Refuse a start at which a force element has no value."""
+        for name, fault in self.force_faults(0.0, q, v):
+            fix = "Start from other positions."
+            raise InputError(message(f"simulate, force '{name}'", "has no value at the start", fault, "a value", fix))
+
+    def force_faults(self, t: float, q: np.ndarray, v: np.ndarray) -> list[tuple[str, str]]:
+        """The force elements that have no value at a state, by name, and why."""
+        asked = [force for force in self.tree.forces if type(force).fault is not ForceElement.fault]
+        if not asked:
+            return []
+        state = machine_state(self.tree, t, Vec(q.tolist()), Vec(v.tolist()))
+        found = [(force.name, force.fault(state)) for force in asked]
+        return [(name, why) for name, why in found if why]
 
     def untraceable(self) -> list[str]:
         """Why user functions cannot be compiled, one reason each."""

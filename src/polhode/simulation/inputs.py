@@ -12,12 +12,13 @@ import numpy as np
 from polhode.dynamics import kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.with_forces import needed
-from polhode.errors import InputError, message
+from polhode.errors import InputError, defined_at, message
 from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
-from polhode.model import Model, Tree
-from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, where
+from polhode.model import ForceElement, MachineState, Model, Tree
+from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, smooth, where
+from polhode.simulation.compile_fault import compile_fault
 
 STRAIGHT = 1e-12
 """Slopes of a table that differ by less than this part of its largest are one line: the rounding of its values."""
@@ -246,7 +247,8 @@ def checked_law(function: Callable, nv: int) -> Law:
         if not hasattr(found, "__len__") or len(found) != nv or any(hasattr(x, "__len__") for x in found):
             flat = hasattr(found, "__len__") and len(found) != nv
             shown = f"{len(found)} numbers" if flat else repr(found)[:60]
-            raise InputError(message(f"simulate, tau '{name}'", "wrong result", shown, f"{nv} generalised forces"))
+            told = f"simulate, tau '{name}'{defined_at(function)}"
+            raise InputError(message(told, "wrong result", shown, f"{nv} generalised forces"))
         return Vec(found)
 
     return law
@@ -304,7 +306,9 @@ def _over_time(value: Any, default: list[float], where: str) -> Callable[[Scalar
             found = value(t)
             if not hasattr(found, "__len__") or len(found) != len(default):
                 shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)[:60]
-                raise InputError(message(where, "wrong result", shown, f"{len(default)} numbers"))
+                raise InputError(
+                    message(f"{where}{defined_at(value)}", "wrong result", shown, f"{len(default)} numbers")
+                )
             return Vec(found)
 
         return asked
@@ -314,16 +318,37 @@ def _over_time(value: Any, default: list[float], where: str) -> Callable[[Scalar
     return lambda t: constant
 
 
-def named_inputs(model: Model, tau: Any, law: Law | None) -> list[tuple[str, Law]]:
+def named_inputs(tree: Tree, tau: Any, law: Law | None) -> list[tuple[str, Law]]:
     """All functions of (t, q, v) that act on a model, its inputs and its own forces, by name."""
     found: list[tuple[str, Law]] = []
     if law:
         kinds, own = (Table, PD, ComputedTorque), f" '{called_name(tau)}'" if callable(tau) else ""
         name = f" ({type(tau).__name__})" if isinstance(tau, kinds) else own
         found.append((f"tau{name}", law))
-    for force in model.forces:
-        found += force.functions()
+    for force in tree.forces:
+        found += force.functions() or (
+            [(f"force '{force.name}'", whole_force(tree, force))] if force.holds_functions else []
+        )
     return found
+
+
+def whole_force(tree: Tree, force: ForceElement) -> Law:
+    """All that a force element gives, of (t, q, v): forces and couples on bodies, generalised forces, own rates."""
+    on_bodies = not force.joints
+    """An element on joints sees no frames: none are traced."""
+
+    def law(t: Scalar, q: Vec, v: Vec) -> Vec:
+        state = smooth(kinematics.machine_state if on_bodies else _joint_state)(tree, t, q, v)
+        wrenches = [x for wrench in force.wrenches(state) for x in (*wrench.force, *wrench.torque)]
+        forces = force.generalized(state) if force.of_coordinates else ()
+        return Vec([*wrenches, *forces, *(force.derivatives(state) if force.states else ())])
+
+    return law
+
+
+def _joint_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
+    """A state without the frames of bodies."""
+    return MachineState(t, q, v, (), (), tree.of_body, tree.of_joint, tree.constraints, tree.rates_of_joint)
 
 
 def called_name(function: Any) -> str:
@@ -336,8 +361,7 @@ def traceable(model: Model, function: Callable, what: str) -> str:
     try:
         trace(function, t=(), q=(model.nq,), v=(model.nv,))
     except Exception as error:  # whatever a function says to a symbol
-        lines = str(error).splitlines() or [type(error).__name__]
-        return f"{what} cannot be compiled ({lines[0]})"
+        return f"{what} cannot be compiled ({compile_fault(error)})"
     return ""
 
 

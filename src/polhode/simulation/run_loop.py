@@ -116,6 +116,8 @@ class RunLoop:
         same = first if first and first.compiled.spec.method.name == scenario.method else None
         self.compiled: CompiledRun = same.compiled if same else compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
+        if first is None:
+            self.driven.check_forces(scenario.q, scenario.v)
         watch = self.driven.constrained and scenario.model.nv and not (first and options.fixed)
         self.watched = WatchedPath(self.compiled, first is None) if watch else None
         """Looks for singular positions of constraints; in a companion for steps without end alone."""

@@ -31,6 +31,7 @@ class SundialsRun:
         self.scenario, self.method, self.tolerance = scenario, scenario.method, options.tolerance
         start = scenario.q, scenario.v
         self.driven = DrivenModel(scenario.model, scenario.tau, options.policy, start=start)
+        self.driven.check_forces(*start)
         self.policy = replace(options.policy, keeping="none")
         self.position, self.ending = Position(0.0, *start), Ending()
         self.nq = scenario.model.nq

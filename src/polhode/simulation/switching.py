@@ -21,11 +21,9 @@ from polhode.kernel.replay import replay
 from polhode.kernel.trace import Symbol, current, number_node, trace
 from polhode.model import Model, Tree, make_tree
 from polhode.model.constraints.base import ConstraintCondition
-from polhode.model.forces.base import ForceElement
-from polhode.model.state import MachineState
 from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, Vec, smooth
-from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, within
+from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, whole_force, within
 from polhode.simulation.run_records import NONE
 from polhode.simulation.step_times.time_roots import abrupt_changes, roots
 
@@ -72,11 +70,12 @@ def user_functions(model: Model, tau: Any, policy: ConstraintPolicy, tree: Tree 
         return
     tree = tree or make_tree(model)
     for force in tree.forces:
-        yield from force.functions()
-        if is_by_user(type(force)):
-            yield f"force '{force.name}'", _whole(tree, force)
+        told = force.functions()
+        yield from told
+        if is_by_user(type(force)) or force.has_jumps or (force.holds_functions and not told):
+            yield f"force '{force.name}'", whole_force(tree, force)
         elif force.has_conditions:
-            yield f"{BENDS}{force.kind} '{force.name}'", _whole(tree, force)
+            yield f"{BENDS}{force.kind} '{force.name}'", whole_force(tree, force)
     dynamics = constrained_dynamics(model, policy) if own else None
     for condition in dynamics.conditions if dynamics else ():
         if condition.name in own:
@@ -85,26 +84,6 @@ def user_functions(model: Model, tau: Any, policy: ConstraintPolicy, tree: Tree 
 
 def _of_time(function: Callable[[Scalar], Any]) -> Callable[[Scalar, Vec, Vec], Any]:
     return lambda t, q, v: function(t)
-
-
-def _whole(tree: Tree, force: ForceElement) -> Callable[[Scalar, Vec, Vec], Any]:
-    """All that a force element gives, of (t, q, v)."""
-
-    on_bodies = not force.joints
-    """An element on joints sees no frames: none are traced."""
-
-    def function(t: Scalar, q: Vec, v: Vec) -> Vec:
-        state = smooth(machine_state if on_bodies else _joint_state)(tree, t, q, v)
-        wrenches = [x for wrench in force.wrenches(state) for x in (*wrench.force, *wrench.torque)]
-        forces = force.generalized(state) if force.of_coordinates else ()
-        return Vec([*wrenches, *forces, *(force.derivatives(state) if force.states else ())])
-
-    return function
-
-
-def _joint_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
-    """A state without the frames of bodies."""
-    return MachineState(t, q, v, (), (), tree.of_body, tree.of_joint, tree.constraints, tree.rates_of_joint)
 
 
 def _residual(tree: Tree, condition: ConstraintCondition) -> Callable[[Scalar, Vec, Vec], Any]:

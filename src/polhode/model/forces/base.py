@@ -52,6 +52,8 @@ class ForceElement:
     """What files call it: "type: spring"."""
     keys: ClassVar[Mapping[str, Key]] = {}
     """Its fields but for the name: what each holds."""
+    expressions: ClassVar[Mapping[str, str]] = {}
+    """Keys under which files give the function that it needs as expressions, each with what it is."""
     states: ClassVar[Mapping[str, str]] = {}
     """Its continuous states, each with its unit; a property where the fields decide them."""
     sampled: ClassVar[Mapping[str, str]] = {}
@@ -62,6 +64,8 @@ class ForceElement:
     """What its part without a potential is called, where a run says why energy does not stay."""
     has_conditions: ClassVar[bool] = False
     """Whether its forces, continuous, bend where conditions of the state change: steps then end there."""
+    has_jumps: ClassVar[bool] = False
+    """Whether they jump there."""
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -157,11 +161,20 @@ class ForceElement:
         """Whether it is a function of the coordinates of joints, and not of bodies alone."""
         return type(self).generalized is not ForceElement.generalized
 
+    def fault(self, state: MachineState) -> str:
+        """Why it has no value at a state of floats, in half a sentence; "" where it has one."""
+        return ""
+
     # what is told of it
 
     def functions(self) -> list[tuple[str, Callable[[Scalar, Vec, Vec], Any]]]:
         """User functions of (t, q, v) that it holds, each with what messages call it."""
         return []
+
+    @property
+    def holds_functions(self) -> bool:
+        """Whether any of its fields is a function, by a user or from a file."""
+        return any(callable(getattr(self, name)) for name in self.keys)
 
     def notes(self) -> Sequence[str]:
         """What every run of a model with it should say of it, a line each."""
@@ -177,7 +190,8 @@ class ForceElement:
     @property
     def bodies(self) -> list[str]:
         """The bodies that it names."""
-        return [getattr(self, name) for name, key in self.keys.items() if key.holds == "body"]
+        held = [getattr(self, name) for name, key in self.keys.items() if key.holds == "body"]
+        return [body for body in held if body is not None]
 
     @property
     def joints(self) -> list[str]:
@@ -199,4 +213,6 @@ class ForceElement:
 
 def _is_given(value: Any) -> bool:
     """Whether a field has a number, or numbers: no function, nothing left out, no infinite limit."""
-    return value is not None and not callable(value) and not (isinstance(value, float) and math.isinf(value))
+    if value is None or callable(value) or (isinstance(value, tuple) and not value):
+        return False
+    return not (isinstance(value, float) and math.isinf(value))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from polhode.errors import CompileError, message
+from polhode.errors import CompileError, defined_at, message
 from polhode.model.forces.base import ForceElement, Wrench
 from polhode.model.keys import Key
 from polhode.model.numbers import short
@@ -55,7 +55,8 @@ class Force(ForceElement):
         found = value(t)
         if not hasattr(found, "__len__") or len(found) != 3:
             shown = f"{len(found)} numbers" if hasattr(found, "__len__") else repr(found)[:60]
-            raise CompileError(message(f"force '{self.name}', {part}", "wrong result", shown, "3 numbers"))
+            where = f"force '{self.name}', {part}{defined_at(value)}"
+            raise CompileError(message(where, "wrong result", shown, "3 numbers"))
         return Vec(found)
 
     def functions(self) -> list[tuple[str, Callable[[Scalar, Vec, Vec], Any]]]:

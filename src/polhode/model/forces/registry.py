@@ -3,16 +3,22 @@
 from polhode.errors import ModelError, fault_of_name, message
 from polhode.model.forces.backlash import Backlash
 from polhode.model.forces.base import ForceElement
+from polhode.model.forces.body_force import BodyForce
+from polhode.model.forces.bushing import Bushing
 from polhode.model.forces.force import Force
 from polhode.model.forces.force_function import ForceFunction
 from polhode.model.forces.joint_friction import JointFriction
 from polhode.model.forces.joint_stop import JointStop
 from polhode.model.forces.spring import Spring
+from polhode.model.forces.torsion_spring import TorsionSpring
 from polhode.scalar import shown
 
 FORCES: dict[str, type[ForceElement]] = {
     "force": Force,
     "spring": Spring,
+    "torsion-spring": TorsionSpring,
+    "bushing": Bushing,
+    "body-force": BodyForce,
     "function": ForceFunction,
     "joint-friction": JointFriction,
     "joint-stop": JointStop,

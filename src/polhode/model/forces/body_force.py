@@ -1,0 +1,135 @@
+"""A force and a couple on a body, by a user function of how it moves."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from polhode.errors import CompileError, ModelError, defined_at, message
+from polhode.model.forces.base import ForceElement, Wrench
+from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies
+from polhode.model.keys import Key
+from polhode.model.numbers import plain
+from polhode.model.state import MachineState
+from polhode.quaternion import from_matrix
+from polhode.scalar import Vec, cross
+from polhode.spatial import ORIGIN
+
+ARGUMENTS = ("t", "body", "other")
+"""Names that the numbers of a function cannot have."""
+
+
+class BodyMotion(NamedTuple):
+    """Where a body is and how it moves, as the function of a BodyForce sees it."""
+
+    position: Vec
+    """Of the point at which the force acts (of the other body: of its origin), m, in world axes."""
+    R: Vec
+    """Its axes (3, 3): R @ x turns body components into world components."""
+    velocity: Vec
+    """Of that point, m/s, in the axes of the element."""
+    angular_velocity: Vec
+    """rad/s, in the axes of the element."""
+
+    @property
+    def quaternion(self) -> Vec:
+        """Its attitude (w, x, y, z), the largest component positive."""
+        return from_matrix(self.R)
+
+
+@dataclass(frozen=True)
+class BodyForce(ForceElement):
+    """A force and a couple on a body by a user function of time and of how the body moves, on generic scalars.
+
+    function  function(t, body) -> force (3,), or force and torque; with another body function(t, body, other). Each
+              body is a `BodyMotion`: position, R, velocity, angular_velocity; numbers are given by keyword
+    body      the body it acts on
+    other     another body, on which the opposite acts at the same point; None: there is none
+    point     where the force acts, in body axes from the body's origin, m
+    axes      "world", "body" or "other": the axes of velocities, of force and torque
+    numbers   named numbers of the function, as {"c": 0.3}: each has a path, forces.<name>.numbers.c
+
+        ph.BodyForce("drag", lambda t, body, c: -c * body.velocity, "ball", numbers={"c": 0.3})
+    """
+
+    name: str
+    function: Callable[..., Sequence]
+    body: str
+    other: str | None = None
+    point: Any = (0.0, 0.0, 0.0)
+    axes: str = "world"
+    numbers: Mapping[str, Any] | tuple = ()
+
+    kind = "body-force"
+    keys: ClassVar = {
+        "function": Key("function", "function(t, body), or function(t, body, other)", needed=True),
+        "body": Key("body", "the body it acts on", needed=True),
+        "other": Key("body", "another body, on which the opposite acts"),
+        "point": Key("vector", "where it acts, in body axes from the body's origin, m", unit="m", letter="r"),
+        "axes": Key(
+            "word", "axes of velocities, force, torque: world, body, other", choices=("world", "body", "other")
+        ),
+        "numbers": Key("named", "numbers of the function, by name"),
+    }
+    expressions: ClassVar = {
+        "force": "three expressions, N, of t, x y z, vx vy vz, wx wy wz, R11 … R33, other.x …, and named numbers",
+        "torque": "three expressions of the same, N m",
+    }
+
+    def check(self, where: str) -> None:
+        """Refuse axes of a body that is not there, and numbers that no function can have."""
+        if self.axes == "other" and self.other is None:
+            raise ModelError(message(f"{where}, axes", "no other body", "'other'", "'world' or 'body'"))
+        if self.other is not None:
+            check_two_bodies(where, self.body, self.other)
+        for name in self.numbers:
+            if not name.isidentifier() or name in ARGUMENTS:
+                expected = f"a name for an argument, none of {', '.join(ARGUMENTS)}"
+                raise ModelError(message(f"{where}, numbers", "cannot be called so", repr(name), expected))
+
+    def wrenches(self, state: MachineState) -> Iterator[Wrench]:
+        """What the function gives, and on the other body the opposite."""
+        R, o = state.frame(self.body)
+        arm = R @ self.point
+        axes = {"world": None, "body": self.body, "other": self.other}[self.axes]
+        E = state.frame(axes).R if axes is not None else None
+        bodies = [_motion(state, self.body, arm, E)]
+        bodies += [_motion(state, self.other, ORIGIN, E)] if self.other is not None else []
+        force, torque = self._given(self.function(state.t, *bodies, **dict(self.numbers)))
+        force, torque = (force, torque) if E is None else (E @ force, E @ torque)
+        yield Wrench(self.body, force, torque + cross(arm, force))
+        if self.other is not None:
+            yield Wrench(self.other, -force, cross(state.frame(self.other).o - o - arm, force) - torque)
+
+    def _given(self, found: Any) -> tuple[Vec, Vec]:
+        """Force and torque of what the function gave, or an error that names it."""
+        sizes = [len(x) if hasattr(x, "__len__") else 0 for x in found] if hasattr(found, "__len__") else []
+        if sizes == [0, 0, 0]:
+            return Vec(found), ORIGIN
+        if sizes == [3, 3]:
+            return Vec(found[0]), Vec(found[1])
+        shown = (
+            f"{len(sizes)} numbers" if sizes and not any(sizes) else f"parts of {sizes} numbers" if sizes else "none"
+        )
+        expected = "a force, 3 numbers, or a force and a torque, 3 numbers each"
+        raise CompileError(message(f"force '{self.name}'{defined_at(self.function)}", "wrong result", shown, expected))
+
+    @property
+    def is_internal(self) -> bool:
+        """With the opposite on another body it is, not to the world."""
+        return self.other is not None and is_between_bodies(self.body, self.other)
+
+    def summary(self) -> str:
+        """Where it acts, and its numbers."""
+        held = "".join(f", {name} {x:.4g}" for name, x in plain(tuple(dict(self.numbers).items())))
+        on = self.body if self.other is None else f"{self.body} and {self.other}"
+        return f"a function of the motion of {on}{held}, {self.axes} axes"
+
+
+def _motion(state: MachineState, body: str, arm: Vec, E: Vec | None) -> BodyMotion:
+    """The motion of a body.  arm: from its origin to the point that is looked at;  E: axes of velocities, or None"""
+    R, o = state.frame(body)
+    linear, angular = state.twist(body)
+    velocity = linear + cross(angular, arm)
+    if E is None:
+        return BodyMotion(o + arm, R, velocity, angular)
+    return BodyMotion(o + arm, R, E.T @ velocity, E.T @ angular)

@@ -56,8 +56,8 @@ def top() -> Any:
 @cache
 def damped() -> Any:
     """A double pendulum with dampers, which an input pushes."""
-    model = ph.load("double-pendulum").with_numbers({"joints.shoulder.damping": 0.4, "joints.elbow.damping": 0.1})
-    return ph.simulate(model, duration=8.0, tau={"shoulder": 3.0}, samples=801)
+    model = ph.load("double-pendulum").with_numbers({"joints.hinge.damping": 0.4, "joints.elbow.damping": 0.1})
+    return ph.simulate(model, duration=8.0, tau={"hinge": 3.0}, samples=801)
 
 
 @cache

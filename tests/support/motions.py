@@ -22,7 +22,7 @@ def swinging(tolerance=1e-9):
 
 @cache
 def damped():
-    model = ph.load("double-pendulum").with_numbers({"joints.shoulder.damping": 0.4})
+    model = ph.load("double-pendulum").with_numbers({"joints.hinge.damping": 0.4})
     return ph.simulate(model, duration=3.0, samples=301, tau={"elbow": 0.5})
 
 

@@ -45,6 +45,7 @@ _NAMES = {
     "polhode.analysis.steady": ["Steady", "equilibrium", "steady_motion"],
     "polhode.simulation.absolute_model": ["absolute"],
     "polhode.check.initial_state": ["Consistent", "consistent_start"],
+    "polhode.check.joint_limits": ["with_limits"],
     "polhode.equations_of_motion.equations": ["Equations", "equations"],
     "polhode.check.diagnosis": ["Diagnosis", "diagnose"],
     "polhode.simulation.derivatives.gradient": ["gradient"],

@@ -20,6 +20,9 @@ from polhode.check.diagnosis import (
 from polhode.check.initial_state import (
     Consistent as Consistent, consistent_start as consistent_start,
 )
+from polhode.check.joint_limits import (
+    with_limits as with_limits,
+)
 from polhode.dynamics import fundamental as fundamental
 from polhode.dynamics.single import (
     Acceleration as Acceleration, Form as Form, acceleration as acceleration, forms as forms,

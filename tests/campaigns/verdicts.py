@@ -22,6 +22,7 @@ import numpy as np
 import opened_loops
 import polhode as ph
 from machines import ALL, ONE_AXIS, random_model, random_q
+from polhode.check.joint_limits import moved_within
 from polhode.ensemble.measures import VERDICTS, thresholds
 from polhode.errors import InputError
 from polhode.integrate.constrained import CONSTRAINED_METHODS
@@ -223,7 +224,7 @@ def machine(rng: np.random.Generator, small: bool = False) -> Machine:
         stiffness, body = log_uniform(rng, 1, 300), model.bodies[-1].name
         springs = [ph.Spring("s", "world", body, point_a=(0.5, 0, 1), stiffness=stiffness, damping=0.1, rest=0.5)]
     model = ph.Model(model.name, gravity=model.gravity, bodies=model.bodies, joints=joints, forces=springs)
-    q = random_q(model, rng)
+    q = moved_within(model, random_q(model, rng))
     return Machine(f"tree of {', '.join(types)}{' damped' if damped else ''}", model, q, rng.normal(size=model.nv))
 
 
@@ -417,8 +418,8 @@ def options(given: dict[str, Any], reference: "Reference", rng: np.random.Genera
 class Reference:
     """The motion of a machine under an input, by two methods."""
 
-    def __init__(self, machine: Machine, forces: Input, duration: float) -> None:
-        self.machine, self.forces, self.duration = machine, forces, duration
+    def __init__(self, machine: Machine, forces: Input, duration: float, limits: bool = True) -> None:
+        self.machine, self.forces, self.duration, self.limits = machine, forces, duration, limits
         self.found: dict[bytes, tuple[dict, dict]] = {}
         turns = any(joint.kind.turns_freely for joint in machine.model.joints)
         if machine.model.constraints:
@@ -436,7 +437,8 @@ class Reference:
             for way in self.ways:
                 run = ph.simulate(
                     self.machine.model, self.machine.q, self.machine.v, self.duration, self.forces.reference,
-                    samples=tuple(times), tolerance=REFERENCE, verify=False, events=watch, max_steps=2e5, **way,
+                    samples=tuple(times), tolerance=REFERENCE, verify=False, events=watch, max_steps=2e5,
+                    limits=self.limits, **way,
                 )  # fmt: skip
                 found.append({name: run[name].values for name in ("time", "q", "v")})
             self.found[key] = (found[0], found[1])
@@ -555,7 +557,7 @@ def batch(rng: np.random.Generator, first: int, count: int, small: bool = False)
         durations = [duration / 2 for duration in durations]
     inputs_ = [inputs(one, duration, rng, quick=small or k == 0) for k, duration in enumerate(durations)]
     references = [Reference(one, x, duration) for x, duration in zip(inputs_, durations, strict=True)]
-    by_form = Reference(one, couple(one, rng), durations[0])
+    by_form = Reference(one, couple(one, rng), durations[0], limits=False)
     combinations = [combination(one, rng) for _ in range(2 if small else COMBINATIONS)]
     fits = not one.model.constraints and one.model.nv <= LARGE and any(joint.nv == 1 for joint in one.model.joints)
     swept = SWEPT if fits and rng.random() < 0.5 else 0

@@ -16,6 +16,9 @@ rod = ph.Body("rod", 1.2, (0.1, 0.1, 0.01), center=(0.0, 0.0, -0.5))
 heavy = ph.Body("bob", ph.Parameter("m", 2.0), (0.1, 0.1, 0.1))
 hinge = ph.Joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), damping=0.1)
 spring = ph.Spring("spring", "world", "rod", stiffness=10.0)
+rubbing = ph.JointFriction("rubbing", "hinge", 0.2, static=0.3, creep_speed=1e-2)
+stop = ph.JointStop("stop", "hinge", -1.0, 1.0, stiffness=100.0, dissipation=1.0)
+play = ph.Backlash("play", "hinge", gap=0.1, stiffness=100.0)
 own = ph.ForceFunction("own", lambda t, q, v: [-q[0]])
 push = ph.Force("push", "rod", force=(1.0, 0.0, 0.0))
 rule = ph.Constraint("rule", "distance", {"body_a": "world", "body_b": "rod", "length": 1.0})
@@ -23,6 +26,7 @@ start = ph.Start(q=[0.3], v=[0.0], duration=10.0, method="dop853")
 model = ph.Model(name="pendulum", bodies=[rod], joints=[hinge], forces=[spring, push, own], start=start)
 loaded: ph.Model = ph.load("heavy-top")
 bike: ph.Model = ph.bicycle()
+limited: ph.Model = ph.with_limits(model, time_constant=0.01)
 free = ph.absolute(model).model
 
 # parts of one's own

@@ -176,7 +176,7 @@ def _end(contestant: Contestant) -> tuple[np.ndarray, int]:
 def whole_call(case: Case, start: StartState, verify: bool | None = None) -> Contestant:
     """All of `simulate`; verify=False: without its companion."""
     options: dict[str, Any] = {"duration": case.duration, "method": case.method, "samples": case.samples}
-    options |= {"verify": verify}
+    options |= {"verify": verify, "limits": False}  # nothing stops the peers
     options |= {"step": case.step} if case.step is not None else {"tolerance": case.tolerance}
     names = {"simulate": simulate, "model": start.model, "q": start.q, "v": start.v, "options": options}
     timed = "simulate" if verify is None else "unverified"

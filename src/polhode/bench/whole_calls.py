@@ -52,14 +52,15 @@ def _motions(name: str, model: Model, seconds: float) -> Iterator[WholeCall]:
     path = f"bodies.{body.name}.mass"
     values = [float(body.mass) * factor for factor in (LIGHTER, LIGHTER * LIGHTER)]  # type: ignore[arg-type]
     names = {"simulate": simulate, "model": model, "path": path, "values": values, "turn": [0]}
+    names["options"] = {"verify": False, "limits": False}
     texts = {
-        "simulate(verify=False)": "simulate(model, verify=False)",
-        "simulate": "simulate(model)",
+        "simulate(verify=False)": "simulate(model, verify=False, limits=False)",
+        "simulate": "simulate(model, limits=False)",
         "simulate(parameters=…, verify=False), another mass each time": (
-            "turn[0] += 1; simulate(model, parameters={path: values[turn[0] % 2]}, verify=False)"
+            "turn[0] += 1; simulate(model, parameters={path: values[turn[0] % 2]}, **options)"
         ),
         "simulate(parameters=…, verify=False), the same mass": (
-            "simulate(model, parameters={path: values[0]}, verify=False)"
+            "simulate(model, parameters={path: values[0]}, **options)"
         ),
     }
     yield from _against(name, [Contestant("polhode", call, text, names) for call, text in texts.items()], seconds)

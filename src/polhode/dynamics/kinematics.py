@@ -102,6 +102,12 @@ def machine_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
     return MachineState(t, q, v, at, moving, *places, tree.constraints, tree.rates_of_joint, tree.of_states)
 
 
+def joint_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
+    """What force elements on coordinates depend on: the state without the frames of bodies."""
+    places = tree.of_body, tree.of_joint
+    return MachineState(t, q, v, (), (), *places, tree.constraints, tree.rates_of_joint, tree.of_states)
+
+
 def accelerations(tree: Tree, q: Vec, at: list[Frame], v: Vec, vd: Vec) -> list[Twist]:
     """Acceleration of every element's origin and its angular acceleration, world axes."""
     moving = velocities(tree, q, at, v)

@@ -21,11 +21,13 @@ def work_sources(tree: Tree, has_inputs: bool, constraints_move: bool) -> tuple[
     found = [INPUTS] * has_inputs
     found += [DAMPERS] * any(not is_zero(d) for e in tree.elements for d in e.damping)
     found += [_label(force) for force in tree.forces if force.other_part() is not None]
-    return (*found, *[CONSTRAINTS] * constraints_move)
+    return (*dict.fromkeys(found), *[CONSTRAINTS] * constraints_move)
 
 
 def _label(force: ForceElement) -> str:
     """The name of a force element among the sources of work."""
+    if force.source:
+        return force.source
     return f"forces.{force.name}" if force.name in (INPUTS, DAMPERS, CONSTRAINTS, EVENTS) else force.name
 
 
@@ -36,7 +38,6 @@ def powers(x: Arguments, vd: Vec, sources: Sequence[str]) -> Vec:
     vd   the acceleration
     """
     tree, state = x.tree, machine_state(x.tree, x.t, x.q, x.v)
-    forces = {_label(force): force for force in tree.forces}
     found: list[Scalar] = []
     for source in sources:
         if source == INPUTS:
@@ -48,8 +49,9 @@ def powers(x: Arguments, vd: Vec, sources: Sequence[str]) -> Vec:
         elif source == CONSTRAINTS:
             found.append(_joint_power(tree, needed(x, vd) - x.tau, x.v))
         else:
-            part = forces[source].other_part()
-            found.append(0.0 if part is None else element_power(tree, part, state))
+            parts = [force.other_part() for force in tree.forces if _label(force) == source]
+            each = [element_power(tree, part, state) for part in parts if part is not None]
+            found.append(sum(each[1:], each[0]) if each else 0.0)
     return Vec(found)
 
 

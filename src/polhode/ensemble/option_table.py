@@ -89,7 +89,8 @@ MEANINGS = {
     "method": 'a name of ph.methods; "dop853" unless the model\'s start says another',
     "samples": "how many samples, or their times; 101 unless given; with equal steps, times that end a step",
     "events": "where a run ends before its time, see Event; as `stop`, with functions of (t, q, v)",
-    "move_start": "True: starts off the constraints are moved to the nearest on them; else their runs are refused",
+    "move_start": "True: starts off the constraints or outside limits are moved to the nearest that are not; else\n"
+    "their runs are refused",
 }
 """Explanations of options that are narrower in a study than in a single run."""
 

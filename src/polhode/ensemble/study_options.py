@@ -35,6 +35,7 @@ class BatchKeywords(TypedDict, total=False):
     constraints: str
     baumgarte: Sequence[float] | None
     move_start: bool
+    limits: bool
     accuracy: float | None
 
 

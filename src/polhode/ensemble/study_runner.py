@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.check.given_start import start_of
+from polhode.check.joint_limits import beyond_limits, has_limits, moved_within, too_far, with_limits
 from polhode.ensemble.check_names import check_study_names
 from polhode.ensemble.companions import (
     ACCOMPANIED,
@@ -95,6 +96,8 @@ class StudyRunner:
 
     def __init__(self, study: Study) -> None:
         """Check everything that can be wrong before anything is computed."""
+        if study.run_options.limits and has_limits(study.model):
+            study = replace(study, model=with_limits(study.model))
         self.study, self.model = study, study.model
         check_study_names(study)
         self.parameters = StudyParameters(study.model)
@@ -276,8 +279,10 @@ class StudyRunner:
         skipped = {k - first: why for k, why in (skip or {}).items() if first <= k < last}
         numbers = values.copy()
         numbers[sorted({**refused, **skipped})] = self._harmless
-        for k in np.flatnonzero(self.batch.violated(*self._given(numbers))).tolist():
+        given = self._given(numbers)
+        for k in np.flatnonzero(self.batch.violated(*given)).tolist():
             refused[k] = "the start violates the constraints"
+        refused |= self._outside(given[0])
         bad = sorted({**refused, **skipped})
         numbers[bad] = self._harmless
         given, batch = self._given(numbers), batch or self.batch
@@ -350,8 +355,21 @@ class StudyRunner:
             else:
                 p[:, places[self.batch.place(column.name)]] = values[:, k]
         if self.scenario.options.move_start:
-            q, v = self.batch.moved(q, v, p)
+            q, v = self.batch.moved(moved_within(self.model, q) if self._has_limits else q, v, p)
         return q, v, p
+
+    @property
+    def _has_limits(self) -> bool:
+        return self.study.run_options.limits and has_limits(self.model)
+
+    def _outside(self, q: np.ndarray) -> dict[int, str]:
+        """The runs whose start q (n, nq) is outside the limits of a joint, and why they are refused."""
+        if not self._has_limits:
+            return {}
+        far = too_far(self.model, beyond_limits(self.model, q))
+        names = self.parameters.starts["q"]
+        which = {k: names[int(np.argmax(far[k]))] for k in np.flatnonzero(np.any(far, axis=1)).tolist()}
+        return {k: f"the start of '{name}' is outside the limits of its joint" for k, name in which.items()}
 
     def _energy_drift(self, block: BatchSamples) -> np.ndarray:
         """The drift of the energy of each run, of its scale."""

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from polhode.errors import CompileError, message
+from polhode.kernel.compile_fault import compile_fault
 from polhode.kernel.graph import (
     RULE_CONSTANTS,
     RULE_OPERATIONS,
@@ -416,7 +417,13 @@ def trace(function: Callable, snap: float = 0.0, /, **shapes: tuple[int, ...]) -
         symbols[:] = [Symbol(builder, node) for node in nodes]
         arguments[name] = split(symbols.reshape(shape), len(shape))
     with scope(builder):
-        structure = _collected(builder, function(**arguments), [], outputs)
+        try:
+            found = function(**arguments)
+        except (TypeError, CompileError) as error:
+            if told := compile_fault(error):
+                raise CompileError(f"{error}\n  {told}.") from error
+            raise
+        structure = _collected(builder, found, [], outputs)
     return Graph.pruned(builder.name, inputs, outputs, builder.nodes, structure)
 
 

@@ -172,7 +172,7 @@ class Model:
     def numbers(self) -> dict[str, float]:
         """Every number of the equations of motion by its path, as in "bodies.arm.mass" or "joints.hip.axis.2".
 
-        The limits of joints are kept as data and take no part in the motion, so they have no path.
+        The limits of joints have no path: runs make stops of them, and so does `ph.with_limits(model)`.
         """
         return dict(_paths(self))
 

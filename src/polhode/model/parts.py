@@ -114,7 +114,7 @@ class Joint:
     position, orientation      m; unit quaternion (w, x, y, z)
     armature                   added to the mass matrix, kg m² or kg; one number on the angular part of a quaternion
     damping, stiffness, rest   per coordinate: one number for all, or one each
-    lower, upper               limits of the coordinates, kept as data
+    lower, upper               limits of the coordinates; stops in runs, `ph.with_limits`
     pitch                      of a screw, m per radian
     data                       own numbers by name, of a kind of your own (`register_joint`)
     """

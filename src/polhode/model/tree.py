@@ -131,7 +131,7 @@ def unknown_number(model: Model, path: Any) -> UnknownNameError:
     """The error that says that a model has no number of this path, and which come near."""
     fix = did_you_mean(path, model.numbers(), "model.numbers() lists all paths.", most=3)
     if str(path).startswith("joints.") and str(path).rpartition(".")[2] in LIMITS:
-        fix = "The limits of a joint are kept as data; no equation of motion reads them."
+        fix = "The limits of a joint are kept as data; the stops of ph.with_limits(model) have paths."
     return UnknownNameError(message(f"model '{model.name}'", "no such number", shown(path), "a path", fix))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model import Model, plain
+from polhode.model import JointStop, Model, plain
 from polhode.model.per_model_cache import once_each
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.labels import coordinate_names, coordinate_units
@@ -302,7 +302,7 @@ def _energy_checks(ranges: Mapping[str, Range], kept: Conserved, bound: _Bound) 
     if "total_energy" not in ranges:
         return []
     unit, note = "of the energy scale", "scale: most kinetic energy plus the range of the potential energy"
-    name, balanced = "energy drift", "balance" in ranges
+    name, balanced = "energy drift", "balance" in ranges and (not kept.energy or ranges["work"].high > 0)
     if balanced:
         name, note = "energy drift, less work", f"what the work done does not explain; {note} plus all work"
     elif not kept.energy:
@@ -382,9 +382,12 @@ def _limit_notes(ranges: Mapping[str, Range], model: Model | None) -> list[Check
     if not np.any(beyond > 0):
         return notes
     names, units = _coordinates_of(model)
-    for name, unit, past in zip(names, units, beyond.tolist(), strict=True):
+    stopped = {force.joint for force in model.forces if isinstance(force, JointStop)}
+    joints = [joint.name for joint in model.joints for _ in range(joint.nq)]
+    for name, joint, unit, past in zip(names, joints, units, beyond.tolist(), strict=True):
         if past > 0:
-            note = f"{name} went {past:.3g} {unit} beyond the limit of its joint"
+            how = "into the stop" if joint in stopped else "beyond the limit"
+            note = f"{name} went {past:.3g} {unit} {how} of its joint"
             notes.append(Check("joint limit", past, None, None, unit, NOTE, note))
     return notes
 

@@ -57,7 +57,7 @@ def conserved(model: Model, driven: Collection[str] = (), varied: Collection[str
     if not all(internal):
         linear = angular = _none()
     mass = float(sum(plain(body.mass) for body in model.bodies))
-    return Conserved(not reasons, _rows(linear), _rows(angular), mass, _length(model), ", ".join(reasons))
+    return Conserved(not reasons, _rows(linear), _rows(angular), mass, length_of(model), ", ".join(reasons))
 
 
 @lru_cache(maxsize=64)
@@ -143,7 +143,7 @@ def _across(normal: np.ndarray) -> np.ndarray:
     return np.array([first, np.cross(n, first)])
 
 
-def _length(model: Model) -> float:
+def length_of(model: Model) -> float:
     """A length of the machine: from the world through all joints to the far side of the largest body."""
     reach = sum(math.hypot(*plain(joint.position)) for joint in model.joints)
     return reach + max(map(_far_side, model.bodies), default=0.0)

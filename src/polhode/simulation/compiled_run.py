@@ -27,7 +27,7 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
-from polhode.model import Model, Tree, regrouped
+from polhode.model import Model, Tree, make_tree, regrouped
 from polhode.model.per_model_cache import once_each
 from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
@@ -122,7 +122,7 @@ class CompiledRun:
     def setup(self, level: Vec | None = None) -> step_state.Setup:
         """Method, machine and crossings; level: forces held over a period."""
         spec = self.spec
-        surfaces = spec.switching.values if spec.switching else None
+        surfaces = partial(spec.switching.values, tree=self.tree) if spec.switching else None
         law: Input | None = self.law
         if spec.held:
             law = lambda t, q, v: level or Vec()  # noqa: E731
@@ -131,7 +131,7 @@ class CompiledRun:
         most = WRITTEN_CONSTRAINED if self.constrained else WRITTEN
         made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > most)
         if spec.work:
-            made = made._replace(integrands=partial(self._powers, law), integrals=len(spec.work))
+            made = made._replace(integrands=partial(self._powers, level), integrals=len(spec.work))
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
         sampled = any(force.sampled for force in self.tree.forces)
@@ -148,17 +148,22 @@ class CompiledRun:
             return step_state.Setup(spec.method, made, spec.crossings, self.project, *more)
         return step_state.Setup(spec.method, made, spec.crossings, None, *more)
 
-    def _powers(self, law: Input | None, t: Any, q: Vec, v: Vec, vd: Vec) -> Vec:
-        """The powers of the sources of work; traced, they are a routine of their own, so that steps keep their bits."""
-        tau = Vec(law(t, q, v)) if law else Vec([0.0] * self.model.nv)
-        return self._shared_powers(Vec([t]), q, v, vd, tau)
+    def _powers(self, level: Vec | None, t: Any, q: Vec, v: Vec, vd: Vec) -> Vec:
+        """The powers of the sources of work.  level: forces held over a period
+
+        Traced, they are a routine of their own that shares nothing with the steps, which so keep their bits.
+        """
+        return self._shared_powers(Vec([t]), q, v, vd, level or Vec())
 
     @cached_property
     def _shared_powers(self) -> SharedFunction:
-        tree, sources = self.tree, self.spec.work
-        return SharedFunction(
-            "powers", lambda t, q, v, vd, tau: powers(Arguments(tree, q, v, tau=tau, t=t[0]), vd, sources)
-        )
+        tree, law, spec, none = self.tree, self.law, self.spec, Vec([0.0] * self.model.nv)
+
+        def found(t: Vec, q: Vec, v: Vec, vd: Vec, level: Vec) -> Vec:
+            tau = level if spec.held else Vec(law(t[0], q, v)) if law else none
+            return powers(Arguments(tree, q, v, tau=tau, t=t[0]), vd, spec.work)
+
+        return SharedFunction("powers", found)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
         """The same spec for a tree with symbols among its numbers, and perhaps another law, to be traced.
@@ -198,7 +203,7 @@ class CompiledRun:
     def inputs(self) -> NumberInputs | None:
         """The numbers of the model that its kernels take; None where they fold, as with user functions."""
         spec = self.spec
-        may = self.key and not spec.switching and spec.policy.engine != "absolute"
+        may = self.key and not (spec.switching and spec.switching.traced) and spec.policy.engine != "absolute"
         return number_inputs(self.model, spec.policy) if may and self.model.number_inputs else None
 
     def compiled(
@@ -420,10 +425,12 @@ class CompiledRun:
         if self.spec.held:
             shapes["level"] = (self.model.nv,)
 
-        def function(t: Any, q: Vec, v: Vec, h: Any, level: Vec | None = None) -> Vec:
-            return self._moment(level)(t, q, v, h)
+        def function(run: CompiledRun, t: Any, q: Vec, v: Vec, h: Any, level: Vec | None = None) -> Vec:
+            return run._moment(level)(t, q, v, h)
 
-        return kernel_for("", lambda: trace(function, **shapes), f"{self.model.name}: a moment later", 1, quick=True)
+        return self.compiled(
+            lambda run: partial(function, run), shapes, "a moment later", ["a moment later"], quick=True
+        )
 
     def blame(self, t: float, q: np.ndarray, v: np.ndarray, sizes: Sequence[float], level: np.ndarray | None) -> str:
         """Which input is no finite number at a state or just ahead of it; "" if none, or if the state is to blame."""
@@ -542,7 +549,7 @@ class CompiledRun:
     @cached_property
     def _inside_kernel(self) -> Kernel:
         names = ("theta", "h", "origin") if self.spec.fixed else ("theta", "tolerance")[: 1 + bool(self.spec.switching)]
-        return self._compiled(names, CompiledRun._find, "within a step", None)
+        return self._compiled(names, CompiledRun._find, "within a step", ["within a step"])
 
     @cached_property
     def _kernel(self) -> Kernel:
@@ -585,7 +592,8 @@ class CompiledRun:
 
 def compiled_run_of(spec: RunSpec, warn: bool = True) -> CompiledRun:
     """The compiled steps of a run: those of an earlier run of the same model, where no user function is in it."""
-    if spec.tau is not None or spec.crossings or spec.switching or not identity_text(spec.model):
+    functions = spec.tau is not None or spec.crossings or (spec.switching and spec.switching.traced)
+    if functions or not identity_text(spec.model):
         return CompiledRun(spec, warn)
     return _kept_run(spec.model, spec.method, spec.fixed, spec.norm, spec.held, spec.policy, spec.interior, spec.work)
 
@@ -601,7 +609,11 @@ def _kept_run(
     interior: bool,
     work: tuple[str, ...],
 ) -> CompiledRun:
-    spec = RunSpec(model, method, fixed, norm=norm, held=held, policy=policy, interior=interior, work=work)
+    bends = Switching((), np.array(model.zero), np.zeros(model.nv), 1.0, make_tree(model))
+    spec = RunSpec(
+        model, method, fixed, norm=norm, held=held, policy=policy, interior=interior,
+        switching=bends if bends.surfaces else None, work=work,
+    )  # fmt: skip
     return CompiledRun(spec)
 
 

@@ -13,12 +13,12 @@ from polhode.dynamics import kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.with_forces import needed
 from polhode.errors import InputError, defined_at, message
+from polhode.kernel.compile_fault import compile_fault
 from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
-from polhode.model import ForceElement, MachineState, Model, Tree
+from polhode.model import ForceElement, Model, Tree
 from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, smooth, where
-from polhode.simulation.compile_fault import compile_fault
 
 STRAIGHT = 1e-12
 """Slopes of a table that differ by less than this part of its largest are one line: the rounding of its values."""
@@ -338,17 +338,12 @@ def whole_force(tree: Tree, force: ForceElement) -> Law:
     """An element on joints sees no frames: none are traced."""
 
     def law(t: Scalar, q: Vec, v: Vec) -> Vec:
-        state = smooth(kinematics.machine_state if on_bodies else _joint_state)(tree, t, q, v)
+        state = smooth(kinematics.machine_state if on_bodies else kinematics.joint_state)(tree, t, q, v)
         wrenches = [x for wrench in force.wrenches(state) for x in (*wrench.force, *wrench.torque)]
         forces = force.generalized(state) if force.of_coordinates else ()
         return Vec([*wrenches, *forces, *(force.derivatives(state) if force.states else ())])
 
     return law
-
-
-def _joint_state(tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
-    """A state without the frames of bodies."""
-    return MachineState(t, q, v, (), (), tree.of_body, tree.of_joint, tree.constraints, tree.rates_of_joint)
 
 
 def called_name(function: Any) -> str:
@@ -361,7 +356,8 @@ def traceable(model: Model, function: Callable, what: str) -> str:
     try:
         trace(function, t=(), q=(model.nq,), v=(model.nv,))
     except Exception as error:  # whatever a function says to a symbol
-        return f"{what} cannot be compiled ({compile_fault(error)})"
+        lines = str(error).splitlines() or [type(error).__name__]
+        return f"{what} cannot be compiled ({compile_fault(error.__cause__ or error) or lines[0]})"
     return ""
 
 

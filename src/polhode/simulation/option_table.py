@@ -115,9 +115,15 @@ RUN_OPTIONS: dict[str, Option] = {
     ),
     "move_start": Option(
         False,
-        "True: a start that violates constraints is moved to the nearest that does not, and its violations are in\n"
-        '`run.attrs["start_moved"]`; else it is refused',
-        Flag("Move a start that violates constraints to the nearest that does not.", "switch"),
+        "True: a start that violates constraints or limits is moved to the nearest that does not, and its violations\n"
+        'are in `run.attrs["start_moved"]`; else it is refused',
+        Flag("Move a start that violates constraints or limits to the nearest that does not.", "switch"),
+    ),
+    "limits": Option(
+        True,
+        "True: limits of joints act, as the stops of ph.with_limits(model); False: they do not, and the grade says\n"
+        "which were passed",
+        Flag("Limits of joints act, or do not.", "choice", "they act"),
     ),
     "verify": Option(
         None,

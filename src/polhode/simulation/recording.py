@@ -268,7 +268,7 @@ class Recording:
         read(state["singular"])
         numbers = ("t", "until", "reset_at", "smallest", "largest")
         most = {"sample": 2**53, "segment": len(segments), "idle": 2**31, "accepted": 2**53, "rejected": 2**53}
-        most["singular_count"] = most["unseen"] = 2**53
+        most["singular_count"] = most["unseen"] = most["contacts"] = 2**53
         for name in numbers:
             if not isinstance(state[name], float):
                 raise ValueError(name)

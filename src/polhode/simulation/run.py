@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, data
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
+from polhode.scalar import Vec
 from polhode.simulation.by_form.form_run import FormRun
 from polhode.simulation.companion import FACTOR, WORK, Companion, coarse_companion_of, counted_work
 from polhode.simulation.condition import DIRECTIONS, Neighbours
@@ -32,6 +34,7 @@ from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
 from polhode.simulation.sundials_run import SundialsRun
+from polhode.simulation.switching import bends
 from polhode.simulation.watched_path import States
 from polhode.system.identity import identity_text
 
@@ -287,8 +290,17 @@ class Run:
         """The quantities that the motion should conserve."""
         driven = [joint.name for joint in self.model.joints if joint.nv] if self.scenario.tau is not None else []
         resets = any(event.reset for event in self.options.events)
-        found = conserved(self.model, driven) if driven or not identity_text(self.model) else _conserved(self.model)
+        model = _without_contacts(self.model) if self._touches_nothing else self.model
+        found = conserved(model, driven) if driven or not identity_text(model) else _conserved(model)
         return Conserved(False, (), (), found.mass, found.length, "resets at events") if resets else found
+
+    @property
+    def _touches_nothing(self) -> bool:
+        """Whether no stop and no backlash took part in the run."""
+        if not isinstance(self.stepper, RunLoop) or self.stepper.ending.contacts:
+            return False
+        start = Vec(self.scenario.q.tolist()), Vec(self.scenario.v.tolist())
+        return all(g < 0 for _, g in bends(self.driven.tree, 0.0, *start))
 
     @property
     def takes_numbers(self) -> bool:
@@ -313,6 +325,7 @@ class Run:
                 "form": self.options.form,
                 "numbers": "inputs" if self.takes_numbers else "folded",
                 "model_yaml": kept_text(self.model),
+                **({"start_moved": json.dumps(self.scenario.moved)} if self.scenario.moved else {}),
                 **({"ignored": json.dumps(self.ignored)} if self.model.ignored else {}),
                 **self._constraint_facts,
             },
@@ -350,7 +363,7 @@ class Run:
         }
         if pulls := self._contacts.pulls:
             found["pulled_contacts"] = json.dumps([pull._asdict() for pull in pulls])
-        return found | ({"start_moved": json.dumps(self.scenario.moved)} if self.scenario.moved else {})
+        return found
 
     def observed(
         self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None, deferred: bool = False
@@ -375,6 +388,13 @@ class Run:
         """Generalised forces of the inputs at samples; None where there are none."""
         tau = self.driven.forces(*(arrays[name] for name in ("time", "q", "v")))
         return arrays.get("tau") if tau is None else tau
+
+
+@once_each
+def _without_contacts(model: Model) -> Model:
+    """The model without the elements that act only in contact."""
+    others = tuple(force for force in model.forces if not force.gives_switching)
+    return model if len(others) == len(model.forces) else replace(model, forces=others)
 
 
 @once_each

@@ -29,7 +29,6 @@ from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.step_times.segments import Stops
-from polhode.simulation.switching import BENDS
 from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
@@ -145,7 +144,7 @@ class RunLoop:
         """Whether all segments of the run may be followed as one block: short, with equal steps that see no time."""
         spec = self.compiled.spec
         plain = spec.fixed and not spec.method.start and not self.compiled.in_python and scenario.is_autonomous
-        return plain and 0 < self._earlier[-1] <= min(self._most, self.max_steps)
+        return plain and not spec.switching and 0 < self._earlier[-1] <= min(self._most, self.max_steps)
 
     @property
     def norm_policy(self) -> str:
@@ -525,8 +524,10 @@ class RunLoop:
         if self._is_switch(hit):
             assert self.compiled.spec.switching
             name = self.compiled.spec.switching.surfaces[hit.k - len(self.events)]
-            if not name.startswith(BENDS):
+            if name in self.compiled.spec.switching.jumps:
                 self.first_switch = self.first_switch or (hit.t, name)
+            else:
+                self.ending.contacts += 1
             self._move_to(hit)
             return not self._jumps(hit) and not self._chatters(hit.k, hit.t, hit.h, hit.chatters)
         at, event = self.position, self.events[hit.k]

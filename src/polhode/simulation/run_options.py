@@ -43,6 +43,7 @@ class MotionKeywords(TypedDict, total=False):
     constraints: str
     baumgarte: Sequence[float] | None
     move_start: bool
+    limits: bool
     verify: bool | None
     accuracy: float | None
     specialise: bool | None
@@ -76,6 +77,7 @@ class RunOptions:
     constraints: str = RUN_OPTIONS["constraints"].default
     baumgarte: Sequence[float] | None = RUN_OPTIONS["baumgarte"].default
     move_start: bool = RUN_OPTIONS["move_start"].default
+    limits: bool = RUN_OPTIONS["limits"].default
     verify: bool | None = RUN_OPTIONS["verify"].default
     accuracy: float | None = RUN_OPTIONS["accuracy"].default
     sensitivities: Sequence[str] = RUN_OPTIONS["sensitivities"].default
@@ -284,6 +286,7 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "verify": lambda value: None if value is None else flag("simulate, verify", value),
     "accuracy": _or_none(lambda value: real_number("simulate, accuracy", value, "a part of the scale, above 0", 0.0)),
     "move_start": lambda value: flag("simulate, move_start", value),
+    "limits": lambda value: flag("simulate, limits", value),
     "specialise": lambda value: None if value is None else flag("simulate, specialise", value),
     "form": _or_none(lambda name: forms[name].name),
     "events": listed,

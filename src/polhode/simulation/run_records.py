@@ -66,6 +66,8 @@ class Ending:
     """Singular positions of constraints that were passed: a JSON list."""
     singular_count: int = 0
     """How many there were, with those beyond the list."""
+    contacts: int = 0
+    """How often a contact of a stop or of backlash began or ended."""
     unseen: int = 0
     """Intervals between samples that were not looked into closely enough to see every singular position."""
 

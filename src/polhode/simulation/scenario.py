@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from polhode.check.given_start import start_of
-from polhode.check.initial_state import check_start, consistent_start
+from polhode.check.initial_state import check_start
+from polhode.check.joint_limits import check_limits, has_limits, moved_start, with_limits
 from polhode.dynamics.power import EVENTS, work_sources
 from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
@@ -43,7 +44,7 @@ class Scenario:
     q, v     the start, (nq,) and (nv,)
     tau      the inputs, as in `simulate`
     options  with the duration and the method of this run
-    moved    rows of constraints that the given start violated, and by how much, where it was moved
+    moved    rows of constraints, and limits, that the given start violated, and by how much, where it was moved
     role     whose steps: "run", or of a companion of it: "companion" (equal steps shorter than asked for, controlled
              ones with further ends), "coarse companion" (equal steps of about twice the size)
     looks    a controlled step is at most the duration over this, where something within a step could be missed
@@ -68,10 +69,13 @@ class Scenario:
         if options.specialise is not None and options.specialise == model.number_inputs:
             model = _with_kernels(model, not options.specialise)
         q, v, options = *start_of(model, q, v), options.for_model(model, tau)
-        moved: dict[str, float] = {}
+        limited, moved = options.limits and not options.form and has_limits(model), dict[str, float]()
         if options.move_start:
-            q, v, moved, _ = consistent_start(model, q, v, rank_tolerance=options.rank_tolerance)
+            q, v, moved = moved_start(model, q, v, limited, options.rank_tolerance)
         check_start(model, q, v, options.rank_tolerance)
+        if limited:
+            check_limits("simulate", model, q)
+            model = with_limits(model)
         return cls(model, q, v, tau, options, moved)
 
     def beside(self, options: RunOptions, looks: float = LOOKS, role: str = "companion") -> "Scenario":
@@ -102,7 +106,7 @@ class Scenario:
         key = id(self.model), id(self.tau), self.duration
         if key not in self._known:
             functions = list(user_functions(self.model, self.tau, self.options.policy))
-            self._known[key] = Switching(functions, self.q, self.v, self.duration)
+            self._known[key] = Switching(functions, self.q, self.v, self.duration, make_tree(self.model))
         return self._known[key]
 
     @cached_property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
+from polhode.check.joint_limits import has_limits, with_limits
 from polhode.constrain.constrained_dynamics import number_inputs
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.kernel import trace
@@ -93,6 +94,10 @@ class Simulator:
                 raise UnknownNameError(message(f"{where}, parameters", "not an input", shown(path), expected))
         return other_numbers(self.model, parameters, f"{where}, parameters")
 
+    def _limited(self, model: Model) -> Model:
+        """A model with its limits as stops, where they act."""
+        return with_limits(model) if self.options.limits and has_limits(model) else model
+
     @cached_property
     def step(self) -> Callable[..., Stepped]:
         """One step of equal size: step(q, v, tau=None, t=0.0) -> (q, v), the state a step later.
@@ -118,7 +123,7 @@ class Simulator:
         assert isinstance(kernel, HoistedKernel)
         assert own is not None
         values = {path: [next(left) for _ in range(np.size(x))] for path, x in self._defaults.items()}
-        inputs = number_inputs(self._with("Simulator.step", values), self._compiled.spec.policy)
+        inputs = number_inputs(self._limited(self._with("Simulator.step", values)), self._compiled.spec.policy)
         return kernel.kept(inputs.values) if inputs.text == own.text else None
 
     def _step(
@@ -149,7 +154,7 @@ class Simulator:
 
     @cached_property
     def _compiled(self) -> CompiledRun:
-        model, options = self.model, self.options.for_model(self.model)
+        model, options = self._limited(self.model), self.options.for_model(self.model)
         if options.step is None:
             fix = "Give one: ph.simulator(model, step=1e-3)."
             raise InputError(message("Simulator.step", "no size of a step", "controlled steps", "step=…, s", fix))

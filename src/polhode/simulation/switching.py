@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import ConstraintPolicy
-from polhode.dynamics.kinematics import machine_state
+from polhode.dynamics.kinematics import joint_state, machine_state
 from polhode.kernel.evaluate import evaluate
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.operations import BRANCHES
@@ -21,6 +21,7 @@ from polhode.kernel.replay import replay
 from polhode.kernel.trace import Symbol, current, number_node, trace
 from polhode.model import Model, Tree, make_tree
 from polhode.model.constraints.base import ConstraintCondition
+from polhode.model.forces.base import ForceElement
 from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, Vec, smooth
 from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, whole_force, within
@@ -34,7 +35,7 @@ TIME, STATE = 1, 2
 """What a node of a graph depends on."""
 
 BENDS = "bends of "
-"""How the names of switching functions begin at which a force of an element of the package bends but does not jump."""
+"""How the names of functions begin whose values bend, but do not jump, where their conditions change."""
 
 Named = tuple[str, Callable[[Scalar, Vec, Vec], Any]]
 """A function of (t, q, v), and what messages call it"""
@@ -153,6 +154,16 @@ def _only(graph: Graph, *nodes: int) -> Graph:
     return Graph.pruned(graph.name, graph.inputs, [Port("g", (len(nodes),), nodes)], graph.nodes, 0)
 
 
+def bends(tree: Tree, t: Scalar, q: Vec, v: Vec) -> list[tuple[ForceElement, Scalar]]:
+    """The switching functions that force elements of the package have, each with its element: forces bend at their
+    zeros, but do not jump."""
+    own = [force for force in tree.forces if force.gives_switching]
+    if not own:
+        return []
+    state = machine_state(tree, t, q, v) if any(force.bodies for force in own) else joint_state(tree, t, q, v)
+    return [(force, g) for force in own for g in force.switching(state)]
+
+
 def update_times(model: Model, duration: float) -> np.ndarray:
     """The times within a run at which discrete states of force elements are updated, increasing."""
     periods = {force.period for force in model.forces if force.sampled}
@@ -161,22 +172,32 @@ def update_times(model: Model, duration: float) -> np.ndarray:
 
 
 class Switching:
-    """Where the user functions of a run are not smooth, and which of them depend on time.
+    """Where the user functions of a run are not smooth, and which of them depend on time; where forces of the package
+    bend.
 
     explicit    names of those that t enters
     opaque      names of those that cannot be traced: nothing is known of them
-    surfaces    for each switching function of the state the name of the function it is of
+    traced      for each switching function of the state in them the name of the function it is of
+    jumps       those at which a function may jump
+    bends       for each switching function that a force element gives, the name of that
+    surfaces    traced, and bends
     times       (n,)  solutions of conditions of time alone, and times around abrupt changes, increasing
     solved      whether any of them is the solution of a condition
     """
 
-    def __init__(self, functions: Sequence[Named], q: np.ndarray, v: np.ndarray, duration: float) -> None:
+    def __init__(
+        self, functions: Sequence[Named], q: np.ndarray, v: np.ndarray, duration: float, tree: Tree | None = None
+    ) -> None:
         tried = [(name, traced((len(q), len(v)), name, function)) for name, function in functions]
         self.functions = [function for _, function in tried if function]
         self.opaque = tuple(name for name, function in tried if function is None)
         self.explicit = tuple(f.name for f in self.functions if f.depends_on_time)
-        self.surfaces = tuple(f.name for f in self.functions for _ in f.states.outputs[0].nodes)
-        self._state, self._duration = {"q": q, "v": v}, duration
+        self.traced = tuple(f.name for f in self.functions for _ in f.states.outputs[0].nodes)
+        self.jumps = tuple(name for name in self.traced if not name.startswith(BENDS))
+        self._state, self._duration, self._tree = {"q": q, "v": v}, duration, tree
+        found = bends(tree, 0.0, Vec(q.tolist()), Vec(v.tolist())) if tree else []
+        self.bends = tuple(f"{force.kind} '{force.name}'" for force, _ in found)
+        self.surfaces = (*self.traced, *self.bends)
 
     @cached_property
     def _solved(self) -> np.ndarray:
@@ -203,29 +224,25 @@ class Switching:
         return bool(self.explicit or self.opaque)
 
     @property
+    def of_users(self) -> bool:
+        """Whether there are functions of users."""
+        return any(not f.name.startswith(BENDS) for f in self.functions)
+
+    @property
     def is_bounded(self) -> bool:
         """Whether a controlled step has to be short, since something within it could be missed."""
         return bool(self.explicit or self.opaque or self.jumps)
-
-    @property
-    def jumps(self) -> tuple[str, ...]:
-        """The surfaces at which a function may jump: all but those at which a force of the package bends."""
-        return tuple(name for name in self.surfaces if not name.startswith(BENDS))
-
-    @property
-    def of_users(self) -> bool:
-        """Whether there are user functions."""
-        return any(not f.name.startswith(BENDS) for f in self.functions)
 
     @property
     def solved(self) -> bool:
         """Whether any time is the solution of a condition, at which a function may jump."""
         return len(self._solved) > 0
 
-    def values(self, t: Scalar, q: Vec, v: Vec) -> Vec:
-        """All switching functions of the state."""
-        graphs = [f.states for f in self.functions if f.states.outputs[0].nodes]
-        return Vec([g for graph in graphs for g in replay(graph, t=t, q=q, v=v)])
+    def values(self, t: Scalar, q: Vec, v: Vec, tree: Tree | None = None) -> Vec:
+        """All switching functions of the state; tree: with other numbers than those of the model."""
+        graphs, tree = [f.states for f in self.functions if f.states.outputs[0].nodes], tree or self._tree
+        traced = [g for graph in graphs for g in replay(graph, t=t, q=q, v=v)]
+        return Vec([*traced, *(g for _, g in (bends(tree, t, q, v) if self.bends and tree else ()))])
 
     def ends_with(self, tau: Any, model: Model) -> np.ndarray:
         """Times at which a step has to end, increasing: `times`, the corners of an input tau that is a table, and those

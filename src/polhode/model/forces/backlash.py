@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ForceElement
-from polhode.model.forces.compliant_contact import KEYS, law_of
+from polhode.model.forces.compliant_contact import KEYS, TOUCH, law_of
 from polhode.model.forces.joint_axis import along_axes
 from polhode.model.keys import AT_LEAST_ZERO, Key
 from polhode.model.state import MachineState
@@ -46,7 +46,6 @@ class Backlash(ForceElement):
         **KEYS,
     }
     changes_energy = "backlash"
-    has_conditions = True
     elastic: ClassVar[float] = 1.0
 
     def check(self, where: str) -> None:
@@ -56,25 +55,29 @@ class Backlash(ForceElement):
 
     def generalized(self, state: MachineState) -> Sequence[Scalar]:
         """The push of the contact on the joint, and its reaction on the other."""
-        s, half, law = self._play(state), self.gap / 2, law_of(self)
-        rate = state.rate(self.joint)
+        law, rate = law_of(self), state.rate(self.joint)
         if self.other is not None:
             rate = rate - self.ratio * state.rate(self.other)
-        force = law.force(-half - s, -rate) - law.force(s - half, rate)
+        below, above = self._depths(state)
+        force = law.force(below, -rate) - law.force(above, rate)
         acted = [(self.joint, 0, force)]
         if self.other is not None:
             acted.append((self.other, 0, -self.ratio * force))
         return along_axes(state, *acted)
 
+    def switching(self, state: MachineState) -> list[Scalar]:
+        """The depths at both ends of the gap, from where it touches."""
+        return [depth - TOUCH for depth in self._depths(state)]
+
+    def _depths(self, state: MachineState) -> list[Scalar]:
+        s = state.coordinate(self.joint) - self.offset
+        s = s if self.other is None else s - self.ratio * state.coordinate(self.other)
+        return [-self.gap / 2 - s, s - self.gap / 2]
+
     def potential(self, state: MachineState) -> Scalar:
         """k δⁿ⁺¹/(n + 1)"""
-        s, half, law = self._play(state), self.gap / 2, law_of(self)
-        return law.potential(-half - s) + law.potential(s - half)
-
-    def _play(self, state: MachineState) -> Scalar:
-        """s, from the middle of the gap."""
-        s = state.coordinate(self.joint) - self.offset
-        return s if self.other is None else s - self.ratio * state.coordinate(self.other)
+        law = law_of(self)
+        return sum((law.potential(depth) for depth in self._depths(state)), start=0.0)
 
     def conservative_part(self) -> "Backlash":
         """The springs alone."""

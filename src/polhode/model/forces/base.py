@@ -62,8 +62,11 @@ class ForceElement:
     """Seconds from one update of the discrete states to the next; a field of the key "seconds"."""
     changes_energy: ClassVar[str] = "given forces"
     """What its part without a potential is called, where a run says why energy does not stay."""
+    source: ClassVar[str] = ""
+    """What its work is booked under, together with that of others; "": under its own name."""
     has_conditions: ClassVar[bool] = False
-    """Whether its forces, continuous, bend where conditions of the state change: steps then end there."""
+    """Whether its forces, continuous, bend where conditions of the state change that are to be found in what it gives,
+    since it has no `switching`: steps then end there."""
     has_jumps: ClassVar[bool] = False
     """Whether they jump there."""
 
@@ -116,6 +119,19 @@ class ForceElement:
     def generalized(self, state: MachineState) -> Sequence:
         """Generalised forces (nv,), dual to v, of an element that is a function of the coordinates of joints."""
         return [0.0] * len(state.v)
+
+    def switching(self, state: MachineState) -> Sequence[Scalar]:
+        """Functions of the state at whose zeros its forces bend, but do not jump: steps of a run end there.
+
+        It acts where one of them is above 0, and not where all are below. Without them, conditions of a user's own
+        element are found in what it gives.
+        """
+        return ()
+
+    @property
+    def gives_switching(self) -> bool:
+        """Whether it gives `switching`."""
+        return type(self).switching is not ForceElement.switching
 
     # own states
 

@@ -16,6 +16,10 @@ from typing import Any, NamedTuple
 from polhode.model.keys import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, Key
 from polhode.scalar import Scalar, exp, log, real_part, smooth, where
 
+TOUCH = 1e-12
+"""The depth at which steps end, rad or m: so little that the force of a contact is still nothing, and more than the
+rounding of a coordinate that rests where it would just touch, which would pass zero again and again."""
+
 KEYS = {
     "stiffness": Key(
         "number", "k of the contact, N m/radⁿ or N/mⁿ", "N m/rad or N/m", "k_c", needed=True, range=ABOVE_ZERO

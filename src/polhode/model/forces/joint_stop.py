@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ForceElement
-from polhode.model.forces.compliant_contact import KEYS, law_of
+from polhode.model.forces.compliant_contact import KEYS, TOUCH, law_of
 from polhode.model.forces.joint_axis import along_axes, axis_of, check_axis
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
@@ -46,7 +46,6 @@ class JointStop(ForceElement):
         "axis": Key("axis", "the place of the axis among those of the joint; 0 unless given"),
     }
     changes_energy = "stops"
-    has_conditions = True
     elastic: ClassVar[float] = 1.0
 
     def check(self, where: str) -> None:
@@ -69,11 +68,18 @@ class JointStop(ForceElement):
             force = force - law.force(q - self.upper, v)
         return along_axes(state, (self.joint, self.axis, force))
 
+    def switching(self, state: MachineState) -> list[Scalar]:
+        """The depths, from where it touches."""
+        return [depth - TOUCH for depth in self._depths(state)]
+
+    def _depths(self, state: MachineState) -> list[Scalar]:
+        q = axis_of(state, self.joint, self.axis).q
+        return [self.lower - q] * _is_there(self.lower) + [q - self.upper] * _is_there(self.upper)
+
     def potential(self, state: MachineState) -> Scalar:
         """k δⁿ⁺¹/(n + 1)"""
-        q, law = axis_of(state, self.joint, self.axis).q, law_of(self)
-        depths = [self.lower - q] * _is_there(self.lower) + [q - self.upper] * _is_there(self.upper)
-        return sum((law.potential(depth) for depth in depths), start=0.0)
+        law = law_of(self)
+        return sum((law.potential(depth) for depth in self._depths(state)), start=0.0)
 
     def conservative_part(self) -> "JointStop":
         """The spring alone."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ForceElement, Wrench
 from polhode.model.forces.monotone_table import check_table
-from polhode.model.forces.spring_law import SpringLaw, one_number, warn_of_negative
+from polhode.model.forces.spring_law import SpringLaw, law_summary, one_number, warn_of_negative
 from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies
 from polhode.model.keys import Key
 from polhode.model.numbers import plain, short
@@ -182,12 +182,8 @@ class Spring(ForceElement):
     def summary(self) -> str:
         """Its ends and its numbers."""
         ends = f"{self.body_a} {short(self.point_a)} – {self.body_b} {short(self.point_b)}"
-        told = [f"{n} {short(getattr(self, n))}" for n in ("stiffness", "damping", "rest")]
-        told += [
-            f"{n} {short(x)}" for n in ("preload", "polynomial", "table", "energy", "law") if (x := getattr(self, n))
-        ]
-        told += [f"only {self.only}"] if self.only != "both" else []
-        return f"spring, {ends}, " + ", ".join(told)
+        only = f", only {self.only}" if self.only != "both" else ""
+        return f"spring, {ends}, {law_summary(self)}{only}"
 
 
 class Stretch(NamedTuple):

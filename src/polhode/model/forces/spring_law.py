@@ -64,6 +64,13 @@ class SpringLaw(NamedTuple):
         return one_number(f"force '{self.name}', energy", self.energy, e)
 
 
+def law_summary(element: Any) -> str:
+    """The numbers and functions of a spring in words, those that are there."""
+    told = [f"{n} {short(getattr(element, n))}" for n in ("stiffness", "damping", "rest")]
+    more = ("preload", "polynomial", "table", "energy", "law")
+    return ", ".join(told + [f"{n} {short(x)}" for n in more if (x := plain(getattr(element, n)))])
+
+
 def one_number(where: str, function: Callable[..., Any], *given: Scalar) -> Scalar:
     """What a user function gives, refused where it is not one number."""
     found = function(*given)

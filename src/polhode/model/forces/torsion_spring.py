@@ -8,10 +8,11 @@ from polhode.errors import ModelError, message
 from polhode.model.forces.base import ForceElement, Wrench
 from polhode.model.forces.joint_axis import along_axes, axis_of
 from polhode.model.forces.monotone_table import check_table
-from polhode.model.forces.spring_law import SpringLaw, one_number, warn_of_negative
+from polhode.model.forces.spring_law import SpringLaw, law_summary, one_number, warn_of_negative
 from polhode.model.forces.two_frames import BodyFrame, body_frame, check_two_bodies, is_between_bodies, opposite
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
+from polhode.model.numbers import short
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, atan2, dot, is_zero, smooth, sqrt, square, trace, vec
 from polhode.spatial import ORIGIN
@@ -171,6 +172,11 @@ class TorsionSpring(ForceElement):
         if is_zero(self.damping) and not self.law:
             return None
         return self.changed(stiffness=0.0, preload=0.0, polynomial=(), table=(), energy=None)
+
+    def summary(self) -> str:
+        """Its ends and its numbers."""
+        ends = f"{self.body_a} – {self.body_b} about {short(self.axis)}" if self.joint is None else f"at {self.joint}"
+        return f"torsion spring, {ends}, {law_summary(self)}"
 
     @property
     def has_conditions(self) -> bool:  # type: ignore[override]

@@ -60,6 +60,7 @@ def gradient(
     tolerance: float = RUN_OPTIONS["tolerance"].default,
     *,
     norm: str = RUN_OPTIONS["norm"].default,
+    limits: bool = RUN_OPTIONS["limits"].default,
     progress: Progress | None = None,
 ) -> Gradient:
     """The value of an objective of a motion and its derivatives, by one run forward and one backward.
@@ -69,12 +70,12 @@ def gradient(
     objective   one number of (q, v), on generic scalars (polhode.sin, …); None: the integral alone
     parameters  paths, as `sensitivities` of `simulate`; those of q are along the velocities
     running     one number of (t, q, v), integrated by the method itself; None: none
-    q … norm    as in `simulate`; explicit and Lie-group methods only
+    q … limits  as in `simulate`; explicit and Lie-group methods only
     progress    called with the part that is done and the time reached, there and back
     ->          value, {path: derivative}: of the numbers that the run computes, its steps held fixed; a warning where
                 user functions have conditions of the state, whose switching is not differentiated
     """
-    options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, norm=norm)
+    options = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, norm=norm, limits=limits)
     run = Run(Scenario.of(model, q, v, tau, options))
     replayed = run.replayed(WHERE)
     if names := dict.fromkeys(run.scenario.switching.jumps):
@@ -83,7 +84,7 @@ def gradient(
             PolhodeWarning,
             stacklevel=2,
         )
-    along = directions(model, replayed.q, constant_forces(replayed.compiled), parameters, WHERE)
+    along = directions(run.model, replayed.q, constant_forces(replayed.compiled), parameters, WHERE)
     along = kept_on_constraints(replayed, along)
     return Adjoint(replayed, along, objective, running)(progress or (lambda part, t: None))
 

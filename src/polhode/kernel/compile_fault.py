@@ -7,7 +7,6 @@ from pathlib import Path
 from traceback import FrameSummary, extract_tb
 
 PACKAGE = Path(__file__).parent.parent
-LIBRARIES = [Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")]
 
 INSTEAD = {
     **{name: f"ph.{name}" for name in ("sin", "cos", "tan", "asin", "acos", "atan2", "exp", "log", "sqrt", "where")},
@@ -26,15 +25,17 @@ CALL = re.compile(r"(?:\b(?:math|cmath|np|numpy)\.(?:linalg\.)?|(?<![\w.]))(\w+)
 
 
 def compile_fault(error: BaseException) -> str:
-    """Where in a user's file a trace failed, by which call, and what to write instead, on one line.
+    """Where in a user's file a trace failed, by which call, and what to write instead, on one line; "" where no user
+    function was to blame.
 
     error  what the function raised when it was called with symbols
     """
     told = (str(error).splitlines() or [type(error).__name__])[0]
     frames = [frame for frame in extract_tb(error.__traceback__) if not _is_in(frame, [PACKAGE])]
-    own = [frame for frame in frames if not _is_in(frame, LIBRARIES) and not frame.filename.startswith("<")] or frames
+    libraries = [Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")]
+    own = [frame for frame in frames if not _is_in(frame, libraries) and not frame.filename.startswith("<")] or frames
     if not own:
-        return told
+        return ""
     frame = own[-1]
     code = _code(frame)
     return f"{Path(frame.filename).name}:{frame.lineno}, `{code}`: {_advice(code, frame.line or '') or told}"

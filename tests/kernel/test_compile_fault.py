@@ -95,3 +95,10 @@ def test_a_force_in_python_moves_the_machine_as_the_compiled_one_does():
     with pytest.warns(ph.PolhodeWarning, match="`t < 5`"):
         plain = ph.simulate(machine(ph.BodyForce("f", push_in_python, "ball")), **options)
     assert abs(compiled.q.values - plain.q.values).max() < 1e-15
+
+
+@pytest.mark.parametrize("function", [sine, branch])
+def test_quantities_of_a_system_name_the_line_too(function):
+    line = function.__code__.co_firstlineno + 1
+    with pytest.raises(ph.CompileError, match=rf"test_compile_fault.py:{line}, `.*write ph\.(sin|where)"):
+        ph.compile(machine(ph.BodyForce("f", function, "ball"))).bias([0.1], [0.2])

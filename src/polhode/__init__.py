@@ -66,8 +66,10 @@ _NAMES = {
     "polhode.integrate.methods": ["methods"],
     "polhode.model": [
         "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "BodyForce", "BodyMotion",
-        "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "ElementKind", "Force",
-        "ForceElement", "ForceFunction", "Joint", "JointFriction", "JointKind", "JointStop", "Key", "MachineState",
+        "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "ElementEvent", "ElementKind",
+        "Force",
+        "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock",
+        "JointStop", "Jump", "Key", "MachineState",
         "Model", "MovingFrame", "Parameter", "Spring", "Start", "TorsionSpring", "Wrench", "register_constraint",
         "register_force", "register_joint",
     ],

@@ -169,8 +169,9 @@ def test_what_is_no_bushing_is_told(values, words):
 
 
 def test_a_matrix_that_is_not_positive_warns():
-    with pytest.warns(ph.PolhodeWarning, match="force 'u', stiffness: is negative and pushes away"):
+    with pytest.warns(ph.PolhodeWarning, match="force 'u', stiffness: is negative and pushes away") as told:
         ph.Bushing("u", "a", "b", stiffness=(1, 1, -1, 1, 1, 1))
+    assert told[0].filename == __file__
 
 
 def test_it_is_read_and_written():

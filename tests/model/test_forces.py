@@ -11,13 +11,17 @@ from close import RESIDUAL, assert_close, complex_step
 from machines import random_model, random_q
 from polhode.dynamics import forces, inverse, kinematics
 from polhode.formats.yaml import model_from_yaml, to_yaml
+from polhode.kernel import trace
 from polhode.kernel.backends.cuda import cuda_source
+from polhode.kernel.differentiate import pullback, pushforward
+from polhode.kernel.evaluate import evaluate
 from polhode.model import make_tree
 from polhode.model.forces.registry import FORCES
 from polhode.model.user_kinds import user_kinds
 from polhode.result.symmetry import conserved
 from polhode.scalar import Vec, cross
 from polhode.show.model_text import info_dict
+from polhode.simulation.inputs import whole_force
 from polhode.spatial import ORIGIN
 from polhode.system.identity import identity_text
 
@@ -110,7 +114,9 @@ ELEMENTS = {
     "prop": ph.Spring("s", "b1", "b3", (0.1, 0.2, 0.3), stiffness=50.0, damping=30.0, rest=40.0, only="push"),
     "torsion spring": ph.TorsionSpring("t", "b4", "b2", (1, 2, 3), unit((2, 1, 0, 1)), stiffness=4.0, rest=0.3),
     "torsion": ph.TorsionSpring("t", "b4", "b2", damping=2.0, table=((-1, -4), (0, -1), (2, 3)), polynomial=(1, 2)),
-    "torsion of law": ph.TorsionSpring("t", "world", "b2", law=lambda angle, rate: -rate * abs(rate), preload=2.0),
+    "torsion of law": ph.TorsionSpring(
+        "t", "world", "b2", law=lambda angle, rate: -rate * ph.sqrt(1 + rate * rate), preload=2.0
+    ),
     "torsion at a joint": ph.TorsionSpring("t", joint="j1", stiffness=3.0, damping=1.0, rest=7.0, polynomial=(0.1,)),
     "bushing": ph.Bushing("b", "b4", "b2", (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), stiffness=FULL, at="midway"),
     "bushing, first": ph.Bushing("b", "b4", "b2", (0.1, 0.2, 0), orientation_a=TURN, stiffness=FULL, at="first"),
@@ -124,6 +130,9 @@ ELEMENTS = {
     "friction": ph.JointFriction("c", "j1", 2.0, 3.0, 0.5, 0.1, 0.2),
     "friction of a ball": ph.JointFriction("c", "j2", 2.0, creep_speed=0.7),
     "friction of a second axis": ph.JointFriction("c", "j4", 2.0, 3.0, axis=1),
+    "friction by events": ph.JointFriction("c", "j1", 2.0, 3.0, 0.5, 0.1, method="events", drive_speed=0.1),
+    "stop by impacts": ph.ImpactStop("c", "j1", -0.01, 0.01, 0.4),
+    "lock": ph.JointLock("c", "j2", lock_time=0.1),
     "stop": ph.JointStop("c", "j1", -0.01, 0.01, stiffness=30.0, dissipation=0.4),
     "stop of a second axis": ph.JointStop("c", "j4", upper=-9.0, stiffness=3.0, dissipation=9.0, exponent=1.5, axis=1),
     "stop without loss": ph.JointStop("c", "j3", lower=9.0, stiffness=3.0, exponent=2),
@@ -233,6 +242,38 @@ def test_what_has_no_potential_of_a_spring_only_takes_energy(element):
         power = generalized(tree, [part], q, v) @ v
         assert power <= RESIDUAL * 100
         assert element.name == "s" or power < 0
+
+
+def test_graphs_of_an_element_have_its_derivatives_forwards_and_backwards(element):
+    """By complex steps: of everything it gives, along every coordinate and velocity."""
+    tree, q, v = machine(element)
+    whole = whole_force(tree, tree.forces[0])
+    rng = np.random.default_rng(5)
+    dq, dv = rng.normal(size=tree.nq), rng.normal(size=tree.nv)
+    x, dx = np.concatenate([q, v]), np.concatenate([dq, dv])
+    expected = complex_step(lambda x: np.array(whole(0.3, *split(tree, x))), x, dx)
+    graph = trace(lambda t, q, v: {"y": whole(t, q, v)}, t=(), q=(tree.nq,), v=(tree.nv,))
+    given = {"t": np.array(0.3), "q": q, "v": v}
+    found = evaluate(pushforward(graph, wrt=["q", "v"]), **given, q_dot=dq, v_dot=dv)
+    assert_close(found["y_dot"], expected, condition=10, scale=100)
+    weights = rng.normal(size=len(expected))
+    back = evaluate(pullback(graph, wrt=["q", "v"]), **given, y_bar=weights)
+    assert_close(back["q_bar"] @ dq + back["v_bar"] @ dv, weights @ expected, condition=10, scale=100)
+
+
+def test_an_element_works_on_batches(element):
+    tree, _, _ = machine(element)
+    whole, rng = whole_force(tree, tree.forces[0]), np.random.default_rng(8)
+    model = random_model(TYPES, 4)
+    q, v = random_q(model, rng, (5,)), rng.normal(size=(5, tree.nv))
+    found = whole(0.3, Vec(list(q.T)), Vec(list(v.T)))
+    expected = [np.array(whole(0.3, Vec(a.tolist()), Vec(b.tolist())), dtype=float) for a, b in zip(q, v, strict=True)]
+    assert_close(np.array([np.broadcast_to(x, 5) for x in found]).T, np.array(expected), condition=10, scale=100)
+
+
+def split(tree, x):
+    """q and v of a row of numbers."""
+    return Vec(x[: tree.nq].tolist()), Vec(x[tree.nq :].tolist())
 
 
 def test_each_number_of_an_element_has_a_path_and_a_unit(element):

@@ -1,7 +1,8 @@
-"""Friction in joints, regularised: its law, how slowly it creeps, that it takes energy from every motion, bad input."""
+"""Friction in joints: its law, creep where it is regularised, stick and slip by events, energy, files, bad input."""
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,7 +104,7 @@ def test_a_file_holds_it_and_its_numbers_have_paths():
         is None
     )
     paths = {path.removeprefix("forces.rub.") for path in model.numbers() if path.startswith("forces")}
-    assert paths == {"coulomb", "static", "viscous", "creep_speed"}
+    assert paths == {"coulomb", "static", "viscous", "creep_speed", "drive_speed"}
 
 
 def test_lanes_of_a_sweep_have_the_bits_of_single_runs():
@@ -147,3 +148,137 @@ def test_bad_input_is_told(make, words):
     with pytest.raises(ph.ModelError) as told:
         make()
     assert all(word in str(told.value) for word in words), told.value
+
+
+# by events
+
+
+def exact_friction(**numbers):
+    return ph.JointFriction("rub", "slide", **{"coulomb": 5.0, "static": 8.0, "method": "events", **numbers})
+
+
+def test_by_events_a_block_below_break_away_sticks():
+    run = ph.simulate(incline(exact_friction()), duration=1.0)
+    assert run.attrs["verdict"] == "good"
+    assert abs(run.v).max() < 1e-12
+    assert abs(run.q).max() < 1e-12
+    assert "event_time" not in run
+
+
+def test_by_events_a_block_above_break_away_slides_as_the_closed_form():
+    run = ph.simulate(incline(exact_friction(static=6.0)), duration=1.0)
+    np.testing.assert_allclose(run.q[:, 0], (LOAD - 5.0) / 2.0 * run.time**2 / 2, atol=1e-12)
+    assert list(run.event_name.values) == ["rub.slips"]
+
+
+def test_by_events_a_block_that_is_pushed_up_stops_and_sticks_or_slides_back():
+    up = -2.0
+    for static, back in ((8.0, 0.0), (6.0, (LOAD - 5.0) / 2.0)):
+        run = ph.simulate(incline(exact_friction(static=static)), v=[up, 0.0], duration=2.0)
+        slowing = (LOAD + 5.0) / 2.0
+        stops, reached = -up / slowing, -(up**2) / (2 * slowing)
+        np.testing.assert_allclose(run.event_time[0], stops, atol=1e-12)
+        after = np.maximum(run.time - stops, 0.0)
+        expected = np.where(after > 0, reached + back * after**2 / 2, up * run.time + slowing * run.time**2 / 2)
+        np.testing.assert_allclose(run.q[:, 0], expected, atol=1e-11)
+        assert list(run.event_name.values) == ["rub.sticks", "rub.slips"][: 1 + bool(back)]
+
+
+BELT = {"k": 4.0, "speed": 0.3, "coulomb": 1.0, "static": 2.0}
+
+
+def belt(**numbers):
+    """A block of 1 kg on a belt, held by a spring."""
+    given = {"coulomb": BELT["coulomb"], "static": BELT["static"], "drive_speed": BELT["speed"], "method": "events"}
+    return ph.Model(
+        "belt",
+        gravity=(0.0, 0.0, 0.0),
+        bodies=[ph.Body("block", 1.0, (0.1, 0.1, 0.1))],
+        joints=[ph.Joint("slide", "prismatic", "world", "block", axis=(1, 0, 0), stiffness=BELT["k"])],
+        forces=[ph.JointFriction("rub", "slide", **{**given, **numbers})],
+    )
+
+
+def exact_belt(times):
+    """x and ẋ of the stick–slip oscillator from rest, and the times of its events, by pieces.
+
+    Slip: x = c + A cos ωs + B sin ωs about c = F_c/k until ẋ is that of the belt; stick: with the belt until k x = F_s.
+    """
+    k, speed = BELT["k"], BELT["speed"]
+    omega, center = math.sqrt(k), BELT["coulomb"] / k
+    begin, x, v, sticks, found, events = 0.0, 0.0, 0.0, False, np.full((len(times), 2), np.nan), []
+    while begin <= times[-1]:
+        A, B = x - center, v / omega
+        if sticks:
+            lasts = (BELT["static"] / k - x) / speed
+        else:
+            angle, phase = math.asin(-speed / (omega * math.hypot(A, B))), math.atan2(B, A)
+            ends = [(a + 2 * math.pi * n + phase) / omega for a in (angle, math.pi - angle) for n in (-1, 0, 1)]
+            lasts = min(end for end in ends if end > 1e-9)
+        here = (times >= begin) & (times <= begin + lasts)
+        for s, place in ((times[here] - begin, here), (np.array([lasts]), None)):
+            slip = center + A * np.cos(omega * s) + B * np.sin(omega * s)
+            rate = omega * (B * np.cos(omega * s) - A * np.sin(omega * s))
+            both = np.stack([x + speed * s, speed + 0 * s] if sticks else [slip, rate], axis=1)
+            if place is not None:
+                found[place] = both
+        (x, v), begin, sticks = both[0], begin + lasts, not sticks
+        events.append(begin)
+    return found, events
+
+
+@pytest.mark.parametrize("options", [{"tolerance": 1e-12}, {"method": "rk4", "step": 2e-3}], ids=str)
+def test_the_oscillator_on_a_belt_sticks_and_slips_as_its_piecewise_solution(options):
+    run = ph.simulate(belt(), duration=20.0, **options)
+    expected, events = exact_belt(run.time.values)
+    assert run.attrs["verdict"] == "good"
+    np.testing.assert_allclose(np.stack([run.q[:, 0], run.v[:, 0]], axis=1), expected, atol=1e-9)
+    assert list(run.event_name.values) == ["rub.sticks", "rub.slips"] * 5 + ["rub.sticks"]
+    np.testing.assert_allclose(run.event_time.values, events[:11], atol=1e-10)
+
+
+def test_the_friction_of_slip_by_events_follows_stribeck():
+    element = exact_friction(stribeck_speed=0.05, viscous=0.4)
+    system = ph.compile(incline(element))
+    for speed in (0.02, -0.3):
+        law = 5.0 + 3.0 * math.exp(-((speed / 0.05) ** 2))
+        found = -float(system.inverse_dynamics([0.0], [speed, math.copysign(1.0, speed)], [0.0, 0.0])[0]) - LOAD
+        assert found == pytest.approx(-math.copysign(law, speed) - 0.4 * speed, abs=1e-12)
+
+
+def test_friction_by_events_stops_a_loop_and_holds_it():
+    bar = ph.load("four-bar")
+    model = replace(
+        bar, forces=(ph.JointFriction("rub", bar.joints[0].name, coulomb=3.0, static=4.0, method="events"),), start=None
+    )
+    run = ph.simulate(model, q=bar.start.q, v=[*bar.start.v, 0.0], duration=1.0)
+    assert run.attrs["verdict"] == "good"
+    assert list(run.event_name.values) == ["rub.sticks"]
+    held = run.time.values > float(run.event_time[0])
+    assert abs(run.v[held]).max() < 1e-12
+    assert np.ptp(run.q.values[held], axis=0).max() < 1e-12
+
+
+def test_what_friction_by_events_cannot_do_is_refused():
+    model = incline(exact_friction())
+    for call, what in (
+        (lambda: ph.sweep(model, {"bodies.block.mass": ph.Grid([1.0, 2.0])}, duration=0.1), "side by side"),
+        (lambda: ph.simulate(model, duration=0.1, sensitivities=["bodies.block.mass"]), "the motion jumps"),
+        (lambda: ph.simulate(model, duration=0.1, method="variational", step=1e-3), "hold axes"),
+        (lambda: ph.simulate(model, duration=0.1, engine="absolute"), "hold axes"),
+        (lambda: ph.simulate(model, duration=0.1, method="cvode"), "not with SUNDIALS"),
+        (lambda: ph.simulator(model, step=0.01).step([0.0], [0.0, 0.0]), "no single step ends at one"),
+        (lambda: ph.linearize(model, [0.0]), "hold axes"),
+        (lambda: ph.equations(model), "hold axes"),
+    ):
+        with pytest.raises(ph.PolhodeError, match=what):
+            call()
+    ball = ph.Joint("ball", "spherical", "world", "block")
+    with pytest.raises(ph.ModelError, match="a joint without axes"):
+        ph.Model("m", bodies=[BLOCK], joints=[ball], forces=[exact_friction().changed(joint="ball")])
+
+
+def test_friction_by_events_is_kept_in_files():
+    model = belt()
+    assert "method: events" in to_yaml(model)
+    assert model_from_yaml(to_yaml(model), "belt.yaml") == model

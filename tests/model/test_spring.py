@@ -158,8 +158,9 @@ def test_a_law_with_a_wrong_result_is_named_with_its_line():
 
 @pytest.mark.parametrize(("key", "words"), [("stiffness", "pushes away"), ("damping", "adds energy")])
 def test_a_negative_number_warns(key, words):
-    with pytest.warns(ph.PolhodeWarning, match=f"force 's', {key}: is negative and {words}"):
+    with pytest.warns(ph.PolhodeWarning, match=f"force 's', {key}: is negative and {words}") as told:
         ph.Spring("s", "a", "b", **{key: -1.0})
+    assert told[0].filename == __file__
 
 
 def test_laws_are_read_and_written():

@@ -23,6 +23,12 @@ own = ph.ForceFunction("own", lambda t, q, v: [-q[0]])
 push = ph.Force("push", "rod", force=(1.0, 0.0, 0.0))
 rule = ph.Constraint("rule", "distance", {"body_a": "world", "body_b": "rod", "length": 1.0})
 start = ph.Start(q=[0.3], v=[0.0], duration=10.0, method="dop853")
+hard = ph.ImpactStop("hard", "hinge", upper=1.0, restitution=0.5)
+lock = ph.JointLock("lock", "hinge", lock_time=1.0)
+twist = ph.TorsionSpring("twist", joint="hinge", stiffness=1.0)
+play = ph.Backlash("play", "hinge", gap=0.1, stiffness=1e3)
+drag = ph.BodyForce("drag", lambda t, body: -0.1 * body.velocity, "rod")
+rubber = ph.Bushing("rubber", "world", "rod", stiffness=(1.0,) * 6)
 model = ph.Model(name="pendulum", bodies=[rod], joints=[hinge], forces=[spring, push, own], start=start)
 loaded: ph.Model = ph.load("heavy-top")
 bike: ph.Model = ph.bicycle()
@@ -50,6 +56,30 @@ class Drag(ph.ForceElement):
         """Against the velocity."""
         u = state.velocity(self.body, (0.0, 0.0, 0.0))
         yield ph.Wrench(self.body, -self.coefficient * ph.length(u) * u)
+
+
+@dataclass(frozen=True)
+class Pin(ph.ForceElement):
+    """A pin that holds a joint until its load is too much."""
+
+    name: str
+    joint: str
+
+    kind = "pin"
+    keys: ClassVar = {"joint": ph.Key("joint", "the joint it holds", needed=True)}
+    modes: ClassVar = {"broken": "1"}
+
+    def holds(self, own: Any) -> Iterator[ph.Hold]:
+        """The axis, until it breaks."""
+        yield ph.Hold(self.joint, 0, ph.where(own[0] > 0.5, 0.0, 1.0))
+
+    def events(self) -> list[ph.ElementEvent]:
+        """That it breaks."""
+        return [ph.ElementEvent("breaks", self.load, lambda state: ph.Jump({"broken": 1.0}))]
+
+    def load(self, state: ph.MachineState) -> Any:
+        """What it has to bear beyond its strength."""
+        return ph.where(state.own(self)[0] > 0.5, -1.0, abs(state.load(self.joint)) - 3.0)
 
 
 class Bowl(ph.BodyConstraint):

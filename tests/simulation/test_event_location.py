@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from polhode.simulation.event_location import located
+from polhode.simulation.events.event_location import located
 from polhode.simulation.step_state import Crossing
 
 ROOTS = np.array([1e-9, 0.1, 1 / 3, 0.5, 0.9, 1.0])

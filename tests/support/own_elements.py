@@ -76,3 +76,18 @@ def rotor(*forces, damping=0.01, **more):
         forces=forces,
         **more,
     )
+
+
+def arm(*forces, **more):
+    """Two rods of 1 m, one on the other, on hinges "shoulder" and "elbow"."""
+    rod = {"mass": 1.0, "inertia": (0.1, 0.1, 0.01), "center": (0, 0, -0.5)}
+    return ph.Model(
+        "arm",
+        bodies=[ph.Body("upper", **rod), ph.Body("lower", **rod)],
+        joints=[
+            ph.Joint("shoulder", "revolute", "world", "upper", axis=(0, 1, 0)),
+            ph.Joint("elbow", "revolute", "upper", "lower", position=(0, 0, -1), axis=(0, 1, 0)),
+        ],
+        forces=forces,
+        **more,
+    )

@@ -19,6 +19,7 @@ from polhode.errors import ModelError, message
 from polhode.kernel import replay, trace
 from polhode.linalg.rank import RankedRows, metric_factor
 from polhode.model import Model, make_tree
+from polhode.model.forces.refused import refuse_state_inertia
 from polhode.scalar import Dual, Scalar, Vec
 
 KEPT = 16
@@ -74,6 +75,7 @@ class EquationsAtState:
     """The equations of one model, for any state."""
 
     def __init__(self, model: Model) -> None:
+        refuse_state_inertia("linear equations, steady motions", model.forces, "Leave them out.")
         self.model, self.tree, self._constrained = model, make_tree(model), constrained_dynamics(model)
         self.n, self.k = model.nv, len(self._constrained.names) if self._constrained else 0
         self.held = self._constrained.holonomic if self._constrained else 0

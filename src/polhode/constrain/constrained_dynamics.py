@@ -18,6 +18,7 @@ from polhode.constrain.number_inputs import NumberInputs, tree_inputs
 from polhode.constrain.row_scales import Scales, ordered, scales
 from polhode.dynamics import constraints, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.state_inertia import at_state, is_fixed
 from polhode.dynamics.sweeps import Sweep
 from polhode.dynamics.with_forces import needed
 from polhode.integrate.method import StepConstraints
@@ -40,6 +41,7 @@ from polhode.model import Model, Tree, make_tree
 from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.description import check_constraint
 from polhode.model.per_model_cache import once_each
+from polhode.model.state import HELD
 from polhode.model.user_kinds import is_by_user
 from polhode.scalar import (
     RecordedFunction,
@@ -198,7 +200,7 @@ class ConstrainedDynamics:
         if self.policy.engine == "absolute":
             return self.absolute.accelerate(x, ordered(self.conditions), self._pull(rows), tolerance), rows
         force = x.tau - needed(x, Vec([0.0] * x.tree.nv))
-        return self.constrained(x.tree, x.q, [(force, rows.b)], rows.A, tolerance)[0], rows
+        return self.constrained(at_state(x).tree, x.q, [(force, rows.b)], rows.A, tolerance)[0], rows
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ alone."""
@@ -222,7 +224,7 @@ class ConstrainedDynamics:
         columns = slopes.T
         sides = [(-Vec(column[:n]), -Vec(column[n:])) for column in columns]
         sides += [(unit, Vec([0.0] * len(rows.b))) for unit in identity(n)]
-        turned = [side.a for side in self.constrained(tree, x.q, sides, rows.A, self.tolerance(rows.phi))]
+        turned = [side.a for side in self.constrained(at_state(x).tree, x.q, sides, rows.A, self.tolerance(rows.phi))]
         return Vec(turned[:n]).T, Vec(turned[n : 2 * n]).T, Vec(turned[2 * n :]).T
 
     def reactions(self, x: Arguments) -> Reactions:
@@ -387,7 +389,13 @@ class ConstrainedDynamics:
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
         solved = by_multipliers if self.policy.engine == "multipliers" else by_null_space
-        found = solved(ConstrainedProblem(inertia.mass_matrix(tree, q), A, sizes, tolerance), fewer)
+        M, s = inertia.mass_matrix(tree, q), None
+        if not is_fixed(tree):  # in units in which an axis that is held has a common inertia: a = s ã
+            s = Vec([where(row[i] > HELD / 2, HELD**-0.5, 1.0) for i, row in enumerate(M)])
+            M, A = Vec([_each(row, s) * s_i for row, s_i in zip(M, s, strict=True)]), Vec([_each(row, s) for row in A])
+            fewer = [(_each(f, s), b) for f, b in fewer]
+        found = solved(ConstrainedProblem(M, A, sizes, tolerance), fewer)
+        found = [x._replace(a=_each(x.a, s)) for x in found] if s else found
         return [self._spread(x, kept, len(rows)) for x in found]
 
     def by_fundamental_equation(
@@ -428,6 +436,10 @@ class ConstrainedDynamics:
         return found._replace(
             multipliers=spread(lam, 0.0), dependent=spread(dependent, 1.0), residual=spread(residual, 0.0)
         )
+
+
+def _each(x: Vec, factors: Vec) -> Vec:
+    return Vec([a * s for a, s in zip(x, factors, strict=True)])
 
 
 def _kept(A: Vec, *sides: Vec) -> list[int]:

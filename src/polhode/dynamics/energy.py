@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from polhode.dynamics.inertia import impulse
 from polhode.dynamics.kinematics import frames, machine_state, velocities
+from polhode.dynamics.state_inertia import with_masses
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, cross, dot
 from polhode.spatial import ORIGIN, Placement, Twist, moved
@@ -29,7 +30,7 @@ def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
     Potential: gravity (zero at the world's origin), joint springs, force elements. Armature is
     part of the kinetic energy; forces without a potential count nothing.
     """
-    state = machine_state(tree, 0.0, q, v)
+    state, tree = machine_state(tree, 0.0, q, v), with_masses(tree, v)
     kinetic: Scalar = 0.0
     potential: Scalar = 0.0
     for e, frame, twist in zip(tree.elements, state.at, state.moving, strict=True):
@@ -49,7 +50,7 @@ def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
 
 def momentum(tree: Tree, q: Vec, v: Vec) -> Momentum:
     """Momentum of all bodies (armature has none)."""
-    at = frames(tree, q)
+    at, tree = frames(tree, q), with_masses(tree, v)
     linear = angular = Vec([0.0] * 3)
     for e, frame, twist in zip(tree.elements, at, velocities(tree, q, at, v), strict=True):
         about_world = moved(Placement(frame.R, frame.o), e.inertia)

@@ -83,9 +83,10 @@ def updated(tree: Tree, t: Scalar, q: Vec, v: Vec) -> Vec:
         if not force.sampled:
             continue
         *places, count = state.of_states[force.name]
+        sampled = places[len(force.states) : len(force.states) + len(force.sampled)]
         due = t >= (v[count] - EARLY) * force.period
         values = _counted(force, "update", force.update(state), force.sampled)
-        for k, value in zip(places[len(force.states) :], values, strict=True):
+        for k, value in zip(sampled, values, strict=True):
             found[k] = where(due, value, v[k])
         found[count] = where(due, v[count] + 1.0, v[count])
     return Vec(found)

@@ -6,10 +6,13 @@ The kinetic and potential energies of a machine grow by the sum of these powers.
 from collections.abc import Sequence
 
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.energy import energy
 from polhode.dynamics.kinematics import machine_state
+from polhode.dynamics.state_inertia import held_axes
 from polhode.dynamics.with_forces import needed
 from polhode.model import ForceElement, MachineState, Tree
-from polhode.scalar import Scalar, Vec, dot, is_zero
+from polhode.model.state import HELD
+from polhode.scalar import Scalar, Vec, derivative_along, dot, is_zero
 
 INPUTS, DAMPERS, CONSTRAINTS, EVENTS = "inputs", "joint dampers", "constraints", "events"
 """Sources of work besides force elements: generalised forces, damping of joints, constraints that move by themselves,
@@ -50,20 +53,41 @@ def powers(x: Arguments, vd: Vec, sources: Sequence[str]) -> Vec:
             found.append(_joint_power(tree, needed(x, vd) - x.tau, x.v))
         else:
             parts = [force.other_part() for force in tree.forces if _label(force) == source]
-            each = [element_power(tree, part, state) for part in parts if part is not None]
+            each = [element_power(tree, part, state, vd) for part in parts if part is not None]
             found.append(sum(each[1:], each[0]) if each else 0.0)
     return Vec(found)
 
 
-def element_power(tree: Tree, force: ForceElement, state: MachineState) -> Scalar:
-    """The power of a force element, W."""
+def element_power(tree: Tree, force: ForceElement, state: MachineState, vd: Vec) -> Scalar:
+    """The power of a force element, W: of its forces, of the axes that it holds, of the masses that it changes."""
     found: Scalar = 0.0
     if force.of_coordinates:
         found = found + _joint_power(tree, Vec(force.generalized(state)), state.v)
     for body, f, n in force.wrenches(state):
         linear, angular = state.twist(body)
         found = found + dot(f, linear) + dot(n, angular)
-    return found
+    if not force.changes_inertia:
+        return found
+    for k, hold, holder in held_axes(tree, state.v):
+        if holder.name == force.name:
+            found = found - HELD * hold.weight * vd[k] * state.v[k]
+    return found + _of_masses(tree, force, state)
+
+
+def _of_masses(tree: Tree, force: ForceElement, state: MachineState) -> Scalar:
+    """The rate at which the energies change with the own states of an element: those of mass that comes or leaves."""
+    places, rates = state.of_states.get(force.name, ()), force.derivatives(state)
+    if not rates:
+        return 0.0
+    along: list[Scalar] = [0.0] * tree.nv
+    for k, rate in zip(places, rates, strict=False):
+        along[k] = rate
+
+    def total(v: Vec) -> Vec:
+        kinetic, potential = energy(tree, state.q, v)
+        return Vec([kinetic + potential])
+
+    return derivative_along(total, state.v, Vec(along))[1][0]
 
 
 def _joint_power(tree: Tree, tau: Vec, v: Vec) -> Scalar:

@@ -16,12 +16,14 @@ from polhode.dynamics import (
     subtree_rows,
 )
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.state_inertia import at_state
 from polhode.scalar import Vec
 from polhode.spatial import ORIGIN
 
 
 def needed(x: Arguments, vd: Vec) -> Vec:
     """M v̇ + bias for an acceleration."""
+    x = at_state(x)
     acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
     if x.rolled and not acting.wrenches:
         return loops.inverse_dynamics(x.tree, x.q, x.v, vd) - acting.generalized
@@ -60,12 +62,13 @@ def inverse_dynamics(x: Arguments) -> Vec:
 
 def forward_by_factors(x: Arguments) -> Vec:
     """v̇ from the factors of the mass matrix: L, D of M = Lᵀ D L, and the bias."""
-    L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))
+    L, D = inertia.factor(x.tree, inertia.mass_matrix(at_state(x).tree, x.q))
     return inertia.solve_factored(x.tree, L, D, x.tau - needed(x, Vec([0.0] * x.tree.nv)))
 
 
 def forward_dynamics(x: Arguments) -> Vec:
     """v̇ by articulated bodies."""
+    x = at_state(x)
     acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
     if x.rolled and not acting.wrenches:
         in_loops = one_velocity_loops if one_velocity_loops.applies(x.tree) else loops

@@ -33,7 +33,9 @@ def compile_fault(error: BaseException) -> str:
     told = (str(error).splitlines() or [type(error).__name__])[0]
     frames = [frame for frame in extract_tb(error.__traceback__) if not _is_in(frame, [PACKAGE])]
     libraries = [Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")]
-    own = [frame for frame in frames if not _is_in(frame, libraries) and not frame.filename.startswith("<")] or frames
+    own = [
+        x for x in frames if not _is_in(x, libraries) and not x.filename.startswith(("<frozen", "<__array"))
+    ] or frames
     if not own:
         return ""
     frame = own[-1]

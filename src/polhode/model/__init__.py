@@ -10,12 +10,20 @@ from polhode.model.constraints.frames import MovingFrame as MovingFrame
 from polhode.model.constraints.registry import register_constraint as register_constraint
 from polhode.model.description import Model as Model, Start as Start, check_model as check_model
 from polhode.model.forces.backlash import Backlash as Backlash
-from polhode.model.forces.base import ForceElement as ForceElement, Wrench as Wrench
+from polhode.model.forces.base import (
+    ElementEvent as ElementEvent,
+    ForceElement as ForceElement,
+    Hold as Hold,
+    Jump as Jump,
+    Wrench as Wrench,
+)
 from polhode.model.forces.body_force import BodyForce as BodyForce, BodyMotion as BodyMotion
 from polhode.model.forces.bushing import Bushing as Bushing
 from polhode.model.forces.force import Force as Force
 from polhode.model.forces.force_function import ForceFunction as ForceFunction
+from polhode.model.forces.impact_stop import ImpactStop as ImpactStop
 from polhode.model.forces.joint_friction import JointFriction as JointFriction
+from polhode.model.forces.joint_lock import JointLock as JointLock
 from polhode.model.forces.joint_stop import JointStop as JointStop
 from polhode.model.forces.registry import register_force as register_force
 from polhode.model.forces.spring import Spring as Spring

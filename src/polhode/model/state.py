@@ -1,6 +1,6 @@
 """The state of a machine at an instant: what force elements and constraints are functions of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
@@ -10,6 +10,11 @@ from polhode.spatial import AT_REST, WORLD_FRAME, Frame, Twist
 
 GROUND = -1
 """The index of the world as a parent."""
+
+
+HELD = 1e24
+"""What an axis that is held has as armature, kg m² or kg: loads move it by less than rounding, and HELD times its
+acceleration is the load to full precision."""
 
 
 class HasStates(Protocol):
@@ -47,6 +52,8 @@ class MachineState(NamedTuple):
     """The places of each joint's velocities in v."""
     of_states: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """The places in v of the own states of each force element."""
+    acceleration: Callable[[], Vec] | None = None
+    """Gives v̇ (nv,), where events of elements are asked."""
 
     def frame(self, body: str) -> Frame:
         """The frame of a body: its axes are the columns of R (3, 3), its origin o (3,), m."""
@@ -90,7 +97,17 @@ class MachineState(NamedTuple):
             raise ModelError(message("a coordinate or velocity of a joint", what, repr(joint), "a joint of one", fix))
         return found[0]
 
+    def load(self, joint: str, axis: int = 0) -> Scalar:
+        """What pushes on an axis of a joint that an element holds, N m or N; it means nothing where none does.
+
+        Only events of elements may ask: a force that depends on it would be the solution of an equation.
+        """
+        if self.acceleration is None:
+            found, expected = f"axis {axis} of '{joint}'", "guards and jumps of events alone"
+            raise ModelError(message("a load on a held axis", "not known here", found, expected))
+        return HELD * self.acceleration()[self.rates_of_joint[joint][axis]]
+
     def own(self, element: HasStates) -> Vec:
-        """The own states of a force element: continuous, then discrete."""
+        """The own states of a force element: continuous, then discrete, then modes."""
         places = self.of_states.get(element.name, ())
         return Vec([self.v[k] for k in (places[:-1] if element.sampled else places)])

@@ -304,7 +304,8 @@ def _energy_checks(ranges: Mapping[str, Range], kept: Conserved, bound: _Bound) 
     unit, note = "of the energy scale", "scale: most kinetic energy plus the range of the potential energy"
     name, balanced = "energy drift", "balance" in ranges and (not kept.energy or ranges["work"].high > 0)
     if balanced:
-        name, note = "energy drift, less work", f"what the work done does not explain; {note} plus all work"
+        who = f"done ({kept.because})" if kept.because else "done"
+        name, note = "energy drift, less work", f"what the work {who} does not explain; {note} plus all work"
     elif not kept.energy:
         return [Check("energy drift", None, None, None, "", NOTE, f"not conserved by this model ({kept.because})")]
     energy = ranges["balance" if balanced else "total_energy"]

@@ -13,7 +13,7 @@ The flow of one run, `ph.simulate(model, …)`:
     driven_model.py    a model under its inputs (inputs.py): force law, constrained dynamics
     compiled_run.py    the steps as one kernel, traced from machine.py and integrate/
     step_state.py      the state between steps on generic scalars, and how it advances
-    event_location.py  where in a step an event lies
+    events/            where in a step an event lies; events of force elements
     observer.py        poses, energies, momenta at samples
 
 `simulator` (simulator.py) keeps a model ready for many runs, or for one step at a time;

@@ -32,6 +32,7 @@ from polhode.model.per_model_cache import once_each
 from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
 from polhode.simulation.driven_model import DrivenModel
+from polhode.simulation.events.element_events import ElementJumps, OwnedEvent, guards, owned_events
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.simulation.switching import Switching
@@ -134,19 +135,20 @@ class CompiledRun:
             made = made._replace(integrands=partial(self._powers, level), integrals=len(spec.work))
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
+        crossings = (*spec.crossings, *guards(self.tree, made.acceleration))
         sampled = any(force.sampled for force in self.tree.forces)
         update = partial(updated, self.tree) if sampled else None
         more = spec.interior, surfaces, update
         if not self.constrained:
-            return step_state.Setup(spec.method, made, spec.crossings, None, *more)
+            return step_state.Setup(spec.method, made, crossings, None, *more)
         if spec.method.meets_constraints:
             nothing = Vec([0.0] * self.model.nv)
             given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
             made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
         if spec.policy.keeping == "project":
             made = made._replace(tangent=self._tangent)
-            return step_state.Setup(spec.method, made, spec.crossings, self.project, *more)
-        return step_state.Setup(spec.method, made, spec.crossings, None, *more)
+            return step_state.Setup(spec.method, made, crossings, self.project, *more)
+        return step_state.Setup(spec.method, made, crossings, None, *more)
 
     def _powers(self, level: Vec | None, t: Any, q: Vec, v: Vec, vd: Vec) -> Vec:
         """The powers of the sources of work.  level: forces held over a period
@@ -300,7 +302,22 @@ class CompiledRun:
     @property
     def is_watching(self) -> bool:
         """Whether steps end at crossings or switches."""
-        return bool(self.spec.crossings) or self.spec.switching is not None
+        return bool(self.crossings) or self.spec.switching is not None
+
+    @cached_property
+    def crossings(self) -> tuple[step_state.Crossing, ...]:
+        """Those of the events of the run, then those of the events of force elements."""
+        return self._unused.crossings
+
+    @cached_property
+    def owned(self) -> tuple[OwnedEvent, ...]:
+        """The events of force elements."""
+        return owned_events(self.model)
+
+    def element_jumps(self, level: np.ndarray | None = None) -> ElementJumps:
+        """What events of elements change, on plain floats; level: forces held over a period."""
+        rows = (lambda t, q, v: self.driven.system.constraint_rows(q, v, t=t).A) if self.constrained else None
+        return ElementJumps(self.tree, self.setup(_vector(level)).machine.acceleration, rows)
 
     def start(
         self,

@@ -23,10 +23,11 @@ from polhode.result.dataset import Extra
 from polhode.scalar import Vec
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
-from polhode.simulation.event_location import CHATTER, EventHit, PlaceInStep, StepEvents, reset_state, slope
+from polhode.simulation.events.element_events import OwnedEvent
+from polhode.simulation.events.event_location import CHATTER, EventHit, PlaceInStep, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
-from polhode.simulation.run_records import NONE, Ending, Position, Samples, Segment
+from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.step_times.segments import Stops
 from polhode.simulation.watched_path import WatchedPath
@@ -111,10 +112,11 @@ class RunLoop:
         """
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
-        self.events, self.policy = tuple(options.events), options.policy
         same = first if first and first.compiled.spec.method.name == scenario.method else None
         self.compiled: CompiledRun = same.compiled if same else compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
+        self.events: tuple[Event | OwnedEvent, ...] = (*options.events, *self.compiled.owned)
+        self.policy = options.policy
         if first is None:
             self.driven.check_forces(scenario.q, scenario.v)
         watch = self.driven.constrained and scenario.model.nv and not (first and options.fixed)
@@ -170,6 +172,7 @@ class RunLoop:
         if not at.sample and not at.segment and at.packed is None:
             if self.compiled.spec.held:
                 self._ask(self.segments[0])
+            self._begin_elements()
             yield self.start()
         if not self.compiled.model.nv:
             yield from self._still()
@@ -535,29 +538,51 @@ class RunLoop:
         if event.terminal:
             self.ending.status, self.ending.reason = "stopped", f"event '{event.name}' at t = {hit.t:.6g}"
             return False
-        assert event.reset
         at.idle = 0 if hit.t > at.reset_at + step_state.SMALLEST * max(hit.t, 1e-6) else at.idle + 1
         at.reset_at = hit.t
         if at.idle > IDLE + len(self.events):
             fix = "bring the machine to rest there, or make the event terminal"
+            fix = "bring it to rest there: a larger rest_speed" if isinstance(event, OwnedEvent) else fix
             self._failed(f"event '{event.name}' resets the motion again and again while no time passes ({fix})")
             return False
+        if isinstance(event, OwnedEvent):
+            number = hit.k - len(self.events) + len(self.compiled.owned)
+            before = at.q, at.v
+            names, fault = self.compiled.element_jumps(at.level).follow(at, number)
+            self._book_jump(*before)
+            return self._follow_elements(names[1:], fault)
         if slope(self.compiled, hit, at) * hit.side > 0:  # touched, or lost in rounding: it leaves by itself
             return True
         try:
-            q, v = reset_state(self.compiled, event, hit)
+            before = at.q, at.v
+            at.q, at.v = reset_state(self.compiled, event, hit)
         except InputError as error:
             self._failed(f"reset of event '{event.name}' {error}")
             return False
-        self._book_reset(q, v)
-        at.q, at.v = q, v
-        return True
+        self._book_jump(*before)
+        return self._begin_elements()
 
-    def _book_reset(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Count the energy that a reset to another state adds as work of events."""
+    def _begin_elements(self) -> bool:
+        """Bring own states of elements in order where a motion begins; True if the run continues."""
+        if not self.compiled.owned:
+            return True
+        before = self.position.q, self.position.v
+        found = self.compiled.element_jumps(self.position.level).begin(self.position)
+        self._book_jump(*before)
+        return self._follow_elements(*found)
+
+    def _follow_elements(self, names: list[str], fault: str) -> bool:
+        """Record events of elements that took place now; True if the run continues."""
+        self.ending.events += [(self.position.t, name) for name in names]
+        if fault:
+            self._failed(fault)
+        return not fault
+
+    def _book_jump(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Count the energy that a jump from another state added as work of events."""
         at, system, sources = self.position, self.driven.system, self.compiled.spec.work
         if at.work is not None and EVENTS in sources:
-            before, after = (sum(map(float, system.energy(*state))) for state in ((at.q, at.v), (q, v)))
+            before, after = (sum(map(float, system.energy(*state))) for state in ((q, v), (at.q, at.v)))
             at.work[sources.index(EVENTS)] += after - before
 
     def _jumps(self, hit: EventHit) -> bool:
@@ -617,7 +642,7 @@ class RunLoop:
 
     def _leaving(self, packed: np.ndarray, hit: EventHit) -> np.ndarray:
         """A step state that starts where an event lies, with the side that its function goes to."""
-        if self._is_switch(hit):
+        if self._is_switch(hit) or isinstance(self.events[hit.k], OwnedEvent):
             return packed
         g = self.compiled.field(packed[None], "g")[0]
         if abs(g[hit.k]) <= abs(hit.g):  # else the reset moved the machine away

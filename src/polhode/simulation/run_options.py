@@ -14,6 +14,7 @@ from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import ADAPTIVE, method_named
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
+from polhode.model.forces.refused import refuse_state_inertia
 from polhode.result.dataset import VARIABLES
 from polhode.scalar import Array, a_list, as_array, flag, real_number
 from polhode.simulation.inputs import Sampled, is_held_input
@@ -143,6 +144,10 @@ class RunOptions:
             raise InputError(message("simulate, step", f"'{method}' takes equal steps", "no step", "its size", fix))
         if model.constraints:
             self._check_keeping(method)
+        own = self.policy.keeping in CONSTRAINED_METHODS or self.policy.engine == "absolute"
+        if own or (method not in SUNDIALS and method_named(method).meets_constraints):
+            fix = "Take another method, engine='fundamental' and constraints='project'."
+            refuse_state_inertia(f"simulate, method '{method}'", model.forces, fix)
         found = self.changed(duration=duration, method=method)
         found._check_work(model, tau)
         found.times  # noqa: B018 - checks that samples lie within the duration
@@ -177,7 +182,7 @@ class RunOptions:
         """Refuse what a run by SUNDIALS does not take."""
         asked = {"step=…": self.fixed, "events": self.events, "sensitivities": self.sensitivities}
         asked["a sampled controller or a table that holds"] = is_held_input(tau)
-        asked["force elements with discrete states"] = any(force.sampled for force in model.forces)
+        asked["force elements with discrete states"] = any(force.sampled or force.modes for force in model.forces)
         for what, given in asked.items():
             if given:
                 fix = "Take a method of ph.methods."

@@ -17,6 +17,7 @@ from polhode.integrate.methods import method_named
 from polhode.model import Model, check_model, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.model.tree import Numbers, constraint_numbers
+from polhode.simulation.events.element_events import owned_events
 from polhode.simulation.inputs import Sampled, breaks, is_held_input
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
@@ -114,14 +115,14 @@ class Scenario:
         """What does work on the machine: it is integrated along the run, and energy has to balance it."""
         if self.options.verify is False and self.role == "run":
             return ()
-        resets = any(event.reset for event in self.options.events)
+        resets = any(event.reset for event in self.options.events) or bool(owned_events(self.model))
         return (*_work_sources(self.model, self.tau is not None), *[EVENTS] * resets)
 
     @property
     def is_autonomous(self) -> bool:
         """Whether nothing but the state decides the motion: no inputs, user functions or events."""
         options, functions = self.options, self.switching
-        sampled = any(force.sampled for force in self.model.forces)
+        sampled = any(force.sampled or force.events() for force in self.model.forces)
         return not (self.tau is not None or options.events or functions.functions or functions.opaque or sampled)
 
     @property
@@ -142,7 +143,8 @@ class Scenario:
 
         Smooth functions bound that of a companion too: they may be flat but for a short part of the way.
         """
-        bounded = self.options.events or self.switching.is_bounded or (self.role != "run" and self.switching.of_users)
+        events = self.options.events or owned_events(self.model)
+        bounded = events or self.switching.is_bounded or (self.role != "run" and self.switching.of_users)
         return self.duration / self.looks if bounded else LONGEST
 
     @cached_property
@@ -192,6 +194,7 @@ class Scenario:
             why = [f"{name} depends on time" for name in switching.explicit]
             why += [f"{name} runs in Python, where nothing is known of it" for name in switching.opaque]
             why += ["events"] * bool(self.options.events)
+            why += [f"events of {force.kind} '{force.name}'" for force in self.model.forces if force.events()]
             why += [f"{name} has conditions" for name in dict.fromkeys(switching.jumps)]
             found.append(f"steps are at most {self.longest:.3g} s, duration/{self.looks:g}: {'; '.join(why)}")
         elif switching.opaque:

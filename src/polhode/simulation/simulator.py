@@ -16,6 +16,7 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, single_call
 from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel, hoisted_kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, check_model
+from polhode.model.forces.refused import refuse_events
 from polhode.model.other_numbers import other_numbers
 from polhode.scalar import Array, Vec, a_list, shown
 from polhode.scalar.arrays import batch_shape
@@ -111,6 +112,7 @@ class Simulator:
         It is not graded: shapes are checked, values are not, and no step ends at a switch or an event. One state given
         as arrays (q, v, tau) goes straight to machine code.
         """
+        refuse_events("Simulator.step", self.model.forces, "no single step ends at one", "Take Simulator.run.")
         kernel = self._kernel
         if isinstance(kernel, Kernel):
             return (None if self.parameters else single_call(kernel, "step", self._step, Stepped)) or self._step

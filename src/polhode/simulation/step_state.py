@@ -53,6 +53,8 @@ class Crossing(NamedTuple):
     function: Callable[[Scalar, Vec, Vec], Scalar]
     direction: int
     name: str = ""
+    is_level: bool = False
+    """Whether it is passed wherever its function is above 0, as events of elements are."""
 
 
 class Setup(NamedTuple):
@@ -201,6 +203,9 @@ def crossed(crossings: Sequence[Crossing], old: Sequence[Any], new: Sequence[Any
     """Whether any function changed its sign in the direction that is watched for."""
     found: Any = False
     for crossing, a, b in zip(crossings, old, new, strict=True):
+        if crossing.is_level:
+            found = found | (b > 0)
+            continue
         if crossing.direction >= 0:
             found = found | ((a < 0) & (b >= 0))
         if crossing.direction <= 0:

@@ -13,6 +13,7 @@ import numpy as np
 from polhode.dynamics import derivatives, inertia, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
+from polhode.dynamics.state_inertia import at_state, is_fixed
 from polhode.dynamics.with_forces import applied_forces, forward_by_factors, inverse_dynamics
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.hoist import hoisted
@@ -126,7 +127,7 @@ def by_recursion(spec: SystemSpec) -> bool:
     for i, e in enumerate(spec.tree.elements):
         depths[i] = depths[e.parent] + len(e.v)
         squares += sum((depths[e.parent] + k + 1) ** 2 for k in range(len(e.v)))
-    return squares > DIFFERENTIATED and derivatives.applies(spec.tree)
+    return squares > DIFFERENTIATED and derivatives.applies(spec.tree) and is_fixed(spec.tree)
 
 
 def inverse_slopes(r: Request) -> tuple[Vec, ...]:
@@ -141,7 +142,7 @@ def forward_slopes(r: Request) -> tuple[Vec, ...]:
     """
     x = r.x
     dq, dv = _slopes(r, {**r.scalars, Argument("vd"): forward_by_factors(x)}, ("step", "v"))
-    L, D = inertia.factor(x.tree, inertia.mass_matrix(x.tree, x.q))  # shared with v̇
+    L, D = inertia.factor(x.tree, inertia.mass_matrix(at_state(x).tree, x.q))  # shared with v̇
 
     def less(right: Vec) -> Vec:
         return Vec([inertia.solve_factored(x.tree, L, -D, column) for column in right.T]).T

@@ -19,6 +19,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 
 from polhode.errors import ModelError, check_name, message
@@ -36,6 +37,45 @@ class Wrench(NamedTuple):
     body: str
     force: Vec
     torque: Vec = ORIGIN
+
+
+class Hold(NamedTuple):
+    """An axis of a joint that an element holds: its velocity does not change, whatever acts.
+
+    axis    its place among those of the joint; None: all of them
+    weight  1 where it is held, 0 where it is free
+    side    1 or −1: it is only stopped from moving in this direction, and let go by impulses the other way; 0: both
+    """
+
+    joint: str
+    axis: int | None
+    weight: Scalar
+    side: Scalar = 0.0
+
+
+class Jump(NamedTuple):
+    """What changes at an event of an element, at once.
+
+    own    new values of own states of the element, by name
+    rates  velocities after it, (joint, axis, velocity) each, brought about by impulses along these axes; axis None: all
+           of the joint
+    """
+
+    own: Mapping[str, float] = MappingProxyType({})
+    rates: Sequence[tuple[str, int | None, float]] = ()
+
+
+class ElementEvent(NamedTuple):
+    """An event of a force element: it is due where its guard is above 0, also at the start and after other events.
+
+    name   runs record it as "element.name"
+    guard  of a state, on generic scalars; `state.load(joint, axis)` is what pushes on an axis that is held
+    jump   of a state, on floats
+    """
+
+    name: str
+    guard: Callable[[MachineState], Scalar]
+    jump: Callable[[MachineState], Jump]
 
 
 @dataclass(frozen=True)
@@ -58,6 +98,10 @@ class ForceElement:
     """Its continuous states, each with its unit; a property where the fields decide them."""
     sampled: ClassVar[Mapping[str, str]] = {}
     """Its discrete states, each with its unit: they change at once, by `update`, at 0 and every `period` seconds on."""
+    modes: ClassVar[Mapping[str, str]] = {}
+    """Its discrete states that events change, each with its unit."""
+    passes_impulses: ClassVar[bool] = True
+    """Whether an axis that it holds stays held in an impact elsewhere; no of friction, whose force is bounded."""
     period = 0.0  # no annotation: it may become a field
     """Seconds from one update of the discrete states to the next; a field of the key "seconds"."""
     changes_energy: ClassVar[str] = "given forces"
@@ -89,17 +133,17 @@ class ForceElement:
         self.check(where)
 
     def _check_states(self, where: str) -> None:
-        for names in (self.states, self.sampled):
-            for name in names:
-                check_name(f"{where}, states", "state", name)
-        if "updates" in {*self.states, *self.sampled} or {*self.states} & {*self.sampled}:
+        names = [*self.states, *self.sampled, *self.modes]
+        for name in names:
+            check_name(f"{where}, states", "state", name)
+        if "updates" in names or len(set(names)) < len(names):
             raise ModelError(message(f"{where}, states", "one name twice", ", ".join(self.own_states), "other names"))
         if self.sampled and not self.period > 0:
             fix = 'Give the class a field `period` with ph.Key("seconds", …), or period = 0.01.'
             raise ModelError(message(f"{where}, period", "not above 0", repr(self.period), "seconds", fix))
         values = [*self.start_values()]
-        if len(values) != len(self.states) + len(self.sampled):
-            expected = f"{len(self.states) + len(self.sampled)} numbers, one a state"
+        if len(values) != len(names):
+            expected = f"{len(names)} numbers, one a state"
             raise ModelError(message(f"{where}, start_values", "wrong size", repr(values)[:60], expected))
 
     def check(self, where: str) -> None:
@@ -137,12 +181,13 @@ class ForceElement:
 
     @property
     def own_states(self) -> dict[str, str]:
-        """All its own states, each with its unit: continuous, discrete, and how often the latter were updated."""
-        return {**self.states, **self.sampled, **({"updates": "1"} if self.sampled else {})}
+        """All its own states, each with its unit: continuous, discrete, modes, and how often discrete ones were
+        updated."""
+        return {**self.states, **self.sampled, **self.modes, **({"updates": "1"} if self.sampled else {})}
 
     def start_values(self) -> Sequence[float]:
-        """The values that its own states start with, continuous and discrete, where a run is given none."""
-        return [0.0] * (len(self.states) + len(self.sampled))
+        """The values that its own states start with, continuous, discrete and modes, where a run is given none."""
+        return [0.0] * (len(self.states) + len(self.sampled) + len(self.modes))
 
     def derivatives(self, state: MachineState) -> Sequence:
         """The time derivatives of its continuous states; `state.own(self)` are the values of its own states."""
@@ -150,7 +195,31 @@ class ForceElement:
 
     def update(self, state: MachineState) -> Sequence:
         """The discrete states from now on."""
-        return state.own(self)[len(self.states) :]
+        return state.own(self)[len(self.states) : len(self.states) + len(self.sampled)]
+
+    # events
+
+    def events(self) -> Sequence[ElementEvent]:
+        """Its events; of several that are due at once the first is taken, and the others are asked again."""
+        return ()
+
+    def settled(self, state: MachineState) -> Mapping[str, float]:
+        """Own states that have to change at the start of a run, or after an impact elsewhere: new values by name."""
+        return {}
+
+    def holds(self, own: Vec) -> Iterable[Hold]:
+        """The axes of joints that it may hold.  own: values of its own states"""
+        return ()
+
+    def masses(self, own: Vec) -> Iterable[tuple[str, Scalar]]:
+        """Bodies whose mass and inertia it changes, and the part of them that is there.  own: as of `holds`"""
+        return ()
+
+    @property
+    def changes_inertia(self) -> bool:
+        """Whether its own states decide the inertia of the machine: it holds axes, or masses change."""
+        can = type(self).holds is not ForceElement.holds or type(self).masses is not ForceElement.masses
+        return can and bool(self.own_states)
 
     # energy and symmetry
 
@@ -175,7 +244,8 @@ class ForceElement:
     @property
     def of_coordinates(self) -> bool:
         """Whether it is a function of the coordinates of joints, and not of bodies alone."""
-        return type(self).generalized is not ForceElement.generalized
+        own = type(self)
+        return own.generalized is not ForceElement.generalized or own.holds is not ForceElement.holds
 
     def fault(self, state: MachineState) -> str:
         """Why it has no value at a state of floats, in half a sentence; "" where it has one."""

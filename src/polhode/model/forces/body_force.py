@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from polhode.errors import CompileError, ModelError, defined_at, message
 from polhode.model.forces.base import ForceElement, Wrench
 from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies
@@ -102,14 +104,13 @@ class BodyForce(ForceElement):
 
     def _given(self, found: Any) -> tuple[Vec, Vec]:
         """Force and torque of what the function gave, or an error that names it."""
-        sizes = [len(x) if hasattr(x, "__len__") else 0 for x in found] if hasattr(found, "__len__") else []
-        if sizes == [0, 0, 0]:
-            return Vec(found), ORIGIN
+        parts = list(found) if hasattr(found, "__len__") else []
+        sizes = [_size(part) for part in parts]
+        if len(parts) == 3 and not any(isinstance(part, (tuple, list)) for part in parts):
+            return Vec(parts), ORIGIN
         if sizes == [3, 3]:
-            return Vec(found[0]), Vec(found[1])
-        shown = (
-            f"{len(sizes)} numbers" if sizes and not any(sizes) else f"parts of {sizes} numbers" if sizes else "none"
-        )
+            return Vec(parts[0]), Vec(parts[1])
+        shown = f"parts of {sizes} numbers" if any(sizes) else f"{len(parts)} numbers" if parts else repr(found)[:60]
         expected = "a force, 3 numbers, or a force and a torque, 3 numbers each"
         raise CompileError(message(f"force '{self.name}'{defined_at(self.function)}", "wrong result", shown, expected))
 
@@ -123,6 +124,11 @@ class BodyForce(ForceElement):
         held = "".join(f", {name} {x:.4g}" for name, x in plain(tuple(dict(self.numbers).items())))
         on = self.body if self.other is None else f"{self.body} and {self.other}"
         return f"a function of the motion of {on}{held}, {self.axes} axes"
+
+
+def _size(part: Any) -> int:
+    """How many numbers a part of a result has; 0 for one number."""
+    return len(part) if isinstance(part, (tuple, list)) or (isinstance(part, np.ndarray) and part.ndim) else 0
 
 
 def _motion(state: MachineState, body: str, arm: Vec, E: Vec | None) -> BodyMotion:

@@ -1,12 +1,13 @@
-"""Dry friction in a joint: Coulomb, Stribeck and viscous, regularised with a stated creep speed."""
+"""Dry friction in a joint: Coulomb, Stribeck and viscous; regularised with a stated creep speed, or exact by events."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from polhode.errors import ModelError, message
-from polhode.model.forces.base import ForceElement
-from polhode.model.forces.joint_axis import check_axis
+from polhode.model.forces.base import ElementEvent, ForceElement, Hold, Jump
+from polhode.model.forces.joint_axis import along_axes, axis_of, check_axis
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import ABOVE_ZERO, AT_LEAST_ZERO, Key
 from polhode.model.numbers import plain, short
@@ -18,6 +19,9 @@ CREEP = 1e-3
 
 STRIBECK = 10.0
 """The Stribeck speed unless given, in creep speeds."""
+
+STILL = 1e-12
+"""A relative speed up to this, rad/s or m/s, is none, by rounding."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,13 @@ class JointFriction(ForceElement):
     F has a continuous slope, and reaches the break-away force F_s at the creep speed: a joint under a smaller load f
     creeps at v_c 2 sin(asin(f/F_s)/3), less than v_c, where it would stick.
 
+    By events it is exact: the axis sticks, held until its load exceeds F_s, or slips with
+
+        F(u) = ±(F_c + (F_s − F_c) exp(−(|u|/v_s)²)),  F_c at once where v_s is not given
+
+    until u passes 0. Then it sticks again, and slips the other way at once where its load exceeds F_s. The mode `slip`
+    is 0 or the sign of u; events are recorded as "name.slips" and "name.sticks".
+
     coulomb         F_c, N m or N
     static          F_s, at least F_c; F_c unless given
     stribeck_speed  v_s, over which F falls from F_s to F_c, rad/s or m/s; 10 creep speeds unless given
@@ -38,6 +49,8 @@ class JointFriction(ForceElement):
     creep_speed     v_c, rad/s or m/s; 1e-3 unless given. Small ones make the motion stiff: steps of explicit methods
                     are at most about 2 m v_c/F_s
     axis            the place of the axis among those of a joint that has several
+    method          "regularised", or "events"
+    drive_speed     of what rubs on the axis, as a belt, rad/s or m/s: u is its velocity less this
     """
 
     name: str
@@ -48,6 +61,8 @@ class JointFriction(ForceElement):
     viscous: Scalar = 0.0
     creep_speed: Scalar = CREEP
     axis: int = 0
+    method: str = "regularised"
+    drive_speed: Scalar = 0.0
 
     kind = "joint-friction"
     keys: ClassVar = {
@@ -67,8 +82,16 @@ class JointFriction(ForceElement):
             range=ABOVE_ZERO,
         ),
         "axis": Key("axis", "the place of the axis among those of the joint; 0 unless given"),
+        "method": Key("word", "regularised unless given, or by events", choices=("regularised", "events")),
+        "drive_speed": Key("number", "of what rubs on the axis, rad/s or m/s; 0 unless given", "rad/s or m/s", "v_d"),
     }  # fmt: skip
     changes_energy = "friction"
+    passes_impulses = False
+
+    @property
+    def modes(self) -> Mapping[str, str]:  # type: ignore[override]
+        """By events: 0 where it sticks, else the direction of slip."""
+        return {"slip": "1"} if self.method == "events" else {}
 
     def check(self, where: str) -> None:
         """Refuse less friction at rest than in slip."""
@@ -78,7 +101,7 @@ class JointFriction(ForceElement):
 
     def check_joint(self, where: str, joint: str, kind: JointKind) -> None:
         """Of a joint with a quaternion only the spherical one, whose friction is against its angular velocity."""
-        if not _is_ball(kind):
+        if self.method == "events" or not _is_ball(kind):
             check_axis(where, joint, kind, self.axis)
         elif self.axis:
             found = f"{self.axis} of '{joint}', spherical"
@@ -86,10 +109,12 @@ class JointFriction(ForceElement):
 
     def generalized(self, state: MachineState) -> Sequence[Scalar]:
         """The friction against the velocity of the axis, or against the angular velocity."""
+        if self.method == "events":
+            return along_axes(state, (self.joint, self.axis, self._force_of_slip(state)))
         places = state.rates_of_joint[self.joint]
         is_ball = len(state.of_joint[self.joint]) > len(places)
         acted = places if is_ball else places[self.axis : self.axis + 1]
-        u = Vec([state.v[k] for k in acted])
+        u = Vec([state.v[k] if is_ball else state.v[k] - self.drive_speed for k in acted])
         force = -self.resistance(square(u)) * u
         tau: list[Scalar] = [0.0] * len(state.v)
         for k, f in zip(acted, force, strict=True):
@@ -107,8 +132,58 @@ class JointFriction(ForceElement):
         creep = static * (3 - square_of_speed / (v_c * v_c)) / (2 * v_c)
         return where(creeps, creep, slip) + self.viscous
 
+    # by events
+
+    def _slip(self, state: MachineState) -> Scalar:
+        """−1, 0 or 1: the direction of slip."""
+        (slip,) = state.own(self)
+        return where(slip > 0.5, 1.0, where(slip < -0.5, -1.0, 0.0))
+
+    def _speed(self, state: MachineState) -> Scalar:
+        return axis_of(state, self.joint, self.axis).v - self.drive_speed
+
+    def _force_of_slip(self, state: MachineState) -> Scalar:
+        slip, u, force = self._slip(state), self._speed(state), self.coulomb
+        if self.static is not None and self.stribeck_speed is not None:
+            over = u / self.stribeck_speed
+            force = force + (self.static - force) * exp(-over * over)
+        return -slip * force - slip * slip * self.viscous * u
+
+    def holds(self, own: Vec) -> Iterable[Hold]:
+        """The axis, where it sticks."""
+        if self.method == "events":
+            yield Hold(self.joint, self.axis, where(own[0] * own[0] < 0.25, 1.0, 0.0))
+
+    def events(self) -> Sequence[ElementEvent]:
+        """Slip where the load exceeds static friction, and sticking where the velocity passes that of the drive."""
+        if self.method != "events":
+            return ()
+        return ElementEvent("sticks", self._reversed, self._stick), ElementEvent("slips", self._overloaded, self._start)
+
+    def _reversed(self, state: MachineState) -> Scalar:
+        slip = self._slip(state)
+        return where(slip * slip > 0.5, -slip * self._speed(state), -1.0)
+
+    def _stick(self, state: MachineState) -> Jump:
+        return Jump({"slip": 0.0}, [(self.joint, self.axis, self.drive_speed)])
+
+    def _overloaded(self, state: MachineState) -> Scalar:
+        slip, static = self._slip(state), self.coulomb if self.static is None else self.static
+        return where(slip * slip > 0.5, -1.0, abs(state.load(self.joint, self.axis)) - static)
+
+    def _start(self, state: MachineState) -> Jump:
+        return Jump({"slip": math.copysign(1.0, state.load(self.joint, self.axis))})
+
+    def settled(self, state: MachineState) -> Mapping[str, float]:
+        """It slips where it moves."""
+        if self.method != "events" or not abs(u := self._speed(state)) > STILL:
+            return {}
+        return {"slip": math.copysign(1.0, u)}
+
     def notes(self) -> list[str]:
         """At which speed it creeps."""
+        if self.method == "events":
+            return []
         told = f"friction '{self.name}' of joint '{self.joint}' is regularised"
         return [f"{told}: below its break-away load the joint creeps at up to {short(self.creep_speed)} m/s or rad/s"]
 

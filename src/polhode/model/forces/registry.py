@@ -7,7 +7,9 @@ from polhode.model.forces.body_force import BodyForce
 from polhode.model.forces.bushing import Bushing
 from polhode.model.forces.force import Force
 from polhode.model.forces.force_function import ForceFunction
+from polhode.model.forces.impact_stop import ImpactStop
 from polhode.model.forces.joint_friction import JointFriction
+from polhode.model.forces.joint_lock import JointLock
 from polhode.model.forces.joint_stop import JointStop
 from polhode.model.forces.spring import Spring
 from polhode.model.forces.torsion_spring import TorsionSpring
@@ -22,6 +24,8 @@ FORCES: dict[str, type[ForceElement]] = {
     "function": ForceFunction,
     "joint-friction": JointFriction,
     "joint-stop": JointStop,
+    "impact-stop": ImpactStop,
+    "joint-lock": JointLock,
     "backlash": Backlash,
 }
 """Every kind of force element."""

@@ -88,13 +88,7 @@ class Spring(ForceElement):
     def wrenches(self, state: MachineState) -> Iterator[Wrench]:
         """The pull on its two bodies."""
         arm_a, arm_b, line, long = self._stretch(state)
-        if (
-            is_zero(self.rest)
-            and is_zero(self.damping)
-            and self._law.is_linear
-            and not self.law
-            and self.only == "both"
-        ):
+        if self._is_proportional and is_zero(self.damping) and not self.law and self.only == "both":
             pull = self.stiffness * line  # a spring without rest length needs no direction
         else:
             a, b = state.twist(self.body_a), state.twist(self.body_b)
@@ -132,9 +126,14 @@ class Spring(ForceElement):
         return SpringLaw(self.name, self.stiffness, self.preload, self.polynomial, self.table, self.energy)
 
     @property
+    def _is_proportional(self) -> bool:
+        """Whether its elastic force is proportional to its length."""
+        return is_zero(self.rest) and self._law.is_linear
+
+    @property
     def _has_direction(self) -> bool:
         """Whether it may pull at zero length, where it has no direction: it has no value there. A cable is slack."""
-        return self.only != "pull" and not (is_zero(self.rest) and self._law.is_linear)
+        return self.only != "pull" and not self._is_proportional
 
     def _stretch(self, state: MachineState) -> "Stretch":
         a, b = state.frame(self.body_a), state.frame(self.body_b)

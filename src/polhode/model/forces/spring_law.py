@@ -74,7 +74,7 @@ def law_summary(element: Any) -> str:
 def one_number(where: str, function: Callable[..., Any], *given: Scalar) -> Scalar:
     """What a user function gives, refused where it is not one number."""
     found = function(*given)
-    if hasattr(found, "__len__"):
+    if isinstance(found, (tuple, list)):
         raise CompileError(
             message(f"{where}{defined_at(function)}", "wrong result", f"{len(found)} numbers", "one number")
         )
@@ -86,4 +86,4 @@ def warn_of_negative(where: str, stiffness: Any, damping: Any) -> None:
     for name, value, what in (("stiffness", stiffness, "pushes away from rest"), ("damping", damping, "adds energy")):
         if plain(value) < 0:
             text = message(f"{where}, {name}", f"is negative and {what}", short(value), "0 or more")
-            warnings.warn(text, PolhodeWarning, stacklevel=6)
+            warnings.warn(text, PolhodeWarning, stacklevel=5)

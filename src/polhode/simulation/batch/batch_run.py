@@ -24,6 +24,7 @@ from polhode.kernel.cache import key as cache_key
 from polhode.kernel.graph import Graph
 from polhode.kernel.work_threads import go_on, in_threads
 from polhode.model import Tree
+from polhode.model.forces.refused import refuse_events
 from polhode.scalar import Scalar, Vec, flat, minimum, where
 from polhode.simulation import step_state
 from polhode.simulation.batch.batch_records import (
@@ -36,7 +37,7 @@ from polhode.simulation.batch.batch_records import (
 )
 from polhode.simulation.compiled_run import SHORT, CompiledRun, RunSpec
 from polhode.simulation.derivatives.directions import Directions, directions, upper
-from polhode.simulation.event_location import located
+from polhode.simulation.events.event_location import located
 from polhode.simulation.inputs import PD, Sampled, is_held_input, law_of
 from polhode.simulation.run_records import NONE, Segment
 from polhode.simulation.scenario import LOOKS
@@ -74,6 +75,8 @@ class BatchRun:
             found = "Sampled" if isinstance(run.tau, Sampled) else "Table(…, hold=True)"
             raise InputError(message("sweep, tau", "held from time to time", found, "a continuous input", fix))
         self.model = run.model
+        fix = "Run them one by one, by ph.simulate, or take an element without events."
+        refuse_events("sweep", self.model.forces, "runs side by side do not stop for them", fix)
         q, level = np.array(self.model.zero), None
         self.along: Directions = directions(self.model, q, level, spec.numbers, "sweep")
         self.names = (*self.along.inputs, *spec.free)

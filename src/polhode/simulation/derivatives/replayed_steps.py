@@ -11,6 +11,7 @@ from polhode.errors import InputError, message
 from polhode.kernel.backends.llvm.compile import Kernel
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
+from polhode.model.forces.refused import refuse_events
 from polhode.scalar import Scalar, Vec, minimum, shaped
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
@@ -47,6 +48,8 @@ def replayed(compiled: CompiledRun, scenario: Scenario, where: str) -> ReplayedR
         if event.reset:
             fix = "Leave the reset out, or end the run there (terminal=True)."
             raise InputError(message(where, "the motion jumps", f"a reset at event '{event.name}'", "none", fix))
+    fix = "Take an element without events, as method='regularised' of friction."
+    refuse_events(where, scenario.model.forces, "the motion jumps", fix)
     if compiled.is_watching:
         compiled = CompiledRun(replace(compiled.spec, crossings=(), switching=None), warn=False)
     sampled = ["tau, a Sampled controller, is a function in Python"] if isinstance(compiled.spec.tau, Sampled) else []

@@ -178,7 +178,7 @@ class StepEvents:
 
     def _crossings(self, before: np.ndarray, after: np.ndarray, until: float) -> Iterator[tuple[float, int]]:
         """Where in the step up to a part of it which events' functions cross zero."""
-        for k, crossing in enumerate(self.compiled.spec.crossings):
+        for k, crossing in enumerate(self.compiled.crossings):
             if crossed((crossing,), (float(before[k]),), (float(after[k]),)):
                 yield located(crossing, float(before[k]), partial(self._value, k), until), k
 
@@ -193,7 +193,7 @@ class StepEvents:
         before, after = (self.compiled.field(self.packed, name).tolist() for name in ("g_before", "g"))
         found: list[SwitchInStep] = []
         width = max(NARROW, 2 * math.ulp(self.begin + self.h) / self.h)
-        for k in range(len(self.compiled.spec.crossings), len(before)):
+        for k in range(len(self.compiled.crossings), len(before)):
             if crossed((SURFACE,), (before[k],), (after[k],)):
                 found.append(SwitchInStep(k, *bracketed(before[k], after[k], partial(self._value, k), width)))
         return min(found, key=lambda switch: switch.high, default=None)

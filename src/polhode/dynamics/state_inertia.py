@@ -1,0 +1,69 @@
+"""The inertia of a tree where own states of force elements decide it: axes that are held, masses that change."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from polhode.dynamics.arguments import Arguments
+from polhode.model import Tree
+from polhode.model.forces.base import ForceElement, Hold
+from polhode.model.state import HELD
+from polhode.scalar import Scalar, Vec
+from polhode.spatial import Inertia
+
+
+def is_fixed(tree: Tree) -> bool:
+    """Whether no own state enters the inertia."""
+    return not any(force.changes_inertia for force in tree.forces)
+
+
+def at_state(x: Arguments) -> Arguments:
+    """The arguments with the inertia of their state: an axis that is held has an armature of HELD."""
+    if is_fixed(x.tree):
+        return x
+    tree, extra = with_masses(x.tree, x.v), dict[int, Scalar]()
+    for k, hold, _ in held_axes(tree, x.v):
+        extra[k] = extra.get(k, 0.0) + HELD * hold.weight
+    elements = tuple(
+        replace(e, armature=Vec([a + extra[k] if k in extra else a for k, a in zip(e.v, e.armature, strict=True)]))
+        if any(k in extra for k in e.v)
+        else e
+        for e in tree.elements
+    )
+    return x._replace(tree=replace(tree, elements=elements))
+
+
+def with_masses(tree: Tree, v: Vec) -> Tree:
+    """The tree with the masses of a state."""
+    parts = dict[int, Scalar]()
+    for force in tree.forces:
+        for body, part in force.masses(own_states(tree, force, v)) if force.changes_inertia else ():
+            i = tree.of_body[body]
+            parts[i] = parts.get(i, 1.0) * part
+    if not parts:
+        return tree
+    elements = list(tree.elements)
+    for i, part in parts.items():
+        m, h, second = elements[i].inertia
+        elements[i] = replace(elements[i], inertia=Inertia(part * m, part * h, part * second))
+    return replace(tree, elements=tuple(elements))
+
+
+def held_axes(tree: Tree, v: Vec) -> Iterator[tuple[int, Hold, ForceElement]]:
+    """The axes that elements may hold: the place in v, how it is held, and by which element."""
+    rates = tree.rates_of_joint
+    for force in tree.forces:
+        if force.changes_inertia:
+            for hold in force.holds(own_states(tree, force, v)):
+                for k in places(rates, hold.joint, hold.axis):
+                    yield k, hold, force
+
+
+def places(rates: Mapping[str, tuple[int, ...]], joint: str, axis: int | None) -> tuple[int, ...]:
+    """The places in v of an axis of a joint, or of all.  rates: of each joint"""
+    return rates[joint] if axis is None else (rates[joint][axis],)
+
+
+def own_states(tree: Tree, force: ForceElement, v: Vec) -> Vec:
+    """The own states of an element, without the count of updates."""
+    places = tree.of_states.get(force.name, ())
+    return Vec([v[k] for k in (places[:-1] if force.sampled else places)])

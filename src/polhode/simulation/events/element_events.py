@@ -1,0 +1,183 @@
+"""Events of force elements: their guards as crossings of a run, and what changes where one is due.
+
+Velocities jump by impulses: the least change, in the metric of the mass matrix, that gives some axes their new
+velocities and leaves constraints and axes that are held as they are.                              Gauss's principle
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from polhode.dynamics.inertia import mass_matrix
+from polhode.dynamics.kinematics import machine_state
+from polhode.dynamics.state_inertia import held_axes, places, with_masses
+from polhode.errors import told
+from polhode.model import Model, Tree
+from polhode.model.forces.base import ElementEvent, ForceElement, Hold
+from polhode.model.state import MachineState
+from polhode.scalar import Scalar, Vec
+from polhode.simulation.run_records import Position
+from polhode.simulation.step_state import Crossing
+
+MOST = 100
+"""Events of elements at one time, one after the other, after which a run ends: no state lets the motion go on."""
+
+ROUNDING = 1e-12
+"""A change of velocity up to this part of the largest one is rounding: no impact that lets go what friction holds."""
+
+FORBIDDEN = 1e-8
+"""The part of a wanted change of velocity that constraints and held axes may withhold, by rounding."""
+
+Acceleration = Callable[[Scalar, Vec, Vec], Vec]
+
+
+class OwnedEvent(NamedTuple):
+    """An event of a force element, as a run sees it."""
+
+    name: str
+    terminal: bool = False
+    reset: bool = True
+
+
+def owned_events(model: Model) -> tuple[OwnedEvent, ...]:
+    """The events of all force elements, in the order of the elements."""
+    return tuple(OwnedEvent(f"{force.name}.{event.name}") for force in model.forces for event in force.events())
+
+
+def _events(tree: Tree) -> Iterator[tuple[ForceElement, ElementEvent]]:
+    for force in tree.forces:
+        for event in force.events():
+            yield force, event
+
+
+def guards(tree: Tree, acceleration: Acceleration) -> tuple[Crossing, ...]:
+    """The crossings of all events of elements: each is due where its function is above 0."""
+    last: list = []
+
+    def state_of(*given: Scalar) -> MachineState:
+        if not last or any(a is not b for a, b in zip(last[0], given, strict=True)):
+            last[:] = given, event_state(tree, acceleration, *given)  # all guards are asked of one state
+        return last[1]
+
+    def crossing(force: ForceElement, event: ElementEvent) -> Crossing:
+        return Crossing(lambda *given: event.guard(state_of(*given)), 1, f"{force.name}.{event.name}", is_level=True)
+
+    return tuple(crossing(*each) for each in _events(tree))
+
+
+def event_state(tree: Tree, acceleration: Acceleration, t: Scalar, q: Vec, v: Vec) -> MachineState:
+    """A state that also knows its acceleration."""
+    return machine_state(tree, t, q, v)._replace(acceleration=cache(lambda: acceleration(t, q, v)))
+
+
+class ElementJumps:
+    """What events of elements change, in a run.
+
+    rows  rows of constraints on velocities (k, nv) of (t, q, v)
+    """
+
+    def __init__(
+        self, tree: Tree, acceleration: Acceleration, rows: Callable[[float, np.ndarray, np.ndarray], np.ndarray] | None
+    ) -> None:
+        self.tree, self.acceleration, self.rows = tree, acceleration, rows
+        self.events = tuple(_events(tree))
+
+    def begin(self, at: Position) -> tuple[list[str], str]:
+        """Bring the own states at the start of a run in order; the names of events that are due, and a fault."""
+        self._settle(at)
+        return self.follow(at, None)
+
+    def follow(self, at: Position, first: int | None) -> tuple[list[str], str]:
+        """Let an event take place, and all that are due after it; their names, and why the run ends, "" if it does not.
+
+        first  its number among the events of elements; None: those that are due
+        """
+        names: list[str] = []
+        while len(names) <= MOST:
+            state, due = self._state(at), first
+            if due is None:
+                due = next((k for k, (_, event) in enumerate(self.events) if event.guard(state) > 0), None)
+            if due is None:
+                return names, ""
+            force, event = self.events[due]
+            names.append(f"{force.name}.{event.name}")
+            if fault := self._take(at, state, force, event):
+                return names, fault
+            first = None
+        cycle = ", ".join(f"'{name}'" for name in dict.fromkeys(names[-10:]))
+        return names, f"events of elements follow one another without end while no time passes: {cycle}"
+
+    def _state(self, at: Position) -> MachineState:
+        return event_state(self.tree, self.acceleration, at.t, Vec(at.q.tolist()), Vec(at.v.tolist()))
+
+    def _take(self, at: Position, state: MachineState, force: ForceElement, event: ElementEvent) -> str:
+        """Let one event take place; why it cannot, or ""."""
+        name = f"event '{force.name}.{event.name}'"
+        try:
+            own, rates = event.jump(state)
+            wanted = {k: float(rate) for joint, axis, rate in rates for k in places(state.rates_of_joint, joint, axis)}
+            at.v = self._with_own(at.v, force, own)
+        except Exception as error:
+            return f"{name} {told(error)}"
+        if not wanted:
+            return ""
+        found = self._after_impulse(at, wanted)
+        if found is None:
+            return f"{name} wants a velocity that constraints or held axes do not let it have"
+        at.v = found
+        self._settle(at)
+        return ""
+
+    def _with_own(self, v: np.ndarray, force: ForceElement, own: Mapping[str, float]) -> np.ndarray:
+        """The velocities with other values of own states of an element."""
+        v, at = v.copy(), dict(zip(force.own_states, self.tree.of_states.get(force.name, ()), strict=True))
+        for name, value in own.items():
+            v[at[name]] = float(value)
+        return v
+
+    def _settle(self, at: Position) -> None:
+        """Ask every element for own states that have to change."""
+        for force in self.tree.forces:
+            at.v = self._with_own(at.v, force, force.settled(self._state(at)))
+
+    def _after_impulse(self, at: Position, wanted: Mapping[int, float]) -> np.ndarray | None:
+        """The velocities after impulses along axes that give them wanted velocities; None where these cannot be."""
+        n, axes = len(at.v), list(wanted)
+        v, change = Vec(at.v.tolist()), np.array([wanted[k] - at.v[k] for k in axes])
+        is_impact = bool(np.max(abs(change)) > ROUNDING * np.max(abs(at.v), initial=1e-300))
+        holds: list[tuple[int, Hold]] = [
+            (k, hold)
+            for k, hold, force in held_axes(self.tree, v)
+            if float(hold.weight) > 0.5 and k not in wanted and (force.passes_impulses or not is_impact)
+        ]
+        M = np.array(mass_matrix(with_masses(self.tree, v), Vec(at.q.tolist())), dtype=float).reshape(n, n)
+        A = self.rows(at.t, at.q, at.v) if self.rows else np.zeros((0, n))
+        while True:
+            C = np.vstack([A, np.eye(n)[axes + [k for k, _ in holds]]])
+            d = np.concatenate([np.zeros(len(A)), change, np.zeros(len(holds))])
+            found, impulse = least_change(M, C, d)
+            if np.max(abs(C @ found - d)) > FORBIDDEN * np.max(abs(change), initial=1e-300):
+                return None
+            pulls = [i for i, (_, hold) in enumerate(holds) if float(hold.side) * impulse[len(A) + len(axes) + i] > 0]
+            if not pulls or not is_impact:
+                break
+            del holds[pulls[0]]
+        after = at.v + found
+        after[axes] = [wanted[k] for k in axes]
+        return after
+
+
+def least_change(M: np.ndarray, C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x with C x = d and the least xᵀMx, and λ with M x = Cᵀλ; rows of C may depend on each other.
+
+    M  (n, n), C  (k, n), d  (k,)
+    """
+    U, s, Vt = np.linalg.svd(C)
+    rank = int(np.sum(s > max(C.shape) * np.finfo(float).eps * s[0]))
+    x = Vt[:rank].T @ ((U.T @ d)[:rank] / s[:rank])
+    N = Vt[rank:].T
+    if N.shape[1]:
+        x = x - N @ np.linalg.lstsq(N.T @ M @ N, N.T @ (M @ x), rcond=None)[0]
+    return x, U[:, :rank] @ ((Vt[:rank] @ (M @ x)) / s[:rank])

@@ -74,6 +74,17 @@ def test_steps_are_not_bounded_by_stops_and_end_at_them():
     assert float(fixed.q[-1, 0]) == pytest.approx(1.0 - math.pi / 20, abs=1e-5)
 
 
+@pytest.mark.parametrize("method", ["heun", "rk4", "implicit-midpoint"])
+@pytest.mark.parametrize("height", [0.55, 0.5])
+def test_a_companion_takes_other_steps_to_and_from_a_contact_than_the_run(method, height):
+    """The contact lies in the last third of a step, where the companion's grid has no further point."""
+    run = ph.simulate(ball(floor()), [height], [-1.0], duration=0.6, step=0.2, method=method)
+    true = abs(float(run.q[-1, 0]) + math.sin(20 * (0.6 - height)) / 20)
+    assert true > 1e-4
+    assert run.attrs["verdict"] == "failed"
+    assert float(run.error_estimate[-1]) > true / 3
+
+
 def test_lanes_of_a_sweep_agree_with_single_runs():
     model, asked = ball(floor(dissipation=2.0)), {"q": [0.5], "v": [-1.0], "duration": 1.5}
     drawn = {"forces.floor.stiffness": ph.Grid([400.0, 800.0])}

@@ -240,7 +240,8 @@ class Run:
         )  # fmt: skip
         elements = [note for force in self.model.forces for note in force.notes()]
         found = found.with_notes("corners and jumps", self.scenario.notes()).with_notes("elements", elements)
-        return found.with_notes(IGNORED, self.ignored)
+        slow = self.stepper.compiled.in_python if isinstance(self.stepper, RunLoop) else []
+        return found.with_notes("Python in the loop, slow", slow).with_notes(IGNORED, self.ignored)
 
     def _growth(self, samples: Iterable[Mapping[str, np.ndarray]], error: ErrorEstimate) -> float:
         """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""

@@ -131,6 +131,7 @@ class RunLoop:
         self._rate: float = same._rate / SLOWER if same else 0.0  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest = scenario.longest
+        self._apart = scenario.role != "run"  # steps to and from switches differ from those of the run
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
         self._joined = scenario.joined if first and self._may_join(scenario) else None
         self._sampled = [0, *accumulate(len(s.samples) for s in segments)]  # samples
@@ -470,7 +471,7 @@ class RunLoop:
             yield from self._last(hit.t - hit.begin)
 
     def _events_of(self, step: Segment, packed: np.ndarray) -> StepEvents:
-        return StepEvents(self.compiled, step, packed, self.position.level, self.tolerance)
+        return StepEvents(self.compiled, step, packed, self.position.level, self.tolerance, self._apart)
 
     def _is_switch(self, hit: EventHit) -> bool:
         return hit.k >= len(self.events)
@@ -624,10 +625,12 @@ class RunLoop:
                 begun = compiled.start(end, at.q, at.v, segment.h, at.level, self._values_of(hit), at.work)
                 packed = self._leaving(begun, hit)
                 break
+            count = 1 + self._apart
+            h /= count
             table, step = np.empty((2, compiled.width)), Segment(at.t, end, h, NONE, np.ones(1))
             begun = compiled.start(at.t, at.q, at.v, h, at.level, self._values_of(hit), at.work)
             table[0] = self._leaving(begun, hit)
-            compiled.run(table, [1.0, h, at.t], at.level)
+            compiled.run(table, [float(count), h, at.t], at.level)
             self._take(table[1])
             status, hit = float(compiled.field(table[1], "status")), None
             if status == step_state.EVENT:

@@ -129,8 +129,16 @@ class StepEvents:
     """The events and switches within the last step of a step state."""
 
     def __init__(
-        self, compiled: CompiledRun, step: Segment, packed: np.ndarray, level: np.ndarray | None, tolerance: float
+        self,
+        compiled: CompiledRun,
+        step: Segment,
+        packed: np.ndarray,
+        level: np.ndarray | None,
+        tolerance: float,
+        apart: bool = False,
     ) -> None:
+        """Look into a step; apart: equal steps go to a switch in two, so that a companion does not repeat a run's."""
+        self.apart = apart
         self.compiled, self.packed, self.level, self.tolerance = compiled, packed, level, tolerance
         self.is_switching = compiled.spec.switching is not None
         self.settings: tuple[float, ...] = (tolerance,) if self.is_switching else ()
@@ -205,13 +213,16 @@ class StepEvents:
         first, again and again: what is left of the error is in proportion to the last of them.
         """
         here, switch = self, self.switch
-        for _ in range(APPROACHES):
+        for k in range(APPROACHES):
             if switch is None:
                 break
             place = here.at(PART * switch.low)
             rest = here._following(place, here.begin + here.h - place.t)
             there = rest.switch
-            if there is None or abs(rest.begin + there.low * rest.h - here.begin - switch.low * here.h) < SAME * self.h:
+            if there is None:
+                break
+            moved = abs(rest.begin + there.low * rest.h - here.begin - switch.low * here.h)
+            if moved < SAME * self.h and (k or not self.apart):
                 break
             here, switch = rest, there
         return here, switch

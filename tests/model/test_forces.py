@@ -132,6 +132,7 @@ ELEMENTS = {
     "friction of a second axis": ph.JointFriction("c", "j4", 2.0, 3.0, axis=1),
     "friction by events": ph.JointFriction("c", "j1", 2.0, 3.0, 0.5, 0.1, method="events", drive_speed=0.1),
     "stop by impacts": ph.ImpactStop("c", "j1", -0.01, 0.01, 0.4),
+    "thrust": ph.Thrust("c", "b3", 0.2, 5.0, direction=(1.0, 2.0, 2.0), point=(0.1, 0.0, 0.2)),
     "lock": ph.JointLock("c", "j2", lock_time=0.1),
     "stop": ph.JointStop("c", "j1", -0.01, 0.01, stiffness=30.0, dissipation=0.4),
     "stop of a second axis": ph.JointStop("c", "j4", upper=-9.0, stiffness=3.0, dissipation=9.0, exponent=1.5, axis=1),

@@ -63,6 +63,24 @@ def test_a_slack_cable_leaves_a_parabola():
     assert_close(run.q.values[:, 1], 0.3 + 2 * t - G * t * t / 2, condition=10)
 
 
+def test_a_pendulum_on_a_cable_goes_slack_and_becomes_taut_again():
+    """Thrown round too slowly, it leaves its circle; where it is slack it flies on a parabola, and energy stays."""
+    cable = ph.Spring("cable", "world", "mass", stiffness=2e4, rest=1.0, only="pull")
+    model = replace(hung(cable), joints=[ph.Joint("air", "planar", "world", "mass", orientation=UPRIGHT)])
+    run = ph.simulate(model, q=[0.0, -1.0, 0.0], v=[6.0, 0.0, 0.0], duration=2.0, tolerance=1e-11, samples=2001)
+    t, q, v = run.time.values, run.q.values, run.v.values
+    slack = np.hypot(q[:, 0], q[:, 1]) < 1.0
+    changes = np.flatnonzero(np.diff(slack.astype(int)))
+    longest = max(np.split(np.arange(len(t)), changes + 1), key=lambda part: len(part) * slack[part[0]])
+    assert 0.2 < t[longest[-1]] - t[longest[0]] < 1.0
+    since = t[longest] - t[longest[0]]
+    flight = q[longest[0], :2] + np.outer(since, v[longest[0], :2]) + np.outer(since**2 / 2, (0.0, -G))
+    assert np.max(abs(q[longest, :2] - flight)) < 1e-10
+    assert np.count_nonzero(~slack[longest[-1] + 1 :]) > 10  # taut again
+    total = (run.kinetic_energy + run.potential_energy).values
+    assert np.max(abs(total - total[0])) < 1e-9 * float(run.kinetic_energy.max())
+
+
 def pull_of(element, apart, rate):
     """How hard an element pulls the mass towards the world's origin."""
     tree = make_tree(hung(element))

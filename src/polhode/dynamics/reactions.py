@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from polhode.dynamics import inverse, kinematics
 from polhode.dynamics.forces import add_wrench
+from polhode.dynamics.state_inertia import with_masses
 from polhode.model import Constraint, Tree
 from polhode.model.constraints.base import BodyConstraint, as_vector
 from polhode.model.constraints.frames import MovingFrame, end
@@ -77,6 +78,7 @@ def joint_loads(tree: Tree, q: Vec, v: Vec, vd: Vec, wrenches: inverse.Wrenches)
 
     In the axes of the joint frame, which is fixed in the parent; joints in the order of the tree's elements.
     """
+    tree = with_masses(tree, v)
     given, at, found = inverse.loads(tree, q, v, vd, wrenches=wrenches), kinematics.frames(tree, q), []
     first = -1
     for i, e in enumerate(tree.elements):

@@ -7,8 +7,11 @@ from polhode.dynamics.arguments import Arguments
 from polhode.model import Tree
 from polhode.model.forces.base import ForceElement, Hold
 from polhode.model.state import HELD
-from polhode.scalar import Scalar, Vec
+from polhode.scalar import Scalar, Vec, where
 from polhode.spatial import Inertia
+
+NO_MASS = float("nan")
+"""The mass of a body that has lost more than all of it: a run ends there, as failed."""
 
 
 def is_fixed(tree: Tree) -> bool:
@@ -34,16 +37,18 @@ def at_state(x: Arguments) -> Arguments:
 
 def with_masses(tree: Tree, v: Vec) -> Tree:
     """The tree with the masses of a state."""
-    parts = dict[int, Scalar]()
+    lost = dict[int, Scalar]()
     for force in tree.forces:
-        for body, part in force.masses(own_states(tree, force, v)) if force.changes_inertia else ():
+        for body, mass in force.masses(own_states(tree, force, v)) if force.changes_inertia else ():
             i = tree.of_body[body]
-            parts[i] = parts.get(i, 1.0) * part
-    if not parts:
+            lost[i] = lost.get(i, 0.0) + mass
+    if not lost:
         return tree
     elements = list(tree.elements)
-    for i, part in parts.items():
+    for i, mass in lost.items():
         m, h, second = elements[i].inertia
+        part = 1 - mass / m
+        part = where(part > 0, part, NO_MASS)
         elements[i] = replace(elements[i], inertia=Inertia(part * m, part * h, part * second))
     return replace(tree, elements=tuple(elements))
 

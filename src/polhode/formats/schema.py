@@ -229,8 +229,7 @@ def _force_entry(kind: type[ForceElement]) -> type[Entry]:
     told = {name: key for name, key in kind.keys.items() if key.holds != "function" or key.variables}
     fields = {name: _field(key) for name, key in told.items()}
     fields |= {name: (Expressions, optional(text)) for name, text in kind.expressions.items()}
-    turned = (Angles, optional(TURNED))
-    fields |= {name.replace("orientation", "rpy"): turned for name, key in told.items() if key.holds == "quaternion"}
+    fields |= {f"rpy_{side}": (Angles, optional(TURNED)) for side in "ab" if f"orientation_{side}" in told}
     return _entry(f"{kind.__name__}Entry", kind.__doc__, type=typed, **fields)
 
 

@@ -27,6 +27,7 @@ from polhode.model.forces.joint_lock import JointLock as JointLock
 from polhode.model.forces.joint_stop import JointStop as JointStop
 from polhode.model.forces.registry import register_force as register_force
 from polhode.model.forces.spring import Spring as Spring
+from polhode.model.forces.thrust import Thrust as Thrust
 from polhode.model.forces.torsion_spring import TorsionSpring as TorsionSpring
 from polhode.model.joints.base import (
     Closing as Closing,

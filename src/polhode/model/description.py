@@ -117,6 +117,8 @@ class Model:
                 if not isinstance(end, str) or end not in known:
                     fix = did_you_mean(end, known)
                     raise ModelError(message(f"force '{force.name}'", "unknown body", repr(end), "a body", fix))
+                if end != WORLD:
+                    force.check_body(f"force '{force.name}'", self.body(end))
             for name in force.joints:
                 joint = _named(self.joints, name, f"force '{force.name}'", "joint")
                 force.check_joint(f"force '{force.name}'", name, joint.kind)

@@ -26,6 +26,7 @@ from polhode.errors import ModelError, check_name, message
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
 from polhode.model.numbers import short
+from polhode.model.parts import Body
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec
 from polhode.spatial import ORIGIN
@@ -152,6 +153,9 @@ class ForceElement:
         if kind.nv != 1:
             raise ModelError(message(where, "not a joint of one axis", f"'{joint}', {kind.name}", "one coordinate"))
 
+    def check_body(self, where: str, body: Body) -> None:
+        """Raise a ModelError where it cannot act on a body that it names."""
+
     # what acts
 
     def wrenches(self, state: MachineState) -> Iterable[Wrench]:
@@ -210,7 +214,7 @@ class ForceElement:
         return ()
 
     def masses(self, own: Vec) -> Iterable[tuple[str, Scalar]]:
-        """Bodies whose mass and inertia it changes, and the part of them that is there.  own: as of `holds`"""
+        """Bodies that lose mass, and how much has left, kg; their inertia falls in proportion.  own: as of `holds`"""
         return ()
 
     @property

@@ -15,6 +15,7 @@ from polhode.model.numbers import plain, short
 from polhode.model.state import MachineState
 from polhode.quaternion import from_matrix, rotation_matrix_homogeneous
 from polhode.scalar import Scalar, Vec, atan2, cross, diagonal, dot, is_zero, real_part, smooth, sqrt, square, where
+from polhode.spatial import symmetric
 
 SERIES_BELOW = 1e-4
 """Squared sine of half the angle below which the arc is taken from its series."""
@@ -197,10 +198,8 @@ def _arc(r0: Scalar, z: Scalar) -> tuple[Scalar, Scalar, Scalar]:
 
 
 def _matrix(given: Vec) -> Vec:
-    """A matrix, from six numbers on its diagonal, or its symmetric part."""
-    if not isinstance(given[0], tuple):
-        return diagonal(given)
-    return Vec([Vec([(given[i][j] + given[j][i]) / 2 for j in range(6)]) for i in range(6)])
+    """A matrix, from six numbers on its diagonal, or from its upper half."""
+    return symmetric(given) if isinstance(given[0], tuple) else diagonal(given)
 
 
 def _is_zero(matrix: Vec) -> bool:

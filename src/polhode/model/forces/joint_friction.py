@@ -137,8 +137,7 @@ class JointFriction(ForceElement):
     def _slip(self, state: MachineState) -> Scalar:
         """−1, 0 or 1: the direction of slip."""
         (slip,) = state.own(self)
-        side = real_part(slip)
-        return where(side > 0.5, 1.0, where(side < -0.5, -1.0, 0.0))
+        return where(real_part(slip) > 0.5, 1.0, where(real_part(slip) < -0.5, -1.0, 0.0))
 
     def _speed(self, state: MachineState) -> Scalar:
         return axis_of(state, self.joint, self.axis).v - self.drive_speed

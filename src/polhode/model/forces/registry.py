@@ -12,6 +12,7 @@ from polhode.model.forces.joint_friction import JointFriction
 from polhode.model.forces.joint_lock import JointLock
 from polhode.model.forces.joint_stop import JointStop
 from polhode.model.forces.spring import Spring
+from polhode.model.forces.thrust import Thrust
 from polhode.model.forces.torsion_spring import TorsionSpring
 from polhode.scalar import shown
 
@@ -26,6 +27,7 @@ FORCES: dict[str, type[ForceElement]] = {
     "joint-stop": JointStop,
     "impact-stop": ImpactStop,
     "joint-lock": JointLock,
+    "thrust": Thrust,
     "backlash": Backlash,
 }
 """Every kind of force element."""

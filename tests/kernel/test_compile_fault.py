@@ -94,6 +94,8 @@ def test_a_force_in_python_moves_the_machine_as_the_compiled_one_does():
     compiled = ph.simulate(machine(ph.BodyForce("f", push, "ball")), **options)
     with pytest.warns(ph.PolhodeWarning, match="`t < 5`"):
         plain = ph.simulate(machine(ph.BodyForce("f", push_in_python, "ball")), **options)
+    assert "Python in the loop, slow" in plain.attrs["grade"]
+    assert "Python in the loop" not in compiled.attrs["grade"]
     assert abs(compiled.q.values - plain.q.values).max() < 1e-15
 
 

@@ -297,6 +297,7 @@ def test_a_block_slides_down_by_the_coefficient_of_its_normal_force():
     assert run.attrs["verdict"] == "good"
     slowed = 9.81 * (math.sin(SLOPE) - 0.2 * math.cos(SLOPE))
     np.testing.assert_allclose(run.v[:, 0], 1.0 + slowed * run.time, rtol=1e-9)
+    np.testing.assert_allclose(run.work[-1], -0.2 * 2.0 * 9.81 * math.cos(SLOPE) * run.q[-1, 0], rtol=1e-9)
 
 
 def test_below_the_angle_of_friction_it_creeps():

@@ -54,6 +54,13 @@ def top() -> Any:
 
 
 @cache
+def damped() -> Any:
+    """A double pendulum with dampers, which an input pushes."""
+    model = ph.load("double-pendulum").with_numbers({"joints.hinge.damping": 0.4, "joints.elbow.damping": 0.1})
+    return ph.simulate(model, duration=8.0, tau={"hinge": 3.0}, samples=801)
+
+
+@cache
 def swinging(tolerance: float = 1e-9) -> Any:
     """A double pendulum."""
     return ph.simulate(ph.load("double-pendulum"), duration=8.0, samples=1601, tolerance=tolerance)
@@ -115,6 +122,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "angles": lambda: ph.plot.angles(free(), "321", near=30.0),
     "rates": lambda: draw("rates", top()),
     "energies": lambda: draw("energies", swinging()),
+    "balance": lambda: draw("balance", damped()),
     "momenta": lambda: draw("momenta", top()),
     "drift": lambda: draw("drift", linkage()),
     "joints": lambda: draw("joints", swinging()),

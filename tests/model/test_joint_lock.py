@@ -86,6 +86,35 @@ def test_a_loop_stands_while_one_of_its_joints_is_locked(engine):
     assert abs(run.v[-1, :3]).max() > 1e-2
 
 
+def gripper(*forces):
+    """A hand on a rail, and a ball that is free against it, at a grasp."""
+    return ph.Model(
+        "gripper",
+        gravity=(0.0, 0.0, -9.81),
+        bodies=[ph.Body("hand", 2.0, (0.1, 0.1, 0.1)), ph.Body("ball", 0.5, (0.01, 0.01, 0.01))],
+        joints=[
+            ph.Joint("rail", "prismatic", "world", "hand", axis=(1, 0, 0)),
+            ph.Joint("grasp", "free", "hand", "ball", position=(0.2, 0, 0)),
+        ],
+        forces=forces,
+    )
+
+
+def test_a_body_that_is_let_go_flies_and_one_that_is_grasped_shares_its_momentum():
+    thrown = gripper(ph.JointLock("grip", "grasp", release_time=0.3))
+    run = ph.simulate(thrown, v=[1.5, 0, 0, 0, 0, 0, 0, 1.0], duration=0.8, tolerance=1e-11)
+    after = np.maximum(run.time.values - 0.3, 0.0)
+    ball = run.position[:, list(run.body.values).index("ball")]
+    np.testing.assert_allclose(ball[:, 0], 0.2 + 1.5 * run.time, atol=1e-10)
+    np.testing.assert_allclose(ball[:, 2], -9.81 / 2 * after**2, atol=1e-10)
+    caught = gripper(ph.JointLock("grip", "grasp", lock_time=0.1))
+    start = {"q": [0, -0.1, 0, 0, 1, 0, 0, 0], "v": [0.0, 1.0, 0, 0.4905, 0, 0, 0, 0.0]}
+    run = ph.simulate(caught, **start, duration=0.3, tolerance=1e-11)
+    assert run.attrs["verdict"] == "good"
+    np.testing.assert_allclose(run.v[-1, 0], 0.5 * 1.0 / 2.5, rtol=1e-9)
+    assert abs(run.v[-1, 1:7]).max() < 1e-12
+
+
 def test_files_hold_locks_with_times():
     model = arm(ph.JointLock("brake", "elbow", lock_time=0.5))
     assert model_from_yaml(to_yaml(model), "arm.yaml") == model

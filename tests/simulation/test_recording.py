@@ -2,6 +2,7 @@
 
 import resource
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ BALL = ph.Model(
     start=ph.Start(q=(1.0,), v=(0.0,), duration=2.0),
 )
 BOUNCE = ph.Event("bounce", lambda t, q, v: q[0], direction=-1, reset=lambda t, q, v: (q, -0.9 * v))
+FLOOR = replace(
+    BALL, forces=(ph.ImpactStop("floor", "drop", lower=0.0, restitution=0.7),), start=ph.Start(q=(1.0,), duration=3.0)
+)
 TOP = ph.load("heavy-top")
 SERVO = rotor(SampledPid("pid", "shaft", target=1.0, p=5.0, i=2.0, d=1.5))
 RUNS = {
@@ -32,6 +36,8 @@ RUNS = {
     "bouncing, equal steps": (BALL, {"events": [BOUNCE], "step": 1e-2, "method": "rk4"}),
     "states of a controller": (SERVO, {"duration": 0.3, "samples": 101}),
     "states of a controller, equal steps": (SERVO, {"duration": 0.3, "step": 1e-3, "method": "rk4"}),
+    "impacts": (FLOOR, {"samples": 101}),
+    "impacts, equal steps": (FLOOR, {"step": 1e-2, "method": "rk4"}),
     "stopped": (BALL, {"events": [ph.Event("floor", lambda t, q, v: q[0], terminal=True)]}),
 }
 

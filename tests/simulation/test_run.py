@@ -59,7 +59,8 @@ def test_everything_has_a_unit_and_a_name(run):
         assert variable.attrs.get("long_name"), name
         assert "units" in variable.attrs or variable.dtype.kind == "U", name
     assert run["dof"].values.tolist()[-2:] == ["elbow", "slide"]
-    assert dict(run.sizes) == {"time": 23, "coordinate": 6, "dof": 5, "body": 3, "axis": 3, "quat": 4}
+    sizes = {"time": 23, "coordinate": 6, "dof": 5, "body": 3, "axis": 3, "quat": 4}
+    assert dict(run.sizes) == {**sizes, "work_source": 2}
 
 
 def test_the_attributes_say_what_made_the_run(run):

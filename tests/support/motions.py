@@ -21,6 +21,12 @@ def swinging(tolerance=1e-9):
 
 
 @cache
+def damped():
+    model = ph.load("double-pendulum").with_numbers({"joints.hinge.damping": 0.4})
+    return ph.simulate(model, duration=3.0, samples=301, tau={"elbow": 0.5})
+
+
+@cache
 def top():
     body = ph.Body("top", 1.0, (0.01, 0.01, 0.005), center=(0, 0, 0.2))
     model = ph.Model("top", bodies=[body], joints=[ph.Joint("tip", "spherical", "world", "top")])

@@ -95,6 +95,12 @@ def _limited(joint: Joint) -> tuple[tuple[int, tuple[float, float]], ...]:
     return tuple((k, (float(a), float(b))) for k, (a, b) in enumerate(pairs) if not (math.isinf(a) and math.isinf(b)))
 
 
+class LimitStop(JointStop):
+    """The stop of a joint at its limits."""
+
+    source = "joint limits"
+
+
 @once_each
 def _with_stops(
     model: Model,
@@ -121,7 +127,7 @@ def _with_stops(
         if not k > 0:
             fix = "Give the body inertia, or say ph.with_limits(model, stiffness=…); limits=False leaves limits out."
             raise ModelError(message(f"joint '{x.joint.name}', limits", "nothing to stop", "no inertia", "some", fix))
-        made.append(JointStop(name, x.joint.name, x.lower, x.upper, stiffness=k, dissipation=loss, axis=x.axis))
+        made.append(LimitStop(name, x.joint.name, x.lower, x.upper, stiffness=k, dissipation=loss, axis=x.axis))
     return replace(model, forces=(*model.forces, *made))
 
 

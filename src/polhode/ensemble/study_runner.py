@@ -144,7 +144,7 @@ class StudyRunner:
         return batch, replace(self.timing, tolerance=tolerance, is_companion=True)
 
     def _batch_spec(self, scenario: Scenario) -> BatchSpec:
-        study, run = self.study, spec_of(scenario)
+        study, run = self.study, replace(spec_of(scenario), work=())  # lanes keep no account of energy
         numbers = tuple(column.name for column in self.drawn if column.of == "model")
         free = tuple(column.name for column in self.drawn if column.of == "functions" or column.is_input)
         watched: dict[str, Any] = {

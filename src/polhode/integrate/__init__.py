@@ -5,6 +5,7 @@ tableaus     coefficients of Runge–Kutta rules: a row here is a method
 explicit, implicit, lie, structure   methods by family: a method is an entry of the tuple at the end of its file
 constrained  methods whose steps solve for multipliers, by constraint policy
 chart        rules for vectors on machines, and the motion within a step; `group`: maps of the rotation group
+integrals    of functions of the state along steps, as the work of forces
 adaptive     step-size control by an error estimate
 sundials     CVODE and IDA, to compare with
 """

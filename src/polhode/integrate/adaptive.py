@@ -6,6 +6,7 @@ import numpy as np
 
 from polhode.errors import InputError, IntegrationError, message
 from polhode.integrate.chart import raw
+from polhode.integrate.integrals import advanced
 from polhode.integrate.method import Machine, Method, MotionState, Rhs
 from polhode.integrate.methods import ADAPTIVE
 from polhode.scalar import Scalar, Vec, exp, log, maximum, minimum, sqrt, square, where
@@ -30,6 +31,7 @@ class Controlled(NamedTuple):
     h: Scalar
     error: Scalar
     end: MotionState
+    integrals: Vec = Vec()
 
 
 def error_norm(errors: tuple[Vec, ...], scale: Vec) -> Scalar:
@@ -70,7 +72,7 @@ def controlled(
     grow       the largest growth; 1 after a rejected step, which keeps the step from growing at once
     """
     power = -1 / (_estimator(method) + 1)
-    end = method.step(machine, t, q, v, h)
+    end = advanced(method, machine, t, q, v, h)
     errors = end.errors
     if machine.tangent:
         along = machine.tangent(t + h, end.q, end.v, list(errors))
@@ -87,6 +89,7 @@ def controlled(
         factor * h,
         error,
         MotionState(end.q, end.v),
+        end.integrals,
     )
 
 

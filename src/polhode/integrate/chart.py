@@ -107,19 +107,23 @@ def hermite(step: Advance, order: int) -> Dense:
     """
 
     def dense(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, *memory: Vec) -> Interpolant:
-        end = step(machine, t, q, v, h, *memory)
-        chart = raw(machine, q, v)
-        ends = [chart.start, Vec((*end.q, *end.v))]
-        rates = [h * chart.rhs(t, ends[0]), h * chart.rhs(t + h, ends[1])]
-        coefficients = [combined(row, [*ends, *rates]) for row in basis(3)]
-        for known in range(4, order):  # the error is O(h^known) so far
-            degree = 5 if known < 6 else 7
-            so_far = Interpolant(tuple(coefficients), lambda x: MotionState(x, Vec()))
-            inner = [h * chart.rhs(t + float(c) * h, so_far.at(float(c)).q) for c in INNER[degree]]
-            coefficients = [combined(row, [*ends, *rates, *inner]) for row in basis(degree)]
-        return Interpolant(tuple(coefficients), chart.state)
+        return interpolated(machine, t, q, v, h, step(machine, t, q, v, h, *memory), order)
 
     return dense
+
+
+def interpolated(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, end: Step, order: int) -> Interpolant:
+    """The motion within a step of which the end is known, error O(h^order): see `hermite`."""
+    chart = raw(machine, q, v)
+    ends = [chart.start, Vec((*end.q, *end.v))]
+    rates = [h * chart.rhs(t, ends[0]), h * chart.rhs(t + h, ends[1])]
+    coefficients = [combined(row, [*ends, *rates]) for row in basis(3)]
+    for known in range(4, order):  # the error is O(h^known) so far
+        degree = 5 if known < 6 else 7
+        so_far = Interpolant(tuple(coefficients), lambda x: MotionState(x, Vec()))
+        inner = [h * chart.rhs(t + float(c) * h, so_far.at(float(c)).q) for c in INNER[degree]]
+        coefficients = [combined(row, [*ends, *rates, *inner]) for row in basis(degree)]
+    return Interpolant(tuple(coefficients), chart.state)
 
 
 def method_on_group(

@@ -87,6 +87,10 @@ class Machine(NamedTuple):
     """Whether the stages of a step are compiled as a loop"""
     constraints: StepConstraints | None = None
     """The constraints, for methods whose steps meet them themselves"""
+    integrands: Callable[[Scalar, Vec, Vec, Vec], Vec] | None = None
+    """Functions of (t, q, v, v̇) that are integrated along steps"""
+    integrals: int = 0
+    """How many of them there are"""
 
 
 class MotionState(NamedTuple):
@@ -101,12 +105,14 @@ class Step(NamedTuple):
 
     errors  estimates of the error of (q, v), nq + nv numbers each: one for most pairs, two for dop853
     memory  what the next step is to be given, for the methods that carry something on
+    integrals  of the machine's integrands over the step; see `integrals.advanced`
     """
 
     q: Vec
     v: Vec
     errors: tuple[Vec, ...] = ()
     memory: Vec | None = None
+    integrals: Vec = Vec()
 
 
 class Interpolant(NamedTuple):

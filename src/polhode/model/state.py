@@ -100,7 +100,8 @@ class MachineState(NamedTuple):
     def load(self, joint: str, axis: int = 0) -> Scalar:
         """What pushes on an axis of a joint that an element holds, N m or N; it means nothing where none does.
 
-        Only events of elements may ask: a force that depends on it would be the solution of an equation.
+        Several elements that hold one axis share it equally. Only events of elements may ask: a force that depends on
+        it would be the solution of an equation.
         """
         if self.acceleration is None:
             found, expected = f"axis {axis} of '{joint}'", "guards and jumps of events alone"

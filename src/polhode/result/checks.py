@@ -288,6 +288,8 @@ def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
             found.setdefault("total_energy", found["kinetic_energy"] + found["potential_energy"])
         if "work" in part and "total_energy" in found:
             found["balance"] = found["total_energy"] - np.asarray(part["work"], dtype=float)
+            sources = part["work_by_source"] if "work_by_source" in part else part["work"]
+            found["work"] = np.sum(np.atleast_2d(abs(np.asarray(sources, dtype=float)).T), axis=0)
         for kind, directions in (("linear", kept.linear), ("angular", kept.angular)):
             if f"{kind}_momentum" in part and directions:
                 momentum = np.asarray(part[f"{kind}_momentum"], dtype=float)
@@ -300,13 +302,16 @@ def _energy_checks(ranges: Mapping[str, Range], kept: Conserved, bound: _Bound) 
     if "total_energy" not in ranges:
         return []
     unit, note = "of the energy scale", "scale: most kinetic energy plus the range of the potential energy"
-    name, balanced = "energy drift", "balance" in ranges
+    name, balanced = "energy drift", "balance" in ranges and (not kept.energy or ranges["work"].high > 0)
     if balanced:
-        name, note = "energy drift, less work", "what the work done does not explain; " + note
+        who = f"done ({kept.because})" if kept.because else "done"
+        name, note = "energy drift, less work", f"what the work {who} does not explain; {note} plus all work"
     elif not kept.energy:
         return [Check("energy drift", None, None, None, "", NOTE, f"not conserved by this model ({kept.because})")]
     energy = ranges["balance" if balanced else "total_energy"]
     scale, size = _energy_scale(ranges, energy)
+    if balanced:
+        scale, size = scale + float(ranges["work"].high), size + float(ranges["work"].high)
     if not scale > 0:  # at rest, or NaN
         return [bound.check(name, 0.0 if energy.drift == 0 else math.nan, unit, note)]
     return [bound.check(name, energy.drift / scale, unit, note, rounding=16 * EPS * size / scale)]

@@ -58,6 +58,7 @@ VARIABLES = {
     "potential_energy": DataVar(("time",), "J", "potential energy, zero at the world's origin"),
     "total_energy": DataVar(("time",), "J", "total energy"),
     "work": DataVar(("time",), "J", "work done on the machine by inputs, dampers and other forces"),
+    "work_by_source": DataVar(("time", "work_source"), "J", "the same, by what does it; negative: energy is taken out"),
     "linear_momentum": DataVar(("time", "axis"), "kg m/s", "linear momentum", WORLD_AXES),
     "angular_momentum": DataVar(("time", "axis"), "kg m2/s", "angular momentum about the world's origin", WORLD_AXES),
     "constraint_residual": DataVar(("time", "constraint"), "m or rad", "what constraints of positions miss"),

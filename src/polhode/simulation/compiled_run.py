@@ -17,6 +17,7 @@ from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.constrain.number_inputs import NumberInputs
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.forces import updated
+from polhode.dynamics.power import powers
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import initial_step
@@ -80,6 +81,8 @@ class RunSpec:
     """Whether a step sees times of its interior only: functions may jump at its ends."""
     switching: Switching | None = None
     """Switching functions of the state, at whose zeros steps end; None: there are none."""
+    work: tuple[str, ...] = ()
+    """Sources of work that is integrated along the run; see `dynamics.power`."""
 
 
 class CompiledRun:
@@ -128,6 +131,8 @@ class CompiledRun:
         made = machine(self.tree, law, forward)
         most = WRITTEN_CONSTRAINED if self.constrained else WRITTEN
         made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > most)
+        if spec.work:
+            made = made._replace(integrands=partial(self._powers, level), integrals=len(spec.work))
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
         crossings = (*spec.crossings, *guards(self.tree, made.acceleration))
@@ -144,6 +149,23 @@ class CompiledRun:
             made = made._replace(tangent=self._tangent)
             return step_state.Setup(spec.method, made, crossings, self.project, *more)
         return step_state.Setup(spec.method, made, crossings, None, *more)
+
+    def _powers(self, level: Vec | None, t: Any, q: Vec, v: Vec, vd: Vec) -> Vec:
+        """The powers of the sources of work.  level: forces held over a period
+
+        Traced, they are a routine of their own that shares nothing with the steps, which so keep their bits.
+        """
+        return self._shared_powers(Vec([t]), q, v, vd, level or Vec())
+
+    @cached_property
+    def _shared_powers(self) -> SharedFunction:
+        tree, law, spec, none = self.tree, self.law, self.spec, Vec([0.0] * self.model.nv)
+
+        def found(t: Vec, q: Vec, v: Vec, vd: Vec, level: Vec) -> Vec:
+            tau = level if spec.held else Vec(law(t[0], q, v)) if law else none
+            return powers(Arguments(tree, q, v, tau=tau, t=t[0]), vd, spec.work)
+
+        return SharedFunction("powers", found)
 
     def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
         """The same spec for a tree with symbols among its numbers, and perhaps another law, to be traced.
@@ -174,7 +196,7 @@ class CompiledRun:
     ) -> "CompiledRun":
         law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
         like, other = self.like, copy(self)
-        for name in ("_shared", "_projection", "_along", "_unused"):
+        for name in ("_shared", "_shared_powers", "_projection", "_along", "_unused"):
             vars(other).pop(name, None)
         vars(other).update(tree=tree, constrained=constrained, law=law, like=like, _acceleration=chosen, _looped=False)
         return other
@@ -305,21 +327,32 @@ class CompiledRun:
         h: float,
         level: np.ndarray | None = None,
         g: np.ndarray | None = None,
+        work: np.ndarray | None = None,
     ) -> np.ndarray:
-        """The first step state of a run from a state; g: the functions of crossings and surfaces, where known."""
+        """The first step state of a run from a state.
+
+        g     the functions of crossings and surfaces, where known
+        work  done so far, by source; None: none
+        """
         make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
         if not self.is_watching and not self.spec.method.start:  # nothing is computed
-            return self._plain_start(t, q, v, h)
+            return self._plain_start(t, q, v, h, work)
         plain = g is not None and not self.spec.method.start
         setup = self._unused if plain else self.setup(_vector(level))
-        first = make(setup, t, Vec(q.tolist()), Vec(v.tolist()), h, _vector(g))
+        first = make(setup, t, Vec(q.tolist()), Vec(v.tolist()), h, _vector(g), _vector(work))
         return np.array(flat(first), dtype=float)
 
-    def _plain_start(self, t: float, q: np.ndarray, v: np.ndarray, h: float) -> np.ndarray:
+    def _plain_start(
+        self, t: float, q: np.ndarray, v: np.ndarray, h: float, work: np.ndarray | None = None
+    ) -> np.ndarray:
         """The first step state of a run without crossings and memory."""
         found, places = self._blank.copy(), self._places
         found[places["q"]], found[places["v"]] = q, v
+        if work is not None:
+            found[places["work"]] = work
         if not self.spec.fixed:
+            if work is not None:
+                found[places["work_before"]] = work
             found[places["t"]] = found[places["t0"]] = t
             found[places["h"]] = found[places["h0"]] = h
             found[places["before"]] = np.concatenate([q, v])
@@ -470,11 +503,12 @@ class CompiledRun:
         return table[..., self._places[name]]
 
     def run(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None = None) -> np.ndarray | None:
-        """Fill table[1:], each step state from the one before; with controlled steps also the samples (n, nq + nv).
+        """Fill table[1:], each step state from the one before; with controlled steps also samples of q, v and work.
 
         settings  fixed: count, h, origin;  controlled: target, tolerance, end, longest;  each a number or (n,)
         """
-        samples = None if self.spec.fixed else np.empty((len(table) - 1, self.model.nq + self.model.nv))
+        size = self.model.nq + self.model.nv + len(self.spec.work)
+        samples = None if self.spec.fixed else np.empty((len(table) - 1, size))
         extra = [level] if self.spec.held else []
         if self.in_python:
             self._run_in_python(table, settings, extra, samples)
@@ -514,7 +548,7 @@ class CompiledRun:
     def inside(
         self, packed: np.ndarray, theta: float, settings: Sequence[float], level: np.ndarray | None
     ) -> np.ndarray:
-        """t, q, v and the crossings' functions within the last step, the error after t where there are surfaces.
+        """t, q, v, the crossings' functions, the work within the last step; the error after t where there are surfaces.
 
         settings  h, origin for fixed steps; the tolerance of controlled ones where there are surfaces
         """
@@ -569,6 +603,7 @@ class CompiledRun:
         inputs = "held" if spec.held else self.driven.law_text
         policy = spec.policy.identity if self.constrained or spec.policy.engine == "absolute" else ""
         more = ["interior"] * spec.interior + ["surfaces"] * (spec.switching is not None)
+        more += ["work", *spec.work] if spec.work else []
         return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run", *more)
 
 
@@ -577,17 +612,24 @@ def compiled_run_of(spec: RunSpec, warn: bool = True) -> CompiledRun:
     functions = spec.tau is not None or spec.crossings or (spec.switching and spec.switching.traced)
     if functions or not identity_text(spec.model):
         return CompiledRun(spec, warn)
-    return _kept_run(spec.model, spec.method, spec.fixed, spec.norm, spec.held, spec.policy, spec.interior)
+    return _kept_run(spec.model, spec.method, spec.fixed, spec.norm, spec.held, spec.policy, spec.interior, spec.work)
 
 
 @once_each
 def _kept_run(
-    model: Model, method: Method, fixed: bool, norm: str, held: bool, policy: ConstraintPolicy, interior: bool
+    model: Model,
+    method: Method,
+    fixed: bool,
+    norm: str,
+    held: bool,
+    policy: ConstraintPolicy,
+    interior: bool,
+    work: tuple[str, ...],
 ) -> CompiledRun:
     bends = Switching((), np.array(model.zero), np.zeros(model.nv), 1.0, make_tree(model))
     spec = RunSpec(
         model, method, fixed, norm=norm, held=held, policy=policy, interior=interior,
-        switching=bends if bends.surfaces else None,
+        switching=bends if bends.surfaces else None, work=work,
     )  # fmt: skip
     return CompiledRun(spec)
 

@@ -254,9 +254,10 @@ class Recording:
         """Raise unless a state fits the run: compiled code trusts its shapes."""
         model, segments = self.run.model, self.loop.segments
         sizes = {"q": model.nq, "v": model.nv, "packed": self.loop.compiled.width, "level": model.nv}
+        sizes["work"] = len(self.loop.compiled.spec.work)
         for name, size in sizes.items():
             value = state.get(name)
-            if value is None and name in ("packed", "level"):
+            if value is None and (name in ("packed", "level") or (name == "work" and not size)):
                 continue
             if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != (size,):
                 raise ValueError(name)

@@ -202,9 +202,11 @@ class Run:
         model, events = self.model, self.stepper.ending.events
         extra = self.stepper.extras(arrays["q"], arrays["v"])
         found = self.observed(arrays) if observed is None else observed
-        named = self._monitor.labels if self.driven.constrained else {}
+        named = dict(self._monitor.labels) if self.driven.constrained else {}
         if any(name in found for name in JOINTS) or any("joint" in x.dims for x in extra.values()):
             named["joint"] = [joint.name for joint in model.joints]
+        if "work_by_source" in found:
+            named["work_source"] = list(self.scenario.work_sources)
         beside = {}
         if "multiplier" in found:
             beside["multiplier_units"] = ("constraint", self._monitor.multiplier_units, "unit of this multiplier")
@@ -228,6 +230,8 @@ class Run:
         """The grade of the run, from its samples in parts; samples: gives them once more, for the condition."""
         ending = self.stepper.ending
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
+        if self._damps:  # what its steps take out is in no account
+            parts = ({name: x for name, x in part.items() if name != "work"} for part in parts)
         found = grade(
             parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
             ending.status, ending.reason, self.options.accuracy, companion, unchecked,
@@ -272,6 +276,11 @@ class Run:
             return []
         note = f"not estimated from t = {first[0]:.6g} on, where {first[1]} switches: {LEFT_OUT}"
         return [Check("error of sensitivities, later", None, None, None, "", UNCHECKED, note)]
+
+    @property
+    def _damps(self) -> bool:
+        """Whether the method damps what its steps do not resolve."""
+        return isinstance(self.stepper, RunLoop) and self.stepper.compiled.spec.method.damps
 
     @property
     def _tolerance(self) -> float | None:
@@ -363,6 +372,9 @@ class Run:
         """Poses, velocities, energies, momenta and inputs at samples; deferred: what no grade needs, when read."""
         found = self._observer(arrays["q"], arrays["v"])
         found["step_size"] = arrays["step_size"]
+        if "work_by_source" in arrays:
+            found["work_by_source"] = arrays["work_by_source"]
+            found["work"] = np.sum(arrays["work_by_source"], axis=1)
         tau = self._inputs(arrays)
         if tau is not None:
             found["tau"] = tau
@@ -397,6 +409,9 @@ def joined(blocks: Sequence[Samples]) -> dict[str, np.ndarray]:
     found = {
         name: np.concatenate([getattr(block, name) for block in blocks]) for name in ("time", "q", "v", "step_size")
     }
+    done = [block.work for block in blocks if block.work is not None]
+    if done:
+        found["work_by_source"] = np.concatenate(done)
     levels = [block.level for block in blocks if block.level is not None]
     if levels:
         found["tau"] = np.concatenate(levels)

@@ -9,10 +9,11 @@ import warnings
 from collections import deque
 from collections.abc import Generator, Iterator
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.dynamics.power import EVENTS
 from polhode.errors import InputError, PolhodeWarning, message, told
 from polhode.integrate.adaptive import SAFETY, SHRINK
 from polhode.integrate.constrained import CONSTRAINED_METHODS
@@ -23,7 +24,7 @@ from polhode.scalar import Vec
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
 from polhode.simulation.events.element_events import OwnedEvent
-from polhode.simulation.events.event_location import CHATTER, EventHit, StepEvents, reset_state, slope
+from polhode.simulation.events.event_location import CHATTER, EventHit, PlaceInStep, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
@@ -88,7 +89,16 @@ def spec_of(scenario: Scenario) -> RunSpec:
     return RunSpec(
         scenario.model, method, options.fixed, scenario.tau, crossings, options.norm, start, scenario.held,
         options.policy, scenario.switching.solved, scenario.switching if scenario.switching.surfaces else None,
+        scenario.work_sources,
     )  # fmt: skip
+
+
+class SampledStates(NamedTuple):
+    """The states of samples: q (n, nq), v (n, nv), and the work by source (n, sources); None: it is not integrated."""
+
+    q: np.ndarray
+    v: np.ndarray
+    work: np.ndarray | None
 
 
 class RunLoop:
@@ -115,7 +125,9 @@ class RunLoop:
         if scenario.unsplit and warn:
             warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=6)
         self.ending = Ending()
-        self.position = Position(0.0, scenario.q.copy(), scenario.v.copy())
+        sources = self.compiled.spec.work
+        none = np.zeros(len(sources)) if sources else None
+        self.position = Position(0.0, scenario.q.copy(), scenario.v.copy(), work=none)
         self._rate: float = same._rate / SLOWER if same else 0.0  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest = scenario.longest
@@ -198,7 +210,12 @@ class RunLoop:
     def start(self) -> Samples:
         """The first sample."""
         at = self.position
-        return self._samples(np.array([at.t]), at.q[None].copy(), at.v[None].copy(), np.array([np.nan]))
+        return self._samples(np.array([at.t]), self._here(), np.array([np.nan]))
+
+    def _here(self) -> "SampledStates":
+        """The state at the position, as a block of one."""
+        at = self.position
+        return SampledStates(at.q[None].copy(), at.v[None].copy(), None if at.work is None else at.work[None].copy())
 
     def _still(self) -> Iterator[Samples]:
         """The samples of a machine without a joint that moves."""
@@ -206,7 +223,10 @@ class RunLoop:
         for segment in self.segments[at.segment :]:
             times = segment.samples[:]
             n, at.t, at.segment = len(times), segment.end, at.segment + 1
-            yield from self._given(times, np.tile(at.q, (n, 1)), np.tile(at.v, (n, 1)), np.full(n, np.nan))
+            still = self._here()
+            work = None if still.work is None else np.tile(still.work, (n, 1))
+            states = SampledStates(np.tile(still.q, (n, 1)), np.tile(still.v, (n, 1)), work)
+            yield from self._given(times, states, np.full(n, np.nan))
 
     def _ask(self, segment: Segment) -> None:
         """Evaluate the forces that are held from now on: those of a sampled controller, or of a table."""
@@ -241,10 +261,11 @@ class RunLoop:
         """
         compiled, level = self.compiled, self.position.level
         if compiled.spec.fixed:
-            return compiled.start(t, q, v, segment.h, level)
+            return compiled.start(t, q, v, segment.h, level, work=self.position.work)
         h = h or compiled.first_step(t, q, v, self.tolerance, level)
         g = self._values_of(hit) if hit else None
-        return self._counted(compiled.start(t, q, v, min(h, segment.end - t, self._longest), level, g))
+        h = min(h, segment.end - t, self._longest)
+        return self._counted(compiled.start(t, q, v, h, level, g, self.position.work))
 
     def _counted(self, packed: np.ndarray) -> np.ndarray:
         """A step state with the counts of the run so far."""
@@ -299,7 +320,8 @@ class RunLoop:
                 self._rate = 0.0  # one step state at a time: those after it would be computed for nothing
             kept = np.flatnonzero(sampled[:good])
             found, sizes = states[kept], compiled.field(table, "h0")[1:][kept]
-            yield from self._given(targets[kept], found[:, :nq], found[:, nq:], sizes)
+            q, v, work = np.split(found, [nq, nq + compiled.model.nv], axis=1)
+            yield from self._given(targets[kept], SampledStates(q, v, work if compiled.spec.work else None), sizes)
             if good < len(targets) and status[good] == step_state.EVENT:
                 yield from self._at_events(segment, segment.samples[self._delivered() :])
             elif good < len(targets) and status[good] != step_state.GOING:
@@ -356,13 +378,13 @@ class RunLoop:
             at.packed = table[min(good + 1, len(goals))].copy()
             self._note(segment)
             kept = 0 if piece else min(good, len(segment.samples) - first)
-            q, v = (compiled.field(table, name)[1 : kept + 1].copy() for name in ("q", "v"))
-            yield from self._given(segment.samples[first : first + kept], q, v, np.full(kept, segment.h))
+            states = self._states(table[1 : kept + 1])
+            yield from self._given(segment.samples[first : first + kept], states, np.full(kept, segment.h))
             if good < len(goals) and status[good] == step_state.EVENT:
                 yield from self._at_events(segment, NONE)
                 here = segment.samples[first + good : first + good + 1]
                 if self._accepted() == goals[good] and not piece and self.ending.status == "finished":
-                    yield from self._given(here, at.q[None].copy(), at.v[None].copy(), np.array([segment.h]))
+                    yield from self._given(here, self._here(), np.array([segment.h]))
             elif good < len(goals):
                 yield from self._fault(segment, float(status[good]))
             self._check_work()
@@ -379,29 +401,34 @@ class RunLoop:
         compiled.run(table, [joined.counts, joined.sizes, at.t])
         if np.any(compiled.field(table, "status") != step_state.GOING):
             return
-        q, v = (compiled.field(table, name)[1:] for name in ("q", "v"))
-        at.q, at.v, at.t, at.segment = q[-1].copy(), v[-1].copy(), self.segments[-1].end, len(self.segments)
+        self._take(table[-1])
+        at.t, at.segment = self.segments[-1].end, len(self.segments)
         ending.accepted = self._earlier[-1]
         ending.smallest, ending.largest = float(joined.sizes.min()), float(joined.sizes.max())
         rows = joined.sampled
-        yield from self._given(joined.times, q[rows], v[rows], joined.sizes[rows])
+        yield from self._given(joined.times, self._states(table[1:][rows]), joined.sizes[rows])
 
-    def _given(self, times: np.ndarray, q: np.ndarray, v: np.ndarray, sizes: np.ndarray) -> Iterator[Samples]:
+    def _states(self, table: np.ndarray) -> "SampledStates":
+        """The states of step states."""
+        q, v, work = (self.compiled.field(table, name).copy() for name in ("q", "v", "work"))
+        return SampledStates(q, v, work if self.compiled.spec.work else None)
+
+    def _given(self, times: np.ndarray, states: "SampledStates", sizes: np.ndarray) -> Iterator[Samples]:
         if len(times):
             self.position.sample += len(times)
-            yield self._samples(times, q, v, sizes[: len(times)])
+            yield self._samples(times, states, sizes[: len(times)])
 
-    def _samples(self, times: np.ndarray, q: np.ndarray, v: np.ndarray, sizes: np.ndarray) -> Samples:
+    def _samples(self, times: np.ndarray, states: "SampledStates", sizes: np.ndarray) -> Samples:
         level = self.position.level
         held = None if level is None else np.tile(level, (len(times), 1))
         self.position.until = float(times[-1])
-        return Samples(np.array(times), q, v, np.array(sizes), held)
+        return Samples(np.array(times), states.q, states.v, np.array(sizes), held, states.work)
 
     def _note(self, segment: Segment | None = None) -> None:
         """Copy time, state and counts from the step state."""
         at, compiled, ending = self.position, self.compiled, self.ending
         assert at.packed is not None
-        at.q, at.v = compiled.field(at.packed, "q").copy(), compiled.field(at.packed, "v").copy()
+        self._take(at.packed)
         if segment:
             accepted = int(compiled.field(at.packed, "accepted"))
             at.t = _grid(segment, accepted)
@@ -411,6 +438,13 @@ class RunLoop:
         at.t = float(compiled.field(at.packed, "t"))
         ending.accepted, ending.rejected = (int(compiled.field(at.packed, name)) for name in ("accepted", "rejected"))
         ending.smallest, ending.largest = (float(compiled.field(at.packed, name)) for name in ("smallest", "largest"))
+
+    def _take(self, packed: np.ndarray) -> None:
+        """Copy the state of a step state."""
+        at, compiled = self.position, self.compiled
+        at.q, at.v = compiled.field(packed, "q").copy(), compiled.field(packed, "v").copy()
+        if at.work is not None:
+            at.work = compiled.field(packed, "work").copy()
 
     # events
 
@@ -458,9 +492,9 @@ class RunLoop:
             part *= max(SHRINK, SAFETY * error ** (-1 / (order + 1))) if np.isfinite(error) else SHRINK
         if float(self.compiled.field(within.packed, "t")) > within.begin:
             ending.accepted, ending.rejected = ending.accepted - 1, ending.rejected + 1
-        at.t, at.q, at.v, g = (np.copy(x) for x in within.at(0.0))  # type: ignore[assignment]
-        at.t = float(at.t)
-        packed = self.compiled.start(at.t, at.q, at.v, part * within.h, at.level, g)
+        place = within.at(0.0)
+        self._move_to(place)
+        packed = self.compiled.start(at.t, at.q, at.v, part * within.h, at.level, place.g.copy(), at.work)
         at.packed = self._counted(packed)
         self._chatters(within.switch.k, at.t, part * within.h)
         return True
@@ -475,10 +509,19 @@ class RunLoop:
                     continue
             for sample in due[(due > hit.begin) & (due < hit.t)]:
                 is_there = self._is_switch(hit) and sample > hit.t - AT_SWITCH * math.ulp(hit.t)
-                q, v = (hit.q, hit.v) if is_there else within.at((sample - hit.begin) / hit.h)[1:3]
-                yield from self._given(np.array([sample]), q[None].copy(), v[None].copy(), np.array([hit.h]))
+                place = hit if is_there else within.at((sample - hit.begin) / hit.h)
+                work = None if self.position.work is None else place.work[None].copy()
+                states = SampledStates(place.q[None].copy(), place.v[None].copy(), work)
+                yield from self._given(np.array([sample]), states, np.array([hit.h]))
             return hit
         return None
+
+    def _move_to(self, place: "EventHit | PlaceInStep") -> None:
+        """Go to a place within the last step."""
+        at = self.position
+        at.t, at.q, at.v = float(place.t), place.q.copy(), place.v.copy()
+        if at.work is not None:
+            at.work = place.work.copy()
 
     def _applied(self, hit: EventHit) -> bool:
         """Apply the reset of an event; True if the run continues."""
@@ -489,10 +532,10 @@ class RunLoop:
                 self.first_switch = self.first_switch or (hit.t, name)
             else:
                 self.ending.contacts += 1
-            self.position.t, self.position.q, self.position.v = hit.t, hit.q.copy(), hit.v.copy()
+            self._move_to(hit)
             return not self._jumps(hit) and not self._chatters(hit.k, hit.t, hit.h, hit.chatters)
         at, event = self.position, self.events[hit.k]
-        at.t, at.q, at.v = hit.t, hit.q, hit.v
+        self._move_to(hit)
         if event.terminal:
             self.ending.status, self.ending.reason = "stopped", f"event '{event.name}' at t = {hit.t:.6g}"
             return False
@@ -505,22 +548,29 @@ class RunLoop:
             return False
         if isinstance(event, OwnedEvent):
             number = hit.k - len(self.events) + len(self.compiled.owned)
+            before = at.q, at.v
             names, fault = self.compiled.element_jumps(at.level).follow(at, number)
+            self._book_jump(*before)
             return self._follow_elements(names[1:], fault)
         if slope(self.compiled, hit, at) * hit.side > 0:  # touched, or lost in rounding: it leaves by itself
             return True
         try:
+            before = at.q, at.v
             at.q, at.v = reset_state(self.compiled, event, hit)
         except InputError as error:
             self._failed(f"reset of event '{event.name}' {error}")
             return False
+        self._book_jump(*before)
         return self._begin_elements()
 
     def _begin_elements(self) -> bool:
         """Bring own states of elements in order where a motion begins; True if the run continues."""
         if not self.compiled.owned:
             return True
-        return self._follow_elements(*self.compiled.element_jumps(self.position.level).begin(self.position))
+        before = self.position.q, self.position.v
+        found = self.compiled.element_jumps(self.position.level).begin(self.position)
+        self._book_jump(*before)
+        return self._follow_elements(*found)
 
     def _follow_elements(self, names: list[str], fault: str) -> bool:
         """Record events of elements that took place now; True if the run continues."""
@@ -528,6 +578,13 @@ class RunLoop:
         if fault:
             self._failed(fault)
         return not fault
+
+    def _book_jump(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Count the energy that a jump from another state added as work of events."""
+        at, system, sources = self.position, self.driven.system, self.compiled.spec.work
+        if at.work is not None and EVENTS in sources:
+            before, after = (sum(map(float, system.energy(*state))) for state in ((q, v), (at.q, at.v)))
+            at.work[sources.index(EVENTS)] += after - before
 
     def _jumps(self, hit: EventHit) -> bool:
         """End a run at a corner of a constraint, beyond which its velocity does not meet the constraint."""
@@ -565,21 +622,24 @@ class RunLoop:
                 return
             h = end - at.t
             if h <= 1e-12 * segment.h:
-                packed = self._leaving(compiled.start(end, at.q, at.v, segment.h, at.level, self._values_of(hit)), hit)
+                begun = compiled.start(end, at.q, at.v, segment.h, at.level, self._values_of(hit), at.work)
+                packed = self._leaving(begun, hit)
                 break
             count = 1 + self._apart
             h /= count
             table, step = np.empty((2, compiled.width)), Segment(at.t, end, h, NONE, np.ones(1))
-            table[0] = self._leaving(compiled.start(at.t, at.q, at.v, h, at.level, self._values_of(hit)), hit)
+            begun = compiled.start(at.t, at.q, at.v, h, at.level, self._values_of(hit), at.work)
+            table[0] = self._leaving(begun, hit)
             compiled.run(table, [float(count), h, at.t], at.level)
-            at.q, at.v = compiled.field(table[1], "q").copy(), compiled.field(table[1], "v").copy()
+            self._take(table[1])
             status, hit = float(compiled.field(table[1], "status")), None
             if status == step_state.EVENT:
                 hit = yield from self._passed(self._events_of(step, table[1]), NONE)
             elif status != step_state.GOING:
                 yield from self._fault(step, status)
                 return
-        at.packed = packed if packed is not None else compiled.start(end, at.q, at.v, segment.h, at.level)
+        again = packed if packed is not None else compiled.start(end, at.q, at.v, segment.h, at.level, work=at.work)
+        at.packed = again
         compiled.field(at.packed[None], "accepted")[:] = accepted
         self._note(segment)
 
@@ -629,7 +689,7 @@ class RunLoop:
         """The state in which a run ended before its time, if it lies beyond the last sample."""
         at = self.position
         if at.t > self.position.until:
-            yield self._samples(np.array([at.t]), at.q[None].copy(), at.v[None].copy(), np.array([size]))
+            yield self._samples(np.array([at.t]), self._here(), np.array([size]))
 
 
 def _grid(segment: Segment, accepted: float) -> float:

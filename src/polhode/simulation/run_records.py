@@ -85,6 +85,8 @@ class Samples(NamedTuple):
     step_size: np.ndarray
     level: np.ndarray | None = None
     """Forces that a sampled controller held until then, at the start those it holds from then on (n, nv)."""
+    work: np.ndarray | None = None
+    """Work done since the start, by source (n, sources)."""
 
 
 @dataclass
@@ -106,6 +108,8 @@ class Position:
     reset_at: float = -1.0
     idle: int = 0
     """Time of the last reset of the motion by an event, and resets since then while no time passed."""
+    work: np.ndarray | None = None
+    """Work done since the start, by source."""
     watch: np.ndarray | None = None
     """Under constraints: what the watch for singular positions carries on."""
 

@@ -11,10 +11,12 @@ import numpy as np
 from polhode.check.given_start import start_of
 from polhode.check.initial_state import check_start
 from polhode.check.joint_limits import check_limits, has_limits, moved_start, with_limits
+from polhode.dynamics.power import EVENTS, work_sources
 from polhode.errors import InputError, message
 from polhode.integrate.methods import method_named
 from polhode.model import Model, check_model, make_tree
 from polhode.model.per_model_cache import once_each
+from polhode.model.tree import Numbers, constraint_numbers
 from polhode.simulation.events.element_events import owned_events
 from polhode.simulation.inputs import Sampled, breaks, is_held_input
 from polhode.simulation.option_table import RUN_SAMPLES
@@ -108,6 +110,14 @@ class Scenario:
             self._known[key] = Switching(functions, self.q, self.v, self.duration, make_tree(self.model))
         return self._known[key]
 
+    @cached_property
+    def work_sources(self) -> tuple[str, ...]:
+        """What does work on the machine: it is integrated along the run, and energy has to balance it."""
+        if self.options.verify is False and self.role == "run":
+            return ()
+        resets = any(event.reset for event in self.options.events) or bool(owned_events(self.model))
+        return (*_work_sources(self.model, self.tau is not None), *[EVENTS] * resets)
+
     @property
     def is_autonomous(self) -> bool:
         """Whether nothing but the state decides the motion: no inputs, user functions or events."""
@@ -195,6 +205,14 @@ class Scenario:
         elif len(self.knots):
             found.append(f"{len(self.knots)} times at which tables or functions of time bend or jump end a step")
         return found
+
+
+@once_each
+def _work_sources(model: Model, has_inputs: bool) -> tuple[str, ...]:
+    """What does work on a model, events apart."""
+    sizes, numbers = (model.nq, model.nv), Numbers({})
+    moves = any(c.kind.does_work(constraint_numbers(c, numbers), *sizes) for c in model.constraints)
+    return work_sources(make_tree(model), has_inputs, moves)
 
 
 def _frozen(sampled: int | np.ndarray | None) -> int | bytes | None:

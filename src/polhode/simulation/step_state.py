@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from polhode.integrate.adaptive import GROW, controlled
+from polhode.integrate.integrals import advanced, dense_with_integrals
 from polhode.integrate.method import Machine, Method, MotionState
 from polhode.scalar import Scalar, Vec, flat, iterate, maximum, minimum, shaped, where
 
@@ -93,9 +94,10 @@ class Setup(NamedTuple):
         constraints = machine.constraints
         if constraints:
             constraints = constraints._replace(required_force=seen(constraints.required_force))
-        return machine._replace(
+        machine = machine._replace(
             acceleration=seen(machine.acceleration), forces=seen(machine.forces), constraints=constraints
         )
+        return machine._replace(integrands=seen(machine.integrands)) if machine.integrands else machine
 
 
 class FixedStepState(NamedTuple):
@@ -113,6 +115,9 @@ class FixedStepState(NamedTuple):
     before: MotionState | None
     """Where the last step began; kept if there are crossings."""
     memory_before: Vec | None
+    work: Vec
+    """Integrals since the start of the run."""
+    work_before: Vec | None
 
 
 class AdaptiveStepState(NamedTuple):
@@ -133,22 +138,39 @@ class AdaptiveStepState(NamedTuple):
     t0: Scalar
     h0: Scalar
     before: MotionState
+    work: Vec
+    """Integrals since the start of the run."""
+    work_before: Vec
 
 
-def fixed_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar, g: Vec | None = None) -> FixedStepState:
-    """The first step state of a run with equal steps; g: values of crossings and surfaces, where they are known."""
+def fixed_start(
+    setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar, g: Vec | None = None, work: Vec | None = None
+) -> FixedStepState:
+    """The first step state of a run with equal steps.
+
+    g     values of crossings and surfaces, where they are known
+    work  integrals up to there; None: it is the start of the run
+    """
     begun, machine = setup.begun(t, q, v), setup.within(t, t + h, EQUAL_MARGIN)
     memory = setup.method.start(machine, t, q, begun, h) if setup.method.start else None
     watched, g = setup.is_watching, _values(setup, t, q, v) if g is None else g
-    return FixedStepState(
-        0.0, GOING, q, v, memory, g, g, MotionState(q, v) if watched else None, memory if watched else None
-    )
+    work = _nothing(setup) if work is None else work
+    before, memory_before = (MotionState(q, v), memory) if watched else (None, None)
+    return FixedStepState(0.0, GOING, q, v, memory, g, g, before, memory_before, work, work if watched else None)
 
 
-def adaptive_start(setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar, g: Vec | None = None) -> AdaptiveStepState:
-    """The first step state of a run with controlled steps; h is the step to try, g as in `fixed_start`."""
+def adaptive_start(
+    setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar, g: Vec | None = None, work: Vec | None = None
+) -> AdaptiveStepState:
+    """The first step state of a run with controlled steps; h is the step to try, g and work as in `fixed_start`."""
     none, g = (0.0, 0.0, LONGEST, 0.0), _values(setup, t, q, v) if g is None else g
-    return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, MotionState(q, v))
+    work = _nothing(setup) if work is None else work
+    return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, MotionState(q, v), work, work)
+
+
+def _nothing(setup: Setup) -> Vec:
+    """The integrals at the start of a run."""
+    return Vec([0.0] * setup.machine.integrals)
 
 
 def _values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
@@ -219,7 +241,7 @@ def advance_fixed(setup: Setup, like: FixedStepState, packed: Vec, count: Any, h
         carried = (s.memory,) if s.memory is not None else ()
         t = origin + s.accepted * h
         s = s._replace(v=setup.begun(t, s.q, s.v))
-        end = method.step(setup.within(t, t + h, EQUAL_MARGIN), t, s.q, s.v, h, *carried)
+        end = advanced(method, setup.within(t, t + h, EQUAL_MARGIN), t, s.q, s.v, h, *carried)
         free = MotionState(end.q, end.v)
         if setup.project:
             q, v = setup.project(origin + (s.accepted + 1.0) * h, end.q, end.v)
@@ -228,10 +250,9 @@ def advance_fixed(setup: Setup, like: FixedStepState, packed: Vec, count: Any, h
         g = _values_after(setup, origin + (s.accepted + 1.0) * h, s.g, free, end.q, end.v)
         event, switch = _passed(setup, s.g, g)
         status = where(good, where(event | switch, EVENT, GOING), NOT_FINITE)
-        before = MotionState(s.q, s.v) if watched else None
-        new = FixedStepState(
-            s.accepted + 1.0, status, end.q, end.v, end.memory, g, s.g, before, s.memory if watched else None
-        )
+        before, memory, work = (MotionState(s.q, s.v), s.memory, s.work) if watched else (None, None, None)
+        now = end.q, end.v, end.memory, g, s.g
+        new = FixedStepState(s.accepted + 1.0, status, *now, before, memory, s.work + end.integrals, work)
         kept = where(good, Vec(flat(new)), Vec(flat(s._replace(status=status))))
         return kept, status == GOING
 
@@ -248,7 +269,7 @@ def advance_adaptive(
     longest: Scalar,
     limit: int = LIMIT,
 ) -> tuple[Vec, Vec]:
-    """The step state at a time, or at an event or a fault before it; and (q, v) at that time, by a shorter step.
+    """The step state at a time, or at an event or a fault before it; and (q, v, work) at that time, by a shorter step.
 
     end      of the run: no step goes beyond it
     longest  no step is longer
@@ -287,6 +308,7 @@ def advance_adaptive(
             where(yes, minimum(s.smallest, h), s.smallest), where(yes, maximum(s.largest, h), s.largest), g,
             where(kept, s.g, s.g_before), where(kept, s.t, s.t0), where(kept, h, s.h0),
             MotionState(where(kept, s.q, s.before.q), where(kept, s.v, s.before.v)),
+            where(yes, s.work + tried.integrals, s.work), where(kept, s.work, s.work_before),
         )  # fmt: skip
         return Vec(flat(new)), (t < target) & (status == GOING)
 
@@ -295,64 +317,69 @@ def advance_adaptive(
     found = iterate(step, packed, where(moving, limit, 0))
     s: AdaptiveStepState = shaped(like, iter(found))
     there = s.t == target
-    inner = _between(setup, s, target)
-    return found, Vec((*where(there, s.q, inner.q), *where(there, s.v, inner.v)))
+    inner, work = _between(setup, s, target)
+    return found, Vec((*where(there, s.q, inner.q), *where(there, s.v, inner.v), *where(there, s.work, work)))
 
 
-def _between(setup: Setup, s: AdaptiveStepState, target: Scalar) -> MotionState:
-    """The state at a time within the last step, by a shorter step from where that began.
+def _between(setup: Setup, s: AdaptiveStepState, target: Scalar) -> tuple[MotionState, Vec]:
+    """The state at a time within the last step, by a shorter step from where that began, and the integrals there.
 
     It takes no more work than dense output, and is as exact as the steps are. Under constraints it starts at the nearer
     end, backwards from the end of the step if that is nearer: a shorter path past a singular configuration.
     """
     machine = setup.within(s.t0, s.t)
     if not setup.project:
-        inner = setup.method.step(machine, s.t0, *s.before, target - s.t0)
-        return MotionState(inner.q, inner.v)
+        inner = advanced(setup.method, machine, s.t0, *s.before, target - s.t0)
+        return MotionState(inner.q, inner.v), s.work_before + inner.integrals
     early = target - s.t0 <= s.t - target
     t, q, v = where(early, s.t0, s.t), where(early, s.before.q, s.q), where(early, s.before.v, s.v)
-    inner = setup.method.step(machine, t, q, v, target - t)
-    return MotionState(*setup.project(target, inner.q, inner.v))
+    inner = advanced(setup.method, machine, t, q, v, target - t)
+    work = where(early, s.work_before, s.work) + inner.integrals
+    return MotionState(*setup.project(target, inner.q, inner.v)), work
 
 
 def fixed_inside(setup: Setup, like: FixedStepState, packed: Vec, theta: Scalar, h: Scalar, origin: Scalar) -> Vec:
-    """t, q, v and the crossings' functions within the last step, at its part θ."""
+    """t, q, v, the crossings' functions and the integrals within the last step, at its part θ."""
     s: FixedStepState = shaped(like, iter(packed))
     carried = (s.memory_before,) if s.memory_before is not None else ()
     assert s.before is not None
-    return _inside(setup, origin + (s.accepted - 1.0) * h, s.before, h, theta, *carried)
+    assert s.work_before is not None
+    return _inside(setup, origin + (s.accepted - 1.0) * h, s.before, s.work_before, h, theta, *carried)
 
 
 def adaptive_inside(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: Scalar) -> Vec:
-    """t, q, v and the crossings' functions within the last step, at its part θ."""
+    """t, q, v, the crossings' functions and the integrals within the last step, at its part θ."""
     s: AdaptiveStepState = shaped(like, iter(packed))
-    return _inside(setup, s.t0, s.before, s.h0, theta)
+    return _inside(setup, s.t0, s.before, s.work_before, s.h0, theta)
 
 
 def fixed_shorter(setup: Setup, like: FixedStepState, packed: Vec, theta: Scalar, h: Scalar, origin: Scalar) -> Vec:
-    """t, 0, q, v, crossings and surfaces after a step that is the part θ of the last: of its own side alone."""
+    """t, 0, q, v, crossings, surfaces, integrals after a step that is the part θ of the last: of its own side alone."""
     s: FixedStepState = shaped(like, iter(packed))
     assert s.before is not None
+    assert s.work_before is not None
     carried = (s.memory_before,) if s.memory_before is not None else ()
     t0, part = origin + (s.accepted - 1.0) * h, theta * h
-    end = setup.method.step(setup.within(t0, t0 + part, EQUAL_MARGIN), t0, *s.before, part, *carried)
-    return _after(setup, t0 + part, 0.0 * part, s.g_before, MotionState(end.q, end.v))
+    end = advanced(setup.method, setup.within(t0, t0 + part, EQUAL_MARGIN), t0, *s.before, part, *carried)
+    work = s.work_before + end.integrals
+    return _after(setup, t0 + part, 0.0 * part, s.g_before, MotionState(end.q, end.v), work)
 
 
 def adaptive_shorter(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: Scalar, tolerance: Scalar) -> Vec:
-    """t, error, q, v, crossings and surfaces after a step that is the part θ of the last: of its own side alone."""
+    """t, error, q, v, crossings, surfaces, integrals after a part θ of the last step: of its own side alone."""
     s: AdaptiveStepState = shaped(like, iter(packed))
     part = theta * s.h0
     tried = controlled(setup.method, setup.within(s.t0, s.t0 + part), s.t0, *s.before, part, tolerance)
-    return _after(setup, s.t0 + part, tried.error, s.g_before, tried.end)
+    work = s.work_before + tried.integrals
+    return _after(setup, s.t0 + part, tried.error, s.g_before, tried.end, work)
 
 
-def _after(setup: Setup, t: Scalar, error: Scalar, old: Vec, end: MotionState) -> Vec:
+def _after(setup: Setup, t: Scalar, error: Scalar, old: Vec, end: MotionState, work: Vec) -> Vec:
     q, v = setup.project(t, *end) if setup.project else end
-    return Vec((t, error, *q, *v, *_values_after(setup, t, old, end, q, v)))
+    return Vec((t, error, *q, *v, *_values_after(setup, t, old, end, q, v), *work))
 
 
-def _inside(setup: Setup, t0: Scalar, before: MotionState, h: Scalar, theta: Scalar, *carried: Any) -> Vec:
-    state = setup.method.dense(setup.within(t0, t0 + h), t0, *before, h, *carried).at(theta)
+def _inside(setup: Setup, t0: Scalar, before: MotionState, work: Vec, h: Scalar, theta: Scalar, *carried: Any) -> Vec:
+    state, integrals = dense_with_integrals(setup.method, setup.within(t0, t0 + h), t0, *before, h, theta, *carried)
     t = t0 + theta * h
-    return Vec((t, *state.q, *state.v, *_values(setup, t, *state)))
+    return Vec((t, *state.q, *state.v, *_values(setup, t, *state), *(work + integrals)))

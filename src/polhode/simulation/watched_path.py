@@ -202,7 +202,7 @@ class WatchedPath:
         else:
             targets = np.array(np.broadcast_to(settings[0], len(samples)))
             rows, going = (
-                States(targets, samples[:, :nq], samples[:, nq:]),
+                States(targets, samples[:, :nq], samples[:, nq : nq + self.compiled.model.nv]),
                 going & (compiled.field(table[1:], "t") >= targets),
             )
         n = int(np.argmin(going)) if not np.all(going) else len(going)

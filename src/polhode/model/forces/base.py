@@ -107,6 +107,8 @@ class ForceElement:
     """Seconds from one update of the discrete states to the next; a field of the key "seconds"."""
     changes_energy: ClassVar[str] = "given forces"
     """What its part without a potential is called, where a run says why energy does not stay."""
+    source: ClassVar[str] = ""
+    """What its work is booked under, together with that of others; "": under its own name."""
     has_conditions: ClassVar[bool] = False
     """Whether its forces, continuous, bend where conditions of the state change that are to be found in what it gives,
     since it has no `switching`: steps then end there."""

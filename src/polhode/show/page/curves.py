@@ -72,6 +72,14 @@ def energies(dataset: "Dataset", kept: Conserved) -> Iterator[Plot]:
         yield Plot("Energy", "energy [J]", curves)
     if E is None or len(E) < 2:
         return
+    by_source = values(dataset, "work_by_source")
+    if by_source is not None and by_source.ndim == 2 and np.any(by_source):
+        went = [PlotCurve("stored", E - E[0], 2)]
+        went += [
+            PlotCurve(f"work of {x}", by_source[:, k], 3 + k) for k, x in enumerate(labels(dataset, "work_source"))
+        ]
+        note = "Positive: done on the machine. The work of all is the change of the stored energy."
+        yield Plot("Where energy went", "since the start [J]", went, note=note)
     if not kept.energy and work is None:
         note = f"This model does not keep its energy ({kept.because})."
         yield Plot("Energy gained", "E − E₀ [J]", [PlotCurve("E − E₀", E - E[0], 2)], note=note)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from polhode.errors import UnknownNameError, did_you_mean, message
 from polhode.show.plots.angles import angles as angles
+from polhode.show.plots.balance import balance as balance
 from polhode.show.plots.compare import compare as compare
 from polhode.show.plots.drift import drift as drift
 from polhode.show.plots.eigenvalues import eigenvalues as eigenvalues
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 KINDS: dict[str, Callable[..., Any]] = {
     plot.__name__: plot
     for plot in (
-        energies, momenta, drift, joints, phase, reactions, multipliers, quaternions, angles, rates,
+        energies, balance, momenta, drift, joints, phase, reactions, multipliers, quaternions, angles, rates,
         polhode, herpolhode, poinsot,
     )
 }  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import CompileError, InputError, IntegrationError, PolhodeWarning, message
-from polhode.integrate.method import Machine
+from polhode.integrate.integrals import with_integrals
 from polhode.kernel import Graph, evaluate, jacobian, pullback, replay, trace
 from polhode.kernel.backends.llvm.compile import Kernel
 from polhode.kernel.backends.llvm.in_place import chained
@@ -115,7 +115,10 @@ class Adjoint:
         q, v = self.rule.parts(x)
         nv, machine, speeds = len(v), setup.machine, setup.begun(t, q, v)
         if self.running:
-            machine, speeds = _with_integral(machine, self.running), Vec((*speeds, 0.0))
+            running = self.running
+            integrand = lambda t, q, v, vd: Vec([running(t, q, v)])  # noqa: E731
+            machine = with_integrals(machine._replace(integrands=integrand, integrals=1))
+            speeds = Vec((*speeds, 0.0))
         end = setup.method.step(machine, t, q, speeds, h)
         q, v = end.q, Vec(end.v[:nv])
         if setup.project:
@@ -189,21 +192,6 @@ class Adjoint:
         backwards = [np.ascontiguousarray(array[::-1]) for array in (steps.x, steps.t, steps.h)]
         chained(kernel, table, [*backwards, *self.rule.given(steps)], [integral])
         return float(np.sum(integral)), table[-1]
-
-
-def _with_integral(machine: Machine, running: Running) -> Machine:
-    """The machine with one more velocity, whose rate is the function to be integrated; nothing moves with it."""
-    n = machine.nv
-
-    def acceleration(t: Scalar, q: Vec, v: Vec) -> Vec:
-        return Vec((*machine.acceleration(t, q, Vec(v[:n])), running(t, q, Vec(v[:n]))))
-
-    return machine._replace(
-        nv=n + 1,
-        acceleration=acceleration,
-        rate=lambda q, v: machine.rate(q, Vec(v[:n])),
-        retract=lambda q, d: machine.retract(q, Vec(d[:n])),
-    )
 
 
 def _number(name: str, function: Callable, shapes: Mapping[str, tuple[int, ...]]) -> Graph:

@@ -90,6 +90,7 @@ class EventHit(NamedTuple):
     g, side   its function there, and where the step began
     begin, h  where the step began, and its size
     values    all functions there
+    work      done up to there, by source
     chatters  whether the motion comes back to a switch at once, again and again
     """
 
@@ -102,16 +103,18 @@ class EventHit(NamedTuple):
     begin: float
     h: float
     values: np.ndarray
+    work: np.ndarray
     chatters: bool = False
 
 
 class PlaceInStep(NamedTuple):
-    """Time, state and the functions of all events and switches somewhere in a step."""
+    """Time, state, the functions of all events and switches, and the work done, somewhere in a step."""
 
     t: Any
     q: np.ndarray
     v: np.ndarray
     g: np.ndarray
+    work: np.ndarray
 
 
 class SwitchInStep(NamedTuple):
@@ -146,39 +149,40 @@ class StepEvents:
         else:
             self.begin, self.h = (float(compiled.field(packed, name)) for name in ("t0", "h0"))
 
-    def at(self, theta: float) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """t, q, v and the functions of all events and switches at a part θ of the step."""
-        return self._at(theta)[1:]
+    def at(self, theta: float) -> PlaceInStep:
+        """The place at a part θ of the step."""
+        return self._at(theta)[1]
 
     def error(self, theta: float) -> float:
         """The error of the step up to a part θ of it, in units of the tolerance; 0 with equal steps."""
         return self._at(theta)[0]
 
-    def _at(self, theta: float, packed: np.ndarray | None = None) -> tuple[Any, ...]:
-        packed = self.packed if packed is None else packed
+    def _at(self, theta: float) -> tuple[float, PlaceInStep]:
         nq, n = self.compiled.model.nq, self.compiled.model.nq + self.compiled.model.nv
         if self.is_switching and theta == 0.0:  # a step of no length: nothing is computed
-            before, g = (self.compiled.field(packed, name) for name in ("before", "g_before"))
-            return 0.0, self.begin, before[:nq], before[nq:], g
-        found = self.compiled.inside(packed, theta, self.settings, self.level)
+            before, g, work = (self.compiled.field(self.packed, name) for name in ("before", "g_before", "work_before"))
+            return 0.0, PlaceInStep(self.begin, before[:nq], before[nq:], g, work)
+        found = self.compiled.inside(self.packed, theta, self.settings, self.level)
         error = float(found[1]) if self.is_switching else 0.0
         found = np.delete(found, 1) if self.is_switching else found
-        return error, float(found[0]), found[1 : 1 + nq], found[1 + nq : 1 + n], found[1 + n :]
+        last = len(found) - len(self.compiled.spec.work)
+        state = found[1 : 1 + nq], found[1 + nq : 1 + n], found[1 + n : last], found[last:]
+        return error, PlaceInStep(float(found[0]), *state)
 
     def hits(self) -> Iterator[EventHit]:
         """The events of the step in the order of their times, up to the first switch, and that."""
         near, switch = self._near() if self.compiled.spec.fixed else (self, self.switch)
         until = (near.begin + switch.low * near.h - self.begin) / self.h if switch else 1.0
-        begin, end = self.at(0.0)[0], self.at(1.0)[0]
+        begin, end = self.at(0.0).t, self.at(1.0).t
         before = self.compiled.field(self.packed, "g_before")
-        after = self.at(until)[3] if switch else self.compiled.field(self.packed, "g")
+        after = self.at(until).g if switch else self.compiled.field(self.packed, "g")
         for theta, k in sorted(self._crossings(before, after, until)):
-            t, q, v, g = self.at(theta)
-            yield EventHit(k, t, q, v, float(g[k]), float(before[k]), begin, end - begin, g)
+            t, q, v, g, work = self.at(theta)
+            yield EventHit(k, t, q, v, float(g[k]), float(before[k]), begin, end - begin, g, work)
         if switch:
-            (t, q, v, g), chatters = near._beyond(switch)
+            (t, q, v, g, work), chatters = near._beyond(switch)
             k = switch.k
-            yield EventHit(k, float(t), q, v, float(g[k]), float(before[k]), begin, end - begin, g, chatters)
+            yield EventHit(k, float(t), q, v, float(g[k]), float(before[k]), begin, end - begin, g, work, chatters)
 
     def _crossings(self, before: np.ndarray, after: np.ndarray, until: float) -> Iterator[tuple[float, int]]:
         """Where in the step up to a part of it which events' functions cross zero."""
@@ -187,7 +191,7 @@ class StepEvents:
                 yield located(crossing, float(before[k]), partial(self._value, k), until), k
 
     def _value(self, k: int, theta: float) -> float:
-        return float(self.at(theta)[3][k])
+        return float(self.at(theta).g[k])
 
     # switches
 
@@ -212,7 +216,7 @@ class StepEvents:
         for k in range(APPROACHES):
             if switch is None:
                 break
-            place = PlaceInStep(*here.at(PART * switch.low))
+            place = here.at(PART * switch.low)
             rest = here._following(place, here.begin + here.h - place.t)
             there = rest.switch
             if there is None:
@@ -226,11 +230,11 @@ class StepEvents:
     def _following(self, place: "PlaceInStep", h: float) -> "StepEvents":
         """The events of one more step, from a place."""
         t, compiled = float(place.t), self.compiled
-        packed = compiled.start(t, place.q, place.v, h, self.level, place.g)
+        packed = compiled.start(t, place.q, place.v, h, self.level, place.g, place.work)
         if compiled.spec.fixed:
             compiled.field(packed[None], "accepted")[:] = 1.0
         found = StepEvents(compiled, Segment(t, t + h, h, NONE, NONE), packed, self.level, self.tolerance)
-        compiled.field(packed[None], "g")[:] = found.at(1.0)[3]
+        compiled.field(packed[None], "g")[:] = found.at(1.0).g
         return found
 
     def _beyond(self, switch: SwitchInStep) -> tuple["PlaceInStep", bool]:
@@ -265,7 +269,7 @@ class StepEvents:
         """The place a moment later."""
         nq, n = self.compiled.model.nq, self.compiled.model.nq + self.compiled.model.nv
         found = self.compiled.moment_later(float(place.t), place.q, place.v, h, self.level)
-        return PlaceInStep(found[0], found[1 : 1 + nq], found[1 + nq : 1 + n], found[1 + n :])
+        return PlaceInStep(found[0], found[1 : 1 + nq], found[1 + nq : 1 + n], found[1 + n :], place.work)
 
 
 def slope(compiled: CompiledRun, hit: EventHit, at: Position) -> float:

@@ -1,0 +1,107 @@
+"""The power of all that a machine's energy does not hold: inputs, dampers, other forces, constraints that move.
+
+The kinetic and potential energies of a machine grow by the sum of these powers.
+"""
+
+from collections.abc import Sequence
+
+from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.energy import energy
+from polhode.dynamics.kinematics import machine_state
+from polhode.dynamics.state_inertia import held_axes
+from polhode.dynamics.with_forces import needed
+from polhode.model import ForceElement, MachineState, Tree
+from polhode.model.state import HELD
+from polhode.scalar import Scalar, Vec, derivative_along, dot, is_zero
+
+INPUTS, DAMPERS, CONSTRAINTS, EVENTS = "inputs", "joint dampers", "constraints", "events"
+"""Sources of work besides force elements: generalised forces, damping of joints, constraints that move by themselves,
+resets at events."""
+
+
+def work_sources(tree: Tree, has_inputs: bool, constraints_move: bool) -> tuple[str, ...]:
+    """The names of all sources of work of a tree: those above, and the names of force elements."""
+    found = [INPUTS] * has_inputs
+    found += [DAMPERS] * any(not is_zero(d) for e in tree.elements for d in e.damping)
+    found += [_label(force) for force in tree.forces if force.other_part() is not None]
+    return (*dict.fromkeys(found), *[CONSTRAINTS] * constraints_move)
+
+
+def _label(force: ForceElement) -> str:
+    """The name of a force element among the sources of work."""
+    if force.source:
+        return force.source
+    return f"forces.{force.name}" if force.name in (INPUTS, DAMPERS, CONSTRAINTS, EVENTS) else force.name
+
+
+def powers(x: Arguments, vd: Vec, sources: Sequence[str]) -> Vec:
+    """The power of each source, W.
+
+    x    the state, and the inputs tau
+    vd   the acceleration
+    """
+    tree, state = x.tree, machine_state(x.tree, x.t, x.q, x.v)
+    found: list[Scalar] = []
+    for source in sources:
+        if source == INPUTS:
+            found.append(_joint_power(tree, x.tau, x.v))
+        elif source == EVENTS:
+            found.append(0.0)  # at instants
+        elif source == DAMPERS:
+            found.append(_damping(tree, x.v))
+        elif source == CONSTRAINTS:
+            found.append(_joint_power(tree, needed(x, vd) - x.tau, x.v))
+        else:
+            parts = [force.other_part() for force in tree.forces if _label(force) == source]
+            each = [element_power(tree, part, state, vd) for part in parts if part is not None]
+            found.append(sum(each[1:], each[0]) if each else 0.0)
+    return Vec(found)
+
+
+def element_power(tree: Tree, force: ForceElement, state: MachineState, vd: Vec) -> Scalar:
+    """The power of a force element, W: of its forces, of the axes that it holds, of the masses that it changes."""
+    found: Scalar = 0.0
+    if force.of_coordinates:
+        found = found + _joint_power(tree, Vec(force.generalized(state)), state.v)
+    for body, f, n in force.wrenches(state):
+        linear, angular = state.twist(body)
+        found = found + dot(f, linear) + dot(n, angular)
+    if not force.changes_inertia:
+        return found
+    for k, hold, holder in held_axes(tree, state.v):
+        if holder.name == force.name:
+            found = found - HELD * hold.weight * vd[k] * state.v[k]
+    return found + _of_masses(tree, force, state)
+
+
+def _of_masses(tree: Tree, force: ForceElement, state: MachineState) -> Scalar:
+    """The rate at which the energies change with the own states of an element: those of mass that comes or leaves."""
+    places, rates = state.of_states.get(force.name, ()), force.derivatives(state)
+    if not rates:
+        return 0.0
+    along: list[Scalar] = [0.0] * tree.nv
+    for k, rate in zip(places, rates, strict=False):
+        along[k] = rate
+
+    def total(v: Vec) -> Vec:
+        kinetic, potential = energy(tree, state.q, v)
+        return Vec([kinetic + potential])
+
+    return derivative_along(total, state.v, Vec(along))[1][0]
+
+
+def _joint_power(tree: Tree, tau: Vec, v: Vec) -> Scalar:
+    """Σ τ v over the velocities that move something."""
+    found: Scalar = 0.0
+    for e in tree.elements:
+        for a in e.v if e.kind.moves else ():
+            found = found + tau[a] * v[a]
+    return found
+
+
+def _damping(tree: Tree, v: Vec) -> Scalar:
+    found: Scalar = 0.0
+    for e in tree.elements:
+        for a, d in zip(e.v, e.damping, strict=True):
+            found = found - d * v[a] * v[a]
+    return found

@@ -1,0 +1,77 @@
+"""Integrals of functions of the state along the steps of a method, as exact as the motion is."""
+
+from polhode.integrate.chart import interpolated
+from polhode.integrate.method import Interpolant, Machine, Method, MotionState, Step
+from polhode.scalar import Scalar, Vec
+
+FAMILIES = ("explicit", "Lie group")
+"""Families whose methods take the integrals as further velocities: their stages are the quadrature."""
+
+NODES = ((0.5 - 15**0.5 / 10, 5 / 18), (0.5, 4 / 9), (0.5 + 15**0.5 / 10, 5 / 18))
+"""Gauss's quadrature with three nodes, of order 6: instants of a step, and weights."""
+
+
+def advanced(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, *memory: Vec) -> Step:
+    """A step of a method, with the integrals of the machine's `integrands` over it.
+
+    Explicit methods integrate them with the motion; for the others, whose equations they would enlarge, they are a
+    quadrature over the motion within the step.
+    """
+    if machine.integrands is None:
+        return method.step(machine, t, q, v, h, *memory)
+    if method.family in FAMILIES and not memory:
+        n, m = machine.nv, machine.integrals
+        end = method.step(with_integrals(machine), t, q, _begun(v, m), h)
+        errors = tuple(Vec(error[: machine.nq + n]) for error in end.errors)
+        return Step(end.q, Vec(end.v[:n]), errors, end.memory, Vec(end.v[n:]))
+    end = method.step(machine, t, q, v, h, *memory)
+    return end._replace(integrals=_quadrature(machine, interpolated(machine, t, q, v, h, end, method.order), t, h))
+
+
+def dense_with_integrals(
+    method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, theta: Scalar, *memory: Vec
+) -> tuple[MotionState, Vec]:
+    """The state within a step, at its part θ, and the integrals up to there."""
+    if machine.integrands is None:
+        return method.dense(machine, t, q, v, h, *memory).at(theta), Vec()
+    if method.family in FAMILIES and not memory:
+        n, m = machine.nv, machine.integrals
+        found = method.dense(with_integrals(machine), t, q, _begun(v, m), h).at(theta)
+        return MotionState(found.q, Vec(found.v[:n])), Vec(found.v[n:])
+    motion = method.dense(machine, t, q, v, h, *memory)
+    return motion.at(theta), _quadrature(machine, motion, t, h, theta)
+
+
+def _begun(v: Vec, m: int) -> Vec:
+    return Vec((*v, *[0.0 * v[0] if len(v) else 0.0] * m))
+
+
+def _quadrature(machine: Machine, motion: Interpolant, t: Scalar, h: Scalar, part: Scalar = 1.0) -> Vec:
+    """∫ integrands dt over the first part of a step."""
+    assert machine.integrands
+    total: Vec | None = None
+    for node, weight in NODES:
+        at, time = motion.at(part * node), t + part * node * h
+        found = machine.integrands(time, *at, machine.acceleration(time, *at))
+        total = weight * found if total is None else total + weight * found
+    assert total is not None
+    return part * h * total
+
+
+def with_integrals(machine: Machine) -> Machine:
+    """The machine with further velocities, whose rates are its integrands; nothing moves with them."""
+    n, integrands = machine.nv, machine.integrands
+    assert integrands
+
+    def acceleration(t: Scalar, q: Vec, v: Vec) -> Vec:
+        v = Vec(v[:n])
+        vd = machine.acceleration(t, q, v)
+        return Vec((*vd, *integrands(t, q, v, vd)))
+
+    return machine._replace(
+        nv=n + machine.integrals,
+        acceleration=acceleration,
+        rate=lambda q, v: machine.rate(q, Vec(v[:n])),
+        retract=lambda q, d: machine.retract(q, Vec(d[:n])),
+        integrands=None,
+    )

@@ -10,8 +10,7 @@ import numpy as np
 from polhode.check.initial_state import consistent_start
 from polhode.dynamics.inertia import mass_matrix
 from polhode.errors import InputError, ModelError, did_you_mean, message
-from polhode.model import ImpactStop, Joint, JointStop, Model, check_model, make_tree, plain
-from polhode.model.forces.joint_stop import LimitStop
+from polhode.model import ImpactStop, Joint, JointStop, LimitStop, Model, check_model, make_tree, plain
 from polhode.model.parts import limit_pairs
 from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
@@ -58,7 +57,8 @@ def with_limits(
                    joints leave their stops slower than a tenth of a rad/s or of that length per second
     time_constant  s: a joint at u rad/s is stopped within about time_constant √(u/5) rad, in some time constants
 
-    An axis that has a `JointStop` or an `ImpactStop` of its own keeps that one alone. The System of such a model has their forces.
+    An axis that has a `JointStop` or an `ImpactStop` of its own keeps that one alone. The System of such a model has
+    their forces.
     """
     check_model("with_limits", model)
     time_constant = real_number("with_limits, time_constant", time_constant, "seconds above 0", 0.0)

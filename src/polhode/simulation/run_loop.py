@@ -122,6 +122,8 @@ class RunLoop:
         watch = self.driven.constrained and scenario.model.nv and not (first and options.fixed)
         self.watched = WatchedPath(self.compiled, first is None) if watch else None
         """Looks for singular positions of constraints; in a companion for steps without end alone."""
+        for text in self.driven.unloaded(scenario.q, scenario.v) if warn else ():
+            warnings.warn(f"simulate: {text}.", PolhodeWarning, stacklevel=6)
         if scenario.unsplit and warn:
             warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=6)
         self.ending = Ending()

@@ -181,6 +181,11 @@ class ForceElement:
         """Whether it gives `switching`."""
         return type(self).switching is not ForceElement.switching
 
+    @property
+    def loaded_joints(self) -> Sequence[str]:
+        """Joints of one axis whose normal forces enter its forces, `state.normal(joint)`: in trees alone."""
+        return ()
+
     # own states
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from polhode.errors import ModelError, message
-from polhode.model.forces.base import ForceElement, Wrench
+from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
 from polhode.model.forces.monotone_table import check_table
 from polhode.model.forces.spring_law import SpringLaw, law_summary, one_number, warn_of_negative
 from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies
@@ -177,6 +177,11 @@ class Spring(ForceElement):
     def is_internal(self) -> bool:
         """Between two bodies it is, not to the world."""
         return is_between_bodies(self.body_a, self.body_b)
+
+    def drawing(self) -> Iterator[DrawnLine]:
+        """A coil between its ends; of a cable, a line."""
+        look = "line" if self.only == "pull" else "coil"
+        yield DrawnLine(self.body_a, self.point_a, self.body_b, self.point_b, look)
 
     def summary(self) -> str:
         """Its ends and its numbers."""

@@ -67,10 +67,10 @@ _NAMES = {
     "polhode.model": [
         "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "BodyForce", "BodyMotion",
         "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "ElementEvent", "ElementKind",
-        "Force",
-        "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock",
-        "JointStop", "Jump", "Key", "MachineState", "Model", "MovingFrame", "Parameter", "Spring", "Start", "Thrust",
-        "TorsionSpring", "Wrench", "register_constraint", "register_force", "register_joint",
+        "Force", "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind",
+        "JointLock", "JointStop", "Jump", "Key", "LimitStop", "MachineState", "Model", "MovingFrame", "Parameter",
+        "Spring", "Start", "Thrust", "TorsionSpring", "Wrench", "register_constraint", "register_force",
+        "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

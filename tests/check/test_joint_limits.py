@@ -11,6 +11,7 @@ import polhode as ph
 from compilations import counted
 from polhode.check.joint_limits import has_limits
 from polhode.ensemble.measures import VERDICTS
+from polhode.ensemble.study_file import load_study
 from polhode.ensemble.study_runner import STATUS
 from polhode.formats.yaml import model_from_yaml, to_yaml
 
@@ -188,6 +189,15 @@ def test_sweeps_have_limits_and_refuse_or_move_starts_outside():
     assert moved.q[:, 0, 0].values.tolist() == [1.0, 2.0]
     free = ph.sweep(pendulum(), drawn, duration=1.2, limits=False)
     assert float(free.q[0].min()) < -0.9
+
+
+def test_a_study_file_may_leave_limits_out(tmp_path):
+    for word, limits in (("", True), ("limits: false\n", False)):
+        text = f"model: arm-7\n{word}runs: 2\nduration: 0.1\nparameters: {{bodies.hand.mass: {{uniform: [1, 2]}}}}\n"
+        (tmp_path / "study.yaml").write_text(text)
+        study = load_study(tmp_path / "study.yaml")
+        assert study.run_options.limits is limits
+        assert bool(ph.StudyRunner(study).model.forces) is limits
 
 
 def test_gradients_see_limits():

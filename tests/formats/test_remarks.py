@@ -76,6 +76,26 @@ def test_an_mjcf_says_what_it_ignores(world, more, expected):
     assert mjcf(world, more).ignored == expected
 
 
+def test_dry_friction_of_files_is_kept_where_asked():
+    made = urdf('<dynamics friction="0.2"/>', friction="events")
+    assert made.ignored == ()
+    assert made.forces == (ph.JointFriction("j.friction", "j", 0.2, method="events"),)
+    text = f'<mujoco><worldbody>{PAIR}</worldbody><default><joint frictionloss="0.1"/></default></mujoco>'
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ph.PolhodeWarning)
+        hinges = load_mjcf(text, friction="regularised")
+    assert hinges.ignored == ()
+    assert [(force.joint, force.coulomb) for force in hinges.forces] == [(x.name, 0.1) for x in hinges.joints if x.nv]
+    assert ph.simulate(hinges, duration=0.01).attrs["status"] == "finished"
+    ball = text.replace("joint axis", 'joint type="ball" axis')
+    with pytest.warns(ph.PolhodeWarning, match="frictionloss of a ball joint"):
+        assert "dry friction of ball and free joints (1)" in load_mjcf(ball, friction="regularised").ignored
+    with pytest.raises(ph.InputError, match="load_mjcf, argument friction"):
+        load_mjcf(text, friction="some")
+    with pytest.raises(ph.InputError, match="is for URDF and MJCF"):
+        ph.load("pendulum", friction="events")
+
+
 SHAPE = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import polhode as ph
 from close import assert_close, complex_step
+from own_elements import arm
 from polhode.formats.yaml import model_from_yaml, to_yaml
 
 SLOPE = math.radians(20.0)
@@ -282,3 +283,106 @@ def test_friction_by_events_is_kept_in_files():
     model = belt()
     assert "method: events" in to_yaml(model)
     assert model_from_yaml(to_yaml(model), "belt.yaml") == model
+
+
+# by the normal force
+
+
+def rubbing(coefficient, **numbers):
+    return ph.JointFriction("rub", "slide", 0.0, coefficient=coefficient, **numbers)
+
+
+def test_a_block_slides_down_by_the_coefficient_of_its_normal_force():
+    run = ph.simulate(incline(rubbing(0.2)), v=[1.0], duration=1.0)
+    assert run.attrs["verdict"] == "good"
+    slowed = 9.81 * (math.sin(SLOPE) - 0.2 * math.cos(SLOPE))
+    np.testing.assert_allclose(run.v[:, 0], 1.0 + slowed * run.time, rtol=1e-9)
+    np.testing.assert_allclose(run.work[-1], -0.2 * 2.0 * 9.81 * math.cos(SLOPE) * run.q[-1, 0], rtol=1e-9)
+
+
+def test_below_the_angle_of_friction_it_creeps():
+    mu = 2 * math.tan(SLOPE)
+    run = ph.simulate(incline(rubbing(mu)), duration=0.5, tolerance=1e-11)
+    assert float(run.v[-1, 0]) == pytest.approx(1e-3 * 2 * math.sin(math.asin(0.5) / 3), rel=1e-6)
+
+
+def test_friction_of_a_bearing_depends_on_all_that_it_bears():
+    mu, r, angle, rate = 0.2, 0.05, 0.3, 2.0
+    pendulum = ph.Model(
+        "pendulum",
+        bodies=[ph.Body("bob", 1.0, (0.0, 0.0, 0.0), center=(0, 0, -1))],
+        joints=[ph.Joint("hinge", "revolute", "world", "bob", axis=(0, 1, 0))],
+        forces=[ph.JointFriction("rub", "hinge", 0.0, coefficient=mu, radius=r)],
+    )
+    radial = rate**2 + 9.81 * math.cos(angle)
+    N = radial / math.sqrt(1 - (mu * r) ** 2)
+    system = ph.compile(pendulum)
+    vd = system.forward_dynamics([angle], [rate], [0.0])
+    np.testing.assert_allclose(vd, -9.81 * math.sin(angle) - mu * r * N, rtol=1e-13)
+    np.testing.assert_allclose(system.inverse_dynamics([angle], [rate], vd), [0.0], atol=1e-12)
+    found, e = system.forward_dynamics_derivatives([angle], [rate], [0.0]), 1e-6
+    moved = [system.forward_dynamics([angle + s * e], [rate], [0.0]) for s in (1, -1)]
+    np.testing.assert_allclose(found.dq[0], (moved[0] - moved[1]) / (2 * e), rtol=1e-8)
+
+
+def test_two_joints_that_rub_are_solved_together():
+    rubs = [
+        ph.JointFriction(f"rub-{name}", name, 0.1, coefficient=mu, radius=0.1, creep_speed=0.1)
+        for name, mu in (("shoulder", 0.5), ("elbow", 0.8))
+    ]
+    system, q, v, tau = ph.compile(arm(*rubs)), [0.4, -0.9], [3.0, -2.0], [0.3, 0.1]
+    vd = system.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(system.inverse_dynamics(q, v, vd), tau, atol=1e-11)
+    normal = [np.linalg.norm(force) for force in system.joint_reactions(q, v, tau).force]
+    friction = -np.sign(v) * (0.1 + np.array([0.5, 0.8]) * 0.1 * normal)
+    np.testing.assert_allclose(ph.compile(arm()).inverse_dynamics(q, v, vd) - tau, friction, rtol=1e-10)
+
+
+def sled(coefficient):
+    """A light sled on a rail, with a rod that leans on it."""
+    return ph.Model(
+        "sled",
+        bodies=[ph.Body("sled", 0.01, (0.1, 0.1, 0.1)), ph.Body("rod", 1.0, (0.0, 0.0, 0.0), center=(0, 0, 1.0))],
+        joints=[
+            ph.Joint("slide", "prismatic", "world", "sled", axis=(1, 0, 0)),
+            ph.Joint("pivot", "revolute", "sled", "rod", axis=(0, 1, 0)),
+        ],
+        forces=[rubbing(coefficient)],
+    )
+
+
+def test_where_no_or_several_normal_forces_fit_a_run_ends_with_that_reason():
+    run = ph.simulate(sled(0.5), q=[0.0, 0.8], v=[5.0, -3.0], duration=1.0, verify=False)
+    assert run.attrs["status"] == "failed"
+    assert "no or several solutions, Painlevé; force 'rub'" in run.attrs["reason"]
+    assert ph.simulate(sled(0.05), q=[0.0, 0.8], v=[5.0, -3.0], duration=0.1).attrs["status"] == "finished"
+
+
+def test_friction_without_a_normal_force_says_so():
+    along = ph.Joint("slide", "prismatic", "world", "block", axis=(0, 0, 1))
+    model = ph.Model("drop", bodies=[BLOCK], joints=[along], forces=[rubbing(0.3)])
+    with pytest.warns(ph.PolhodeWarning, match="joint 'slide' bears no normal force at the start"):
+        ph.simulate(model, duration=0.1)
+
+
+def test_wrong_uses_of_a_coefficient_are_told():
+    for call, what in (
+        (lambda: rubbing(0.3, method="events"), "coefficient: not by events"),
+        (lambda: incline(rubbing(0.3, radius=0.1)), "radius: does not fit"),
+        (lambda: arm(ph.JointFriction("rub", "elbow", 0.0, coefficient=0.3)), "radius: does not fit"),
+        (lambda: ph.simulate(incline(rubbing(0.3)), duration=0.1, method="variational", step=1e-3), "normal forces"),
+        (lambda: ph.equations(incline(rubbing(0.3))), "normal forces"),
+    ):
+        with pytest.raises(ph.PolhodeError, match=what):
+            call()
+    bar = ph.load("four-bar")
+    rub = ph.JointFriction("rub", bar.joints[0].name, 0.0, coefficient=0.1, radius=0.1)
+    with pytest.raises(ph.PolhodeError, match="normal forces"):
+        ph.simulate(replace(bar, forces=(rub,)), duration=0.1)
+
+
+def test_derivatives_and_sweeps_take_a_coefficient():
+    run = ph.simulate(incline(rubbing(0.2)), v=[1.0], duration=1.0, sensitivities=["forces.rub.coefficient"])
+    np.testing.assert_allclose(run.sensitivity_v[-1, 0], -9.81 * math.cos(SLOPE), rtol=1e-9)
+    runs = ph.sweep(incline(rubbing(0.2)), {"forces.rub.coefficient": ph.Grid([0.1, 0.2])}, v=[1.0], duration=1.0)
+    np.testing.assert_allclose(runs.v[1, -1, 0], run.v[-1, 0], rtol=1e-9)

@@ -56,6 +56,13 @@ def test_the_twist_does_not_see_the_swing(angle):
         assert_close(potential, 2.0 * angle**2 / 2, scale=10)
 
 
+def test_its_energy_is_continuous_half_a_turn_from_rest():
+    system = ph.compile(ball(ph.TorsionSpring("t", "world", "disk", stiffness=2.0, rest=0.7)))
+    angles = 0.7 + np.pi + np.array([-1e-9, 1e-9])
+    q = np.array([quaternion.from_axis_angle([0.0, 0.0, 1.0], angle) for angle in angles])
+    assert_close(system.energy(q, np.zeros((2, 3))).potential, np.full(2, np.pi**2), condition=1e5)
+
+
 def test_small_motions_are_those_of_the_linear_equations():
     frames = {
         "orientation_a": quaternion.normalise([2.0, 1.0, 0.0, 1.0]),

@@ -19,7 +19,7 @@ from polhode.linalg.augmented import by_multipliers, unit_scale
 from polhode.linalg.constrained import ConstrainedProblem, ConstrainedSolution
 from polhode.model import Model, Tree
 from polhode.model.constraints.base import ConstraintCondition
-from polhode.model.forces.refused import refuse_state_inertia
+from polhode.model.forces.refused import refuse_normal_forces, refuse_state_inertia
 from polhode.model.joints.base import JointKind
 from polhode.quaternion import L
 from polhode.scalar import Scalar, Vec, is_zero, sqrt, square, where
@@ -63,6 +63,7 @@ class AbsoluteCoordinates(NamedTuple):
         pull        Baumgarte's term of each row, subtracted from its b
         """
         refuse_state_inertia("engine 'absolute'", x.tree.forces, "Take engine='fundamental'.")
+        refuse_normal_forces("engine 'absolute'", x.tree.forces, "Take engine='fundamental'.")
         tree, free = x.tree, absolute.free_bodies(x.tree)
         at = frames(tree, x.q)
         now, P, still = (

@@ -40,6 +40,7 @@ from polhode.linalg.null_space import by_null_space
 from polhode.model import Model, Tree, make_tree
 from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.description import check_constraint
+from polhode.model.forces.refused import refuse_normal_forces
 from polhode.model.per_model_cache import once_each
 from polhode.model.state import HELD
 from polhode.model.user_kinds import is_by_user
@@ -195,6 +196,7 @@ class ConstrainedDynamics:
 
     def accelerate(self, x: Arguments) -> tuple[ConstrainedSolution, constraints.ConstraintRows]:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
+        refuse_normal_forces("a machine with constraints", x.tree.forces, "Give friction that no load decides.")
         rows = self.rows(x)
         tolerance = self.tolerance(rows.phi)
         if self.policy.engine == "absolute":

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.row_scales import ordered
-from polhode.dynamics import forces, reactions
+from polhode.dynamics import forces, normal_forces, reactions
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.kinematics import machine_state
 from polhode.dynamics.reactions import Reaction
@@ -67,7 +67,7 @@ def joint_reactions(
 
     forward  v̇ of a tree without constraints
     """
-    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench).wrenches
+    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench, normal_forces.solved(x)).wrenches
     if closed:
         found, _ = closed.accelerate(x)
         vd, now = found.a, machine_state(x.tree, x.t, x.q, x.v)

@@ -18,16 +18,24 @@ class Acting(NamedTuple):
     generalized: Vec
 
 
-def acting(tree: Tree, t: Scalar, q: Vec, v: Vec, given: Mapping[str, tuple[Vec, Vec]] | None = None) -> Acting:
+def acting(
+    tree: Tree,
+    t: Scalar,
+    q: Vec,
+    v: Vec,
+    given: Mapping[str, tuple[Vec, Vec]] | None = None,
+    normals: Mapping[str, Scalar] | None = None,
+) -> Acting:
     """Everything that acts on a tree but gravity, at time t.
 
-    given  force and couple on bodies by name, world axes, at the body's origin
+    given    force and couple on bodies by name, world axes, at the body's origin
+    normals  normal forces of joints by name, where elements depend on them
     """
     tau = joint_forces(tree, q, v)
     wrenches: dict[int, tuple[Vec, Vec]] = {}
     if not tree.forces and not given:
         return Acting(wrenches, tau)
-    state = machine_state(tree, t, q, v)
+    state = machine_state(tree, t, q, v)._replace(normals=normals)
     for force in tree.forces:
         if force.of_coordinates:
             tau = tau + _generalized(tree, force, state)

@@ -5,6 +5,7 @@ The kinetic and potential energies of a machine grow by the sum of these powers.
 
 from collections.abc import Sequence
 
+from polhode.dynamics import normal_forces
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.energy import energy
 from polhode.dynamics.kinematics import machine_state
@@ -40,7 +41,8 @@ def powers(x: Arguments, vd: Vec, sources: Sequence[str]) -> Vec:
     x    the state, and the inputs tau
     vd   the acceleration
     """
-    tree, state = x.tree, machine_state(x.tree, x.t, x.q, x.v)
+    tree, normals = x.tree, normal_forces.of_motion(x, vd)
+    state = machine_state(tree, x.t, x.q, x.v)._replace(normals=normals)
     found: list[Scalar] = []
     for source in sources:
         if source == INPUTS:

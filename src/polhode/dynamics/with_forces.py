@@ -12,6 +12,7 @@ from polhode.dynamics import (
     inertia,
     inverse,
     loops,
+    normal_forces,
     one_velocity_loops,
     subtree_rows,
 )
@@ -23,8 +24,8 @@ from polhode.spatial import ORIGIN
 
 def needed(x: Arguments, vd: Vec) -> Vec:
     """M v̇ + bias for an acceleration."""
-    x = at_state(x)
-    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+    normals, x = normal_forces.of_motion(x, vd), at_state(x)
+    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench, normals)
     if x.rolled and not acting.wrenches:
         return loops.inverse_dynamics(x.tree, x.q, x.v, vd) - acting.generalized
     return inverse.inverse_dynamics(x.tree, x.q, x.v, vd, wrenches=acting.wrenches) - acting.generalized
@@ -68,8 +69,8 @@ def forward_by_factors(x: Arguments) -> Vec:
 
 def forward_dynamics(x: Arguments) -> Vec:
     """v̇ by articulated bodies."""
-    x = at_state(x)
-    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench)
+    normals, x = normal_forces.solved(x), at_state(x)
+    acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench, normals)
     if x.rolled and not acting.wrenches:
         in_loops = one_velocity_loops if one_velocity_loops.applies(x.tree) else loops
         return in_loops.forward_dynamics(x.tree, x.q, x.v, x.tau + acting.generalized)

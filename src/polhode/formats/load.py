@@ -8,11 +8,11 @@ from typing import Any
 
 from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, did_you_mean, message
 from polhode.formats.library import bundled, is_bundled
-from polhode.formats.registry import FileFormat, by_suffix, function_named, takers
+from polhode.formats.registry import FRICTION, FileFormat, by_suffix, function_named, takers
 from polhode.model import Model
 from polhode.scalar import one_of
 
-OPTIONS = {"base": ("fixed", "free"), "mimic": ("constrain", "free")}
+OPTIONS = {"base": ("fixed", "free"), "mimic": ("constrain", "free"), "friction": FRICTION}
 """The options of `load` that are one of some words, the usual one first."""
 HEAD = 1_000_000
 """Bytes of an .xml file in which its first element must begin."""
@@ -21,7 +21,11 @@ _PROLOG = re.compile(r"\s*(?:<\?.*?\?>|<!--.*?-->|<!(?!--)[^>]*>|\]\s*>)", re.DO
 
 
 def load(
-    source: str | Path, base: str = "fixed", mimic: str = "constrain", packages: Sequence[str | Path] = ()
+    source: str | Path,
+    base: str = "fixed",
+    mimic: str = "constrain",
+    packages: Sequence[str | Path] = (),
+    friction: str = "ignore",
 ) -> Model:
     """A model from a file, or a bundled one by name.
 
@@ -29,10 +33,12 @@ def load(
     base      of a URDF: "fixed" puts its root on the world, "free" puts it on a free joint
     mimic     of a URDF: "constrain" keeps mimic joints as constraints, "free" leaves them free
     packages  of a URDF or MJCF: folders in which package://NAME is looked for
+    friction  of a URDF or MJCF: dry friction of joints of one axis is ignored, and every run says so; or it becomes a
+              `JointFriction`, "regularised" or by "events"
     """
-    for name, value in (("base", base), ("mimic", mimic)):
+    for name, value in (("base", base), ("mimic", mimic), ("friction", friction)):
         one_of(f"load, argument {name}", value, OPTIONS[name], "unknown")
-    options = {"base": base, "mimic": mimic, "packages": packages}
+    options = {"base": base, "mimic": mimic, "packages": packages, "friction": friction}
     if isinstance(source, str) and is_bundled(source):
         _refuse_options("a bundled model", source, options)
         return bundled(source)

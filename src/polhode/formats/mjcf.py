@@ -19,11 +19,12 @@ from polhode.formats.mjcf_equality import constraints
 from polhode.formats.mjcf_text import read_mjcf
 from polhode.formats.mjspec import Parsed, as_vec, frame_of, fresh, orientation, parse, placement, the_mujoco, turn
 from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, moved
+from polhode.formats.registry import FRICTION
 from polhode.formats.remarks import Remarks, located, massless
 from polhode.formats.xml_guard import TEXT, is_text
-from polhode.model import WORLD, Body, Constraint, Joint, Model, Start
+from polhode.model import WORLD, Body, Constraint, Joint, JointFriction, Model, Start
 from polhode.quaternion import rotate, rotation_matrix
-from polhode.scalar import Vec, length
+from polhode.scalar import Vec, length, one_of
 
 TYPES = {"HINGE": "revolute", "SLIDE": "prismatic", "BALL": "spherical", "FREE": "free"}
 """MuJoCo's joint types, and ours."""
@@ -48,20 +49,22 @@ class _Chain(NamedTuple):
     q: list[float]
 
 
-def load_mjcf(source: str | Path, packages: Iterable[str | Path] = ()) -> Model:
+def load_mjcf(source: str | Path, packages: Iterable[str | Path] = (), friction: str = "ignore") -> Model:
     """The model of an MJCF file, or of a text that begins with "<".
 
     packages  folders beside the model's own in which included files may lie
+    friction  "ignore", or the method of the `JointFriction` that frictionloss of hinges and slides becomes
 
     q and v are those of MuJoCo, and the start is its qpos0. Bodies without mass, inertias that no real body
     has, properties that are not used and meshes that are not read are told by one PolhodeWarning each.
     """
+    one_of("load_mjcf, argument friction", friction, FRICTION, "unknown")
     shown = TEXT if is_text(source) else str(source)
     the_mujoco()
     remarks = Remarks(shown)
-    mjcf = read_mjcf(source, remarks, packages)
+    mjcf = read_mjcf(source, remarks, packages, friction != "ignore")
     parsed = parse(mjcf.root, shown)
-    reader = _MjcfReader(parsed, Geoms(parsed, mjcf.files), remarks)
+    reader = _MjcfReader(parsed, Geoms(parsed, mjcf.files), remarks, friction)
     with np.errstate(all="ignore"):  # numbers beyond all bounds are found by the records
         model = reader.model(mjcf.root.attributes.get("model", "").strip())
     remarks.warn()
@@ -71,8 +74,9 @@ def load_mjcf(source: str | Path, packages: Iterable[str | Path] = ()) -> Model:
 class _MjcfReader:
     """Turns a parsed spec into records."""
 
-    def __init__(self, parsed: Parsed, geoms: Geoms, remarks: Remarks) -> None:
-        self.parsed, self.geoms, self.remarks = parsed, geoms, remarks
+    def __init__(self, parsed: Parsed, geoms: Geoms, remarks: Remarks, friction: str) -> None:
+        self.parsed, self.geoms, self.remarks, self.friction = parsed, geoms, remarks, friction
+        self.rubbing: list[JointFriction] = []
         self.spec = parsed.spec
         self.taken = {WORLD, *(body.name for body in self.spec.bodies)}
         self.taken_joints = {joint.name for joint in self.spec.joints}
@@ -105,6 +109,7 @@ class _MjcfReader:
                 gravity=self._gravity(),
                 bodies=tuple(bodies),
                 joints=tuple(joints),
+                forces=self.rubbing,
                 constraints=held,
                 start=Start(q=tuple(q)) if q != zero else None,
                 ignored=self.remarks.ignored,
@@ -235,6 +240,7 @@ class _MjcfReader:
             with located(self.parsed.place(element)):
                 data |= _frame(here) | ({} if axis is None else {"axis": axis})
                 chain.joints.append(Joint(name, TYPES[kind], parent, child, **data))
+                self._note_friction(element, kind, name)
             chain.q.extend(UPRIGHT if kind == "BALL" else (ref,))
             if not ends_here:
                 chain.frames.append(massless(child))
@@ -259,6 +265,7 @@ class _MjcfReader:
         """
         name, data = self._named(element), self._joint_data(element, "FREE")
         q = [*at.position, *at.orientation]
+        self._note_friction(element, "FREE", name)
         with located(self.parsed.place(element)):
             if not data["armature"]:
                 return _Chain([Joint(name, "free", WORLD, place.name, **data)], [], q)
@@ -288,6 +295,15 @@ class _MjcfReader:
         given = (float(x) for x in element.range) if _limited(element) else (-inf, inf)
         lower, upper = self.remarks.limits(self.parsed.place(element), element.name or "a joint", *given)
         return data | {"lower": unit * lower, "upper": unit * upper}
+
+    def _note_friction(self, element: Any, kind: str, name: str) -> None:
+        """Dry friction of a joint: kept where it has one axis, and the file's is to be kept."""
+        size = float(np.max(element.frictionloss)) if self.friction != "ignore" else 0.0
+        if size and kind in ("HINGE", "SLIDE"):
+            self.rubbing.append(JointFriction(f"{name}.friction", name, size, method=self.friction))
+        elif size:
+            self.remarks.not_used(f"joint.frictionloss of a {kind.lower()} joint")
+            self.remarks.ignore("dry friction of ball and free joints ({n})")
 
     def _linear(self, element: Any, name: str) -> float:
         """The linear coefficient of a damper or spring; MuJoCo knows higher ones."""

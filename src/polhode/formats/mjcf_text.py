@@ -73,8 +73,9 @@ USED = {
 
 PARTS_IGNORED = {"actuator": ACTUATORS, "tendon": "tendons ({n})", "deformable": "soft bodies ({n})"}
 """Sections whose elements would change the motion and do not reach the model."""
+RUBBING = "joint.frictionloss"
 IGNORED = {
-    "joint.frictionloss": "dry friction of joints",
+    RUBBING: "dry friction of joints",
     "body.gravcomp": "compensation of gravity at bodies",
     "option.density": "forces of a fluid",
     "option.viscosity": "forces of a fluid",
@@ -91,29 +92,33 @@ class Mjcf:
     files: dict[str, Path]
 
 
-def read_mjcf(source: str | Path, remarks: Remarks, packages: Iterable[str | Path] = ()) -> Mjcf:
-    """The elements of a file with all it includes, checked, cleaned and without paths."""
+def read_mjcf(
+    source: str | Path, remarks: Remarks, packages: Iterable[str | Path] = (), friction: bool = False
+) -> Mjcf:
+    """The elements of a file with all it includes, checked, cleaned and without paths; friction: whether it is kept."""
     root = read_xml(source, remarks.shown)
     if root.tag != "mujoco":
         root.fail("not an MJCF", f"<{root.tag}>", "<mujoco>")
     folders = folders_of(source, root.file == TEXT, packages)
     _Includes(folders, set() if root.file == TEXT else {Path(source).resolve()}).put_in(root)
     _check(root)
-    remarks.note_unused(root, _used(root))
+    used, ignored = _used(root, friction), {x: text for x, text in IGNORED.items() if not friction or x != RUBBING}
+    remarks.note_unused(root, used)
     for section in root.children:
         if section.tag in PARTS_IGNORED:
             remarks.ignore(PARTS_IGNORED[section.tag], len(section.children))
         elif section.tag in SECTIONS:
-            remarks.note_ignored(section, IGNORED)
+            remarks.note_ignored(section, ignored)
     mjcf = Mjcf(_without_unused(root), _name_meshes(root, folders, remarks))
     _check_size(mjcf.root)
     return mjcf
 
 
-def _used(root: XmlElement) -> dict[str, frozenset[str]]:
+def _used(root: XmlElement, friction: bool) -> dict[str, frozenset[str]]:
     """The table of what is used; sites count where a constraint names them."""
+    known = USED | ({"joint": USED["joint"] | {"frictionloss"}} if friction else {})
     named = any("site1" in node.attributes for section in root.all("equality") for node in section.children)
-    return USED | {"site": frozenset(f"name class {PLACED}".split())} if named else USED
+    return known | {"site": frozenset(f"name class {PLACED}".split())} if named else known
 
 
 class _Includes:

@@ -26,9 +26,15 @@ class FileFormat(NamedTuple):
 
 FORMATS = (
     FileFormat("our YAML", (".yaml", ".yml"), "polhode.formats.yaml.load_yaml"),
-    FileFormat("URDF", (".urdf", ".xml"), "polhode.formats.urdf.load_urdf", "robot", ("base", "mimic", "packages")),
-    FileFormat("MJCF", (".xml",), "polhode.formats.mjcf.load_mjcf", "mujoco", ("packages",)),
+    FileFormat(
+        "URDF", (".urdf", ".xml"), "polhode.formats.urdf.load_urdf", "robot", ("base", "mimic", "friction", "packages")
+    ),
+    FileFormat("MJCF", (".xml",), "polhode.formats.mjcf.load_mjcf", "mujoco", ("friction", "packages")),
 )
+
+
+FRICTION = ("ignore", "regularised", "events")
+"""What becomes of dry friction of joints in a file: it is ignored and told, or a `JointFriction` by this method."""
 
 
 def by_suffix() -> dict[str, list[FileFormat]]:

@@ -15,9 +15,10 @@ from polhode.errors import check_name
 from polhode.euler import to_quaternion
 from polhode.formats.folders import Folders, folders_of
 from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, turn_from_z
+from polhode.formats.registry import FRICTION
 from polhode.formats.remarks import ACTUATORS, Remarks, located, massless
 from polhode.formats.xml_guard import TEXT, XmlElement, read_xml
-from polhode.model import WORLD, Body, Constraint, Joint, Model
+from polhode.model import WORLD, Body, Constraint, Joint, JointFriction, Model
 from polhode.quaternion import conjugate, rotation_matrix
 from polhode.scalar import Vec, one_of
 
@@ -74,7 +75,11 @@ class _Link:
 
 
 def load_urdf(
-    source: str | Path, base: str = "fixed", mimic: str = "constrain", packages: Iterable[str | Path] = ()
+    source: str | Path,
+    base: str = "fixed",
+    mimic: str = "constrain",
+    packages: Iterable[str | Path] = (),
+    friction: str = "ignore",
 ) -> Model:
     """The model of a URDF file, or of a text that begins with "<".
 
@@ -82,12 +87,14 @@ def load_urdf(
               A root link named "world" is the world itself.
     mimic     "constrain": joints that follow another give a "mimic" constraint; "free": they move on their own
     packages  folders in which package://NAME is looked for, before those above the file
+    friction  "ignore", or the method of the `JointFriction` that dry friction of a joint of one axis becomes
 
     Links without mass, inertias that no real body has, properties that are not used and meshes that are
     not found are told by one PolhodeWarning each.
     """
     one_of("load_urdf, argument base", base, ("fixed", "free"), "unknown")
     one_of("load_urdf, argument mimic", mimic, ("constrain", "free"), "unknown")
+    one_of("load_urdf, argument friction", friction, FRICTION, "unknown")
     root = read_xml(source)
     if root.tag != "robot":
         root.fail("not a URDF", f"<{root.tag}>", "<robot>")
@@ -108,17 +115,20 @@ def load_urdf(
     constraints = _mimics(remarks, joints) if mimic == "constrain" else []
     if ground == WORLD and links[WORLD].first("inertial") is not None:
         remarks.not_used("inertial of the link 'world'")
-    remarks.note_unused(root, USED)
+    rubbing = _frictions(remarks, joints, friction) if friction != "ignore" else []
+    kept = {} if friction == "ignore" else {"dynamics": frozenset(["damping", "friction"])}
+    remarks.note_unused(root, USED | kept)
     _note_meshes(remarks, root, folders_of(source, root.file == TEXT, packages))
-    remarks.note_ignored(root, IGNORED)
+    remarks.note_ignored(root, {x: IGNORED[x] for x in IGNORED if friction == "ignore" or x != "dynamics.friction"})
     if mimic == "free":
         remarks.ignore("mimic joints ({n}): they move on their own", sum(node.tag == "mimic" for node in root.walk()))
     if sum(link.first("collision") is not None for link in links.values()) > 1:
         remarks.ignore("contacts: bodies pass through each other")
     with located(root.file):
         model = Model(
-            name, bodies=tuple(bodies), joints=tuple(records), constraints=tuple(constraints), ignored=remarks.ignored
-        )
+            name, bodies=tuple(bodies), joints=tuple(records), forces=rubbing, constraints=tuple(constraints),
+            ignored=remarks.ignored,
+        )  # fmt: skip
     remarks.warn()
     return model
 
@@ -262,6 +272,20 @@ def _limits(remarks: Remarks, link: _Link, kind: str) -> dict:
         found["lower"], found["upper"] = remarks.limits(f"{limit.file}:{limit.line}", link.name, *given)
     if dynamics is not None and kind != "fixed":
         found["damping"] = dynamics.number("damping", 0.0, owner)
+    return found
+
+
+def _frictions(remarks: Remarks, joints: dict[str, _Link], method: str) -> list[JointFriction]:
+    """Dry friction of the joints of one axis; that of others is noted."""
+    found = []
+    for name, link in joints.items():
+        dynamics, kind = link.node.first("dynamics"), link.node.attributes.get("type")
+        size = dynamics.number("friction", 0.0, f"joint '{name}'") if dynamics is not None else 0.0
+        if size and kind in ONE_AXIS:
+            with located(f"{link.node.file}:{link.node.line}"):
+                found.append(JointFriction(f"{name}.friction", name, size, method=method))
+        elif size and kind != "fixed":
+            remarks.ignore("dry friction of joints of several axes ({n})")
     return found
 
 

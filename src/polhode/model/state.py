@@ -52,6 +52,8 @@ class MachineState(NamedTuple):
     """The places of each joint's velocities in v."""
     of_states: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """The places in v of the own states of each force element."""
+    normals: Mapping[str, Scalar] | None = None
+    """The normal forces of joints, N, where elements depend on them and the motion is known."""
     acceleration: Callable[[], Vec] | None = None
     """Gives v̇ (nv,), where events of elements are asked."""
 
@@ -107,6 +109,16 @@ class MachineState(NamedTuple):
             found, expected = f"axis {axis} of '{joint}'", "guards and jumps of events alone"
             raise ModelError(message("a load on a held axis", "not known here", found, expected))
         return HELD * self.acceleration()[self.rates_of_joint[joint][axis]]
+
+    def normal(self, joint: str) -> Scalar:
+        """The normal force of a joint, N, at least 0: what it bears but for the part along an axis that slides.
+
+        Of the joints alone that the `loaded_joints` of an element names: they are solved for with the acceleration.
+        """
+        if self.normals is None:
+            expected = "`loaded_joints` names it, and dynamics of a tree ask"
+            raise ModelError(message("a normal force", "not known here", f"joint '{joint}'", expected))
+        return self.normals[joint]
 
     def own(self, element: HasStates) -> Vec:
         """The own states of a force element: continuous, then discrete, then modes."""

@@ -462,7 +462,7 @@ class CompiledRun:
                 return ""
             for name, fault in self.driven.force_faults(state[0], *map(np.array, state[1:])):
                 return f"force '{name}' has no value: {fault}"
-            for name, function in self.driven.inputs:
+            for name, function in (*self.driven.inputs, *self.driven.normal_forces):
                 try:
                     values = np.array(function(*state), dtype=float)
                 except Exception as error:

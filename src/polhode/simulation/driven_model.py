@@ -17,7 +17,7 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import ForceElement, Model, make_tree
 from polhode.scalar import Vec
-from polhode.simulation.inputs import law_of, named_inputs, traceable
+from polhode.simulation.inputs import Law, law_of, named_inputs, normal_force, traceable
 from polhode.simulation.step_state import Crossing
 from polhode.system.identity import identity_text
 from polhode.system.mass_matrix_check import check_mass_matrix
@@ -87,6 +87,28 @@ class DrivenModel:
         crossings = [(f"event '{c.name}'", c.function) for c in self.crossings]
         found = [traceable(self.model, function, what) for what, function in (*self.inputs, *crossings)]
         return [reason for reason in found if reason]
+
+    @cached_property
+    def normal_forces(self) -> list[tuple[str, Law]]:
+        """The normal forces that friction depends on, of (t, q, v), each with what a failure says of it."""
+        return [
+            (
+                f"normal force of joint '{joint}' (no or several solutions, Painlevé; force '{force.name}')",
+                normal_force(self.tree, joint, self.law),
+            )
+            for force in self.tree.forces
+            for joint in force.loaded_joints
+        ]
+
+    def unloaded(self, q: np.ndarray, v: np.ndarray) -> list[str]:
+        """Which joints bear no normal force at a start though friction depends on it, in words."""
+        state, found = (0.0, Vec(q.tolist()), Vec(v.tolist())), []
+        for force in self.tree.forces:
+            for joint in force.loaded_joints:
+                if float(normal_force(self.tree, joint, self.law)(*state)[0]) == 0.0:
+                    what = f"joint '{joint}' bears no normal force at the start"
+                    found.append(f"{what}: the coefficient of force '{force.name}' has nothing to act on")
+        return found
 
     @cached_property
     def system(self) -> System:

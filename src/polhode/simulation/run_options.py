@@ -14,7 +14,7 @@ from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.methods import ADAPTIVE, method_named
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
-from polhode.model.forces.refused import refuse_state_inertia
+from polhode.model.forces.refused import refuse_normal_forces, refuse_state_inertia
 from polhode.result.dataset import VARIABLES
 from polhode.scalar import Array, a_list, as_array, flag, real_number
 from polhode.simulation.inputs import Sampled, is_held_input
@@ -148,6 +148,7 @@ class RunOptions:
         if own or (method not in SUNDIALS and method_named(method).meets_constraints):
             fix = "Take another method, engine='fundamental' and constraints='project'."
             refuse_state_inertia(f"simulate, method '{method}'", model.forces, fix)
+            refuse_normal_forces(f"simulate, method '{method}'", model.forces, "Take another method.")
         found = self.changed(duration=duration, method=method)
         found._check_work(model, tau)
         found.times  # noqa: B018 - checks that samples lie within the duration

@@ -13,8 +13,9 @@ import numpy as np
 from polhode.dynamics import derivatives, inertia, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
+from polhode.dynamics.normal_forces import loaded_joints
 from polhode.dynamics.state_inertia import at_state, is_fixed
-from polhode.dynamics.with_forces import applied_forces, forward_by_factors, inverse_dynamics
+from polhode.dynamics.with_forces import applied_forces, forward_by_factors, forward_dynamics, inverse_dynamics
 from polhode.kernel import Graph, jacobian, replay, trace
 from polhode.kernel.hoist import hoisted
 from polhode.kernel.schedule import fused
@@ -127,7 +128,11 @@ def by_recursion(spec: SystemSpec) -> bool:
     for i, e in enumerate(spec.tree.elements):
         depths[i] = depths[e.parent] + len(e.v)
         squares += sum((depths[e.parent] + k + 1) ** 2 for k in range(len(e.v)))
-    return squares > DIFFERENTIATED and derivatives.applies(spec.tree) and is_fixed(spec.tree)
+    return squares > DIFFERENTIATED and _recursion_applies(spec.tree)
+
+
+def _recursion_applies(tree: Tree) -> bool:
+    return derivatives.applies(tree) and is_fixed(tree) and not loaded_joints(tree)
 
 
 def inverse_slopes(r: Request) -> tuple[Vec, ...]:
@@ -141,6 +146,9 @@ def forward_slopes(r: Request) -> tuple[Vec, ...]:
     ∂v̇/∂x = −M⁻¹ ∂τ/∂x at the v̇ of the motion, ∂v̇/∂τ = M⁻¹
     """
     x = r.x
+    if loaded_joints(x.tree):  # friction that depends on v̇
+        dq, dv, dtau = _slopes(r, r.scalars, ("step", "v", "tau"), forward_dynamics)
+        return dq, dv, dtau
     dq, dv = _slopes(r, {**r.scalars, Argument("vd"): forward_by_factors(x)}, ("step", "v"))
     L, D = inertia.factor(x.tree, inertia.mass_matrix(at_state(x).tree, x.q))  # shared with v̇
 
@@ -183,7 +191,7 @@ def _slopes(
 
     "step" stands for the tangent directions of q.
     """
-    given = {str(argument): argument for argument in scalars if argument.field != "tau"}
+    given = {str(argument): argument for argument in scalars if argument.field != "tau" or "tau" in names}
     rest = Vec([0.0] * r.spec.model.nv)
 
     def needed(step: Vec, **inner: Any) -> Vec:

@@ -18,6 +18,7 @@ from polhode.constrain.reactions import (
 )
 from polhode.dynamics import covariant, energy as of_bodies, kinematics, with_forces
 from polhode.dynamics.energy import Energy, Momentum
+from polhode.dynamics.normal_forces import loaded_joints
 from polhode.scalar import Vec
 from polhode.system.algorithms import (
     FACTORED,
@@ -117,7 +118,7 @@ def _is_tree(spec: SystemSpec) -> bool:
 
 
 def _is_small_tree(spec: SystemSpec) -> bool:
-    return spec.policy is None and spec.model.nv <= FACTORED
+    return spec.policy is None and spec.model.nv <= FACTORED and not loaded_joints(spec.tree)
 
 
 def _by_engine(engine: str, text: str) -> Algorithm:

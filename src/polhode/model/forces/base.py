@@ -79,6 +79,17 @@ class ElementEvent(NamedTuple):
     jump: Callable[[MachineState], Jump]
 
 
+class DrawnLine(NamedTuple):
+    """A line that pictures show between points of two bodies: their names, points in body axes (m), and its look."""
+
+    body_a: str
+    point_a: Any
+    body_b: str
+    point_b: Any
+    look: str = "line"
+    """"line", or "coil"."""
+
+
 @dataclass(frozen=True)
 class ForceElement:
     """A force element of a machine: a frozen record with a name, names of bodies, and numbers.
@@ -181,6 +192,11 @@ class ForceElement:
         """Whether it gives `switching`."""
         return type(self).switching is not ForceElement.switching
 
+    @property
+    def loaded_joints(self) -> Sequence[str]:
+        """Joints of one axis whose normal forces enter its forces, `state.normal(joint)`: in trees alone."""
+        return ()
+
     # own states
 
     @property
@@ -268,6 +284,10 @@ class ForceElement:
 
     def notes(self) -> Sequence[str]:
         """What every run of a model with it should say of it, a line each."""
+        return ()
+
+    def drawing(self) -> Iterable[DrawnLine]:
+        """The lines that pictures show of it."""
         return ()
 
     def summary(self) -> str:

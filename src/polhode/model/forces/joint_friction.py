@@ -50,6 +50,10 @@ class JointFriction(ForceElement):
                     are at most about 2 m v_c/F_s
     axis            the place of the axis among those of a joint that has several
     method          "regularised", or "events"
+    coefficient     μ: friction has a further part, ±μ N, or ±μ N r about an axis, by the normal force N of the joint:
+                    what it bears but for the part along an axis that slides, solved for with the acceleration. In
+                    trees, regularised; where N has no or several solutions (Painlevé) a run ends with that reason
+    radius          r, at which the joint rubs about its axis, m
     drive_speed     of what rubs on the axis, as a belt, rad/s or m/s: u is its velocity less this
     """
 
@@ -63,6 +67,8 @@ class JointFriction(ForceElement):
     axis: int = 0
     method: str = "regularised"
     drive_speed: Scalar = 0.0
+    coefficient: Scalar = None
+    radius: Scalar = None
 
     kind = "joint-friction"
     keys: ClassVar = {
@@ -84,6 +90,8 @@ class JointFriction(ForceElement):
         "axis": Key("axis", "the place of the axis among those of the joint; 0 unless given"),
         "method": Key("word", "regularised unless given, or by events", choices=("regularised", "events")),
         "drive_speed": Key("number", "of what rubs on the axis, rad/s or m/s; 0 unless given", "rad/s or m/s", "v_d"),
+        "coefficient": Key("number", "of its normal force; none unless given", "1", "mu", range=AT_LEAST_ZERO),
+        "radius": Key("number", "at which it rubs about its axis, m", "m", "r_f", range=ABOVE_ZERO),
     }  # fmt: skip
     changes_energy = "friction"
     passes_impulses = False
@@ -98,9 +106,23 @@ class JointFriction(ForceElement):
         if self.static is not None and plain(self.static) < plain(self.coulomb):
             found, expected = short(self.static), f"at least that of slip, coulomb = {short(self.coulomb)}"
             raise ModelError(message(f"{where}, static", "smaller than in slip", found, expected))
+        if self.coefficient is not None and self.method == "events":
+            fix = "Take method='regularised'."
+            raise ModelError(message(f"{where}, coefficient", "not by events", short(self.coefficient), "none", fix))
+        if self.radius is not None and self.coefficient is None:
+            raise ModelError(message(f"{where}, radius", "without a coefficient", short(self.radius), "both"))
 
     def check_joint(self, where: str, joint: str, kind: JointKind) -> None:
         """Of a joint with a quaternion only the spherical one, whose friction is against its angular velocity."""
+        if self.coefficient is not None:
+            turns = kind.name == "revolute"
+            if not turns and kind.name != "prismatic":
+                found = f"'{joint}', {kind.name}"
+                raise ModelError(message(f"{where}, coefficient", "no normal force", found, "revolute or prismatic"))
+            if turns != (self.radius is not None):
+                found = "none" if self.radius is None else f"{short(self.radius)} m of a {kind.name} joint"
+                expected = "that at which a revolute joint rubs" if turns else "none: it slides"
+                raise ModelError(message(f"{where}, radius", "does not fit", found, expected))
         if self.method == "events" or not _is_ball(kind):
             check_axis(where, joint, kind, self.axis)
         elif self.axis:
@@ -115,11 +137,27 @@ class JointFriction(ForceElement):
         is_ball = len(state.of_joint[self.joint]) > len(places)
         acted = places if is_ball else places[self.axis : self.axis + 1]
         u = Vec([state.v[k] if is_ball else state.v[k] - self.drive_speed for k in acted])
-        force = -self.resistance(square(u)) * u
+        resistance = self.resistance(square(u))
+        if self.coefficient is not None:
+            arm = 1.0 if self.radius is None else self.radius
+            resistance = resistance + self.coefficient * arm * state.normal(self.joint) * self._direction(square(u))
+        force = -resistance * u
         tau: list[Scalar] = [0.0] * len(state.v)
         for k, f in zip(acted, force, strict=True):
             tau[k] = f
         return tau
+
+    @property
+    def loaded_joints(self) -> Sequence[str]:
+        """Its joint, where there is a coefficient."""
+        return () if self.coefficient is None else (self.joint,)
+
+    def _direction(self, square_of_speed: Scalar) -> Scalar:
+        """The regularised sign of the speed, over the speed."""
+        v_c = self.creep_speed
+        creeps = real_part(square_of_speed) < real_part(v_c * v_c)
+        creep = (3 - square_of_speed / (v_c * v_c)) / (2 * v_c)
+        return where(creeps, creep, 1 / sqrt(where(creeps, v_c * v_c, square_of_speed)))
 
     def resistance(self, square_of_speed: Scalar) -> Scalar:
         """Friction over speed, at least 0, N m s or N s/m; of the square of the speed, so that it is smooth at 0."""

@@ -1,4 +1,4 @@
-"""What some computations cannot take of force elements: events of their own, inertia that their own states decide."""
+"""What some computations cannot take of force elements: events, inertia of their own states, normal forces."""
 
 from collections.abc import Iterable
 
@@ -18,4 +18,12 @@ def refuse_state_inertia(where: str, forces: Iterable[ForceElement], fix: str) -
     names = [f"{force.kind} '{force.name}'" for force in forces if force.changes_inertia]
     if names:
         what = "force elements that hold axes or change masses"
+        raise InputError(message(where, what, ", ".join(names[:4]), "none", fix))
+
+
+def refuse_normal_forces(where: str, forces: Iterable[ForceElement], fix: str) -> None:
+    """Raise an InputError where a force element depends on normal forces of joints."""
+    names = [f"{force.kind} '{force.name}'" for force in forces if force.loaded_joints]
+    if names:
+        what = "force elements that depend on normal forces of joints"
         raise InputError(message(where, what, ", ".join(names[:4]), "none", fix))

@@ -14,7 +14,7 @@ from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
 from polhode.model.numbers import short
 from polhode.model.state import MachineState
-from polhode.scalar import Scalar, Vec, atan2, dot, is_zero, smooth, sqrt, square, trace, vec
+from polhode.scalar import Scalar, Vec, atan2, cos, dot, is_zero, sin, smooth, sqrt, square, trace, vec
 from polhode.spatial import ORIGIN
 
 NO_TWIST = 1e-12
@@ -27,7 +27,7 @@ class TorsionSpring(ForceElement):
 
     torque = preload + stiffness e + c₂ e² + c₃ e³ + … + table(e) + damping d(angle)/dt,  e = angle − rest,
     turning back. At a joint the angle is its coordinate, over any number of turns. Of two frames it is the twist of b
-    relative to a about the axis, however else the two are inclined, from −π to π:
+    relative to a about the axis, however else the two are inclined, at most half a turn from rest:
 
         θ = 2 atan2(r·n, r₀),   the couple along (n_a + n_b)/(1 + n_a·n_b), the slope of θ
 
@@ -105,14 +105,15 @@ class TorsionSpring(ForceElement):
         a, b = self._ends(state)
         n_a, n_b = self._axis_in(a.frame.R), self._axis_in(b.frame.R)
         slope = (n_a + n_b) / (1 + dot(n_a, n_b))
-        angle, rate = self._angle(a.frame.R, b.frame.R), dot(slope, b.twist.angular - a.twist.angular)
-        yield from opposite(a, b, ORIGIN, -self._torque(angle, rate) * slope)
+        e, rate = self._from_rest(a.frame.R, b.frame.R), dot(slope, b.twist.angular - a.twist.angular)
+        yield from opposite(a, b, ORIGIN, -self._torque(e, rate) * slope)
 
     def generalized(self, state: MachineState) -> Sequence[Scalar]:
         """The torque about the axis of a joint."""
         if self.joint is None:
             return super().generalized(state)
-        return along_axes(state, (self.joint, 0, -self._torque(*axis_of(state, self.joint, 0))))
+        angle, rate = axis_of(state, self.joint, 0)
+        return along_axes(state, (self.joint, 0, -self._torque(angle - self.rest, rate)))
 
     @property
     def of_coordinates(self) -> bool:
@@ -124,11 +125,11 @@ class TorsionSpring(ForceElement):
         if self.joint is not None:
             return self._law.potential(axis_of(state, self.joint, 0).q - self.rest)
         a, b = self._ends(state)
-        return self._law.potential(self._angle(a.frame.R, b.frame.R) - self.rest)
+        return self._law.potential(self._from_rest(a.frame.R, b.frame.R))
 
-    def _torque(self, angle: Scalar, rate: Scalar) -> Scalar:
-        found = self._law.force(angle - self.rest) + self.damping * rate
-        return found + one_number(f"force '{self.name}', law", self.law, angle, rate) if self.law else found
+    def _torque(self, e: Scalar, rate: Scalar) -> Scalar:
+        found = self._law.force(e) + self.damping * rate
+        return found + one_number(f"force '{self.name}', law", self.law, e + self.rest, rate) if self.law else found
 
     @property
     def _law(self) -> SpringLaw:
@@ -148,11 +149,15 @@ class TorsionSpring(ForceElement):
         return self.axis / sqrt(square(self.axis))
 
     @smooth
-    def _angle(self, R_a: Vec, R_b: Vec) -> Scalar:
-        """2 atan2(r·n, r₀) of the relative rotation R: the angle of (tr R − n·R n, n·w), R − Rᵀ = w̃."""
+    def _from_rest(self, R_a: Vec, R_b: Vec) -> Scalar:
+        """The angle less rest, −π … π, so that the energy of a stiffness is continuous half a turn from rest.
+
+        2 atan2(r·n, r₀) of the relative rotation R is the angle of (tr R − n·R n, n·w), R − Rᵀ = w̃.
+        """
         n, R = self._unit_axis, R_a.T @ R_b
         w = vec(R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1])
-        return atan2(dot(n, w), trace(R) - dot(n, R @ n))
+        y, x, s, c = dot(n, w), trace(R) - dot(n, R @ n), sin(self.rest), cos(self.rest)
+        return atan2(y * c - x * s, x * c + y * s)
 
     def fault(self, state: MachineState) -> str:
         """Where the axis points the other way round there is no twist about it."""

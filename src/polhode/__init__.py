@@ -66,11 +66,11 @@ _NAMES = {
     "polhode.integrate.methods": ["methods"],
     "polhode.model": [
         "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "BodyForce", "BodyMotion",
-        "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "ElementEvent", "ElementKind",
-        "Force",
-        "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock",
-        "JointStop", "Jump", "Key", "MachineState", "Model", "MovingFrame", "Parameter", "Spring", "Start", "Thrust",
-        "TorsionSpring", "Wrench", "register_constraint", "register_force", "register_joint",
+        "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnLine", "ElementEvent",
+        "ElementKind", "Force", "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction",
+        "JointKind", "JointLock", "JointStop", "Jump", "Key", "LimitStop", "MachineState", "Model", "MovingFrame",
+        "Parameter", "Spring", "Start", "Thrust", "TorsionSpring", "Wrench", "register_constraint", "register_force",
+        "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -11,8 +11,9 @@ import polhode as ph
 from compilations import counted
 from polhode.check.joint_limits import has_limits
 from polhode.ensemble.measures import VERDICTS
+from polhode.ensemble.study_file import load_study
 from polhode.ensemble.study_runner import STATUS
-from polhode.formats.yaml import model_from_yaml
+from polhode.formats.yaml import model_from_yaml, to_yaml
 
 BOB = ph.Body("bob", 1.0, (0.02, 0.02, 0.01), (0.0, 0.0, -0.5))
 INERTIA = 0.02 + 0.25
@@ -72,6 +73,12 @@ def test_stiffness_and_dissipation_follow_from_the_machine():
     assert slower.stiffness == pytest.approx(stop.stiffness / 4)
 
 
+def test_a_model_with_limits_goes_into_files_and_runs_keep_it():
+    model = ph.with_limits(pendulum())
+    assert model_from_yaml(to_yaml(model), "pendulum.yaml") == model
+    assert model_from_yaml(ph.simulate(pendulum(), [0.3], duration=0.1).attrs["model_yaml"], "run") == model
+
+
 def test_other_joints_are_free_in_the_inertia_that_a_stop_is_made_for():
     model = ph.load("arm-7")
     M = np.array(ph.compile(model).mass_matrix(model.start.q))
@@ -86,6 +93,8 @@ def test_only_what_is_asked_for_has_stops_and_none_twice():
     assert ph.with_limits(whole) is whole
     own = ph.JointStop("mine", "hinge", -0.2, 0.2, stiffness=50.0)
     assert ph.with_limits(pendulum(forces=[own])).forces == (own,)
+    rigid = ph.ImpactStop("mine", "hinge", -0.2, 0.2, restitution=0.5)
+    assert ph.with_limits(pendulum(forces=[rigid])).forces == (rigid,)
     assert not has_limits(ph.load("pendulum"))
     assert ph.with_limits(ph.load("pendulum")) is ph.load("pendulum") or not ph.load("pendulum").forces
 
@@ -180,6 +189,15 @@ def test_sweeps_have_limits_and_refuse_or_move_starts_outside():
     assert moved.q[:, 0, 0].values.tolist() == [1.0, 2.0]
     free = ph.sweep(pendulum(), drawn, duration=1.2, limits=False)
     assert float(free.q[0].min()) < -0.9
+
+
+def test_a_study_file_may_leave_limits_out(tmp_path):
+    for word, limits in (("", True), ("limits: false\n", False)):
+        text = f"model: arm-7\n{word}runs: 2\nduration: 0.1\nparameters: {{bodies.hand.mass: {{uniform: [1, 2]}}}}\n"
+        (tmp_path / "study.yaml").write_text(text)
+        study = load_study(tmp_path / "study.yaml")
+        assert study.run_options.limits is limits
+        assert bool(ph.StudyRunner(study).model.forces) is limits
 
 
 def test_gradients_see_limits():

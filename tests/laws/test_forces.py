@@ -1,16 +1,21 @@
 """Springs, dampers, given forces and functions of the user's: as generalised forces and as energies."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import polhode as ph
 from close import assert_close
-from machines import random_model, random_q
+from machines import ALL, random_model, random_q, unit
 from polhode.dynamics import kinematics
 from polhode.dynamics.energy import energy
 from polhode.model import make_tree
 from polhode.scalar import Vec
 
+seeds = st.integers(0, 2**31)
+MOVING = [kind for kind in ALL if kind != "fixed"]
 TYPES = ["free", "revolute", "spherical", "prismatic", "universal"]
 
 
@@ -42,6 +47,41 @@ def test_a_spring_between_points_pulls_down_its_energy(rest):
     system, bare, q, v = machine([spring])
     pull = system.bias(q, v) - bare.bias(q, v)
     assert_close(pull, gradient(system.model, q) - gradient(bare.model, q), scale=100)
+
+
+def random_element(kind, a, b, rng):
+    """A random spring, torsion spring or bushing between two bodies, and the same without its damper."""
+    turn, point = unit(rng.normal(size=4)), rng.normal(size=3)
+    rows = tuple(zip(np.cumsum(rng.uniform(0.1, 1, 5)) - 1.5, rng.normal(size=5), strict=True))
+    if kind == "bushing":
+        K, D = (x @ x.T for x in rng.normal(size=(2, 6, 6)))
+        at = rng.choice(["first", "midway"])
+        make = partial(ph.Bushing, "e", a, b, point, orientation_a=turn, stiffness=K, at=str(at))
+        return make(damping=D), make()
+    if kind == "torsion":
+        make = partial(
+            ph.TorsionSpring, "e", a, b, rng.normal(size=3), orientation_b=turn, table=rows, rest=rng.normal()
+        )
+    else:
+        make = partial(ph.Spring, "e", a, b, point, rest=1.0, table=rows, polynomial=tuple(rng.normal(size=2)))
+        make = partial(make, only=str(rng.choice(["both", "pull", "push"])))
+    return make(damping=2.0, stiffness=3.0), make(stiffness=3.0)
+
+
+@given(
+    st.sampled_from(["spring", "torsion", "bushing"]), st.lists(st.sampled_from(MOVING), min_size=2, max_size=4), seeds
+)
+def test_springs_and_bushings_on_any_tree_pull_down_their_energy_and_their_dampers_take_some(kind, types, seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.choice(["world", *(f"b{k}" for k in range(len(types)))], 2, replace=False)
+    damped, plain = random_element(kind, str(a), str(b), rng)
+    models = [random_model(types, seed, forces=forces) for forces in ([damped], [plain], [])]
+    bias = [ph.compile(model, target="python").bias for model in models]
+    q, v = random_q(models[0], rng), rng.normal(size=models[0].nv)
+    whole, elastic, bare = (np.atleast_1d(found(q, v)) for found in bias)
+    slope = gradient(models[1], q) - gradient(models[2], q)
+    assert_close(elastic - bare, slope, condition=10, scale=max([100.0, *abs(bare), *abs(elastic)]))
+    assert (whole - elastic) @ v >= -1e-9 * max([1.0, *abs(whole)])
 
 
 def test_a_spring_to_the_world_acts_on_one_body_only():

@@ -135,6 +135,7 @@ ELEMENTS = {
     "thrust": ph.Thrust("c", "b3", 0.2, 5.0, direction=(1.0, 2.0, 2.0), point=(0.1, 0.0, 0.2)),
     "lock": ph.JointLock("c", "j2", lock_time=0.1),
     "stop": ph.JointStop("c", "j1", -0.01, 0.01, stiffness=30.0, dissipation=0.4),
+    "stop at a limit": ph.LimitStop("c", "j1", -0.01, 0.01, stiffness=30.0, dissipation=0.4),
     "stop of a second axis": ph.JointStop("c", "j4", upper=-9.0, stiffness=3.0, dissipation=9.0, exponent=1.5, axis=1),
     "stop without loss": ph.JointStop("c", "j3", lower=9.0, stiffness=3.0, exponent=2),
     "backlash": ph.Backlash("c", "j1", "j3", gap=0.02, ratio=-1.5, stiffness=30.0, dissipation=0.4),

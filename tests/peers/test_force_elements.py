@@ -78,8 +78,8 @@ def test_mujoco_has_the_same_torque_of_a_ball_joint_at_any_angle():
 def test_exudyn_has_the_same_bushing_at_small_angles(at, intrinsic):
     """Its connector between rigid bodies: by angles in the first frame, or by the rotation vector midway.
 
-    The ends are far apart, so that the two differ; Exudyn's, midway, halves the moment of the force between the bodies,
-    ours divides it as the potential demands, which differs by the angle.
+    The ends are far apart, so that the two differ much; from Exudyn's midway ours differs by terms of the size of the
+    angle.
     """
     p, turn, u, w = displaced(1e-3)
     system = flying(ph.Bushing("u", "world", "b", POINT_A, POINT_B, stiffness=K, damping=D, at=at))

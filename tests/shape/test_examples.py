@@ -32,6 +32,9 @@ CAMPAIGNS = {
     "26_when_a_double_pendulum_flips",
     "27_an_arm_with_an_unknown_payload",
     "28_bicycles_that_stay_up",
+    "30_a_door_on_bushings",
+    "31_a_pendulum_rattles_a_wheel",
+    "34_a_glider_finds_its_speed",
 }
 """Examples that work for seconds: `make test-all` runs them."""
 

@@ -20,6 +20,7 @@ from polhode.show.scene.overlay import between, cans
 from polhode.show.scene.raster import Camera, Canvas
 from polhode.show.scene.scene import scene
 from polhode.show.scene.solids import mesh
+from polhode.show.scene.ties import path_between
 
 ROUNDING = 1e-12
 
@@ -314,3 +315,41 @@ def test_the_command_writes_a_page_beside_the_run(tmp_path):
 def test_a_wrong_sequence_is_told_though_nothing_is_drawn_by_it(tmp_path):
     with pytest.raises(ph.PolhodeError, match="unknown sequence"):
         ph.animate(None, tmp_path / "swing.html", sequence="zxz")
+
+
+# lines of force elements
+
+
+@cache
+def hanging():
+    bodies = [ph.Body("bob", 1.0, (0.01, 0.01, 0.01)), ph.Body("low", 0.5, (0.01, 0.01, 0.01))]
+    joints = [ph.Joint("a", "free", "world", "bob"), ph.Joint("b", "free", "world", "low")]
+    spring = ph.Spring("spring", "world", "bob", point_a=(0, 0, 1.0), stiffness=60.0, rest=0.6)
+    cable = ph.Spring("cable", "bob", "low", point_b=(0, 0, 0.05), stiffness=3000.0, rest=0.4, only="pull")
+    model = ph.Model("hanging", bodies=bodies, joints=joints, forces=[spring, cable])
+    return ph.simulate(model, q=[0.2, 0, 0.1, 1, 0, 0, 0, 0.2, 0, -0.35, 1, 0, 0, 0], duration=0.5)
+
+
+def test_springs_are_coils_and_cables_lines_between_their_ends():
+    made = scene(hanging(), model_of("test", hanging()), Arrays())
+    coil, line = made["ties"]
+    assert (coil["bodies"], line["bodies"]) == ([-1, 0], [0, 1])
+    assert line["path"] == [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    a, b = np.array([0.0, 0.0, 1.0]), np.array([0.3, -0.2, -0.4])
+    drawn = path_between(coil["path"], a, b)
+    np.testing.assert_allclose(drawn[[0, -1]], [a, b], atol=1e-12)
+    d = (b - a) / np.linalg.norm(b - a)
+    off = np.linalg.norm((drawn - a) - np.outer((drawn - a) @ d, d), axis=1)
+    assert off.max() == pytest.approx(max(np.hypot(x, y) for x, y, _ in coil["path"]), rel=1e-6)
+    assert np.all(np.diff((drawn - a) @ d) > -1e-12)
+    assert np.isfinite(path_between(coil["path"], a, a)).all()
+
+
+def test_a_film_shows_a_spring_up_to_the_world():
+    with_it = film(hanging())
+    without = film(hanging())
+    without.scene = {**without.scene, "ties": []}
+    assert np.any(np.array(with_it.draw(0.1)) != np.array(without.draw(0.1)))
+    top = with_it.camera.on_page(np.array([[0.0, 0.0, 1.0]]))[0]
+    assert 0 < top[0] < 2 * 160
+    assert 0 < top[1] < 2 * 120

@@ -10,7 +10,7 @@ import numpy as np
 from polhode.check.initial_state import consistent_start
 from polhode.dynamics.inertia import mass_matrix
 from polhode.errors import InputError, ModelError, did_you_mean, message
-from polhode.model import Joint, JointStop, Model, check_model, make_tree, plain
+from polhode.model import ImpactStop, Joint, JointStop, LimitStop, Model, check_model, make_tree, plain
 from polhode.model.parts import limit_pairs
 from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
@@ -48,7 +48,7 @@ def with_limits(
     dissipation: float | None = None,
     time_constant: float = TIME_CONSTANT,
 ) -> Model:
-    """The model with a `JointStop` for every limit of its joints, as `ph.simulate` runs it (`limits=True`).
+    """The model with a compliant stop for every limit of its joints, as `ph.simulate` runs it (`limits=True`).
 
     joints         names of those whose limits act; all unless given
     stiffness      of every stop, N m/rad or N/m; (inertia that the joint has in the model's start, all others being
@@ -57,7 +57,8 @@ def with_limits(
                    joints leave their stops slower than a tenth of a rad/s or of that length per second
     time_constant  s: a joint at u rad/s is stopped within about time_constant √(u/5) rad, in some time constants
 
-    A joint that has a `JointStop` of its own keeps that one alone. The System of such a model has their forces.
+    An axis that has a `JointStop` or an `ImpactStop` of its own keeps that one alone. The System of such a model has
+    their forces.
     """
     check_model("with_limits", model)
     time_constant = real_number("with_limits, time_constant", time_constant, "seconds above 0", 0.0)
@@ -95,12 +96,6 @@ def _limited(joint: Joint) -> tuple[tuple[int, tuple[float, float]], ...]:
     return tuple((k, (float(a), float(b))) for k, (a, b) in enumerate(pairs) if not (math.isinf(a) and math.isinf(b)))
 
 
-class LimitStop(JointStop):
-    """The stop of a joint at its limits."""
-
-    source = "joint limits"
-
-
 @once_each
 def _with_stops(
     model: Model,
@@ -109,13 +104,13 @@ def _with_stops(
     dissipation: float | None,
     time_constant: float,
 ) -> Model:
-    held = {(force.joint, force.axis) for force in model.forces if isinstance(force, JointStop)}
+    held = {(force.joint, force.axis) for force in model.forces if isinstance(force, (JointStop, ImpactStop))}
     axes = [x for x in limited_axes(model) if joints is None or x.joint.name in joints]
     axes = [x for x in axes if (x.joint.name, x.axis) not in held]
     if not axes:
         return model
     inertia = _inertia_seen(model) if stiffness is None else np.zeros(model.nv)
-    names, made = {force.name for force in model.forces}, list[JointStop]()
+    names, made = {force.name for force in model.forces}, list[LimitStop]()
     for x in axes:
         name = f"{x.joint.name}.limit" if x.joint.nv == 1 else f"{x.joint.name}.limit.{x.axis}"
         while name in names:

@@ -40,7 +40,8 @@ NUMBERS = (
 )  # fmt: skip
 WORDS = ("study", "model", "design", *(name for name, kind in KINDS_OF_OPTIONS.items() if kind == "text"))
 SWITCHES, PAIRS = (
-    tuple(name for name, kind in KINDS_OF_OPTIONS.items() if kind == wanted) for wanted in ("switch", "pair")
+    tuple(name for name, kind in KINDS_OF_OPTIONS.items() if kind in wanted)
+    for wanted in (("switch", "choice"), ("pair",))
 )
 """Keys by the kind of their values; those of run options are of the kind that they have on the command line."""
 

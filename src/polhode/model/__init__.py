@@ -11,6 +11,7 @@ from polhode.model.constraints.registry import register_constraint as register_c
 from polhode.model.description import Model as Model, Start as Start, check_model as check_model
 from polhode.model.forces.backlash import Backlash as Backlash
 from polhode.model.forces.base import (
+    DrawnLine as DrawnLine,
     ElementEvent as ElementEvent,
     ForceElement as ForceElement,
     Hold as Hold,
@@ -24,7 +25,7 @@ from polhode.model.forces.force_function import ForceFunction as ForceFunction
 from polhode.model.forces.impact_stop import ImpactStop as ImpactStop
 from polhode.model.forces.joint_friction import JointFriction as JointFriction
 from polhode.model.forces.joint_lock import JointLock as JointLock
-from polhode.model.forces.joint_stop import JointStop as JointStop
+from polhode.model.forces.joint_stop import JointStop as JointStop, LimitStop as LimitStop
 from polhode.model.forces.registry import register_force as register_force
 from polhode.model.forces.spring import Spring as Spring
 from polhode.model.forces.thrust import Thrust as Thrust

@@ -70,7 +70,9 @@ class Difference:
         a, b = both
         with np.errstate(all="ignore"):
             for part in self.turns:
-                b[part] *= np.where(np.einsum("ij,ij->j", a[part], b[part]) < 0, -1.0, 1.0)
+                opposite = np.einsum("ij,ij->j", a[part], b[part]) < 0
+                if opposite.any():
+                    b[part] *= np.where(opposite, -1.0, 1.0)
             apart = abs(a - b)
             size = np.minimum(abs(a), abs(b))
             np.maximum(size[:, 0], self.largest, out=size[:, 0])

@@ -153,17 +153,18 @@ def paired(parts: Iterable[Arrays], blocks: Iterable[Samples], count: int) -> It
 
     Ends with the shorter of the two.
     """
-    source, waiting, done = iter(blocks), list[Arrays](), 0
+    source, waiting, done = iter(blocks), list[tuple[np.ndarray, ...]](), 0
     for part in parts:
-        need = min(len(part["time"]), count - done)
-        while sum(len(one["time"]) for one in waiting) < need and (block := next(source, None)):
-            waiting.append({name: getattr(block, name) for name in COMPARED})
+        need, known = min(len(part["time"]), count - done), sum(len(one[0]) for one in waiting)
+        while known < need and (block := next(source, None)):
+            waiting.append((block.time, block.q, block.v))
+            known += len(block.time)
         if not waiting or need <= 0:
             break
-        found = {name: np.concatenate([one[name] for one in waiting]) for name in COMPARED}
-        n = min(need, len(found["time"]))
-        yield {name: part[name][:n] for name in COMPARED}, {name: found[name][:n] for name in COMPARED}
-        waiting, done = [{name: found[name][n:] for name in COMPARED}], done + n
+        found = waiting[0] if len(waiting) == 1 else tuple(map(np.concatenate, zip(*waiting, strict=True)))
+        n = min(need, known)
+        waiting, done = [tuple(x[n:] for x in found)] if known > n else [], done + n
+        yield {name: part[name][:n] for name in COMPARED}, dict(zip(COMPARED, (x[:n] for x in found), strict=True))
         if n < need:
             break
 

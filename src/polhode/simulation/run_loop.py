@@ -313,17 +313,18 @@ class RunLoop:
             table[0] = at.packed
             states = self._run(table, [targets, self.tolerance, stops.ends[few], self._longest])
             assert states is not None
-            t, status = compiled.field(table, "t")[1:], compiled.field(table, "status")[1:]
-            short = np.flatnonzero((status != step_state.GOING) | (t < targets))
-            good = int(short[0]) if len(short) else len(targets)
+            status, good = compiled.field(table, "status")[1:], len(targets)
+            if status[-1] != step_state.GOING or self._steps_of(table) >= step_state.at_once(compiled.model.nv):
+                short = np.flatnonzero((status != step_state.GOING) | (compiled.field(table, "t")[1:] < targets))
+                good = int(short[0]) if len(short) else good
             at.packed = table[min(good + 1, len(targets))].copy()
             self._note()
             if good < len(targets) and status[good] == step_state.GOING:  # the step state was handed back early
                 self._rate = 0.0  # one step state at a time: those after it would be computed for nothing
-            kept = np.flatnonzero(sampled[:good])
-            found, sizes = states[kept], compiled.field(table, "h0")[1:][kept]
-            q, v, work = np.split(found, [nq, nq + compiled.model.nv], axis=1)
-            yield from self._given(targets[kept], SampledStates(q, v, work if compiled.spec.work else None), sizes)
+            kept = slice(good) if sampled[:good].all() else np.flatnonzero(sampled[:good])
+            found, sizes, n = states[kept], compiled.field(table, "h0")[1:][kept], nq + compiled.model.nv
+            here = SampledStates(found[:, :nq], found[:, nq:n], found[:, n:] if compiled.spec.work else None)
+            yield from self._given(targets[kept], here, sizes)
             if good < len(targets) and status[good] == step_state.EVENT:
                 yield from self._at_events(segment, segment.samples[self._delivered() :])
             elif good < len(targets) and status[good] != step_state.GOING:
@@ -331,6 +332,11 @@ class RunLoop:
             self._check_work()
             if self.ending.status != "finished":
                 return
+
+    def _steps_of(self, table: np.ndarray) -> float:
+        """Steps tried within a block: too few of them hand no step state back early."""
+        tried = [self.compiled.field(table[[0, -1]], name) for name in ("accepted", "rejected")]
+        return float(sum(after - before for before, after in tried))
 
     def _check_work(self) -> None:
         """End a run with more steps or events than its limits allow, or that would have at its present pace."""

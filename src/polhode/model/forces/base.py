@@ -79,6 +79,17 @@ class ElementEvent(NamedTuple):
     jump: Callable[[MachineState], Jump]
 
 
+class DrawnLine(NamedTuple):
+    """A line that pictures show between points of two bodies: their names, points in body axes (m), and its look."""
+
+    body_a: str
+    point_a: Any
+    body_b: str
+    point_b: Any
+    look: str = "line"
+    """"line", or "coil"."""
+
+
 @dataclass(frozen=True)
 class ForceElement:
     """A force element of a machine: a frozen record with a name, names of bodies, and numbers.
@@ -273,6 +284,10 @@ class ForceElement:
 
     def notes(self) -> Sequence[str]:
         """What every run of a model with it should say of it, a line each."""
+        return ()
+
+    def drawing(self) -> Iterable[DrawnLine]:
+        """The lines that pictures show of it."""
         return ()
 
     def summary(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from polhode.errors import ModelError, PolhodeWarning, message
-from polhode.model.forces.base import ForceElement, Wrench
+from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
 from polhode.model.forces.two_frames import BodyFrame, body_frame, check_two_bodies, is_between_bodies, opposite
 from polhode.model.keys import Key
 from polhode.model.numbers import plain, short
@@ -111,6 +111,10 @@ class Bushing(ForceElement):
     def is_internal(self) -> bool:
         """Between two bodies it is, not to the world."""
         return is_between_bodies(self.body_a, self.body_b)
+
+    def drawing(self) -> Iterator[DrawnLine]:
+        """A coil between the origins of its frames."""
+        yield DrawnLine(self.body_a, self.point_a, self.body_b, self.point_b, "coil")
 
     def summary(self) -> str:
         """Its ends and its numbers."""

@@ -101,6 +101,13 @@ class JointStop(ForceElement):
         return f"stops of {self.joint}, {ends}, {law}"
 
 
+class LimitStop(JointStop):
+    """The stop that a limit of a joint is in runs; the work of all of them is counted together."""
+
+    kind = "limit-stop"
+    source = "joint limits"
+
+
 def _is_there(limit: Scalar) -> bool:
     """Whether a limit is finite: symbols are."""
     return not (isinstance(limit, float) and math.isinf(limit))

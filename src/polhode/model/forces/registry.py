@@ -10,7 +10,7 @@ from polhode.model.forces.force_function import ForceFunction
 from polhode.model.forces.impact_stop import ImpactStop
 from polhode.model.forces.joint_friction import JointFriction
 from polhode.model.forces.joint_lock import JointLock
-from polhode.model.forces.joint_stop import JointStop
+from polhode.model.forces.joint_stop import JointStop, LimitStop
 from polhode.model.forces.spring import Spring
 from polhode.model.forces.thrust import Thrust
 from polhode.model.forces.torsion_spring import TorsionSpring
@@ -25,6 +25,7 @@ FORCES: dict[str, type[ForceElement]] = {
     "function": ForceFunction,
     "joint-friction": JointFriction,
     "joint-stop": JointStop,
+    "limit-stop": LimitStop,
     "impact-stop": ImpactStop,
     "joint-lock": JointLock,
     "thrust": Thrust,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from polhode.errors import ModelError, message
-from polhode.model.forces.base import ForceElement, Wrench
+from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
 from polhode.model.forces.monotone_table import check_table
 from polhode.model.forces.spring_law import SpringLaw, law_summary, one_number, warn_of_negative
 from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies
@@ -108,10 +108,8 @@ class Spring(ForceElement):
         taut = real_part(e) > 0 if self.only == "pull" else real_part(e) < 0
         if is_zero(self.damping) and not self.law:
             return where(taut, elastic, 0.0)
-        total = elastic + other
-        right = real_part(total) > 0 if self.only == "pull" else real_part(total) < 0
-        total = where(right, total, 0.0)
-        return where(taut, total - elastic if self.part == "other" else total, 0.0)
+        other = _added(elastic, other) if self.only == "pull" else -_added(-elastic, -other)
+        return where(taut, other if self.part == "other" else elastic + other, 0.0)
 
     def potential(self, state: MachineState) -> Scalar:
         """The integral of its elastic force: stiffness e²/2 + …"""
@@ -178,11 +176,22 @@ class Spring(ForceElement):
         """Between two bodies it is, not to the world."""
         return is_between_bodies(self.body_a, self.body_b)
 
+    def drawing(self) -> Iterator[DrawnLine]:
+        """A coil between its ends; of a cable, a line."""
+        look = "line" if self.only == "pull" else "coil"
+        yield DrawnLine(self.body_a, self.point_a, self.body_b, self.point_b, look)
+
     def summary(self) -> str:
         """Its ends and its numbers."""
         ends = f"{self.body_a} {short(self.point_a)} – {self.body_b} {short(self.point_b)}"
         only = f", only {self.only}" if self.only != "both" else ""
         return f"spring, {ends}, {law_summary(self)}{only}"
+
+
+def _added(elastic: Scalar, other: Scalar) -> Scalar:
+    """What a damper adds to the elastic pull of a cable: it takes away no more than there is, so that none pushes."""
+    least = where(real_part(elastic) > 0, -elastic, 0.0)
+    return where(real_part(other) > real_part(least), other, least)
 
 
 class Stretch(NamedTuple):

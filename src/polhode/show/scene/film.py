@@ -10,6 +10,7 @@ from polhode import quaternion
 from polhode.show.scene.motion import Arrays, ScenePoses
 from polhode.show.scene.raster import Camera, Canvas
 from polhode.show.scene.solids import Mesh, given, mesh
+from polhode.show.scene.ties import path_between
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -75,6 +76,9 @@ class Film:
     def _cloud(self) -> np.ndarray:
         """What must be in the picture: all parts over the whole time, and the tips of arrows."""
         found = [[*part.get("at", (0, 0, 0)), part["reach"]] for part in self.scene["stands"]]
+        if not self.scene["follow"]:
+            ends = [pair for tie in self.scene["ties"] for pair in zip(tie["bodies"], tie["points"], strict=True)]
+            found += [[*point, 0.0] for body, point in ends if body < 0]
         times = self.motion.time
         for t in np.linspace(times[0], times[-1], 60):
             x, q = self.motion.at(t)
@@ -171,8 +175,12 @@ class Film:
         return [(t, self.motion.at(t)) for t in moments]
 
     def _lines(self, canvas: Canvas, t: float, x: np.ndarray, R: list[np.ndarray]) -> None:
-        """Trails up to now, and body frames."""
+        """Springs and cables, trails up to now, and body frames."""
         wide = 1.6 * FINER
+        for tie in self.scene["ties"]:
+            pairs = zip(tie["bodies"], tie["points"], strict=True)
+            ends = [np.array(p) if b < 0 else x[b] + R[b] @ np.array(p) for b, p in pairs]
+            canvas.line(path_between(tie["path"], *ends), rgb(HUB), wide)
         if self.shown.trails:
             for trail in self.scene["trails"]:
                 b = trail["body"]

@@ -17,6 +17,7 @@ from polhode.show.packing import COLOURS, PackedArrays
 from polhode.show.run_values import labels, times, values
 from polhode.show.scene.meshes import with_normals
 from polhode.show.scene.overlay import cans
+from polhode.show.scene.ties import fixed_ends, ties
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -277,9 +278,8 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
     """
     centers = np.array([plain(body.center) for body in model.bodies], dtype=float)
     points = np.concatenate([r, r + quaternion.rotate(p, np.broadcast_to(centers, r.shape))], axis=1)
-    roots = np.array([plain(j.position) for j in model.joints if j.parent == WORLD and not j.kind.floats]).reshape(
-        -1, 3
-    )
+    still = [plain(j.position) for j in model.joints if j.parent == WORLD and not j.kind.floats]
+    roots = np.array([*still, *fixed_ends(model)], dtype=float).reshape(-1, 3)
     reach = _reach(model, np.concatenate([points[0], roots]))
     radius = min((0.022 if len(model.bodies) > 1 else 0.03) * reach, 0.07 * _link(model, reach))
     parts = [looks.get(body.name) or body_parts(model, body, radius) for body in model.bodies]
@@ -298,6 +298,7 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
             for b, body in enumerate(model.bodies)
         ],
         "stands": _with_reach(_stands(model, radius)),
+        "ties": ties(model, 2.2 * radius),
         "target": _floats((low + high) / 2),
         "look": _floats(_look(cloud, up)),
         "radius": wide,

@@ -108,6 +108,12 @@ if (scene) {
       }
       return { points, line: stage.line(points), colour: scene.bodies[body].colour };
     });
+    const ties = (scene.ties || []).map((tie) => ({ ...tie, line: stage.line() }));
+    const tied = ({ bodies: ends, points, path }, poses) => { // a path of unit length between two points
+      const [a, b] = ends.map((k, side) => (k < 0 ? points[side] : add(poses[k].x, rotate(poses[k].q, points[side]))));
+      const way = add(b, a, -1), turn = norm(way) > 0 ? fromZ(way) : [1, 0, 0, 0];
+      return path.flatMap(([x, y, z], k) => [...add(add(a, way, z), rotate(turn, [x, y, 0])), k]);
+    };
     const segment = stage.line(), head = stage.mesh(P.shapes.cone({ r: 1, h: 2.6 }));
     const needles = ["x", "y", "z"].map((name) => $(`.needle-${name}`, host));
     const compass = ({ right, above, back }) => [0, 1, 2].forEach((k) => {
@@ -155,6 +161,7 @@ if (scene) {
     }
     if (scene.follow) stage.cloud = stage.cloud.map((p) => [...add(add(p, move.body(0, move.at(clock.start)).x, -1), scene.target), p[3] * 1.3]);
     trails.forEach(({ points }) => { for (let k = 0; k < points.length && !scene.follow; k += 32) stage.cloud.push([...points.slice(k, k + 3), 0]); });
+    ties.forEach(({ bodies: ends, points }) => ends.forEach((k, side) => { if (k < 0) stage.cloud.push([...points[side], 0]); }));
     scene.stands.forEach((part) => stage.cloud.push([...(part.at || [0, 0, 0]), part.reach]));
     return {
       aim(t) { stage.target = option("follow") ? move.body(0, move.at(t)).x : scene.target; }, // the machine in the middle
@@ -170,6 +177,7 @@ if (scene) {
           if (Boolean(body && body.glass && !part.tone) !== glass) return;
           stage.solid(part.mesh, model, mixed(rgb(colour), [1, 1, 1], part.tone ? 0 : 0.12), { pattern: glass ? 0 : part.pattern, tone: part.shade, alpha: glass ? 0.34 : 1 });
         });
+        for (const tie of ties) { stage.set(tie.line, tied(tie, poses)); stage.stroke(tie.line, [...rgb(c.hub), 1], 2); }
         if (live) compass(stage);
         if (option("trail") || !live) for (const { line, colour } of trails) {
           const full = rgb(c.series[colour]);

@@ -21,7 +21,7 @@ from polhode.scalar import Scalar, Vec
 from polhode.simulation.run_records import Position
 from polhode.simulation.step_state import Crossing
 
-MOST = 100
+MOST = 1000
 """Events of elements at one time, one after the other, after which a run ends: no state lets the motion go on."""
 
 ROUNDING = 1e-12
@@ -119,15 +119,15 @@ class ElementJumps:
             own, rates = event.jump(state)
             wanted = {k: float(rate) for joint, axis, rate in rates for k in places(state.rates_of_joint, joint, axis)}
             at.v = self._with_own(at.v, force, own)
+            if not wanted:
+                return ""
+            found = self._after_impulse(at, wanted)
+            if found is None:
+                return f"{name} wants a velocity that constraints or held axes do not let it have"
+            at.v = found
+            self._settle(at)
         except Exception as error:
             return f"{name} {told(error)}"
-        if not wanted:
-            return ""
-        found = self._after_impulse(at, wanted)
-        if found is None:
-            return f"{name} wants a velocity that constraints or held axes do not let it have"
-        at.v = found
-        self._settle(at)
         return ""
 
     def _with_own(self, v: np.ndarray, force: ForceElement, own: Mapping[str, float]) -> np.ndarray:

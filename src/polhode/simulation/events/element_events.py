@@ -25,7 +25,7 @@ MOST = 1000
 """Events of elements at one time, one after the other, after which a run ends: no state lets the motion go on."""
 
 ROUNDING = 1e-12
-"""A change of velocity up to this part of the largest one is rounding: no impact that lets go what friction holds."""
+"""A change up to this part of the largest velocity is rounding: no impact that lets go what friction holds."""
 
 FORBIDDEN = 1e-8
 """The part of a wanted change of velocity that constraints and held axes may withhold, by rounding."""
@@ -148,7 +148,8 @@ class ElementJumps:
         """The velocities after impulses along axes that give them wanted velocities; None where these cannot be."""
         n, axes = len(at.v), list(wanted)
         v, change = Vec(at.v.tolist()), np.array([wanted[k] - at.v[k] for k in axes])
-        is_impact = bool(np.max(abs(change)) > ROUNDING * np.max(abs(at.v), initial=1e-300))
+        speeds = at.v[[k for e in self.tree.elements if e.kind.moves for k in e.v]]
+        is_impact = bool(np.max(abs(change)) > ROUNDING * np.max(abs(speeds), initial=1e-300))
         holds: list[tuple[int, Hold]] = [
             (k, hold)
             for k, hold, force in held_axes(self.tree, v)

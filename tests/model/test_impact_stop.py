@@ -1,6 +1,7 @@
 """Stops by impacts: bounces, rest and release against closed forms, impulses in coupled machines, bad input."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -124,6 +125,18 @@ def test_bad_input_is_told():
         ball(rest_speed=0.0)
     with pytest.raises(ph.PolhodeError, match="force 'floor': a coordinate beyond its stops"):
         ph.simulate(ball(), q=[-0.2], duration=0.1)
+
+
+def test_a_loop_bounces_off_a_stop_of_its_crank():
+    bar = ph.load("four-bar")
+    q, v = bar.start.q, bar.start.v
+    stop = ph.ImpactStop("stop", bar.joints[0].name, upper=q[0] + 1.0, restitution=0.6)
+    run = ph.simulate(replace(bar, forces=(stop,), start=None), q=q, v=[*v, 0.0], duration=0.3, tolerance=1e-10)
+    assert run.attrs["verdict"] == "good"
+    assert list(run.event_name.values) == ["stop.hits-upper"]
+    assert abs(run.constraint_residual).max() < 1e-12
+    energy = run.kinetic_energy + run.potential_energy
+    np.testing.assert_allclose(energy - energy[0], run.work, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", [6, 7])

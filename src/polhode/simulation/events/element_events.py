@@ -139,8 +139,10 @@ class ElementJumps:
 
     def _settle(self, at: Position) -> None:
         """Ask every element for own states that have to change."""
+        state = self._state(at)
         for force in self.tree.forces:
-            at.v = self._with_own(at.v, force, force.settled(self._state(at)))
+            if own := force.settled(state):
+                at.v = self._with_own(at.v, force, own)
 
     def _after_impulse(self, at: Position, wanted: Mapping[int, float]) -> np.ndarray | None:
         """The velocities after impulses along axes that give them wanted velocities; None where these cannot be."""

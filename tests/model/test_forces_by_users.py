@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from own_elements import Tether, WeakTether
+from own_elements import Attraction, Tether, WeakTether
 from polhode.formats.yaml import model_from_yaml, to_yaml
 from polhode.model.forces.registry import FORCES
 from polhode.show.scene.motion import Arrays
@@ -105,3 +105,27 @@ def test_it_has_modes_and_events():
     assert "energy drift, less work" in names
     with pytest.raises(ph.PolhodeError, match="tether"):
         ph.sweep(model, {"forces.tether.k": ph.Grid([30.0])}, q=Q, v=[*V, 0.0], duration=0.1)
+
+
+def test_it_acts_on_pairs_of_bodies(monkeypatch):
+    names = ("sun", "earth", "moon")
+    bodies = [ph.Body(name, mass, (0.1, 0.1, 0.1)) for name, mass in zip(names, (10.0, 1.0, 0.5), strict=True)]
+    joints = [ph.Joint(f"path {name}", "free", "world", name) for name in names]
+    pairs = [("sun", "earth"), ("sun", "moon"), ("earth", "moon")]
+    model = ph.Model("three", (0, 0, 0), bodies, joints, [Attraction("gravity", pairs, 2.0)])
+    q, v = np.array(model.zero), np.zeros(18)
+    q[[7, 14]], v[[7, 13]] = [1.0, 2.0], [1.2, 1.0]
+    run = ph.simulate(model, q=q, v=v, duration=2.0)
+    checks = {check["name"]: check["verdict"] for check in json.loads(run.attrs["grade"])}
+    assert checks["energy drift"] == "good"
+    assert checks["angular momentum drift"] == "good"
+    monkeypatch.setitem(FORCES, Attraction.kind, Attraction)
+    assert model_from_yaml(to_yaml(model), "three.yaml") == model
+    for wrong, words in (
+        ([("sun", "mars")], "unknown body"),
+        ([("sun", "sun")], "a body with itself"),
+        ([("sun", "earth"), ("earth", "sun")], "a pair twice"),
+        ("sun", "not pairs of bodies"),
+    ):
+        with pytest.raises(ph.ModelError, match=words):
+            ph.Model("three", (0, 0, 0), bodies, joints, [Attraction("gravity", wrong)])

@@ -156,3 +156,32 @@ class WeakTether(Tether):
             return whole * (ph.length(self.pull(state)) - self.strength)
 
         return [ph.ElementEvent("tears", overload, lambda state: ph.Jump({"torn": 1.0}))]
+
+
+@dataclass(frozen=True)
+class Attraction(ph.ForceElement):
+    """Bodies that attract each other, pair by pair: F = G m₁ m₂/r² with G m₁ m₂ = strength."""
+
+    name: str
+    pairs: Any = ()
+    strength: Any = 1.0
+
+    kind = "test-attraction"
+    keys: ClassVar = {
+        "pairs": ph.Key("pairs", "bodies that attract each other", needed=True),
+        "strength": ph.Key("number", "N m²", unit="N m2"),
+    }
+    is_internal = True
+
+    def wrenches(self, state):
+        for one, other in self.pairs:
+            way = state.frame(other).o - state.frame(one).o
+            force = self.strength / ph.length(way) ** 3 * way
+            yield ph.Wrench(one, force)
+            yield ph.Wrench(other, -force)
+
+    def potential(self, state):
+        found = 0.0
+        for one, other in self.pairs:
+            found = found - self.strength / ph.length(state.frame(other).o - state.frame(one).o)
+        return found

@@ -226,6 +226,7 @@ def test_threads_share_a_batch(others):
     assert row.ratio == row.one.least / row.several.least
 
 
+@pytest.mark.long
 def test_page_shows_everything(report, others, tmp_path, capsys):
     both = replace(report, simulations=others.simulations, pendulums=others.pendulums, threads=others.threads)
     assert report_from_json(report_json(both)) == both
@@ -323,6 +324,7 @@ def test_the_report_that_is_kept_can_be_read():
     assert len(report_from_json(kept.read_text(encoding="utf-8")).rows) > 100
 
 
+@pytest.mark.long
 def test_first_runs_tell_where_their_time_goes(others):
     (run,) = others.first_runs
     assert run.model == "pendulum"
@@ -331,6 +333,7 @@ def test_first_runs_tell_where_their_time_goes(others):
     assert 0 < run.cached < run.cold + 1
 
 
+@pytest.mark.long
 def test_whole_calls_are_compared_with_what_they_should_not_exceed(others):
     motions = [row for row in others.calls if row.model == "pendulum"]
     assert [row.call.partition("(")[0] for row in motions] == ["simulate"] * 4

@@ -35,6 +35,10 @@ class CompileError(PolhodeError):
     """A function cannot be turned into a kernel."""
 
 
+class NotPlainError(CompileError, TypeError):
+    """A plain number was asked for where derivatives are taken: of a dual number."""
+
+
 class IntegrationError(PolhodeError):
     """A motion could not be followed to its end."""
 

@@ -1,6 +1,7 @@
 """Stops by impacts: bounces, rest and release against closed forms, impulses in coupled machines, bad input."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -124,3 +125,39 @@ def test_bad_input_is_told():
         ball(rest_speed=0.0)
     with pytest.raises(ph.PolhodeError, match="force 'floor': a coordinate beyond its stops"):
         ph.simulate(ball(), q=[-0.2], duration=0.1)
+
+
+def test_a_loop_bounces_off_a_stop_of_its_crank():
+    bar = ph.load("four-bar")
+    q, v = bar.start.q, bar.start.v
+    stop = ph.ImpactStop("stop", bar.joints[0].name, upper=q[0] + 1.0, restitution=0.6)
+    run = ph.simulate(replace(bar, forces=(stop,), start=None), q=q, v=[*v, 0.0], duration=0.3, tolerance=1e-10)
+    assert run.attrs["verdict"] == "good"
+    assert list(run.event_name.values) == ["stop.hits-upper"]
+    assert abs(run.constraint_residual).max() < 1e-12
+    energy = run.kinetic_energy + run.potential_energy
+    np.testing.assert_allclose(energy - energy[0], run.work, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [6, 7])
+def test_stops_and_friction_together_leave_no_coordinate_beyond_its_stops(seed):
+    """Several events within a step: guards that are above 0 before the first, but no more at its end, are met too."""
+    rng, names = np.random.default_rng(seed), ("a", "b", "c")
+    parts = [ph.JointFriction(f"rub-{name}", name, 0.4, static=1.0, method="events") for name in names]
+    parts += [ph.ImpactStop(f"stop-{name}", name, -0.2, 0.15, restitution=0.3) for name in names]
+    rod = {"mass": 1.0, "inertia": (0.1, 0.1, 0.02), "center": (0, 0, -0.3)}
+    chain = ph.Model(
+        "chain",
+        bodies=[ph.Body(f"{name}-rod", **rod) for name in names],
+        joints=[
+            ph.Joint(name, "revolute", under, f"{name}-rod", position=(0, 0, -0.6), axis=(0, 1, 0))
+            for name, under in zip(names, ("world", "a-rod", "b-rod"), strict=True)
+        ],
+        forces=parts,
+    )
+    run = ph.simulate(
+        chain, q=rng.uniform(-0.1, 0.1, 3), v=[*rng.normal(0, 4, 3), *[0.0] * 6], duration=0.4, verify=False
+    )
+    assert run.attrs["status"] == "finished"
+    assert float(run.q.min()) > -0.2 - 1e-8
+    assert float(run.q.max()) < 0.15 + 1e-8

@@ -1,8 +1,11 @@
 """Scalars that carry derivatives: exact against complex steps, on batches, through every function."""
 
+import math
+
 import numpy as np
 import pytest
 
+import polhode as ph
 from close import assert_close
 from polhode import scalar
 from polhode.scalar import Dual
@@ -42,3 +45,8 @@ def test_angles_of_points_have_the_derivative_of_atan2():
     assert_close(scalar.atan2(y, x).slope, [-0.7 / r2, -0.3 / r2])
     assert_close(scalar.atan2(0.3, x).slope, [0, -0.3 / r2])
     assert_close(scalar.atan2(y, -0.7).slope, [-0.7 / r2, 0])
+
+
+def test_a_function_of_plain_numbers_is_told():
+    with pytest.raises(ph.CompileError, match=r"a plain number is needed.*\n.*`math`"):
+        math.sin(Dual(1.0, np.ones(1)))

@@ -91,3 +91,97 @@ def arm(*forces, **more):
         forces=forces,
         **more,
     )
+
+
+@dataclass(frozen=True)
+class Tether(ph.ForceElement):
+    """A band from a point of the world to a body: a spring that creeps, a damper; it may tear.
+
+    F = −k (x − creep) − d u, creep' = rate · k (x − creep); where its pull passes the strength it is torn.
+    """
+
+    name: str
+    body: str
+    anchor: Any = (0.0, 0.0, 0.0)
+    k: Any = 0.0
+    d: Any = 0.0
+    rate: Any = 0.0
+
+    kind = "test-tether"
+    keys: ClassVar = {
+        "body": ph.Key("body", "the body it pulls", needed=True),
+        "anchor": ph.Key("vector", "its other end, in the world, m", unit="m", letter="r_t"),
+        "k": ph.Key("number", "N/m", unit="N/m", letter="k_t"),
+        "d": ph.Key("number", "N s/m", unit="N s/m", letter="d_t"),
+        "rate": ph.Key("number", "m/(N s)", unit="m/(N s)", letter="c_t"),
+    }
+    states: ClassVar = {"creep_x": "m", "creep_y": "m", "creep_z": "m"}
+    changes_energy = "tethers"
+
+    def pull(self, state):
+        creep = ph.Vec(state.own(self)[:3])
+        return self.k * (self.anchor + creep - state.frame(self.body).o)
+
+    def wrenches(self, state):
+        yield ph.Wrench(self.body, self.pull(state) - self.d * state.twist(self.body).linear)
+
+    def derivatives(self, state):
+        return [-self.rate * force for force in self.pull(state)]
+
+    def drawing(self):
+        yield ph.DrawnLine("world", self.anchor, self.body, (0.0, 0.0, 0.0), "coil")
+
+    def notes(self):
+        return [f"tether '{self.name}' creeps"]
+
+
+@dataclass(frozen=True)
+class WeakTether(Tether):
+    """The same, which tears."""
+
+    strength: Any = 1.0
+
+    kind = "test-weak-tether"
+    keys: ClassVar = {**Tether.keys, "strength": ph.Key("number", "N", unit="N", letter="F_t")}
+    modes: ClassVar = {"torn": "1"}
+
+    def wrenches(self, state):
+        whole = 1.0 - state.own(self)[3]
+        for body, force, torque in super().wrenches(state):
+            yield ph.Wrench(body, whole * force, torque)
+
+    def events(self):
+        def overload(state):
+            whole = 1.0 - state.own(self)[3]
+            return whole * (ph.length(self.pull(state)) - self.strength)
+
+        return [ph.ElementEvent("tears", overload, lambda state: ph.Jump({"torn": 1.0}))]
+
+
+@dataclass(frozen=True)
+class Attraction(ph.ForceElement):
+    """Bodies that attract each other, pair by pair: F = G m₁ m₂/r² with G m₁ m₂ = strength."""
+
+    name: str
+    pairs: Any = ()
+    strength: Any = 1.0
+
+    kind = "test-attraction"
+    keys: ClassVar = {
+        "pairs": ph.Key("pairs", "bodies that attract each other", needed=True),
+        "strength": ph.Key("number", "N m²", unit="N m2"),
+    }
+    is_internal = True
+
+    def wrenches(self, state):
+        for one, other in self.pairs:
+            way = state.frame(other).o - state.frame(one).o
+            force = self.strength / ph.length(way) ** 3 * way
+            yield ph.Wrench(one, force)
+            yield ph.Wrench(other, -force)
+
+    def potential(self, state):
+        found = 0.0
+        for one, other in self.pairs:
+            found = found - self.strength / ph.length(state.frame(other).o - state.frame(one).o)
+        return found

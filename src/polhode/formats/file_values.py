@@ -221,6 +221,7 @@ FILE_TYPES: dict[str, Any] = {
     "seconds": Number,
     "body": Name,
     "joint": Name,
+    "pairs": list[Annotated[list[Name], Field(min_length=2, max_length=2)]],
     "axis": StrictInt,
     "power": Value,
     "word": StrictStr,

@@ -24,6 +24,7 @@ from pydantic import (
 )
 from typing_extensions import TypeAliasType
 
+from polhode.errors import did_you_mean
 from polhode.formats.expression import Fault
 from polhode.formats.file_values import (
     Angles,
@@ -221,8 +222,9 @@ def _force_entry(kind: type[ForceElement]) -> type[Entry]:
     def is_it(value: Any) -> str:
         if value == name:
             return name
-        known = " or ".join(each for each, other in FORCES.items() if _is_data(other))
-        raise custom(Fault("an unknown type of force", short(value), known))
+        known = [each for each, other in FORCES.items() if _is_data(other)]
+        fix = did_you_mean(value, known, "A type that is left out means a force.")
+        raise custom(Fault("an unknown type of force", short(value), " or ".join(known), fix))
 
     word = Annotated[Any, PlainValidator(is_it), WithJsonSchema({"const": name})]
     typed = (word, optional(name, name) if name == "force" else needed(name))

@@ -30,9 +30,9 @@ class Key:
 
     holds     "number", "limit" (one that may be infinite), "numbers" (two or more), "vector", "direction" (three),
               "quaternion" (four, of unit length); "array" (any count of numbers, or rows of as many each) and "named"
-              (numbers by name), () for none; "body", "joint" (their names), "axis" (the place of a coordinate
-              among those of its joint), "power" (an exponent, fixed), "seconds" (a time, fixed), "word", "flag" (true
-              or false), "function", "rows" (a count, or names)
+              (numbers by name), () for none; "body", "joint" (their names), "pairs" (of bodies), "axis" (the place of
+              a coordinate among those of its joint), "power" (an exponent, fixed), "seconds" (a time, fixed), "word",
+              "flag" (true or false), "function", "rows" (a count, or names)
     text      what it is, for the schema of model files
     unit      of its numbers, in SI; "1" for pure numbers, "" where it is not known
     letter    what equations call it; "" where its numbers are written out
@@ -80,6 +80,8 @@ class Key:
             found = numbers(where, name, value, SIZES[self.holds])
             _check_length(f"{where}, {name}", self.holds, plain(found))
             return found
+        if self.holds == "pairs":
+            return _pairs(f"{where}, {name}", value)
         if self.holds == "power":
             return plain(self._number(where, name, value))
         return self._other(f"{where}, {name}", value)
@@ -121,6 +123,18 @@ def _array(where: str, name: str, value: Any, text: str) -> tuple:
     if not all(map(is_list, entries)) or len({len(row) for row in entries}) > 1:
         raise ModelError(message(f"{where}, {name}", "rows of different length", shown(value), text))
     return tuple([numbers(where, name, row, len(row)) for row in entries])
+
+
+def _pairs(place: str, value: Any) -> tuple[tuple[str, str], ...]:
+    """Pairs of names of bodies."""
+    entries = [tuple(pair) if is_list(pair) else () for pair in value] if is_list(value) else [()]
+    if not all(len(pair) == 2 and all(isinstance(x, str) for x in pair) for pair in entries):
+        raise ModelError(message(place, "not pairs of bodies", shown(value), "as [('wheel', 'rail'), …]"))
+    if same := next((pair for pair in entries if pair[0] == pair[1]), None):
+        raise ModelError(message(place, "a body with itself", repr(same), "two bodies"))
+    if len({frozenset(pair) for pair in entries}) < len(entries):
+        raise ModelError(message(place, "a pair twice", shown(value), "each once"))
+    return tuple(entries)
 
 
 def _named(where: str, name: str, value: Any) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from polhode.errors import NotPlainError, message
 from polhode.scalar.functions import acos, asin, atan2, cos, exp, log, sin, sqrt, tan
 
 
@@ -22,6 +23,13 @@ class Dual:
 
     def __init__(self, value: Any, slope: Any) -> None:
         self.value, self.slope = value, slope
+
+    def __float__(self) -> NoReturn:
+        found = "float(), or a function of `math`, on a number that carries its derivatives"
+        fix = "Use polhode.sin, sqrt, …: they differentiate too."
+        raise NotPlainError(
+            message("derivatives", "a plain number is needed", found, "operations that every scalar has", fix)
+        )
 
     def __add__(self, other: Any) -> Any:
         value, slope = _parts(other)

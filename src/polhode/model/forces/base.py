@@ -301,7 +301,8 @@ class ForceElement:
     def bodies(self) -> list[str]:
         """The bodies that it names."""
         held = [getattr(self, name) for name, key in self.keys.items() if key.holds == "body"]
-        return [body for body in held if body is not None]
+        pairs = [pair for name, key in self.keys.items() if key.holds == "pairs" for pair in getattr(self, name)]
+        return [*(body for body in held if body is not None), *(body for pair in pairs for body in pair)]
 
     @property
     def joints(self) -> list[str]:

@@ -18,6 +18,13 @@ REST_SPEED = 1e-6
 """The speed after an impact, rad/s or m/s, below which it comes to rest unless another is given: a ball under gravity
 would bounce on for 2e-7 s, by 5e-14 m."""
 
+STILL = 1e-12
+"""A speed up to this, rad/s or m/s, is none, by rounding."""
+
+SLACK = 1e-9
+"""A stop that a coordinate has passed by more than this, rad or m, was hit, though it moves away already: it is far
+above the rounding of coordinates after an impact."""
+
 BEYOND = 1e-6
 """How far beyond a stop a coordinate may be, rad or m: by rounding, and by what keeps constraints."""
 
@@ -88,10 +95,10 @@ class ImpactStop(ForceElement):
         return found
 
     def _depth(self, state: MachineState, side: float) -> Scalar:
-        """How far beyond a stop it is, where it still moves into it."""
+        """How far beyond a stop it is, where it still moves into it; less SLACK where it comes back within one step."""
         (rests,), (q, v) = state.own(self), axis_of(state, self.joint, self.axis)
         depth = q - self.upper if side > 0 else self.lower - q
-        return where(rests * rests > 0.25, -1.0, where(side * v > 0, depth, -1.0))
+        return where(rests * rests > 0.25, -1.0, where(side * v > 0, depth, depth - SLACK))
 
     def _hit(self, state: MachineState) -> Jump:
         v = axis_of(state, self.joint, self.axis).v
@@ -114,8 +121,7 @@ class ImpactStop(ForceElement):
         if max(self.lower - q, q - self.upper) > BEYOND:
             found, expected = f"{q:.6g} of '{self.joint}'", f"{short(self.lower)} to {short(self.upper)}"
             raise ModelError(message(f"force '{self.name}'", "a coordinate beyond its stops", found, expected))
-        is_moving = abs(axis_of(state, self.joint, self.axis).v) > self.rest_speed
-        return {"rests": 0.0} if is_moving else {}
+        return {"rests": 0.0} if abs(axis_of(state, self.joint, self.axis).v) > STILL else {}
 
     @property
     def is_internal(self) -> bool:

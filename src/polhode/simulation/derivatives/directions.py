@@ -144,7 +144,8 @@ class _Known:
         for root, names in self.of.items():
             if path == root or path in names:
                 return self._forces(path) if root == FORCES else names if path == root else [path]
-        if (path in self.numbers and not self._enters(path)) or str(path).rpartition(".")[2] in LIMITS:
+        is_limit = path.startswith("joints.") and path.rpartition(".")[2] in LIMITS
+        if (path in self.numbers and not self._enters(path)) or is_limit:
             fix = "Limits of joints, and axes of joints that have none, change nothing."
             raise InputError(message(self.where, "the motion does not depend on it", repr(path), "another path", fix))
         found = [x for x in self.numbers if (x == path or x.startswith(f"{path}.")) and self._enters(x)]

@@ -21,11 +21,11 @@ from polhode.scalar import Scalar, Vec
 from polhode.simulation.run_records import Position
 from polhode.simulation.step_state import Crossing
 
-MOST = 100
+MOST = 1000
 """Events of elements at one time, one after the other, after which a run ends: no state lets the motion go on."""
 
 ROUNDING = 1e-12
-"""A change of velocity up to this part of the largest one is rounding: no impact that lets go what friction holds."""
+"""A change up to this part of the largest velocity is rounding: no impact that lets go what friction holds."""
 
 FORBIDDEN = 1e-8
 """The part of a wanted change of velocity that constraints and held axes may withhold, by rounding."""
@@ -119,15 +119,15 @@ class ElementJumps:
             own, rates = event.jump(state)
             wanted = {k: float(rate) for joint, axis, rate in rates for k in places(state.rates_of_joint, joint, axis)}
             at.v = self._with_own(at.v, force, own)
+            if not wanted:
+                return ""
+            found = self._after_impulse(at, wanted)
+            if found is None:
+                return f"{name} wants a velocity that constraints or held axes do not let it have"
+            at.v = found
+            self._settle(at)
         except Exception as error:
             return f"{name} {told(error)}"
-        if not wanted:
-            return ""
-        found = self._after_impulse(at, wanted)
-        if found is None:
-            return f"{name} wants a velocity that constraints or held axes do not let it have"
-        at.v = found
-        self._settle(at)
         return ""
 
     def _with_own(self, v: np.ndarray, force: ForceElement, own: Mapping[str, float]) -> np.ndarray:
@@ -139,14 +139,17 @@ class ElementJumps:
 
     def _settle(self, at: Position) -> None:
         """Ask every element for own states that have to change."""
+        state = self._state(at)
         for force in self.tree.forces:
-            at.v = self._with_own(at.v, force, force.settled(self._state(at)))
+            if own := force.settled(state):
+                at.v = self._with_own(at.v, force, own)
 
     def _after_impulse(self, at: Position, wanted: Mapping[int, float]) -> np.ndarray | None:
         """The velocities after impulses along axes that give them wanted velocities; None where these cannot be."""
         n, axes = len(at.v), list(wanted)
         v, change = Vec(at.v.tolist()), np.array([wanted[k] - at.v[k] for k in axes])
-        is_impact = bool(np.max(abs(change)) > ROUNDING * np.max(abs(at.v), initial=1e-300))
+        speeds = at.v[[k for e in self.tree.elements if e.kind.moves for k in e.v]]
+        is_impact = bool(np.max(abs(change)) > ROUNDING * np.max(abs(speeds), initial=1e-300))
         holds: list[tuple[int, Hold]] = [
             (k, hold)
             for k, hold, force in held_axes(self.tree, v)

@@ -176,7 +176,7 @@ class StepEvents:
         begin, end = self.at(0.0).t, self.at(1.0).t
         before = self.compiled.field(self.packed, "g_before")
         after = self.at(until).g if switch else self.compiled.field(self.packed, "g")
-        for theta, k in sorted(self._crossings(before, after, until)):
+        for theta, k in self._in_order(before, {k: theta for theta, k in self._crossings(before, after, until)}):
             t, q, v, g, work = self.at(theta)
             yield EventHit(k, t, q, v, float(g[k]), float(before[k]), begin, end - begin, g, work)
         if switch:
@@ -189,6 +189,23 @@ class StepEvents:
         for k, crossing in enumerate(self.compiled.crossings):
             if crossed((crossing,), (float(before[k]),), (float(after[k]),)):
                 yield located(crossing, float(before[k]), partial(self._value, k), until), k
+
+    def _in_order(self, before: np.ndarray, places: dict[int, float]) -> list[tuple[float, int]]:
+        """Events by the parts of the step at which they lie.
+
+        One of a force element that lies before the first of them is found too, though its guard is no more above 0 at
+        the end of the step: the motion changes before that.
+        """
+        while places:
+            first = min(places.values())
+            g, early = self.at(first).g, dict[int, float]()
+            for k, crossing in enumerate(self.compiled.crossings):
+                if crossing.is_level and g[k] > 0 and places.get(k, 1.0) > first:
+                    early[k] = located(crossing, float(before[k]), partial(self._value, k), first)
+            if not early:
+                break
+            places = places | early
+        return sorted((theta, k) for k, theta in places.items())
 
     def _value(self, k: int, theta: float) -> float:
         return float(self.at(theta).g[k])

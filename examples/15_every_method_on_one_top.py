@@ -33,13 +33,18 @@ def error(name, steps):
     return float(angle_between(normalise(run["q"].values[-1]), normalise(exact)))
 
 
+def run_time(name, steps):
+    """Seconds of the processor that a run takes."""
+    began = time.process_time()
+    ph.simulate(top, duration=4.0, step=4.0 / steps, method=name, samples=2, verify=False)
+    return time.process_time() - began
+
+
 def step_time(name):
-    """Seconds that a step takes, from the clock at the blocks of a run of 4000."""
-    clock = []
-    look = lambda part, t: clock.append((t, time.thread_time()))  # noqa: E731
-    ph.simulate(top, duration=4.0, step=1e-3, method=name, samples=41, progress=look)
-    t, clocked = np.transpose(clock[1:])  # the first block compiles
-    return 1e-3 * min(np.diff(clocked) / np.diff(t))
+    """Seconds that a step takes, in runs of so many that all else is little."""
+    run_time(name, 4000)  # compiles
+    steps = next((n for n in 4000 * 4 ** np.arange(4) if run_time(name, n) > 0.05), 256_000)
+    return min(run_time(name, steps) for _ in range(3)) / steps
 
 
 errors = {name: np.array([error(name, n) for n in counts]) for name in METHODS}

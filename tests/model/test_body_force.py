@@ -228,3 +228,21 @@ def test_another_body_is_called_by_its_name_in_expressions():
     same = flying(ph.BodyForce("drag", function, "ball", "hull", axes="body", numbers={"c": 0.3}))
     q, v = at(model)
     assert_close(ph.compile(model).bias(q, v), ph.compile(same).bias(q, v), scale=10)
+
+
+@pytest.mark.parametrize(
+    ("function", "numbers", "words"),
+    [
+        (lambda t, body, c: -c * body.velocity, {}, r"missing a required argument: 'c'; expected function\(t, body\)"),
+        (lambda t, body: body.velocity, {"c": 1.0}, r"keyword argument 'c'; expected function\(t, body, c\)"),
+    ],
+)
+def test_a_function_that_does_not_take_its_numbers_is_told_as_the_model_is_made(function, numbers, words):
+    ball = ph.Body("ball", 1.0, (0.1, 0.1, 0.1))
+    with pytest.raises(ph.ModelError, match=rf"function \(test_body_force.py:\d+\): cannot be called so[^$]*{words}"):
+        ph.Model(
+            "m",
+            bodies=[ball],
+            joints=[ph.Joint("air", "free", "world", "ball")],
+            forces=[ph.BodyForce("drag", function, "ball", numbers=numbers)],
+        )

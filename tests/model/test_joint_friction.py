@@ -386,3 +386,8 @@ def test_derivatives_and_sweeps_take_a_coefficient():
     np.testing.assert_allclose(run.sensitivity_v[-1, 0], -9.81 * math.cos(SLOPE), rtol=1e-9)
     runs = ph.sweep(incline(rubbing(0.2)), {"forces.rub.coefficient": ph.Grid([0.1, 0.2])}, v=[1.0], duration=1.0)
     np.testing.assert_allclose(runs.v[1, -1, 0], run.v[-1, 0], rtol=1e-9)
+
+
+def test_a_start_without_the_mode_is_told_what_velocities_are():
+    with pytest.raises(ph.InputError, match=r"velocities of the joints \(1\), then own states of forces: rub.slip"):
+        ph.simulate(belt(), v=[0.3], duration=0.1)

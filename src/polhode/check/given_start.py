@@ -14,12 +14,20 @@ def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.
     check_model(where, model)
     start = model.start
     q = _vector(f"{where}, q", q if q is not None else start.q if start else None, list(model.zero))
-    v = _vector(f"{where}, v", v if v is not None else start.v if start else None, list(model.at_rest))
+    v = _vector(f"{where}, v", v if v is not None else start.v if start else None, list(model.at_rest), _order(model))
     _check_quaternions(where, model, q)
     return q, v
 
 
-def _vector(where: str, value: Any, default: list[float]) -> np.ndarray:
+def _order(model: Model) -> str:
+    """What the numbers of v are, where they are more than velocities of joints."""
+    if not model.own_states:
+        return ""
+    own = ", ".join(f"{owner}.{state}" for owner, state in model.own_states)
+    return f"Give the velocities of the joints ({model.joint_velocities}), then own states of forces: {own}."
+
+
+def _vector(where: str, value: Any, default: list[float], fix: str = "") -> np.ndarray:
     if value is None:
         return np.array(default, dtype=float)
     if isinstance(value, np.ma.MaskedArray):
@@ -27,9 +35,9 @@ def _vector(where: str, value: Any, default: list[float]) -> np.ndarray:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(message(where, "not numbers", repr(value)[:60], f"({len(default)},)")) from None
+        raise InputError(message(where, "not numbers", repr(value)[:60], f"({len(default)},)", fix)) from None
     if array.shape != (len(default),):
-        raise InputError(message(where, "wrong shape", str(array.shape), f"({len(default)},)"))
+        raise InputError(message(where, "wrong shape", str(array.shape), f"({len(default)},)", fix))
     if not np.all(np.isfinite(array)):
         raise InputError(message(where, "not finite", repr(array.tolist())[:80], "finite numbers"))
     return array

@@ -43,6 +43,9 @@ class Start:
             raise ModelError(message("start, duration", "not positive", repr(self.duration), "seconds above 0"))
 
 
+FEW = 8
+"""So many names at most a message lists."""
+
 LIMITS = ("lower", "upper")
 """Numbers of joints that no equation of motion reads."""
 
@@ -222,8 +225,9 @@ def _named(records: Sequence, name: str, where: str, kind: str) -> Any:
     for record in records:
         if isinstance(name, str) and record.name == name:
             return record
-    fix = did_you_mean(name, [record.name for record in records])
-    raise ModelError(message(where, f"no such {kind}", repr(name), f"one of {len(records)} names", fix))
+    names = [record.name for record in records]
+    expected = " or ".join(map(repr, names)) if 0 < len(names) <= FEW else f"one of {len(names)} names"
+    raise ModelError(message(where, f"no such {kind}", repr(name), expected, did_you_mean(name, names)))
 
 
 def _paths(model: Model) -> Iterator[tuple[str, float]]:

@@ -1,5 +1,6 @@
 """A force and a couple on a body, by a user function of how it moves."""
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -87,6 +88,23 @@ class BodyForce(ForceElement):
             if not name.isidentifier() or name in ARGUMENTS:
                 expected = f"a name for an argument, none of {', '.join(ARGUMENTS)}"
                 raise ModelError(message(f"{where}, numbers", "cannot be called so", repr(name), expected))
+        self._check_call(where)
+
+    def _check_call(self, where: str) -> None:
+        """Refuse a function that does not take these arguments."""
+        bodies = ["body"] if self.other is None else ["body", "other"]
+        try:
+            inspect.signature(self.function).bind("t", *bodies, **dict(self.numbers))
+        except ValueError:  # a function that has no signature
+            return
+        except TypeError as error:
+            expected = f"function({', '.join(['t', *bodies, *self.numbers])})"
+            fix = "What else it takes is given by name: numbers={…}."
+            raise ModelError(
+                message(
+                    f"{where}, function{defined_at(self.function)}", "cannot be called so", str(error), expected, fix
+                )
+            ) from None
 
     def wrenches(self, state: MachineState) -> Iterator[Wrench]:
         """What the function gives, and on the other body the opposite."""

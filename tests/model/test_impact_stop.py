@@ -161,3 +161,14 @@ def test_stops_and_friction_together_leave_no_coordinate_beyond_its_stops(seed):
     assert run.attrs["status"] == "finished"
     assert float(run.q.min()) > -0.2 - 1e-8
     assert float(run.q.max()) < 0.15 + 1e-8
+
+
+def test_a_joint_that_is_said_to_rest_away_from_its_stop_falls():
+    ball = ph.Model(
+        "ball",
+        bodies=[ph.Body("ball", 1.0, (0.1, 0.1, 0.1))],
+        joints=[ph.Joint("drop", "prismatic", "world", "ball")],
+        forces=[ph.ImpactStop("floor", "drop", lower=0.0, restitution=0.5)],
+    )
+    run = ph.simulate(ball, q=[1.0], v=[0.0, -1.0], duration=0.4)
+    assert run.q[-1, 0] == pytest.approx(1.0 - 9.81 * 0.16 / 2)

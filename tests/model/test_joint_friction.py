@@ -388,6 +388,9 @@ def test_derivatives_and_sweeps_take_a_coefficient():
     np.testing.assert_allclose(runs.v[1, -1, 0], run.v[-1, 0], rtol=1e-9)
 
 
-def test_a_start_without_the_mode_is_told_what_velocities_are():
-    with pytest.raises(ph.InputError, match=r"velocities of the joints \(1\), then own states of forces: rub.slip"):
-        ph.simulate(belt(), v=[0.3], duration=0.1)
+def test_a_start_may_leave_the_mode_out_and_a_wrong_one_is_told_what_velocities_are():
+    run = ph.simulate(belt(), v=[0.3], duration=0.1)
+    assert run.sizes["dof"] == 2
+    words = r"velocities of the joints \(1\), and after them, or not, own states: rub.slip"
+    with pytest.raises(ph.InputError, match=words):
+        ph.simulate(belt(), v=[0.3, 0.0, 1.0], duration=0.1)

@@ -162,6 +162,7 @@ def test_values_at_the_start_are_given_by_the_element_or_by_the_run():
     assert model.at_rest == (0.0, 2.0)
     assert ph.simulate(model, duration=0.1).v[0, 1] == 2.0
     assert ph.simulate(model, v=[0.0, 3.0], duration=0.1).v[0, 1] == 3.0
+    assert ph.simulate(model, v=[0.5], duration=0.1).v[0].values.tolist() == [0.5, 2.0]
 
 
 def test_a_large_tree_carries_states():

@@ -14,9 +14,17 @@ def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.
     check_model(where, model)
     start = model.start
     q = _vector(f"{where}, q", q if q is not None else start.q if start else None, list(model.zero))
-    v = _vector(f"{where}, v", v if v is not None else start.v if start else None, list(model.at_rest), _order(model))
+    v = v if v is not None else start.v if start else None
+    v = _vector(f"{where}, v", _with_own_states(model, v), list(model.at_rest), _order(model))
     _check_quaternions(where, model, q)
     return q, v
+
+
+def _with_own_states(model: Model, v: Any) -> Any:
+    """Velocities of the joints alone, with the values that own states of force elements start with."""
+    if not model.own_states or np.shape(v) != (model.joint_velocities,):
+        return v
+    return [*v, *model.at_rest[model.joint_velocities :]]
 
 
 def _order(model: Model) -> str:
@@ -24,7 +32,7 @@ def _order(model: Model) -> str:
     if not model.own_states:
         return ""
     own = ", ".join(f"{owner}.{state}" for owner, state in model.own_states)
-    return f"Give the velocities of the joints ({model.joint_velocities}), then own states of forces: {own}."
+    return f"Give the velocities of the joints ({model.joint_velocities}), and after them, or not, own states: {own}."
 
 
 def _vector(where: str, value: Any, default: list[float], fix: str = "") -> np.ndarray:

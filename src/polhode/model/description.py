@@ -131,6 +131,8 @@ class Model:
             return
         for name, size in (("q", self.nq), ("v", self.nv)):
             value = getattr(self.start, name)
+            if name == "v" and value is not None and len(value) == self.joint_velocities:
+                size = self.joint_velocities  # own states start with values of their own
             if value is not None:
                 numbers(f"model '{self.name}', start", name, value, size)
 

@@ -116,12 +116,13 @@ class ImpactStop(ForceElement):
         return where(rests * rests > 0.25, -rests * state.load(self.joint, self.axis), -1.0)
 
     def settled(self, state: MachineState) -> Mapping[str, float]:
-        """It rests no more where it moves; it is an error where it is beyond a stop."""
-        q = axis_of(state, self.joint, self.axis).q
+        """It rests no more where it moves or is not at that stop; it is an error where it is beyond one."""
+        (rests,), (q, v) = state.own(self), axis_of(state, self.joint, self.axis)
         if max(self.lower - q, q - self.upper) > BEYOND:
             found, expected = f"{q:.6g} of '{self.joint}'", f"{short(self.lower)} to {short(self.upper)}"
             raise ModelError(message(f"force '{self.name}'", "a coordinate beyond its stops", found, expected))
-        return {"rests": 0.0} if abs(axis_of(state, self.joint, self.axis).v) > STILL else {}
+        away = q - self.lower if rests < 0 else self.upper - q
+        return {"rests": 0.0} if abs(v) > STILL or (rests and away > BEYOND) else {}
 
     @property
     def is_internal(self) -> bool:

@@ -65,6 +65,7 @@ def test_mistakes_are_told(folder, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"cut.nc", "empty.nc"}
 
 
+@pytest.mark.long
 def test_modes_over_speeds_draw_the_stability_diagram(tmp_path):
     path = tmp_path / "bicycle.svg"
     args = ["modes", "bicycle", "--speed", "3:8:0.25", "--out", str(path)]

@@ -278,6 +278,7 @@ def test_the_recursion_of_a_six_axis_arm_takes_less_than_twenty_seconds():
     assert "composite bodies" in text
 
 
+@pytest.mark.long
 def test_what_is_too_large_says_how_large_and_offers_the_recursion():
     model = bundled("puma-560")
     with Stopwatch() as watch:

@@ -209,6 +209,7 @@ def test_latex_of_names_commands_nothing(model):
 
 @pytest.mark.filterwarnings("ignore:Glyph")  # a font without letters of Japanese
 @pytest.mark.parametrize("model", [MACHINES[0], pytest.param(MACHINES[1], marks=pytest.mark.long)], ids=ids)
+@pytest.mark.long
 def test_names_survive_every_command(model):
     Path("machine.yaml").write_text(to_yaml(model), encoding="utf-8")
     assert ph.load("machine.yaml").name == model.name

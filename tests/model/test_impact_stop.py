@@ -78,6 +78,7 @@ def test_an_impact_is_an_impulse_along_its_axis_alone():
     assert abs(impulse[0]) < 1e-6 * abs(impulse[1])
 
 
+@pytest.mark.long
 def test_an_impact_lets_go_what_friction_holds_but_not_a_lock():
     stop = ph.ImpactStop("stop", "elbow", lower=-0.1, restitution=0.5)
     rub = ph.JointFriction("rub", "shoulder", coulomb=30.0, method="events")

@@ -165,6 +165,7 @@ def test_values_at_the_start_are_given_by_the_element_or_by_the_run():
     assert ph.simulate(model, v=[0.5], duration=0.1).v[0].values.tolist() == [0.5, 2.0]
 
 
+@pytest.mark.long
 def test_a_large_tree_carries_states():
     chain = ph.load("chain-60")
     model = replace(chain, forces=(Motor("motor", chain.joints[0].name, voltage=1.0),), start=None)

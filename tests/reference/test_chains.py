@@ -24,6 +24,7 @@ def follow(model, times):
     return found.y[:nq].T, found.y[nq:].T
 
 
+@pytest.mark.long
 def test_double_pendulum_of_point_masses():
     table = np.genfromtxt(DATA / "double_pendulum.csv", delimiter=",", names=True, skip_header=2)
     bodies = [ph.Body(name, 1.0, (0, 0, 0), (0, 0, -1)) for name in ("upper", "lower")]

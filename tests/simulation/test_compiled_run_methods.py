@@ -69,6 +69,7 @@ def test_a_run_converges_with_the_order_of_its_method(name, tau):
     assert abs(np.log2(errors[0] / errors[1]) - METHODS[name].order) <= SLOPE
 
 
+@pytest.mark.long
 def test_methods_agree_on_one_motion():
     """Far below the error of their steps' order: all solve the same equations."""
     model, start = CASES["arm"]

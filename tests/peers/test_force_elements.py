@@ -91,7 +91,7 @@ def test_exudyn_has_the_same_bushing_at_small_angles(at, intrinsic):
 
 def exudyn_acceleration(p, turn, u, w, intrinsic, h=1e-7):
     """The acceleration in Exudyn, by one step of Euler's method."""
-    exudyn = pytest.importorskip("exudyn")
+    import exudyn
     from exudyn import itemInterface as items
     from exudyn.rigidBodyUtilities import RigidBodyInertia
 
@@ -132,8 +132,8 @@ def test_drake_has_the_same_bushing_at_small_displacements(at):
 
 def drake_acceleration(p, turn, u, w):
     """The acceleration in Drake: of the position in world axes, of the angular velocity in body axes."""
-    plants = pytest.importorskip("pydrake.multibody.plant")
-    tree = pytest.importorskip("pydrake.multibody.tree")
+    from pydrake.multibody import plant as plants, tree
+
     plant = plants.MultibodyPlant(time_step=0.0)
     plant.mutable_gravity_field().set_gravity_vector([0, 0, 0])
     unit = tree.UnitInertia(*(x / M for x in J))

@@ -236,7 +236,7 @@ def linearize(
     F, F_q, F_v, F_tau = symmetry.accelerations(equations, q, v, tau, t)
     n, dofs = equations.n, dof_names(model)
     S = np.block([[G - equations.ad(v), np.eye(n)], [F_q, F_v + G]])
-    own = [e.v[0] for e in equations.tree.elements if not e.kind.moves]
+    own = list(equations.tree.own_places)
     S[own] = 0.0  # own states have no coordinates
     W, rows = admissible(equations, q, v, t)
     W, rows = W[:, [i not in own for i in rows]], [i for i in rows if i not in own]

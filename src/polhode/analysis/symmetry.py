@@ -143,7 +143,7 @@ def _of_velocity(equations: EquationsAtState, k: int) -> Symmetry:
 
 def own_states(equations: EquationsAtState) -> list[Symmetry]:
     """The own states of force elements as rates of symmetries, which any value of them is: they have no coordinates."""
-    return [_of_velocity(equations, e.v[0]) for e in equations.tree.elements if not e.kind.moves]
+    return [_of_velocity(equations, k) for k in equations.tree.own_places]
 
 
 def _spins(e: Element, M: np.ndarray, n: int) -> Iterator[Symmetry]:

@@ -138,7 +138,7 @@ def _moved(x: Arguments, free: Tree, now: absolute.Bodies, P: Vec, still: Vec) -
 
 def _with_own_states(x: Arguments, vd: Vec) -> Vec:
     """Accelerations of joints with the rates of own states of force elements, which no body has."""
-    own = [e.v[0] for e in x.tree.elements if not e.kind.moves]
+    own = x.tree.own_places
     if not own:
         return vd
     rates = x.tau + forces.acting(x.tree, x.t, x.q, x.v, x.wrench).generalized

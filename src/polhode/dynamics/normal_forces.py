@@ -17,7 +17,7 @@ from polhode.dynamics.forward import small_inverse
 from polhode.dynamics.kinematics import unit_twists
 from polhode.dynamics.state_inertia import at_state, with_masses
 from polhode.model import Tree
-from polhode.scalar import Scalar, Vec, dot, identity, real_part, sqrt, square, where
+from polhode.scalar import Scalar, Vec, dot, identity, length, real_part, sqrt, square, where
 
 ROUNDS = 8
 """Newton steps where there are several normal forces: each squares the error, which is below the forces at first."""
@@ -35,7 +35,7 @@ def of_motion(x: Arguments, vd: Vec) -> dict[str, Scalar] | None:
     if not (joints := loaded_joints(x.tree)):
         return None
     wrenches = forces.acting(x.tree, x.t, x.q, x.v, x.wrench, dict.fromkeys(joints, 0.0)).wrenches
-    return {joint: _size(R) for joint, R in _across(x, vd, wrenches, joints).items()}
+    return {joint: length(R) for joint, R in _across(x, vd, wrenches, joints).items()}
 
 
 def solved(x: Arguments) -> dict[str, Scalar] | None:
@@ -70,25 +70,18 @@ def _across(x: Arguments, vd: Vec, wrenches: inverse.Wrenches, joints: tuple[str
 def _solution(R0: list[Vec], R: list[list[Vec]]) -> list[Scalar]:
     """The N of N_i = |R_i⁰ + Σ_j N_j R_ij|, or NONE_OR_SEVERAL."""
     n = len(R0)
-    sums = [sum((_size(part) for part in row), start=0.0) for row in R]
+    sums = [sum((length(part) for part in row), start=0.0) for row in R]
     is_one = [where(real_part(total) < 1.0, 1.0, NONE_OR_SEVERAL) for total in sums]
     if n == 1:  # a quadratic equation
         a, b = R0[0], R[0][0]
         ab, rest = dot(a, b), 1 - square(b)
         rest = where(real_part(rest) > 0, rest, 1.0)
         return [is_one[0] * (ab + sqrt(ab * ab + rest * square(a))) / rest]
-    N = Vec([_size(a) for a in R0])
+    N = Vec([length(a) for a in R0])
     for _ in range(ROUNDS):
         whole = [a + Vec(N @ Vec(row)) for a, row in zip(R0, R, strict=True)]
-        sizes = [_size(vector) for vector in whole]
+        sizes = [length(vector) for vector in whole]
         over = [vector / where(real_part(size) > 0, size, 1.0) for vector, size in zip(whole, sizes, strict=True)]
         slopes = Vec([Vec([dot(along, part) for part in row]) for along, row in zip(over, R, strict=True)])
         N = N - small_inverse(identity(n) - slopes) @ (N - Vec(sizes))
     return [N_i * one for N_i, one in zip(N, is_one, strict=True)]
-
-
-def _size(vector: Vec) -> Scalar:
-    """Its length, with slope 0 where it is 0."""
-    total = square(vector)
-    is_there = real_part(total) > 0
-    return where(is_there, sqrt(where(is_there, total, 1.0)), 0.0)

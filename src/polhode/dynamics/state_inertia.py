@@ -6,7 +6,7 @@ from dataclasses import replace
 from polhode.dynamics.arguments import Arguments
 from polhode.model import Tree
 from polhode.model.forces.base import ForceElement, Hold
-from polhode.model.state import HELD
+from polhode.model.state import HELD, own_values
 from polhode.scalar import Scalar, Vec, where
 from polhode.spatial import Inertia
 
@@ -39,7 +39,7 @@ def with_masses(tree: Tree, v: Vec) -> Tree:
     """The tree with the masses of a state."""
     lost = dict[int, Scalar]()
     for force in tree.forces:
-        for body, mass in force.masses(own_states(tree, force, v)) if force.changes_inertia else ():
+        for body, mass in force.masses(own_values(tree.of_states, force, v)) if force.changes_inertia else ():
             i = tree.of_body[body]
             lost[i] = lost.get(i, 0.0) + mass
     if not lost:
@@ -58,7 +58,7 @@ def held_axes(tree: Tree, v: Vec) -> Iterator[tuple[int, Hold, ForceElement]]:
     rates = tree.rates_of_joint
     for force in tree.forces:
         if force.changes_inertia:
-            for hold in force.holds(own_states(tree, force, v)):
+            for hold in force.holds(own_values(tree.of_states, force, v)):
                 for k in places(rates, hold.joint, hold.axis):
                     yield k, hold, force
 
@@ -66,9 +66,3 @@ def held_axes(tree: Tree, v: Vec) -> Iterator[tuple[int, Hold, ForceElement]]:
 def places(rates: Mapping[str, tuple[int, ...]], joint: str, axis: int | None) -> tuple[int, ...]:
     """The places in v of an axis of a joint, or of all.  rates: of each joint"""
     return rates[joint] if axis is None else (rates[joint][axis],)
-
-
-def own_states(tree: Tree, force: ForceElement, v: Vec) -> Vec:
-    """The own states of an element, without the count of updates."""
-    places = tree.of_states.get(force.name, ())
-    return Vec([v[k] for k in (places[:-1] if force.sampled else places)])

@@ -70,7 +70,7 @@ def other_forces(x: SymbolicState) -> Vec:
 
 def kinetic_energy(x: SymbolicState) -> Vec:
     """T = ½ v·(M v), M v being what the acceleration v would need from rest.            Zoric (85)–(91)"""
-    own = {e.v[0] for e in x.tree.elements if not e.kind.moves}  # states of elements have no energy
+    own = x.tree.own_places  # states of elements have no energy
     v = Vec([0.0 * value if k in own else value for k, value in enumerate(x.v)]) if own else x.v
     momentum = inverse.inverse_dynamics(x.tree, x.q, x.still, v, gravity=ORIGIN)
     return Vec([dot(v, momentum) / 2])

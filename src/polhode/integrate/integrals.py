@@ -20,8 +20,8 @@ def advanced(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Sca
     if machine.integrands is None:
         return method.step(machine, t, q, v, h, *memory)
     if method.family in FAMILIES and not memory:
-        n, m = machine.nv, machine.integrals
-        end = method.step(with_integrals(machine), t, q, _begun(v, m), h)
+        n = machine.nv
+        end = method.step(with_integrals(machine), t, q, Vec((*v, *[0.0] * machine.integrals)), h)
         errors = tuple(Vec(error[: machine.nq + n]) for error in end.errors)
         return Step(end.q, Vec(end.v[:n]), errors, end.memory, Vec(end.v[n:]))
     end = method.step(machine, t, q, v, h, *memory)
@@ -35,15 +35,11 @@ def dense_with_integrals(
     if machine.integrands is None:
         return method.dense(machine, t, q, v, h, *memory).at(theta), Vec()
     if method.family in FAMILIES and not memory:
-        n, m = machine.nv, machine.integrals
-        found = method.dense(with_integrals(machine), t, q, _begun(v, m), h).at(theta)
+        n = machine.nv
+        found = method.dense(with_integrals(machine), t, q, Vec((*v, *[0.0] * machine.integrals)), h).at(theta)
         return MotionState(found.q, Vec(found.v[:n])), Vec(found.v[n:])
     motion = method.dense(machine, t, q, v, h, *memory)
     return motion.at(theta), _quadrature(machine, motion, t, h, theta)
-
-
-def _begun(v: Vec, m: int) -> Vec:
-    return Vec((*v, *[0.0 * v[0] if len(v) else 0.0] * m))
 
 
 def _quadrature(machine: Machine, motion: Interpolant, t: Scalar, h: Scalar, part: Scalar = 1.0) -> Vec:

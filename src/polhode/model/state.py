@@ -29,6 +29,15 @@ class HasStates(Protocol):
         """Its discrete states."""
 
 
+def own_values(of_states: Mapping[str, tuple[int, ...]], element: HasStates, v: Vec) -> Vec:
+    """The own states of a force element among the velocities, without the count of updates.
+
+    of_states  the places in v of the own states of each force element
+    """
+    places = of_states.get(element.name, ())
+    return Vec([v[k] for k in (places[:-1] if element.sampled else places)])
+
+
 class MachineState(NamedTuple):
     """Where every body of a machine is at an instant, and how it moves, in world axes, on generic scalars."""
 
@@ -121,6 +130,5 @@ class MachineState(NamedTuple):
         return self.normals[joint]
 
     def own(self, element: HasStates) -> Vec:
-        """The own states of a force element: continuous, then discrete, then modes."""
-        places = self.of_states.get(element.name, ())
-        return Vec([self.v[k] for k in (places[:-1] if element.sampled else places)])
+        """The own states of a force element: continuous, discrete, modes."""
+        return own_values(self.of_states, element, self.v)

@@ -1,6 +1,6 @@
 """Model → Tree: elements in parent-first order, index maps, and every number as a generic scalar."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -51,30 +51,22 @@ class Tree:
     @property
     def of_joint(self) -> dict[str, tuple[int, ...]]:
         """The places of each joint's coordinates in q."""
-        found: dict[str, tuple[int, ...]] = {}
-        for e in self.elements:
-            if e.kind.moves:
-                found[e.joint] = (*found.get(e.joint, ()), *e.q)
-        return found
-
-    @property
-    def of_states(self) -> dict[str, tuple[int, ...]]:
-        """The places in v of the own states of each force element."""
-        found: dict[str, tuple[int, ...]] = {}
-        for e in self.elements:
-            if not e.kind.moves:
-                owner = e.joint.removeprefix("forces.")
-                found[owner] = (*found.get(owner, ()), *e.v)
-        return found
+        return _by_owner((e.joint, e.q) for e in self.elements if e.kind.moves)
 
     @property
     def rates_of_joint(self) -> dict[str, tuple[int, ...]]:
         """The places of each joint's velocities in v."""
-        found: dict[str, tuple[int, ...]] = {}
-        for e in self.elements:
-            if e.kind.moves:
-                found[e.joint] = (*found.get(e.joint, ()), *e.v)
-        return found
+        return _by_owner((e.joint, e.v) for e in self.elements if e.kind.moves)
+
+    @property
+    def of_states(self) -> dict[str, tuple[int, ...]]:
+        """The places in v of the own states of each force element."""
+        return _by_owner((e.joint.removeprefix("forces."), e.v) for e in self.elements if not e.kind.moves)
+
+    @property
+    def own_places(self) -> tuple[int, ...]:
+        """The places in v of all own states of force elements."""
+        return tuple(k for e in self.elements if not e.kind.moves for k in e.v)
 
     def placed(self, i: int) -> Placement:
         """Where the frame of an element is in its parent's, at zero."""
@@ -84,6 +76,14 @@ class Tree:
     def __str__(self) -> str:
         rows = [f"{e.name}: {e.kind.name}, q{list(e.q)}, v{list(e.v)}" for e in self.elements]
         return "\n  ".join([f"{self.name}: {len(self.elements)} elements, nq {self.nq}, nv {self.nv}", *rows])
+
+
+def _by_owner(parts: Iterable[tuple[str, tuple[int, ...]]]) -> dict[str, tuple[int, ...]]:
+    """Places by the name of their owner, in order."""
+    found: dict[str, tuple[int, ...]] = {}
+    for owner, places in parts:
+        found[owner] = (*found.get(owner, ()), *places)
+    return found
 
 
 class Numbers:

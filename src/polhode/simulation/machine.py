@@ -35,7 +35,7 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
 
     def total(q: Vec, v: Vec) -> Scalar:
         kinetic, potential = energy.energy(tree, q, v)
-        own = [v[e.v[0]] for e in tree.elements if not e.kind.moves]  # of unit inertia
+        own = [v[k] for k in tree.own_places]  # of unit inertia
         return kinetic + potential + square(Vec(own)) / 2 if own else kinetic + potential
 
     return Machine(

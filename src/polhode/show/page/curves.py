@@ -85,10 +85,13 @@ def energies(dataset: "Dataset", kept: Conserved) -> Iterator[Plot]:
         yield Plot("Energy gained", "E − E₀ [J]", [PlotCurve("E − E₀", E - E[0], 2)], note=note)
         return
     scale = _largest(E) if T is None or V is None else _largest(T) + _width(V)
+    if work is not None:  # as in the grade
+        scale += _largest(np.sum(abs(work[:, None] if by_source is None else by_source), axis=1))
     rest = E - E[0] - (0.0 if work is None else work - work[0])
     what = "|E − E₀|" if work is None else "|E − W − E₀|"
     note = "" if work is None else "What the work done on the machine does not explain. "
-    note += f"In parts of the most kinetic energy plus the range of the potential energy, {scale:.4g} J."
+    parts = "the most kinetic energy plus the range of the potential energy"
+    note += f"In parts of {parts}{'' if work is None else ' plus all work'}, {scale:.4g} J."
     if scale > 0:
         curve = PlotCurve("energy drift", abs(rest) / scale, 1)
         yield Plot("Energy drift", f"{what} / scale", [curve], log=True, note=note)

@@ -10,14 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from polhode.constrain.constraint_policy import TOLERANCE
 from polhode.dynamics.inertia import mass_matrix
 from polhode.dynamics.kinematics import machine_state
 from polhode.dynamics.state_inertia import held_axes, places, with_masses
 from polhode.errors import told
+from polhode.linalg.augmented import unit_scale
+from polhode.linalg.constrained import ConstrainedProblem
+from polhode.linalg.null_space import by_null_space
 from polhode.model import Model, Tree
 from polhode.model.forces.base import ElementEvent, ForceElement, Hold
 from polhode.model.state import MachineState
-from polhode.scalar import Scalar, Vec
+from polhode.scalar import Scalar, Vec, length
 from polhode.simulation.run_records import Position
 from polhode.simulation.step_state import Crossing
 
@@ -173,14 +177,12 @@ class ElementJumps:
 
 
 def least_change(M: np.ndarray, C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """x with C x = d and the least xᵀMx, and λ with M x = Cᵀλ; rows of C may depend on each other.
+    """x with C x = d and the least xᵀMx, and λ with M x = Cᵀλ; rows of C may depend on each other: their λ is 0.
 
     M  (n, n), C  (k, n), d  (k,)
     """
-    U, s, Vt = np.linalg.svd(C)
-    rank = int(np.sum(s > max(C.shape) * np.finfo(float).eps * s[0]))
-    x = Vt[:rank].T @ ((U.T @ d)[:rank] / s[:rank])
-    N = Vt[rank:].T
-    if N.shape[1]:
-        x = x - N @ np.linalg.lstsq(N.T @ M @ N, N.T @ (M @ x), rcond=None)[0]
-    return x, U[:, :rank] @ ((Vt[:rank] @ (M @ x)) / s[:rank])
+    metric, rows = (Vec([Vec(row) for row in X.tolist()]) for X in (M, C))
+    sizes = [length(Vec([x * s for x, s in zip(row, unit_scale(metric), strict=True)])) or 1.0 for row in rows]
+    problem = ConstrainedProblem(metric, rows, sizes, TOLERANCE)
+    (found,) = by_null_space(problem, [(Vec([0.0] * len(M)), Vec(d.tolist()))])
+    return np.array(found.a, dtype=float), np.array(found.multipliers, dtype=float)

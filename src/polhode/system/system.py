@@ -18,8 +18,6 @@ from polhode.constrain.constrained_dynamics import (
     Projected,
     Reactions,
     Residuals,
-    constrained_dynamics,
-    number_inputs,
 )
 from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
 from polhode.constrain.reactions import ConstraintReactions, JointReactions, connecting
@@ -33,6 +31,7 @@ from polhode.scalar import Array, a_list
 from polhode.system import catalogue
 from polhode.system.algorithms import graph_of, on_numbers
 from polhode.system.calls import checked_call, own_value, thread_count
+from polhode.system.constrained_model import constrained_dynamics, number_inputs
 from polhode.system.identity import identity_text
 from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.parameter_call import ParameterCall

@@ -7,8 +7,7 @@ import pytest
 
 import polhode as ph
 from polhode.result.error_estimate import Difference
-from polhode.simulation import companion
-from polhode.simulation import run as run_module
+from polhode.simulation import companion, run as run_module
 from polhode.simulation.run_loop import RunLoop
 from run_cases import CART, PENDULUM
 

@@ -5,7 +5,6 @@ Compiled code fills blocks of step states; between blocks Python reads the clock
 
 import math
 import time
-import warnings
 from collections import deque
 from collections.abc import Generator, Iterator
 from itertools import accumulate
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.dynamics.power import EVENTS
-from polhode.errors import InputError, PolhodeWarning, message, told
+from polhode.errors import InputError, message, told, warn_caller
 from polhode.integrate.adaptive import SAFETY, SHRINK
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.method import Method
@@ -123,9 +122,9 @@ class RunLoop:
         self.watched = WatchedPath(self.compiled, first is None) if watch else None
         """Looks for singular positions of constraints; in a companion for steps without end alone."""
         for text in self.driven.unloaded(scenario.q, scenario.v) if warn else ():
-            warnings.warn(f"simulate: {text}.", PolhodeWarning, stacklevel=6)
+            warn_caller(f"simulate: {text}.")
         if scenario.unsplit and warn:
-            warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=6)
+            warn_caller(f"simulate: {scenario.notes()[-1]}.")
         self.ending = Ending()
         sources = self.compiled.spec.work
         none = np.zeros(len(sources)) if sources else None

@@ -10,7 +10,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from polhode.constrain.constrained_dynamics import constrained_dynamics, number_inputs
 from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
 from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message
 from polhode.kernel.backends.base import Computation
@@ -21,6 +20,7 @@ from polhode.scalar import Array, a_list
 from polhode.system.algorithms import graph_of, on_numbers
 from polhode.system.calls import checked_call, own_value, thread_count
 from polhode.system.catalogue.registry import QUANTITIES
+from polhode.system.constrained_model import constrained_dynamics, number_inputs
 from polhode.system.identity import identity_text
 from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.methods.base import ORIGIN

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.constrain.constrained_dynamics import ConstrainedDynamics, number_inputs
+from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
-from polhode.constrain.number_inputs import NumberInputs
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.forces import updated
 from polhode.dynamics.power import powers
@@ -36,9 +35,11 @@ from polhode.simulation.events.element_events import ElementJumps, OwnedEvent, g
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.simulation.switching import Switching
-from polhode.system import catalogue
 from polhode.system.algorithms import ChosenDynamics, chosen_dynamics
+from polhode.system.catalogue import dynamics
+from polhode.system.constrained_model import number_inputs
 from polhode.system.identity import identity_text
+from polhode.system.number_inputs import NumberInputs
 from polhode.system.quantity import SystemSpec
 
 SHORT = 1e-6
@@ -186,9 +187,9 @@ class CompiledRun:
     ) -> "CompiledRun":
         """The same with symbols for all numbers of the model; given: for some of them others, by path."""
         tree = inputs.tree(numbers, given)
-        constrained = self.constrained.on_numbers(inputs, numbers) if self.constrained else None
+        constrained = self.constrained.with_scales(inputs.more(numbers)) if self.constrained else None
         own = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained, self.inputs)
-        chosen = chosen_dynamics(catalogue.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
+        chosen = chosen_dynamics(dynamics.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
         return self._on(tree, constrained, chosen._replace(rolled=chosen.rolled and rolled), law)
 
     def _on(
@@ -238,7 +239,7 @@ class CompiledRun:
     def _acceleration(self) -> ChosenDynamics:
         """The algorithm of v̇."""
         spec = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained)
-        return chosen_dynamics(catalogue.forward_dynamics, spec)
+        return chosen_dynamics(dynamics.forward_dynamics, spec)
 
     def _forward(self, x: Arguments) -> Vec:
         """v̇ of the arguments of a call."""

@@ -339,7 +339,8 @@ class Recording:
         residuals = run.residuals(store.chunks())
         with TemporaryFile() as file:
             table = np.memmap(file, float, "w+", shape=(2, store.rows))
-            companion, error = run.estimated(store.rows, lambda one: self._estimated(one, table, checking))
+            error_by = lambda one: self._estimated(one, table, checking)  # noqa: E731
+            companion, error = run.estimated(store.chunks(), store.rows, error_by)
             wholes = (run.whole(chunk, ()) for chunk in store.chunks())
             again = (lambda: map(run.whole, companion.arrays())) if companion else None
             mark = run.mark(wholes, error, residuals, again, run.not_accompanied, samples=store.chunks)

@@ -24,7 +24,7 @@ from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
 from polhode.scalar import Vec
 from polhode.simulation.by_form.form_run import FormRun
-from polhode.simulation.companion import FACTOR, WORK, Companion, coarse_companion_of, counted_work
+from polhode.simulation.companion import FACTOR, WORK, Companion, coarse_companion_of, counted_work, is_hopeless
 from polhode.simulation.condition import DIRECTIONS, Neighbours
 from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
@@ -115,7 +115,7 @@ class Run:
             parts = list(companion.estimates([arrays], samples))
             return companion.estimate(arrays["time"], np.concatenate(parts or [np.zeros(0)]))
 
-        companion, error = self.estimated(len(arrays["time"]), estimate)
+        companion, error = self.estimated([arrays], len(arrays["time"]), estimate)
         if companion and error:
             observed["error_estimate"] = padded(error.values, len(arrays["time"]))
             if tangents:
@@ -142,11 +142,12 @@ class Run:
         return "verify=False" if self.options.verify is False else ""
 
     def estimated(
-        self, samples: int, estimate: Callable[[Companion], ErrorEstimate]
+        self, parts: Iterable[Mapping[str, np.ndarray]], samples: int, estimate: Callable[[Companion], ErrorEstimate]
     ) -> tuple[Companion | None, ErrorEstimate | None]:
         """The companion of the run, which has ended with so many samples, and the error by it; None where its error is
         not estimated.
 
+        parts     the samples, in parts
         estimate  the error by a companion: asked for once more where a coarse one does not find the run good
         """
         if self.not_accompanied:
@@ -154,11 +155,13 @@ class Run:
         given = self.scenario, self.stepper, self._beside, samples, self.options.verify is True
         finished = self.stepper.ending.status == "finished"
         if finished and (coarse := coarse_companion_of(self.scenario)):
-            companion = Companion(*given, coarse)
-            error = estimate(companion)
-            as_far = len(error.values) == companion.count
-            if as_far and error.worst <= good_up_to(None, 1, 1.0, self.options.accuracy):
-                return companion, error
+            threshold = good_up_to(None, 1, 1.0, self.options.accuracy)
+            fastest = max(float(np.max(abs(part["v"]), initial=0.0)) for part in parts)
+            if not is_hopeless(coarse, fastest, threshold):
+                companion = Companion(*given, coarse)
+                error = estimate(companion)
+                if len(error.values) == companion.count and error.worst <= threshold:
+                    return companion, error
         companion = Companion(*given)
         return companion, estimate(companion)
 

@@ -1,6 +1,6 @@
 """The record of a quantity of a System: its name, its arguments, the shapes of its results, its algorithms.
 
-The records themselves are in `catalogue.py`; which algorithm is used, and its graph, in `algorithms.py`.
+The records themselves are in `catalogue`; which algorithm is used, and its graph, in `algorithms.py`.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.constraint_policy import ConstraintPolicy
-from polhode.constrain.number_inputs import NumberInputs
 from polhode.constrain.reactions import connecting
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
 from polhode.model import Model, Tree, make_tree, regrouped
+from polhode.system.number_inputs import NumberInputs
 
 Size = int | str
 """The length of an axis: a number, or a name of `SystemSpec.sizes`."""
@@ -144,7 +144,7 @@ class Request:
         """The conditions of the constraints, which are there."""
         found = self.spec.constrained
         if NUMBERS in self.scalars and self.spec.inputs:
-            found = found.on_numbers(self.spec.inputs, self.scalars[NUMBERS]) if found else None
+            found = found.with_scales(self.spec.inputs.more(self.scalars[NUMBERS])) if found else None
         assert found is not None
         return found
 

@@ -9,7 +9,7 @@ import polhode as ph
 from polhode.constrain.constraint_policy import ENGINES
 from polhode.scalar import Vec
 from polhode.system.algorithms import candidates
-from polhode.system.catalogue import QUANTITIES
+from polhode.system.catalogue.registry import QUANTITIES
 from polhode.system.quantity import FIELDS, Request
 
 OTHERS = {"source", "export_c"}
@@ -40,7 +40,7 @@ def call(system, name):
 
 
 def test_every_quantity_is_a_documented_method_of_system_and_the_other_way_round():
-    methods = {n for n, m in vars(ph.System).items() if inspect.isfunction(m) and not n.startswith("_")}
+    methods = {n for n, m in inspect.getmembers(ph.System, inspect.isfunction) if not n.startswith("_")}
     assert methods - OTHERS == {*QUANTITIES}
     for name, quantity in QUANTITIES.items():
         method = getattr(ph.System, name)

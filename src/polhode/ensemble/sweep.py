@@ -35,6 +35,9 @@ ON_GPU = 16
 PROBE = 5e-3
 """Seconds that a few runs are tried for, to tell what one costs."""
 
+SINGLE = 16
+"""Runs of a chunk that are followed one by one, of some tenths of a second each, unless `chunk` is given."""
+
 FEWEST = 64
 """Fewest runs of a chunk, unless they are large; chunks are multiples of it, as wide as batches."""
 
@@ -135,6 +138,8 @@ class SweepJob:
         """The number of runs of a chunk."""
         if self.chunk is not None:
             return min(int(self.chunk), self.study.runs)
+        if self.runner.single:
+            return min(SINGLE, self.study.runs)
         batch, samples = self.runner.batch, len(self.runner.timing.times)
         bytes_ = sum(8 * int(np.prod(array.sizes)) for array in self.runner.arrays.values())
         held = 8 * samples * (batch.nq + batch.nv + len(batch.outputs))  # of one run under way, kept or not

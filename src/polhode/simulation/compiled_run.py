@@ -34,8 +34,8 @@ from polhode.simulation.events.element_events import ElementJumps, OwnedEvent, g
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.simulation.switching import Switching
-from polhode.system import catalogue
 from polhode.system.algorithms import ChosenDynamics, chosen_dynamics
+from polhode.system.catalogue import dynamics
 from polhode.system.constrained_model import number_inputs
 from polhode.system.identity import identity_text
 from polhode.system.number_inputs import NumberInputs
@@ -188,7 +188,7 @@ class CompiledRun:
         tree = inputs.tree(numbers, given)
         constrained = self.constrained.with_scales(inputs.more(numbers)) if self.constrained else None
         own = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained, self.inputs)
-        chosen = chosen_dynamics(catalogue.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
+        chosen = chosen_dynamics(dynamics.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
         return self._on(tree, constrained, chosen._replace(rolled=chosen.rolled and rolled), law)
 
     def _on(
@@ -238,7 +238,7 @@ class CompiledRun:
     def _acceleration(self) -> ChosenDynamics:
         """The algorithm of v̇."""
         spec = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained)
-        return chosen_dynamics(catalogue.forward_dynamics, spec)
+        return chosen_dynamics(dynamics.forward_dynamics, spec)
 
     def _forward(self, x: Arguments) -> Vec:
         """v̇ of the arguments of a call."""

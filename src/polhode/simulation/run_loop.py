@@ -103,16 +103,24 @@ class SampledStates(NamedTuple):
 class RunLoop:
     """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
 
-    def __init__(self, scenario: Scenario, warn: bool = True, first: "RunLoop | None" = None) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        warn: bool = True,
+        first: "RunLoop | None" = None,
+        compiled: CompiledRun | None = None,
+    ) -> None:
         """Prepare.
 
-        first  the run of which this is the companion: where the method is the same, its compiled steps serve again;
-               singular positions are looked for in the first run alone
+        first     the run of which this is the companion: where the method is the same, its compiled steps serve again;
+                  singular positions are looked for in the first run alone
+        compiled  steps of another run of the same machine, inputs, method and events, which serve again
         """
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         same = first if first and first.compiled.spec.method.name == scenario.method else None
-        self.compiled: CompiledRun = same.compiled if same else compiled_run_of(spec_of(scenario), warn)
+        known = same.compiled if same else compiled
+        self.compiled: CompiledRun = known or compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
         self.events: tuple[Event | OwnedEvent, ...] = (*options.events, *self.compiled.owned)
         self.policy = options.policy

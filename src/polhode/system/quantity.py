@@ -1,6 +1,6 @@
 """The record of a quantity of a System: its name, its arguments, the shapes of its results, its algorithms.
 
-The records themselves are in `catalogue.py`; which algorithm is used, and its graph, in `algorithms.py`.
+The records themselves are in `catalogue`; which algorithm is used, and its graph, in `algorithms.py`.
 """
 
 from collections.abc import Callable, Mapping

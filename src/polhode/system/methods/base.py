@@ -1,0 +1,24 @@
+"""What the methods of System have in common: their System, and how a quantity is called."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from polhode.model import Model
+from polhode.scalar import Array
+from polhode.system.quantity import Quantity, SystemSpec
+
+ORIGIN = (0.0, 0.0, 0.0)
+"""The point of a body that is meant, unless another is named."""
+
+
+class QuantityMethods(ABC):
+    """Some methods of System."""
+
+    model: Model
+    _spec: SystemSpec
+    _origin: Any
+    """ORIGIN as the backend takes it with the least effort."""
+
+    @abstractmethod
+    def _call(self, quantity: Quantity, options: dict[str, Any], *values: Array, body: Any = None) -> Any:
+        """The result of a quantity."""

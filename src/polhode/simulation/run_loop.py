@@ -28,7 +28,6 @@ from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
-from polhode.simulation.step_times.segments import Stops
 from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
@@ -139,7 +138,7 @@ class RunLoop:
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy(), work=none)
         self._rate: float = same._rate / SLOWER if same else 0.0  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
-        self._longest = scenario.longest
+        self._longest, self._stops = scenario.longest, scenario.stops
         self._apart = scenario.role != "run"  # steps to and from switches differ from those of the run
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
         self._joined = scenario.joined if first and self._may_join(scenario) else None
@@ -312,7 +311,7 @@ class RunLoop:
     def _controlled(self, segment: Segment) -> Iterator[Samples]:
         """Steps under control of their error, samples by shorter steps."""
         at, compiled, nq = self.position, self.compiled, self.compiled.model.nq
-        stops = segment.stops or Stops(segment)
+        stops = self._stops(at.segment)
         while (done := stops.after(at.t, self._delivered())) < len(stops.times):
             few = slice(done, done + self._block(len(stops.times) - done))
             targets, sampled = stops.times[few], stops.sampled[few]

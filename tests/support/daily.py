@@ -113,6 +113,7 @@ FAMILIES = {
     "simulation/test_sensitivity.py::test_inputs_of_every_kind_can_be_differentiated_through": 3,
     "simulation/test_sensitivity.py::test_sensitivities_are_the_derivatives_that_complex_steps_find": 3,
     "simulation/test_sensitivity.py::test_the_way_back_gives_what_the_way_forward_gives": 6,
+    "simulation/test_single_runs.py::test_runs_have_the_bits_of_simulate": 3,
     "simulation/test_tree_run_by_form.py::test_machines_by_a_form_converge_to_the_run_of_the_tree_at_order_four": 3,
     "simulation/test_watched_path.py::test_a_disk_that_falls_flat_ends_the_run_with_that_reason": 2,
     "system/test_catalogue.py::test_results_have_the_shapes_that_the_record_says": 3,

@@ -3,7 +3,6 @@
 A user function that cannot be traced (one that branches on values) runs in Python, by the same functions.
 """
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.forces import updated
 from polhode.dynamics.power import powers
 from polhode.dynamics.with_forces import forward_dynamics
-from polhode.errors import InputError, PolhodeWarning, message, told
+from polhode.errors import InputError, message, told, warn_caller
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.method import Method
 from polhode.kernel import Symbol, trace
@@ -101,7 +100,7 @@ class CompiledRun:
         if self.constrained and spec.method.meets_constraints:
             self._check_multipliers(self.constrained)
         for reason in self.in_python if warn else ():
-            warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=8)
+            warn_caller(f"simulate: {reason}; Python runs in the loop, which is slow.")
 
     def _check_multipliers(self, constrained: ConstrainedDynamics) -> None:
         """Refuse what steps that solve for multipliers cannot take: a singular mass matrix, inputs in Python."""

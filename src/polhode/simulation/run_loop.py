@@ -5,7 +5,6 @@ Compiled code fills blocks of step states; between blocks Python reads the clock
 
 import math
 import time
-import warnings
 from collections import deque
 from collections.abc import Generator, Iterator
 from itertools import accumulate
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.dynamics.power import EVENTS
-from polhode.errors import InputError, PolhodeWarning, message, told
+from polhode.errors import InputError, message, told, warn_caller
 from polhode.integrate.adaptive import SAFETY, SHRINK
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.method import Method
@@ -29,7 +28,6 @@ from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
-from polhode.simulation.step_times.segments import Stops
 from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
@@ -104,16 +102,24 @@ class SampledStates(NamedTuple):
 class RunLoop:
     """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
 
-    def __init__(self, scenario: Scenario, warn: bool = True, first: "RunLoop | None" = None) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        warn: bool = True,
+        first: "RunLoop | None" = None,
+        compiled: CompiledRun | None = None,
+    ) -> None:
         """Prepare.
 
-        first  the run of which this is the companion: where the method is the same, its compiled steps serve again;
-               singular positions are looked for in the first run alone
+        first     the run of which this is the companion: where the method is the same, its compiled steps serve again;
+                  singular positions are looked for in the first run alone
+        compiled  steps of another run of the same machine, inputs, method and events, which serve again
         """
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         same = first if first and first.compiled.spec.method.name == scenario.method else None
-        self.compiled: CompiledRun = same.compiled if same else compiled_run_of(spec_of(scenario), warn)
+        known = same.compiled if same else compiled
+        self.compiled: CompiledRun = known or compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
         self.events: tuple[Event | OwnedEvent, ...] = (*options.events, *self.compiled.owned)
         self.policy = options.policy
@@ -123,16 +129,16 @@ class RunLoop:
         self.watched = WatchedPath(self.compiled, first is None) if watch else None
         """Looks for singular positions of constraints; in a companion for steps without end alone."""
         for text in self.driven.unloaded(scenario.q, scenario.v) if warn else ():
-            warnings.warn(f"simulate: {text}.", PolhodeWarning, stacklevel=6)
+            warn_caller(f"simulate: {text}.")
         if scenario.unsplit and warn:
-            warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=6)
+            warn_caller(f"simulate: {scenario.notes()[-1]}.")
         self.ending = Ending()
         sources = self.compiled.spec.work
         none = np.zeros(len(sources)) if sources else None
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy(), work=none)
         self._rate: float = same._rate / SLOWER if same else 0.0  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
-        self._longest = scenario.longest
+        self._longest, self._stops = scenario.longest, scenario.stops
         self._apart = scenario.role != "run"  # steps to and from switches differ from those of the run
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
         self._joined = scenario.joined if first and self._may_join(scenario) else None
@@ -305,7 +311,7 @@ class RunLoop:
     def _controlled(self, segment: Segment) -> Iterator[Samples]:
         """Steps under control of their error, samples by shorter steps."""
         at, compiled, nq = self.position, self.compiled, self.compiled.model.nq
-        stops = segment.stops or Stops(segment)
+        stops = self._stops(at.segment)
         while (done := stops.after(at.t, self._delivered())) < len(stops.times):
             few = slice(done, done + self._block(len(stops.times) - done))
             targets, sampled = stops.times[few], stops.sampled[few]

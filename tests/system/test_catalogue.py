@@ -46,9 +46,10 @@ def test_every_quantity_is_a_documented_method_of_system_and_the_other_way_round
         method = getattr(ph.System, name)
         assert method.__doc__
         assert quantity.what
-        taken = [n for n in inspect.signature(method).parameters if n not in ("self", "body", "options")]
+        known = ("self", "body", "options", *quantity.choices)
+        taken = [n for n in inspect.signature(method).parameters if n not in known]
         assert len(taken) == len(quantity.arguments)
-        assert ("body" in inspect.signature(method).parameters) == quantity.of_body
+        assert ("body" in inspect.signature(method).parameters) == (quantity.of_body or quantity.of_subtree)
         assert all(argument.field in FIELDS for argument in quantity.arguments)
 
 

@@ -160,7 +160,7 @@ def keeps_state(first: Stepper) -> str:
     if not isinstance(first, RunLoop):
         return ""
     tau = first.compiled.spec.tau
-    for t, q, v, level in first.asked if isinstance(tau, Sampled) else ():
+    for t, q, v, level in first.controller_calls if isinstance(tau, Sampled) else ():
         try:
             again = np.array(tau.function(t, q.copy(), v.copy()), dtype=float)
         except Exception:

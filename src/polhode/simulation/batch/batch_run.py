@@ -210,7 +210,7 @@ class BatchRun:
         law = self.compiled.law
         if takes_numbers(self.spec.run.tau) or isinstance(run.tau, PD):
             law = law_of(self.model, tree, run.tau, np.array(self.model.zero))[0]
-        found = copy(self.compiled.on(tree, law)) if self.along.inputs else copy(self.compiled)
+        found = copy(self.compiled.on_tree(tree, law)) if self.along.inputs else copy(self.compiled)
         vars(found).update(spec=run, law=law)
         return found
 

@@ -68,7 +68,7 @@ class StepMap:
         law = (lambda t, q, v: forces) if forces else None
         if self.inputs:
             return self.compiled.on_numbers(self.inputs, numbers, self.along.values(p), law, self.rolled).setup(level)
-        return self.compiled.on(self.along.tree(p), law, self.rolled).setup(level)
+        return self.compiled.on_tree(self.along.tree(p), law, self.rolled).setup(level)
 
     def parts(self, x: Vec) -> tuple[Vec, ...]:
         """q, v, and memory if there is one."""

@@ -3,12 +3,15 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
+from polhode.dynamics.body_points import AXES, KINDS
 from polhode.model import Model
 from polhode.scalar import Array
 from polhode.system.quantity import Quantity, SystemSpec
 
 ORIGIN = (0.0, 0.0, 0.0)
 """The point of a body that is meant, unless another is named."""
+
+ALIGNED, CLASSICAL = AXES[0], KINDS[0]
 
 
 class QuantityMethods(ABC):
@@ -20,5 +23,9 @@ class QuantityMethods(ABC):
     """ORIGIN as the backend takes it with the least effort."""
 
     @abstractmethod
-    def _call(self, quantity: Quantity, options: dict[str, Any], *values: Array, body: Any = None) -> Any:
-        """The result of a quantity."""
+    def _call(self, quantity: Quantity, options: dict[str, Any], *values: Array, of: tuple = ()) -> Any:
+        """The result of a quantity; of: a body, then the words of its choices."""
+
+    def _point(self, point: Array) -> Any:
+        """A point of a body, as the backend takes it."""
+        return self._origin if point is ORIGIN else point

@@ -26,6 +26,8 @@ FAMILIES = {
     "constrain/test_reactions.py::test_reactions_have_the_power_of_their_multipliers": 3,
     "dynamics/test_body_points.py::test_derivatives_are_those_of_complex_steps": 4,
     "dynamics/test_body_points.py::test_velocities_accelerations_and_jacobians_are_pinocchios": 2,
+    "dynamics/test_centroidal.py::test_derivatives_are_those_of_complex_steps": 4,
+    "dynamics/test_centroidal.py::test_mass_centre_and_momentum_are_pinocchios": 2,
     "dynamics/test_constraints.py::test_A_is_the_derivative_of_phi_along_the_velocities": 3,
     "dynamics/test_constraints_loops.py::test_a_run_of_the_cut_machine_is_that_of_the_tree": 6,
     "dynamics/test_constraints_loops.py::test_accelerations_are_those_of_the_tree": 6,

@@ -231,6 +231,8 @@ class Quantity:
     """Whether it is a quantity of constraints alone."""
     inverts_mass: bool = False
     """Whether a singular mass matrix is refused, of a model without constraints."""
+    divides_by_mass: bool = False
+    """Whether a subject without mass is refused."""
 
     @property
     def call(self) -> str:

@@ -46,3 +46,13 @@ class AccelerationDerivatives(NamedTuple):
     dq: Any
     dv: Any
     dvd: Any
+
+
+class CentroidalDerivatives(NamedTuple):
+    """Of the centroidal momentum h and its rate ḣ: ∂h/∂q and ∂ḣ/∂q along the tangent directions, ∂ḣ/∂v, and ∂ḣ/∂v̇,
+    which is ∂h/∂v too; each (..., 6, nv), linear rows first."""
+
+    h_dq: Any
+    hdot_dq: Any
+    hdot_dv: Any
+    hdot_dvd: Any

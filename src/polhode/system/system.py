@@ -24,7 +24,7 @@ from polhode.system.calls import checked_call, own_value, thread_count
 from polhode.system.catalogue.registry import QUANTITIES
 from polhode.system.constrained_model import constrained_dynamics, number_inputs
 from polhode.system.identity import identity_text
-from polhode.system.mass_matrix_check import check_mass_matrix
+from polhode.system.mass_matrix_check import check_mass, check_mass_matrix
 from polhode.system.methods.base import ORIGIN
 from polhode.system.methods.centroidal import CentroidalMethods
 from polhode.system.methods.configuration import ConfigurationMethods
@@ -196,6 +196,8 @@ class System(DynamicsMethods, ConstraintMethods, KinematicsMethods, CentroidalMe
             raise ModelError(message(where, "has no constraints", "a tree alone", "constraints=[…]"))
         if quantity.inverts_mass and spec.constrained is None:
             check_mass_matrix("forward_dynamics", self.model, spec.tree)
+        if quantity.divides_by_mass:
+            check_mass(quantity.name, self.model, subject.body)
         self._computations[key] = computation = Computation(
             key=key,
             arguments=tuple(map(str, quantity.arguments)),

@@ -28,6 +28,7 @@ def quantity(
     choices: tuple[str, ...] = (),
     needs_constraints: bool = False,
     inverts_mass: bool = False,
+    divides_by_mass: bool = False,
     **of_algorithm: Any,
 ) -> Callable[[Callable[[Request], Any]], Quantity]:
     """The record of a quantity, from the function that computes it.
@@ -52,6 +53,7 @@ def quantity(
             choices,
             needs_constraints,
             inverts_mass,
+            divides_by_mass,
         )
         return QUANTITIES[name]
 

@@ -6,12 +6,12 @@ import pytest
 from machines import random_model, random_q
 from polhode.analysis.inverse_kinematics.targets import TargetShape
 from polhode.analysis.inverse_kinematics.task import Task
-from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.dynamics import kinematics
 from polhode.formats.load import load
 from polhode.kernel import evaluate, trace
 from polhode.model import make_tree
 from polhode.scalar import Vec, derivative_along
+from polhode.system.constrained_model import constrained_dynamics
 
 KINDS = ["revolute", "spherical", "prismatic", "universal", "screw", "free", "planar", "cylindrical"]
 

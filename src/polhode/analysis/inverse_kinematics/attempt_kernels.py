@@ -9,7 +9,6 @@ from polhode.analysis.inverse_kinematics.damped_steps import Attempt, DampedStep
 from polhode.analysis.inverse_kinematics.targets import TargetShape
 from polhode.analysis.inverse_kinematics.task import Task
 from polhode.check.joint_limits import limited_axes
-from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.errors import InputError, message
 from polhode.kernel import trace
 from polhode.kernel.backends.base import Backend, Call, Computation
@@ -18,6 +17,7 @@ from polhode.kernel.backends.registry import BACKENDS
 from polhode.model import Model, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.result.symmetry import length_of
+from polhode.system.constrained_model import constrained_dynamics
 from polhode.system.identity import identity_text
 
 DEVICES = tuple(BACKENDS)

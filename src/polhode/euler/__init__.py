@@ -1,8 +1,17 @@
-"""Euler and Cardan angles: attitudes, rate matrices and gimbal lock of the twelve sequences of coordinate axes."""
+"""Euler and Cardan angles: the twelve sequences of coordinate axes, shorter ones, and any three axes (Davenport).
 
+sequences  attitudes, rate matrices, gimbal lock of the twelve sequences
+davenport  angles about any three axes, the second across the other two
+"""
+
+from polhode.euler.davenport import (
+    from_davenport as from_davenport,
+    to_davenport as to_davenport,
+)
 from polhode.euler.sequences import (
     LOCK as LOCK,
     SEQUENCES as SEQUENCES,
+    SHORT_SEQUENCES as SHORT_SEQUENCES,
     UNIT as UNIT,
     ZERO as ZERO,
     Flagged as Flagged,

@@ -6,18 +6,18 @@ Conditions of any rank: dependent rows are found, relative to the natural size o
 The same minimum, on positions and on velocities, brings a state back to where the conditions hold.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
-from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, MOST, ConstraintPolicy
-from polhode.constrain.function_constraints import check_linear, row_names
-from polhode.constrain.number_inputs import NumberInputs, tree_inputs
-from polhode.constrain.row_scales import Scales, ordered, scales
-from polhode.dynamics import constraints, inertia, inverse, kinematics
+from polhode.constrain.constraint_policy import DEFAULT, MOST, ConstraintPolicy
+from polhode.constrain.multiplier_forces import forces_of_multipliers
+from polhode.constrain.row_scales import Scales, ordered
+from polhode.dynamics import constraints, forces, inertia, inverse, kinematics, normal_forces
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.reactions import Reaction, on_bodies
 from polhode.dynamics.state_inertia import at_state, is_fixed
 from polhode.dynamics.sweeps import Sweep
 from polhode.dynamics.with_forces import needed
@@ -37,13 +37,9 @@ from polhode.linalg.constrained import (
     weighted_metric,
 )
 from polhode.linalg.null_space import by_null_space
-from polhode.model import Model, Tree, make_tree
+from polhode.model import Constraint, Tree
 from polhode.model.constraints.base import ConstraintCondition
-from polhode.model.description import check_constraint
-from polhode.model.forces.refused import refuse_normal_forces
-from polhode.model.per_model_cache import once_each
 from polhode.model.state import HELD
-from polhode.model.user_kinds import is_by_user
 from polhode.scalar import (
     RecordedFunction,
     Scalar,
@@ -152,15 +148,13 @@ class ConstrainedDynamics:
     absolute: AbsoluteCoordinates
     recorded: RecordedRows | None = None
     """The conditions on the model's own tree, traced once; None where functions of users are among them."""
+    between: tuple[Constraint, ...] = ()
+    """The constraints between two bodies."""
 
-    def inputs(self, model: Model, given: Sequence[str] = ()) -> NumberInputs:
-        """The numbers of its model as inputs, natural sizes of its rows among them; given: as of `NumberInputs`."""
-        return NumberInputs(model, (*self.scales.sizes, *self.scales.units), f"light {self.scales.light}", given)
-
-    def on_numbers(self, inputs: NumberInputs, numbers: Vec) -> "ConstrainedDynamics":
-        """The same with symbols for the natural sizes of rows."""
-        more, count = inputs.more(numbers), len(self.scales.sizes)
-        return replace(self, scales=Scales(tuple(more[:count]), tuple(more[count:]), self.scales.light))
+    def with_scales(self, numbers: Vec) -> "ConstrainedDynamics":
+        """The same with other scalars for the natural sizes of its rows, and for their units after them."""
+        count = len(self.scales.sizes)
+        return replace(self, scales=Scales(tuple(numbers[:count]), tuple(numbers[count:]), self.scales.light))
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -196,13 +190,38 @@ class ConstrainedDynamics:
 
     def accelerate(self, x: Arguments) -> tuple[ConstrainedSolution, constraints.ConstraintRows]:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
-        refuse_normal_forces("a machine with constraints", x.tree.forces, "Give friction that no load decides.")
         rows = self.rows(x)
-        tolerance = self.tolerance(rows.phi)
         if self.policy.engine == "absolute":
-            return self.absolute.accelerate(x, ordered(self.conditions), self._pull(rows), tolerance), rows
+            pull, tolerance = self._pull(rows), self.tolerance(rows.phi)
+            return self.absolute.accelerate(x, ordered(self.conditions), pull, tolerance), rows
+        return self._solved(self.with_normals(x, rows), rows), rows
+
+    def _solved(self, x: Arguments, rows: constraints.ConstraintRows) -> ConstrainedSolution:
+        """v̇ and multipliers, where normal forces are known."""
         force = x.tau - needed(x, Vec([0.0] * x.tree.nv))
-        return self.constrained(at_state(x).tree, x.q, [(force, rows.b)], rows.A, tolerance)[0], rows
+        return self.constrained(at_state(x).tree, x.q, [(force, rows.b)], rows.A, self.tolerance(rows.phi))[0]
+
+    def with_normals(self, x: Arguments, rows: constraints.ConstraintRows | None = None) -> Arguments:
+        """The arguments of a call with the normal forces of joints, where elements depend on them.
+
+        Rows that depend on others bear nothing.
+        """
+        if x.normals is not None or not normal_forces.loaded_joints(x.tree):
+            return x
+        known = rows or self.rows(x)
+        state = kinematics.machine_state(x.tree, x.t, x.q, x.v)
+
+        def motion(normals: Mapping[str, Scalar]) -> tuple[Vec, inverse.Wrenches]:
+            found = self._solved(x._replace(normals=normals), known)
+            wrenches = forces.acting(x.tree, x.t, x.q, x.v, x.wrench, normals).wrenches
+            on_bodies(x.tree, state, self.forces_on_bodies(x, found.multipliers), wrenches)
+            return found.a, wrenches
+
+        return x._replace(normals=normal_forces.solved(x, motion))
+
+    def forces_on_bodies(self, x: Arguments, lam: Vec) -> list[tuple[Constraint, Reaction]]:
+        """The reactions of all constraints between two bodies, from the multipliers of all rows."""
+        return forces_of_multipliers(self.conditions, self.between, x, lam)
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ alone."""
@@ -214,6 +233,8 @@ class ConstrainedDynamics:
         With v̇ and λ held:  M δv̇ − Aᵀδλ = δτ − δ(M v̇ + bias − Aᵀλ),  A δv̇ = −δ(A v̇ − b)
         """
         tree, n = x.tree, x.tree.nv
+        if normal_forces.loaded_joints(tree):
+            return self._slopes_with_normals(x)
         found, rows = self.accelerate(x)
 
         def missing(z: Vec) -> Vec:
@@ -228,6 +249,18 @@ class ConstrainedDynamics:
         sides += [(unit, Vec([0.0] * len(rows.b))) for unit in identity(n)]
         turned = [side.a for side in self.constrained(at_state(x).tree, x.q, sides, rows.A, self.tolerance(rows.phi))]
         return Vec(turned[:n]).T, Vec(turned[n : 2 * n]).T, Vec(turned[2 * n :]).T
+
+    def _slopes_with_normals(self, x: Arguments) -> tuple[Vec, Vec, Vec]:
+        """The same where normal forces depend on v̇ and λ: the derivatives of the whole solution."""
+        tree, n = x.tree, x.tree.nv
+
+        def moved(z: Vec) -> Vec:
+            q = x.q + kinematics.rate(tree, x.q, Vec(z[:n]))
+            return self.forward(x._replace(q=q, v=Vec(z[n : 2 * n]), tau=Vec(z[2 * n :])))
+
+        _, slopes = jacobian(moved, Vec((*[0.0 * x.q[0]] * n, *x.v, *x.tau)))
+        columns = slopes.T
+        return Vec(columns[:n]).T, Vec(columns[n : 2 * n]).T, Vec(columns[2 * n :]).T
 
     def reactions(self, x: Arguments) -> Reactions:
         """Multipliers and the force they make."""
@@ -458,34 +491,3 @@ def _own(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedS
     """With the multipliers of M in the place of those of M + AᵀWA: (M + AᵀWA) a = f + Aᵀλ + AᵀWb."""
     lam = [x - value / (size * size) for x, value, size in zip(found.multipliers, b, sizes, strict=True)]
     return found._replace(multipliers=Vec(lam))
-
-
-def constrained_dynamics(model: Model, policy: ConstraintPolicy = DEFAULT_POLICY) -> ConstrainedDynamics | None:
-    """The conditions of a model; None if it has none."""
-    if not model.constraints:
-        return None
-    found, scales_of_rows, recorded = _conditions(model)
-    return ConstrainedDynamics(found, scales_of_rows, policy, AbsoluteCoordinates.of(model), recorded)
-
-
-@once_each
-def _conditions(model: Model) -> tuple[tuple[ConstraintCondition, ...], Scales, RecordedRows | None]:
-    found: list[ConstraintCondition] = []
-    for constraint in model.constraints:
-        check_constraint(model, constraint)
-        kind = constraint.kind
-        made = constraints.conditions(constraint, row_names(model, constraint) if kind.rows_by_trial else ())
-        for condition in made if is_by_user(type(kind)) else ():
-            if not condition.holonomic:
-                check_linear(model, condition)
-        found += made
-    own = any(is_by_user(type(c.kind)) or any(map(callable, c.data.values())) for c in model.constraints)
-    tree = make_tree(model)
-    return tuple(found), scales(model, tree, tuple(found)), None if own else RecordedRows.of(tree, found)
-
-
-@once_each
-def number_inputs(model: Model, policy: ConstraintPolicy) -> NumberInputs:
-    """The numbers of a model as inputs, under a constraint policy."""
-    constrained = constrained_dynamics(model, policy)
-    return constrained.inputs(model) if constrained else tree_inputs(model)

@@ -18,7 +18,7 @@ from polhode.model.numbers import Parameter, assign, named_parameters, number, n
 from polhode.model.other_numbers import other_numbers
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD, check_names, parent_first
-from polhode.scalar import Array, is_list, shown
+from polhode.scalar import Array, is_list, shown, without_rotations
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -35,7 +35,7 @@ class Start:
     def __post_init__(self) -> None:
         """Check everything."""
         for name in ("q", "v"):
-            value = getattr(self, name)
+            value = without_rotations(getattr(self, name))
             if value is not None:
                 size = len(value) if isinstance(value, Sized) and getattr(value, "ndim", 1) != 0 else 1
                 assign(self, **{name: numbers("start", name, value, size)})

@@ -36,6 +36,7 @@ class Peer:
                     self.model.appendBodyToJoint(index, moments, place)
             else:
                 index = self.model.addJoint(index, self._kind(joint), place, joint.name)
+                self.model.addJointFrame(index)  # `buildReducedModel` asks for it
                 self.model.appendBodyToJoint(index, moments, pin.SE3.Identity())
                 frames[joint.child] = (index, pin.SE3.Identity())
                 if JOINTS[joint.type].has_quaternion:

@@ -8,7 +8,6 @@ import pytest
 import polhode as ph
 from close import assert_close
 from emulated import Emulated
-from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.dynamics.arguments import Arguments
 from polhode.errors import CompileError
 from polhode.kernel import evaluate, jacobian, pullback, replay, trace
@@ -18,6 +17,7 @@ from polhode.kernel.schedule import fused
 from polhode.linalg.elimination import solution, solve
 from polhode.model import make_tree
 from polhode.scalar import RecordedFunction, Vec, cos, iterate, jacobian as scalar_jacobian, sin, sqrt, where
+from polhode.system.constrained_model import constrained_dynamics
 
 N = 11
 """States: no multiple of any lane width."""

@@ -7,7 +7,7 @@ import pytest
 
 import polhode as ph
 from polhode.result.error_estimate import Difference
-from polhode.simulation import companion
+from polhode.simulation import companion, run as run_module
 from polhode.simulation.run_loop import RunLoop
 from run_cases import CART, PENDULUM
 
@@ -286,8 +286,26 @@ def test_the_finer_companion_decides_where_the_coarse_one_does_not_find_a_run_go
 
 @pytest.mark.parametrize("more", [{"every": 1}, {"tau": [0.0] * 3}, {"verify": True}])
 def test_a_coarse_companion_is_taken_where_nothing_can_be_missed_alone(more):
-    run = ph.simulate(ph.load("heavy-top"), duration=0.1, method="rk4", step=1e-3, **{"every": 10} | more)
+    run = ph.simulate(ph.load("heavy-top"), duration=0.1, method="rk4", step=1e-4, **{"every": 10} | more)
     assert not note_of(run).startswith("at most")
+
+
+@pytest.mark.parametrize(("step", "count"), [(1e-4, 1), (1e-3, 1), (3e-4, 2)])
+def test_a_hopeless_coarse_companion_is_not_taken(step, count, monkeypatch):
+    """Of a fast top: good by the coarse one, hopeless with it, and neither."""
+    made, own = [], run_module.Companion
+    monkeypatch.setattr(run_module, "Companion", lambda *given: made.append(own(*given)) or made[-1])
+    run = ph.simulate(ph.load("heavy-top"), duration=1.2, method="rk4", step=step, every=10)
+    assert len(made) == count
+    assert made[-1].is_coarse == (step == 1e-4) == note_of(run).startswith("at most")
+
+
+def test_the_error_of_a_turn_is_that_of_its_exponential():
+    """One step of order four about an axis: what is left out of exp(iωh)."""
+    h, speed = 0.01, 3.0
+    z = 1j * h * speed
+    left_out = abs(np.exp(z) - (1 + z + z**2 / 2 + z**3 / 6 + z**4 / 24))
+    assert companion.turning_error(4, h, speed, h) == pytest.approx(left_out, rel=0.01)
 
 
 def test_a_run_that_failed_is_compared_with_the_finer_companion():

@@ -24,6 +24,10 @@ FAMILIES = {
     "constrain/test_constrained_dynamics_motion.py::test_lanes_of_a_sparse_machine_fall_back_one_by_one": 2,
     "constrain/test_constraint_policy.py::test_steps_that_solve_for_multipliers_have_their_order": 3,
     "constrain/test_reactions.py::test_reactions_have_the_power_of_their_multipliers": 3,
+    "dynamics/test_body_points.py::test_derivatives_are_those_of_complex_steps": 4,
+    "dynamics/test_body_points.py::test_velocities_accelerations_and_jacobians_are_pinocchios": 2,
+    "dynamics/test_centroidal.py::test_derivatives_are_those_of_complex_steps": 4,
+    "dynamics/test_centroidal.py::test_mass_centre_and_momentum_are_pinocchios": 2,
     "dynamics/test_constraints.py::test_A_is_the_derivative_of_phi_along_the_velocities": 3,
     "dynamics/test_constraints_loops.py::test_a_run_of_the_cut_machine_is_that_of_the_tree": 6,
     "dynamics/test_constraints_loops.py::test_accelerations_are_those_of_the_tree": 6,
@@ -118,8 +122,10 @@ FAMILIES = {
     "simulation/test_sensitivity.py::test_inputs_of_every_kind_can_be_differentiated_through": 3,
     "simulation/test_sensitivity.py::test_sensitivities_are_the_derivatives_that_complex_steps_find": 3,
     "simulation/test_sensitivity.py::test_the_way_back_gives_what_the_way_forward_gives": 6,
+    "simulation/test_single_runs.py::test_runs_have_the_bits_of_simulate": 3,
     "simulation/test_tree_run_by_form.py::test_machines_by_a_form_converge_to_the_run_of_the_tree_at_order_four": 3,
     "simulation/test_watched_path.py::test_a_disk_that_falls_flat_ends_the_run_with_that_reason": 2,
+    "system/test_catalogue.py::test_results_have_the_shapes_that_the_record_says": 3,
 }
 """A family, and one variant in how many runs every day."""
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import TOLERANCE
 from polhode.dynamics import constraints, inertia, kinematics
 from polhode.dynamics.arguments import Arguments
@@ -21,6 +20,7 @@ from polhode.linalg.rank import RankedRows, metric_factor
 from polhode.model import Model, make_tree
 from polhode.model.forces.refused import refuse_state_inertia
 from polhode.scalar import Dual, Scalar, Vec
+from polhode.system.constrained_model import constrained_dynamics
 
 KEPT = 16
 """The most models whose equations are cached."""

@@ -6,16 +6,14 @@ Conditions of any rank: dependent rows are found, relative to the natural size o
 The same minimum, on positions and on velocities, brings a state back to where the conditions hold.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
-from polhode.constrain.constraint_policy import DEFAULT, DEFAULT_POLICY, MOST, ConstraintPolicy
-from polhode.constrain.function_constraints import check_linear, row_names
-from polhode.constrain.number_inputs import NumberInputs, tree_inputs
-from polhode.constrain.row_scales import Scales, ordered, scales
+from polhode.constrain.constraint_policy import DEFAULT, MOST, ConstraintPolicy
+from polhode.constrain.row_scales import Scales, ordered
 from polhode.dynamics import constraints, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.state_inertia import at_state, is_fixed
@@ -37,13 +35,10 @@ from polhode.linalg.constrained import (
     weighted_metric,
 )
 from polhode.linalg.null_space import by_null_space
-from polhode.model import Model, Tree, make_tree
+from polhode.model import Tree
 from polhode.model.constraints.base import ConstraintCondition
-from polhode.model.description import check_constraint
 from polhode.model.forces.refused import refuse_normal_forces
-from polhode.model.per_model_cache import once_each
 from polhode.model.state import HELD
-from polhode.model.user_kinds import is_by_user
 from polhode.scalar import (
     RecordedFunction,
     Scalar,
@@ -153,14 +148,10 @@ class ConstrainedDynamics:
     recorded: RecordedRows | None = None
     """The conditions on the model's own tree, traced once; None where functions of users are among them."""
 
-    def inputs(self, model: Model, given: Sequence[str] = ()) -> NumberInputs:
-        """The numbers of its model as inputs, natural sizes of its rows among them; given: as of `NumberInputs`."""
-        return NumberInputs(model, (*self.scales.sizes, *self.scales.units), f"light {self.scales.light}", given)
-
-    def on_numbers(self, inputs: NumberInputs, numbers: Vec) -> "ConstrainedDynamics":
-        """The same with symbols for the natural sizes of rows."""
-        more, count = inputs.more(numbers), len(self.scales.sizes)
-        return replace(self, scales=Scales(tuple(more[:count]), tuple(more[count:]), self.scales.light))
+    def with_scales(self, numbers: Vec) -> "ConstrainedDynamics":
+        """The same with other scalars for the natural sizes of its rows, and for their units after them."""
+        count = len(self.scales.sizes)
+        return replace(self, scales=Scales(tuple(numbers[:count]), tuple(numbers[count:]), self.scales.light))
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -458,34 +449,3 @@ def _own(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedS
     """With the multipliers of M in the place of those of M + AᵀWA: (M + AᵀWA) a = f + Aᵀλ + AᵀWb."""
     lam = [x - value / (size * size) for x, value, size in zip(found.multipliers, b, sizes, strict=True)]
     return found._replace(multipliers=Vec(lam))
-
-
-def constrained_dynamics(model: Model, policy: ConstraintPolicy = DEFAULT_POLICY) -> ConstrainedDynamics | None:
-    """The conditions of a model; None if it has none."""
-    if not model.constraints:
-        return None
-    found, scales_of_rows, recorded = _conditions(model)
-    return ConstrainedDynamics(found, scales_of_rows, policy, AbsoluteCoordinates.of(model), recorded)
-
-
-@once_each
-def _conditions(model: Model) -> tuple[tuple[ConstraintCondition, ...], Scales, RecordedRows | None]:
-    found: list[ConstraintCondition] = []
-    for constraint in model.constraints:
-        check_constraint(model, constraint)
-        kind = constraint.kind
-        made = constraints.conditions(constraint, row_names(model, constraint) if kind.rows_by_trial else ())
-        for condition in made if is_by_user(type(kind)) else ():
-            if not condition.holonomic:
-                check_linear(model, condition)
-        found += made
-    own = any(is_by_user(type(c.kind)) or any(map(callable, c.data.values())) for c in model.constraints)
-    tree = make_tree(model)
-    return tuple(found), scales(model, tree, tuple(found)), None if own else RecordedRows.of(tree, found)
-
-
-@once_each
-def number_inputs(model: Model, policy: ConstraintPolicy) -> NumberInputs:
-    """The numbers of a model as inputs, under a constraint policy."""
-    constrained = constrained_dynamics(model, policy)
-    return constrained.inputs(model) if constrained else tree_inputs(model)

@@ -4,30 +4,22 @@ A row may be small because its terms cancel, as they do where a constraint is re
 has before they cancel: how far forces on its bodies or joints move them.                                  BEYOND §5
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.constrain.number_inputs import tree_inputs
 from polhode.dynamics import inertia, kinematics
-from polhode.kernel import trace
-from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
-from polhode.kernel.cache import key as cache_key
 from polhode.model import WORLD, Constraint, Model, Tree, plain
 from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.tree import GROUND
-from polhode.model.user_kinds import user_kinds
 from polhode.scalar import Vec
 from polhode.spatial import ORIGIN
 
 SIZE_SAMPLES = 4
 """Configurations over which natural sizes are averaged: the start and three random ones, so that a start at which
 a mechanism is stretched out does not decide alone."""
-
-COMPILED = 40
-"""Velocities up to which a kernel computes them, of a model whose numbers are inputs: it is written out, and grows with
-their square."""
 
 LIGHT = 1e-10
 """Eigenvalue of the mass matrix, scaled to unit diagonal, below which the matrix counts as singular. Rounding leaves
@@ -50,21 +42,21 @@ def ordered(found: tuple[ConstraintCondition, ...]) -> list[ConstraintCondition]
     return sorted(found, key=lambda c: not c.holonomic)
 
 
-def scales(model: Model, tree: Tree, found: tuple[ConstraintCondition, ...]) -> Scales:
-    """Natural sizes of rows, averaged over a few configurations.                                      BEYOND §5"""
+Evaluated = Callable[[Sequence[Vec]], Iterable[list[np.ndarray]]]
+"""`mobility_terms` at several configurations, as arrays."""
+
+
+def scales(
+    model: Model, tree: Tree, found: tuple[ConstraintCondition, ...], evaluated: Evaluated | None = None
+) -> Scales:
+    """Natural sizes of rows, averaged over a few configurations.                                      BEYOND §5
+
+    evaluated  `mobility_terms` of this tree by a kernel; None: on floats
+    """
     held = {constraint.name: constraint for constraint in model.constraints}
-    conditions = ordered(found)
-    rng, light = np.random.default_rng(0), False
+    conditions, light = ordered(found), False
     reaches: list[list[_Reach]] = []
-    positions = []
-    for sample in range(SIZE_SAMPLES):
-        turn = [rng.normal() if sample and e.kind.turns else 0.0 for e in tree.elements for _ in e.v]
-        places = [a for e in tree.elements for a in e.v]
-        step = np.zeros(tree.nv)
-        step[places] = turn
-        positions.append(kinematics.integrate(tree, _start(model), Vec(step.tolist())))
-    by_kernel = model.number_inputs and tree.nv <= COMPILED
-    for M, R, o, *motions in _compiled(model, positions) if by_kernel else (_at(tree, q) for q in positions):
+    for M, R, o, *motions in (evaluated or partial(_on_floats, tree))(_positions(model, tree)):
         inverse_mass, singular = _inverse(M)
         light = light or singular
         seen = _Seen(tree, R, o, motions, inverse_mass)
@@ -79,35 +71,32 @@ def scales(model: Model, tree: Tree, found: tuple[ConstraintCondition, ...]) -> 
     return Scales(tuple(x if x > 0 else 1.0 for x in sizes), tuple(x if x > 0 else 1.0 for x in units), light)
 
 
-def _at(tree: Tree, q: Vec) -> list[np.ndarray]:
-    """M, and the arrays of `_Seen`, at a configuration."""
-    return [
-        np.array(x, dtype=float).reshape(shape) for x, shape in zip(_on_scalars(tree, q), _shapes(tree), strict=True)
-    ]
+def _positions(model: Model, tree: Tree) -> list[Vec]:
+    """The configurations over which natural sizes are averaged: the start, then random turns of its joints."""
+    rng, start, found = np.random.default_rng(0), _start(model), []
+    places = [a for e in tree.elements for a in e.v]
+    for sample in range(SIZE_SAMPLES):
+        step = np.zeros(tree.nv)
+        step[places] = [rng.normal() if sample and e.kind.turns else 0.0 for e in tree.elements for _ in e.v]
+        found.append(kinematics.integrate(tree, start, Vec(step.tolist())))
+    return found
 
 
-def _on_scalars(tree: Tree, q: Vec) -> tuple[Any, ...]:
-    """The mass matrix; axes and origins of the elements' frames; unit motions of the velocities: w, l, o."""
+def mobility_terms(tree: Tree, q: Vec) -> tuple[Any, ...]:
+    """The mass matrix (nv, nv); axes (n, 3, 3) and origins (n, 3) of the frames of the n elements; unit motions w, l, o
+    of the velocities, (nv, 3) each."""
     at = kinematics.frames(tree, q)
     motions = kinematics.unit_motions(tree, q, at)
     frames = (Vec([frame[k] for frame in at]) for k in (0, 1))
     return inertia.mass_matrix(tree, q), *frames, *(Vec([motion[k] for motion in motions]) for k in (1, 2, 3))
 
 
-def _shapes(tree: Tree) -> list[tuple[int, ...]]:
+def _on_floats(tree: Tree, positions: Sequence[Vec]) -> Iterable[list[np.ndarray]]:
+    """`mobility_terms` at several configurations."""
     n, nv = len(tree.elements), tree.nv
-    return [(nv, nv), (n, 3, 3), (n, 3), (nv, 3), (nv, 3), (nv, 3)]
-
-
-def _compiled(model: Model, positions: Sequence[Vec]) -> Iterator[list[np.ndarray]]:
-    """The same at several configurations, by a kernel that takes the numbers of the model."""
-    inputs = tree_inputs(model)
-    shapes = {"q": (model.nq,), "numbers": inputs.values.shape}
-    graph = lambda: trace(lambda q, numbers: _on_scalars(inputs.tree(numbers), q), **shapes)  # noqa: E731
-    name = "" if user_kinds(model) else cache_key(inputs.text, "number inputs", "row scales")
-    kernel = hoisted_kernel_for(name, graph, ["numbers"], f"{model.name}: row scales", 1).bound(inputs.values)
-    for parts in zip(*kernel(np.array(positions, dtype=float)), strict=True):
-        yield list(parts)
+    shapes = [(nv, nv), (n, 3, 3), (n, 3), (nv, 3), (nv, 3), (nv, 3)]
+    for q in positions:
+        yield [np.array(x, dtype=float).reshape(s) for x, s in zip(mobility_terms(tree, q), shapes, strict=True)]
 
 
 def _start(model: Model) -> Vec:

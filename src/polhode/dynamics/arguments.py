@@ -17,6 +17,11 @@ class Arguments(NamedTuple):
     tau: Vec = vec()
     q1: Vec = vec()
     point: Vec = vec()
+    load: Vec = vec()
+    """A force and a couple."""
+    qdot: Vec = vec()
+    part: Any = 0.0
+    """How far between two configurations."""
     t: Any = 0.0
     wrench: Mapping[str, tuple[Vec, Vec]] = {}
     rolled: bool = False

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import ModuleType
@@ -17,7 +16,7 @@ from polhode.ensemble.distributions import Distribution, Grid, distribution
 from polhode.ensemble.measures import Measure
 from polhode.ensemble.option_table import ONE_RUN, STUDY_RUN_OPTIONS
 from polhode.ensemble.study_options import BatchKeywords, batch_options, described_options
-from polhode.errors import InputError, message
+from polhode.errors import InputError, message, warn_caller
 from polhode.model import Model
 from polhode.model.user_kinds import user_kinds
 from polhode.simulation.option_table import check_keywords
@@ -117,7 +116,7 @@ class Study:
 
     def fleet(self) -> Any:
         """`ph.StudyRunner(study)`, by the name it had before."""
-        warnings.warn("study.fleet() is now ph.StudyRunner(study)", DeprecationWarning, stacklevel=2)
+        warn_caller("study.fleet() is now ph.StudyRunner(study)", DeprecationWarning)
         return (self.runner or polhode.StudyRunner)(self)
 
     @property

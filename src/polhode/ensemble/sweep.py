@@ -2,7 +2,6 @@
 
 import threading
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -19,7 +18,7 @@ from polhode.ensemble.study import STUDY_DEFAULTS, Study, study as make_study
 from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner, failing_runs, runner_of
 from polhode.ensemble.sweep_options import SweepKeywords, SweepOptions
 from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, work_of
-from polhode.errors import InputError, PolhodeWarning, message
+from polhode.errors import InputError, message, warn_caller
 from polhode.kernel.work_threads import in_threads
 from polhode.model import Model
 from polhode.simulation.option_table import check_keywords, takes_options
@@ -35,6 +34,9 @@ ON_GPU = 16
 
 PROBE = 5e-3
 """Seconds that a few runs are tried for, to tell what one costs."""
+
+SINGLE = 16
+"""Runs of a chunk that are followed one by one, of some tenths of a second each, unless `chunk` is given."""
 
 FEWEST = 64
 """Fewest runs of a chunk, unless they are large; chunks are multiples of it, as wide as batches."""
@@ -93,7 +95,7 @@ class SweepJob:
         options.check_work(work_of(study, self.chunk and int(self.chunk), self.threads, self.out is None))
         self.runner = runner_of(study)
         if note := self.runner.unsplit:
-            warnings.warn(f"sweep: {note}.", PolhodeWarning, stacklevel=3)
+            warn_caller(f"sweep: {note}.")
         self.client = None
         self.device: Device | None = None
         if options.scheduler is not None:
@@ -101,7 +103,7 @@ class SweepJob:
         else:
             self.device = device_named(options.device, options.precision, self.runner)
             if self.device.note:
-                warnings.warn(f"sweep: {self.device.note}", PolhodeWarning, stacklevel=3)
+                warn_caller(f"sweep: {self.device.note}")
         self.begun = time.monotonic()
         self.done = self.failed = 0
         self._telling = threading.Lock()
@@ -136,6 +138,8 @@ class SweepJob:
         """The number of runs of a chunk."""
         if self.chunk is not None:
             return min(int(self.chunk), self.study.runs)
+        if self.runner.single:
+            return min(SINGLE, self.study.runs)
         batch, samples = self.runner.batch, len(self.runner.timing.times)
         bytes_ = sum(8 * int(np.prod(array.sizes)) for array in self.runner.arrays.values())
         held = 8 * samples * (batch.nq + batch.nv + len(batch.outputs))  # of one run under way, kept or not

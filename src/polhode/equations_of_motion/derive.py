@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.dynamics import constraints, covariant, energy, forces, inertia, inverse
 from polhode.equations_of_motion.angles import ParallelTurn
 from polhode.equations_of_motion.polynomial import TooLarge, polynomials
@@ -18,6 +17,7 @@ from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, dot
 from polhode.spatial import ORIGIN
+from polhode.system.constrained_model import constrained_dynamics
 
 MOST = 2000
 """Terms of all components together up to which they are put into their shortest form."""

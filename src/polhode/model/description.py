@@ -169,6 +169,22 @@ class Model:
         """The joint of this name."""
         return _named(self.joints, name, f"model '{self.name}'", "joint")
 
+    @property
+    def total_mass(self) -> float:
+        """Mass of all bodies, kg."""
+        return sum(plain(body.mass) for body in self.bodies)
+
+    def subtree(self, body: str) -> tuple[str, ...]:
+        """The names of all that a body carries, itself first, parents before children."""
+        found = [self.body(body).name]
+        for name in found:
+            found += [joint.child for joint in self.joints if joint.parent == name]
+        return tuple(found)
+
+    def subtree_mass(self, body: str) -> float:
+        """Mass of all that a body carries, itself included, kg."""
+        return sum(plain(self.body(name).mass) for name in self.subtree(body))
+
     def numbers(self) -> dict[str, float]:
         """Every number of the equations of motion by its path, as in "bodies.arm.mass" or "joints.hip.axis.2".
 

@@ -126,7 +126,8 @@ def grade(
     error      the estimated error at every sample; None: the run is unchecked, or worse
     condition  how much the motion magnifies errors, at least 1; None: 1 + 1/max|v|, since the tolerance is absolute too
     accuracy   the threshold for good; None: as above for controlled steps, FIXED_STEP_GOOD for equal ones
-    companion  gives the companion run, as `run`: a drift that shrinks with its steps is no fault of its own
+    companion  gives the companion run, as `run`: a drift that shrinks with its steps is no fault of its own; not asked
+               for where the run has failed by its error already
     unchecked  why there is no estimate
     further    checks that were made elsewhere
     errors     estimated errors of what else the run gives, by name
@@ -148,7 +149,8 @@ def grade(
     ):
         bound = replace(bound, condition=max(bound.condition, growth()), is_measured=True)
     drifts = _drift_checks(ranges, kept, bound)
-    if companion and error and error.whole and any(check.verdict in (LOOSE, FAILED) for check in drifts):
+    drifted = any(check.verdict in (LOOSE, FAILED) for check in drifts)
+    if companion and error and error.whole and drifted and error.worst <= LOOSE_FACTOR * bound.good:
         other = _drift_checks(_ranges(companion(), kept)[0], kept, bound)
         drifts = [_explained(*pair, error.is_coarse) for pair in zip(drifts, other, strict=True)]
     others = [

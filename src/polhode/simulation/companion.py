@@ -7,6 +7,7 @@ tolerance, another method.
 How much of a run is accompanied follows from counted work, never from a clock: a verdict is the same on every machine.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
@@ -55,6 +56,10 @@ COARSE_ORDERS = range(2, 5)
 """Orders of methods whose runs have a coarse companion. Of twice the step it errs by 2^order times as much as the run
 and is 3 … 15 times the run's error away from it: the distance bounds the error, and is not too far from it."""
 
+HOPELESS = 100.0
+"""How far above the threshold `turning_error` has to be for a coarse companion to be left out: over machines, methods
+and steps it was from a tenth to a hundred times the distance of the coarse companion."""
+
 
 def other_method(scenario: Scenario) -> str:
     """A method of other steps than a controlled run's own, for a tolerance that cannot be tightened."""
@@ -80,6 +85,23 @@ def coarse_companion_of(scenario: Scenario) -> Scenario | None:
         return None
     found = scenario.beside(options, role="coarse companion")
     return found if found.segments else None
+
+
+def turning_error(order: int, h: float, fastest: float, duration: float) -> float:
+    """The error of a turn of so many rad/s, after so many seconds of steps h by a method of this order, about.
+
+    A step leaves out (hω)^(order+1)/(order+1)!, the first term of the exponential that the method does not have.
+    """
+    return (h * fastest) ** order * fastest * duration / math.factorial(order + 1)
+
+
+def is_hopeless(coarse: Scenario, fastest: float, threshold: float) -> bool:
+    """Whether a coarse companion would not find a run good: then the finer one is taken at once, to save the time.
+
+    fastest  the largest velocity of the run's samples
+    """
+    order, h = METHODS[coarse.method].order, max(segment.h for segment in coarse.segments)
+    return not turning_error(order, h, fastest, coarse.duration) <= HOPELESS * threshold
 
 
 def companion_of(scenario: Scenario) -> tuple[Scenario, str]:
@@ -138,7 +160,7 @@ def keeps_state(first: Stepper) -> str:
     if not isinstance(first, RunLoop):
         return ""
     tau = first.compiled.spec.tau
-    for t, q, v, level in first.asked if isinstance(tau, Sampled) else ():
+    for t, q, v, level in first.controller_calls if isinstance(tau, Sampled) else ():
         try:
             again = np.array(tau.function(t, q.copy(), v.copy()), dtype=float)
         except Exception:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from polhode.check.diagnosis import Violations, contradictions, violations
-from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.dynamics.kinematics import machine_state
 from polhode.errors import InputError, PolhodeError, message, told
@@ -19,6 +18,7 @@ from polhode.model import ForceElement, Model, make_tree
 from polhode.scalar import Vec
 from polhode.simulation.inputs import Law, law_of, named_inputs, normal_force, traceable
 from polhode.simulation.step_state import Crossing
+from polhode.system.constrained_model import constrained_dynamics
 from polhode.system.identity import identity_text
 from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.shared import shared_system

@@ -1,21 +1,20 @@
 """Variables of a motion at samples: poses and velocities of all bodies, energies and momenta."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from polhode.constrain.number_inputs import tree_inputs
 from polhode.dynamics import energy, kinematics
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
-from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, Tree, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.scalar import Vec, dot
 from polhode.system.identity import identity_text
+from polhode.system.tree_kernel import tree_kernel
 
 OBSERVED = (
     "position", "quaternion", "velocity", "omega_body", "omega_world",
@@ -30,9 +29,8 @@ class Observer:
     def __init__(self, model: Model) -> None:
         self.model, self.tree = model, make_tree(model)
 
-    def on_scalars(self, q: Vec, v: Vec, tree: Tree | None = None) -> dict[str, Any]:
-        """All variables of one sample; tree: with symbols for the numbers of the model."""
-        tree = tree or self.tree
+    def on_scalars(self, tree: Tree, q: Vec, v: Vec) -> dict[str, Any]:
+        """All variables of one sample; tree: of the model, its numbers perhaps symbols."""
         places = [tree.of_body[body.name] for body in self.model.bodies]
         at, turned = kinematics.frames(tree, q), kinematics.orientations(tree, q)
         moving = kinematics.velocities(tree, q, at, v)
@@ -55,7 +53,7 @@ class Observer:
         """The variables of samples q (n, nq), v (n, nv), by their names in a Dataset."""
         model = self.model
         if not model.nv:  # nothing moves: all samples are one
-            seen = self.on_scalars(Vec(), Vec())
+            seen = self.on_scalars(self.tree, Vec(), Vec())
             return {name: np.tile(np.array(x, dtype=float), (len(q), *[1] * np.ndim(x))) for name, x in seen.items()}
         found = self._kernel(np.ascontiguousarray(q), np.ascontiguousarray(v))
         whole = [
@@ -65,20 +63,12 @@ class Observer:
 
     @cached_property
     def _kernel(self) -> Kernel:
-        model, text, title = self.model, identity_text(self.model), f"{self.model.name}: observe"
+        model, text = self.model, identity_text(self.model)
         shapes = {"q": (model.nq,), "v": (model.nv,)}
-        if not (text and model.number_inputs):
-            return kernel_for(
-                cache_key(text, "observe") if text else "", lambda: trace(self.on_scalars, **shapes), title
-            )
-        inputs = tree_inputs(model)
-
-        def function(q: Vec, v: Vec, numbers: Vec) -> dict[str, Any]:
-            return self.on_scalars(q, v, inputs.tree(numbers))
-
-        graph = lambda: trace(function, **shapes, numbers=inputs.values.shape)  # noqa: E731
-        name = cache_key(inputs.text, "number inputs", "observe")
-        return hoisted_kernel_for(name, graph, ["numbers"], title).bound(inputs.values)
+        if text and model.number_inputs:
+            return tree_kernel(model, "observe", self.on_scalars, shapes)
+        graph = lambda: trace(partial(self.on_scalars, self.tree), **shapes)  # noqa: E731
+        return kernel_for(cache_key(text, "observe") if text else "", graph, f"{model.name}: observe")
 
 
 @once_each

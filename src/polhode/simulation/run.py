@@ -24,7 +24,7 @@ from polhode.result.symmetry import Conserved, conserved
 from polhode.result.verdict import IGNORED, UNCHECKED, Check, Grade
 from polhode.scalar import Vec
 from polhode.simulation.by_form.form_run import FormRun
-from polhode.simulation.companion import FACTOR, WORK, Companion, coarse_companion_of, counted_work
+from polhode.simulation.companion import FACTOR, WORK, Companion, coarse_companion_of, counted_work, is_hopeless
 from polhode.simulation.condition import DIRECTIONS, Neighbours
 from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
@@ -115,14 +115,14 @@ class Run:
             parts = list(companion.estimates([arrays], samples))
             return companion.estimate(arrays["time"], np.concatenate(parts or [np.zeros(0)]))
 
-        companion, error = self.estimated(len(arrays["time"]), estimate)
+        companion, error = self.estimated([arrays], len(arrays["time"]), estimate)
         if companion and error:
             observed["error_estimate"] = padded(error.values, len(arrays["time"]))
             if tangents:
                 errors["sensitivities"] = self._error_of(tangents, companion, arrays)
         again = lambda: [self.whole(joined(samples), ())]  # noqa: E731
-        mark = self.mark([whole], error, residuals, again, self.not_accompanied, errors, lambda: [arrays])
-        return self.described(arrays, mark, model_text, observed)
+        found = self.graded([whole], error, residuals, again, self.not_accompanied, errors, lambda: [arrays])
+        return self.dataset_of(arrays, found, model_text, observed)
 
     def _error_of(
         self, tangents: Sensitivities, companion: Companion, arrays: Mapping[str, np.ndarray]
@@ -142,11 +142,12 @@ class Run:
         return "verify=False" if self.options.verify is False else ""
 
     def estimated(
-        self, samples: int, estimate: Callable[[Companion], ErrorEstimate]
+        self, parts: Iterable[Mapping[str, np.ndarray]], samples: int, estimate: Callable[[Companion], ErrorEstimate]
     ) -> tuple[Companion | None, ErrorEstimate | None]:
-        """The companion of the run, which has ended with so many samples, and the error by it; None where its error is
-        not estimated.
+        """The companion of the run, and the error of the run by it; None where that is not estimated.
 
+        parts     the samples of the run, in parts
+        samples   how many there are
         estimate  the error by a companion: asked for once more where a coarse one does not find the run good
         """
         if self.not_accompanied:
@@ -154,11 +155,13 @@ class Run:
         given = self.scenario, self.stepper, self._beside, samples, self.options.verify is True
         finished = self.stepper.ending.status == "finished"
         if finished and (coarse := coarse_companion_of(self.scenario)):
-            companion = Companion(*given, coarse)
-            error = estimate(companion)
-            as_far = len(error.values) == companion.count
-            if as_far and error.worst <= good_up_to(None, 1, 1.0, self.options.accuracy):
-                return companion, error
+            threshold = good_up_to(None, 1, 1.0, self.options.accuracy)
+            fastest = max(float(np.max(abs(part["v"]), initial=0.0)) for part in parts)
+            if not is_hopeless(coarse, fastest, threshold):
+                companion = Companion(*given, coarse)
+                error = estimate(companion)
+                if len(error.values) == companion.count and error.worst <= threshold:
+                    return companion, error
         companion = Companion(*given)
         return companion, estimate(companion)
 
@@ -191,10 +194,10 @@ class Run:
         given = self.driven.forces(*looks)
         self._contacts.see(*looks, tau if given is None else given)
 
-    def described(
+    def dataset_of(
         self,
         arrays: Mapping[str, np.ndarray],
-        mark: Grade | None,
+        graded: Grade | None,
         model_text: str,
         observed: dict[str, np.ndarray] | None = None,
     ) -> "xr.Dataset":
@@ -211,13 +214,13 @@ class Run:
         if "multiplier" in found:
             beside["multiplier_units"] = ("constraint", self._monitor.multiplier_units, "unit of this multiplier")
         trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, beside, events)
-        return dataset(model, trajectory, self.facts(mark, model_text))
+        return dataset(model, trajectory, self.facts(graded, model_text))
 
     def whole(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """Samples with everything that is observed of them; wanted: of constraints, those variables alone."""
         return completed(self.model, {**arrays, **self.observed(arrays, wanted)})
 
-    def mark(
+    def graded(
         self,
         parts: Iterable[Mapping[str, np.ndarray]],
         error: ErrorEstimate | None = None,
@@ -308,7 +311,7 @@ class Run:
         """Whether the compiled steps take the numbers of the model as inputs."""
         return isinstance(self.stepper, RunLoop) and self.stepper.compiled.inputs is not None
 
-    def facts(self, mark: Grade | None, model_text: str) -> Facts:
+    def facts(self, graded: Grade | None, model_text: str) -> Facts:
         """Provenance of the run, and how it ended."""
         ending = self.stepper.ending
         return Facts(
@@ -319,7 +322,7 @@ class Run:
             status=ending.status,
             reason=ending.reason,
             model_text=model_text,
-            grade=mark,
+            grade=graded,
             more={
                 "steps_taken": ending.accepted,
                 "steps_refused": ending.rejected,
@@ -342,6 +345,7 @@ class Run:
 
     @cached_property
     def _idle(self) -> str:
+        """The rows that hold by themselves, as JSON."""
         return json.dumps(self._monitor.idle)
 
     @cached_property

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from polhode.check.joint_limits import has_limits, with_limits
-from polhode.constrain.constrained_dynamics import number_inputs
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.kernel import trace
 from polhode.kernel.backends.base import into, real_array
@@ -26,6 +25,7 @@ from polhode.simulation.run_loop import method_of
 from polhode.simulation.run_options import RunKeywords, RunOptions
 from polhode.simulation.simulate import followed
 from polhode.system.calls import own_value
+from polhode.system.constrained_model import number_inputs
 from polhode.system.parameter_call import ParameterCall
 
 if TYPE_CHECKING:

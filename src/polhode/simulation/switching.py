@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import ConstraintPolicy
 from polhode.dynamics.kinematics import joint_state, machine_state
 from polhode.kernel.evaluate import evaluate
@@ -27,6 +26,7 @@ from polhode.scalar import Scalar, Vec, smooth
 from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, whole_force, within
 from polhode.simulation.run_records import NONE
 from polhode.simulation.step_times.time_roots import abrupt_changes, roots
+from polhode.system.constrained_model import constrained_dynamics
 
 APART = 1e-13
 """Breaks that are nearer to each other than this part of the duration are one."""

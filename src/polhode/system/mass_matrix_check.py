@@ -1,28 +1,33 @@
-"""The check that a mass matrix can be inverted; else an error names the joint whose motion nothing resists."""
+"""Checks of masses: that there is one, and that a mass matrix can be inverted, else an error names the joint."""
 
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from polhode.constrain.number_inputs import tree_inputs
 from polhode.dynamics import inertia, kinematics, with_forces
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.loops import is_large
 from polhode.errors import ModelError, message
-from polhode.kernel import trace
-from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
-from polhode.kernel.cache import key as cache_key
 from polhode.model import Body, Model, Tree, plain
 from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
 from polhode.scalar import Vec
 from polhode.system.identity import identity_text
+from polhode.system.tree_kernel import tree_kernel
 
 SINGULAR = 1e-13
 """An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
 
 TRIES = 2
 """Random configurations at which it is evaluated: a matrix that is singular in general is so in each."""
+
+
+def check_mass(where: str, model: Model, body: str) -> None:
+    """Refuse what has no mass: a model, or what a body carries.  body: "" for the whole model"""
+    mass = model.subtree_mass(body) if body else model.total_mass
+    if not mass > 0:
+        what = f"'{body}' and what it carries" if body else f"model '{model.name}'"
+        raise ModelError(message(f"{where}, {what}", "no mass", f"{mass:g} kg", "above 0: it has no mass centre"))
 
 
 def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
@@ -49,15 +54,12 @@ def _matrices(model: Model, tree: Tree, positions: Sequence[Vec]) -> Iterable[np
     """The mass matrices at some configurations; where numbers are inputs, by a kernel that other models share."""
     if not (model.number_inputs and identity_text(model)):
         return (np.array(inertia.mass_matrix(tree, q), dtype=float).reshape(model.nv, model.nv) for q in positions)
-    inputs, rolled = tree_inputs(model), is_large(tree)
+    rolled = is_large(tree)
 
-    def function(q: Vec, numbers: Vec) -> Vec:
-        return with_forces.mass_matrix(Arguments(inputs.tree(numbers), q, rolled=rolled))
+    def function(tree: Tree, q: Vec) -> Vec:
+        return with_forces.mass_matrix(Arguments(tree, q, rolled=rolled))
 
-    graph = lambda: trace(function, q=(model.nq,), numbers=inputs.values.shape)  # noqa: E731
-    name, title = cache_key(inputs.text, "number inputs", "mass matrix"), f"{model.name}: mass matrix"
-    kernel = hoisted_kernel_for(name, graph, ["numbers"], title, 1).bound(inputs.values)
-    return kernel(np.array(positions, dtype=float))[0]
+    return tree_kernel(model, "mass matrix", function, {"q": (model.nq,)}, 1)(np.array(positions, dtype=float))[0]
 
 
 @once_each

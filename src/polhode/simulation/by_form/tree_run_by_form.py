@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.constrain.constrained_dynamics import constrained_dynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.constrain.row_scales import ordered
 from polhode.dynamics import constraints
@@ -31,6 +30,7 @@ from polhode.simulation.by_form.run_by_form import WHERE, sampled_states, steps_
 from polhode.simulation.run_records import Samples, Segment
 from polhode.simulation.step_state import LARGEST
 from polhode.spatial import as_inertia
+from polhode.system.constrained_model import constrained_dynamics
 from polhode.system.identity import identity_text
 from polhode.system.system import System
 

@@ -8,14 +8,13 @@ The work is that of a few runs, however many derivatives there are. Only every b
 are run once more in the backward pass.
 """
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.errors import CompileError, InputError, IntegrationError, PolhodeWarning, message
+from polhode.errors import CompileError, InputError, IntegrationError, message, warn_caller
 from polhode.integrate.integrals import with_integrals
 from polhode.kernel import Graph, evaluate, jacobian, pullback, replay, trace
 from polhode.kernel.backends.llvm.compile import Kernel
@@ -79,11 +78,7 @@ def gradient(
     run = Run(Scenario.of(model, q, v, tau, options))
     replayed = run.replayed(WHERE)
     if names := dict.fromkeys(run.scenario.switching.jumps):
-        warnings.warn(
-            f"gradient: conditions of the state in {', '.join(names)}; where one switches, {LEFT_OUT}.",
-            PolhodeWarning,
-            stacklevel=2,
-        )
+        warn_caller(f"gradient: conditions of the state in {', '.join(names)}; where one switches, {LEFT_OUT}.")
     along = directions(run.model, replayed.q, constant_forces(replayed.compiled), parameters, WHERE)
     along = kept_on_constraints(replayed, along)
     return Adjoint(replayed, along, objective, running)(progress or (lambda part, t: None))

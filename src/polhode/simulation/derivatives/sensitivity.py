@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.constrain.number_inputs import NumberInputs
 from polhode.dynamics import kinematics
 from polhode.kernel import Graph, evaluate, pushforward, replay, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes
@@ -26,6 +25,8 @@ from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.derivatives.directions import Directions, directions, tangent_units
 from polhode.simulation.derivatives.replayed_steps import Replay, ReplayedRun, StepBlock, held, kept_as
+from polhode.system.constrained_model import inputs_with_scales
+from polhode.system.number_inputs import NumberInputs
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,8 +54,7 @@ class StepMap:
         self.inputs: NumberInputs | None = None
         if replayed.compiled.inputs:
             paths = [*along.values(Vec(along.p.tolist()))]
-            bound = replayed.compiled.constrained
-            self.inputs = bound.inputs(model, paths) if bound else NumberInputs(model, given=paths)
+            self.inputs = inputs_with_scales(model, replayed.compiled.constrained, paths)
             self.shapes["numbers"] = self.inputs.values.shape
 
     @property
@@ -68,7 +68,7 @@ class StepMap:
         law = (lambda t, q, v: forces) if forces else None
         if self.inputs:
             return self.compiled.on_numbers(self.inputs, numbers, self.along.values(p), law, self.rolled).setup(level)
-        return self.compiled.on(self.along.tree(p), law, self.rolled).setup(level)
+        return self.compiled.on_tree(self.along.tree(p), law, self.rolled).setup(level)
 
     def parts(self, x: Vec) -> tuple[Vec, ...]:
         """q, v, and memory if there is one."""

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.constrain.number_inputs import NumberInputs
 from polhode.model import make_tree
 from polhode.scalar import Vec, flat
+from polhode.system.number_inputs import NumberInputs
 
 
 def machine(**changes):

@@ -6,16 +6,18 @@ Conditions of any rank: dependent rows are found, relative to the natural size o
 The same minimum, on positions and on velocities, brings a state back to where the conditions hold.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constraint_policy import DEFAULT, MOST, ConstraintPolicy
+from polhode.constrain.multiplier_forces import forces_of_multipliers
 from polhode.constrain.row_scales import Scales, ordered
-from polhode.dynamics import constraints, inertia, inverse, kinematics
+from polhode.dynamics import constraints, forces, inertia, inverse, kinematics, normal_forces
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.reactions import Reaction, on_bodies
 from polhode.dynamics.state_inertia import at_state, is_fixed
 from polhode.dynamics.sweeps import Sweep
 from polhode.dynamics.with_forces import needed
@@ -35,9 +37,8 @@ from polhode.linalg.constrained import (
     weighted_metric,
 )
 from polhode.linalg.null_space import by_null_space
-from polhode.model import Tree
+from polhode.model import Constraint, Tree
 from polhode.model.constraints.base import ConstraintCondition
-from polhode.model.forces.refused import refuse_normal_forces
 from polhode.model.state import HELD
 from polhode.scalar import (
     RecordedFunction,
@@ -147,6 +148,8 @@ class ConstrainedDynamics:
     absolute: AbsoluteCoordinates
     recorded: RecordedRows | None = None
     """The conditions on the model's own tree, traced once; None where functions of users are among them."""
+    between: tuple[Constraint, ...] = ()
+    """The constraints between two bodies."""
 
     def with_scales(self, numbers: Vec) -> "ConstrainedDynamics":
         """The same with other scalars for the natural sizes of its rows, and for their units after them."""
@@ -187,13 +190,38 @@ class ConstrainedDynamics:
 
     def accelerate(self, x: Arguments) -> tuple[ConstrainedSolution, constraints.ConstraintRows]:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
-        refuse_normal_forces("a machine with constraints", x.tree.forces, "Give friction that no load decides.")
         rows = self.rows(x)
-        tolerance = self.tolerance(rows.phi)
         if self.policy.engine == "absolute":
-            return self.absolute.accelerate(x, ordered(self.conditions), self._pull(rows), tolerance), rows
+            pull, tolerance = self._pull(rows), self.tolerance(rows.phi)
+            return self.absolute.accelerate(x, ordered(self.conditions), pull, tolerance), rows
+        return self._solved(self.with_normals(x, rows), rows), rows
+
+    def _solved(self, x: Arguments, rows: constraints.ConstraintRows) -> ConstrainedSolution:
+        """v̇ and multipliers, where normal forces are known."""
         force = x.tau - needed(x, Vec([0.0] * x.tree.nv))
-        return self.constrained(at_state(x).tree, x.q, [(force, rows.b)], rows.A, tolerance)[0], rows
+        return self.constrained(at_state(x).tree, x.q, [(force, rows.b)], rows.A, self.tolerance(rows.phi))[0]
+
+    def with_normals(self, x: Arguments, rows: constraints.ConstraintRows | None = None) -> Arguments:
+        """The arguments of a call with the normal forces of joints, where elements depend on them.
+
+        Rows that depend on others bear nothing.
+        """
+        if x.normals is not None or not normal_forces.loaded_joints(x.tree):
+            return x
+        known = rows or self.rows(x)
+        state = kinematics.machine_state(x.tree, x.t, x.q, x.v)
+
+        def motion(normals: Mapping[str, Scalar]) -> tuple[Vec, inverse.Wrenches]:
+            found = self._solved(x._replace(normals=normals), known)
+            wrenches = forces.acting(x.tree, x.t, x.q, x.v, x.wrench, normals).wrenches
+            on_bodies(x.tree, state, self.forces_on_bodies(x, found.multipliers), wrenches)
+            return found.a, wrenches
+
+        return x._replace(normals=normal_forces.solved(x, motion))
+
+    def forces_on_bodies(self, x: Arguments, lam: Vec) -> list[tuple[Constraint, Reaction]]:
+        """The reactions of all constraints between two bodies, from the multipliers of all rows."""
+        return forces_of_multipliers(self.conditions, self.between, x, lam)
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ alone."""
@@ -205,6 +233,8 @@ class ConstrainedDynamics:
         With v̇ and λ held:  M δv̇ − Aᵀδλ = δτ − δ(M v̇ + bias − Aᵀλ),  A δv̇ = −δ(A v̇ − b)
         """
         tree, n = x.tree, x.tree.nv
+        if normal_forces.loaded_joints(tree):
+            return self._slopes_with_normals(x)
         found, rows = self.accelerate(x)
 
         def missing(z: Vec) -> Vec:
@@ -219,6 +249,18 @@ class ConstrainedDynamics:
         sides += [(unit, Vec([0.0] * len(rows.b))) for unit in identity(n)]
         turned = [side.a for side in self.constrained(at_state(x).tree, x.q, sides, rows.A, self.tolerance(rows.phi))]
         return Vec(turned[:n]).T, Vec(turned[n : 2 * n]).T, Vec(turned[2 * n :]).T
+
+    def _slopes_with_normals(self, x: Arguments) -> tuple[Vec, Vec, Vec]:
+        """The same where normal forces depend on v̇ and λ: the derivatives of the whole solution."""
+        tree, n = x.tree, x.tree.nv
+
+        def moved(z: Vec) -> Vec:
+            q = x.q + kinematics.rate(tree, x.q, Vec(z[:n]))
+            return self.forward(x._replace(q=q, v=Vec(z[n : 2 * n]), tau=Vec(z[2 * n :])))
+
+        _, slopes = jacobian(moved, Vec((*[0.0 * x.q[0]] * n, *x.v, *x.tau)))
+        columns = slopes.T
+        return Vec(columns[:n]).T, Vec(columns[n : 2 * n]).T, Vec(columns[2 * n :]).T
 
     def reactions(self, x: Arguments) -> Reactions:
         """Multipliers and the force they make."""

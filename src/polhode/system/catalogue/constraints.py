@@ -31,7 +31,7 @@ def constraint_forces(r: Request) -> Reactions:
 @quantity((Q, V, TAU), ("rows",), SCALAR, ("connections", 3), ("connections", 3), record=ConstraintReactions, **ROWS)
 def constraint_reactions(r: Request) -> ConstraintReactions:
     """The forces and torques of the constraints between two bodies."""
-    return reactions_of_constraints(r.constrained, r.spec.model, r.x)
+    return reactions_of_constraints(r.constrained, r.x)
 
 
 def _joint_reactions(r: Request) -> JointReactions:

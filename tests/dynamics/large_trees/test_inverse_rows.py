@@ -1,8 +1,8 @@
 """The rows of M⁻¹ in loops: where elements keep what they hand on (their numbers: `test_derivatives.py`)."""
 
 from machines import random_model
-from polhode.dynamics.inverse_rows import moving_places
-from polhode.dynamics.subtree_rows import depth_first
+from polhode.dynamics.large_trees.inverse_rows import moving_places
+from polhode.dynamics.large_trees.subtree_rows import depth_first
 from polhode.model import make_tree
 
 

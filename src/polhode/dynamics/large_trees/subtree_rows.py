@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from polhode.dynamics.inertia import impulse
 from polhode.dynamics.kinematics import placement, unit_twists
-from polhode.dynamics.loops import ElementTables, Slots
+from polhode.dynamics.large_trees.loops import ElementTables, Slots
 from polhode.model.joints.base import NOTHING
 from polhode.model.tree import GROUND, Tree
 from polhode.scalar import Loops, Vec, cross, dot, flat, is_zero, loops_for, outer, shaped

@@ -6,7 +6,8 @@ import pytest
 import polhode as ph
 from close import assert_close
 from machines import ALL, random_model, random_q
-from polhode.dynamics import forward, inertia, inverse, loops, subtree_rows
+from polhode.dynamics import forward, inertia, inverse
+from polhode.dynamics.large_trees import loops, subtree_rows
 from polhode.kernel import evaluate, trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.kernel.schedule import fused

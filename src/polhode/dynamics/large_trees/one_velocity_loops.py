@@ -10,9 +10,9 @@ from typing import Any
 
 from polhode.dynamics import forward
 from polhode.dynamics.kinematics import placement, unit_twists
-from polhode.dynamics.loops import ElementTables
+from polhode.dynamics.large_trees.loops import ElementTables
+from polhode.dynamics.large_trees.subtree_rows import Columns, SlotNumbers, half, is_chain, moored, turned, whole
 from polhode.dynamics.spatial_vectors import NO_FORCE, SYMMETRIC, motion_cross, moved_to, needed, plus
-from polhode.dynamics.subtree_rows import Columns, SlotNumbers, half, is_chain, moored, turned, whole
 from polhode.model.joints.base import Element
 from polhode.model.tree import Tree
 from polhode.quaternion import skew

@@ -5,7 +5,7 @@ import pytest
 
 import polhode as ph
 from machines import ALL, random_model, random_q
-from polhode.dynamics.coriolis_loops import coriolis
+from polhode.dynamics.large_trees.coriolis_loops import coriolis
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.model import make_tree, regrouped

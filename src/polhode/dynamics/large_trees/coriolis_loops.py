@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from polhode.dynamics.derivative_passes import DerivativePasses, unpacked
 from polhode.dynamics.inertia import impulse
+from polhode.dynamics.large_trees.derivative_passes import DerivativePasses, unpacked
+from polhode.dynamics.large_trees.subtree_rows import clear_unrelated, depth_first
 from polhode.dynamics.spatial_vectors import motion_cross, moved_to
-from polhode.dynamics.subtree_rows import clear_unrelated, depth_first
 from polhode.model.joints.base import Element
 from polhode.model.tree import Tree
 from polhode.quaternion import skew

@@ -8,7 +8,8 @@ import pytest
 import polhode as ph
 from close import assert_close
 from machines import ONE_AXIS, random_model, random_q
-from polhode.dynamics import forward, loops, one_velocity_loops
+from polhode.dynamics import forward
+from polhode.dynamics.large_trees import loops, one_velocity_loops
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.model import make_tree, regrouped
@@ -23,7 +24,7 @@ def kernel(function, tree):
 
 @pytest.mark.parametrize("reduced", [False, True])
 @pytest.mark.parametrize(("kinds", "chain"), TREES.values(), ids=TREES)
-def test_loops_give_the_accelerations_of_articulated_bodies_written_out(kinds, chain, reduced):
+def test_loops_give_the_accelerations_of_articulated_bodies(kinds, chain, reduced):
     model = random_model(kinds, 3, chain=chain)
     tree = regrouped(make_tree(model)) if reduced else make_tree(model)
     rng = np.random.default_rng(5)

@@ -7,7 +7,7 @@ import pytest
 
 import polhode as ph
 from machines import ALL, random_model, random_q
-from polhode.dynamics import derivatives
+from polhode.dynamics.large_trees import derivatives
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.model import make_tree, regrouped

@@ -15,9 +15,9 @@ k = ∫ṙ dm, β = ∫r ṙᵀ dm. M⁻¹ comes from articulated bodies, row by
 from collections.abc import Sequence
 from typing import Any
 
-from polhode.dynamics.derivative_passes import DerivativePasses
-from polhode.dynamics.inverse_rows import InverseRows
-from polhode.dynamics.subtree_rows import depth_first
+from polhode.dynamics.large_trees.derivative_passes import DerivativePasses
+from polhode.dynamics.large_trees.inverse_rows import InverseRows
+from polhode.dynamics.large_trees.subtree_rows import depth_first
 from polhode.model.tree import Tree
 from polhode.scalar import Loops, Scalar, Vec, loops_for
 from polhode.spatial import ORIGIN, Twist

@@ -3,9 +3,9 @@
 from typing import Any
 
 from polhode.dynamics import forward
-from polhode.dynamics.derivative_passes import DerivativePasses
+from polhode.dynamics.large_trees.derivative_passes import DerivativePasses
+from polhode.dynamics.large_trees.subtree_rows import Columns, clear_unrelated, half, whole
 from polhode.dynamics.spatial_vectors import NO_FORCE, SYMMETRIC, moved_to, plus
-from polhode.dynamics.subtree_rows import Columns, clear_unrelated, half, whole
 from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
 from polhode.scalar import Vec, cross, dot, identity

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 from polhode.dynamics.inertia import impulse
 from polhode.dynamics.kinematics import placement, unit_twists
-from polhode.dynamics.loops import ElementTables
-from polhode.dynamics.spatial_vectors import NO_FORCE, SYMMETRIC, motion_cross, moved_to, needed, plus
-from polhode.dynamics.subtree_rows import (
+from polhode.dynamics.large_trees.loops import ElementTables
+from polhode.dynamics.large_trees.subtree_rows import (
     Columns,
     Matrix,
     SlotNumbers,
@@ -27,6 +26,7 @@ from polhode.dynamics.subtree_rows import (
     turned,
     whole,
 )
+from polhode.dynamics.spatial_vectors import NO_FORCE, SYMMETRIC, motion_cross, moved_to, needed, plus
 from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from polhode.errors import ModelError, message
 from polhode.model.numbers import assign, number, numbers, plain
-from polhode.scalar import Array
+from polhode.scalar import Array, without_rotations
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Start:
     def __post_init__(self) -> None:
         """Check everything."""
         for name in ("q", "v"):
-            value = getattr(self, name)
+            value = without_rotations(getattr(self, name))
             if value is not None:
                 size = len(value) if isinstance(value, Sized) and getattr(value, "ndim", 1) != 0 else 1
                 assign(self, **{name: numbers("start", name, value, size)})

@@ -26,3 +26,5 @@ class Arguments(NamedTuple):
     wrench: Mapping[str, tuple[Vec, Vec]] = {}
     rolled: bool = False
     """Whether the passes over the tree become loops of the compiled code: for large trees."""
+    normals: Mapping[str, Any] | None = None
+    """The normal forces of joints by name, N, where they are known; None: they follow from the motion of a tree."""

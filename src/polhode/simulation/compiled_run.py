@@ -15,6 +15,7 @@ from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.forces import updated
+from polhode.dynamics.normal_forces import loaded_joints, solved
 from polhode.dynamics.power import powers
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, message, told, warn_caller
@@ -108,7 +109,7 @@ class CompiledRun:
         where, name, other = "simulate, constraints", repr(keeping), "take constraints='project'"
         if keeping == "project":
             where, name, other = "simulate, method", repr(method), "take method='implicit-midpoint'"
-        if constrained.scales.light and keeping != "index-3":
+        if constrained.scales.singular_mass and keeping != "index-3":
             fix = f"Give every body mass and inertia, or {other}."
             found = f"model '{self.model.name}', whose mass matrix is singular"
             raise InputError(message(where, f"{name} needs M⁻¹", found, "a regular one", fix))
@@ -135,7 +136,7 @@ class CompiledRun:
             made = made._replace(integrands=partial(self._powers, level), integrals=len(spec.work))
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
-        crossings = (*spec.crossings, *guards(self.tree, made.acceleration))
+        crossings = (*spec.crossings, *guards(self.tree, made.acceleration, partial(self._normals, law)))
         sampled = any(force.sampled for force in self.tree.forces)
         update = partial(updated, self.tree) if sampled else None
         more = spec.interior, surfaces, update
@@ -150,6 +151,16 @@ class CompiledRun:
             return step_state.Setup(spec.method, made, crossings, self.project, *more)
         return step_state.Setup(spec.method, made, crossings, None, *more)
 
+    def _normals(self, law: Input | None, t: Any, q: Vec, v: Vec) -> Mapping[str, Any] | None:
+        """The normal forces of joints that elements depend on; None where none does."""
+        if not loaded_joints(self.tree):
+            return None
+        tau = Vec(law(t, q, v)) if law else Vec([0.0] * self.model.nv)
+        x = Arguments(self.tree, q, v, tau=tau, t=t)
+        if not self.constrained:
+            return solved(x)
+        return self.constrained.with_normals(x).normals if _is_traced(q, v) else self.driven.normals(x)
+
     def _powers(self, level: Vec | None, t: Any, q: Vec, v: Vec, vd: Vec) -> Vec:
         """The powers of the sources of work.  level: forces held over a period
 
@@ -160,10 +171,12 @@ class CompiledRun:
     @cached_property
     def _shared_powers(self) -> SharedFunction:
         tree, law, spec, none = self.tree, self.law, self.spec, Vec([0.0] * self.model.nv)
+        constrained = self.constrained
 
         def found(t: Vec, q: Vec, v: Vec, vd: Vec, level: Vec) -> Vec:
             tau = level if spec.held else Vec(law(t[0], q, v)) if law else none
-            return powers(Arguments(tree, q, v, tau=tau, t=t[0]), vd, spec.work)
+            x = Arguments(tree, q, v, tau=tau, t=t[0])
+            return powers(constrained.with_normals(x) if constrained else x, vd, spec.work)
 
         return SharedFunction("powers", found)
 
@@ -318,8 +331,10 @@ class CompiledRun:
 
     def element_jumps(self, level: np.ndarray | None = None) -> ElementJumps:
         """What events of elements change, on plain floats; level: forces held over a period."""
-        rows = (lambda t, q, v: self.driven.system.constraint_rows(q, v, t=t).A) if self.constrained else None
-        return ElementJumps(self.tree, self.setup(_vector(level)).machine.acceleration, rows)
+        rows = (lambda t, q, v: self.driven.system.constraint_rows(q, v, t=t)) if self.constrained else None
+        law: Input | None = self.law if level is None else lambda t, q, v: Vec(level.tolist())
+        acceleration = self.setup(_vector(level)).machine.acceleration
+        return ElementJumps(self.tree, acceleration, partial(self._normals, law), rows)
 
     def start(
         self,

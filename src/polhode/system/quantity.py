@@ -13,7 +13,7 @@ from polhode.constrain.constraint_policy import ConstraintPolicy
 from polhode.constrain.reactions import connecting
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.body_points import AXES, KINDS, BodyPoint, body_point
-from polhode.dynamics.loops import is_large
+from polhode.dynamics.large_trees.loops import is_large
 from polhode.model import Model, Tree, make_tree, regrouped
 from polhode.system.number_inputs import NumberInputs
 

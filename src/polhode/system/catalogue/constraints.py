@@ -31,12 +31,12 @@ def constraint_forces(r: Request) -> Reactions:
 @quantity((Q, V, TAU), ("rows",), SCALAR, ("connections", 3), ("connections", 3), record=ConstraintReactions, **ROWS)
 def constraint_reactions(r: Request) -> ConstraintReactions:
     """The forces and torques of the constraints between two bodies."""
-    return reactions_of_constraints(r.constrained, r.spec.model, r.x)
+    return reactions_of_constraints(r.constrained, r.x)
 
 
 def _joint_reactions(r: Request) -> JointReactions:
-    bound = r.constrained if r.spec.constrained else None
-    return reactions_of_joints(bound, r.spec.model, r.x, with_forces.forward_dynamics)
+    constrained = r.constrained if r.spec.constrained else None
+    return reactions_of_joints(constrained, r.spec.model, r.x, with_forces.forward_dynamics)
 
 
 @quantity(

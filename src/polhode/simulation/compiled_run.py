@@ -109,7 +109,7 @@ class CompiledRun:
         where, name, other = "simulate, constraints", repr(keeping), "take constraints='project'"
         if keeping == "project":
             where, name, other = "simulate, method", repr(method), "take method='implicit-midpoint'"
-        if constrained.scales.light and keeping != "index-3":
+        if constrained.scales.singular_mass and keeping != "index-3":
             fix = f"Give every body mass and inertia, or {other}."
             found = f"model '{self.model.name}', whose mass matrix is singular"
             raise InputError(message(where, f"{name} needs M⁻¹", found, "a regular one", fix))

@@ -139,13 +139,9 @@ class Scenario:
 
     @property
     def longest(self) -> float:
-        """The longest controlled step, s: what comes and goes within one step would be missed.
-
-        Smooth functions bound that of a companion too: they may be flat but for a short part of the way.
-        """
-        events = self.options.events or owned_events(self.model)
-        bounded = events or self.switching.is_bounded or (self.role != "run" and self.switching.of_users)
-        return self.duration / self.looks if bounded else LONGEST
+        """The longest controlled step, s."""
+        has_events = bool(self.options.events or owned_events(self.model))
+        return self.switching.longest_step(self.looks, has_events, self.role != "run")
 
     @cached_property
     def knots(self) -> np.ndarray:

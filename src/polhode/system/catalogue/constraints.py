@@ -35,8 +35,8 @@ def constraint_reactions(r: Request) -> ConstraintReactions:
 
 
 def _joint_reactions(r: Request) -> JointReactions:
-    bound = r.constrained if r.spec.constrained else None
-    return reactions_of_joints(bound, r.spec.model, r.x, with_forces.forward_dynamics)
+    constrained = r.constrained if r.spec.constrained else None
+    return reactions_of_joints(constrained, r.spec.model, r.x, with_forces.forward_dynamics)
 
 
 @quantity(

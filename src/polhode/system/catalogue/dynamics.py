@@ -120,7 +120,7 @@ def forward_dynamics(r: Request) -> Vec:
             on_numbers=by_duals(with_forces.forward_dynamics, "v", "tau"),
         ),
         Algorithm(
-            "what inverse dynamics and conditions miss; BEYOND §9",
+            "differentiating the residuals of inverse dynamics and of the conditions; BEYOND §9",
             lambda r: r.constrained.forward_slopes(r.x),
             applies=lambda spec: spec.constrained is not None,
             by_graph=True,

@@ -25,13 +25,31 @@ import numpy as np
 
 from polhode import quaternion
 from polhode.errors import GimbalLockError, InputError, UnknownNameError, message
-from polhode.scalar import Scalar, Vec, atan2, cos, cross, on_arrays, sin, sqrt, vec, where
+from polhode.scalar import (
+    Array,
+    Scalar,
+    Vec,
+    as_array,
+    atan2,
+    cos,
+    cross,
+    on_arrays,
+    sin,
+    split,
+    sqrt,
+    stack,
+    vec,
+    where,
+)
 
 LOCK = 1e-8
 """|sin θ| (proper Euler) or |cos θ| (Cardan) up to which a sequence counts as locked."""
 
 SEQUENCES = tuple(a + b + c for a, b, c in every("123", repeat=3) if b not in (a, c))
 """The twelve intrinsic names; each has an extrinsic one, "extrinsic-" before it."""
+
+SHORT_SEQUENCES = ("1", "2", "3", *(a + b for a, b in every("123", repeat=2) if a != b))
+"""One turn, or two: `to_quaternion` takes them too, with as many angles (..., 1), (..., 2)."""
 
 UNIT = vec(vec(1, 0, 0), vec(0, 1, 0), vec(0, 0, 1))
 ZERO = vec(0.0, 0.0, 0.0)
@@ -78,6 +96,9 @@ class _Order(NamedTuple):
 
 _ORDERS = {name: _Order(tuple(int(a) - 1 for a in name), False) for name in SEQUENCES}
 _ORDERS |= {f"extrinsic-{name}": _Order(_ORDERS[name].axes[::-1], True) for name in SEQUENCES}
+
+_SHORT = {name: _Order(tuple(int(a) - 1 for a in name), False) for name in SHORT_SEQUENCES}
+_SHORT |= {f"extrinsic-{name}": _Order(_SHORT[name].axes[::-1], True) for name in SHORT_SEQUENCES}
 
 
 def _order(sequence: str) -> _Order:
@@ -160,11 +181,27 @@ def matrix_derivatives(sequence: str, angles: Vec) -> Partials:
     return Partials(*order.swap((d1 @ R2 @ R3, R1 @ d2 @ R3, R1 @ R2 @ d3)))
 
 
-@on_arrays(angles="vector")
-def to_quaternion(sequence: str, angles: Vec) -> Vec:
-    """The unit quaternion (..., 4) of three angles; its sign is that of the product, never flipped."""
-    p1, p2, p3 = (Vec((cos(u / 2), *(sin(u / 2) * UNIT[axis]))) for axis, u in _order(sequence).turns(angles))
-    return quaternion.product(quaternion.product(p1, p2), p3)
+def to_quaternion(sequence: str, angles: Array) -> Array:
+    """The unit quaternion (..., 4) of three angles; its sign is that of the product, never flipped.
+
+    Also of one turn or two (`SHORT_SEQUENCES`), with angles (..., 1) or (..., 2).
+
+    >>> import polhode as ph
+    >>> ph.euler.to_quaternion("31", [3.141592653589793, 0]).round(4).tolist()
+    [0.0, 0.0, 0.0, 1.0]
+    """
+    order = (_SHORT.get(sequence) if isinstance(sequence, str) else None) or _order(sequence)
+    if isinstance(angles, Vec):
+        return _product_of_turns(order, angles)
+    array = as_array("euler.to_quaternion, argument angles", angles, (len(order.axes),))
+    return stack(_product_of_turns(order, split(array, 1)), array.shape[:-1])
+
+
+def _product_of_turns(order: _Order, angles: Vec) -> Vec:
+    p, *others = (Vec((cos(u / 2), *(sin(u / 2) * UNIT[axis]))) for axis, u in order.turns(angles))
+    for turn in others:
+        p = quaternion.product(p, turn)
+    return p
 
 
 @on_arrays(R="rotation", first="matrix", second="matrix", third="matrix")
@@ -309,7 +346,8 @@ def lost_direction(sequence: str, angles: Vec) -> Vec:
     return ((1 + abs(c)) * cross(a1, a2) - where(c < 0, -D, D) * a1) / sqrt(2 * (1 + abs(c)))
 
 
-def _check_options(label: str, at_lock: str, lock: float) -> None:
+def check_lock_options(label: str, at_lock: str, lock: float) -> None:
+    """Refuse what the keywords `at_lock` and `lock` cannot be."""
     if at_lock not in ("error", "flag"):
         raise InputError(message(f"{label}, argument at_lock", "no such choice", repr(at_lock), "'error' or 'flag'"))
     if not (isinstance(lock, Real) and 0 < lock < 1):
@@ -344,7 +382,7 @@ def _lock_aware(axes: int) -> Callable[[Callable], Callable]:
 
         @wraps(function)
         def wrapper(*args: Any, at_lock: str = "error", lock: float = LOCK, **options: Any) -> Any:
-            _check_options(label, at_lock, lock)
+            check_lock_options(label, at_lock, lock)
             given = signature.bind(*args, **options).arguments
             if any(isinstance(value, Vec) for value in given.values()):
                 return function(*args, **options)
@@ -371,7 +409,7 @@ def _lock_aware(axes: int) -> Callable[[Callable], Callable]:
     return decorate
 
 
-def _wrap(angle: Scalar) -> Scalar:
+def wrap(angle: Scalar) -> Scalar:
     """An angle within a turn of 0, brought into (−π, π]."""
     return where(angle > pi, angle - 2 * pi, where(angle <= -pi, angle + 2 * pi, angle))
 
@@ -381,7 +419,7 @@ def _at_lock(order: _Order, angles: Vec) -> Vec:
     u1, u2, u3 = angles
     c, _ = _lock(order, u2)
     middle = where(u2 < pi / 2, 0.0, pi) if order.proper else where(u2 < 0, -pi / 2, pi / 2)
-    return vec(_wrap(u1 + where(c < 0, -u3, u3)), middle, 0.0)
+    return vec(wrap(u1 + where(c < 0, -u3, u3)), middle, 0.0)
 
 
 @_lock_aware(axes=1)
@@ -409,7 +447,7 @@ def from_quaternion(sequence: str, p: Vec, least: bool = False) -> Vec:
     S = atan2(e[i], e0)
     T = atan2(way * sign * e[k], way * e[j])
     x = 2 * atan2(sqrt(e[j] * e[j] + e[k] * e[k]), sqrt(e0 * e0 + e[i] * e[i]))
-    angles = order.swap((_wrap(S + T), start + way * x, _wrap(S - T)))
+    angles = order.swap((wrap(S + T), start + way * x, wrap(S - T)))
     return _at_lock(order, angles) if least else angles
 
 

@@ -21,7 +21,7 @@ AT_REST = ("v",)
 """Those in which own states of force elements have the values that they start with, where nothing is given for them."""
 
 
-class Part(NamedTuple):
+class LayoutPart(NamedTuple):
     """The numbers of one joint, or of the own states of one force element."""
 
     name: str
@@ -31,17 +31,17 @@ class Part(NamedTuple):
 
 
 @once_each
-def layout(model: Model, name: str) -> tuple[Part, ...]:
+def layout(model: Model, name: str) -> tuple[LayoutPart, ...]:
     """The parts of an argument of calls, in order.  name: of LAYOUTS"""
-    found, at, which = list[Part](), 0, LAYOUTS[name]
+    found, at, which = list[LayoutPart](), 0, LAYOUTS[name]
     for joint in model.joints:
         size = joint.nq if which == "q" else joint.nv
         if size:
-            found.append(Part(joint.name, range(at, at + size), _words(joint, name)))
+            found.append(LayoutPart(joint.name, range(at, at + size), _words(joint, name)))
         at += size
     for force in model.forces if which == "v" else ():
         if own := force.own_states:
-            found.append(Part(force.name, range(at, at + len(own)), f"own states {', '.join(own)}"))
+            found.append(LayoutPart(force.name, range(at, at + len(own)), f"own states {', '.join(own)}"))
             at += len(own)
     return tuple(found)
 
@@ -75,7 +75,7 @@ def layout_text(model: Model, name: str) -> str:
     return f"{name} has {size} number{'s' * (size != 1)}{': ' * bool(told)}{', '.join(told)}."
 
 
-def _told(part: Part) -> str:
+def _told(part: LayoutPart) -> str:
     first, last = part.places[0], part.places[-1]
     places = f"{first}–{last}" if last > first else f"{first}"
     return f"{part.name} {places} ({part.what})" if part.what else f"{part.name} {places}"
@@ -105,7 +105,7 @@ def numbers_by_name(where: str, model: Model, name: str, given: Mapping[str, Arr
     return made
 
 
-def _part(where: str, model: Model, parts: Mapping[str, Part], key: Any) -> Part:
+def _part(where: str, model: Model, parts: Mapping[str, LayoutPart], key: Any) -> LayoutPart:
     if isinstance(key, str) and key in parts:
         return parts[key]
     still = [joint.name for joint in model.joints if joint.name not in parts]
@@ -115,7 +115,7 @@ def _part(where: str, model: Model, parts: Mapping[str, Part], key: Any) -> Part
     raise UnknownNameError(message(where, "no such joint", repr(key), known, did_you_mean(key, parts)))
 
 
-def _value(where: str, part: Part, value: Any, one: bool) -> np.ndarray:
+def _value(where: str, part: LayoutPart, value: Any, one: bool) -> np.ndarray:
     """The numbers of a part, the last axis its own."""
     size = len(part.places)
     if size == 1 and not (one and np.ndim(value) == 1 and np.size(value) == 1):

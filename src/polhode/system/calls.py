@@ -71,6 +71,8 @@ def _array(model: Model, where: str, argument: Argument, value: Any, shape: tupl
     try:
         return convert(where, value, shape)
     except InputError as error:
+        if getattr(value, "shape", ())[-1:] == shape:  # as many numbers as there are: something else is wrong
+            raise
         raise InputError(f"{error}\n  {layout_text(model, argument.field)}") from None
 
 

@@ -5,6 +5,12 @@
 from polhode import euler as euler
 from polhode import exact as exact
 from polhode import quaternion as quaternion
+from polhode.analysis.inverse_kinematics.inverse_kinematics import (
+    InverseKinematics as InverseKinematics, inverse_kinematics as inverse_kinematics,
+)
+from polhode.analysis.inverse_kinematics.targets import (
+    Target as Target,
+)
 from polhode.analysis.linear import (
     Linear as Linear, linearize as linearize,
 )
@@ -77,6 +83,9 @@ from polhode.model import (
     MovingFrame as MovingFrame, PRISMATIC as PRISMATIC, Parameter as Parameter, REVOLUTE as REVOLUTE, SCREW as SCREW,
     Spring as Spring, Start as Start, Thrust as Thrust, TorsionSpring as TorsionSpring, Wrench as Wrench,
     register_constraint as register_constraint, register_force as register_force, register_joint as register_joint,
+)
+from polhode.model.configurations import (
+    random_configuration as random_configuration, same_configuration as same_configuration,
 )
 from polhode.papers.compare import (
     compare as compare,

@@ -30,7 +30,7 @@ from polhode.ensemble.companions import (
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, thresholds, verdicts
 from polhode.ensemble.parameter_values import ParameterValues
 from polhode.ensemble.parameters import START, StudyParameters, impossible
-from polhode.ensemble.study import STUDY_SAMPLES, Study, is_text, told
+from polhode.ensemble.study import STUDY_SAMPLES, Study, is_text, value_text
 from polhode.ensemble.study_options import check_batch
 from polhode.ensemble.user_functions import UserFunctions
 from polhode.errors import InputError, PolhodeError, message
@@ -168,7 +168,7 @@ class StudyRunner:
             outputs |= {"kinetic_energy": KINETIC, "potential_energy": POTENTIAL}
         rules = (study.tau, *study.outputs.values(), *study.stop.values(), *study.run_options.events)
         # a kernel is kept on disk only where texts say all: what a function reads may change under it
-        identity = repr((self.columns, [told(x) for x in rules])) if all(map(is_text, rules)) else ""
+        identity = repr((self.columns, [value_text(x) for x in rules])) if all(map(is_text, rules)) else ""
         return BatchSpec(run, numbers, free, outputs, identity)
 
     @property

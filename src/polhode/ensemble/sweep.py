@@ -73,10 +73,10 @@ def sweep(
         study = model
     else:
         study = make_study(model, samples or {}, **others)
-    return SweepJob(study, SweepOptions(**own), _told(progress)).run()
+    return SweepJob(study, SweepOptions(**own), _reporter(progress)).run()
 
 
-def _told(progress: Any) -> Progress | None:
+def _reporter(progress: Any) -> Progress | None:
     if progress is True:
         return Lines()
     return progress or None
@@ -160,7 +160,7 @@ class SweepJob:
 
         def do(number: int) -> None:
             begin = time.monotonic()
-            block = careful(self.runner, *store.bounds(number), inner, self.device)
+            block = run_or_quarantine(self.runner, *store.bounds(number), inner, self.device)
             receipt = store.write(number, block, {"seconds": time.monotonic() - begin, "device": self._name})
             self._count(receipt, self._name)
 
@@ -190,7 +190,7 @@ class SweepJob:
         found: dict[int, RunBlock] = {}
 
         def do(pair: tuple[int, int]) -> None:
-            block = careful(self.runner, *pair, 1, self.device)
+            block = run_or_quarantine(self.runner, *pair, 1, self.device)
             found[pair[0]] = block
             status = block.arrays["status"]
             counts = {name: int(np.sum(status == code)) for name, code in STATUS.items()}
@@ -200,7 +200,9 @@ class SweepJob:
         return joined(self.runner, [found[first] for first, _ in bounds])
 
 
-def careful(runner: StudyRunner, first: int, last: int, threads: int = 1, device: Device | None = None) -> RunBlock:
+def run_or_quarantine(
+    runner: StudyRunner, first: int, last: int, threads: int = 1, device: Device | None = None
+) -> RunBlock:
     """Runs first … last − 1; those that raise an error are found by halving, and left out with the reason."""
     batch = device.batch if device else None
     try:

@@ -31,7 +31,13 @@ from polhode.model.per_model_cache import once_each
 from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
 from polhode.simulation.driven_model import DrivenModel
-from polhode.simulation.events.element_events import ElementJumps, OwnedEvent, TakenEvent, guards, owned_events
+from polhode.simulation.events.element_events import (
+    ElementJumps,
+    RunElementEvent,
+    TakenEvent,
+    element_events,
+    guards,
+)
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.simulation.switching import Switching
@@ -84,7 +90,7 @@ class RunSpec:
     """Switching functions of the state, at whose zeros steps end; None: there are none."""
     work: tuple[str, ...] = ()
     """Sources of work that is integrated along the run; see `dynamics.power`."""
-    element_events: bool = True
+    watches_elements: bool = True
     """Whether steps end at events of force elements."""
 
 
@@ -111,7 +117,7 @@ class CompiledRun:
         where, name, other = "simulate, constraints", repr(keeping), "take constraints='project'"
         if keeping == "project":
             where, name, other = "simulate, method", repr(method), "take method='implicit-midpoint'"
-        if constrained.scales.light and keeping != "index-3":
+        if constrained.scales.singular_mass and keeping != "index-3":
             fix = f"Give every body mass and inertia, or {other}."
             found = f"model '{self.model.name}', whose mass matrix is singular"
             raise InputError(message(where, f"{name} needs M⁻¹", found, "a regular one", fix))
@@ -139,7 +145,7 @@ class CompiledRun:
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
         crossings = spec.crossings
-        if spec.element_events:
+        if spec.watches_elements:
             crossings = (*crossings, *guards(self.tree, made.acceleration, partial(self._normals, law)))
         sampled = any(force.sampled for force in self.tree.forces)
         update = partial(updated, self.tree) if sampled else None
@@ -329,9 +335,9 @@ class CompiledRun:
         return self._setup_unheld.crossings
 
     @cached_property
-    def owned(self) -> tuple[OwnedEvent, ...]:
+    def element_events(self) -> tuple[RunElementEvent, ...]:
         """The events of force elements."""
-        return owned_events(self.model)
+        return element_events(self.model)
 
     def element_jumps(self, level: np.ndarray | None = None, taken: list[TakenEvent] | None = None) -> ElementJumps:
         """What events of elements change, on plain floats.
@@ -628,7 +634,7 @@ class CompiledRun:
         inputs = "held" if spec.held else self.driven.law_text
         policy = spec.policy.identity if self.constrained or spec.policy.engine == "absolute" else ""
         more = ["interior"] * spec.interior + ["surfaces"] * (spec.switching is not None)
-        more += ["through events"] * (not spec.element_events)
+        more += ["through events"] * (not spec.watches_elements)
         more += ["work", *spec.work] if spec.work else []
         return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run", *more)
 

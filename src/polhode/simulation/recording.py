@@ -32,7 +32,7 @@ from polhode.result.files import load
 from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER, RunStore
 from polhode.result.trailer import NO_RUN, read_trailer
 from polhode.scalar import Array
-from polhode.simulation.companion import Checking, Companion
+from polhode.simulation.companion import Companion, StepProgress
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.option_table import MAX_BYTES_ON_DISK, RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Run, joined, padded
@@ -57,9 +57,6 @@ CHECKPOINT = 60.0
 CHUNK = 2**24
 """Bytes of a chunk with everything that is observed of its samples, about."""
 
-StepProgress = Callable[[float, float, int], None]
-"""Called with the part of the run that is done, the time reached, and the number of steps."""
-
 
 @takes_options(RUN_OPTIONS, MotionKeywords, {"max_bytes": MAX_BYTES_ON_DISK})
 def record(
@@ -74,7 +71,7 @@ def record(
     tolerance: float = RUN_OPTIONS["tolerance"].default,
     *,
     progress: StepProgress | None = None,
-    checking: Checking | None = None,
+    checking: StepProgress | None = None,
     model_text: str = "",
     checkpoint: float = CHECKPOINT,
     resume: bool = False,
@@ -331,7 +328,7 @@ class Recording:
 
     # the result
 
-    def write(self, path: Path, model_text: str, force: bool, own: str, checking: Checking | None = None) -> None:
+    def write(self, path: Path, model_text: str, force: bool, own: str, checking: StepProgress | None = None) -> None:
         """Assemble `run.nc` from the chunks, graded; own: the digest of the run."""
         run, store = self.run, self.store
         if not store.rows:  # interrupted before its first sample
@@ -353,7 +350,7 @@ class Recording:
 
             assemble(store, template, path, derive, force, own)
 
-    def _estimated(self, companion: Companion, table: np.ndarray, checking: Checking | None) -> ErrorEstimate:
+    def _estimated(self, companion: Companion, table: np.ndarray, checking: StepProgress | None) -> ErrorEstimate:
         """The estimated error of the samples in the store; table: (2, samples), gets their times and errors."""
         done = 0
         estimates = companion.estimates(self.store.chunks(), checking=checking)

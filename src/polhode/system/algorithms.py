@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.dynamics import derivatives, inertia, kinematics
+from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.loops import is_large
+from polhode.dynamics.large_trees import derivatives
+from polhode.dynamics.large_trees.loops import is_large
 from polhode.dynamics.normal_forces import loaded_joints
 from polhode.dynamics.state_inertia import at_state, is_fixed
 from polhode.dynamics.with_forces import applied_forces, forward_by_factors, forward_dynamics, inverse_dynamics

@@ -6,7 +6,7 @@ import numpy as np
 
 from polhode.dynamics import inertia, kinematics, with_forces
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.loops import is_large
+from polhode.dynamics.large_trees.loops import is_large
 from polhode.errors import ModelError, message
 from polhode.model import Body, Model, Tree, plain
 from polhode.model.per_model_cache import once_each

@@ -1,6 +1,7 @@
 """Derivatives through events of force elements: saltation matrices.
 
-    δx⁺ = J_x δx⁻ + J_p δp + (J_t + J_x f⁻ − f⁺) δτ,   δτ = −(g_x δx⁻ + g_p δp)/(g_t + g_x f⁻)       Aizerman-Gantmakher (1958)
+    δx⁺ = J_x δx⁻ + J_p δp + (J_t + J_x f⁻ − f⁺) δτ                              Aizerman-Gantmakher (1958)
+    δτ = −(g_x δx⁻ + g_p δp)/(g_t + g_x f⁻)
 
 x⁺ = J(t, x⁻, p) is the jump, f∓ = ẋ before and after it, g the guard whose zero is the time τ of the event. Guards are
 on generic scalars, and differentiated exactly; what a jump wants is on floats, and differentiated by central
@@ -22,7 +23,7 @@ from polhode.model import Tree
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, jacobian
 from polhode.simulation.derivatives.directions import Directions
-from polhode.simulation.events.element_events import TakenEvent, element_events, event_state
+from polhode.simulation.events.element_events import TakenEvent, event_state, events_of_tree
 from polhode.simulation.inputs import DIFFERENCE, Law
 from polhode.spatial import ORIGIN
 
@@ -139,7 +140,7 @@ class JumpMaps:
         """The velocities that a jump wants, and the continuous own states that it sets, by their places in v."""
         q, v, p = self._parts(Vec(z.tolist()))
         tree = self._tree(p)
-        force, own_event = element_events(tree)[event.number]
+        force, own_event = events_of_tree(tree)[event.number]
         state = self._state(tree, float(z[0]), q, v)
         own, rates = own_event.jump(state)
         at = dict(zip(force.own_states, tree.of_states.get(force.name, ()), strict=True))
@@ -152,7 +153,7 @@ class JumpMaps:
         def guard(z: Vec) -> Vec:
             q, v, p = self._parts(z)
             tree = self._tree(p)
-            return Vec([element_events(tree)[number][1].guard(self._state(tree, z[0], q, v))])
+            return Vec([events_of_tree(tree)[number][1].guard(self._state(tree, z[0], q, v))])
 
         value, slopes = jacobian(guard, Vec([t, *q.tolist(), *v.tolist(), *self.p.tolist()]))
         return float(value[0]), np.array(slopes[0], dtype=float)
@@ -181,7 +182,7 @@ class JumpMaps:
             abs(slopes[0] + slopes[1 : 1 + self.n] @ self._rate(t, q, v)), abs(value) / max(event.t - t, 1e-300)
         )
         if not abs(rate) > GRAZING * usual:
-            force, own = element_events(self.tree)[event.number]
+            force, own = events_of_tree(self.tree)[event.number]
             found = f"'{force.name}.{own.name}' at t = {event.t:.6g}"
             fix = "Move the start or the numbers a little; or take an element without events."
             raise InputError(message(self.where, "an event is grazed: no derivative", found, "one that is passed", fix))

@@ -62,17 +62,17 @@ def replayed(compiled: CompiledRun, scenario: Scenario, where: str) -> ReplayedR
         refuse_events(where, scenario.model.forces, "the motion jumps, under constraints", fix)
     first = compiled
     if compiled.is_watching:
-        spec = replace(compiled.spec, crossings=(), switching=None, element_events=False)
+        spec = replace(compiled.spec, crossings=(), switching=None, watches_elements=False)
         compiled = CompiledRun(spec, warn=False)
     sampled = ["tau, a Sampled controller, is a function in Python"] if isinstance(compiled.spec.tau, Sampled) else []
     for reason in (*sampled, *compiled.in_python):
         fix = "Write it on generic scalars: polhode.sin, polhode.where, …"
         raise InputError(message(where, "no derivative of a function in Python", reason, "compiled inputs", fix))
     segments, v, jumps = [part for segment in segments for part in _between_knots(segment)], scenario.v, None
-    if first.owned:
-        v, events = _taken(first, scenario)
-        segments, taken = _between_jumps(segments, events)
-        jumps = JumpSource(taken, (segments[0].begin, scenario.q, v), compiled.law)
+    if first.element_events:
+        v, taken = _taken(first, scenario)
+        segments, jumps_at = _between_jumps(segments, taken)
+        jumps = JumpSource(jumps_at, (segments[0].begin, scenario.q, v), compiled.law)
     return ReplayedRun(compiled, segments, scenario.q, v, scenario.options.tolerance, scenario.longest, jumps)
 
 

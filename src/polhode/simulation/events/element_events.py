@@ -42,7 +42,7 @@ Normals = Callable[[Scalar, Vec, Vec], Mapping[str, Scalar] | None]
 """v̇, and the normal forces of joints by name that elements depend on, of (t, q, v)."""
 
 
-class OwnedEvent(NamedTuple):
+class RunElementEvent(NamedTuple):
     """An event of a force element, as a run sees it."""
 
     name: str
@@ -50,9 +50,9 @@ class OwnedEvent(NamedTuple):
     reset: bool = True
 
 
-def owned_events(model: Model) -> tuple[OwnedEvent, ...]:
+def element_events(model: Model) -> tuple[RunElementEvent, ...]:
     """The events of all force elements, in the order of the elements."""
-    return tuple(OwnedEvent(f"{force.name}.{event.name}") for force in model.forces for event in force.events())
+    return tuple(RunElementEvent(f"{force.name}.{event.name}") for force in model.forces for event in force.events())
 
 
 class TakenEvent(NamedTuple):
@@ -74,7 +74,7 @@ class TakenEvent(NamedTuple):
     is_located: bool
 
 
-def element_events(tree: Tree) -> tuple[tuple[ForceElement, ElementEvent], ...]:
+def events_of_tree(tree: Tree) -> tuple[tuple[ForceElement, ElementEvent], ...]:
     """The events of all elements, each with its element."""
     return tuple((force, event) for force in tree.forces for event in force.events())
 
@@ -91,7 +91,7 @@ def guards(tree: Tree, acceleration: Acceleration, normals: Normals) -> tuple[Cr
     def crossing(force: ForceElement, event: ElementEvent) -> Crossing:
         return Crossing(lambda *given: event.guard(state_of(*given)), 1, f"{force.name}.{event.name}", is_level=True)
 
-    return tuple(crossing(*each) for each in element_events(tree))
+    return tuple(crossing(*each) for each in events_of_tree(tree))
 
 
 def event_state(tree: Tree, acceleration: Acceleration, normals: Normals, t: Scalar, q: Vec, v: Vec) -> MachineState:
@@ -116,7 +116,7 @@ class ElementJumps:
         taken: list[TakenEvent] | None = None,
     ) -> None:
         self.tree, self.acceleration, self.normals, self.rows, self.taken = tree, acceleration, normals, rows, taken
-        self.events = element_events(tree)
+        self.events = events_of_tree(tree)
         self._axes: list[int] = []  # of the impulses of the last event
 
     def begin(self, at: Position) -> tuple[list[str], str]:
@@ -139,7 +139,7 @@ class ElementJumps:
             force, event = self.events[due]
             names.append(f"{force.name}.{event.name}")
             before = at.v
-            if fault := self._take(at, state, force, event):
+            if fault := self._apply(at, state, force, event):
                 return names, fault
             if self.taken is not None:
                 what = due, at.t, at.q.copy(), before, at.v.copy(), tuple(self._axes), first is not None
@@ -168,7 +168,7 @@ class ElementJumps:
                 found = Vec([float(y @ b) if i == k else a for i, a in enumerate(found)])
         return found
 
-    def _take(self, at: Position, state: MachineState, force: ForceElement, event: ElementEvent) -> str:
+    def _apply(self, at: Position, state: MachineState, force: ForceElement, event: ElementEvent) -> str:
         """Let one event take place; why it cannot, or ""."""
         name = f"event '{force.name}.{event.name}'"
         self._axes = []

@@ -70,7 +70,8 @@ _NAMES = {
     "polhode.integrate.methods": ["methods"],
     "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "BodyForce", "BodyMotion",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "BodyForce", "BodyFrame",
+        "BodyMotion",
         "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnLine", "ElementEvent",
         "ElementKind", "Force", "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction",
         "JointKind", "JointLock", "JointStop", "Jump", "Key", "LimitStop", "MachineState", "Model", "MovingFrame",

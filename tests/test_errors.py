@@ -1,11 +1,13 @@
-"""Suggestions for names that are not known."""
+"""Suggestions for names that are not known; warnings at the line of the caller."""
 
 import subprocess
 import sys
 
 import pytest
 
+import polhode as ph
 from polhode.errors import did_you_mean
+from polhode.formats.yaml import model_from_yaml
 
 KNOWN = ["hinge", "hinges", "mB", "bodies.arm.mass", "bodies.leg.mass"]
 
@@ -31,3 +33,34 @@ def test_nothing_is_loaded_for_suggestions_before_a_name_is_wrong():
     subprocess.run(
         [sys.executable, "-c", "import polhode.errors, sys; assert 'difflib' not in sys.modules"], check=True
     )
+
+
+SPRUNG = ph.Model(
+    "sprung",
+    bodies=[ph.Body("bob", 1.0, (1, 1, 1))],
+    joints=[ph.Joint("rail", "prismatic", "world", "bob")],
+    forces=[ph.Spring("coil", "bob", "world", point_b=(0, 0, 1), stiffness=1.0)],
+)
+CROSSED = """
+name: crossed
+bodies: {bob: {mass: 1, inertia: [1, 1, 1]}}
+joints: {rail: {type: prismatic, parent: world, child: bob, lower: 1, upper: -1}}
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ph.Body("bob", -1.0, (1, 1, 1), physical=False),
+        lambda: ph.Spring("coil", "bob", "world", stiffness=-1.0),
+        lambda: SPRUNG.with_numbers({"forces.coil.stiffness": -1.0}),
+        lambda: model_from_yaml(CROSSED, "crossed.yaml"),
+        lambda: next(iter(ph.forms.values())).way,
+    ],
+    ids=["dataclass", "element", "replaced", "file", "old name"],
+)
+def test_a_warning_points_at_the_line_of_the_caller(call):
+    with pytest.warns((ph.PolhodeWarning, DeprecationWarning)) as told:
+        call()
+    assert [warning.filename for warning in told] == [__file__]
+    assert told[0].lineno == call.__code__.co_firstlineno

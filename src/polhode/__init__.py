@@ -40,6 +40,8 @@ _NAMES = {
     "polhode.system.system": ["System", "compile"],
     "polhode.dynamics.single.variables": ["SingleBody"],
     "polhode.papers.compare": ["compare"],
+    "polhode.analysis.inverse_kinematics.inverse_kinematics": ["InverseKinematics", "inverse_kinematics"],
+    "polhode.analysis.inverse_kinematics.targets": ["Target"],
     "polhode.analysis.linear": ["Linear", "linearize"],
     "polhode.analysis.modes": ["Mode"],
     "polhode.analysis.steady": ["Steady", "equilibrium", "steady_motion"],

@@ -5,6 +5,12 @@
 from polhode import euler as euler
 from polhode import exact as exact
 from polhode import quaternion as quaternion
+from polhode.analysis.inverse_kinematics.inverse_kinematics import (
+    InverseKinematics as InverseKinematics, inverse_kinematics as inverse_kinematics,
+)
+from polhode.analysis.inverse_kinematics.targets import (
+    Target as Target,
+)
 from polhode.analysis.linear import (
     Linear as Linear, linearize as linearize,
 )

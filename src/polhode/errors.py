@@ -1,8 +1,11 @@
 """The errors of this package: each message says where, what was found, what was expected, what to do."""
 
+import sys
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from traceback import extract_tb
+from types import FrameType
 
 
 class PolhodeError(Exception):
@@ -41,6 +44,22 @@ class NotPlainError(CompileError, TypeError):
 
 class IntegrationError(PolhodeError):
     """A motion could not be followed to its end."""
+
+
+INSIDE = {"polhode", "dataclasses", "functools"}
+"""Modules between a warning and the caller's code: this package, and those through which it calls itself."""
+
+
+def warn_caller(text: str, category: type[Warning] = PolhodeWarning) -> None:
+    """Give a warning at the line of the caller's code: of the first frame outside this package.
+
+    Frames are told by their module, not by their file: the __init__ of a dataclass has none.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def told(error: BaseException) -> str:

@@ -92,6 +92,22 @@ def test_a_huge_angle_in_one_lane_does_not_touch_its_neighbours():
     assert np.array_equal(np.delete(kernel(x)[0], 3), np.delete(kernel(y)[0], 3))
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_huge_angle_leaves_all_registers_as_they_were(width):
+    """More numbers than there are registers are alive around the call of the C library, in every lane."""
+
+    def function(x, y):
+        squares = [a * a for a in y]
+        s = scalar.sin(x + sum(squares))
+        return scalar.Vec([s, *(a * s + a for a in squares)])
+
+    x, y = np.linspace(0.1, 0.8, 16), np.linspace(1.0, 2.0, 40)
+    x[[3, 9, 10]] = 1e6, 3e9, -1e12
+    (found,) = build(trace(function, x=(), y=(40,)), width)(x, y)
+    assert_close(found[:, 0], np.sin(x + sum(y * y)), condition=100)
+    assert_close(found[:, 1:], (y * y) * found[:, :1] + y * y, condition=10)
+
+
 MODELS = [random_model([kind, "revolute"], k) for k, kind in enumerate(ALL)] + [
     random_model(["free", "universal", "spherical"], 20)
 ]

@@ -8,7 +8,8 @@ import pytest
 
 import polhode.kernel.backends.llvm.compile as building
 from machines import random_model, random_q
-from polhode.dynamics import forward, loops
+from polhode.dynamics import forward
+from polhode.dynamics.large_trees import loops
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import build
 from polhode.model import make_tree

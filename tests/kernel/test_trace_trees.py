@@ -7,7 +7,7 @@ import sympy
 import polhode as ph
 from close import assert_close
 from machines import ALL, random_model, random_q
-from polhode.dynamics import covariant, energy, forces, forward, inertia, inverse, kinematics
+from polhode.dynamics import body_points, covariant, energy, forces, forward, inertia, inverse, kinematics
 from polhode.kernel import evaluate, trace
 from polhode.model import make_tree
 from polhode.scalar import Vec, vec
@@ -20,7 +20,7 @@ MODELS.append(random_model([*ALL, "spherical"], 20))
 
 def quantities(tree, body):
     """Each quantity as a function of symbols, with the System call that it must equal."""
-    i = tree.of_body[body]
+    at = body_points.BodyPoint(tree.of_body[body], vec(0.0, 0.0, 0.0))
 
     def biased(q, v, vd, t):
         acting = forces.acting(tree, t, q, v)
@@ -41,8 +41,8 @@ def quantities(tree, body):
         "center_of_mass": (lambda q: energy.center_of_mass(tree, q), "q"),
         "rate": (lambda q, v: kinematics.rate(tree, q, v), "qv"),
         "integrate": (lambda q, v: kinematics.integrate(tree, q, v), "qv"),
-        "jacobian": (lambda q: kinematics.jacobian(tree, q, i, vec(0.0, 0.0, 0.0)), "q"),
-        "jacobian_rate": (lambda q, v: kinematics.jacobian_rate(tree, q, v, i, vec(0.0, 0.0, 0.0)), "qv"),
+        "jacobian": (lambda q: body_points.jacobian(tree, q, at, "world-aligned"), "q"),
+        "jacobian_rate": (lambda q, v: body_points.jacobian_rate(tree, q, v, at, "world-aligned"), "qv"),
     }
 
 

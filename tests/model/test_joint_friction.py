@@ -263,7 +263,6 @@ def test_friction_by_events_stops_a_loop_and_holds_it():
 def test_what_friction_by_events_cannot_do_is_refused():
     model = incline(exact_friction())
     for call, what in (
-        (lambda: ph.sweep(model, {"bodies.block.mass": ph.Grid([1.0, 2.0])}, duration=0.1), "side by side"),
         (lambda: ph.simulate(model, duration=0.1, sensitivities=["bodies.block.mass"]), "the motion jumps"),
         (lambda: ph.simulate(model, duration=0.1, method="variational", step=1e-3), "hold axes"),
         (lambda: ph.simulate(model, duration=0.1, engine="absolute"), "hold axes"),
@@ -338,7 +337,20 @@ def test_two_joints_that_rub_are_solved_together():
     np.testing.assert_allclose(ph.compile(arm()).inverse_dynamics(q, v, vd) - tau, friction, rtol=1e-10)
 
 
-def sled(coefficient):
+def test_by_events_a_block_sticks_below_the_angle_of_friction_and_slides_as_the_closed_form_above_it():
+    stuck = ph.simulate(incline(rubbing(1.01 * math.tan(SLOPE), method="events")), duration=0.5)
+    assert abs(stuck.q).max() < 1e-12
+    run = ph.simulate(incline(rubbing(0.2, method="events")), v=[-1.0], duration=1.0)
+    assert run.attrs["verdict"] == "good"
+    up, down = (9.81 * (math.sin(SLOPE) + sign * 0.2 * math.cos(SLOPE)) for sign in (1, -1))
+    after = np.maximum(run.time - 1.0 / up, 0.0)
+    expected = np.where(after > 0, -1 / (2 * up) + down * after**2 / 2, -run.time + up * run.time**2 / 2)
+    np.testing.assert_allclose(run.q[:, 0], expected, atol=1e-11)
+    assert list(run.event_name.values) == ["rub.sticks", "rub.slips"]
+    np.testing.assert_allclose(run.event_time, 1.0 / up, atol=1e-12)
+
+
+def sled(coefficient, **numbers):
     """A light sled on a rail, with a rod that leans on it."""
     return ph.Model(
         "sled",
@@ -347,15 +359,18 @@ def sled(coefficient):
             ph.Joint("slide", "prismatic", "world", "sled", axis=(1, 0, 0)),
             ph.Joint("pivot", "revolute", "sled", "rod", axis=(0, 1, 0)),
         ],
-        forces=[rubbing(coefficient)],
+        forces=[rubbing(coefficient, **numbers)],
     )
 
 
-def test_where_no_or_several_normal_forces_fit_a_run_ends_with_that_reason():
-    run = ph.simulate(sled(0.5), q=[0.0, 0.8], v=[5.0, -3.0], duration=1.0, verify=False)
+@pytest.mark.parametrize("method", ["regularised", "events"])
+def test_where_no_or_several_normal_forces_fit_a_run_ends_with_that_reason(method):
+    run = ph.simulate(sled(0.5, method=method), q=[0.0, 0.8], v=[5.0, -3.0], duration=1.0, verify=False)
     assert run.attrs["status"] == "failed"
     assert "no or several solutions, Painlevé; force 'rub'" in run.attrs["reason"]
-    assert ph.simulate(sled(0.05), q=[0.0, 0.8], v=[5.0, -3.0], duration=0.1).attrs["status"] == "finished"
+    assert (
+        ph.simulate(sled(0.05, method=method), q=[0.0, 0.8], v=[5.0, -3.0], duration=0.1).attrs["status"] == "finished"
+    )
 
 
 def test_friction_without_a_normal_force_says_so():
@@ -367,7 +382,6 @@ def test_friction_without_a_normal_force_says_so():
 
 def test_wrong_uses_of_a_coefficient_are_told():
     for call, what in (
-        (lambda: rubbing(0.3, method="events"), "coefficient: not by events"),
         (lambda: incline(rubbing(0.3, radius=0.1)), "radius: does not fit"),
         (lambda: arm(ph.JointFriction("rub", "elbow", 0.0, coefficient=0.3)), "radius: does not fit"),
         (lambda: ph.simulate(incline(rubbing(0.3)), duration=0.1, method="variational", step=1e-3), "normal forces"),
@@ -377,8 +391,19 @@ def test_wrong_uses_of_a_coefficient_are_told():
             call()
     bar = ph.load("four-bar")
     rub = ph.JointFriction("rub", bar.joints[0].name, 0.0, coefficient=0.1, radius=0.1)
-    with pytest.raises(ph.PolhodeError, match="normal forces"):
-        ph.simulate(replace(bar, forces=(rub,)), duration=0.1)
+    for options in ({"engine": "absolute"}, {"constraints": "ggl", "step": 1e-3}):
+        with pytest.raises(ph.PolhodeError, match="normal forces"):
+            ph.simulate(replace(bar, forces=(rub,)), duration=0.1, **options)
+    with pytest.raises(ph.PolhodeError, match="normal forces of joints: not known without the forces of constraints"):
+        ph.linearize(replace(bar, forces=(rub,)), bar.start.q)
+
+
+def test_linear_equations_refuse_friction_that_depends_on_the_acceleration():
+    hanging = arm(ph.JointFriction("rub", "elbow", 0.0, coefficient=0.2, radius=0.1))
+    assert ph.linearize(hanging, [0.0, 0.0]).A.shape == (4, 4)
+    driven = replace(hanging, forces=(hanging.forces[0].changed(drive_speed=1.0),))
+    with pytest.raises(ph.InputError, match=r"friction by normal forces acts(.|\n)*joint 'elbow'"):
+        ph.linearize(driven, [0.0, 0.0])
 
 
 def test_derivatives_and_sweeps_take_a_coefficient():

@@ -6,7 +6,8 @@ import sympy
 
 from close import assert_close
 from machines import ALL, random_model, random_q
-from polhode.dynamics import forward, inertia, inverse, loops, subtree_rows
+from polhode.dynamics import forward, inertia, inverse
+from polhode.dynamics.large_trees import loops, subtree_rows
 from polhode.kernel import evaluate, trace
 from polhode.model import make_tree
 from polhode.scalar import Dual, SharedFunction, Vec, equal, is_zero, loops_for, sin, split, stack, unless_valid, where

@@ -9,7 +9,8 @@ import pytest
 import polhode as ph
 from close import assert_close
 from machines import random_model, random_q
-from polhode.dynamics import kinematics, loops
+from polhode.dynamics import kinematics
+from polhode.dynamics.large_trees import loops
 from polhode.integrate.methods import METHODS
 from polhode.model import make_tree
 from polhode.quaternion import normalise

@@ -35,7 +35,10 @@ class Peer:
                 if index:
                     self.model.appendBodyToJoint(index, moments, place)
             else:
-                index = self.model.addJoint(index, self._kind(joint), place, joint.name)
+                *before, last = self._kinds(joint)
+                for step, kind in enumerate(before):
+                    index, place = self.model.addJoint(index, kind, place, f"{joint.name}.{step}"), pin.SE3.Identity()
+                index = self.model.addJoint(index, last, place, joint.name)
                 self.model.appendBodyToJoint(index, moments, pin.SE3.Identity())
                 frames[joint.child] = (index, pin.SE3.Identity())
                 if JOINTS[joint.type].has_quaternion:
@@ -55,9 +58,21 @@ class Peer:
     def _armature(joint):
         return [0.0] * 3 + [joint.armature] * 3 if joint.type == "free" else [joint.armature] * joint.nv
 
-    @staticmethod
-    def _kind(joint):
+    @classmethod
+    def _kinds(cls, joint):
+        """Joints one after the other: those of several axes are written as joints of one axis each."""
         axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
+        if joint.type == "universal":
+            second = np.array(joint.axis2) / np.linalg.norm(joint.axis2)
+            return [pin.JointModelRevoluteUnaligned(axis), pin.JointModelRevoluteUnaligned(second)]
+        if joint.type == "cylindrical":
+            return [pin.JointModelRevoluteUnaligned(axis), pin.JointModelPrismaticUnaligned(axis)]
+        if joint.type == "planar":
+            return [pin.JointModelPX(), pin.JointModelPY(), pin.JointModelRZ()]
+        return [cls._kind(joint, axis)]
+
+    @staticmethod
+    def _kind(joint, axis):
         if joint.type == "revolute":
             return pin.JointModelRevoluteUnaligned(axis)
         if joint.type == "prismatic":
@@ -126,7 +141,24 @@ class Peer:
         return np.reshape(found, (6, -1)) @ self.T(q)  # one column comes back flat
 
     def velocity(self, q, v, body):
-        pin.forwardKinematics(self.model, self.data, self.q(q), self.T(q) @ v)
-        pin.updateFramePlacements(self.model, self.data)
+        self.move(q, v)
         at = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         return pin.getFrameVelocity(self.model, self.data, self.frames[body], at).vector
+
+    def move(self, q, v, vd=None):
+        """Put everything at a state: q, T v and T v̇ + Ṫ v as Pinocchio has them."""
+        vd = np.zeros(len(v)) if vd is None else vd
+        T = self.T(q)
+        state = self.q(q), T @ v, T @ vd + self.T_rate(q, v) @ v
+        pin.forwardKinematics(self.model, self.data, *state)
+        pin.updateFramePlacements(self.model, self.data)
+        return state
+
+    def frame_at(self, body, point):
+        """A frame with the axes of a body at a point of it; its data are new."""
+        frame = self.model.frames[self.frames[body]]
+        place = frame.placement * pin.SE3(np.eye(3), np.array(point))
+        name = f"{body} {len(self.model.frames)}"
+        found = self.model.addFrame(pin.Frame(name, frame.parentJoint, place, pin.FrameType.OP_FRAME))
+        self.data = self.model.createData()
+        return found

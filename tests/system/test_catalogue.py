@@ -9,7 +9,7 @@ import polhode as ph
 from polhode.constrain.constraint_policy import ENGINES
 from polhode.scalar import Vec
 from polhode.system.algorithms import candidates
-from polhode.system.catalogue import QUANTITIES
+from polhode.system.catalogue.registry import QUANTITIES
 from polhode.system.quantity import FIELDS, Request
 
 OTHERS = {"source", "export_c"}
@@ -40,15 +40,16 @@ def call(system, name):
 
 
 def test_every_quantity_is_a_documented_method_of_system_and_the_other_way_round():
-    methods = {n for n, m in vars(ph.System).items() if inspect.isfunction(m) and not n.startswith("_")}
+    methods = {n for n, m in inspect.getmembers(ph.System, inspect.isfunction) if not n.startswith("_")}
     assert methods - OTHERS == {*QUANTITIES}
     for name, quantity in QUANTITIES.items():
         method = getattr(ph.System, name)
         assert method.__doc__
         assert quantity.what
-        taken = [n for n in inspect.signature(method).parameters if n not in ("self", "body", "options")]
+        known = ("self", "body", "options", *quantity.choices)
+        taken = [n for n in inspect.signature(method).parameters if n not in known]
         assert len(taken) == len(quantity.arguments)
-        assert ("body" in inspect.signature(method).parameters) == quantity.of_body
+        assert ("body" in inspect.signature(method).parameters) == (quantity.of_body or quantity.of_subtree)
         assert all(argument.field in FIELDS for argument in quantity.arguments)
 
 

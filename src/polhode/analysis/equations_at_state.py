@@ -13,8 +13,9 @@ import numpy as np
 from polhode.constrain.constraint_policy import TOLERANCE
 from polhode.dynamics import constraints, inertia, kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.normal_forces import loaded_joints
 from polhode.dynamics.with_forces import needed
-from polhode.errors import ModelError, message
+from polhode.errors import InputError, ModelError, message
 from polhode.kernel import replay, trace
 from polhode.linalg.rank import RankedRows, metric_factor
 from polhode.model import Model, make_tree
@@ -27,6 +28,9 @@ KEPT = 16
 
 SETTLED = 1e-13
 """The residual of the constraints, in their natural sizes, at which projection ends."""
+
+SLIPS = 1e-9
+"""The part of the mass matrix by which friction may depend on the acceleration, by rounding."""
 
 ROUNDS = 30
 """The most projections onto the constraints."""
@@ -149,6 +153,17 @@ class EquationsAtState:
         M, found = self.mass_matrix(q), self.residuals(q, v, rest, none, t)
         vd, lam = self.rows(M, found.A, found.phi).constrained(tau - found.force, -found.along)
         return Instant(q, v, tau, t, M, found.A, found.phi, found.r, vd, lam)
+
+    def check_slip(self, where: str, q: np.ndarray, v: np.ndarray, t: float) -> None:
+        """Refuse a state at which friction by normal forces acts: it depends on v̇, of which M alone does here."""
+        if not (joints := loaded_joints(self.tree)):
+            return
+        M, none = self.mass_matrix(q), np.zeros(self.k)
+        first, *others = (self.residuals(q, v, vd, none, t).force for vd in (np.zeros(self.n), *np.eye(self.n)))
+        if np.max(abs(np.array([force - first for force in others]).T - M)) > SLIPS * np.max(abs(M)):
+            what, found = "friction by normal forces acts", ", ".join(f"joint '{joint}'" for joint in joints)
+            fix = "Take coulomb=… in place of coefficient=…; or System.forward_dynamics_derivatives."
+            raise InputError(message(where, what, found, "joints at rest against what rubs on them", fix))
 
     def ad(self, v: np.ndarray) -> np.ndarray:
         """ad_v[d, b] = Σ_a c[a, b, d] v[a]: ω̃ for each quaternion, else 0.                          BEYOND §2"""

@@ -231,6 +231,7 @@ def linearize(
     tau, chosen = names.forces(where, model, tau), names.dof_indices(f"{where}, inputs", model, inputs)
     _check_consistent(where, equations, q, v, t)
     q, v, _ = equations.settled(q, v, t)
+    equations.check_slip(where, q, v, t)
     found = symmetry.symmetries(equations, q, v, tau)
     G = _generator(where, equations, found, q, v, generator)
     F, F_q, F_v, F_tau = symmetry.accelerations(equations, q, v, tau, t)

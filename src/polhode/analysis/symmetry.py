@@ -16,9 +16,11 @@ import numpy as np
 
 from polhode.analysis.equations_at_state import EquationsAtState, skew
 from polhode.dynamics import kinematics
+from polhode.dynamics.body_points import BodyPoint, jacobian
 from polhode.model import WORLD, Element, plain
 from polhode.result.labels import dof_names
 from polhode.scalar import Vec
+from polhode.spatial import ORIGIN
 
 AGREES = 1e-7
 """The largest residual of a symmetry's condition, relative to the terms that cancel in it."""
@@ -183,7 +185,7 @@ def _rigid(equations: EquationsAtState, q: np.ndarray, twist: np.ndarray | None)
         if joint.parent != WORLD:
             continue
         i, own = tree.of_body[joint.child], [a for e in tree.elements if e.joint == joint.name for a in e.v]
-        J = np.array(kinematics.jacobian(tree, at, i, Vec((0.0, 0.0, 0.0))), dtype=float).reshape(6, -1)[:, own]
+        J = np.array(jacobian(tree, at, BodyPoint(i, ORIGIN), "world-aligned"), dtype=float).reshape(6, -1)[:, own]
         x = np.array(kinematics.frames(tree, at)[i].o, dtype=float)
         wanted = np.append(twist[:3] + np.cross(twist[3:], x), twist[3:])
         zeta[own] = _least(J, wanted)

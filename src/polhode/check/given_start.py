@@ -6,7 +6,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.model import Model, check_model
-from polhode.scalar import UNIT_TOLERANCE
+from polhode.scalar import UNIT_TOLERANCE, without_rotations
 
 
 def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.ndarray, np.ndarray]:
@@ -41,7 +41,7 @@ def _vector(where: str, value: Any, default: list[float], fix: str = "") -> np.n
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(message(where, "a masked array", "values that are hidden", f"{len(default)} numbers"))
     try:
-        array = np.array(value, dtype=float)
+        array = np.array(without_rotations(value), dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise InputError(message(where, "not numbers", repr(value)[:60], f"({len(default)},)", fix)) from None
     if array.shape != (len(default),):

@@ -79,9 +79,9 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
     if asked["resume"] and not asked["out"] and not named:
         folder = _only_unfinished(folder)
     if asked["resume"]:
-        from polhode.simulation.recording import tidied
+        from polhode.simulation.recording import remove_empty_store
 
-        if tidied(folder):
+        if remove_empty_store(folder):
             click.echo(f"polhode: the run in {folder} is complete: nothing was left to do", err=True)
             context.exit(_kept_code(folder) if asked["check"] else 0)
         asked |= _as_it_began(context, folder)

@@ -203,6 +203,8 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
         click.echo(f"{facts['study']}: {attrs['runs_done']:,} runs in {facts['seconds']:.1f} s")
         for name, count in facts["status"].items():
             click.echo(f"  {name:14} {count:,}")
+        if "single_runs" in attrs:
+            click.echo(f"  {'one by one':14} {attrs['single_runs']}")
         counts = ", ".join(f"{count:,} {name}" for name, count in facts["verdicts"].items())
         worst = f", the largest {found['error_estimate_high'].item():.2g}" if facts["accompanied"] else ""
         click.echo(f"  {'verdicts':14} {counts}; errors of {facts['accompanied']:,} runs were estimated{worst}")

@@ -6,16 +6,18 @@ Conditions of any rank: dependent rows are found, relative to the natural size o
 The same minimum, on positions and on velocities, brings a state back to where the conditions hold.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constraint_policy import DEFAULT, MOST, ConstraintPolicy
-from polhode.constrain.row_scales import Scales, ordered
-from polhode.dynamics import constraints, inertia, inverse, kinematics
+from polhode.constrain.multiplier_forces import forces_of_multipliers
+from polhode.constrain.row_scales import Scales
+from polhode.dynamics import constraints, forces, inertia, inverse, kinematics, normal_forces
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.reactions import Reaction, on_bodies
 from polhode.dynamics.state_inertia import at_state, is_fixed
 from polhode.dynamics.sweeps import Sweep
 from polhode.dynamics.with_forces import needed
@@ -35,9 +37,8 @@ from polhode.linalg.constrained import (
     weighted_metric,
 )
 from polhode.linalg.null_space import by_null_space
-from polhode.model import Tree
+from polhode.model import Constraint, Tree
 from polhode.model.constraints.base import ConstraintCondition
-from polhode.model.forces.refused import refuse_normal_forces
 from polhode.model.state import HELD
 from polhode.scalar import (
     RecordedFunction,
@@ -139,7 +140,7 @@ class RecordedRows(NamedTuple):
 
 @dataclass(frozen=True)
 class ConstrainedDynamics:
-    """The conditions of a model, and what their rows are compared with."""
+    """The dynamics of a model under its constraints: conditions, and how accelerations that meet them are found."""
 
     conditions: tuple[ConstraintCondition, ...]
     scales: Scales
@@ -147,11 +148,13 @@ class ConstrainedDynamics:
     absolute: AbsoluteCoordinates
     recorded: RecordedRows | None = None
     """The conditions on the model's own tree, traced once; None where functions of users are among them."""
+    between: tuple[Constraint, ...] = ()
+    """The constraints between two bodies."""
 
     def with_scales(self, numbers: Vec) -> "ConstrainedDynamics":
         """The same with other scalars for the natural sizes of its rows, and for their units after them."""
         count = len(self.scales.sizes)
-        return replace(self, scales=Scales(tuple(numbers[:count]), tuple(numbers[count:]), self.scales.light))
+        return replace(self, scales=Scales(tuple(numbers[:count]), tuple(numbers[count:]), self.scales.singular_mass))
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -161,7 +164,7 @@ class ConstrainedDynamics:
     @cached_property
     def names(self) -> list[str]:
         """The rows by name, as in "loop.x"."""
-        return [f"{c.name}.{row}" for c in ordered(self.conditions) for row in c.rows]
+        return [f"{c.name}.{row}" for c in constraints.in_row_order(self.conditions) for row in c.rows]
 
     @cached_property
     def holonomic(self) -> int:
@@ -187,13 +190,38 @@ class ConstrainedDynamics:
 
     def accelerate(self, x: Arguments) -> tuple[ConstrainedSolution, constraints.ConstraintRows]:
         """v̇ of the arguments of a call, with multipliers and rank, and the rows."""
-        refuse_normal_forces("a machine with constraints", x.tree.forces, "Give friction that no load decides.")
         rows = self.rows(x)
-        tolerance = self.tolerance(rows.phi)
         if self.policy.engine == "absolute":
-            return self.absolute.accelerate(x, ordered(self.conditions), self._pull(rows), tolerance), rows
+            pull, tolerance = self._pull(rows), self.tolerance(rows.phi)
+            return self.absolute.accelerate(x, constraints.in_row_order(self.conditions), pull, tolerance), rows
+        return self._solved(self.with_normals(x, rows), rows), rows
+
+    def _solved(self, x: Arguments, rows: constraints.ConstraintRows) -> ConstrainedSolution:
+        """v̇ and multipliers, where normal forces are known."""
         force = x.tau - needed(x, Vec([0.0] * x.tree.nv))
-        return self.constrained(at_state(x).tree, x.q, [(force, rows.b)], rows.A, tolerance)[0], rows
+        return self.constrained(at_state(x).tree, x.q, [(force, rows.b)], rows.A, self.tolerance(rows.phi))[0]
+
+    def with_normals(self, x: Arguments, rows: constraints.ConstraintRows | None = None) -> Arguments:
+        """The arguments of a call with the normal forces of joints, where elements depend on them.
+
+        Rows that depend on others bear nothing.
+        """
+        if x.normals is not None or not normal_forces.loaded_joints(x.tree):
+            return x
+        known = rows or self.rows(x)
+        state = kinematics.machine_state(x.tree, x.t, x.q, x.v)
+
+        def motion(normals: Mapping[str, Scalar]) -> tuple[Vec, inverse.Wrenches]:
+            found = self._solved(x._replace(normals=normals), known)
+            wrenches = forces.acting(x.tree, x.t, x.q, x.v, x.wrench, normals).wrenches
+            on_bodies(x.tree, state, self.forces_on_bodies(x, found.multipliers), wrenches)
+            return found.a, wrenches
+
+        return x._replace(normals=normal_forces.solved(x, motion))
+
+    def forces_on_bodies(self, x: Arguments, lam: Vec) -> list[tuple[Constraint, Reaction]]:
+        """The reactions of all constraints between two bodies, from the multipliers of all rows."""
+        return forces_of_multipliers(self.conditions, self.between, x, lam)
 
     def forward(self, x: Arguments) -> Vec:
         """v̇ alone."""
@@ -205,20 +233,34 @@ class ConstrainedDynamics:
         With v̇ and λ held:  M δv̇ − Aᵀδλ = δτ − δ(M v̇ + bias − Aᵀλ),  A δv̇ = −δ(A v̇ − b)
         """
         tree, n = x.tree, x.tree.nv
+        if normal_forces.loaded_joints(tree):
+            return self._slopes_with_normals(x)
         found, rows = self.accelerate(x)
 
-        def missing(z: Vec) -> Vec:
+        def residual(z: Vec) -> Vec:
             moved = x._replace(q=x.q + kinematics.rate(tree, x.q, Vec(z[:n])), v=Vec(z[n:]))
             there = self.rows(moved)
             left = needed(moved, found.a) - found.multipliers @ there.A
             return Vec((*left, *(there.A @ found.a - there.b)))
 
-        _, slopes = jacobian(missing, Vec((*[0.0 * x.q[0]] * n, *x.v)))
+        _, slopes = jacobian(residual, Vec((*[0.0 * x.q[0]] * n, *x.v)))
         columns = slopes.T
         sides = [(-Vec(column[:n]), -Vec(column[n:])) for column in columns]
         sides += [(unit, Vec([0.0] * len(rows.b))) for unit in identity(n)]
         turned = [side.a for side in self.constrained(at_state(x).tree, x.q, sides, rows.A, self.tolerance(rows.phi))]
         return Vec(turned[:n]).T, Vec(turned[n : 2 * n]).T, Vec(turned[2 * n :]).T
+
+    def _slopes_with_normals(self, x: Arguments) -> tuple[Vec, Vec, Vec]:
+        """The same where normal forces depend on v̇ and λ: the derivatives of the whole solution."""
+        tree, n = x.tree, x.tree.nv
+
+        def moved(z: Vec) -> Vec:
+            q = x.q + kinematics.rate(tree, x.q, Vec(z[:n]))
+            return self.forward(x._replace(q=q, v=Vec(z[n : 2 * n]), tau=Vec(z[2 * n :])))
+
+        _, slopes = jacobian(moved, Vec((*[0.0 * x.q[0]] * n, *x.v, *x.tau)))
+        columns = slopes.T
+        return Vec(columns[:n]).T, Vec(columns[n : 2 * n]).T, Vec(columns[2 * n :]).T
 
     def reactions(self, x: Arguments) -> Reactions:
         """Multipliers and the force they make."""
@@ -304,7 +346,7 @@ class ConstrainedDynamics:
     def _correction(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> Callable[[Vec, Vec], Correction]:
         """−M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺ of (q, violation): one routine for positions and velocities, of the same rows."""
         now = self.rows(Arguments(tree, q, v, t=t))
-        kept = _kept(now.A, now.phi, now.r)
+        kept = _rows_in_play(now.A, now.phi, now.r)
 
         def correction(t: Vec, q: Vec, violation: Vec) -> Vec:
             rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t[0]))
@@ -332,7 +374,7 @@ class ConstrainedDynamics:
         rows = self.rows(Arguments(tree, q, v, t=t))
         steps = [kinematics.tangent(tree, q, Vec(change[:nq])) for change in changes]
         speeds = [Vec(change[nq:]) for change in changes]
-        kept = _kept(rows.A, rows.b)
+        kept = _rows_in_play(rows.A, rows.b)
         of_positions, tolerance = [i for i in kept if i < self.holonomic], self.tolerance(rows.phi)
         if len(of_positions) == len(kept):
             found = self._admissible(tree, q, kept, rows.A, [*steps, *speeds], tolerance)
@@ -355,7 +397,7 @@ class ConstrainedDynamics:
     def pivots(self, x: Arguments) -> Vec:
         """(k)  What each row has left after elimination, in its order and relative to natural sizes; 0: dependent."""
         rows = self.rows(x._replace(v=Vec([0.0 * x.q[0]] * x.tree.nv)))
-        kept, tolerance = _kept(rows.A), self.tolerance(rows.phi)
+        kept, tolerance = _rows_in_play(rows.A), self.tolerance(rows.phi)
         A, sizes = Vec([rows.A[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         if not kept:
             found = Vec([])
@@ -378,7 +420,7 @@ class ConstrainedDynamics:
         """a, λ with M a = f + Aᵀλ, A a = b of some forces f and values b, by the engine that was chosen."""
         if self.policy.engine in (DEFAULT, "absolute"):
             return self.by_fundamental_equation(tree, q, sides, rows, tolerance)
-        kept = _kept(rows, *(b for _, b in sides))
+        kept = _rows_in_play(rows, *(b for _, b in sides))
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
         solved = by_multipliers if self.policy.engine == "multipliers" else by_null_space
@@ -395,7 +437,7 @@ class ConstrainedDynamics:
         self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
     ) -> list[ConstrainedSolution]:
         """The constrained vectors of some forces f and values b of the first rows; rows of zeros take no part."""
-        kept = _kept(rows, *(b for _, b in sides))
+        kept = _rows_in_play(rows, *(b for _, b in sides))
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
         if self._by_sweeps(tree, len(kept)):
@@ -403,20 +445,20 @@ class ConstrainedDynamics:
             found = [constrained_by_sweeps(K, f, A, b, sizes, tolerance) for f, b in fewer]
         else:
             found = constrained_each(ConstrainedProblem(self._metric(tree, q, A, sizes), A, sizes, tolerance), fewer)
-        if self.scales.light:
-            found = [_own(x, b, sizes) for x, (_, b) in zip(found, fewer, strict=True)]
+        if self.scales.singular_mass:
+            found = [_with_multipliers_of_mass(x, b, sizes) for x, (_, b) in zip(found, fewer, strict=True)]
         return [self._spread(x, kept, len(rows)) for x in found]
 
     def _metric(self, tree: Tree, q: Vec, A: Vec, sizes: list[float]) -> Vec:
         """M, or M + AᵀWA where M alone is singular."""
         M = inertia.mass_matrix(tree, q)
-        return weighted_metric(M, A, [1 / (s * s) for s in sizes]) if self.scales.light and A else M
+        return weighted_metric(M, A, [1 / (s * s) for s in sizes]) if self.scales.singular_mass and A else M
 
     def _by_sweeps(self, tree: Tree, k: int) -> bool:
         """Whether sweeps over the tree take fewer operations than its mass matrix: on long branches with few loops."""
         depths = [len(path) for path in inertia.carriers(tree)]
         matrix = sum(MATRIX * d + d * d for d in depths) + 2 * k * sum(depths)
-        return not self.scales.light and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
+        return not self.scales.singular_mass and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
 
     def _spread(self, found: ConstrainedSolution, kept: list[int], k: int) -> ConstrainedSolution:
         """The solution of some rows as that of all: the others are dependent, with residual 0."""
@@ -435,7 +477,7 @@ def _each(x: Vec, factors: Vec) -> Vec:
     return Vec([a * s for a, s in zip(x, factors, strict=True)])
 
 
-def _kept(A: Vec, *sides: Vec) -> list[int]:
+def _rows_in_play(A: Vec, *sides: Vec) -> list[int]:
     """The rows that are not zero for every state, or that some b is not zero for."""
     return [i for i, row in enumerate(A) if not (all(map(is_zero, row)) and all(is_zero(b[i]) for b in sides))]
 
@@ -445,7 +487,7 @@ def _sweeps(tree: Tree, q: Vec) -> FactorSweeps:
     return FactorSweeps(sweep.over, sweep.under, sweep.times)
 
 
-def _own(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedSolution:
-    """With the multipliers of M in the place of those of M + AᵀWA: (M + AᵀWA) a = f + Aᵀλ + AᵀWb."""
+def _with_multipliers_of_mass(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedSolution:
+    """The solution with the multipliers of M in the place of those of M + AᵀWA: (M + AᵀWA) a = f + Aᵀλ + AᵀWb."""
     lam = [x - value / (size * size) for x, value, size in zip(found.multipliers, b, sizes, strict=True)]
     return found._replace(multipliers=Vec(lam))

@@ -17,7 +17,14 @@ class Arguments(NamedTuple):
     tau: Vec = vec()
     q1: Vec = vec()
     point: Vec = vec()
+    load: Vec = vec()
+    """A force and a couple."""
+    qdot: Vec = vec()
+    part: Any = 0.0
+    """How far between two configurations."""
     t: Any = 0.0
     wrench: Mapping[str, tuple[Vec, Vec]] = {}
     rolled: bool = False
     """Whether the passes over the tree become loops of the compiled code: for large trees."""
+    normals: Mapping[str, Any] | None = None
+    """The normal forces of joints by name, N, where they are known; None: they follow from the motion of a tree."""

@@ -1,4 +1,4 @@
-"""Where the bodies of a tree are and how they move: placements, poses, velocities, Jacobians.
+"""Where the bodies of a tree are and how they move: placements, poses, velocities, unit motions.
 
 Each pass is a step from an element's parent to the element. The state of the ground is at rest at the
 world's origin.
@@ -146,41 +146,6 @@ def unit_motion_rates(tree: Tree, q: Vec, v: Vec, at: list[Frame], moving: list[
                 linear, angular = linear + frame.R @ change.linear, angular + frame.R @ change.angular
             found[a] = Twist(linear, angular)
     return [found[a] for a in range(tree.nv)]
-
-
-def jacobian(tree: Tree, q: Vec, element: int, point: Vec) -> Vec:
-    """Three linear and three angular rows: the velocity of a point of an element, per v, world axes.
-
-    Zoric (63), (77): the columns are quasi-basic vectors T and Ω.
-    """
-    at = frames(tree, q)
-    x = at[element].o + at[element].R @ point
-    path = set(tree.ancestors[element])
-    columns = []
-    for motion in unit_motions(tree, q, at):
-        if motion.element in path:
-            columns.append(Vec((*(cross(motion.w, x - motion.o) + motion.l), *motion.w)))
-        else:
-            columns.append(Vec([0.0] * 6))
-    return Vec(columns).T if columns else Vec([Vec() for _ in range(6)])
-
-
-def jacobian_rate(tree: Tree, q: Vec, v: Vec, element: int, point: Vec) -> Vec:
-    """The time derivative of `jacobian` along a motion."""
-    at = frames(tree, q)
-    moving = velocities(tree, q, at, v)
-    arm = at[element].R @ point
-    x, xdot = at[element].o + arm, moving[element].linear + cross(moving[element].angular, arm)
-    path = set(tree.ancestors[element])
-    columns = []
-    motions = unit_motions(tree, q, at)
-    for (i, w, _, o), (ldot, wdot) in zip(motions, unit_motion_rates(tree, q, v, at, moving), strict=True):
-        if i in path:
-            linear = cross(wdot, x - o) + cross(w, xdot - moving[i].linear) + ldot
-            columns.append(Vec((*linear, *wdot)))
-        else:
-            columns.append(Vec([0.0] * 6))
-    return Vec(columns).T if columns else Vec([Vec() for _ in range(6)])
 
 
 def rate(tree: Tree, q: Vec, v: Vec) -> Vec:

@@ -6,16 +6,19 @@ reactions R_i across the axes are affine in the normal forces N_j of all such jo
     N_i = |R_i| = |R_i⁰ + Σ_j N_j R_ij|                                                            solved by Newton
 
 Where Σ_j |R_ij| < 1 for every i this has exactly one solution, as a contraction. Else there may be none or several,
-as Painlevé found for a rod that slides: the normal forces then are no numbers.
+as Painlevé found for a rod that slides: the normal forces then are no numbers. Of one joint the condition is sharp.
+
+In loops the multipliers of constraints are affine in the normal forces too, and act on the bodies that they hold.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from polhode.dynamics import forces, forward, inverse
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.forward import small_inverse
 from polhode.dynamics.kinematics import unit_twists
 from polhode.dynamics.state_inertia import at_state, with_masses
+from polhode.errors import InputError, message
 from polhode.model import Tree
 from polhode.scalar import Scalar, Vec, dot, identity, length, real_part, sqrt, square, where
 
@@ -24,30 +27,42 @@ ROUNDS = 8
 
 NONE_OR_SEVERAL = float("nan")
 
+Motion = Callable[[Mapping[str, Scalar]], tuple[Vec, inverse.Wrenches]]
+"""v̇ and the wrenches on bodies, those of constraints included, that some normal forces lead to."""
+
 
 def loaded_joints(tree: Tree) -> tuple[str, ...]:
     """The joints whose normal forces enter forces of elements."""
     return tuple(dict.fromkeys(joint for force in tree.forces for joint in force.loaded_joints))
 
 
-def of_motion(x: Arguments, vd: Vec) -> dict[str, Scalar] | None:
+def of_motion(x: Arguments, vd: Vec) -> Mapping[str, Scalar] | None:
     """The normal forces of a motion; None where no element asks for them."""
-    if not (joints := loaded_joints(x.tree)):
-        return None
+    if x.normals is not None or not (joints := loaded_joints(x.tree)):
+        return x.normals
+    if x.tree.constraints:
+        what, fix = "not known without the forces of constraints", "Take forward_dynamics, or joint_reactions."
+        found = ", ".join(f"joint '{joint}'" for joint in joints)
+        raise InputError(message("normal forces of joints", what, found, "a tree, or a motion under constraints", fix))
     wrenches = forces.acting(x.tree, x.t, x.q, x.v, x.wrench, dict.fromkeys(joints, 0.0)).wrenches
     return {joint: length(R) for joint, R in _across(x, vd, wrenches, joints).items()}
 
 
-def solved(x: Arguments) -> dict[str, Scalar] | None:
-    """The normal forces at a state under generalised forces; None where no element asks for them."""
-    if not (joints := loaded_joints(x.tree)):
-        return None
+def solved(x: Arguments, motion: Motion | None = None) -> Mapping[str, Scalar] | None:
+    """The normal forces at a state under generalised forces; None where no element asks for them.
+
+    motion  under constraints; None: of a tree
+    """
+    if x.normals is not None or not (joints := loaded_joints(x.tree)):
+        return x.normals
     here = at_state(x)
 
-    def reactions(normals: Mapping[str, Scalar]) -> dict[str, Vec]:
+    def of_tree(normals: Mapping[str, Scalar]) -> tuple[Vec, inverse.Wrenches]:
         found = forces.acting(x.tree, x.t, x.q, x.v, x.wrench, normals)
-        vd = forward.forward_dynamics(here.tree, x.q, x.v, x.tau + found.generalized, found.wrenches)
-        return _across(x, vd, found.wrenches, joints)
+        return forward.forward_dynamics(here.tree, x.q, x.v, x.tau + found.generalized, found.wrenches), found.wrenches
+
+    def reactions(normals: Mapping[str, Scalar]) -> dict[str, Vec]:
+        return _across(x, *(motion or of_tree)(normals), joints)
 
     at_zero = reactions(dict.fromkeys(joints, 0.0))
     by_unit = [reactions({other: float(other == joint) for other in joints}) for joint in joints]

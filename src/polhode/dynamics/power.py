@@ -3,12 +3,13 @@
 The kinetic and potential energies of a machine grow by the sum of these powers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from polhode.dynamics import normal_forces
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.energy import energy
-from polhode.dynamics.kinematics import machine_state
+from polhode.dynamics.kinematics import machine_state, rate
 from polhode.dynamics.state_inertia import held_axes
 from polhode.dynamics.with_forces import needed
 from polhode.model import ForceElement, MachineState, Tree
@@ -60,6 +61,42 @@ def powers(x: Arguments, vd: Vec, sources: Sequence[str]) -> Vec:
     return Vec(found)
 
 
+class Powers(NamedTuple):
+    """Powers (...), W, of all that acts; the kinetic energy grows by their sum."""
+
+    conservative: Scalar
+    """Of gravity, springs of joints, and the part of force elements that has a potential: less its rate."""
+    dissipated: Scalar
+    """Of dampers of joints; never positive."""
+    applied: Scalar
+    """Of all else of force elements (dampers, friction, thrust, …) and of the wrenches of the call."""
+    actuated: Scalar
+    """Of the generalised forces τ."""
+    constrained: Scalar
+    """Of constraints that move by themselves; 0 for all others."""
+
+
+def powers_by_kind(x: Arguments, forward: Callable[[Arguments], Vec], constraints: bool = False) -> Powers:
+    """The powers of all that acts on a machine, by kind.
+
+    forward      its accelerations; asked for only where a power depends on them
+    constraints  whether it has any
+    """
+    tree = x.tree
+    elements = [name for name in work_sources(tree, False, False) if name != DAMPERS]
+    asked = constraints or normal_forces.loaded_joints(tree) or any(f.changes_inertia for f in tree.forces)
+    vd = forward(x) if asked else Vec([0.0] * tree.nv)
+    tau, damping, *others = powers(x, vd, [INPUTS, DAMPERS, *elements])
+    state, applied = machine_state(tree, x.t, x.q, x.v), sum(others, 0.0)
+    for body, (f, n) in x.wrench.items():
+        linear, angular = state.twist(body)
+        applied = applied + dot(f, linear) + dot(n, angular)
+    constrained = powers(x, vd, [CONSTRAINTS])[0] if constraints else 0.0
+    potential = lambda q: Vec([energy(tree, q, x.v).potential])  # noqa: E731
+    _, (rise,) = derivative_along(potential, x.q, rate(tree, x.q, x.v))
+    return Powers(-rise, damping, applied, tau, constrained)
+
+
 def element_power(tree: Tree, force: ForceElement, state: MachineState, vd: Vec) -> Scalar:
     """The power of a force element, W: of its forces, of the axes that it holds, of the masses that it changes."""
     found: Scalar = 0.0
@@ -82,8 +119,8 @@ def _of_masses(tree: Tree, force: ForceElement, state: MachineState) -> Scalar:
     if not rates:
         return 0.0
     along: list[Scalar] = [0.0] * tree.nv
-    for k, rate in zip(places, rates, strict=False):
-        along[k] = rate
+    for k, change in zip(places, rates, strict=False):
+        along[k] = change
 
     def total(v: Vec) -> Vec:
         kinetic, potential = energy(tree, state.q, v)

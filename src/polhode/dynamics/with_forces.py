@@ -3,20 +3,9 @@
 Force elements and wrenches act; the passes are loops where `rolled` asks for them.
 """
 
-from polhode.dynamics import (
-    coriolis_loops,
-    covariant,
-    derivatives,
-    forces,
-    forward,
-    inertia,
-    inverse,
-    loops,
-    normal_forces,
-    one_velocity_loops,
-    subtree_rows,
-)
+from polhode.dynamics import covariant, forces, forward, inertia, inverse, normal_forces
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.large_trees import coriolis_loops, derivatives, loops, one_velocity_loops, subtree_rows
 from polhode.dynamics.state_inertia import at_state
 from polhode.scalar import Vec
 from polhode.spatial import ORIGIN

@@ -36,6 +36,11 @@ def device_named(name: str, precision: str, runner: StudyRunner) -> Device:
         raise InputError(message("sweep, precision", "contradictory options", "single on the cpu", "double", fix))
     if name == "cpu":
         return Device("cpu")
+    if runner.single:
+        if name == "auto":
+            return Device("cpu", note=f"no GPU is used, the processor follows runs one by one: {runner.single}")
+        fix = 'Take device="cpu", which follows such runs one by one, or an element without events.'
+        raise InputError(message("sweep, device", "not on a GPU", runner.single, "no events of force elements", fix))
     try:
         batch = GpuBatchRun(runner.batch, precision)
     except CompileError as fault:

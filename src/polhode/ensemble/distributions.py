@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.quaternion import product
-from polhode.scalar import UNIT_TOLERANCE, Vec
+from polhode.scalar import UNIT_TOLERANCE, Vec, without_rotations
 
 
 class Distribution(Protocol):
@@ -111,6 +111,8 @@ class Rotations:
             _numbers("rotations", self.spread)
             if self.spread <= 0:
                 raise _fault("rotations", "no spread", f"{self.spread:g}", "radians above 0, or none: uniform")
+        if (mean := without_rotations(self.mean)) is not self.mean:
+            object.__setattr__(self, "mean", tuple(mean.tolist()))
         if not isinstance(self.mean, (tuple, list, np.ndarray)) or len(self.mean) != 4:
             raise _fault("rotations", "not a quaternion", repr(self.mean)[:60], "a mean (w, x, y, z)")
         _numbers("rotations", *self.mean)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import ModuleType
@@ -17,7 +16,7 @@ from polhode.ensemble.distributions import Distribution, Grid, distribution
 from polhode.ensemble.measures import Measure
 from polhode.ensemble.option_table import ONE_RUN, STUDY_RUN_OPTIONS
 from polhode.ensemble.study_options import BatchKeywords, batch_options, described_options
-from polhode.errors import InputError, message
+from polhode.errors import InputError, message, warn_caller
 from polhode.model import Model
 from polhode.model.user_kinds import user_kinds
 from polhode.simulation.option_table import check_keywords
@@ -117,7 +116,7 @@ class Study:
 
     def fleet(self) -> Any:
         """`ph.StudyRunner(study)`, by the name it had before."""
-        warnings.warn("study.fleet() is now ph.StudyRunner(study)", DeprecationWarning, stacklevel=2)
+        warn_caller("study.fleet() is now ph.StudyRunner(study)", DeprecationWarning)
         return (self.runner or polhode.StudyRunner)(self)
 
     @property
@@ -129,12 +128,12 @@ class Study:
         found["keep"] = list(self.keep)
         found |= described_options(self.run_options)
         if self.run_options.events:
-            found["events"] = told(self.run_options.events)
+            found["events"] = value_text(self.run_options.events)
         found["samples"] = {name: repr(value) for name, value in self.samples.items()}
         for name in ("derived", "outputs", "stop", "measures"):
-            found[name] = {key: told(value) for key, value in getattr(self, name).items()}
-        found["tau"], found["start"] = told(self.tau), [told(self.q), told(self.v)]
-        found["model"] = told(self.model)
+            found[name] = {key: value_text(value) for key, value in getattr(self, name).items()}
+        found["tau"], found["start"] = value_text(self.tau), [value_text(self.q), value_text(self.v)]
+        found["model"] = value_text(self.model)
         if kinds := user_kinds(self.model):
             found["kinds"] = {kind.__qualname__: _methods(kind) for kind in kinds}
         return found
@@ -212,19 +211,19 @@ def _runs(runs: Any, samples: Mapping[str, Distribution]) -> int:
     return int(runs)
 
 
-def told(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A text that identifies a value; of a function, one of its code, its closure and the globals it reads."""
     if isinstance(value, Stop):
-        return f"Stop({told(value.when)}, {value.direction})"
+        return f"Stop({value_text(value.when)}, {value.direction})"
     if isinstance(value, np.ndarray):
         return f"array {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:16]}"
     if is_dataclass(value) and not isinstance(value, type):
-        inner = ", ".join(f"{x.name}={told(getattr(value, x.name))}" for x in fields(value))
+        inner = ", ".join(f"{x.name}={value_text(getattr(value, x.name))}" for x in fields(value))
         return f"{type(value).__name__}({inner})"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {told(x)}' for key, x in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {value_text(x)}' for key, x in value.items())}}}"
     if isinstance(value, (tuple, list)):
-        return f"({', '.join(map(told, value))})"
+        return f"({', '.join(map(value_text, value))})"
     if getattr(value, "__code__", None) is None:
         return value if isinstance(value, str) else repr(value)
     return f"function {value.__qualname__} {hashlib.sha256(_code(value).encode()).hexdigest()[:16]}"
@@ -233,7 +232,7 @@ def told(value: Any) -> str:
 def _methods(kind: type) -> dict[str, str]:
     """The code and the values of a class."""
     inner = {name: getattr(x, "fget", None) or getattr(x, "__func__", x) for name, x in vars(kind).items()}
-    return {name: told(x) for name, x in inner.items() if not name.startswith("__")}
+    return {name: value_text(x) for name, x in inner.items() if not name.startswith("__")}
 
 
 def _code(function: Any, depth: int = 3) -> str:
@@ -241,12 +240,12 @@ def _code(function: Any, depth: int = 3) -> str:
     code = function.__code__
     held = [cell.cell_contents for cell in function.__closure__ or ()]
     read = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
-    parts = [code.co_code.hex(), repr(_plain(code.co_consts)), repr(code.co_names), told(function.__defaults__)]
+    parts = [code.co_code.hex(), repr(_plain(code.co_consts)), repr(code.co_names), value_text(function.__defaults__)]
     for x in (*held, *read):
         if getattr(x, "__code__", None) is not None:
             parts.append(_code(x, depth - 1) if depth else x.__qualname__)
         elif not isinstance(x, (type, ModuleType)):
-            parts.append(told(x))
+            parts.append(value_text(x))
     return "\n".join(parts)
 
 

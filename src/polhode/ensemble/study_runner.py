@@ -30,7 +30,7 @@ from polhode.ensemble.companions import (
 from polhode.ensemble.measures import VERDICTS, energy_drift, named, thresholds, verdicts
 from polhode.ensemble.parameter_values import ParameterValues
 from polhode.ensemble.parameters import START, StudyParameters, impossible
-from polhode.ensemble.study import STUDY_SAMPLES, Study, is_text, told
+from polhode.ensemble.study import STUDY_SAMPLES, Study, is_text, value_text
 from polhode.ensemble.study_options import check_batch
 from polhode.ensemble.user_functions import UserFunctions
 from polhode.errors import InputError, PolhodeError, message
@@ -39,6 +39,7 @@ from polhode.result.symmetry import conserved
 from polhode.scalar import Vec
 from polhode.simulation import step_state
 from polhode.simulation.batch.batch_records import (
+    FAILED,
     KINETIC,
     POTENTIAL,
     BatchSamples,
@@ -48,6 +49,7 @@ from polhode.simulation.batch.batch_records import (
     equal_steps,
 )
 from polhode.simulation.batch.batch_run import BatchRun
+from polhode.simulation.batch.single_runs import SingleRuns, why_single
 from polhode.simulation.companion import companion_of
 from polhode.simulation.run_loop import spec_of
 from polhode.simulation.scenario import Scenario
@@ -55,10 +57,12 @@ from polhode.simulation.step_times.segments import unsplit_note
 
 STATUS = {
     "pending": 0, "finished": 1, "stopped": 2, "not finite": 3, "step too small": 4, "refused": 5, "quarantined": 6,
+    "failed": 7,
 }  # fmt: skip
-"""How a run ended. Refused: no real machine has its numbers. Quarantined: running it raised an error."""
+"""How a run ended. Refused: no real machine has its numbers. Quarantined: running it raised an error. Failed: of a run
+that was followed by itself, a fault of another kind."""
 
-_ENDED = {step_state.GOING: 1, step_state.EVENT: 2, step_state.NOT_FINITE: 3, step_state.TOO_SMALL: 4}
+_ENDED = {step_state.GOING: 1, step_state.EVENT: 2, step_state.NOT_FINITE: 3, step_state.TOO_SMALL: 4, FAILED: 7}
 
 
 class StudyArray(NamedTuple):
@@ -83,7 +87,7 @@ def _codes(note: str, codes: Mapping[str, int]) -> StudyArray:
 
 
 class RunBlock(NamedTuple):
-    """Runs first … last − 1: their arrays by name, and the reasons of those that were not run, by run."""
+    """Runs first … last − 1: their arrays by name, and the reasons of those that were not run or failed, by run."""
 
     first: int
     last: int
@@ -113,6 +117,10 @@ class StudyRunner:
         self.functions.check_names()
         self.timing = self._timing()
         self.batch = BatchRun(self._batch_spec(self.scenario))
+        self.single = why_single(self.model)
+        """Why runs are followed one by one, and not side by side; "": they are not."""
+        self.lanes: BatchRun | SingleRuns = SingleRuns(self.batch, self.scenario) if self.single else self.batch
+        """Who computes runs on this processor."""
         self._kept = {part: self._kept_of(part) for part in START}
         self._check_measures()
         self.values(0, 1)
@@ -160,7 +168,7 @@ class StudyRunner:
             outputs |= {"kinetic_energy": KINETIC, "potential_energy": POTENTIAL}
         rules = (study.tau, *study.outputs.values(), *study.stop.values(), *study.run_options.events)
         # a kernel is kept on disk only where texts say all: what a function reads may change under it
-        identity = repr((self.columns, [told(x) for x in rules])) if all(map(is_text, rules)) else ""
+        identity = repr((self.columns, [value_text(x) for x in rules])) if all(map(is_text, rules)) else ""
         return BatchSpec(run, numbers, free, outputs, identity)
 
     @property
@@ -252,6 +260,7 @@ class StudyRunner:
             "title": study.name, "model_name": study.model.name, "runs": study.runs, "seed": study.seed,
             "study": json.dumps(study.description), "study_text": study.text, "model_text": study.model_text,
             "identity": study.identity, "measures": list(study.measures), "outputs": list(study.outputs),
+            **({"single_runs": self.single} if self.single else {}),
         }  # fmt: skip
 
     @cached_property
@@ -271,7 +280,7 @@ class StudyRunner:
     ) -> RunBlock:
         """The arrays of runs first … last − 1.
 
-        batch  who computes them: a BatchRun, or one on a GPU; this processor's unless given
+        batch  who computes them, as `BatchRun.run`: `lanes` unless given, or a GPU
         skip   runs that are not to be run, and why, by their number
         """
         values = self.values(first, last)
@@ -285,7 +294,7 @@ class StudyRunner:
         refused |= self._outside(given[0])
         bad = sorted({**refused, **skipped})
         numbers[bad] = self._harmless
-        given, batch = self._given(numbers), batch or self.batch
+        given, batch = self._given(numbers), batch or self.lanes
         block = batch.run(*given, self.timing, threads)
         found = self._arrays(block, values)
         error, how, drift = np.full(len(values), np.nan), np.full(len(values), NO, "i1"), found.get("energy_drift")
@@ -309,12 +318,13 @@ class StudyRunner:
             if array.kind == "f8" and name != "sample" and bad:
                 found[name] = found[name].copy()
                 found[name][bad] = np.nan
-        return RunBlock(first, last, found, {first + k: why for k, why in {**refused, **skipped}.items()})
+        ended = {k: block.reason[k] for k in np.flatnonzero(block.reason != "").tolist() if k not in bad}
+        return RunBlock(first, last, found, {first + k: why for k, why in {**ended, **refused, **skipped}.items()})
 
     def _left_open(self, runs: BatchSamples) -> np.ndarray:
         """What the estimated errors of accompanied runs leave open, as in ACCOMPANIED."""
         found = self._watch.found(self.timing.times, runs)
-        has_conditions = bool(self.batch.switching(self.timing.whole).jumps)
+        has_conditions = not self.single and bool(self.batch.switching(self.timing.whole).jumps)
         found = np.where((found == YES) & has_conditions, CONDITIONS, found)
         return np.where((found == YES) & self._damping.found(self.timing.times, runs), DAMPED, found)
 

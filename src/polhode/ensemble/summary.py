@@ -112,7 +112,10 @@ def summary(study: "xr.Dataset | str | Path", quantiles: tuple[float, ...] = QUA
             found[f"{name}_so_far_error"] = (("so_far",), so_far[:, 1])
     coordinates = {"quantile": list(quantiles), "so_far": points}
     coordinates |= {name: data[name].values for name in ("time", "coordinate", "dof") if name in data.coords}
-    kept = ("title", "model_name", "runs", "seed", "study", "study_text", "identity", "measures", "outputs", "reasons")
+    kept = (
+        "title", "model_name", "runs", "seed", "study", "study_text", "identity", "measures", "outputs", "reasons",
+        "single_runs",
+    )  # fmt: skip
     attrs = {name: data.attrs[name] for name in kept if name in data.attrs}
     return xr.Dataset(found, coordinates, attrs | _failures(data) | notes)
 

@@ -2,7 +2,6 @@
 
 import threading
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -19,7 +18,7 @@ from polhode.ensemble.study import STUDY_DEFAULTS, Study, study as make_study
 from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner, failing_runs, runner_of
 from polhode.ensemble.sweep_options import SweepKeywords, SweepOptions
 from polhode.ensemble.work import CHUNK_BYTES, MOST_TOGETHER, work_of
-from polhode.errors import InputError, PolhodeWarning, message
+from polhode.errors import InputError, message, warn_caller
 from polhode.kernel.work_threads import in_threads
 from polhode.model import Model
 from polhode.simulation.option_table import check_keywords, takes_options
@@ -35,6 +34,9 @@ ON_GPU = 16
 
 PROBE = 5e-3
 """Seconds that a few runs are tried for, to tell what one costs."""
+
+SINGLE = 16
+"""Runs of a chunk that are followed one by one, of some tenths of a second each, unless `chunk` is given."""
 
 FEWEST = 64
 """Fewest runs of a chunk, unless they are large; chunks are multiples of it, as wide as batches."""
@@ -71,10 +73,10 @@ def sweep(
         study = model
     else:
         study = make_study(model, samples or {}, **others)
-    return SweepJob(study, SweepOptions(**own), _told(progress)).run()
+    return SweepJob(study, SweepOptions(**own), _reporter(progress)).run()
 
 
-def _told(progress: Any) -> Progress | None:
+def _reporter(progress: Any) -> Progress | None:
     if progress is True:
         return Lines()
     return progress or None
@@ -93,7 +95,7 @@ class SweepJob:
         options.check_work(work_of(study, self.chunk and int(self.chunk), self.threads, self.out is None))
         self.runner = runner_of(study)
         if note := self.runner.unsplit:
-            warnings.warn(f"sweep: {note}.", PolhodeWarning, stacklevel=3)
+            warn_caller(f"sweep: {note}.")
         self.client = None
         self.device: Device | None = None
         if options.scheduler is not None:
@@ -101,7 +103,7 @@ class SweepJob:
         else:
             self.device = device_named(options.device, options.precision, self.runner)
             if self.device.note:
-                warnings.warn(f"sweep: {self.device.note}", PolhodeWarning, stacklevel=3)
+                warn_caller(f"sweep: {self.device.note}")
         self.begun = time.monotonic()
         self.done = self.failed = 0
         self._telling = threading.Lock()
@@ -136,6 +138,8 @@ class SweepJob:
         """The number of runs of a chunk."""
         if self.chunk is not None:
             return min(int(self.chunk), self.study.runs)
+        if self.runner.single:
+            return min(SINGLE, self.study.runs)
         batch, samples = self.runner.batch, len(self.runner.timing.times)
         bytes_ = sum(8 * int(np.prod(array.sizes)) for array in self.runner.arrays.values())
         held = 8 * samples * (batch.nq + batch.nv + len(batch.outputs))  # of one run under way, kept or not
@@ -156,7 +160,7 @@ class SweepJob:
 
         def do(number: int) -> None:
             begin = time.monotonic()
-            block = careful(self.runner, *store.bounds(number), inner, self.device)
+            block = run_or_quarantine(self.runner, *store.bounds(number), inner, self.device)
             receipt = store.write(number, block, {"seconds": time.monotonic() - begin, "device": self._name})
             self._count(receipt, self._name)
 
@@ -186,7 +190,7 @@ class SweepJob:
         found: dict[int, RunBlock] = {}
 
         def do(pair: tuple[int, int]) -> None:
-            block = careful(self.runner, *pair, 1, self.device)
+            block = run_or_quarantine(self.runner, *pair, 1, self.device)
             found[pair[0]] = block
             status = block.arrays["status"]
             counts = {name: int(np.sum(status == code)) for name, code in STATUS.items()}
@@ -196,7 +200,9 @@ class SweepJob:
         return joined(self.runner, [found[first] for first, _ in bounds])
 
 
-def careful(runner: StudyRunner, first: int, last: int, threads: int = 1, device: Device | None = None) -> RunBlock:
+def run_or_quarantine(
+    runner: StudyRunner, first: int, last: int, threads: int = 1, device: Device | None = None
+) -> RunBlock:
     """Runs first … last − 1; those that raise an error are found by halving, and left out with the reason."""
     batch = device.batch if device else None
     try:

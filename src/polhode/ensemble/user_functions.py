@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polhode.ensemble.parameters import FORCE, StudyColumn, StudyParameters, unknown
-from polhode.ensemble.study import Study, told
+from polhode.ensemble.study import Study, value_text
 from polhode.errors import InputError, message
 from polhode.formats.expression import Fault, evaluate_on, names_in
 from polhode.result import labels
@@ -40,13 +40,17 @@ class UserFunctions:
         tau, model = self.study.tau, self.study.model
         drawn = [column for column in self.columns if column.of == "force"]
         if any(column.of == "gain" for column in self.columns) and not isinstance(tau, PD):
-            raise InputError(message("sweep, tau", "no gains to vary", told(tau), "tau=ph.PD(stiffness, damping)"))
+            raise InputError(
+                message("sweep, tau", "no gains to vary", value_text(tau), "tau=ph.PD(stiffness, damping)")
+            )
         named_texts = isinstance(tau, Mapping) and any(isinstance(x, str) for x in tau.values())
         if not drawn and not named_texts:
             return tau
         if tau is not None and not isinstance(tau, Mapping):
             fix = "Give tau by joint, or a function of (t, q, v, numbers)."
-            raise InputError(message("sweep, tau", "cannot be varied", told(tau), "constant forces by joint", fix))
+            raise InputError(
+                message("sweep, tau", "cannot be varied", value_text(tau), "constant forces by joint", fix)
+            )
         names = labels.dof_names(model)
         rules: dict[str, Any] = dict.fromkeys(names, 0.0)
         for name, rule in (tau or {}).items():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from polhode.errors import ModelError, PolhodeWarning, escaped, message
+from polhode.errors import ModelError, escaped, message, warn_caller
 from polhode.formats.xml_guard import XmlElement
 from polhode.model import Body
 
@@ -110,7 +110,7 @@ class Remarks:
     def warn(self) -> None:
         """Warn of everything noted."""
         for text in self._texts():
-            warnings.warn(text, PolhodeWarning, stacklevel=4)
+            warn_caller(text)
 
     def _texts(self) -> list[str]:
         texts, shown = [], escaped(self.shown)

@@ -11,7 +11,6 @@ The keys are the fields of the records. docs/models.md is the page for users, do
 
 import math
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -21,7 +20,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from polhode import euler
-from polhode.errors import InputError, ModelError, PolhodeWarning, message
+from polhode.errors import InputError, ModelError, message, warn_caller
 from polhode.formats import schema
 from polhode.formats.document import Document, no_collection, read_document, read_text
 from polhode.formats.expression import Fault, is_name
@@ -182,7 +181,7 @@ def _uncrossed(name: str, values: dict[str, Any]) -> dict[str, Any]:
         if lower > upper:
             found, fix = f"lower {lower:g}, upper {upper:g}", "It is taken as no limit."
             text = message(f"joint '{name}', lower", "above upper", found, "an interval", fix)
-            warnings.warn(text, PolhodeWarning, stacklevel=2)
+            warn_caller(text)
             pairs[k] = (-math.inf, math.inf)
             lowers, uppers = zip(*pairs, strict=True)
             values |= {"lower": lowers, "upper": uppers} if len(pairs) > 1 else {"lower": lowers[0], "upper": uppers[0]}

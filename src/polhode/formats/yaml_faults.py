@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message
+from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message, warn_caller
 from polhode.formats import schema
 from polhode.formats.document import Document, Path_
 from polhode.formats.file_values import short
@@ -133,7 +133,7 @@ class LocatedFaults:
         if isinstance(error, ModelError):
             raise ModelError(_relocate(self.document, self.path, str(error))) from None
         for text, category in self.told if error is None else ():
-            warnings.warn(text, category, stacklevel=7)  # the caller of `load`
+            warn_caller(text, category)
 
 
 def _relocate(document: Document, path: Path_, text: str) -> str:

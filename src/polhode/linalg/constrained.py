@@ -21,7 +21,8 @@ UNROLLED = 60
 size, would be longer than loops cost."""
 
 SPARSE = 20_000
-"""Operations up to which a problem with many zeros is written out: as many as large trees are (`dynamics/loops.py`)."""
+"""Operations up to which a problem with many zeros is written out: as many as large trees are
+(`dynamics/large_trees/loops.py`)."""
 
 
 class ConstrainedSolution(NamedTuple):

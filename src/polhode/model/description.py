@@ -19,7 +19,7 @@ from polhode.model.numbers import Parameter, assign, named_parameters, number, n
 from polhode.model.other_numbers import other_numbers
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD, check_names, parent_first
-from polhode.scalar import Array, is_list, shown
+from polhode.scalar import Array, is_list, shown, without_rotations
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -36,7 +36,7 @@ class Start:
     def __post_init__(self) -> None:
         """Check everything."""
         for name in ("q", "v"):
-            value = getattr(self, name)
+            value = without_rotations(getattr(self, name))
             if value is not None:
                 size = len(value) if isinstance(value, Sized) and getattr(value, "ndim", 1) != 0 else 1
                 assign(self, **{name: numbers("start", name, value, size)})
@@ -181,6 +181,22 @@ class Model:
     def joint(self, name: str) -> Joint:
         """The joint of this name."""
         return _named(self.joints, name, f"model '{self.name}'", "joint")
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of all bodies, kg."""
+        return sum(plain(body.mass) for body in self.bodies)
+
+    def subtree(self, body: str) -> tuple[str, ...]:
+        """The names of all that a body carries, itself first, parents before children."""
+        found = [self.body(body).name]
+        for name in found:
+            found += [joint.child for joint in self.joints if joint.parent == name]
+        return tuple(found)
+
+    def subtree_mass(self, body: str) -> float:
+        """Mass of all that a body carries, itself included, kg."""
+        return sum(plain(self.body(name).mass) for name in self.subtree(body))
 
     def numbers(self) -> dict[str, float]:
         """Every number of the equations of motion by its path, as in "bodies.arm.mass" or "joints.hip.axis.2".

@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import ModelError, check_name, message
 from polhode.model.per_record_cache import once_per_record
-from polhode.scalar import is_list, shown
+from polhode.scalar import is_list, shown, without_rotations
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ def number(where: str, name: str, value: Any) -> Any:
 
 
 def numbers(where: str, name: str, value: Any, size: int) -> tuple:
-    """A tuple of numbers of this size."""
+    """A tuple of numbers of this size; SciPy's Rotation is its quaternion, alone or within a list."""
+    value = without_rotations(value)
     if isinstance(value, np.ma.MaskedArray):
         raise ModelError(message(f"{where}, {name}", "a masked array", "values that are hidden", f"{size} numbers"))
     entries = tuple(value) if is_list(value) else ()

@@ -1,14 +1,13 @@
 """Bodies and joints as their user writes them: frozen records, valid from birth."""
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from polhode.errors import ModelError, PolhodeWarning, check_name, did_you_mean, message
+from polhode.errors import ModelError, check_name, did_you_mean, message, warn_caller
 from polhode.model.joints.base import JointKind
 from polhode.model.joints.registry import JOINTS
 from polhode.model.numbers import SMALLEST, Number, assign, direction, number, numbers, plain
@@ -47,7 +46,7 @@ class Body:
         if fault and self.physical:
             raise ModelError(fault)
         if fault:
-            warnings.warn(fault, PolhodeWarning, stacklevel=3)
+            warn_caller(fault)
 
     def inertia_matrix(self) -> np.ndarray:
         """The 3×3 inertia about the mass centre, with parameters at their own values."""

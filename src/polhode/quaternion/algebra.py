@@ -3,7 +3,7 @@
 Hamilton's convention, scalar first: p = (e0, e). Nothing here asks for a unit norm.
 """
 
-from polhode.scalar import Scalar, Vec, cross, dot, on_arrays, sqrt, square, vec
+from polhode.scalar import Scalar, Vec, cross, dot, identity, on_arrays, outer, sqrt, square, vec
 
 IDENTITY = vec(1.0, 0.0, 0.0, 0.0)
 """The unit of the product, and the attitude without rotation."""
@@ -115,6 +115,16 @@ def skew(x: Vec) -> Vec:
     """
     x1, x2, x3 = x
     return vec(vec(0.0, -x3, x2), vec(x3, 0.0, -x1), vec(-x2, x1, 0.0))
+
+
+@on_arrays(x="vector", y="vector")
+def skew_square(x: Vec, y: Vec) -> Vec:
+    """The matrix x̃ ỹ = y xᵀ − (x·y) I with x̃ ỹ v = x × (y × v).
+
+    x, y  (..., 3)
+    ->    (..., 3, 3)
+    """
+    return outer(y, x) - dot(x, y) * identity(3)
 
 
 @on_arrays(S="matrix")

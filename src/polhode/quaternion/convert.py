@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.quaternion.algebra import vector_part
 from polhode.quaternion.rotation import exp, log
-from polhode.scalar import Array, Vec, checked, on_arrays, sqrt, square, where
+from polhode.scalar import Array, Vec, checked, on_arrays, real_part, sqrt, square, where
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -61,7 +61,7 @@ def wxyz_to_rotation_vector(p: Vec) -> Vec:
     p   (..., 4)
     ->  (..., 3)  rad
     """
-    return 2 * log(where(p[0] < 0, -p, p))
+    return 2 * log(where(real_part(p[0]) < 0, -p, p))
 
 
 @on_arrays(r="vector")
@@ -81,7 +81,7 @@ def wxyz_to_mrp(p: Vec) -> Vec:
     p   (..., 4)
     ->  (..., 3)
     """
-    p = where(p[0] < 0, -p, p)
+    p = where(real_part(p[0]) < 0, -p, p)
     return vector_part(p) / (1 + p[0])
 
 

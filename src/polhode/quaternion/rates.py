@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from polhode.quaternion.algebra import E, G, L, Q, Qbar, product, pure, skew, unskew
 from polhode.quaternion.rotation import rotation_matrix_homogeneous
-from polhode.scalar import Scalar, Vec, cos, cross, dot, on_arrays, sin, smooth, sqrt, square, where
+from polhode.scalar import Scalar, Vec, cos, cross, dot, on_arrays, real_part, sin, smooth, sqrt, square, where
 
 
 class State(NamedTuple):
@@ -301,7 +301,7 @@ def rotation_vector_rate(r: Vec, omega: Vec) -> Vec:
     ->     (..., 3)
     """
     rr = square(r)
-    small = rr < 1e-2
+    small = real_part(rr) < 1e-2
     theta = sqrt(where(small, 1.0, rr))
     closed = (1 - theta * cos(theta / 2) / (2 * sin(theta / 2))) / where(small, 1.0, rr)
     series = 1 / 12 + rr * (1 / 720 + rr * (1 / 30240 + rr / 1209600))

@@ -116,7 +116,7 @@ def from_matrix(R: Vec) -> Vec:
 @smooth
 def sinc(square_of_x: Scalar) -> Scalar:
     """sin(x)/x as a function of x²; below x² = 1e-4 a series with remainder x⁸/362880."""
-    small = square_of_x < SERIES_BELOW
+    small = real_part(square_of_x) < SERIES_BELOW
     x = sqrt(where(small, 1.0, square_of_x))
     series = 1 - square_of_x / 6 * (1 - square_of_x / 20 * (1 - square_of_x / 42))
     return where(small, series, sin(x) / x)
@@ -133,22 +133,22 @@ def exp(x: Vec) -> Vec:
     ->  (..., 4)  unit
     """
     xx = square(x)
-    small = xx < SERIES_BELOW
+    small = real_part(xx) < SERIES_BELOW
     c = where(small, 1 - xx / 2 * (1 - xx / 12 * (1 - xx / 30)), cos(sqrt(where(small, 1.0, xx))))
     return Vec((c, *(sinc(xx) * x)))
 
 
-@on_arrays(p="unit quaternion")
+@on_arrays(p="unit quaternion but -1")
 @smooth
 def log(p: Vec) -> Vec:
     """Logarithm of a unit quaternion: x with exp x = p and ‖x‖ ≤ π. Signs are kept: log(−p) ≠ log p.
 
-    p   (..., 4)  unit, not −1 (there every direction would do: NaN)
+    p   (..., 4)  unit, not −1: there every direction would do, see `full_log`
     ->  (..., 3)  half the rotation vector, rad
     """
     e0, e = p[0], vector_part(p)
     ee = square(e)
-    small = (ee < SERIES_BELOW * e0 * e0) & (e0 > 0)
+    small = (real_part(ee) < SERIES_BELOW * real_part(e0 * e0)) & (real_part(e0) > 0)
     s = sqrt(where(small, 1.0, ee))
     z = ee / where(small, e0 * e0, 1.0)  # atan(x)/x in z = x², x = ‖e‖/e0
     series = (1 - z * (1 / 3 - z * (1 / 5 - z / 7))) / where(small, e0, 1.0)
@@ -168,7 +168,7 @@ def from_axis_angle(axis: Vec, angle: Scalar) -> Vec:
     return Vec((cos(angle / 2), *(sin(angle / 2) / sqrt(square(axis)) * axis)))
 
 
-@on_arrays(a="direction", b="direction")
+@on_arrays(a="unit vector", b="unit vector")
 @smooth
 def shortest_rotation(a: Vec, b: Vec) -> Vec:
     """The rotation by the smallest angle that takes one unit vector to another.
@@ -197,6 +197,20 @@ def _across(a: Vec) -> Vec:
         smaller = size < least
         least, axis = where(smaller, size, least), where(smaller, other, axis)
     return cross(axis, a)
+
+
+@on_arrays(a="direction", b="direction")
+def from_two_vectors(a: Vec, b: Vec) -> Vec:
+    """The rotation by the smallest angle that takes the direction of one vector to that of another.
+
+    a, b  (..., 3)  not zero, of any length
+    ->    (..., 4)
+
+    >>> import polhode as ph
+    >>> ph.quaternion.from_two_vectors([2, 0, 0], [0, 5, 0]).round(4).tolist()
+    [0.7071, 0.0, 0.0, 0.7071]
+    """
+    return shortest_rotation(a / sqrt(square(a)), b / sqrt(square(b)))
 
 
 @on_arrays(p="unit quaternion")
@@ -248,17 +262,3 @@ def angle_between(p: Vec, q: Vec) -> Scalar:
     ->    (...)  rad
     """
     return axis_angle(relative(p, q)).angle
-
-
-@on_arrays(p="unit quaternion", q="unit quaternion", s="scalar")
-def slerp(p: Vec, q: Vec, s: Scalar) -> Vec:
-    """The rotation at constant rate from p (s = 0) to q (s = 1), the shorter way round.
-
-        p∘exp(s log(p*∘q)), with −q in place of q where p·q < 0
-
-    p, q  (..., 4)
-    s     (...)
-    ->    (..., 4)
-    """
-    r = relative(p, where(dot(p, q) < 0, -q, q))
-    return product(p, exp(s * log(r)))

@@ -50,6 +50,7 @@ from polhode.scalar.loops import (
     swap as swap,
 )
 from polhode.scalar.nested import flat as flat, shaped as shaped
+from polhode.scalar.scipy_rotation import without_rotations as without_rotations
 from polhode.scalar.smooth import inside_smooth as inside_smooth, smooth as smooth
 from polhode.scalar.structured import (
     RecordedFunction as RecordedFunction,

@@ -9,6 +9,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.scalar.arguments import is_real, shown
+from polhode.scalar.scipy_rotation import without_rotations
 from polhode.scalar.vector import Vec
 
 Array = Any
@@ -54,6 +55,25 @@ def _check_nonzero(where: str, p: np.ndarray) -> None:
         raise InputError(message(where, "is zero", f"only zeros{place}", "a nonzero one: zero has no direction"))
 
 
+def _check_unit_vector(where: str, x: np.ndarray) -> None:
+    length = np.sqrt(np.sum(x * x, axis=-1))
+    bad = ~(abs(length - 1) <= UNIT_TOLERANCE)
+    if np.any(bad):
+        place, value = _worst(np.asarray(bad), np.asarray(length))
+        expected, fix = f"1 within {UNIT_TOLERANCE:g}", "quaternion.from_two_vectors takes vectors of any length."
+        raise InputError(message(where, "not a unit vector", f"length {value:.9g}{place}", expected, fix))
+
+
+def _check_has_logarithm(where: str, p: np.ndarray) -> None:
+    _check_unit(where, p)
+    bad = np.all(p[..., 1:] == 0, axis=-1) & (p[..., 0] < 0)
+    if np.any(bad):
+        place, _ = _worst(np.asarray(bad), np.asarray(bad))
+        fix = "Take quaternion.canonical of it: 1 is the same attitude; or quaternion.full_log, which chooses an axis."
+        found = f"(-1, 0, 0, 0){place}"
+        raise InputError(message(where, "a logarithm about every axis", found, "a quaternion other than −1", fix))
+
+
 def _check_below_half_turn(where: str, p: np.ndarray) -> None:
     _check_unit(where, p)
     if np.any(p[..., 0] == 0):
@@ -93,17 +113,26 @@ KINDS = {
     "scalar": Kind(()),
     "vector": Kind((3,)),
     "direction": Kind((3,), _check_nonzero),
+    "unit vector": Kind((3,), _check_unit_vector),
     "matrix": Kind((3, 3)),
     "rotation": Kind((3, 3), _check_rotation),
     "quaternion": Kind((4,)),
     "nonzero quaternion": Kind((4,), _check_nonzero),
     "unit quaternion": Kind((4,), _check_unit),
+    "unit quaternion but -1": Kind((4,), _check_has_logarithm),
     "unit quaternion below half a turn": Kind((4,), _check_below_half_turn),
 }
 
+OFF_SPHERE = ("unit quaternion", "unit quaternion but -1")
+"""Kinds whose check the keyword `unit=False` leaves out."""
+
 
 def as_array(where: str, value: Array, shape: tuple[int, ...], finite: bool = True) -> np.ndarray:
-    """The value as an array of (finite) numbers whose last axes have this shape, or an InputError."""
+    """The value as an array of (finite) numbers whose last axes have this shape, or an InputError.
+
+    SciPy's Rotation counts as its quaternion, scalar first, or where the shape is (3, 3) as its matrix.
+    """
+    value = without_rotations(value, shape)
     axes = ", ".join(["...", *map(str, shape)]) if shape else "..."
     if isinstance(value, np.ma.MaskedArray):
         fix = "Take value.filled(…), or value.data where nothing is masked."
@@ -191,7 +220,7 @@ def on_arrays(**kinds: str) -> Callable[[Callable], Callable]:
     stacked again. Functions of a unit quaternion get the keyword `unit=True`; `unit=False` leaves
     out the check of the norm. Arguments without a kind are options and pass through.
     """
-    unit_names = [name for name, kind in kinds.items() if kind == "unit quaternion"]
+    unit_names = [name for name, kind in kinds.items() if kind in OFF_SPHERE]
 
     def decorate(function: Callable) -> Callable:
         signature = inspect.signature(function)
@@ -208,7 +237,7 @@ def on_arrays(**kinds: str) -> Callable[[Callable], Callable]:
             for name, kind_name in kinds.items():
                 if name not in given or (given[name] is None and signature.parameters[name].default is None):
                     continue
-                if kind_name == "unit quaternion" and not unit:
+                if kind_name in OFF_SPHERE and not unit:
                     kind_name = "nonzero quaternion"
                 arrays[name] = checked(f"{label}, argument {name}", given[name], kind_name)
             depth = {name: len(KINDS[kinds[name]].shape) for name in arrays}

@@ -40,8 +40,8 @@ CALL = 1e6
 IN_PYTHON = 300
 """How much slower a step is whose functions run in Python, about."""
 
-Checking = Callable[[float, float, int], None]
-"""Called with the part of a companion run that is done, the time reached and the steps taken."""
+StepProgress = Callable[[float, float, int], None]
+"""Called with the part of a run, or of its companion, that is done, the time reached and the steps taken."""
 
 Arrays = Mapping[str, np.ndarray]
 """Samples by name: time, q, v."""
@@ -160,7 +160,7 @@ def keeps_state(first: Stepper) -> str:
     if not isinstance(first, RunLoop):
         return ""
     tau = first.compiled.spec.tau
-    for t, q, v, level in first.asked if isinstance(tau, Sampled) else ():
+    for t, q, v, level in first.controller_calls if isinstance(tau, Sampled) else ():
         try:
             again = np.array(tau.function(t, q.copy(), v.copy()), dtype=float)
         except Exception:
@@ -227,7 +227,7 @@ class Companion:
         self.extinguished = Extinguished(scenario, first.driven, self.count)
 
     def estimates(
-        self, parts: Iterable[Arrays], kept: list[Samples] | None = None, checking: Checking | None = None
+        self, parts: Iterable[Arrays], kept: list[Samples] | None = None, checking: StepProgress | None = None
     ) -> Iterator[np.ndarray]:
         """The estimated errors of the samples that are accompanied, part by part.
 
@@ -247,7 +247,7 @@ class Companion:
         for block in self.make(self.scenario):
             yield {name: getattr(block, name) for name in ("time", "q", "v", "step_size")}
 
-    def _blocks(self, checking: Checking | None, kept: list[Samples] | None) -> Iterator[Samples]:
+    def _blocks(self, checking: StepProgress | None, kept: list[Samples] | None) -> Iterator[Samples]:
         """Blocks of the companion's samples; Ctrl-C ends them."""
         if self.stepper is None:
             return

@@ -3,7 +3,6 @@
 A user function that cannot be traced (one that branches on values) runs in Python, by the same functions.
 """
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -16,11 +15,12 @@ from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.forces import updated
+from polhode.dynamics.normal_forces import loaded_joints, solved
 from polhode.dynamics.power import powers
 from polhode.dynamics.with_forces import forward_dynamics
-from polhode.errors import InputError, PolhodeWarning, message, told
+from polhode.errors import InputError, message, told, warn_caller
 from polhode.integrate.adaptive import initial_step
-from polhode.integrate.method import Method
+from polhode.integrate.method import Machine, Method
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
@@ -35,8 +35,8 @@ from polhode.simulation.events.element_events import ElementJumps, OwnedEvent, g
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.simulation.switching import Switching
-from polhode.system import catalogue
 from polhode.system.algorithms import ChosenDynamics, chosen_dynamics
+from polhode.system.catalogue import dynamics
 from polhode.system.constrained_model import number_inputs
 from polhode.system.identity import identity_text
 from polhode.system.number_inputs import NumberInputs
@@ -93,7 +93,7 @@ class CompiledRun:
         self.spec, self.model = spec, spec.model
         self.driven = driven = DrivenModel(spec.model, spec.tau, spec.policy, spec.crossings, spec.start)
         self.tree, self.constrained, self.law = driven.tree, driven.constrained, driven.law
-        self._looped = True
+        self._loops_stages = True  # of a state of many numbers, stages are a loop and not written out
         self.raised = ""
         """What a user function raised during the run, and where."""
         self.in_python = driven.untraceable()
@@ -101,7 +101,7 @@ class CompiledRun:
         if self.constrained and spec.method.meets_constraints:
             self._check_multipliers(self.constrained)
         for reason in self.in_python if warn else ():
-            warnings.warn(f"simulate: {reason}; Python runs in the loop, which is slow.", PolhodeWarning, stacklevel=8)
+            warn_caller(f"simulate: {reason}; Python runs in the loop, which is slow.")
 
     def _check_multipliers(self, constrained: ConstrainedDynamics) -> None:
         """Refuse what steps that solve for multipliers cannot take: a singular mass matrix, inputs in Python."""
@@ -109,7 +109,7 @@ class CompiledRun:
         where, name, other = "simulate, constraints", repr(keeping), "take constraints='project'"
         if keeping == "project":
             where, name, other = "simulate, method", repr(method), "take method='implicit-midpoint'"
-        if constrained.scales.light and keeping != "index-3":
+        if constrained.scales.singular_mass and keeping != "index-3":
             fix = f"Give every body mass and inertia, or {other}."
             found = f"model '{self.model.name}', whose mass matrix is singular"
             raise InputError(message(where, f"{name} needs M⁻¹", found, "a regular one", fix))
@@ -131,12 +131,12 @@ class CompiledRun:
         forward = self._forward if self.constrained or not self.in_python else forward_dynamics
         made = machine(self.tree, law, forward)
         most = WRITTEN_CONSTRAINED if self.constrained else WRITTEN
-        made = made._replace(is_large=self._looped and self.model.nq + self.model.nv > most)
+        made = made._replace(is_large=self._loops_stages and self.model.nq + self.model.nv > most)
         if spec.work:
             made = made._replace(integrands=partial(self._powers, level), integrals=len(spec.work))
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
-        crossings = (*spec.crossings, *guards(self.tree, made.acceleration))
+        crossings = (*spec.crossings, *guards(self.tree, made.acceleration, partial(self._normals, law)))
         sampled = any(force.sampled for force in self.tree.forces)
         update = partial(updated, self.tree) if sampled else None
         more = spec.interior, surfaces, update
@@ -151,6 +151,16 @@ class CompiledRun:
             return step_state.Setup(spec.method, made, crossings, self.project, *more)
         return step_state.Setup(spec.method, made, crossings, None, *more)
 
+    def _normals(self, law: Input | None, t: Any, q: Vec, v: Vec) -> Mapping[str, Any] | None:
+        """The normal forces of joints that elements depend on; None where none does."""
+        if not loaded_joints(self.tree):
+            return None
+        tau = Vec(law(t, q, v)) if law else Vec([0.0] * self.model.nv)
+        x = Arguments(self.tree, q, v, tau=tau, t=t)
+        if not self.constrained:
+            return solved(x)
+        return self.constrained.with_normals(x).normals if _is_traced(q, v) else self.driven.normals(x)
+
     def _powers(self, level: Vec | None, t: Any, q: Vec, v: Vec, vd: Vec) -> Vec:
         """The powers of the sources of work.  level: forces held over a period
 
@@ -161,14 +171,16 @@ class CompiledRun:
     @cached_property
     def _shared_powers(self) -> SharedFunction:
         tree, law, spec, none = self.tree, self.law, self.spec, Vec([0.0] * self.model.nv)
+        constrained = self.constrained
 
         def found(t: Vec, q: Vec, v: Vec, vd: Vec, level: Vec) -> Vec:
             tau = level if spec.held else Vec(law(t[0], q, v)) if law else none
-            return powers(Arguments(tree, q, v, tau=tau, t=t[0]), vd, spec.work)
+            x = Arguments(tree, q, v, tau=tau, t=t[0])
+            return powers(constrained.with_normals(x) if constrained else x, vd, spec.work)
 
         return SharedFunction("powers", found)
 
-    def on(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
+    def on_tree(self, tree: Tree, law: Input | None = None, rolled: bool = True) -> "CompiledRun":
         """The same spec for a tree with symbols among its numbers, and perhaps another law, to be traced.
 
         rolled  False: no loops over the elements, however many there are
@@ -189,7 +201,7 @@ class CompiledRun:
         tree = inputs.tree(numbers, given)
         constrained = self.constrained.with_scales(inputs.more(numbers)) if self.constrained else None
         own = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained, self.inputs)
-        chosen = chosen_dynamics(catalogue.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
+        chosen = chosen_dynamics(dynamics.forward_dynamics, own, replace(own, tree=tree, constrained=constrained))
         return self._on(tree, constrained, chosen._replace(rolled=chosen.rolled and rolled), law)
 
     def _on(
@@ -197,9 +209,11 @@ class CompiledRun:
     ) -> "CompiledRun":
         law = law or law_of(self.model, tree, self.spec.tau, np.array(self.model.zero))[0]
         like, other = self.like, copy(self)
-        for name in ("_shared", "_shared_powers", "_projection", "_along", "_unused"):
+        for name in ("_shared", "_shared_powers", "_projection", "_along", "_setup_unheld"):
             vars(other).pop(name, None)
-        vars(other).update(tree=tree, constrained=constrained, law=law, like=like, _acceleration=chosen, _looped=False)
+        vars(other).update(
+            tree=tree, constrained=constrained, law=law, like=like, _acceleration=chosen, _loops_stages=False
+        )
         return other
 
     @cached_property
@@ -209,7 +223,7 @@ class CompiledRun:
         may = self.key and not (spec.switching and spec.switching.traced) and spec.policy.engine != "absolute"
         return number_inputs(self.model, spec.policy) if may and self.model.number_inputs else None
 
-    def compiled(
+    def kernel_of(
         self,
         make: Callable[["CompiledRun"], Callable],
         shapes: Mapping[str, tuple[int, ...]],
@@ -229,7 +243,7 @@ class CompiledRun:
 
         def function(*, numbers: Vec, **given: Any) -> Any:
             run = self.on_numbers(inputs, numbers)
-            run._looped = True
+            run._loops_stages = True
             return make(run)(**given)
 
         graph = lambda: trace(function, **shapes, numbers=inputs.values.shape)  # noqa: E731
@@ -239,7 +253,7 @@ class CompiledRun:
     def _acceleration(self) -> ChosenDynamics:
         """The algorithm of v̇."""
         spec = SystemSpec.of(self.model, self.tree, self.spec.policy, self.constrained)
-        return chosen_dynamics(catalogue.forward_dynamics, spec)
+        return chosen_dynamics(dynamics.forward_dynamics, spec)
 
     def _forward(self, x: Arguments) -> Vec:
         """v̇ of the arguments of a call."""
@@ -308,7 +322,7 @@ class CompiledRun:
     @cached_property
     def crossings(self) -> tuple[step_state.Crossing, ...]:
         """Those of the events of the run, then those of the events of force elements."""
-        return self._unused.crossings
+        return self._setup_unheld.crossings
 
     @cached_property
     def owned(self) -> tuple[OwnedEvent, ...]:
@@ -317,8 +331,10 @@ class CompiledRun:
 
     def element_jumps(self, level: np.ndarray | None = None) -> ElementJumps:
         """What events of elements change, on plain floats; level: forces held over a period."""
-        rows = (lambda t, q, v: self.driven.system.constraint_rows(q, v, t=t).A) if self.constrained else None
-        return ElementJumps(self.tree, self.setup(_vector(level)).machine.acceleration, rows)
+        rows = (lambda t, q, v: self.driven.system.constraint_rows(q, v, t=t)) if self.constrained else None
+        law: Input | None = self.law if level is None else lambda t, q, v: Vec(level.tolist())
+        acceleration = self.setup(_vector(level)).machine.acceleration
+        return ElementJumps(self.tree, acceleration, partial(self._normals, law), rows)
 
     def start(
         self,
@@ -339,7 +355,7 @@ class CompiledRun:
         if not self.is_watching and not self.spec.method.start:  # nothing is computed
             return self._plain_start(t, q, v, h, work)
         plain = g is not None and not self.spec.method.start
-        setup = self._unused if plain else self.setup(_vector(level))
+        setup = self._setup_unheld if plain else self.setup(_vector(level))
         first = make(setup, t, Vec(q.tolist()), Vec(v.tolist()), h, _vector(g), _vector(work))
         return np.array(flat(first), dtype=float)
 
@@ -409,16 +425,14 @@ class CompiledRun:
             setup = run.setup(level)
             return initial_step(setup.method, setup.machine, t, q, v, tolerance)
 
-        return self.compiled(lambda run: partial(function, run), shapes, "first step", ["first step"], quick=True)
+        return self.kernel_of(lambda run: partial(function, run), shapes, "first step", ["first step"], quick=True)
 
     def ahead(
         self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None = None
     ) -> tuple[float, Vec, Vec]:
         """The state a moment later, by one step of Euler's, on plain floats."""
-        machine, at, speed = self.setup(_vector(level)).machine, Vec(q.tolist()), Vec(v.tolist())
-        if not h:
-            return t, at, speed
-        return t + h, machine.retract(at, h * speed), speed + h * machine.acceleration(t, at, speed)
+        state = t, Vec(q.tolist()), Vec(v.tolist())
+        return _euler_step(self.setup(_vector(level)).machine, *state, h) if h else state
 
     def moment_later(self, t: float, q: np.ndarray, v: np.ndarray, h: float, level: np.ndarray | None) -> np.ndarray:
         """t, q, v, crossings and surfaces a moment later, by one step of Euler's: of the side where it begins alone."""
@@ -428,12 +442,11 @@ class CompiledRun:
         return self._moment_kernel(t, q, v, h, *extra)[0]
 
     def _moment(self, level: Vec | None = None) -> Callable[..., Vec]:
+        """`moment_later` as a function of (t, q, v, h) on generic scalars."""
         setup = self.setup(level)
 
         def later(t: Any, q: Vec, v: Vec, h: Any) -> Vec:
-            machine = setup.machine
-            end = machine.retract(q, h * v), v + h * machine.acceleration(t, q, v)
-            return step_state.with_values(setup, t + h, *end)
+            return step_state.with_values(setup, *_euler_step(setup.machine, t, q, v, h))
 
         return later
 
@@ -446,7 +459,7 @@ class CompiledRun:
         def function(run: CompiledRun, t: Any, q: Vec, v: Vec, h: Any, level: Vec | None = None) -> Vec:
             return run._moment(level)(t, q, v, h)
 
-        return self.compiled(
+        return self.kernel_of(
             lambda run: partial(function, run), shapes, "a moment later", ["a moment later"], quick=True
         )
 
@@ -474,13 +487,14 @@ class CompiledRun:
 
     @cached_property
     def like(self) -> Any:
-        """A step state, for its shape."""
+        """Some step state: rows of numbers get its nesting and its sizes, by `shaped`."""
         make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
         q, v = Vec(self.model.zero), Vec([0.0] * self.model.nv)
         return make(self.setup(v), 0.0, q, v, 1.0)
 
     @cached_property
-    def _unused(self) -> step_state.Setup:
+    def _setup_unheld(self) -> step_state.Setup:
+        """The setup with held forces of 0, for what does not depend on them."""
         return self.setup(Vec([0.0] * self.model.nv))
 
     @cached_property
@@ -540,6 +554,7 @@ class CompiledRun:
                 samples[i] = state
 
     def _advance(self, level: Vec | None = None) -> Callable[..., Any]:
+        """The next step state as a function of (packed, settings) on generic scalars."""
         if self.spec.fixed:
             return partial(step_state.advance_fixed, self.setup(level), self.like)
         return partial(
@@ -556,9 +571,10 @@ class CompiledRun:
         if not self.in_python:
             extra = [level] if self.spec.held else []
             return self._inside_kernel(packed, theta, *settings, *extra)[0]
-        return np.array(self._find(_vector(level))(Vec(packed.tolist()), float(theta), *settings))
+        return np.array(self._inside(_vector(level))(Vec(packed.tolist()), float(theta), *settings))
 
-    def _find(self, level: Vec | None = None) -> Callable[..., Vec]:
+    def _inside(self, level: Vec | None = None) -> Callable[..., Vec]:
+        """`inside` as a function of (packed, theta, settings) on generic scalars."""
         find: Callable[..., Vec] = step_state.fixed_inside if self.spec.fixed else step_state.adaptive_inside
         if self.spec.switching:
             find = step_state.fixed_shorter if self.spec.fixed else step_state.adaptive_shorter
@@ -567,14 +583,14 @@ class CompiledRun:
     @cached_property
     def _inside_kernel(self) -> Kernel:
         names = ("theta", "h", "origin") if self.spec.fixed else ("theta", "tolerance")[: 1 + bool(self.spec.switching)]
-        return self._compiled(names, CompiledRun._find, "within a step", ["within a step"])
+        return self._step_kernel(names, CompiledRun._inside, "within a step", ["within a step"])
 
     @cached_property
     def _kernel(self) -> Kernel:
         names = ("count", "h", "origin") if self.spec.fixed else ("target", "tolerance", "end", "longest")
-        return self._compiled(names, CompiledRun._advance, self.spec.method.name, ())
+        return self._step_kernel(names, CompiledRun._advance, self.spec.method.name, ())
 
-    def _compiled(
+    def _step_kernel(
         self, names: Sequence[str], make: Callable[..., Callable], title: str, more: Sequence[str] | None
     ) -> Kernel:
         """The kernel of a function of a step state and of numbers of these names."""
@@ -585,7 +601,7 @@ class CompiledRun:
         def function(run: CompiledRun, packed: Vec, level: Vec | None = None, **settings: Any) -> Any:
             return make(run, level)(packed, *(settings[name] for name in names))
 
-        return self.compiled(lambda run: partial(function, run), shapes, title, more)
+        return self.kernel_of(lambda run: partial(function, run), shapes, title, more)
 
     @cached_property
     def key(self) -> str:
@@ -633,6 +649,11 @@ def _kept_run(
         switching=bends if bends.surfaces else None, work=work,
     )  # fmt: skip
     return CompiledRun(spec)
+
+
+def _euler_step(machine: Machine, t: Any, q: Vec, v: Vec, h: Any) -> tuple[Any, Vec, Vec]:
+    """Time and state after one step of Euler's."""
+    return t + h, machine.retract(q, h * v), v + h * machine.acceleration(t, q, v)
 
 
 def _is_traced(q: Vec, v: Vec) -> bool:

@@ -1,6 +1,6 @@
 """A model under its inputs, whatever follows its motion: force law, constrained dynamics, faults of user functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
@@ -9,14 +9,16 @@ import numpy as np
 
 from polhode.check.diagnosis import Violations, contradictions, violations
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
-from polhode.dynamics.kinematics import machine_state
+from polhode.dynamics import normal_forces
+from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.kinematics import machine_state, unit_twists
 from polhode.errors import InputError, PolhodeError, message, told
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import ForceElement, Model, make_tree
-from polhode.scalar import Vec
-from polhode.simulation.inputs import Law, law_of, named_inputs, normal_force, traceable
+from polhode.scalar import Scalar, Vec
+from polhode.simulation.inputs import Law, law_of, named_inputs, traceable
 from polhode.simulation.step_state import Crossing
 from polhode.system.constrained_model import constrained_dynamics
 from polhode.system.identity import identity_text
@@ -94,7 +96,7 @@ class DrivenModel:
         return [
             (
                 f"normal force of joint '{joint}' (no or several solutions, Painlevé; force '{force.name}')",
-                normal_force(self.tree, joint, self.law),
+                partial(self._normal_force, joint),
             )
             for force in self.tree.forces
             for joint in force.loaded_joints
@@ -105,10 +107,31 @@ class DrivenModel:
         state, found = (0.0, Vec(q.tolist()), Vec(v.tolist())), []
         for force in self.tree.forces:
             for joint in force.loaded_joints:
-                if float(normal_force(self.tree, joint, self.law)(*state)[0]) == 0.0:
+                if float(self._normal_force(joint, *state)[0]) == 0.0:
                     what = f"joint '{joint}' bears no normal force at the start"
                     found.append(f"{what}: the coefficient of force '{force.name}' has nothing to act on")
         return found
+
+    def _normal_force(self, joint: str, t: Scalar, q: Vec, v: Vec) -> Vec:
+        """The normal force of a joint, N, as one number."""
+        tau = Vec(self.law(t, q, v)) if self.law else Vec([0.0] * self.tree.nv)
+        return Vec([self.normals(Arguments(self.tree, q, v, tau=tau, t=t))[joint]])
+
+    def normals(self, x: Arguments) -> Mapping[str, Scalar]:
+        """The normal forces that elements depend on, N, at a state of floats; under constraints by a kernel."""
+        if not self.constrained:
+            return normal_forces.solved(x) or {}
+        given, found = [np.array(part, dtype=float) for part in (x.q, x.v, x.tau)], dict[str, Scalar]()
+        forces = dict(zip(self._joint_names, self.system.joint_reactions(*given, t=float(x.t)).force, strict=True))
+        for e in self.tree.elements:
+            if e.joint in normal_forces.loaded_joints(self.tree):
+                along = np.array(unit_twists(e, x.q)[0].linear, dtype=float)
+                found[e.joint] = float(np.linalg.norm(forces[e.joint] - (forces[e.joint] @ along) * along))
+        return found
+
+    @cached_property
+    def _joint_names(self) -> list[str]:
+        return [joint.name for joint in self.model.joints]
 
     @cached_property
     def system(self) -> System:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.dynamics import kinematics, normal_forces
+from polhode.dynamics import kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.with_forces import needed
 from polhode.errors import InputError, defined_at, message
@@ -330,16 +330,6 @@ def named_inputs(tree: Tree, tau: Any, law: Law | None) -> list[tuple[str, Law]]
             [(f"force '{force.name}'", whole_force(tree, force))] if force.holds_functions else []
         )
     return found
-
-
-def normal_force(tree: Tree, joint: str, law: Law | None) -> Law:
-    """The normal force of a joint, N, of (t, q, v), as one number."""
-
-    def normal(t: Scalar, q: Vec, v: Vec) -> Vec:
-        tau = Vec(law(t, q, v)) if law else Vec([0.0] * tree.nv)
-        return Vec([(normal_forces.solved(Arguments(tree, q, v, tau=tau, t=t)) or {})[joint]])
-
-    return normal
 
 
 def whole_force(tree: Tree, force: ForceElement) -> Law:

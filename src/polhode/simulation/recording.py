@@ -32,7 +32,7 @@ from polhode.result.files import load
 from polhode.result.store import CHECKPOINT as CHECKPOINT_NAME, FOLDER, RunStore
 from polhode.result.trailer import NO_RUN, read_trailer
 from polhode.scalar import Array
-from polhode.simulation.companion import Checking, Companion
+from polhode.simulation.companion import Companion, StepProgress
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.option_table import MAX_BYTES_ON_DISK, RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Run, joined, padded
@@ -57,9 +57,6 @@ CHECKPOINT = 60.0
 CHUNK = 2**24
 """Bytes of a chunk with everything that is observed of its samples, about."""
 
-Progress = Callable[[float, float, int], None]
-"""Called with the part of the run that is done, the time reached, and the number of steps."""
-
 
 @takes_options(RUN_OPTIONS, MotionKeywords, {"max_bytes": MAX_BYTES_ON_DISK})
 def record(
@@ -73,8 +70,8 @@ def record(
     method: str | None = None,
     tolerance: float = RUN_OPTIONS["tolerance"].default,
     *,
-    progress: Progress | None = None,
-    checking: Checking | None = None,
+    progress: StepProgress | None = None,
+    checking: StepProgress | None = None,
     model_text: str = "",
     checkpoint: float = CHECKPOINT,
     resume: bool = False,
@@ -110,7 +107,7 @@ def record(
     asked = identity(run)
     own = _digest(asked, scenario.options)
     if resume and _is_written(path, own):
-        return _rest(path, then)
+        return _finish_written(path, then)
     store, state = _opened(path, asked, resume, force)
     with store:
         clear_parts(path)
@@ -146,8 +143,8 @@ def _is_written(path: Path, own: str) -> bool:
         return False
 
 
-def _rest(path: Path, then: Callable[["xr.Dataset"], None] | None) -> "xr.Dataset":
-    """The run in its file, after its further files are made and the rest of its store is removed."""
+def _finish_written(path: Path, then: Callable[["xr.Dataset"], None] | None) -> "xr.Dataset":
+    """The run in its file: its further files are made, and what is left of its store is removed."""
     with RunStore.leftover(path.parent) as store:
         clear_parts(path)
         found = _loaded(path)
@@ -212,8 +209,8 @@ class Recording:
         assert isinstance(run.stepper, RunLoop)  # the others keep no checkpoints
         self.run, self.loop, self.store, self.checkpoint = run, run.stepper, store, checkpoint
         self.seen, self.ended = store.rows, False
-        self.pending: list[tuple[int, Samples]] = []  # with the number of samples up to the end of each
-        self._sure = (self.seen, self.state())
+        self.pending: list[tuple[int, Samples]] = []  # blocks, with the number of samples up to the end of each
+        self._resumable = (self.seen, self.state())  # the last checkpoint, and the number of samples up to it
         self.chunk = int(np.clip(CHUNK // bytes_of_sample(run.model), 256, 2**16))
 
     # the state of a run, and back
@@ -248,7 +245,7 @@ class Recording:
         counted = {field.name: state[field.name] for field in fields(Ending) if field.name != "events"}
         loop.ending = Ending(**counted, events=list(events))
         self.ended = state["ended"]
-        self._sure = (self.seen, self.state())
+        self._resumable = (self.seen, self.state())
 
     def _check(self, state: dict[str, Any]) -> None:
         """Raise unless a state fits the run: compiled code trusts its shapes."""
@@ -284,7 +281,7 @@ class Recording:
 
     # the run
 
-    def follow(self, progress: Progress | None = None) -> None:
+    def follow(self, progress: StepProgress | None = None) -> None:
         """Run to the end, or to Ctrl-C, with checkpoints."""
         if self.ended:
             return
@@ -293,21 +290,21 @@ class Recording:
         try:
             self._follow(progress)
             self.ended = True
-            self._sure = (self.seen, self.state())
+            self._resumable = (self.seen, self.state())
         except KeyboardInterrupt:
             self.loop.ending.interrupt(self.loop.position.t)
         self.save()
         self._flush(self.seen)
 
-    def _follow(self, progress: Progress | None) -> None:
+    def _follow(self, progress: StepProgress | None) -> None:
         loop, last = self.loop, time.monotonic()
         for block in loop:
             self.pending.append((self.seen + len(block.time), block))
             self.seen += len(block.time)
             if loop.can_resume:
-                self._sure = (self.seen, self.state())
+                self._resumable = (self.seen, self.state())
             if self.seen - self.store.rows >= self.chunk:
-                self._flush(self._sure[0])
+                self._flush(self._resumable[0])
             if time.monotonic() - last >= self.checkpoint:
                 self.save()
                 last = time.monotonic()
@@ -316,8 +313,8 @@ class Recording:
 
     def save(self) -> None:
         """A checkpoint at the last position that a run can be resumed from."""
-        self._flush(self._sure[0])
-        self.store.checkpoint(self._sure[1])
+        self._flush(self._resumable[0])
+        self.store.checkpoint(self._resumable[1])
 
     def _flush(self, until: int) -> None:
         """Write what is pending up to a number of samples as a chunk.
@@ -331,7 +328,7 @@ class Recording:
 
     # the result
 
-    def write(self, path: Path, model_text: str, force: bool, own: str, checking: Checking | None = None) -> None:
+    def write(self, path: Path, model_text: str, force: bool, own: str, checking: StepProgress | None = None) -> None:
         """Assemble `run.nc` from the chunks, graded; own: the digest of the run."""
         run, store = self.run, self.store
         if not store.rows:  # interrupted before its first sample
@@ -343,9 +340,9 @@ class Recording:
             companion, error = run.estimated(store.chunks(), store.rows, error_by)
             wholes = (run.whole(chunk, ()) for chunk in store.chunks())
             again = (lambda: map(run.whole, companion.arrays())) if companion else None
-            mark = run.mark(wholes, error, residuals, again, run.not_accompanied, samples=store.chunks)
+            graded = run.graded(wholes, error, residuals, again, run.not_accompanied, samples=store.chunks)
             first = {name: values[:1] for name, values in next(store.chunks()).items()}
-            template = run.described(first, mark, model_text, _with_error(run.observed(first), error, 0, 1))
+            template = run.dataset_of(first, graded, model_text, _with_error(run.observed(first), error, 0, 1))
             places = accumulate((len(chunk["time"]) for chunk in store.chunks()), initial=0)
 
             def derive(chunk: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -353,7 +350,7 @@ class Recording:
 
             assemble(store, template, path, derive, force, own)
 
-    def _estimated(self, companion: Companion, table: np.ndarray, checking: Checking | None) -> ErrorEstimate:
+    def _estimated(self, companion: Companion, table: np.ndarray, checking: StepProgress | None) -> ErrorEstimate:
         """The estimated error of the samples in the store; table: (2, samples), gets their times and errors."""
         done = 0
         estimates = companion.estimates(self.store.chunks(), checking=checking)
@@ -387,8 +384,8 @@ def note_of(directory: str | Path) -> str:
         return ""
 
 
-def tidied(directory: str | Path) -> bool:
-    """Whether a folder holds a whole run and an empty store; the empty store is removed."""
+def remove_empty_store(directory: str | Path) -> bool:
+    """Remove the empty store beside a run that is whole; whether there was one."""
     place = Path(directory)
     try:
         whole = (place / FOLDER).is_dir() and not any((place / FOLDER).iterdir())

@@ -121,8 +121,8 @@ class Run:
             if tangents:
                 errors["sensitivities"] = self._error_of(tangents, companion, arrays)
         again = lambda: [self.whole(joined(samples), ())]  # noqa: E731
-        mark = self.mark([whole], error, residuals, again, self.not_accompanied, errors, lambda: [arrays])
-        return self.described(arrays, mark, model_text, observed)
+        found = self.graded([whole], error, residuals, again, self.not_accompanied, errors, lambda: [arrays])
+        return self.dataset_of(arrays, found, model_text, observed)
 
     def _error_of(
         self, tangents: Sensitivities, companion: Companion, arrays: Mapping[str, np.ndarray]
@@ -144,10 +144,10 @@ class Run:
     def estimated(
         self, parts: Iterable[Mapping[str, np.ndarray]], samples: int, estimate: Callable[[Companion], ErrorEstimate]
     ) -> tuple[Companion | None, ErrorEstimate | None]:
-        """The companion of the run, which has ended with so many samples, and the error by it; None where its error is
-        not estimated.
+        """The companion of the run, and the error of the run by it; None where that is not estimated.
 
-        parts     the samples, in parts
+        parts     the samples of the run, in parts
+        samples   how many there are
         estimate  the error by a companion: asked for once more where a coarse one does not find the run good
         """
         if self.not_accompanied:
@@ -194,10 +194,10 @@ class Run:
         given = self.driven.forces(*looks)
         self._contacts.see(*looks, tau if given is None else given)
 
-    def described(
+    def dataset_of(
         self,
         arrays: Mapping[str, np.ndarray],
-        mark: Grade | None,
+        graded: Grade | None,
         model_text: str,
         observed: dict[str, np.ndarray] | None = None,
     ) -> "xr.Dataset":
@@ -214,13 +214,13 @@ class Run:
         if "multiplier" in found:
             beside["multiplier_units"] = ("constraint", self._monitor.multiplier_units, "unit of this multiplier")
         trajectory = Trajectory(arrays["time"], arrays["q"], arrays["v"], found, extra, named, beside, events)
-        return dataset(model, trajectory, self.facts(mark, model_text))
+        return dataset(model, trajectory, self.facts(graded, model_text))
 
     def whole(self, arrays: Mapping[str, np.ndarray], wanted: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """Samples with everything that is observed of them; wanted: of constraints, those variables alone."""
         return completed(self.model, {**arrays, **self.observed(arrays, wanted)})
 
-    def mark(
+    def graded(
         self,
         parts: Iterable[Mapping[str, np.ndarray]],
         error: ErrorEstimate | None = None,
@@ -311,7 +311,7 @@ class Run:
         """Whether the compiled steps take the numbers of the model as inputs."""
         return isinstance(self.stepper, RunLoop) and self.stepper.compiled.inputs is not None
 
-    def facts(self, mark: Grade | None, model_text: str) -> Facts:
+    def facts(self, graded: Grade | None, model_text: str) -> Facts:
         """Provenance of the run, and how it ended."""
         ending = self.stepper.ending
         return Facts(
@@ -322,7 +322,7 @@ class Run:
             status=ending.status,
             reason=ending.reason,
             model_text=model_text,
-            grade=mark,
+            grade=graded,
             more={
                 "steps_taken": ending.accepted,
                 "steps_refused": ending.rejected,
@@ -345,6 +345,7 @@ class Run:
 
     @cached_property
     def _idle(self) -> str:
+        """The rows that hold by themselves, as JSON."""
         return json.dumps(self._monitor.idle)
 
     @cached_property

@@ -5,7 +5,6 @@ Compiled code fills blocks of step states; between blocks Python reads the clock
 
 import math
 import time
-import warnings
 from collections import deque
 from collections.abc import Generator, Iterator
 from itertools import accumulate
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.dynamics.power import EVENTS
-from polhode.errors import InputError, PolhodeWarning, message, told
+from polhode.errors import InputError, message, told, warn_caller
 from polhode.integrate.adaptive import SAFETY, SHRINK
 from polhode.integrate.constrained import CONSTRAINED_METHODS
 from polhode.integrate.method import Method
@@ -29,7 +28,6 @@ from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
 from polhode.simulation.run_records import NONE, Ending, Event, Position, Samples, Segment
 from polhode.simulation.scenario import Scenario
-from polhode.simulation.step_times.segments import Stops
 from polhode.simulation.watched_path import WatchedPath
 
 BLOCK_SECONDS = 0.2
@@ -102,18 +100,27 @@ class SampledStates(NamedTuple):
 
 
 class RunLoop:
-    """One run: iterate over it for blocks of samples; `ending` then says how it ended."""
+    """One run by a method of ours: iterate over it for blocks of samples; `ending` then says how it ended."""
 
-    def __init__(self, scenario: Scenario, warn: bool = True, first: "RunLoop | None" = None) -> None:
-        """Prepare.
+    def __init__(
+        self,
+        scenario: Scenario,
+        warn: bool = True,
+        first: "RunLoop | None" = None,
+        compiled: CompiledRun | None = None,
+    ) -> None:
+        """Prepare the run of a scenario.
 
-        first  the run of which this is the companion: where the method is the same, its compiled steps serve again;
-               singular positions are looked for in the first run alone
+        warn      whether to warn of what makes it slow or inexact
+        first     the run of which this is the companion: where the method is the same, its compiled steps serve again;
+                  singular positions are looked for in the first run alone
+        compiled  steps of another run of the same machine, inputs, method and events, which serve again
         """
         options, segments = scenario.options, scenario.segments
         self.segments, self.tolerance, self.max_steps = segments, options.tolerance, options.max_steps
         same = first if first and first.compiled.spec.method.name == scenario.method else None
-        self.compiled: CompiledRun = same.compiled if same else compiled_run_of(spec_of(scenario), warn)
+        known = same.compiled if same else compiled
+        self.compiled: CompiledRun = known or compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
         self.events: tuple[Event | OwnedEvent, ...] = (*options.events, *self.compiled.owned)
         self.policy = options.policy
@@ -123,17 +130,17 @@ class RunLoop:
         self.watched = WatchedPath(self.compiled, first is None) if watch else None
         """Looks for singular positions of constraints; in a companion for steps without end alone."""
         for text in self.driven.unloaded(scenario.q, scenario.v) if warn else ():
-            warnings.warn(f"simulate: {text}.", PolhodeWarning, stacklevel=6)
+            warn_caller(f"simulate: {text}.")
         if scenario.unsplit and warn:
-            warnings.warn(f"simulate: {scenario.notes()[-1]}.", PolhodeWarning, stacklevel=6)
+            warn_caller(f"simulate: {scenario.notes()[-1]}.")
         self.ending = Ending()
         sources = self.compiled.spec.work
         none = np.zeros(len(sources)) if sources else None
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy(), work=none)
         self._rate: float = same._rate / SLOWER if same else 0.0  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
-        self._longest = scenario.longest
-        self._apart = scenario.role != "run"  # steps to and from switches differ from those of the run
+        self._longest, self._stops = scenario.longest, scenario.stops
+        self._is_companion = scenario.role != "run"  # steps to and from switches differ from those of the run
         self._earlier = [0, *accumulate(int(s.counts[-1]) if len(s.counts) else 0 for s in segments)]  # steps
         self._joined = scenario.joined if first and self._may_join(scenario) else None
         self._sampled = [0, *accumulate(len(s.samples) for s in segments)]  # samples
@@ -142,7 +149,7 @@ class RunLoop:
         self._next = 0.0  # the step that the last segment would have tried
         self.first_switch: tuple[float, str] | None = None
         """When a user function first switched with the state, s, and its name: it may have jumped."""
-        self.asked: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
+        self.controller_calls: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
         """The first calls of a sampled controller: t, q, v and its forces."""
 
     def _may_join(self, scenario: Scenario) -> bool:
@@ -174,20 +181,20 @@ class RunLoop:
             self.watched.restore(at, self.ending)
         if not at.sample and not at.segment and at.packed is None:
             if self.compiled.spec.held:
-                self._ask(self.segments[0])
+                self._evaluate_held(self.segments[0])
             self._begin_elements()
             yield self.start()
         if not self.compiled.model.nv:
-            yield from self._still()
+            yield from self._motionless()
             return
         yield from self._at_once()
         while at.segment < len(self.segments) and self.ending.status == "finished":
             segment = self.segments[at.segment]
             if at.packed is None:
                 if at.segment and segment.asks and self.compiled.spec.held:
-                    self._ask(segment)
+                    self._evaluate_held(segment)
                     if self.ending.status != "finished":
-                        yield from self._last(np.nan)
+                        yield from self._final_sample(np.nan)
                         return
                 if not at.segment:
                     self._leave_surfaces()
@@ -212,25 +219,25 @@ class RunLoop:
     def start(self) -> Samples:
         """The first sample."""
         at = self.position
-        return self._samples(np.array([at.t]), self._here(), np.array([np.nan]))
+        return self._samples(np.array([at.t]), self._state_here(), np.array([np.nan]))
 
-    def _here(self) -> "SampledStates":
+    def _state_here(self) -> "SampledStates":
         """The state at the position, as a block of one."""
         at = self.position
         return SampledStates(at.q[None].copy(), at.v[None].copy(), None if at.work is None else at.work[None].copy())
 
-    def _still(self) -> Iterator[Samples]:
-        """The samples of a machine without a joint that moves."""
+    def _motionless(self) -> Iterator[Samples]:
+        """The samples of a model in which no joint moves."""
         at = self.position
         for segment in self.segments[at.segment :]:
             times = segment.samples[:]
             n, at.t, at.segment = len(times), segment.end, at.segment + 1
-            still = self._here()
+            still = self._state_here()
             work = None if still.work is None else np.tile(still.work, (n, 1))
             states = SampledStates(np.tile(still.q, (n, 1)), np.tile(still.v, (n, 1)), work)
-            yield from self._given(times, states, np.full(n, np.nan))
+            yield from self._deliver(times, states, np.full(n, np.nan))
 
-    def _ask(self, segment: Segment) -> None:
+    def _evaluate_held(self, segment: Segment) -> None:
         """Evaluate the forces that are held from now on: those of a sampled controller, or of a table."""
         at, tau, nv = self.position, self.compiled.spec.tau, self.compiled.model.nv
         function: Any = tau.function if isinstance(tau, Sampled) else self.compiled.law
@@ -245,13 +252,13 @@ class RunLoop:
             wrong, cause = told(error), error
         if not wrong:
             at.level = found
-            if len(self.asked) < CALLS:
-                self.asked.append((segment.begin, at.q.copy(), at.v.copy(), found))
+            if len(self.controller_calls) < CALLS:
+                self.controller_calls.append((segment.begin, at.q.copy(), at.v.copy(), found))
         elif not at.segment:
             where, expected = f"simulate, {name} at t = 0", f"{nv} finite numbers"
             raise InputError(message(where, "wrong result", wrong, expected)) from cause
         else:
-            self._failed(f"{name} {wrong}")
+            self._fail(f"{name} {wrong}")
 
     def _packed_start(
         self, segment: Segment, t: float, q: np.ndarray, v: np.ndarray, h: float = 0.0, hit: EventHit | None = None
@@ -294,6 +301,7 @@ class RunLoop:
         return max(1, int(np.searchsorted(few, accepted + self._most, "right")))
 
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
+        """Fill a table of step states as `CompiledRun.run` does, watched under constraints; its pace is measured."""
         begin = time.perf_counter()
         run = self.watched.run if self.watched else self.compiled.run
         found = run(table, settings, self.position.level)
@@ -305,7 +313,7 @@ class RunLoop:
     def _controlled(self, segment: Segment) -> Iterator[Samples]:
         """Steps under control of their error, samples by shorter steps."""
         at, compiled, nq = self.position, self.compiled, self.compiled.model.nq
-        stops = segment.stops or Stops(segment)
+        stops = self._stops(at.segment)
         while (done := stops.after(at.t, self._delivered())) < len(stops.times):
             few = slice(done, done + self._block(len(stops.times) - done))
             targets, sampled = stops.times[few], stops.sampled[few]
@@ -318,17 +326,17 @@ class RunLoop:
                 short = np.flatnonzero((status != step_state.GOING) | (compiled.field(table, "t")[1:] < targets))
                 good = int(short[0]) if len(short) else good
             at.packed = table[min(good + 1, len(targets))].copy()
-            self._note()
+            self._read_progress()
             if good < len(targets) and status[good] == step_state.GOING:  # the step state was handed back early
                 self._rate = 0.0  # one step state at a time: those after it would be computed for nothing
             kept = slice(good) if sampled[:good].all() else np.flatnonzero(sampled[:good])
             found, sizes, n = states[kept], compiled.field(table, "h0")[1:][kept], nq + compiled.model.nv
             here = SampledStates(found[:, :nq], found[:, nq:n], found[:, n:] if compiled.spec.work else None)
-            yield from self._given(targets[kept], here, sizes)
+            yield from self._deliver(targets[kept], here, sizes)
             if good < len(targets) and status[good] == step_state.EVENT:
-                yield from self._at_events(segment, segment.samples[self._delivered() :])
+                yield from self._handle_events(segment, segment.samples[self._delivered() :])
             elif good < len(targets) and status[good] != step_state.GOING:
-                yield from self._fault(segment, float(status[good]))
+                yield from self._end_by_fault(segment, float(status[good]))
             self._check_work()
             if self.ending.status != "finished":
                 return
@@ -345,17 +353,17 @@ class RunLoop:
         if at.t >= self.segments[-1].end:
             return
         if ending.status == "finished" and count > self.max_steps:
-            self._failed(f"{count} steps were tried; max_steps={self.max_steps:g} allows no more")
+            self._fail(f"{count} steps were tried; max_steps={self.max_steps:g} allows no more")
         since, begun = self._pace
         if ending.status == "finished" and count - since >= PACE and not self.compiled.spec.fixed:
             left = self.segments[-1].end - at.t
             wanted = (count - since) * left / max(at.t - begun, 1e-300)
             if count + wanted > self.max_steps:
                 more = f"{count + wanted:.2g} steps at the pace of the last {PACE}"
-                self._failed(f"the run would take {more}; max_steps={self.max_steps:g} allows no more")
+                self._fail(f"the run would take {more}; max_steps={self.max_steps:g} allows no more")
             self._pace = count, at.t
         if ending.status == "finished" and len(ending.events) > MOST_EVENTS:
-            self._failed(f"more than {MOST_EVENTS} events")
+            self._fail(f"more than {MOST_EVENTS} events")
 
     def _accepted(self) -> float:
         """Equal steps of this segment so far."""
@@ -384,17 +392,17 @@ class RunLoop:
             short = np.flatnonzero(status != step_state.GOING)
             good = int(short[0]) if len(short) else len(goals)
             at.packed = table[min(good + 1, len(goals))].copy()
-            self._note(segment)
+            self._read_progress(segment)
             kept = 0 if piece else min(good, len(segment.samples) - first)
             states = self._states(table[1 : kept + 1])
-            yield from self._given(segment.samples[first : first + kept], states, np.full(kept, segment.h))
+            yield from self._deliver(segment.samples[first : first + kept], states, np.full(kept, segment.h))
             if good < len(goals) and status[good] == step_state.EVENT:
-                yield from self._at_events(segment, NONE)
+                yield from self._handle_events(segment, NONE)
                 here = segment.samples[first + good : first + good + 1]
                 if self._accepted() == goals[good] and not piece and self.ending.status == "finished":
-                    yield from self._given(here, self._here(), np.array([segment.h]))
+                    yield from self._deliver(here, self._state_here(), np.array([segment.h]))
             elif good < len(goals):
-                yield from self._fault(segment, float(status[good]))
+                yield from self._end_by_fault(segment, float(status[good]))
             self._check_work()
             if self.ending.status != "finished":
                 return
@@ -409,34 +417,36 @@ class RunLoop:
         compiled.run(table, [joined.counts, joined.sizes, at.t])
         if np.any(compiled.field(table, "status") != step_state.GOING):
             return
-        self._take(table[-1])
+        self._read_state(table[-1])
         at.t, at.segment = self.segments[-1].end, len(self.segments)
         ending.accepted = self._earlier[-1]
         ending.smallest, ending.largest = float(joined.sizes.min()), float(joined.sizes.max())
         rows = joined.sampled
-        yield from self._given(joined.times, self._states(table[1:][rows]), joined.sizes[rows])
+        yield from self._deliver(joined.times, self._states(table[1:][rows]), joined.sizes[rows])
 
     def _states(self, table: np.ndarray) -> "SampledStates":
         """The states of step states."""
         q, v, work = (self.compiled.field(table, name).copy() for name in ("q", "v", "work"))
         return SampledStates(q, v, work if self.compiled.spec.work else None)
 
-    def _given(self, times: np.ndarray, states: "SampledStates", sizes: np.ndarray) -> Iterator[Samples]:
+    def _deliver(self, times: np.ndarray, states: "SampledStates", sizes: np.ndarray) -> Iterator[Samples]:
+        """A block of samples that were asked for, counted; nothing where there are none."""
         if len(times):
             self.position.sample += len(times)
             yield self._samples(times, states, sizes[: len(times)])
 
     def _samples(self, times: np.ndarray, states: "SampledStates", sizes: np.ndarray) -> Samples:
+        """A block of samples, with the forces that are held."""
         level = self.position.level
         held = None if level is None else np.tile(level, (len(times), 1))
         self.position.until = float(times[-1])
         return Samples(np.array(times), states.q, states.v, np.array(sizes), held, states.work)
 
-    def _note(self, segment: Segment | None = None) -> None:
-        """Copy time, state and counts from the step state."""
+    def _read_progress(self, segment: Segment | None = None) -> None:
+        """Copy time, state and counts from the step state to `position` and `ending`.  segment: of equal steps"""
         at, compiled, ending = self.position, self.compiled, self.ending
         assert at.packed is not None
-        self._take(at.packed)
+        self._read_state(at.packed)
         if segment:
             accepted = int(compiled.field(at.packed, "accepted"))
             at.t = _grid(segment, accepted)
@@ -447,8 +457,8 @@ class RunLoop:
         ending.accepted, ending.rejected = (int(compiled.field(at.packed, name)) for name in ("accepted", "rejected"))
         ending.smallest, ending.largest = (float(compiled.field(at.packed, name)) for name in ("smallest", "largest"))
 
-    def _take(self, packed: np.ndarray) -> None:
-        """Copy the state of a step state."""
+    def _read_state(self, packed: np.ndarray) -> None:
+        """Copy the state of a step state to `position`."""
         at, compiled = self.position, self.compiled
         at.q, at.v = compiled.field(packed, "q").copy(), compiled.field(packed, "v").copy()
         if at.work is not None:
@@ -456,36 +466,37 @@ class RunLoop:
 
     # events
 
-    def _at_events(self, segment: Segment, pending: np.ndarray) -> Iterator[Samples]:
+    def _handle_events(self, segment: Segment, pending: np.ndarray) -> Iterator[Samples]:
         """All events of the last step, one after the other, and the samples before one that changes the motion."""
         at = self.position
         assert at.packed is not None
         within = self._events_of(segment, at.packed)
-        if self._shortened(segment, within):
+        if self._go_back_for_shorter(segment, within):
             return
-        hit = yield from self._passed(within, pending)
+        hit = yield from self._record_events(within, pending)
         if hit is None:
             self.compiled.field(at.packed[None], "status")[:] = step_state.GOING
         elif self.compiled.spec.fixed:
             yield from self._back_to_grid(segment, hit)
-        elif self._applied(hit):
+        elif self._apply_event(hit):
             h = 0.0
             if self._is_switch(hit):  # the step size stays, and a step that was rejected as a whole counts up to here
                 reached, h, tried = (float(self.compiled.field(at.packed, name)) for name in ("t", "h", "h0"))
                 self.ending.accepted += reached == within.begin
                 h = max(h, tried)
-            at.packed = self._leaving(self._packed_start(segment, at.t, at.q, at.v, h, hit), hit)
+            at.packed = self._on_its_side(self._packed_start(segment, at.t, at.q, at.v, h, hit), hit)
         if hit is not None and self.ending.status != "finished":
-            yield from self._last(hit.t - hit.begin)
+            yield from self._final_sample(hit.t - hit.begin)
 
     def _events_of(self, step: Segment, packed: np.ndarray) -> StepEvents:
-        return StepEvents(self.compiled, step, packed, self.position.level, self.tolerance, self._apart)
+        return StepEvents(self.compiled, step, packed, self.position.level, self.tolerance, self._is_companion)
 
     def _is_switch(self, hit: EventHit) -> bool:
+        """Whether it is a switch of a function, not an event."""
         return hit.k >= len(self.events)
 
-    def _shortened(self, segment: Segment, within: StepEvents) -> bool:
-        """Go back for a shorter step, where one up to the first switch errs more than the tolerance allows.
+    def _go_back_for_shorter(self, segment: Segment, within: StepEvents) -> bool:
+        """Go back for a shorter step, where one up to the first switch errs more than the tolerance allows; True if so.
 
         Stages at the end of that step may lie beyond the switch: then one that ends a little before it sees one side.
         """
@@ -504,10 +515,10 @@ class RunLoop:
         self._move_to(place)
         packed = self.compiled.start(at.t, at.q, at.v, part * within.h, at.level, place.g.copy(), at.work)
         at.packed = self._counted(packed)
-        self._chatters(within.switch.k, at.t, part * within.h)
+        self._fail_if_chattering(within.switch.k, at.t, part * within.h)
         return True
 
-    def _passed(self, within: StepEvents, due: np.ndarray) -> Generator[Samples, None, EventHit | None]:
+    def _record_events(self, within: StepEvents, due: np.ndarray) -> Generator[Samples, None, EventHit | None]:
         """Record the events of a step up to the first that changes the motion, and give the samples due before it."""
         for hit in within.hits():
             if not self._is_switch(hit):
@@ -520,7 +531,7 @@ class RunLoop:
                 place = hit if is_there else within.at((sample - hit.begin) / hit.h)
                 work = None if self.position.work is None else place.work[None].copy()
                 states = SampledStates(place.q[None].copy(), place.v[None].copy(), work)
-                yield from self._given(np.array([sample]), states, np.array([hit.h]))
+                yield from self._deliver(np.array([sample]), states, np.array([hit.h]))
             return hit
         return None
 
@@ -531,8 +542,8 @@ class RunLoop:
         if at.work is not None:
             at.work = place.work.copy()
 
-    def _applied(self, hit: EventHit) -> bool:
-        """Apply the reset of an event; True if the run continues."""
+    def _apply_event(self, hit: EventHit) -> bool:
+        """Apply an event or a switch: its reset, or its end of the run; True if the run continues."""
         if self._is_switch(hit):
             assert self.compiled.spec.switching
             name = self.compiled.spec.switching.surfaces[hit.k - len(self.events)]
@@ -541,7 +552,7 @@ class RunLoop:
             else:
                 self.ending.contacts += 1
             self._move_to(hit)
-            return not self._jumps(hit) and not self._chatters(hit.k, hit.t, hit.h, hit.chatters)
+            return not self._fail_at_corner(hit) and not self._fail_if_chattering(hit.k, hit.t, hit.h, hit.chatters)
         at, event = self.position, self.events[hit.k]
         self._move_to(hit)
         if event.terminal:
@@ -552,13 +563,13 @@ class RunLoop:
         if at.idle > IDLE + len(self.events):
             fix = "bring the machine to rest there, or make the event terminal"
             fix = "bring it to rest there: a larger rest_speed" if isinstance(event, OwnedEvent) else fix
-            self._failed(f"event '{event.name}' resets the motion again and again while no time passes ({fix})")
+            self._fail(f"event '{event.name}' resets the motion again and again while no time passes ({fix})")
             return False
         if isinstance(event, OwnedEvent):
             number = hit.k - len(self.events) + len(self.compiled.owned)
             before = at.q, at.v
             names, fault = self.compiled.element_jumps(at.level).follow(at, number)
-            self._book_jump(*before)
+            self._add_jump_work(*before)
             return self._follow_elements(names[1:], fault)
         if slope(self.compiled, hit, at) * hit.side > 0:  # touched, or lost in rounding: it leaves by itself
             return True
@@ -566,36 +577,36 @@ class RunLoop:
             before = at.q, at.v
             at.q, at.v = reset_state(self.compiled, event, hit)
         except InputError as error:
-            self._failed(f"reset of event '{event.name}' {error}")
+            self._fail(f"reset of event '{event.name}' {error}")
             return False
-        self._book_jump(*before)
+        self._add_jump_work(*before)
         return self._begin_elements()
 
     def _begin_elements(self) -> bool:
-        """Bring own states of elements in order where a motion begins; True if the run continues."""
+        """Let elements settle their own states where a motion begins; True if the run continues."""
         if not self.compiled.owned:
             return True
         before = self.position.q, self.position.v
         found = self.compiled.element_jumps(self.position.level).begin(self.position)
-        self._book_jump(*before)
+        self._add_jump_work(*before)
         return self._follow_elements(*found)
 
     def _follow_elements(self, names: list[str], fault: str) -> bool:
         """Record events of elements that took place now; True if the run continues."""
         self.ending.events += [(self.position.t, name) for name in names]
         if fault:
-            self._failed(fault)
+            self._fail(fault)
         return not fault
 
-    def _book_jump(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Count the energy that a jump from another state added as work of events."""
+    def _add_jump_work(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Add the energy that a jump from another state brought to the work of events."""
         at, system, sources = self.position, self.driven.system, self.compiled.spec.work
         if at.work is not None and EVENTS in sources:
             before, after = (sum(map(float, system.energy(*state))) for state in ((q, v), (at.q, at.v)))
             at.work[sources.index(EVENTS)] += after - before
 
-    def _jumps(self, hit: EventHit) -> bool:
-        """End a run at a corner of a constraint, beyond which its velocity does not meet the constraint."""
+    def _fail_at_corner(self, hit: EventHit) -> bool:
+        """End the run at a corner of a constraint, beyond which its velocity does not meet it; True if so."""
         switching = self.compiled.spec.switching
         assert switching
         name = switching.surfaces[hit.k - len(self.events)]
@@ -604,11 +615,11 @@ class RunLoop:
         missed = self.driven.violations(np.array([hit.t]), hit.q[None], hit.v[None]).relative
         off = float(np.max(abs(missed), initial=0.0))
         if off > CORNER:
-            self._failed(f"{name} has a corner: the velocity would have to jump by about {off:.3g} (round it off)")
+            self._fail(f"{name} has a corner: the velocity would have to jump by about {off:.3g} (round it off)")
         return off > CORNER
 
-    def _chatters(self, k: int, t: float, h: float, surely: bool = False) -> bool:
-        """End a run that passes, or nearly passes, one surface again and again: it slides along it."""
+    def _fail_if_chattering(self, k: int, t: float, h: float, surely: bool = False) -> bool:
+        """End a run that passes, or nearly passes, a surface again and again, as if it slid along it; True if so."""
         recent = self._recent.setdefault(k, deque(maxlen=CHATTER + 1))
         recent.append(t)
         usual = max(h, self.ending.largest)
@@ -617,7 +628,7 @@ class RunLoop:
         assert self.compiled.spec.switching
         name = self.compiled.spec.switching.surfaces[k - len(self.events)]
         fix = "take a smooth law, as v/√(v² + ε²) in place of the sign of v"
-        self._failed(f"chattering: {name} switches more than {CHATTER} times within {usual:.3g} s, a step ({fix})")
+        self._fail(f"chattering: {name} switches more than {CHATTER} times within {usual:.3g} s, a step ({fix})")
         return True
 
     def _back_to_grid(self, segment: Segment, hit: EventHit | None) -> Iterator[Samples]:
@@ -626,33 +637,33 @@ class RunLoop:
         accepted = self._accepted()
         end, packed = _grid(segment, accepted), None
         while hit is not None:
-            if not self._applied(hit):
+            if not self._apply_event(hit):
                 return
             h = end - at.t
             if h <= 1e-12 * segment.h:
                 begun = compiled.start(end, at.q, at.v, segment.h, at.level, self._values_of(hit), at.work)
-                packed = self._leaving(begun, hit)
+                packed = self._on_its_side(begun, hit)
                 break
-            count = 1 + self._apart
+            count = 1 + self._is_companion
             h /= count
             table, step = np.empty((2, compiled.width)), Segment(at.t, end, h, NONE, np.ones(1))
             begun = compiled.start(at.t, at.q, at.v, h, at.level, self._values_of(hit), at.work)
-            table[0] = self._leaving(begun, hit)
+            table[0] = self._on_its_side(begun, hit)
             compiled.run(table, [float(count), h, at.t], at.level)
-            self._take(table[1])
+            self._read_state(table[1])
             status, hit = float(compiled.field(table[1], "status")), None
             if status == step_state.EVENT:
-                hit = yield from self._passed(self._events_of(step, table[1]), NONE)
+                hit = yield from self._record_events(self._events_of(step, table[1]), NONE)
             elif status != step_state.GOING:
-                yield from self._fault(step, status)
+                yield from self._end_by_fault(step, status)
                 return
         again = packed if packed is not None else compiled.start(end, at.q, at.v, segment.h, at.level, work=at.work)
         at.packed = again
         compiled.field(at.packed[None], "accepted")[:] = accepted
-        self._note(segment)
+        self._read_progress(segment)
 
-    def _leaving(self, packed: np.ndarray, hit: EventHit) -> np.ndarray:
-        """A step state that starts where an event lies, with the side that its function goes to."""
+    def _on_its_side(self, packed: np.ndarray, hit: EventHit) -> np.ndarray:
+        """A step state that starts at an event, the event's function on the side that it goes to."""
         if self._is_switch(hit) or isinstance(self.events[hit.k], OwnedEvent):
             return packed
         g = self.compiled.field(packed[None], "g")[0]
@@ -662,7 +673,7 @@ class RunLoop:
 
     # faults
 
-    def _fault(self, step: Segment, status: float) -> Iterator[Samples]:
+    def _end_by_fault(self, step: Segment, status: float) -> Iterator[Samples]:
         """End the run, as the status of a step state demands."""
         at, compiled = self.position, self.compiled
         assert at.packed is not None
@@ -678,26 +689,27 @@ class RunLoop:
             blame = self.watched.blame(at, max(sizes))
         smallest = f"the step became too small ({step_state.SMALLEST:g} of the time): the motion cannot be followed on"
         finite = "the state is no longer finite, or beyond all bounds"
-        self._failed(blame or (smallest if status == step_state.TOO_SMALL else finite))
-        yield from self._last(sizes[-1])
+        self._fail(blame or (smallest if status == step_state.TOO_SMALL else finite))
+        yield from self._final_sample(sizes[-1])
 
-    def _failed(self, why: str) -> None:
+    def _fail(self, why: str) -> None:
+        """End the run as failed, here."""
         self.ending.status, self.ending.reason = "failed", f"at t = {self.position.t:.9g}: {why}"
 
     def reached(self) -> Iterator[Samples]:
         """The state where a run was interrupted, if it lies beyond the last sample."""
         at, compiled = self.position, self.compiled
         if self.can_resume and at.packed is not None:
-            self._note(self.segments[at.segment] if compiled.spec.fixed else None)
-            yield from self._last(
+            self._read_progress(self.segments[at.segment] if compiled.spec.fixed else None)
+            yield from self._final_sample(
                 self.segments[at.segment].h if compiled.spec.fixed else float(compiled.field(at.packed, "h0"))
             )
 
-    def _last(self, size: float) -> Iterator[Samples]:
+    def _final_sample(self, size: float) -> Iterator[Samples]:
         """The state in which a run ended before its time, if it lies beyond the last sample."""
         at = self.position
         if at.t > self.position.until:
-            yield self._samples(np.array([at.t]), self._here(), np.array([size]))
+            yield self._samples(np.array([at.t]), self._state_here(), np.array([size]))
 
 
 def _grid(segment: Segment, accepted: float) -> float:

@@ -128,8 +128,6 @@ class Segment(NamedTuple):
     """Whether forces that are held change at its beginning."""
     knots: np.ndarray = NONE
     """Controlled steps: times inside it at which a step ends."""
-    stops: Any = None
-    """Controlled steps: its `Stops`, where they were made beforehand."""
 
     @property
     def middle(self) -> float:

@@ -132,8 +132,8 @@ class Scenario:
         return self.every if times is None and self.options.step is not None else times
 
     @property
-    def _plain(self) -> "tuple[float, float | None, int | bytes | None, str]":
-        """What alone decides the segments of a run that is autonomous: duration, step, samples and role."""
+    def _timing(self) -> "tuple[float, float | None, int | bytes | None, str]":
+        """All that the segments of an autonomous run depend on: duration, step, samples and role."""
         sampled = self._sampled
         return self.duration, self.options.step, _frozen(sampled), self.role
 
@@ -171,7 +171,7 @@ class Scenario:
         """The segments of the run."""
         step, has_memory = self.options.step, False
         if self.is_autonomous:
-            return _plain_segments(*self._plain)
+            return _autonomous_segments(*self._timing)
         if step is not None:
             check_period(self.tau, step)
             has_memory = method_named(self.method).start is not None
@@ -182,10 +182,14 @@ class Scenario:
         own = segments_of(*given, has_memory)
         return own if self.role == "run" else coarser_segments(own)
 
+    def stops(self, number: int) -> Stops:
+        """The stops of a segment with controlled steps, by its number; of autonomous runs they are kept."""
+        return _autonomous_stops(*self._timing)[number] if self.is_autonomous else Stops(self.segments[number])
+
     @property
     def joined(self) -> JoinedSegments:
         """The segments of a run with equal steps that is autonomous, as one chain."""
-        return _plain_joined(*self._plain)
+        return _autonomous_joined(*self._timing)
 
     def notes(self) -> list[str]:
         """What a reader should know of how steps meet times, corners and jumps; lines for the grade."""
@@ -220,18 +224,21 @@ def _frozen(sampled: int | np.ndarray | None) -> int | bytes | None:
 
 
 @lru_cache(maxsize=64)
-def _plain_segments(duration: float, step: float | None, sampled: int | bytes | None, role: str) -> list[Segment]:
-    """The segments of a run without held forces and knots, or of one of its companions; sampled: times as bytes."""
+def _autonomous_segments(duration: float, step: float | None, sampled: int | bytes | None, role: str) -> list[Segment]:
+    """The segments of an autonomous run, which has no held forces and no knots.  sampled: times of samples as bytes"""
     times = np.frombuffer(sampled) if isinstance(sampled, bytes) else sampled
     made = (companion_segments if role == "companion" else segments_of)(duration, step, times, NONE, NONE)
-    if role == "coarse companion":
-        made = coarser_segments(made)
-    return [segment if step else segment._replace(stops=Stops(segment)) for segment in made]
+    return coarser_segments(made) if role == "coarse companion" else made
 
 
 @lru_cache(maxsize=64)
-def _plain_joined(duration: float, step: float | None, sampled: int | bytes | None, role: str) -> JoinedSegments:
-    return JoinedSegments.of(_plain_segments(duration, step, sampled, role))
+def _autonomous_stops(duration: float, step: float | None, sampled: int | bytes | None, role: str) -> list[Stops]:
+    return [Stops(segment) for segment in _autonomous_segments(duration, step, sampled, role)]
+
+
+@lru_cache(maxsize=64)
+def _autonomous_joined(duration: float, step: float | None, sampled: int | bytes | None, role: str) -> JoinedSegments:
+    return JoinedSegments.of(_autonomous_segments(duration, step, sampled, role))
 
 
 @once_each

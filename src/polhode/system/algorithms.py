@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.dynamics import derivatives, inertia, kinematics
+from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.loops import is_large
+from polhode.dynamics.large_trees import derivatives
+from polhode.dynamics.large_trees.loops import is_large
 from polhode.dynamics.normal_forces import loaded_joints
 from polhode.dynamics.state_inertia import at_state, is_fixed
 from polhode.dynamics.with_forces import applied_forces, forward_by_factors, forward_dynamics, inverse_dynamics
@@ -22,7 +23,7 @@ from polhode.kernel.schedule import fused
 from polhode.kernel.stage_clock import stage
 from polhode.model import Tree, regrouped
 from polhode.scalar import Dual, Vec
-from polhode.system.quantity import FIELDS, NUMBERS, Algorithm, Argument, Quantity, Request, SystemSpec
+from polhode.system.quantity import FIELDS, NUMBERS, WHOLE, Algorithm, Argument, Quantity, Request, Subject, SystemSpec
 
 FACTORED = 12
 """Velocities up to which factors of the mass matrix may take fewer operations than articulated bodies."""
@@ -40,9 +41,9 @@ def candidates(quantity: Quantity, spec: SystemSpec) -> list[Algorithm]:
     return [algorithm for algorithm in quantity.algorithms if algorithm.applies(spec)]
 
 
-def cheapest(quantity: Quantity, spec: SystemSpec, body: str, shapes: Shapes) -> tuple[Algorithm, Graph]:
+def cheapest(quantity: Quantity, spec: SystemSpec, subject: Subject, shapes: Shapes) -> tuple[Algorithm, Graph]:
     """The algorithm of a quantity with fewest operations, and its graph."""
-    found = [(one, _traced(quantity, one, spec, body, shapes)) for one in candidates(quantity, spec)]
+    found = [(one, _traced(quantity, one, spec, subject, shapes)) for one in candidates(quantity, spec)]
     return min(found, key=lambda pair: operations(pair[1])) if len(found) > 1 else found[0]
 
 
@@ -52,9 +53,9 @@ def operations(graph: Graph) -> int:
     return (hoisted(graph, numbers).main if numbers else fused(graph)).operations.total()
 
 
-def graph_of(quantity: Quantity, spec: SystemSpec, body: str, shapes: Shapes) -> Graph:
+def graph_of(quantity: Quantity, spec: SystemSpec, subject: Subject, shapes: Shapes) -> Graph:
     """The graph of a quantity with fewest operations; its last input is the time where no others follow."""
-    return cheapest(quantity, spec, body, shapes)[1]
+    return cheapest(quantity, spec, subject, shapes)[1]
 
 
 class ChosenDynamics(NamedTuple):
@@ -82,7 +83,7 @@ def chosen_dynamics(forward: Quantity, spec: SystemSpec, on: SystemSpec | None =
     tree, rolled = regrouped(on.tree) if regroup else on.tree, regroup and is_large(spec.tree)
     algorithm, count = first, None
     if not (rolled or spec.policy):
-        algorithm, graph = cheapest(forward, spec, "", shapes)
+        algorithm, graph = cheapest(forward, spec, WHOLE, shapes)
         count = operations(graph)
     return ChosenDynamics(lambda x: algorithm.function(Request.of(on, x)), tree, rolled, count)
 
@@ -93,12 +94,12 @@ def regroups(algorithm: Algorithm, spec: SystemSpec, shapes: Shapes) -> bool:
     return algorithm.regroups and alone
 
 
-def _traced(quantity: Quantity, algorithm: Algorithm, spec: SystemSpec, body: str, shapes: Shapes) -> Graph:
+def _traced(quantity: Quantity, algorithm: Algorithm, spec: SystemSpec, subject: Subject, shapes: Shapes) -> Graph:
     arguments = {str(argument): argument for argument in shapes}
     regroup = regroups(algorithm, spec, shapes)
 
     def on_symbols(**scalars: Any) -> Any:
-        return algorithm.function(Request(spec, {arguments[name]: x for name, x in scalars.items()}, body, regroup))
+        return algorithm.function(Request(spec, {arguments[name]: x for name, x in scalars.items()}, subject, regroup))
 
     notes = [f"{quantity.what}, by {algorithm.text}"]
     if regroup:
@@ -108,14 +109,14 @@ def _traced(quantity: Quantity, algorithm: Algorithm, spec: SystemSpec, body: st
 
 
 def on_numbers(
-    quantity: Quantity, spec: SystemSpec, body: str
+    quantity: Quantity, spec: SystemSpec, subject: Subject
 ) -> Callable[[Mapping[Argument, Any], tuple[int, ...]], Any] | None:
     """The first algorithm of a quantity as a function of numbers; None where it goes by its graph."""
     algorithm = candidates(quantity, spec)[0]
     if algorithm.by_graph:
         return None
     function = algorithm.on_numbers or algorithm.function
-    return lambda scalars, batch: function(Request(spec, scalars, body, batch=batch))
+    return lambda scalars, batch: function(Request(spec, scalars, subject, batch=batch))
 
 
 # derivatives
@@ -211,7 +212,17 @@ def _shape(value: Any) -> tuple[int, ...]:
     return (len(value), *_shape(value[0])) if isinstance(value, Vec) and value else (0,) * isinstance(value, Vec)
 
 
+def slopes_by_graph(function: Callable[[Request], Vec], *fields: str) -> Callable[[Request], tuple[Vec, ...]]:
+    """Derivatives of a function along the tangent directions of q, then by these arguments, from its graph."""
+    return lambda r: _slopes(r, r.scalars, ("step", *fields), lambda x: function(r.at(x)))
+
+
 def by_duals(function: Callable[[Arguments], Vec], *fields: str) -> Callable[[Request], tuple[Vec, ...]]:
+    """`slopes_by_duals` of a function of the arguments alone."""
+    return slopes_by_duals(lambda r: function(r.x), *fields)
+
+
+def slopes_by_duals(function: Callable[[Request], Vec], *fields: str) -> Callable[[Request], tuple[Vec, ...]]:
     """Derivatives of a function along the tangent directions of q, then by these arguments, on numbers."""
 
     def slopes(r: Request) -> tuple[Vec, ...]:
@@ -222,8 +233,9 @@ def by_duals(function: Callable[[Arguments], Vec], *fields: str) -> Callable[[Re
             seeds = np.zeros((n, blocks * n, *r.batch))
             seeds[np.arange(n), block * n + np.arange(n)] = 1.0
             values[field] = Vec(map(Dual, values[field], seeds))
-        found = np.zeros((n, blocks * n, *r.batch))  # result, direction, batch
-        for row, entry in enumerate(function(Arguments(**values))):
+        results = function(r.at(Arguments(**values)))
+        found = np.zeros((len(results), blocks * n, *r.batch))  # result, direction, batch
+        for row, entry in enumerate(results):
             found[row] = entry.slope if isinstance(entry, Dual) else 0.0
         parts = [found[:, k * n : (k + 1) * n] for k in range(blocks)]
         return tuple(Vec([Vec([*row]) for row in part]) for part in parts)

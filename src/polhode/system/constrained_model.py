@@ -11,6 +11,7 @@ import numpy as np
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constrained_dynamics import ConstrainedDynamics, RecordedRows
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
+from polhode.constrain.multiplier_forces import between_bodies
 from polhode.constrain.row_scales import Scales, mobility_terms, scales
 from polhode.dynamics import constraints
 from polhode.model import Model, make_tree
@@ -33,7 +34,8 @@ def constrained_dynamics(model: Model, policy: ConstraintPolicy = DEFAULT_POLICY
     if not model.constraints:
         return None
     found, scales_of_rows, recorded = _conditions(model)
-    return ConstrainedDynamics(found, scales_of_rows, policy, AbsoluteCoordinates.of(model), recorded)
+    between = tuple(between_bodies(model.constraints))
+    return ConstrainedDynamics(found, scales_of_rows, policy, AbsoluteCoordinates.of(model), recorded, between)
 
 
 @once_each
@@ -81,4 +83,4 @@ def inputs_with_scales(
     if constrained is None:
         return NumberInputs(model, given=given)
     sizes = constrained.scales
-    return NumberInputs(model, (*sizes.sizes, *sizes.units), f"light {sizes.light}", given)
+    return NumberInputs(model, (*sizes.sizes, *sizes.units), f"light {sizes.singular_mass}", given)

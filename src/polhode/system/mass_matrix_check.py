@@ -1,4 +1,4 @@
-"""The check that a mass matrix can be inverted; else an error names the joint whose motion nothing resists."""
+"""Checks of masses: that there is one, and that a mass matrix can be inverted, else an error names the joint."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from polhode.dynamics import inertia, kinematics, with_forces
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.loops import is_large
+from polhode.dynamics.large_trees.loops import is_large
 from polhode.errors import ModelError, message
 from polhode.model import Body, Model, Tree, plain
 from polhode.model.per_model_cache import once_each
@@ -20,6 +20,14 @@ SINGULAR = 1e-13
 
 TRIES = 2
 """Random configurations at which it is evaluated: a matrix that is singular in general is so in each."""
+
+
+def check_mass(where: str, model: Model, body: str) -> None:
+    """Refuse what has no mass: a model, or what a body carries.  body: "" for the whole model"""
+    mass = model.subtree_mass(body) if body else model.total_mass
+    if not mass > 0:
+        what = f"'{body}' and what it carries" if body else f"model '{model.name}'"
+        raise ModelError(message(f"{where}, {what}", "no mass", f"{mass:g} kg", "above 0: it has no mass centre"))
 
 
 def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:

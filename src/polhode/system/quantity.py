@@ -1,10 +1,10 @@
 """The record of a quantity of a System: its name, its arguments, the shapes of its results, its algorithms.
 
-The records themselves are in `catalogue.py`; which algorithm is used, and its graph, in `algorithms.py`.
+The records themselves are in `catalogue`; which algorithm is used, and its graph, in `algorithms.py`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,7 +12,8 @@ from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.constraint_policy import ConstraintPolicy
 from polhode.constrain.reactions import connecting
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.loops import is_large
+from polhode.dynamics.body_points import AXES, KINDS, BodyPoint, body_point
+from polhode.dynamics.large_trees.loops import is_large
 from polhode.model import Model, Tree, make_tree, regrouped
 from polhode.system.number_inputs import NumberInputs
 
@@ -28,6 +29,9 @@ FIELDS: dict[str, Axes] = {
     "tau": ("nv",),
     "q1": ("nq",),
     "point": (3,),
+    "load": (6,),
+    "qdot": ("nq",),
+    "part": (),
     "t": (),
     "force": (3,),
     "couple": (3,),
@@ -55,6 +59,27 @@ class Argument(NamedTuple):
 
 
 NUMBERS = Argument("numbers")
+
+CHOICES = {"axes": AXES, "kind": KINDS}
+"""The words that choose between kernels of one quantity, the usual one first."""
+
+
+class Subject(NamedTuple):
+    """What a quantity is asked of: a body or a frame, or the subtree that it carries, in which axes, of which kind."""
+
+    body: str = ""
+    """"": the whole machine."""
+    axes: str = AXES[0]
+    kind: str = KINDS[0]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is not as usual, in words that no other subject of the same quantity has."""
+        last = max((k for k, (a, b) in enumerate(zip(self, WHOLE, strict=True), 1) if a != b), default=0)
+        return self[:last]
+
+
+WHOLE = Subject()
 
 
 @dataclass(frozen=True)
@@ -111,8 +136,8 @@ class Request:
 
     spec: SystemSpec
     scalars: Mapping[Argument, Any]
-    body: str = ""
-    """The body that the quantity is asked of, where it belongs to one."""
+    subject: Subject = WHOLE
+    """What the quantity is asked of."""
     regroup: bool = False
     """Whether the tree may be regrouped: nothing asks for its bodies one by one."""
     batch: tuple[int, ...] = ()
@@ -138,6 +163,17 @@ class Request:
         request = cls(spec, {})
         vars(request)["x"] = x
         return request
+
+    def at(self, x: Arguments) -> "Request":
+        """The same with other arguments."""
+        request = replace(self)
+        vars(request)["x"] = x
+        return request
+
+    @property
+    def place(self) -> BodyPoint:
+        """The point of the body or frame that the quantity is asked of."""
+        return body_point(self.x.tree, self.subject.body, self.x.point)
 
     @property
     def constrained(self) -> ConstrainedDynamics:
@@ -187,7 +223,18 @@ class Quantity:
     """The record of several results; None for one alone."""
     of_body: bool = False
     """Whether it belongs to a body, named in the call."""
+    of_subtree: bool = False
+    """Whether it may be asked of what a body carries, itself included, instead of the whole machine."""
+    choices: tuple[str, ...] = ()
+    """The names of `CHOICES` that a call may give."""
     needs_constraints: bool = False
     """Whether it is a quantity of constraints alone."""
     inverts_mass: bool = False
     """Whether a singular mass matrix is refused, of a model without constraints."""
+    divides_by_mass: bool = False
+    """Whether a subject without mass is refused."""
+
+    @property
+    def call(self) -> str:
+        """Its name and the words that it takes, for messages."""
+        return ", ".join([repr(self.name), *["body"] * (self.of_body or self.of_subtree), *self.choices])

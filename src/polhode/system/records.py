@@ -11,7 +11,7 @@ class Pose(NamedTuple):
 
 
 class Velocity(NamedTuple):
-    """Linear (..., 3), of the body frame's origin, and angular (..., 3), world axes."""
+    """Linear (..., 3), of a point of a body, and angular (..., 3), in the axes that were asked for."""
 
     linear: Any
     angular: Any
@@ -31,3 +31,28 @@ class InverseDerivatives(NamedTuple):
     dq: Any
     dv: Any
     dvd: Any
+
+
+class VelocityDerivatives(NamedTuple):
+    """∂/∂q along the tangent directions and ∂/∂v of the velocities of a point; each (..., 6, nv), linear rows first."""
+
+    dq: Any
+    dv: Any
+
+
+class AccelerationDerivatives(NamedTuple):
+    """∂/∂q along the tangent directions, ∂/∂v and ∂/∂v̇ of the accelerations of a point; each (..., 6, nv)."""
+
+    dq: Any
+    dv: Any
+    dvd: Any
+
+
+class CentroidalDerivatives(NamedTuple):
+    """Of the centroidal momentum h and its rate ḣ: ∂h/∂q and ∂ḣ/∂q along the tangent directions, ∂ḣ/∂v, and ∂ḣ/∂v̇,
+    which is ∂h/∂v too; each (..., 6, nv), linear rows first."""
+
+    h_dq: Any
+    hdot_dq: Any
+    hdot_dv: Any
+    hdot_dvd: Any

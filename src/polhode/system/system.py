@@ -12,34 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from polhode.constrain.constrained_dynamics import (
-    ConditionRows,
-    ConstrainedDynamics,
-    Projected,
-    Reactions,
-    Residuals,
-)
 from polhode.constrain.constraint_policy import DEFAULT, TOLERANCE, constraint_policy_of
-from polhode.constrain.reactions import ConstraintReactions, JointReactions, connecting
-from polhode.dynamics.energy import Energy, Momentum
 from polhode.errors import CompileError, InputError, ModelError, UnknownNameError, message
 from polhode.kernel.backends.base import Computation
 from polhode.kernel.backends.c import c_source, identifier
 from polhode.kernel.backends.registry import BACKENDS
 from polhode.model import Model, check_model, make_tree
-from polhode.scalar import Array, a_list
-from polhode.system import catalogue
+from polhode.scalar import Array, a_list, one_of
 from polhode.system.algorithms import graph_of, on_numbers
 from polhode.system.calls import checked_call, own_value, thread_count
+from polhode.system.catalogue.registry import QUANTITIES
 from polhode.system.constrained_model import constrained_dynamics, number_inputs
 from polhode.system.identity import identity_text
-from polhode.system.mass_matrix_check import check_mass_matrix
+from polhode.system.mass_matrix_check import check_mass, check_mass_matrix
+from polhode.system.methods.base import ORIGIN
+from polhode.system.methods.centroidal import CentroidalMethods
+from polhode.system.methods.configuration import ConfigurationMethods
+from polhode.system.methods.constraints import ConstraintMethods
+from polhode.system.methods.dynamics import DynamicsMethods
+from polhode.system.methods.kinematics import KinematicsMethods
 from polhode.system.parameter_call import ParameterCall
-from polhode.system.quantity import FIELDS, NUMBERS, Argument, Quantity, SystemSpec
-from polhode.system.records import ForwardDerivatives, InverseDerivatives, Pose, Velocity
-
-ORIGIN = (0.0, 0.0, 0.0)
-"""The point of a body that Jacobians are asked for, unless another is named."""
+from polhode.system.quantity import CHOICES, FIELDS, NUMBERS, Argument, Quantity, Subject, SystemSpec
 
 
 def compile(  # the public name, as in `ph.compile`
@@ -66,7 +59,7 @@ def compile(  # the public name, as in `ph.compile`
     return System(model, target, parameters, fast, threads, engine, rank_tolerance)
 
 
-class System:
+class System(DynamicsMethods, ConstraintMethods, KinematicsMethods, CentroidalMethods, ConfigurationMethods):
     """Every quantity of one model. Arguments are arrays with any leading batch axes; lists are accepted.
 
     Every call takes `out=` (an array, or a tuple of them for several results), `threads=` and, where parameters
@@ -122,9 +115,10 @@ class System:
         more = self.engine, self.rank_tolerance, self.baumgarte, self._backend.quick
         return System, (self.model, self.target, self.parameters, self.fast, self.threads, *more)
 
-    def source(self, quantity: str, *body: str) -> str:
-        """The generated text of a quantity's kernel, as in source("forward_dynamics"), source("pose", "hand")."""
-        return self._of_kernel("source", "source", quantity, *body)
+    def source(self, quantity: str, *of: str) -> str:
+        """The generated text of a quantity's kernel, as in source("forward_dynamics"), source("pose", "hand"),
+        source("jacobian", "hand", "local")."""
+        return self._of_kernel("source", "source", quantity, *of)
 
     def export_c(self, path: str | Path, *quantities: str) -> Path:
         """Write stand-alone C99 of some quantities (inverse and forward dynamics unless named), for controllers.
@@ -143,193 +137,40 @@ class System:
             raise InputError(message(f"export_c, {path!r}", "cannot be written", found, "the path of a file")) from None
         return Path(path)
 
-    def _of_kernel(self, where: str, part: str, name: str, *body: str) -> Any:
+    def _of_kernel(self, where: str, part: str, name: str, *of: str) -> Any:
         """The `source` or the `graph` of a quantity's kernel; a CompileError where kernels of this target have none."""
-        kernel = self._kernel(where, name, *body)
+        kernel = self._kernel(where, name, *of)
         asked = getattr(kernel, part, None)
         if asked is None:
             what, found = f"its kernel has no `{part}`", f"{type(kernel).__name__} of target '{self.target}'"
             raise CompileError(message(f"{where} of {name}", what, found, "a target that has one, as 'cpu'"))
         return asked
 
-    def _kernel(self, where: str, name: str, *body: str) -> Any:
+    def _kernel(self, where: str, name: str, *of: str) -> Any:
         """The kernel of a quantity for the arguments of a call that gives no more than it must."""
-        quantity = catalogue.QUANTITIES.get(name) if isinstance(name, str) else None
+        quantity = QUANTITIES.get(name) if isinstance(name, str) else None
         if quantity is None:
             raise UnknownNameError(message(where, "no such quantity", repr(name), "a method of System"))
-        if len(body) != quantity.of_body:
-            expected = f"{where}({name!r}, body)" if quantity.of_body else f"{where}({name!r})"
-            raise InputError(message(where, "which body?", f"{len(body)} names of bodies", expected))
-        zeros = [[0.0] * self._spec.shape(FIELDS[argument.field])[0] for argument in quantity.arguments]
+        subject = _subject(where, quantity, of)
+        zeros = [np.zeros(self._spec.shape(FIELDS[argument.field])) for argument in quantity.arguments]
         call = checked_call(self._spec, self._defaults, quantity, zeros, {}, self._backend.array)
-        return self._backend.kernel(self._computation(quantity, *body), call)
-
-    # dynamics
-
-    def mass_matrix(self, q: Array, **options: Any) -> Any:
-        """Metric tensor M (..., nv, nv).                                        Zoric (97)–(98)"""
-        return self._call(catalogue.mass_matrix, options, q)
-
-    def christoffel(self, q: Array, **options: Any) -> Any:
-        """Christoffel symbols Γ (..., nv, nv, nv), [a, b, g].                    Zoric (110), (129)"""
-        return self._call(catalogue.christoffel, options, q)
-
-    def coriolis(self, q: Array, v: Array, **options: Any) -> Any:
-        """C (..., nv, nv), C[g, b] = Σ_a Γ[a, b, g] v[a]; Ṁ − 2C is skew."""
-        return self._call(catalogue.coriolis, options, q, v)
-
-    def bias(self, q: Array, v: Array, **options: Any) -> Any:
-        """Coriolis + gravity − all other forces (..., nv): M v̇ + bias = τ. Takes t, wrench."""
-        return self._call(catalogue.bias, options, q, v)
-
-    def gravity(self, q: Array, **options: Any) -> Any:
-        """Generalised gravity (..., nv), the gradient of the potential energy."""
-        return self._call(catalogue.gravity, options, q)
-
-    def inverse_dynamics(self, q: Array, v: Array, vd: Array, **options: Any) -> Any:
-        """M v̇ + bias (..., nv). Takes t, wrench."""
-        return self._call(catalogue.inverse_dynamics, options, q, v, vd)
-
-    def forward_dynamics(self, q: Array, v: Array, tau: Array, **options: Any) -> Any:
-        """v̇ (..., nv), constraints included. Takes t, wrench."""
-        return self._call(catalogue.forward_dynamics, options, q, v, tau)
-
-    def forward_dynamics_derivatives(self, q: Array, v: Array, tau: Array, **options: Any) -> ForwardDerivatives:
-        """∂v̇/∂q (tangent), ∂v̇/∂v, ∂v̇/∂τ. Takes t, wrench."""
-        return self._call(catalogue.forward_dynamics_derivatives, options, q, v, tau)
-
-    def inverse_dynamics_derivatives(self, q: Array, v: Array, vd: Array, **options: Any) -> InverseDerivatives:
-        """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇. Takes t, wrench."""
-        return self._call(catalogue.inverse_dynamics_derivatives, options, q, v, vd)
-
-    # constraints
-
-    @property
-    def conditions(self) -> ConstrainedDynamics | None:
-        """The conditions of its constraints; None without constraints."""
-        return self._spec.constrained
-
-    @property
-    def constraint_names(self) -> list[str]:
-        """The rows of all constraints, as in "loop.x"; those of positions come first."""
-        return self._spec.constrained.names if self._spec.constrained else []
-
-    def constraint_forces(self, q: Array, v: Array, tau: Array, **options: Any) -> Reactions:
-        """Multipliers λ by row, their generalised force Aᵀλ, rank, dependent rows. Takes t, wrench."""
-        return self._call(catalogue.constraint_forces, options, q, v, tau)
-
-    def constraint_reactions(self, q: Array, v: Array, tau: Array, **options: Any) -> ConstraintReactions:
-        """Multipliers, rank, and the force and torque on body b of each constraint between two bodies (those of
-        `connection_names`), in the axes of its frame on body a. Takes t, wrench."""
-        if not self.connection_names:
-            found = self.constraint_forces(q, v, tau, **options)
-            none = np.zeros((*np.shape(found.multipliers)[:-1], 0, 3))
-            return ConstraintReactions(found.multipliers, found.rank, none, none)
-        return self._call(catalogue.constraint_reactions, options, q, v, tau)
-
-    @property
-    def connection_names(self) -> list[str]:
-        """The constraints between two bodies, in their order."""
-        return [constraint.name for constraint in connecting(self.model)]
-
-    def joint_reactions(self, q: Array, v: Array, tau: Array, **options: Any) -> JointReactions:
-        """The force and torque that each joint gives to its child, its drive included, in the axes of the joint
-        frame, at the child's origin: (..., joints, 3) each. Takes t, wrench."""
-        return self._call(catalogue.joint_reactions, options, q, v, tau)
-
-    def constraint_residuals(self, q: Array, v: Array, **options: Any) -> Residuals:
-        """Constraint residuals: φ (..., k) of positions, r (..., k) of all rates, those of positions first. Takes t."""
-        if not self._spec.sizes["positions"]:
-            rates = self.constraint_rates(q, v, **options)
-            return Residuals(np.zeros((*np.shape(rates)[:-1], 0)), rates)
-        return self._call(catalogue.constraint_residuals, options, q, v)
-
-    def constraint_rates(self, q: Array, v: Array, **options: Any) -> Any:
-        """Constraint residuals in velocities, r (..., k): rates of positions first. Takes t."""
-        return self._call(catalogue.constraint_rates, options, q, v)
-
-    def constraint_rows(self, q: Array, v: Array, **options: Any) -> ConditionRows:
-        """Rows of the constraints on accelerations, A v̇ = b: A (..., k, nv), b (..., k). Takes t."""
-        return self._call(catalogue.constraint_rows, options, q, v)
-
-    def constraint_pivots(self, q: Array, **options: Any) -> Any:
-        """What rows of the constraints have left when others were taken from them, in the order of their elimination
-        and relative to their natural sizes (..., k): 0 for dependent rows; one of them passes through 0 at a singular
-        position. Takes t."""
-        return self._call(catalogue.constraint_pivots, options, q)
-
-    def project(self, q: Array, v: Array, **options: Any) -> Projected:
-        """The state brought to where the constraints hold, by the least change in the mass metric. Takes t."""
-        return self._call(catalogue.project, options, q, v)
-
-    # kinematics
-
-    def pose(self, q: Array, body: str, **options: Any) -> Pose:
-        """Position and quaternion of a body frame in the world."""
-        return self._call(catalogue.pose, options, q, body=body)
-
-    def velocity(self, q: Array, v: Array, body: str, **options: Any) -> Velocity:
-        """Velocity of a body frame's origin and its angular velocity, world axes."""
-        return self._call(catalogue.velocity, options, q, v, body=body)
-
-    def acceleration(self, q: Array, v: Array, vd: Array, body: str, **options: Any) -> Velocity:
-        """Acceleration of a body frame's origin and its angular acceleration, world axes."""
-        return self._call(catalogue.acceleration, options, q, v, vd, body=body)
-
-    def jacobian(self, q: Array, body: str, point: Array = ORIGIN, **options: Any) -> Any:
-        """(..., 6, nv): three linear rows, three angular, world axes, at a point in body axes."""
-        point = self._origin if point is ORIGIN else point
-        return self._call(catalogue.jacobian, options, q, point, body=body)
-
-    def jacobian_rate(self, q: Array, v: Array, body: str, point: Array = ORIGIN, **options: Any) -> Any:
-        """The time derivative of `jacobian` along the motion (..., 6, nv)."""
-        point = self._origin if point is ORIGIN else point
-        return self._call(catalogue.jacobian_rate, options, q, v, point, body=body)
-
-    def energy(self, q: Array, v: Array, **options: Any) -> Energy:
-        """Kinetic and potential energy (zero at the world origin)."""
-        return self._call(catalogue.energy, options, q, v)
-
-    def momentum(self, q: Array, v: Array, **options: Any) -> Momentum:
-        """Linear momentum and angular momentum about the world origin, world axes."""
-        return self._call(catalogue.momentum, options, q, v)
-
-    def center_of_mass(self, q: Array, **options: Any) -> Any:
-        """Mass centre of the whole machine (..., 3), world axes."""
-        return self._call(catalogue.center_of_mass, options, q)
-
-    # the configuration manifold
-
-    def rate(self, q: Array, v: Array, **options: Any) -> Any:
-        """q̇ (..., nq) of a velocity v."""
-        return self._call(catalogue.rate, options, q, v)
-
-    def integrate(self, q: Array, dv: Array, **options: Any) -> Any:
-        """q ⊕ dv (..., nq): quaternions turn by exp(dv/2), everything else adds."""
-        return self._call(catalogue.integrate, options, q, dv)
-
-    def difference(self, q0: Array, q1: Array, **options: Any) -> Any:
-        """dv (..., nv) with integrate(q0, dv) = q1, the shorter way round."""
-        return self._call(catalogue.difference, options, q0, q1)
+        return self._backend.kernel(self._computation(quantity, subject), call)
 
     # how a call works
 
-    def _call(self, quantity: Quantity, options: dict[str, Any], *values: Array, body: Any = None) -> Any:
+    def _call(self, quantity: Quantity, options: dict[str, Any], *values: Array, of: tuple = ()) -> Any:
         """The result of a quantity; of a body, one state may go straight to the kernel."""
-        if not quantity.of_body:
-            return self._checked(quantity, (), options, values)
+        if not of:
+            return self._checked(quantity, of, options, values)
         try:
-            direct = self._direct.get((quantity.name, body))
+            direct = self._direct.get((quantity.name, *of))
         except TypeError:  # no name at all
-            self.model.body(body)  # refuses it
-            raise
-        return direct(*values, **options) if direct else self._checked(quantity, (body,), options, values)
+            direct = None
+        return direct(*values, **options) if direct else self._checked(quantity, of, options, values)
 
-    def _checked(
-        self, quantity: Quantity, body: tuple[str, ...], options: dict[str, Any], values: tuple[Array, ...]
-    ) -> Any:
+    def _checked(self, quantity: Quantity, of: tuple, options: dict[str, Any], values: tuple[Array, ...]) -> Any:
         """The result of a quantity, from arguments of any kind."""
-        computation = self._computation(quantity, *body)
+        computation = self._computation(quantity, _subject(quantity.name, quantity, of))
         if options.keys() <= {"out", "t"} and options.get("t", 0.0) is not None and not computation.numbers:
             quick = self._backend.quickly(computation, values, options.get("out"), self.threads, options.get("t"))
             if quick is not None:
@@ -337,30 +178,33 @@ class System:
         options.setdefault("threads", self.threads)
         call = checked_call(self._spec, self._defaults, quantity, values, options, self._backend.array)
         result = self._backend.evaluate(computation, call)
-        self._bind(quantity, computation, body)
+        self._bind(quantity, computation, of)
         return result
 
-    def _computation(self, quantity: Quantity, *body: str) -> Computation:
+    def _computation(self, quantity: Quantity, subject: Subject) -> Computation:
         """The computation of a quantity for the backend; an error where this model has no such quantity."""
-        key, spec = (quantity.name, *body), self._spec
+        if not isinstance(subject.body, str):
+            self.model.body(subject.body)  # refuses what is no name
+        key, spec = (quantity.name, *subject.words), self._spec
         known = self._computations.get(key)
         if known is not None:
             return known
-        for name in body:
-            self.model.body(name)  # refuses unknown names
+        if subject.body:
+            self.model.body(subject.body)  # refuses unknown names
         if quantity.needs_constraints and spec.constrained is None:
             where = f"model '{self.model.name}'"
             raise ModelError(message(where, "has no constraints", "a tree alone", "constraints=[…]"))
         if quantity.inverts_mass and spec.constrained is None:
             check_mass_matrix("forward_dynamics", self.model, spec.tree)
-        of_body = body[0] if body else ""
+        if quantity.divides_by_mass:
+            check_mass(quantity.name, self.model, subject.body)
         self._computations[key] = computation = Computation(
             key=key,
             arguments=tuple(map(str, quantity.arguments)),
             title=f"{self.model.name}: {' '.join(key)}",
             identity=self._identity,
-            graph=partial(graph_of, quantity, spec, of_body),
-            on_numbers=on_numbers(quantity, spec, of_body),
+            graph=partial(graph_of, quantity, spec, subject),
+            on_numbers=on_numbers(quantity, spec, subject),
             results=tuple(map(spec.shape, quantity.results)),
             record=quantity.record,
             numbers=(str(NUMBERS),) if spec.inputs else tuple(str(Argument("parameter", x)) for x in self.parameters),
@@ -368,26 +212,37 @@ class System:
         )
         return computation
 
-    def _bind(self, quantity: Quantity, computation: Computation, body: tuple[str, ...]) -> None:
+    def _bind(self, quantity: Quantity, computation: Computation, of: tuple) -> None:
         """Bind the method of a quantity to its kernel, if there is one, for calls with one state."""
-        if computation.key in self._direct or quantity.name in vars(self):
+        if (quantity.name, *of) in self._direct or (not of and quantity.name in vars(self)):
             return
 
-        def of_body(*arrays: Array, **options: Any) -> Any:
-            return self._checked(quantity, body, options, arrays)
+        def of_subject(*arrays: Array, **options: Any) -> Any:
+            return self._checked(quantity, of, options, arrays)
 
         def as_given(*arrays: Any, **options: Any) -> Any:
             plain = options.keys() <= {"out"} and len(arrays) == len(quantity.arguments) + 1
             found = self._backend.quickly(computation, arrays, options.get("out"), self.threads) if plain else None
             return NotImplemented if found is None else found
 
-        checked = of_body if body else getattr(self, quantity.name)
+        checked = of_subject if of else getattr(self, quantity.name)
         direct = self._backend.direct(computation, as_given if computation.numbers else checked)
         if direct is not None and computation.numbers:
             inputs, backend = self._spec.inputs, self._backend
             kept = lambda numbers: backend.kept(computation, inputs.values if inputs else numbers)  # noqa: E731
             direct = ParameterCall(direct, kept, checked, self._defaults, (self, quantity.name))
-        if direct is not None and body:
-            self._direct[computation.key] = direct
+        if direct is not None and of:
+            self._direct[quantity.name, *of] = direct
         elif direct is not None:
             setattr(self, quantity.name, direct)
+
+
+def _subject(where: str, quantity: Quantity, of: tuple) -> Subject:
+    """What a quantity is asked of: a body, then words of its choices; an InputError where it has no such subject."""
+    if len(of) > 1 + len(quantity.choices) or (of and not (quantity.of_body or quantity.of_subtree)):
+        raise InputError(message(where, "too many words", ", ".join(map(repr, of)), quantity.call))
+    if quantity.of_body and not of:
+        raise InputError(message(where, "which body?", "none", quantity.call))
+    for name, word in zip(quantity.choices, of[1:], strict=False):
+        one_of(f"{where}, {name}", word, CHOICES[name], f"no such {name}")
+    return Subject(*of)

@@ -5,7 +5,6 @@ forms give one acceleration; they differ in the multiplier λ, in cost, and off 
 The multiplier stands on the left, "… + g p λ = Q_p", with the gradient g p of the constraint.
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,7 +23,7 @@ from polhode.dynamics.single.terms import (
     mass_matrix_udwadia,
     mass_matrix_udwadia_inverse,
 )
-from polhode.errors import InputError, UnknownNameError, did_you_mean, message
+from polhode.errors import InputError, UnknownNameError, did_you_mean, message, warn_caller
 from polhode.linalg.elimination import solve_by_rows
 from polhode.quaternion import L, angular_velocity, second_rate
 from polhode.scalar import Scalar, Vec, cross, dot, inverse3, square
@@ -69,7 +68,7 @@ class Form:
     @property
     def way(self) -> str:
         """`solution`, by the name it had before."""
-        warnings.warn("form.way is now form.solution", DeprecationWarning, stacklevel=2)
+        warn_caller("form.way is now form.solution", DeprecationWarning)
         return self.solution
 
     @property

@@ -11,7 +11,6 @@ A chunk without a receipt that fits its files is not there, whatever lies on the
 import json
 import os
 import shutil
-import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -49,7 +48,7 @@ from polhode.ensemble.on_disk.seal import (
 from polhode.ensemble.on_disk.zarr_layout import fill, needed
 from polhode.ensemble.option_table import RUN_FLAGS, STUDY_RUN_OPTIONS
 from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner
-from polhode.errors import InputError, PolhodeError, PolhodeWarning, escaped, message
+from polhode.errors import InputError, PolhodeError, escaped, message, warn_caller
 from polhode.kernel.work_threads import in_threads
 from polhode.result.atomic_file import FULL
 from polhode.result.digests import Damaged, digest_of, is_count, is_digest, read_json
@@ -240,7 +239,7 @@ class StudyStore:
             lost = f", {len(bad)} files are damaged: {listed(bad)}" if bad else ""
             expected = f"{self.runs:,}; the others are NaN, their status is pending"
             told = message(where, "not all runs are there", f"{done:,} runs{lost}", expected, fix)
-            warnings.warn(told, PolhodeWarning, stacklevel=3)
+            warn_caller(told)
         return found.assign_attrs(runs_done=done, reasons=json.dumps(reasons))
 
 
@@ -308,7 +307,7 @@ def open_study(folder: str | Path, *, verify: bool | None = None, gaps: bool = F
     for one in results_damage(place, store.seal.identity):
         fix = f"Make it again: polhode sweep --resume --out '{folder}'"
         told = message(f"study '{folder}', {one.path}", "damaged", one.fault, "the file that was made of the runs", fix)
-        warnings.warn(told, PolhodeWarning, stacklevel=2)
+        warn_caller(told)
     return store.dataset(verify, gaps)
 
 

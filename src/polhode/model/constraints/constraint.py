@@ -9,7 +9,7 @@ from polhode.errors import ModelError, check_name, did_you_mean, message
 from polhode.model.constraints.base import ConstraintKind
 from polhode.model.constraints.registry import constraint_kind
 from polhode.model.numbers import Parameter, assign, number
-from polhode.scalar import is_list, shown
+from polhode.scalar import is_list, shown, without_rotations
 
 
 @dataclass(frozen=True, init=False)
@@ -74,7 +74,8 @@ class Constraint:
 
 
 def _frozen(value: Any) -> Any:
-    """Lists and arrays become tuples."""
+    """Lists and arrays become tuples, SciPy's Rotation its quaternion."""
+    value = without_rotations(value)
     return tuple(value) if is_list(value) else value
 
 

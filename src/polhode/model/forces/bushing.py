@@ -1,13 +1,12 @@
 """A bushing: stiffness and damping against all six relative motions of two frames."""
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from polhode.errors import ModelError, PolhodeWarning, message
+from polhode.errors import ModelError, message, warn_caller
 from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
 from polhode.model.forces.two_frames import BodyFrame, body_frame, check_two_bodies, is_between_bodies, opposite
 from polhode.model.keys import Key
@@ -226,4 +225,4 @@ def _check_matrix(where: str, found: np.ndarray) -> None:
     if least < -ASYMMETRY * np.max(abs(matrix)):
         what = "pushes away from rest" if where.endswith("stiffness") else "adds energy"
         text = message(where, f"is negative and {what}", f"the least eigenvalue {least:.4g}", "none below 0")
-        warnings.warn(text, PolhodeWarning, stacklevel=5)
+        warn_caller(text)

@@ -51,8 +51,8 @@ class JointFriction(ForceElement):
     axis            the place of the axis among those of a joint that has several
     method          "regularised", or "events"
     coefficient     μ: friction has a further part, ±μ N, or ±μ N r about an axis, by the normal force N of the joint:
-                    what it bears but for the part along an axis that slides, solved for with the acceleration. In
-                    trees, regularised; where N has no or several solutions (Painlevé) a run ends with that reason
+                    what it bears but for the part along an axis that slides, solved for with the acceleration. It
+                    adds to F_s as to F_c. Where N has no or several solutions (Painlevé) a run ends with that reason
     radius          r, at which the joint rubs about its axis, m
     drive_speed     of what rubs on the axis, as a belt, rad/s or m/s: u is its velocity less this
     """
@@ -106,9 +106,6 @@ class JointFriction(ForceElement):
         if self.static is not None and plain(self.static) < plain(self.coulomb):
             found, expected = short(self.static), f"at least that of slip, coulomb = {short(self.coulomb)}"
             raise ModelError(message(f"{where}, static", "smaller than in slip", found, expected))
-        if self.coefficient is not None and self.method == "events":
-            fix = "Take method='regularised'."
-            raise ModelError(message(f"{where}, coefficient", "not by events", short(self.coefficient), "none", fix))
         if self.radius is not None and self.coefficient is None:
             raise ModelError(message(f"{where}, radius", "without a coefficient", short(self.radius), "both"))
 
@@ -139,8 +136,7 @@ class JointFriction(ForceElement):
         u = Vec([state.v[k] if is_ball else state.v[k] - self.drive_speed for k in acted])
         resistance = self.resistance(square(u))
         if self.coefficient is not None:
-            arm = 1.0 if self.radius is None else self.radius
-            resistance = resistance + self.coefficient * arm * state.normal(self.joint) * self._direction(square(u))
+            resistance = resistance + self._by_normal_force(state) * self._direction(square(u))
         force = -resistance * u
         tau: list[Scalar] = [0.0] * len(state.v)
         for k, f in zip(acted, force, strict=True):
@@ -151,6 +147,12 @@ class JointFriction(ForceElement):
     def loaded_joints(self) -> Sequence[str]:
         """Its joint, where there is a coefficient."""
         return () if self.coefficient is None else (self.joint,)
+
+    def _by_normal_force(self, state: MachineState) -> Scalar:
+        """The part of friction by the normal force of the joint, N m or N, at least 0."""
+        if self.coefficient is None:
+            return 0.0
+        return self.coefficient * (1.0 if self.radius is None else self.radius) * state.normal(self.joint)
 
     def _direction(self, square_of_speed: Scalar) -> Scalar:
         """The regularised sign of the speed, over the speed."""
@@ -185,6 +187,7 @@ class JointFriction(ForceElement):
         if self.static is not None and self.stribeck_speed is not None:
             over = u / self.stribeck_speed
             force = force + (self.static - force) * exp(-over * over)
+        force = force + self._by_normal_force(state)
         return -slip * force - slip * slip * self.viscous * u
 
     def holds(self, own: Vec) -> Iterable[Hold]:
@@ -207,6 +210,7 @@ class JointFriction(ForceElement):
 
     def _overloaded(self, state: MachineState) -> Scalar:
         slip, static = self._slip(state), self.coulomb if self.static is None else self.static
+        static = static + self._by_normal_force(state)
         return where(slip * slip > 0.5, -1.0, abs(state.load(self.joint, self.axis)) - static)
 
     def _start(self, state: MachineState) -> Jump:

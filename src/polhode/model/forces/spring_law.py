@@ -1,10 +1,9 @@
 """How hard a spring pulls, as a function of its extension: polynomial, table, energy; on generic scalars."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from polhode.errors import CompileError, PolhodeWarning, defined_at, message
+from polhode.errors import CompileError, defined_at, message, warn_caller
 from polhode.model.forces.monotone_table import monotone_table
 from polhode.model.numbers import plain, short
 from polhode.scalar import Scalar, Vec, derivative_along, is_zero
@@ -86,4 +85,4 @@ def warn_of_negative(where: str, stiffness: Any, damping: Any) -> None:
     for name, value, what in (("stiffness", stiffness, "pushes away from rest"), ("damping", damping, "adds energy")):
         if plain(value) < 0:
             text = message(f"{where}, {name}", f"is negative and {what}", short(value), "0 or more")
-            warnings.warn(text, PolhodeWarning, stacklevel=5)
+            warn_caller(text)

@@ -55,8 +55,10 @@ def _header(summary: "Dataset", title: str) -> str:
     count = (
         f"<b>{done:,}</b> runs" if done >= runs else f"<b>{done:,}</b> of {runs:,} runs; {runs - done:,} are missing"
     )
+    single = [f"followed one by one: {escape(str(attrs['single_runs']))}"] if "single_runs" in attrs else []
     facts = (f"model <b>{escape(str(attrs.get('model_name', '')))}</b>", count, failed,
-             f"seed {escape(str(attrs.get('seed', '')))}")  # fmt: skip
+             f"seed {escape(str(attrs.get('seed', '')))}",
+             *single)  # fmt: skip
     items = "".join(f"<li>{fact}</li>" for fact in facts)
     return f'<header><p class="kicker">Study</p><h1>{escape(title)}</h1><ul class="facts">{items}</ul></header>'
 

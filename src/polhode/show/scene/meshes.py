@@ -1,6 +1,5 @@
 """Bodies as they look: shapes and meshes of a URDF, or given ones, in place of the solids of their inertia."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from polhode import quaternion
-from polhode.errors import InputError, PolhodeError, PolhodeWarning, message
+from polhode.errors import InputError, PolhodeError, message, warn_caller
 from polhode.formats.visuals import READABLE, Visual, visuals
 from polhode.model import Model
 
@@ -73,7 +72,7 @@ def _visual_mesh(one: Visual, most: int) -> Part | None:
         triangles = read_mesh(one.file) * np.array(one.size)
     except InputError as error:
         text = f"{str(error).replace(str(one.file), one.name)}\n  It is left out."
-        warnings.warn(text, PolhodeWarning, stacklevel=5)
+        warn_caller(text)
         return None
     R = np.asarray(quaternion.rotation_matrix(np.array(one.orientation)))
     return _mesh_part(triangles @ R.T + np.array(one.position), most)

@@ -18,6 +18,10 @@ Named = Callable[[Scalar, Vec, Vec, Mapping[str, Scalar]], Any]
 """A function of (t, q, v, numbers by name)"""
 
 
+FAILED = 6.0
+"""The status of a run, beside those of `step_state`, that ended by a fault of another kind; `reason` says which."""
+
+
 @dataclass(frozen=True)
 class BatchSpec:
     """What many runs have in common, and the names of the numbers in which they differ.
@@ -117,10 +121,11 @@ class BatchStretch(NamedTuple):
 class BatchSamples(NamedTuple):
     """Runs side by side, sampled: n runs, S + 1 samples; NaN after the end of a run.
 
-    status    (n,)  as in `step_state`
+    status    (n,)  as in `step_state`, or FAILED
     end       (n,)  the time each run reached;  q_end, v_end the state there
     event     (n,)  the number of the event that ended it, −1: none
     accepted  (n,)  steps
+    reason    (n,)  why it failed, of runs that are followed one by one; "" otherwise
     """
 
     q: np.ndarray
@@ -132,6 +137,7 @@ class BatchSamples(NamedTuple):
     v_end: np.ndarray
     event: np.ndarray
     accepted: np.ndarray
+    reason: np.ndarray
 
 
 def equal_steps(duration: float, h: float, sampled: int | np.ndarray) -> SampleTimes:

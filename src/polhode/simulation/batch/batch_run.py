@@ -75,8 +75,6 @@ class BatchRun:
             found = "Sampled" if isinstance(run.tau, Sampled) else "Table(…, hold=True)"
             raise InputError(message("sweep, tau", "held from time to time", found, "a continuous input", fix))
         self.model = run.model
-        fix = "Run them one by one, by ph.simulate, or take an element without events."
-        refuse_events("sweep", self.model.forces, "runs side by side do not stop for them", fix)
         q, level = np.array(self.model.zero), None
         self.along: Directions = directions(self.model, q, level, spec.numbers, "sweep")
         self.names = (*self.along.inputs, *spec.free)
@@ -87,7 +85,7 @@ class BatchRun:
         self.interior, self._breaks = False, dict[float, Switching]()  # by the duration
         self.interior = any(f.times for f in self.switching(1.0).functions)
         """Whether conditions of time alone switch something: a step then sees times of its interior only."""
-        self.compiled = CompiledRun(self._run_spec(own), warn=False)
+        self.compiled = CompiledRun(self.run_spec(own), warn=False)
         for reason in self.compiled.in_python:
             fix = "Write it on generic scalars: polhode.sin, polhode.where, …"
             raise InputError(message("sweep", "a function that cannot be compiled", reason, "compiled inputs", fix))
@@ -150,7 +148,7 @@ class BatchRun:
         q, v = start if start else (np.array(self.model.zero), np.zeros(self.model.nv))
 
         def functions(p: Vec) -> list[tuple[str, Callable[..., Any]]]:
-            run = self._run_spec(self._own(p))
+            run = self.run_spec(self._own(p))
             own = self.along.tree(Vec(p[: len(self.along.inputs)])) if self.along.inputs else None
             return list(user_functions(self.model, run.tau, run.policy, own))
 
@@ -186,7 +184,7 @@ class BatchRun:
 
     # on generic scalars
 
-    def _run_spec(self, own: Mapping[str, Any]) -> RunSpec:
+    def run_spec(self, own: Mapping[str, Any]) -> RunSpec:
         """The specification of a run, its user functions given these numbers."""
         run, tau = self.spec.run, self.spec.run.tau
         if takes_numbers(tau):
@@ -207,12 +205,12 @@ class BatchRun:
 
     def _with(self, p: Vec) -> CompiledRun:
         """The compiled run with the numbers of one run; a controller's own model keeps those of the specification."""
-        run = self._run_spec(self._own(p))
+        run = self.run_spec(self._own(p))
         tree = self._tree(p)
         law = self.compiled.law
         if takes_numbers(self.spec.run.tau) or isinstance(run.tau, PD):
             law = law_of(self.model, tree, run.tau, np.array(self.model.zero))[0]
-        found = copy(self.compiled.on(tree, law)) if self.along.inputs else copy(self.compiled)
+        found = copy(self.compiled.on_tree(tree, law)) if self.along.inputs else copy(self.compiled)
         vars(found).update(spec=run, law=law)
         return found
 
@@ -308,7 +306,9 @@ class BatchRun:
 
     @cached_property
     def kernels(self) -> dict[str, Kernel]:
-        """The kernels that runs need, by the names of `graph`."""
+        """The kernels that runs side by side need, by the names of `graph`."""
+        fix = "Follow them one by one: SingleRuns, as ph.sweep does on a processor; or take an element without events."
+        refuse_events("sweep", self.model.forces, "runs side by side do not stop for them", fix)
         wanted = ["first", "advance"]
         wanted += ["inside"] if self.spec.run.crossings else []
         wanted += ["observed"] if self.outputs else []
@@ -376,7 +376,8 @@ class BatchRun:
             array.fill(np.nan)
         q_end, v_end = (np.full((n, size), np.nan) for size in sizes[:2])
         status, end, accepted = (np.zeros(n) for _ in range(3))
-        return BatchSamples(q, v, outputs, status, end, q_end, v_end, np.full(n, -1.0), accepted)
+        reason = np.full(n, "", dtype=object)
+        return BatchSamples(q, v, outputs, status, end, q_end, v_end, np.full(n, -1.0), accepted, reason)
 
 
 class BatchLoop:

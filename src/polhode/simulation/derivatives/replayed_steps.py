@@ -169,7 +169,7 @@ class Replay:
         shapes: dict[str, tuple[int, ...]] = {"packed": (compiled.width,), "tolerance": (), "end": (), "longest": ()}
         shapes |= {"level": (compiled.model.nv,)} if compiled.spec.held else {}
         title = f"one step of {compiled.spec.method.name}"
-        return compiled.compiled(lambda run: partial(one_step, run), shapes, title, ["one step"])
+        return compiled.kernel_of(lambda run: partial(one_step, run), shapes, title, ["one step"])
 
 
 def held(level: np.ndarray | None) -> list[np.ndarray]:

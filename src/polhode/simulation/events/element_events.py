@@ -34,7 +34,12 @@ ROUNDING = 1e-12
 FORBIDDEN = 1e-8
 """The part of a wanted change of velocity that constraints and held axes may withhold, by rounding."""
 
+DRIVEN = 1e-8
+"""The part of an axis that lies outside the rows of constraints, up to which they alone decide how it moves."""
+
 Acceleration = Callable[[Scalar, Vec, Vec], Vec]
+Normals = Callable[[Scalar, Vec, Vec], Mapping[str, Scalar] | None]
+"""v̇, and the normal forces of joints by name that elements depend on, of (t, q, v)."""
 
 
 class OwnedEvent(NamedTuple):
@@ -56,13 +61,13 @@ def _events(tree: Tree) -> Iterator[tuple[ForceElement, ElementEvent]]:
             yield force, event
 
 
-def guards(tree: Tree, acceleration: Acceleration) -> tuple[Crossing, ...]:
+def guards(tree: Tree, acceleration: Acceleration, normals: Normals) -> tuple[Crossing, ...]:
     """The crossings of all events of elements: each is due where its function is above 0."""
     last: list = []
 
     def state_of(*given: Scalar) -> MachineState:
         if not last or any(a is not b for a, b in zip(last[0], given, strict=True)):
-            last[:] = given, event_state(tree, acceleration, *given)  # all guards are asked of one state
+            last[:] = given, event_state(tree, acceleration, normals, *given)  # all guards are asked of one state
         return last[1]
 
     def crossing(force: ForceElement, event: ElementEvent) -> Crossing:
@@ -71,21 +76,26 @@ def guards(tree: Tree, acceleration: Acceleration) -> tuple[Crossing, ...]:
     return tuple(crossing(*each) for each in _events(tree))
 
 
-def event_state(tree: Tree, acceleration: Acceleration, t: Scalar, q: Vec, v: Vec) -> MachineState:
-    """A state that also knows its acceleration."""
-    return machine_state(tree, t, q, v)._replace(acceleration=cache(lambda: acceleration(t, q, v)))
+def event_state(tree: Tree, acceleration: Acceleration, normals: Normals, t: Scalar, q: Vec, v: Vec) -> MachineState:
+    """A state that also knows its acceleration, and normal forces."""
+    known = cache(lambda: acceleration(t, q, v))
+    return machine_state(tree, t, q, v)._replace(acceleration=known, normals=normals(t, q, v))
 
 
 class ElementJumps:
     """What events of elements change, in a run.
 
-    rows  rows of constraints on velocities (k, nv) of (t, q, v)
+    rows  A (k, nv) and b (k,) of the constraints A v̇ = b, of (t, q, v); None: there are none
     """
 
     def __init__(
-        self, tree: Tree, acceleration: Acceleration, rows: Callable[[float, np.ndarray, np.ndarray], np.ndarray] | None
+        self,
+        tree: Tree,
+        acceleration: Acceleration,
+        normals: Normals,
+        rows: Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None,
     ) -> None:
-        self.tree, self.acceleration, self.rows = tree, acceleration, rows
+        self.tree, self.acceleration, self.normals, self.rows = tree, acceleration, normals, rows
         self.events = tuple(_events(tree))
 
     def begin(self, at: Position) -> tuple[list[str], str]:
@@ -114,7 +124,24 @@ class ElementJumps:
         return names, f"events of elements follow one another without end while no time passes: {cycle}"
 
     def _state(self, at: Position) -> MachineState:
-        return event_state(self.tree, self.acceleration, at.t, Vec(at.q.tolist()), Vec(at.v.tolist()))
+        return event_state(self.tree, self._acceleration, self.normals, at.t, Vec(at.q.tolist()), Vec(at.v.tolist()))
+
+    def _acceleration(self, t: float, q: Vec, v: Vec) -> Vec:
+        """v̇, in which an axis that is held and that constraints drive, as at a dead centre, moves as these demand.
+
+        Where an element cannot hold an axis the load on it is beyond all bounds, and has the sign of that motion.
+        """
+        found = self.acceleration(t, q, v)
+        held = {k for k, hold, _ in held_axes(self.tree, v) if float(hold.weight) > 0.5} if self.rows else set()
+        if not self.rows or not held:
+            return found
+        A, b = self.rows(t, np.array(q, dtype=float), np.array(v, dtype=float))
+        for k in held:
+            unit = np.eye(len(v))[k]
+            y = np.linalg.lstsq(A.T, unit, rcond=None)[0]
+            if np.linalg.norm(A.T @ y - unit) < DRIVEN and abs(y @ b) > DRIVEN * np.linalg.norm(y) * np.linalg.norm(b):
+                found = Vec([float(y @ b) if i == k else a for i, a in enumerate(found)])
+        return found
 
     def _take(self, at: Position, state: MachineState, force: ForceElement, event: ElementEvent) -> str:
         """Let one event take place; why it cannot, or ""."""
@@ -153,19 +180,20 @@ class ElementJumps:
         n, axes = len(at.v), list(wanted)
         v, change = Vec(at.v.tolist()), np.array([wanted[k] - at.v[k] for k in axes])
         speeds = at.v[[k for e in self.tree.elements if e.kind.moves for k in e.v]]
-        is_impact = bool(np.max(abs(change)) > ROUNDING * np.max(abs(speeds), initial=1e-300))
+        rounding = ROUNDING * np.max(abs(speeds), initial=1e-300)
+        is_impact = bool(np.max(abs(change)) > rounding)
         holds: list[tuple[int, Hold]] = [
             (k, hold)
             for k, hold, force in held_axes(self.tree, v)
             if float(hold.weight) > 0.5 and k not in wanted and (force.passes_impulses or not is_impact)
         ]
         M = np.array(mass_matrix(with_masses(self.tree, v), Vec(at.q.tolist())), dtype=float).reshape(n, n)
-        A = self.rows(at.t, at.q, at.v) if self.rows else np.zeros((0, n))
+        A = self.rows(at.t, at.q, at.v)[0] if self.rows else np.zeros((0, n))
         while True:
             C = np.vstack([A, np.eye(n)[axes + [k for k, _ in holds]]])
             d = np.concatenate([np.zeros(len(A)), change, np.zeros(len(holds))])
             found, impulse = least_change(M, C, d)
-            if np.max(abs(C @ found - d)) > FORBIDDEN * np.max(abs(change), initial=1e-300):
+            if np.max(abs(C @ found - d)) > max(FORBIDDEN * np.max(abs(change), initial=1e-300), rounding):
                 return None
             pulls = [i for i, (_, hold) in enumerate(holds) if float(hold.side) * impulse[len(A) + len(axes) + i] > 0]
             if not pulls or not is_impact:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from polhode.errors import escaped
 from polhode.kernel.backends.llvm import parts, routine_functions
-from polhode.kernel.backends.llvm.function_text import LIBRARY, FunctionText
+from polhode.kernel.backends.llvm.function_text import LIBRARY, FunctionText, angles
 from polhode.kernel.graph import Graph
 from polhode.kernel.operations import OPERATIONS
 from polhode.kernel.routine import Routine, routines
@@ -43,9 +43,13 @@ def kernel_text(
 def _compute_rows(body: FunctionText, graph: Graph) -> None:
     """The body of a kernel: rows transposed in registers, the operations, and back to rows."""
     values: dict[int, str] = {}
-    for i, port in enumerate(graph.inputs):
-        for k, value in zip(port.nodes, body.load(port, f"%p{i}", f"%s{i}"), strict=True):
-            values[k] = value
+    turned = angles(graph.nodes)
+    about = [not {*port.nodes}.isdisjoint(turned) for port in graph.inputs]
+    for angular in (True, False):  # sines and cosines before other arguments are read
+        for i, port in enumerate(graph.inputs):
+            if about[i] == angular:
+                values |= zip(port.nodes, body.load(port, f"%p{i}", f"%s{i}"), strict=True)
+        body.sines_of(turned, values)
     parts.compute(body, graph, values)
     for i, port in enumerate(graph.outputs, len(graph.inputs)):
         body.store(port, f"%p{i}", f"%s{i}", [values[k] for k in port.nodes])

@@ -6,7 +6,7 @@ memory holds one number per lane.
 
 from collections.abc import Callable
 
-from polhode.kernel.backends.llvm.function_text import FunctionText
+from polhode.kernel.backends.llvm.function_text import FunctionText, angles
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.routine import Routine
 from polhode.kernel.schedule import Division, divided, weight
@@ -185,14 +185,16 @@ def _part_text(outer: FunctionText, graph: Graph, division: Division, part: tupl
     """The function of one part: it takes what it needs from the slots and leaves there what others need."""
     body = FunctionText(outer.width, outer.routines, name, outer.fast)
     memory = _Memory(body, division, "%slots")
-    values: dict[int, str] = {}
+    given = {*angles(graph.nodes[k] for k in part)}.difference(part)
+    values = {a: memory.load(a) for a in sorted(given) if graph.nodes[a].op != "constant"}
+    body.sines_of(sorted(given), values)
     for k in part:
         node = graph.nodes[k]
         for a in node.args:
             if a not in values:
-                given = graph.nodes[a]
-                known = given.op == "constant"
-                values[a] = body.literal(given.value) if known else memory.load(a, given.is_condition)
+                other = graph.nodes[a]
+                known = other.op == "constant"
+                values[a] = body.literal(other.value) if known else memory.load(a, other.is_condition)
         values[k] = body.operation(node, [values[a] for a in node.args])
         if k in division.slot:
             memory.store(k, values[k], node.is_condition)

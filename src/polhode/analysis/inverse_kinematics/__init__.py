@@ -1,0 +1,1 @@
+"""Configurations that take frames of a machine where they are wanted."""

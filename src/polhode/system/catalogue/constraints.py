@@ -1,0 +1,92 @@
+"""Quantities of constraints: rows, residuals, multipliers, reactions."""
+
+from typing import Any
+
+from polhode.constrain.constrained_dynamics import ConditionRows, Projected, Reactions, Residuals
+from polhode.constrain.reactions import (
+    ConstraintReactions,
+    JointReactions,
+    constraint_reactions as reactions_of_constraints,
+    joint_reactions as reactions_of_joints,
+)
+from polhode.dynamics import with_forces
+from polhode.scalar import Vec
+from polhode.system.catalogue.record import COORDINATES, SCALAR, TAU, VELOCITIES, Q, V, quantity
+from polhode.system.quantity import Algorithm, Request
+
+ROWS: dict[str, Any] = {
+    "by": "rows of the constraints, derived from their residuals; BEYOND §4",
+    "by_graph": True,
+    "needs_constraints": True,
+}
+"""The fields that all quantities of constraints share."""
+
+
+@quantity((Q, V, TAU), ("rows",), VELOCITIES, SCALAR, ("rows",), record=Reactions, **ROWS)
+def constraint_forces(r: Request) -> Reactions:
+    """The multipliers of the constraints and their generalised force, the rank, and which rows are dependent."""
+    return r.constrained.reactions(r.x)
+
+
+@quantity((Q, V, TAU), ("rows",), SCALAR, ("connections", 3), ("connections", 3), record=ConstraintReactions, **ROWS)
+def constraint_reactions(r: Request) -> ConstraintReactions:
+    """The forces and torques of the constraints between two bodies."""
+    return reactions_of_constraints(r.constrained, r.x)
+
+
+def _joint_reactions(r: Request) -> JointReactions:
+    constrained = r.constrained if r.spec.constrained else None
+    return reactions_of_joints(constrained, r.spec.model, r.x, with_forces.forward_dynamics)
+
+
+@quantity(
+    (Q, V, TAU),
+    ("joints", 3),
+    ("joints", 3),
+    by="Newton and Euler, body by body",
+    record=JointReactions,
+    applies=lambda spec: spec.constrained is None,
+    also=(
+        Algorithm(
+            "Newton and Euler, body by body, with the reactions of the constraints",
+            _joint_reactions,
+            applies=lambda spec: spec.constrained is not None,
+            by_graph=True,
+        ),
+    ),
+    inverts_mass=True,
+)
+def joint_reactions(r: Request) -> JointReactions:
+    """The forces and torques that joints give to their children."""
+    return _joint_reactions(r)
+
+
+@quantity((Q, V), ("positions",), ("rows",), record=Residuals, **ROWS)
+def constraint_residuals(r: Request) -> Residuals:
+    """The residuals of the constraints in positions and in velocities."""
+    return Residuals(*r.constrained.residuals(r.x.tree, r.x.t, r.x.q, r.x.v))
+
+
+@quantity((Q, V), ("rows",), **ROWS)
+def constraint_rates(r: Request) -> Vec:
+    """The residuals of the constraints in velocities."""
+    return r.constrained.residuals(r.x.tree, r.x.t, r.x.q, r.x.v)[1]
+
+
+@quantity((Q, V), ("rows", "nv"), ("rows",), record=ConditionRows, **ROWS)
+def constraint_rows(r: Request) -> ConditionRows:
+    """The rows A v̇ = b of the constraints."""
+    found = r.constrained.rows(r.x)
+    return ConditionRows(found.A, found.b)
+
+
+@quantity((Q,), ("rows",), **ROWS)
+def constraint_pivots(r: Request) -> Vec:
+    """What the rows of the constraints have left after elimination; 0 for dependent ones."""
+    return r.constrained.pivots(r.x)
+
+
+@quantity((Q, V), COORDINATES, VELOCITIES, record=Projected, **ROWS)
+def project(r: Request) -> Projected:
+    """The state nearest in the mass metric at which the constraints hold."""
+    return Projected(*r.constrained.projected(r.x.tree, r.x.t, r.x.q, r.x.v))

@@ -1,0 +1,157 @@
+"""Quantities of dynamics: mass matrix, bias, inverse and forward dynamics, their derivatives."""
+
+from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
+from polhode.constrain.constraint_policy import ENGINES
+from polhode.dynamics import covariant, with_forces
+from polhode.dynamics.normal_forces import loaded_joints
+from polhode.scalar import Vec
+from polhode.system.algorithms import (
+    FACTORED,
+    by_duals,
+    by_recursion,
+    forward_slopes,
+    forward_slopes_by_recursion,
+    inverse_slopes,
+    inverse_slopes_by_recursion,
+)
+from polhode.system.catalogue.record import SQUARE, TAU, VD, VELOCITIES, Q, V, quantity
+from polhode.system.quantity import Algorithm, Request, SystemSpec
+from polhode.system.records import ForwardDerivatives, InverseDerivatives
+
+
+@quantity((Q,), SQUARE, by="composite bodies; Zoric (97)–(100), BEYOND §1", regroups=True)
+def mass_matrix(r: Request) -> Vec:
+    """The metric tensor M."""
+    return with_forces.mass_matrix(r.x)
+
+
+@quantity(
+    (Q,),
+    ("nv", "nv", "nv"),
+    by="one vector for each pair of unit motions; Zoric (110), (129), BEYOND §§1–2",
+    regroups=True,
+)
+def christoffel(r: Request) -> Vec:
+    """The Christoffel symbols Γ."""
+    return covariant.christoffel(r.x.tree, r.x.q)
+
+
+@quantity((Q, V), SQUARE, by="momenta of subtrees; BEYOND §2", regroups=True)
+def coriolis(r: Request) -> Vec:
+    """The Coriolis matrix C."""
+    return with_forces.coriolis(r.x)
+
+
+@quantity((Q, V), VELOCITIES, by="recursive Newton–Euler in link frames at v̇ = 0; Zoric (109)", regroups=True)
+def bias(r: Request) -> Vec:
+    """The generalised forces that v̇ = 0 needs."""
+    return with_forces.needed(r.x, Vec([0.0] * r.x.tree.nv))
+
+
+@quantity((Q,), VELOCITIES, by="recursive Newton–Euler in link frames at rest; Zoric (109)", regroups=True)
+def gravity(r: Request) -> Vec:
+    """The generalised forces that hold the machine at rest against gravity."""
+    return with_forces.gravity(r.x)
+
+
+@quantity((Q, V, VD), VELOCITIES, by="recursive Newton–Euler in link frames; Zoric (104), (109)", regroups=True)
+def inverse_dynamics(r: Request) -> Vec:
+    """The generalised forces τ that an acceleration needs."""
+    return with_forces.inverse_dynamics(r.x)
+
+
+def _is_tree(spec: SystemSpec) -> bool:
+    """Whether accelerations are those of a tree in its own coordinates."""
+    return spec.policy is None
+
+
+def _is_small_tree(spec: SystemSpec) -> bool:
+    return spec.policy is None and spec.model.nv <= FACTORED and not loaded_joints(spec.tree)
+
+
+def _by_engine(engine: str, text: str) -> Algorithm:
+    """Accelerations under constraints, or in absolute coordinates."""
+
+    def function(r: Request) -> Vec:
+        return r.constrained.forward(r.x) if r.spec.constrained else AbsoluteCoordinates.of(r.spec.model).forward(r.x)
+
+    return Algorithm(text, function, lambda spec: bool(spec.policy and spec.policy.engine == engine), by_graph=True)
+
+
+@quantity(
+    (Q, V, TAU),
+    VELOCITIES,
+    by="articulated bodies, bias by Newton–Euler; Featherstone (2008) 7.3, Zoric (109)",
+    applies=_is_tree,
+    regroups=True,
+    also=(
+        Algorithm(
+            "composite bodies, M = LᵀDL and Newton–Euler; Featherstone (2008) 8.1, Zoric (109)",
+            lambda r: with_forces.forward_by_factors(r.x),
+            applies=_is_small_tree,
+            regroups=True,
+        ),
+        *(_by_engine(engine, text) for engine, text in ENGINES.items()),
+    ),
+    inverts_mass=True,
+)
+def forward_dynamics(r: Request) -> Vec:
+    """The accelerations v̇."""
+    return with_forces.forward_dynamics(r.x)
+
+
+@quantity(
+    (Q, V, TAU),
+    SQUARE,
+    SQUARE,
+    SQUARE,
+    by="−M⁻¹ times the derivatives of inverse dynamics; BEYOND §3",
+    record=ForwardDerivatives,
+    applies=lambda spec: spec.constrained is None and not by_recursion(spec),
+    regroups=True,
+    on_numbers=by_duals(with_forces.forward_dynamics, "v", "tau"),
+    also=(
+        Algorithm(
+            "composite and articulated bodies, in loops over the joints; Singh (2022), CarpentierInverse",
+            forward_slopes_by_recursion,
+            applies=lambda spec: spec.constrained is None and by_recursion(spec),
+            regroups=True,
+            on_numbers=by_duals(with_forces.forward_dynamics, "v", "tau"),
+        ),
+        Algorithm(
+            "what inverse dynamics and conditions miss; BEYOND §9",
+            lambda r: r.constrained.forward_slopes(r.x),
+            applies=lambda spec: spec.constrained is not None,
+            by_graph=True,
+        ),
+    ),
+    inverts_mass=True,
+)
+def forward_dynamics_derivatives(r: Request) -> tuple[Vec, ...]:
+    """The derivatives of v̇ along the tangent directions of q, by v and by τ."""
+    return forward_slopes(r)
+
+
+@quantity(
+    (Q, V, VD),
+    SQUARE,
+    SQUARE,
+    SQUARE,
+    by="differentiating the graph of inverse dynamics along the frame fields; BEYOND §3",
+    record=InverseDerivatives,
+    applies=lambda spec: not by_recursion(spec),
+    regroups=True,
+    on_numbers=by_duals(with_forces.inverse_dynamics, "v", "vd"),
+    also=(
+        Algorithm(
+            "composite bodies, in loops over the joints; Singh (2022)",
+            inverse_slopes_by_recursion,
+            applies=by_recursion,
+            regroups=True,
+            on_numbers=by_duals(with_forces.inverse_dynamics, "v", "vd"),
+        ),
+    ),
+)
+def inverse_dynamics_derivatives(r: Request) -> tuple[Vec, ...]:
+    """The derivatives of τ along the tangent directions of q, by v and by v̇."""
+    return inverse_slopes(r)

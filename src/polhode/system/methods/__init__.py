@@ -1,0 +1,1 @@
+"""The methods of System, one class for each subject; each calls the record of its quantity in `system/catalogue/`."""

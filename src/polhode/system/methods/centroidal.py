@@ -1,0 +1,86 @@
+"""Methods of System: the whole machine, or what a body carries: energies, powers, momenta, mass centre."""
+
+from typing import Any
+
+from polhode.dynamics.centroidal import CompositeInertia
+from polhode.dynamics.energy import Energy, Momentum
+from polhode.dynamics.power import Powers
+from polhode.scalar import Array
+from polhode.system.catalogue import centroidal
+from polhode.system.methods.base import QuantityMethods
+from polhode.system.records import CentroidalDerivatives
+
+
+class CentroidalMethods(QuantityMethods):
+    """The methods of the whole machine: energies, powers, momenta, mass centre.
+
+    body  where it is given: of the subtree that it carries, itself included, in place of the whole machine
+    """
+
+    def energy(self, q: Array, v: Array, **options: Any) -> Energy:
+        """Kinetic and potential energy (zero at the world origin)."""
+        return self._call(centroidal.energy, options, q, v)
+
+    def powers(self, q: Array, v: Array, tau: Array, **options: Any) -> Powers:
+        """Powers (...), W: conservative, dissipated, applied, actuated, constrained; the kinetic energy grows by their
+        sum. Takes t."""
+        return self._call(centroidal.powers, options, q, v, tau)
+
+    def momentum(self, q: Array, v: Array, body: str | None = None, **options: Any) -> Momentum:
+        """Linear momentum and angular momentum about the world origin, world axes."""
+        return self._call(centroidal.momentum, options, q, v, of=_subtree(body))
+
+    def momentum_about(self, q: Array, v: Array, point: Array, body: str | None = None, **options: Any) -> Momentum:
+        """Linear momentum and angular momentum about a point (..., 3) at rest in the world, world axes."""
+        return self._call(centroidal.momentum_about, options, q, v, point, of=_subtree(body))
+
+    def center_of_mass(self, q: Array, body: str | None = None, **options: Any) -> Any:
+        """Mass centre of the whole machine (..., 3), or of a subtree, world axes."""
+        return self._call(centroidal.center_of_mass, options, q, of=_subtree(body))
+
+    def center_of_mass_velocity(self, q: Array, v: Array, body: str | None = None, **options: Any) -> Any:
+        """Velocity of the mass centre (..., 3), world axes."""
+        return self._call(centroidal.center_of_mass_velocity, options, q, v, of=_subtree(body))
+
+    def center_of_mass_acceleration(
+        self, q: Array, v: Array, vd: Array, body: str | None = None, **options: Any
+    ) -> Any:
+        """Acceleration of the mass centre (..., 3), world axes."""
+        return self._call(centroidal.center_of_mass_acceleration, options, q, v, vd, of=_subtree(body))
+
+    def center_of_mass_jacobian(self, q: Array, body: str | None = None, **options: Any) -> Any:
+        """Jacobian of the mass centre (..., 3, nv): its velocity per v, world axes."""
+        return self._call(centroidal.center_of_mass_jacobian, options, q, of=_subtree(body))
+
+    def composite_inertia(self, q: Array, body: str | None = None, **options: Any) -> CompositeInertia:
+        """All bodies as one rigid body: mass, mass centre, and inertia about it, world axes."""
+        return self._call(centroidal.composite_inertia, options, q, of=_subtree(body))
+
+    def centroidal_map(self, q: Array, body: str | None = None, **options: Any) -> Any:
+        """Map A_G (..., 6, nv) from v to the linear momentum and the angular momentum about the mass centre."""
+        return self._call(centroidal.centroidal_map, options, q, of=_subtree(body))
+
+    def centroidal_map_rate(self, q: Array, v: Array, body: str | None = None, **options: Any) -> Any:
+        """The time derivative of `centroidal_map` along the motion (..., 6, nv)."""
+        return self._call(centroidal.centroidal_map_rate, options, q, v, of=_subtree(body))
+
+    def centroidal_momentum(self, q: Array, v: Array, body: str | None = None, **options: Any) -> Momentum:
+        """Linear momentum and angular momentum about the mass centre, world axes: `centroidal_map` times v."""
+        return self._call(centroidal.centroidal_momentum, options, q, v, of=_subtree(body))
+
+    def centroidal_momentum_rate(
+        self, q: Array, v: Array, vd: Array, body: str | None = None, **options: Any
+    ) -> Momentum:
+        """The time derivative of `centroidal_momentum`: the force that the motion needs in all, and its moment."""
+        return self._call(centroidal.centroidal_momentum_rate, options, q, v, vd, of=_subtree(body))
+
+    def centroidal_derivatives(
+        self, q: Array, v: Array, vd: Array, body: str | None = None, **options: Any
+    ) -> CentroidalDerivatives:
+        """∂h/∂q, ∂ḣ/∂q (tangent), ∂ḣ/∂v, ∂ḣ/∂v̇ of the centroidal momentum h, (..., 6, nv) each; ∂h/∂v is the last."""
+        return self._call(centroidal.centroidal_derivatives, options, q, v, vd, of=_subtree(body))
+
+
+def _subtree(body: str | None) -> tuple:
+    """The subject of a call: a body, or the whole machine."""
+    return () if body is None else (body,)

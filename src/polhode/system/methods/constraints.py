@@ -1,0 +1,73 @@
+"""Methods of System: constraints."""
+
+from typing import Any
+
+import numpy as np
+
+from polhode.constrain.constrained_dynamics import ConditionRows, ConstrainedDynamics, Projected, Reactions, Residuals
+from polhode.constrain.reactions import ConstraintReactions, JointReactions, connecting
+from polhode.scalar import Array
+from polhode.system.catalogue import constraints
+from polhode.system.methods.base import QuantityMethods
+
+
+class ConstraintMethods(QuantityMethods):
+    """The methods of constraints."""
+
+    @property
+    def conditions(self) -> ConstrainedDynamics | None:
+        """The conditions of its constraints; None without constraints."""
+        return self._spec.constrained
+
+    @property
+    def constraint_names(self) -> list[str]:
+        """The rows of all constraints, as in "loop.x"; those of positions come first."""
+        return self._spec.constrained.names if self._spec.constrained else []
+
+    def constraint_forces(self, q: Array, v: Array, tau: Array, **options: Any) -> Reactions:
+        """Multipliers λ by row, their generalised force Aᵀλ, rank, dependent rows. Takes t, wrench."""
+        return self._call(constraints.constraint_forces, options, q, v, tau)
+
+    def constraint_reactions(self, q: Array, v: Array, tau: Array, **options: Any) -> ConstraintReactions:
+        """Multipliers, rank, and the force and torque on body b of each constraint between two bodies (those of
+        `connection_names`), in the axes of its frame on body a. Takes t, wrench."""
+        if not self.connection_names:
+            found = self.constraint_forces(q, v, tau, **options)
+            none = np.zeros((*np.shape(found.multipliers)[:-1], 0, 3))
+            return ConstraintReactions(found.multipliers, found.rank, none, none)
+        return self._call(constraints.constraint_reactions, options, q, v, tau)
+
+    @property
+    def connection_names(self) -> list[str]:
+        """The constraints between two bodies, in their order."""
+        return [constraint.name for constraint in connecting(self.model)]
+
+    def joint_reactions(self, q: Array, v: Array, tau: Array, **options: Any) -> JointReactions:
+        """The force and torque that each joint gives to its child, its drive included, in the axes of the joint
+        frame, at the child's origin: (..., joints, 3) each. Takes t, wrench."""
+        return self._call(constraints.joint_reactions, options, q, v, tau)
+
+    def constraint_residuals(self, q: Array, v: Array, **options: Any) -> Residuals:
+        """Constraint residuals: φ (..., k) of positions, r (..., k) of all rates, those of positions first. Takes t."""
+        if not self._spec.sizes["positions"]:
+            rates = self.constraint_rates(q, v, **options)
+            return Residuals(np.zeros((*np.shape(rates)[:-1], 0)), rates)
+        return self._call(constraints.constraint_residuals, options, q, v)
+
+    def constraint_rates(self, q: Array, v: Array, **options: Any) -> Any:
+        """Constraint residuals in velocities, r (..., k): rates of positions first. Takes t."""
+        return self._call(constraints.constraint_rates, options, q, v)
+
+    def constraint_rows(self, q: Array, v: Array, **options: Any) -> ConditionRows:
+        """Rows of the constraints on accelerations, A v̇ = b: A (..., k, nv), b (..., k). Takes t."""
+        return self._call(constraints.constraint_rows, options, q, v)
+
+    def constraint_pivots(self, q: Array, **options: Any) -> Any:
+        """What rows of the constraints have left when others were taken from them, in the order of their elimination
+        and relative to their natural sizes (..., k): 0 for dependent rows; one of them passes through 0 at a singular
+        position. Takes t."""
+        return self._call(constraints.constraint_pivots, options, q)
+
+    def project(self, q: Array, v: Array, **options: Any) -> Projected:
+        """The state brought to where the constraints hold, by the least change in the mass metric. Takes t."""
+        return self._call(constraints.project, options, q, v)

@@ -31,6 +31,10 @@ class BeamStrain(BodyConstraint):
     }
     rows = ("strain",)
 
+    def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
+        """ε_mode, without what it is to be."""
+        return Vec([_strain(a, b, data)])
+
     def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[ConstraintCondition]:
         """One, of positions: ε_mode − strain"""
 
@@ -38,7 +42,7 @@ class BeamStrain(BodyConstraint):
             own = state.constraints[name]
             a, b, given = end(own, "a", state), end(own, "b", state), own.get("strain", 0.0)
             wanted = asked(name, given, state.t) if callable(given) else given
-            return counted(name, 1, Vec([_strain(a, b, own) - wanted]))
+            return counted(name, 1, self.positions(a, b, own) - Vec([wanted]))
 
         return [ConstraintCondition(name, self.rows, True, residual, ("length",))]
 

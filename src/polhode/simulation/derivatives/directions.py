@@ -15,8 +15,8 @@ import numpy as np
 from polhode.dynamics import kinematics
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.model import Constraint, ForceElement, Model, Parameter, Tree, make_tree
-from polhode.model.description import LIMITS
 from polhode.model.numbers import named_parameters
+from polhode.model.parts import LIMITS
 from polhode.quaternion import normalise
 from polhode.result import labels
 from polhode.scalar import Vec, a_list

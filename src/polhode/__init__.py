@@ -68,11 +68,11 @@ _NAMES = {
     "polhode.integrate.methods": ["methods"],
     "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "BodyForce", "BodyMotion",
-        "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnLine", "ElementEvent",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "Body",
+        "BodyConstraint", "BodyForce", "BodyMotion", "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnLine", "ElementEvent",
         "ElementKind", "Force", "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction",
-        "JointKind", "JointLock", "JointStop", "Jump", "Key", "LimitStop", "MachineState", "Model", "MovingFrame",
-        "Parameter", "Spring", "Start", "Thrust", "TorsionSpring", "Wrench", "register_constraint", "register_force",
+        "JointKind", "JointLock", "JointStop", "Jump", "Key", "LimitStop", "MachineState", "Material", "Model", "MovingFrame",
+        "Parameter", "Section", "Spring", "Start", "Thrust", "TorsionSpring", "Wrench", "register_constraint", "register_force",
         "register_joint",
     ],
 }  # fmt: skip

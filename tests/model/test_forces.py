@@ -122,6 +122,11 @@ ELEMENTS = {
     "bushing, first": ph.Bushing("b", "b4", "b2", (0.1, 0.2, 0), orientation_a=TURN, stiffness=FULL, at="first"),
     "bushing, damped": ph.Bushing("b", "b4", "b2", (0.1, 0, 0), orientation_b=TURN, stiffness=SIX, damping=FULL),
     "damper, first": ph.Bushing("b", "world", "b3", (0.1, 0, 0), orientation_b=TURN, damping=FULL, at="first"),
+    "beam": ph.BeamElement(
+        "e", "b4", "b2", 1.1, 7.0, 3.0, 2.0, 5.0, 11.0, 13.0, (0.1, 0.2, 0), orientation_a=TURN, prestrain=SIX, damping=0.3
+    ),
+    "beam by sines": ph.BeamElement("e", "world", "b2", 1.1, 7.0, 3.0, 2.0, 5.0, load=(1, 2, 3), measure="sine"),
+    "beam, follower": ph.BeamElement("e", "b4", "b2", 1.1, 7.0, 3.0, 2.0, 5.0, load=(1, 2, 3), follower=True),
     "body force": ph.BodyForce(
         "f", lambda t, body, c: -c * ph.length(body.velocity) * body.velocity, "b3", numbers={"c": 0.3}
     ),

@@ -10,13 +10,23 @@ import numpy as np
 
 from polhode.analysis.solve import SteadyProblem, Trial, slope_of
 
-CORRECTIONS = 12
-"""The most of Newton's corrections in a step of the load; near a path four or five are enough."""
+CORRECTIONS = 20
+"""The most of Newton's corrections in a step of the load; near a path six or seven are enough."""
+
+GROWN = 4.0
+"""A correction so many times as long as the one before the last goes astray."""
+
+ON_THE_WAY = 1e-5
+"""Tolerance of rests on the way: they are only starts of the next."""
+
+SMALL = 1e-2
+"""The last two corrections are at most this part of the tolerance, of 1 + the largest coordinate: convergence is
+quadratic, so what is left is below rounding."""
 
 SMALLEST = 1.0 / 4096
 """The smallest part of the load that one step adds: below it a limit point is near, past which no rest exists."""
 
-FEW = 5
+FEW = 8
 """Corrections up to which the next step of the load is half as long again."""
 
 
@@ -31,7 +41,7 @@ def rest_under_load(problem: SteadyProblem, start: Trial, tolerance: float, step
     while part < 1.0 and size >= SMALLEST:
         following = min(1.0, part + size)
         tau = start.tau + (1 - following) * missing
-        aim = tolerance if following == 1.0 else np.sqrt(tolerance)
+        aim = tolerance if following == 1.0 else max(tolerance, ON_THE_WAY)
         found, corrections = _corrected(free, free.trial(x.q, x.c, x.lam, tau, steps=x.steps), aim)
         if found is None:
             size /= 2
@@ -44,19 +54,23 @@ def rest_under_load(problem: SteadyProblem, start: Trial, tolerance: float, step
 
 
 def _corrected(problem: SteadyProblem, x: Trial, tolerance: float) -> tuple[Trial | None, int]:
-    """The rest near a trial by Newton's method, and its corrections; None where it does not converge."""
-    last = np.inf
+    """The rest near a trial by Newton's method, and its corrections; None where it does not converge.
+
+    Steps are long and short in turns: one bends the beam, the next takes back the stretching that this made. So each is
+    compared with the one before the last.
+    """
+    sizes = [np.inf, np.inf]
     for k in range(CORRECTIONS):
         J, residuals = problem.slopes(x), x.residuals
         if not (np.all(np.isfinite(J)) and np.all(np.isfinite(residuals))):
             return None, k
         step = -np.linalg.lstsq(J, residuals, rcond=1e-15)[0]
-        slope = slope_of(J, x)
-        x = problem.stepped(x, step, slope)
-        size = float(np.linalg.norm(step))
-        if not np.isfinite(size) or (k > 2 and size > 10 * last):
+        following = problem.stepped(x, step, slope_of(J, x))
+        sizes.append(float(np.max(abs(problem.moved_by(x, step)))))
+        small = SMALL * tolerance * (1 + float(np.max(abs(x.q))))
+        if problem.is_solved(following, tolerance) and max(sizes[-2:]) <= small:
+            return following, k
+        if not sizes[-1] < max(GROWN * sizes[-3], small):
             return None, k
-        if problem.is_solved(x, tolerance) and size > last / 2:  # rounding is left
-            return x, k
-        last = size
-    return (x, CORRECTIONS) if problem.is_solved(x, tolerance) else (None, CORRECTIONS)
+        x = following
+    return None, CORRECTIONS

@@ -182,7 +182,7 @@ class SteadyProblem:
     def stepped(self, x: Trial, step: np.ndarray, slope: float) -> Trial:
         """The trial after a step, shortened to the longest."""
         n, s, k = self.equations.n, len(x.c), self.equations.k
-        delta, part = self._moved(x, step), self._part(x, step)
+        delta, part = self.moved_by(x, step), self._part(x, step)
         c, lam, tau = (
             x.c + part * step[n : n + s] / self.weights(x),
             x.lam + part * step[n + s : n + s + k] / self.equations.sizes,
@@ -197,7 +197,7 @@ class SteadyProblem:
         """The part of a step that is within the longest."""
         return min(1.0, self.longest / max(float(np.max(abs(np.linalg.solve(x.K.T, step[: self.equations.n])))), 1e-300))
 
-    def _moved(self, x: Trial, step: np.ndarray) -> np.ndarray:
+    def moved_by(self, x: Trial, step: np.ndarray) -> np.ndarray:
         """The change of place, along the velocities."""
         return self._part(x, step) * np.linalg.solve(x.K.T, step[: self.equations.n])
 
@@ -287,7 +287,7 @@ class SteadyProblem:
             braked[:n, :n] += upward + brake * np.eye(n)
             step = -np.linalg.lstsq(braked, residuals, rcond=1e-12)[0]
             following = self.stepped(x, step, slope_of(J, x))
-            y = x.K.T @ self._moved(x, step)
+            y = x.K.T @ self.moved_by(x, step)
             hoped = -(residuals[:n] @ y + y @ J[:n, :n] @ y / 2)
             gained = -(residuals[:n] @ y + np.linalg.solve(x.K, following.force) @ y) / 2
             if self.is_solved(x, tolerance) and not following.residual < x.residual:

@@ -103,7 +103,7 @@ def _recorded(shared: SharedFunction, top: Builder, lengths: list[int]) -> tuple
         out = r.output("y", len(found))
         for k, value in enumerate(found):
             out[k] = value
-    return r.finished(shared.rule(lengths)), [Symbol(top, node) for node in r.captured]
+    return r.finished(), [Symbol(top, node) for node in r.captured]
 
 
 def call_recorded(symbol: Symbol, recorded: RecordedFunction, arguments: Sequence[Vec]) -> Any:

@@ -12,8 +12,8 @@ import numpy as np
 
 from polhode.scalar.arrays import split
 from polhode.scalar.dual import Dual
-from polhode.scalar.functions import Scalar, is_zero, where
-from polhode.scalar.loops import Derivative, own_method
+from polhode.scalar.functions import Scalar, where
+from polhode.scalar.loops import own_method
 from polhode.scalar.vector import Vec
 
 Iteration = Callable[[Vec], tuple[Vec, Any]]
@@ -42,13 +42,11 @@ def iterate(step: Iteration, state: Vec, limit: int) -> Vec:
 class SharedFunction:
     """A function of vectors that symbols record once in a trace, as one routine, however often it is called.
 
-    What it uses besides its arguments must be symbols of the trace itself, or numbers. With `by_jacobian` its derivative
-    is the product of its Jacobian, another shared function, and the slopes of the arguments: one of many short calls,
-    differentiated along many directions, needs it. Then it may use its arguments alone.
+    What it uses besides its arguments must be symbols of the trace itself, or numbers.
     """
 
-    def __init__(self, name: str, function: Callable[..., Vec], by_jacobian: bool = False) -> None:
-        self.name, self.function, self.by_jacobian = name, function, by_jacobian
+    def __init__(self, name: str, function: Callable[..., Vec]) -> None:
+        self.name, self.function = name, function
         self.recorded: dict[int, Any] = {}
         """What symbols keep of it, by trace."""
 
@@ -56,25 +54,6 @@ class SharedFunction:
         """The result."""
         method = own_method("call_shared", arguments)
         return method(self, arguments) if method else self.function(*arguments)
-
-    def rule(self, lengths: Sequence[int]) -> Derivative | None:
-        """The derivative by the Jacobian, of arguments of these lengths; None: that of all its steps."""
-        if not self.by_jacobian:
-            return None
-        ends = [sum(lengths[: k + 1]) for k in range(len(lengths))]
-        parts = [slice(end - n, end) for end, n in zip(ends, lengths, strict=True)]
-
-        def rows(x: Vec) -> Vec:
-            _, J = jacobian(lambda y: self.function(*(Vec(y[part]) for part in parts)), x)
-            return Vec([slope for row in J for slope in row])
-
-        slopes_of, n = SharedFunction(f"{self.name} slopes", rows, by_jacobian=True), sum(lengths)
-
-        def derivative(x: Sequence[Any], slopes: Sequence[Any], results: Sequence[Any]) -> list[Any]:
-            J, moving = slopes_of(Vec(x[:n])), [k for k in range(n) if not is_zero(slopes[k])]
-            return [sum((J[i + k] * slopes[k] for k in moving), 0.0) for i in range(0, n * len(results), n)]
-
-        return derivative
 
 
 class RecordedFunction:

@@ -92,7 +92,7 @@ def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
         loads = raw_loads(line.strains, law.loads(line, moving, elastic), law.quadratic)
         return Vec([x for part in line.wrenches(loads) for x in part])
 
-    return SharedFunction("beam element", function, by_jacobian=False)
+    return SharedFunction("beam element", function)
 
 
 def _matrix(rows: Vec) -> Vec:

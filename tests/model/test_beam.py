@@ -67,9 +67,7 @@ def test_the_bend_of_bathe_and_bolourchi():
 
 @pytest.mark.long
 def test_the_princeton_beam():
-    section = ph.Section(
-        2.841909e6, 3.1033383, 2.428734443, 36.279363544, 9.03915e5, 9.03915e5, 1.0, 1e-4, 1e-4
-    )
+    section = ph.Section(2.841909e6, 3.1033383, 2.428734443, 36.279363544, 9.03915e5, 9.03915e5, 1.0, 1e-4, 1e-4)
     beam = ph.Beam("b", section, start=("world", (0, 0, 0)), end=(0.508, 0, 0), elements=16)
     across = 8.896 / np.sqrt(2)
     model = ph.Model("p", gravity=(0, 0, 0), beams=[beam], forces=[ph.Force("tip", "b-16", (0, across, across))])
@@ -124,7 +122,7 @@ def test_a_beam_whose_strains_are_held_is_a_rod():
 @pytest.mark.long
 def test_a_driven_elongation_is_a_slider():
     others = ("torsion", "bending-xz-start", "bending-xz-end", "bending-xy-start", "bending-xy-end")
-    way = lambda t: 0.1 * ph.sin(3 * t) ** 2  # noqa: E731
+    way = lambda t: 0.1 * ph.sin(3 * t) ** 2
     model = cantilever(SOFT, 1, held=others, driven={"elongation": way})
     run = ph.simulate(model, duration=1.0, tolerance=1e-9, samples=5)
     np.testing.assert_allclose(run.q[:, 0], 0.1 * np.sin(3 * run.time) ** 2, atol=1e-8)

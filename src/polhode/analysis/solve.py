@@ -195,7 +195,9 @@ class SteadyProblem:
 
     def _part(self, x: Trial, step: np.ndarray) -> float:
         """The part of a step that is within the longest."""
-        return min(1.0, self.longest / max(float(np.max(abs(np.linalg.solve(x.K.T, step[: self.equations.n])))), 1e-300))
+        return min(
+            1.0, self.longest / max(float(np.max(abs(np.linalg.solve(x.K.T, step[: self.equations.n])))), 1e-300)
+        )
 
     def moved_by(self, x: Trial, step: np.ndarray) -> np.ndarray:
         """The change of place, along the velocities."""

@@ -84,8 +84,8 @@ def equilibrium(
     problem, q, _ = _problem(where, model, q, rest, tau, inputs, constant, moves=False)
     steps = _load_steps(model, loads)
     if steps and not stable:
-        found = rest_under_load(problem, problem.begin(q, rest), tolerance, steps)
-        return _told(where, "no state of rest found", problem, found, tolerance, stability)
+        loaded = rest_under_load(problem, problem.begin(q, rest), tolerance, steps)
+        return _told(where, "no state of rest found", problem, loaded, tolerance, stability)
     found = None if stable else problem.newton(problem.begin(q, rest), tolerance)
     if found is None or not problem.is_near(found, q, tolerance):
         down = problem.downhill(problem.begin(q, rest), tolerance)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -164,8 +165,11 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
     if not np.min(lengths) > SHORT:
         k = int(np.argmin(lengths))
         raise ModelError(message(where, "no length", f"{lengths[k]:g} m between nodes {k} and {k + 1}", "above 0"))
-    axes = [_axes(where, chord / size, np.array(plain(beam.up), dtype=float)) for chord, size in zip(chords, lengths, strict=True)]
-    frames = [axes[0], *(_between(a, b) for a, b in zip(axes, axes[1:], strict=False)), axes[-1]]
+    axes = [
+        _axes(where, chord / size, np.array(plain(beam.up), dtype=float))
+        for chord, size in zip(chords, lengths, strict=True)
+    ]
+    frames = [axes[0], *(_between(a, b) for a, b in pairwise(axes)), axes[-1]]
     for k, name in enumerate(beam.nodes):
         halves = [(axes[j], lengths[j], sign) for j, sign in ((k - 1, -1.0), (k, 1.0)) if 0 <= j < beam.elements]
         found.bodies.append(_node(name, beam.section, frames[k], halves))

@@ -86,7 +86,8 @@ def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
     """
 
     def function(R_p: Vec, R_q: Vec, way: Vec, numbers: Vec, *motion: Vec) -> Vec:
-        law = ElementNumbers(*numbers[:8], Vec(numbers[8:]))
+        length, EA, GJ, EI_y, EI_z, xy, xz, damping, *prestrain = numbers
+        law = ElementNumbers(length, EA, GJ, EI_y, EI_z, xy, xz, damping, Vec(prestrain))
         line = chord(_matrix(R_p), _matrix(R_q), way, law.length, sine)
         moving = EndMotion(*(Vec(motion[0][k : k + 3]) for k in (0, 3, 6))) if damped else None
         loads = raw_loads(line.strains, law.loads(line, moving, elastic), law.quadratic)

@@ -83,9 +83,7 @@ class Section:
         return cls.tube(diameter, 0.0, material, shear_factor)
 
     @classmethod
-    def tube(
-        cls, outer: float, inner: float, material: Any = "steel", shear_factor: float | None = None
-    ) -> "Section":
+    def tube(cls, outer: float, inner: float, material: Any = "steel", shear_factor: float | None = None) -> "Section":
         """A circular tube.  outer, inner: diameters, m; shear_factor: Cowper's (1966) unless given"""
         made, where = material_of(material), "section, tube"
         if not 0 <= inner < outer:
@@ -98,9 +96,7 @@ class Section:
         return cls._of(made, area, second, second, 2 * second, shear_factor, outer, outer, True)
 
     @classmethod
-    def rectangle(
-        cls, width: float, height: float, material: Any = "steel", shear_factor: float = 5 / 6
-    ) -> "Section":
+    def rectangle(cls, width: float, height: float, material: Any = "steel", shear_factor: float = 5 / 6) -> "Section":
         """A solid rectangle.  width: along y, height: along z, m"""
         if not (width > 0 and height > 0):
             found = f"width {width!r}, height {height!r}"

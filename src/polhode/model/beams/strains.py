@@ -112,7 +112,7 @@ class Chord(NamedTuple):
     """
 
     l0: Scalar
-    l: Scalar  # noqa: E741
+    l: Scalar
     stretch: Scalar
     """l − l₀ without cancellation."""
     t: Vec
@@ -173,7 +173,7 @@ def chord(R_p: Vec, R_q: Vec, apart: Vec, l0: Scalar, sine: bool) -> Chord:
     R_p, R_q  axes of the sections at its ends in the world, columns
     apart     from the first end to the second, m
     """
-    l = length(apart)  # noqa: E741
+    l = length(apart)
     t = apart / l
     yp, zp, yq, zq = (Vec([row[j] for row in R]) for R in (R_p, R_q) for j in (1, 2))
     S, C = dot(zp, yq) - dot(yp, zq), dot(yp, yq) + dot(zp, zq)

@@ -22,7 +22,9 @@ class BeamStrain(BodyConstraint):
     name = "beam-strain"
     keys: ClassVar[dict[str, Key]] = {
         **_FRAMES,
-        "length": Key("number", "of the element without strain, m", unit="m", letter="l_0", needed=True, range=POSITIVE),
+        "length": Key(
+            "number", "of the element without strain, m", unit="m", letter="l_0", needed=True, range=POSITIVE
+        ),
         "mode": Key("word", "which strain", needed=True, choices=MODES),
         "strain": Key("number", "m, or a function of time", unit="m", of_time=True),
         "shear": Key("array", "12 EI/(GA l²) of the planes xy and xz; 0 unless given", unit="1"),

@@ -125,8 +125,10 @@ class BeamElement(ForceElement):
         return self.law.strain_rates(self._chord(a, b), _motion(a, b))
 
     def section_loads(self, state: MachineState) -> Vec:
-        """What the sections bear, in element axes, to first order in strains: N (N), M_x (N m), M_y at the first and the
-        second end, M_z at them (N m), Q_y and Q_z (N); (8,)."""
+        """What the sections bear, (8,), in element axes, to first order in strains.
+
+        N (N), M_x (N m), M_y at the first and the second end, M_z at them (N m), Q_y and Q_z (N)
+        """
         a, b = self._ends(state)
         s, l0 = self.law.loads(self._chord(a, b), _motion(a, b)), self.length
         return Vec([s[0], l0 * s[1], l0 * s[2], l0 * s[3], l0 * s[4], l0 * s[5], s[4] - s[5], s[3] - s[2]])
@@ -205,4 +207,3 @@ def _motion(a: BodyFrame, b: BodyFrame) -> EndMotion:
 
 def _is_zero(values: Any) -> bool:
     return all(is_zero(x) for x in values)
-

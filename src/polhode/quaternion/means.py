@@ -111,8 +111,7 @@ def _axes(where: str, axis: Any, depth: int) -> tuple[int, ...]:
         return tuple(range(depth))
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     whole = all(isinstance(a, (int, np.integer)) and not isinstance(a, bool) for a in axes)
-    found = {int(a) % depth for a in axes if -depth <= a < depth} if whole else set()
-    if len(found) != len(axes):
-        expected = f"axes of the batch, from {-depth} to {depth - 1}, each once"
+    if not whole or not all(-depth <= a < depth for a in axes):
+        expected = f"axes of the batch, from {-depth} to {depth - 1}"
         raise InputError(message(f"{where}, argument axis", "no such axis", shown(axis), expected))
-    return tuple(sorted(found))
+    return tuple(sorted({int(a) % depth for a in axes}))

@@ -21,8 +21,8 @@ from polhode.scalar import (
     checked,
     cross,
     dot,
+    flag,
     on_arrays,
-    shown,
     sqrt,
     vec,
     where,
@@ -53,6 +53,7 @@ def from_davenport(axes: Array, angles: Array, extrinsic: bool = False) -> np.nd
     [0.0, 0.0, 0.0, 1.0]
     """
     where = "euler.from_davenport"
+    flag(f"{where}, argument extrinsic", extrinsic)
     e = _axes(where, axes, (1, 2, 3))
     u = as_array(f"{where}, argument angles", angles, (e.shape[-2],))
     batch_shape(where, {"axes": e.shape[:-2], "angles": u.shape[:-1]})
@@ -75,6 +76,7 @@ def to_davenport(axes: Array, p: Array, extrinsic: bool = False, at_lock: str = 
     """
     where = "euler.to_davenport"
     check_lock_options(where, at_lock, lock)
+    flag(f"{where}, argument extrinsic", extrinsic)
     e = _axes(where, axes, (3,))
     e = e[..., ::-1, :] if extrinsic else e
     x = checked(f"{where}, argument p", p, "unit quaternion")
@@ -113,15 +115,12 @@ def _angles(p: Vec, a1: Vec, a2: Vec, a3: Vec) -> _DavenportAngles:
 
 def _axes(where: str, axes: Array, counts: tuple[int, ...]) -> np.ndarray:
     """Unit axes (..., k, 3), or an InputError."""
-    e = as_array(f"{where}, argument axes", axes, (3,))
+    e = checked(f"{where}, argument axes", axes, "direction")
     e = e[None] if e.ndim == 1 else e
     if e.shape[-2] not in counts:
         expected = "(..., k, 3), k = " + ", ".join(map(str, counts))
         raise InputError(message(f"{where}, argument axes", "wrong shape", str(e.shape), expected))
-    size = np.sqrt(np.sum(e * e, axis=-1, keepdims=True))
-    if np.any(size == 0):
-        raise InputError(message(f"{where}, argument axes", "an axis is zero", shown(e.tolist()), "directions"))
-    e = e / size
+    e = e / np.sqrt(np.sum(e * e, axis=-1, keepdims=True))
     cosines = abs(np.sum(e[..., 1:, :] * e[..., :-1, :], axis=-1))
     if np.any(cosines > ACROSS):
         found = f"a cosine {np.max(cosines):.3g} between two that follow each other"

@@ -8,7 +8,7 @@ from polhode.errors import InputError, message
 from polhode.quaternion.algebra import normalise, product
 from polhode.quaternion.rotation import exp, from_axis_angle, from_matrix, from_two_vectors, rotate, rotation_matrix
 from polhode.quaternion.signs import canonical
-from polhode.scalar import Array, Vec, as_array, batch_shape, checked, cross, length, on_arrays, vec
+from polhode.scalar import Array, Vec, as_array, batch_shape, checked, checked_real, cross, length, on_arrays, vec
 
 UNIQUE = 1e-12
 """Least gap between the two largest eigenvalues, relative to the data, with which an attitude counts as determined: at
@@ -68,7 +68,7 @@ def nearest_rotation(M: Array) -> np.ndarray:
     1.5708
     """
     where = "quaternion.nearest_rotation"
-    B = checked(f"{where}, argument M", M, "matrix")
+    B = checked_real(f"{where}, argument M", M, "matrix")
     size = np.sqrt(np.sum(B * B, axis=(-1, -2)))
     return _largest(where, B, size, "this matrix", "Has it rank 1, or is it near −I?")
 
@@ -134,7 +134,7 @@ def _check_across(where: str, x: Array, y: Array) -> None:
 
 
 def _pairs(where: str, body: Array, space: Array, weights: Array | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    b, s = (as_array(f"{where}, argument {n}", x, (3,)) for n, x in (("body", body), ("space", space)))
+    b, s = (checked_real(f"{where}, argument {n}", x, "vector") for n, x in (("body", body), ("space", space)))
     if b.ndim < 2 or s.ndim < 2 or b.shape[-2] != s.shape[-2] or b.shape[-2] < 2:
         found = f"body {b.shape}, space {s.shape}"
         fix = "For one pair see quaternion.from_two_vectors."

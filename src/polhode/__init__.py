@@ -66,6 +66,7 @@ _NAMES = {
     "polhode.formats.bicycle": ["bicycle"],
     "polhode.formats.load": ["load"],
     "polhode.integrate.methods": ["methods"],
+    "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
         "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "BodyForce", "BodyMotion",
         "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnLine", "ElementEvent",

@@ -84,6 +84,9 @@ from polhode.model import (
     Spring as Spring, Start as Start, Thrust as Thrust, TorsionSpring as TorsionSpring, Wrench as Wrench,
     register_constraint as register_constraint, register_force as register_force, register_joint as register_joint,
 )
+from polhode.model.configurations import (
+    random_configuration as random_configuration, same_configuration as same_configuration,
+)
 from polhode.papers.compare import (
     compare as compare,
 )

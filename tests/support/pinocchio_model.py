@@ -39,6 +39,7 @@ class Peer:
                 for step, kind in enumerate(before):
                     index, place = self.model.addJoint(index, kind, place, f"{joint.name}.{step}"), pin.SE3.Identity()
                 index = self.model.addJoint(index, last, place, joint.name)
+                self.model.addJointFrame(index)  # `buildReducedModel` asks for it
                 self.model.appendBodyToJoint(index, moments, pin.SE3.Identity())
                 frames[joint.child] = (index, pin.SE3.Identity())
                 if JOINTS[joint.type].has_quaternion:

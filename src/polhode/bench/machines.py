@@ -1,15 +1,16 @@
-"""The machines of the speed page: bundled ones, a humanoid, planar pendulums; and random states of them."""
+"""The machines of the speed page: bundled ones, robots, a humanoid, planar pendulums; and random states of them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from polhode.bench.robots import ROBOTS, robot
 from polhode.formats.load import load
 from polhode.model import WORLD, Body, Joint, Model
 
 CHAINS = ("chain-2", "chain-7", "chain-20", "chain-50", "chain-100", "chain-200", "chain-500")
-MACHINES = ("arm-7", "quadruped", "humanoid", *CHAINS)
+MACHINES = ("arm-7", "quadruped", "humanoid", *ROBOTS, *CHAINS)
 """The machines that are timed unless others are named."""
 
 LEG = (("yaw", "z", 0.05), ("roll", "x", 0.05), ("pitch", "y", 0.4), ("knee", "y", 0.4), ("ankle", "y", 0.05))
@@ -30,7 +31,10 @@ def machine(name: str) -> Model:
     """The machine of this name, without damping: what others call dynamics has none."""
     if name == "humanoid":
         return humanoid()
-    model = load(name.replace("pendulum-", "chain-")) if name.startswith("pendulum-") else load(name)
+    if name in ROBOTS:
+        model = robot(name)
+    else:
+        model = load(name.replace("pendulum-", "chain-")) if name.startswith("pendulum-") else load(name)
     joints = tuple(replace(joint, damping=0.0, stiffness=0.0) for joint in model.joints)
     if name.startswith("pendulum-"):  # the chain in a plane
         joints = tuple(replace(joint, axis=(0.0, 1.0, 0.0)) for joint in joints)

@@ -6,6 +6,7 @@ from typing import Any
 
 from polhode.bench.ensembles import Many
 from polhode.bench.first_run import FirstRun
+from polhode.bench.issue_limit import IssueLimit
 from polhode.bench.loops import Growth, LoopRace
 from polhode.bench.pendulums import Pendulum
 from polhode.bench.simulation import Simulation
@@ -60,6 +61,7 @@ class Report:
     batch: int
     seconds: float
     rows: tuple[QuantityRace, ...] = ()
+    limits: tuple[IssueLimit, ...] = ()
     first_calls: tuple[FirstCall, ...] = ()
     threads: tuple[Threads, ...] = ()
     pendulums: tuple[Pendulum, ...] = ()
@@ -78,6 +80,7 @@ class Report:
 
 KINDS = {
     "rows": QuantityRace,
+    "limits": IssueLimit,
     "first_calls": FirstCall,
     "threads": Threads,
     "pendulums": Pendulum,

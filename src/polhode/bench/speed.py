@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -16,18 +17,21 @@ import numpy as np
 from polhode.bench.ensembles import ensemble_times
 from polhode.bench.first_call import cold_and_cached
 from polhode.bench.first_run import first_runs
+from polhode.bench.issue_limit import IssueRates
 from polhode.bench.loops import growth_times, loop_times
 from polhode.bench.machines import MACHINES, machine, random_states
-from polhode.bench.peers.registry import Arrays, Peer, installed_peers
+from polhode.bench.peers.registry import PEERS, READERS, Arrays, Peer, installed_peers
 from polhode.bench.pendulums import pendulum_times
 from polhode.bench.provenance import machine_facts, versions
 from polhode.bench.quantities import OTHERS, QUANTITIES
 from polhode.bench.report import KINDS, FirstCall, QuantityRace, Report
+from polhode.bench.robots import ROBOTS, missing as missing_robot
 from polhode.bench.simulation import simulation_times
 from polhode.bench.threads import thread_times
 from polhode.bench.timing import Contestant, race
 from polhode.bench.whole_calls import whole_call_times
 from polhode.errors import PolhodeError, UnknownNameError, message
+from polhode.kernel import Graph
 from polhode.system.system import System, compile
 
 QUICK: dict[str, Any] = {"models": ("arm-7", "chain-7"), "seconds": 0.2}
@@ -53,7 +57,7 @@ def run_bench(
 ) -> Report:
     """Time our kernels and the peers that are installed.
 
-    models       names of bundled models, "humanoid", "chain-N" or "pendulum-N"; default MACHINES
+    models       names of bundled models, of ROBOTS, "humanoid", "chain-N" or "pendulum-N"; default MACHINES
     quantities   names in QUANTITIES and OTHERS; default all, of the others only where no models are named
     batch        rows of the batches
     seconds      for each race, of which there are two for each quantity of each model
@@ -98,9 +102,13 @@ class SpeedPage:
             for other in quantities:
                 getattr(self, f"_{other}")()
             return
+        if reason := missing_robot(name):
+            self.found["left_out"].append(reason)
+            return
         model = machine(name)
         small = [q for q in quantities if model.nv <= QUANTITIES[q].largest]
-        peers, missing = installed_peers(model) if small else ([], [])
+        known = READERS if name in ROBOTS else PEERS
+        peers, missing = installed_peers(model, known) if small else ([], [])
         self.found["left_out"] += missing
         for quantity in quantities:
             about = QUANTITIES[quantity]
@@ -113,7 +121,17 @@ class SpeedPage:
                 start = FirstCall(name, model.nv, quantity, *cold_and_cached(name, quantity, cache))
                 self.found["first_calls"].append(start)
             match = Match(name, quantity, compile(model, target="cpu"), peers)
-            self.found["rows"] += match.rows(self.batch, self.seconds)
+            rows = list(match.rows(self.batch, self.seconds))
+            self.found["rows"] += rows
+            if name in ROBOTS and (
+                limit := self.rates.limit(name, model.nv, quantity, match.graph(), rows[-1].out.least)
+            ):
+                self.found["limits"].append(limit)
+
+    @cached_property
+    def rates(self) -> IssueRates:
+        """How fast this processor computes at best."""
+        return IssueRates.measured(self.seconds)
 
     def _threads(self) -> None:
         self.progress(f"{OTHERS['threads']} against one")
@@ -171,6 +189,10 @@ class Match:
         differences = {p.name: d for p in self.peers if (d := self._difference(p, states)) is not None}
         yield from self._race(one, 1, [p.one(self.quantity, one) for p in self.peers], differences, seconds)
         yield from self._race(states, count, [p.batch(self.quantity, states) for p in self.peers], differences, seconds)
+
+    def graph(self) -> Graph:
+        """The graph of our kernel, products fused."""
+        return self.system._kernel("bench", QUANTITIES[self.quantity].method).graph
 
     def _race(
         self, states: Arrays, count: int, theirs: list[Contestant | None], differences: dict[str, float], seconds: float

@@ -106,6 +106,7 @@ def ratios_table(report: Report) -> TextTable:
 
 def other_tables(report: Report) -> Iterator[TextTable]:
     """The tables of everything but single calls: compile times, threads, motions, ensembles, loops."""
+    yield limits_table(report)
     yield first_table(report)
     headings = ["machine", "from model to first accelerations", "median", "processes"]
     pendulums = [
@@ -125,6 +126,18 @@ def other_tables(report: Report) -> Iterator[TextTable]:
     yield growth_table(report)
     yield calls_table(report)
     yield first_runs_table(report)
+
+
+def limits_table(report: Report) -> TextTable:
+    """Batches of robots beside what their arithmetic alone would take."""
+    headings = ["model (nv)", "quantity", "products", "other sums", "sign changes", "issue limit", "ours", "part of it"]
+    rows = [
+        [f"{x.model} ({x.nv})", QUANTITIES[x.quantity].title, str(x.multiplications), str(x.additions),
+         str(x.sign_changes), duration(x.limit), duration(x.ours), f"{x.limit / x.ours:.0%}"]
+        for x in report.limits
+    ]  # fmt: skip
+    title = "Operations, and time per state of a batch (out=) beside the processor's issue limit for them, measured"
+    return TextTable(title, headings, rows, 2)
 
 
 def calls_table(report: Report) -> TextTable:

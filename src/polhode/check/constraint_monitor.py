@@ -158,9 +158,9 @@ def strength(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> 
 
 
 def _strength(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Strength:
-    bound = system.conditions
-    assert bound is not None
-    sizes, nv = np.array(bound.scales.sizes), system.nv
+    constrained = system.conditions
+    assert constrained is not None
+    sizes, nv = np.array(constrained.scales.sizes), system.nv
     A, M = system.constraint_rows(q, v, t=time).A, system.mass_matrix(q)
     positions = system.constraint_residuals(q, v, t=time).positions
     n, k = A.shape[:2]
@@ -169,12 +169,12 @@ def _strength(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) ->
     if not np.any(good):
         return Strength(singular, np.zeros(n, dtype=int), determined)
     kept = np.any(A[good] != 0, axis=(0, 2))
-    K = metric_factor(M[good], *((A[good], sizes) if bound.scales.light else ()))
+    K = metric_factor(M[good], *((A[good], sizes) if constrained.scales.singular_mass else ()))
     B = scaled_rows(A[good][:, kept], K, sizes[kept])
     values = np.zeros((int(good.sum()), min(k, nv)))
     short = np.linalg.svd(B, compute_uv=False)
     values[:, : short.shape[1]] = short
-    rank = rank_of(values, np.broadcast_to(bound.tolerance(Vec(positions[good].T)), len(values)))
+    rank = rank_of(values, np.broadcast_to(constrained.tolerance(Vec(positions[good].T)), len(values)))
     free = np.zeros((len(values), int(kept.sum())), dtype=bool)
     free[rank == kept.sum()] = True
     (lost,) = np.nonzero(rank < kept.sum())

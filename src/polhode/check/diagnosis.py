@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polhode.check.given_start import start_of
+from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.constrain.constraint_policy import DEFAULT, MOST, TOLERANCE, constraint_policy_of
 from polhode.dynamics import kinematics
 from polhode.linalg.rank import RankedRows, left_null_parts, left_over, metric_factor
@@ -119,15 +120,20 @@ def diagnose(
     return examined(System(model, rank_tolerance=rank_tolerance), q, v, t)
 
 
+def _constrained(system: System) -> ConstrainedDynamics:
+    """The constrained dynamics of a System, which has constraints."""
+    assert system.conditions is not None
+    return system.conditions
+
+
 def examined(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> Diagnosis:
     """The diagnosis of a compiled model."""
     found, names = system.constraint_residuals(q, v, t=t), system.constraint_names
     A = system.constraint_rows(q, v, t=t).A
     held = len(found.positions)
-    bound = system.conditions
-    assert bound is not None
-    tolerance = float(bound.tolerance(found.positions.tolist()))
-    sizes = np.array(bound.scales.sizes)
+    constrained = _constrained(system)
+    tolerance = float(constrained.tolerance(found.positions.tolist()))
+    sizes = np.array(constrained.scales.sizes)
     K = metric_of(system, q, A)
     whole, positions = (RankedRows(A[:k], K, sizes[:k], tolerance) for k in (len(A), held))
     beside = _beside(system, q, t, whole)
@@ -170,17 +176,16 @@ def _beside(system: System, q: np.ndarray, t: float, here: RankedRows) -> Ranked
 
 def _fulfilled(system: System, q: np.ndarray, step: np.ndarray, t: float) -> RankedRows | None:
     """The rows where a step from q, corrected by Newton's method, fulfils the constraints; None where it fails to."""
-    bound, tree, still = system.conditions, make_tree(system.model), np.zeros(system.nv)
-    assert bound is not None
-    sizes = np.array(bound.scales.sizes)
+    constrained, tree, still = _constrained(system), make_tree(system.model), np.zeros(system.nv)
+    sizes = np.array(constrained.scales.sizes)
     for _ in range(CORRECTIONS):
         q = np.array(kinematics.integrate(tree, Vec(q.tolist()), Vec(step.tolist())), dtype=float)
         A, phi = system.constraint_rows(q, still, t=t).A, system.constraint_residuals(q, still, t=t).positions
         if not (np.all(np.isfinite(A)) and np.all(np.isfinite(phi))):
             return None
         held = len(phi)
-        K, tolerance = metric_of(system, q, A), float(bound.tolerance(phi.tolist()))
-        if np.max(abs(phi) / np.array(bound.scales.units)[:held], initial=0.0) < REACHED:
+        K, tolerance = metric_of(system, q, A), float(constrained.tolerance(phi.tolist()))
+        if np.max(abs(phi) / np.array(constrained.scales.units)[:held], initial=0.0) < REACHED:
             return RankedRows(A, K, sizes, tolerance)
         step = RankedRows(A[:held], K, sizes[:held], tolerance).constrained(still, -phi)[0]
     return None
@@ -202,26 +207,23 @@ def _named(names: list[str], chosen: np.ndarray) -> tuple[str, ...]:
 
 def ranked_rows(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> RankedRows:
     """The rows of all constraints at a state, with their rank."""
-    bound, A = system.conditions, system.constraint_rows(q, v, t=t).A
-    assert bound is not None
-    tolerance = float(bound.tolerance(system.constraint_residuals(q, v, t=t).positions.tolist()))
-    return RankedRows(A, metric_of(system, q, A), np.array(bound.scales.sizes), tolerance)
+    constrained, A = _constrained(system), system.constraint_rows(q, v, t=t).A
+    tolerance = float(constrained.tolerance(system.constraint_residuals(q, v, t=t).positions.tolist()))
+    return RankedRows(A, metric_of(system, q, A), np.array(constrained.scales.sizes), tolerance)
 
 
 def metric_of(system: System, q: np.ndarray, A: np.ndarray) -> np.ndarray:
     """K of M = K Kᵀ; of M + AᵀD⁻²A where M alone is singular."""
-    bound = system.conditions
-    assert bound is not None
-    rows = (A, np.array(bound.scales.sizes)) if bound.scales.light else ()
+    constrained = _constrained(system)
+    rows = (A, np.array(constrained.scales.sizes)) if constrained.scales.singular_mass else ()
     return metric_factor(system.mass_matrix(q), *rows)
 
 
 def residuals(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> dict[str, tuple[float, float]]:
     """The residual of every row with its scale: positions by name, their rates as "rate of " the name."""
-    bound = system.conditions
-    assert bound is not None
+    constrained = _constrained(system)
     (positions, rates), names = system.constraint_residuals(q, v, t=t), system.constraint_names
-    units = np.array(bound.scales.units)
+    units = np.array(constrained.scales.units)
     speeds = units + abs(system.constraint_rows(q, v, t=t).A) @ abs(v)
     held = len(positions)
     found = {name: (float(x), float(u)) for name, x, u in zip(names, positions, units, strict=False)}
@@ -242,10 +244,9 @@ class Violations:
 
 def violations(system: System, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Violations:
     """Constraint violation at the samples of a run."""
-    bound = system.conditions
-    assert bound is not None
+    constrained = _constrained(system)
     positions, rates = system.constraint_residuals(q, v, t=time)
-    units, held = np.array(bound.scales.units), positions.shape[-1]
+    units, held = np.array(constrained.scales.units), positions.shape[-1]
     full = np.full_like(rates, np.nan)
     full[:, :held] = positions
     relative = np.concatenate([positions / units[:held], rates / units], axis=1)
@@ -279,16 +280,15 @@ def contradiction(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) 
 
     u·A = 0 and u·φ ≠ 0 (or u·r, or u·b): no step (velocity, acceleration) meets the rows of u
     """
-    bound = system.conditions
-    assert bound is not None
+    constrained = _constrained(system)
     (positions, rates), names = system.constraint_residuals(q, v, t=t), system.constraint_names
     A, b = system.constraint_rows(q, v, t=t)
     if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
         return {}, 0.0
-    sizes, units = np.array(bound.scales.sizes), np.array(bound.scales.units)
+    sizes, units = np.array(constrained.scales.sizes), np.array(constrained.scales.units)
     held = len(positions)
     K = metric_of(system, q, A)
-    near = max(float(bound.tolerance(positions.tolist())), allowed(system))
+    near = max(float(constrained.tolerance(positions.tolist())), allowed(system))
     speed = np.linalg.norm(v @ K)
     scales = (units[:held], units + abs(A) @ abs(v), units + abs(b) + np.linalg.norm(A, axis=1) * speed**2)
     found: dict[int, np.ndarray] = {}

@@ -18,7 +18,7 @@ import numpy as np
 
 from polhode.check.constraint_monitor import BLOCK
 from polhode.check.diagnosis import metric_of
-from polhode.constrain.row_scales import ordered
+from polhode.dynamics.constraints import in_row_order
 from polhode.linalg.rank import decomposed_rows, rank_of, scaled_rows
 from polhode.model import make_tree
 from polhode.result.labels import quaternion_slices
@@ -503,7 +503,7 @@ class PathWatch:
             return False
         turning = np.max(np.linalg.norm(rates[1:] - rates[0], axis=2), axis=0) / turned
         if np.max(turning) > ENDLESS:
-            owners = [c.name for c in ordered(self.conditions) for _ in c.rows]
+            owners = [c.name for c in in_row_order(self.conditions) for _ in c.rows]
             names = dict.fromkeys(name for name, x in zip(owners, turning, strict=True) if x > ENDLESS)
             self.degenerate = Degenerate(float(t), tuple(names), float(np.max(turning)))
         return self.degenerate is not None

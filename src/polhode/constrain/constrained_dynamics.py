@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constraint_policy import DEFAULT, MOST, ConstraintPolicy
 from polhode.constrain.multiplier_forces import forces_of_multipliers
-from polhode.constrain.row_scales import Scales, ordered
+from polhode.constrain.row_scales import Scales
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics, normal_forces
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.reactions import Reaction, on_bodies
@@ -104,6 +104,14 @@ class Projected(NamedTuple):
     v: Any
 
 
+class Impact(NamedTuple):
+    """The velocities (..., nv) after an impact, the impulses (..., k) of the rows, N s or N m s, and their rank."""
+
+    v: Any
+    impulses: Any
+    rank: Any
+
+
 class Correction(NamedTuple):
     """The least change that brings a state back, the residual of dependent rows, and the tolerance of their rank."""
 
@@ -140,7 +148,7 @@ class RecordedRows(NamedTuple):
 
 @dataclass(frozen=True)
 class ConstrainedDynamics:
-    """The conditions of a model, and what their rows are compared with."""
+    """The dynamics of a model under its constraints: conditions, and how accelerations that meet them are found."""
 
     conditions: tuple[ConstraintCondition, ...]
     scales: Scales
@@ -154,7 +162,7 @@ class ConstrainedDynamics:
     def with_scales(self, numbers: Vec) -> "ConstrainedDynamics":
         """The same with other scalars for the natural sizes of its rows, and for their units after them."""
         count = len(self.scales.sizes)
-        return replace(self, scales=Scales(tuple(numbers[:count]), tuple(numbers[count:]), self.scales.light))
+        return replace(self, scales=Scales(tuple(numbers[:count]), tuple(numbers[count:]), self.scales.singular_mass))
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -164,7 +172,7 @@ class ConstrainedDynamics:
     @cached_property
     def names(self) -> list[str]:
         """The rows by name, as in "loop.x"."""
-        return [f"{c.name}.{row}" for c in ordered(self.conditions) for row in c.rows]
+        return [f"{c.name}.{row}" for c in constraints.in_row_order(self.conditions) for row in c.rows]
 
     @cached_property
     def holonomic(self) -> int:
@@ -193,7 +201,7 @@ class ConstrainedDynamics:
         rows = self.rows(x)
         if self.policy.engine == "absolute":
             pull, tolerance = self._pull(rows), self.tolerance(rows.phi)
-            return self.absolute.accelerate(x, ordered(self.conditions), pull, tolerance), rows
+            return self.absolute.accelerate(x, constraints.in_row_order(self.conditions), pull, tolerance), rows
         return self._solved(self.with_normals(x, rows), rows), rows
 
     def _solved(self, x: Arguments, rows: constraints.ConstraintRows) -> ConstrainedSolution:
@@ -237,13 +245,13 @@ class ConstrainedDynamics:
             return self._slopes_with_normals(x)
         found, rows = self.accelerate(x)
 
-        def missing(z: Vec) -> Vec:
+        def residual(z: Vec) -> Vec:
             moved = x._replace(q=x.q + kinematics.rate(tree, x.q, Vec(z[:n])), v=Vec(z[n:]))
             there = self.rows(moved)
             left = needed(moved, found.a) - found.multipliers @ there.A
             return Vec((*left, *(there.A @ found.a - there.b)))
 
-        _, slopes = jacobian(missing, Vec((*[0.0 * x.q[0]] * n, *x.v)))
+        _, slopes = jacobian(residual, Vec((*[0.0 * x.q[0]] * n, *x.v)))
         columns = slopes.T
         sides = [(-Vec(column[:n]), -Vec(column[n:])) for column in columns]
         sides += [(unit, Vec([0.0] * len(rows.b))) for unit in identity(n)]
@@ -266,6 +274,20 @@ class ConstrainedDynamics:
         """Multipliers and the force they make."""
         found, rows = self.accelerate(x)
         return Reactions(found.multipliers, found.multipliers @ rows.A, found.rank, found.dependent)
+
+    def impact(self, x: Arguments, restitution: Scalar) -> Impact:
+        """The velocities after an impact on the constraints: their rates r become −e r.
+
+        v⁺ = v − (1 + e) M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺r
+        """
+        rows, tree = self.rows(x), at_state(x).tree
+        side = Vec([0.0] * tree.nv), -(1 + restitution) * rows.r
+        found = self.by_fundamental_equation(tree, x.q, [side], rows.A, self.tolerance(rows.phi))[0]
+        return Impact(x.v + found.a, found.multipliers, found.rank)
+
+    def rows_at_rest(self, x: Arguments) -> Vec:
+        """A (k, nv) of the constraints A v̇ = b: it depends on t and q alone."""
+        return self.rows(x._replace(v=Vec([0.0 * x.q[0]] * x.tree.nv))).A
 
     def step_constraints(self, tree: Tree, given: Callable[[Scalar, Vec, Vec], Vec]) -> StepConstraints:
         """What methods that solve for multipliers see of the constraints; given: τ of (t, q, v)."""
@@ -346,7 +368,7 @@ class ConstrainedDynamics:
     def _correction(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> Callable[[Vec, Vec], Correction]:
         """−M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺ of (q, violation): one routine for positions and velocities, of the same rows."""
         now = self.rows(Arguments(tree, q, v, t=t))
-        kept = _kept(now.A, now.phi, now.r)
+        kept = _rows_in_play(now.A, now.phi, now.r)
 
         def correction(t: Vec, q: Vec, violation: Vec) -> Vec:
             rows = self.rows(Arguments(tree, q, Vec([0.0 * q[0]] * tree.nv), t=t[0]))
@@ -374,7 +396,7 @@ class ConstrainedDynamics:
         rows = self.rows(Arguments(tree, q, v, t=t))
         steps = [kinematics.tangent(tree, q, Vec(change[:nq])) for change in changes]
         speeds = [Vec(change[nq:]) for change in changes]
-        kept = _kept(rows.A, rows.b)
+        kept = _rows_in_play(rows.A, rows.b)
         of_positions, tolerance = [i for i in kept if i < self.holonomic], self.tolerance(rows.phi)
         if len(of_positions) == len(kept):
             found = self._admissible(tree, q, kept, rows.A, [*steps, *speeds], tolerance)
@@ -397,7 +419,7 @@ class ConstrainedDynamics:
     def pivots(self, x: Arguments) -> Vec:
         """(k)  What each row has left after elimination, in its order and relative to natural sizes; 0: dependent."""
         rows = self.rows(x._replace(v=Vec([0.0 * x.q[0]] * x.tree.nv)))
-        kept, tolerance = _kept(rows.A), self.tolerance(rows.phi)
+        kept, tolerance = _rows_in_play(rows.A), self.tolerance(rows.phi)
         A, sizes = Vec([rows.A[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         if not kept:
             found = Vec([])
@@ -420,7 +442,7 @@ class ConstrainedDynamics:
         """a, λ with M a = f + Aᵀλ, A a = b of some forces f and values b, by the engine that was chosen."""
         if self.policy.engine in (DEFAULT, "absolute"):
             return self.by_fundamental_equation(tree, q, sides, rows, tolerance)
-        kept = _kept(rows, *(b for _, b in sides))
+        kept = _rows_in_play(rows, *(b for _, b in sides))
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
         solved = by_multipliers if self.policy.engine == "multipliers" else by_null_space
@@ -437,7 +459,7 @@ class ConstrainedDynamics:
         self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar
     ) -> list[ConstrainedSolution]:
         """The constrained vectors of some forces f and values b of the first rows; rows of zeros take no part."""
-        kept = _kept(rows, *(b for _, b in sides))
+        kept = _rows_in_play(rows, *(b for _, b in sides))
         A, sizes = Vec([rows[i] for i in kept]), [self.scales.sizes[i] for i in kept]
         fewer = [(f, Vec([b[i] for i in kept])) for f, b in sides]
         if self._by_sweeps(tree, len(kept)):
@@ -445,20 +467,20 @@ class ConstrainedDynamics:
             found = [constrained_by_sweeps(K, f, A, b, sizes, tolerance) for f, b in fewer]
         else:
             found = constrained_each(ConstrainedProblem(self._metric(tree, q, A, sizes), A, sizes, tolerance), fewer)
-        if self.scales.light:
-            found = [_own(x, b, sizes) for x, (_, b) in zip(found, fewer, strict=True)]
+        if self.scales.singular_mass:
+            found = [_with_multipliers_of_mass(x, b, sizes) for x, (_, b) in zip(found, fewer, strict=True)]
         return [self._spread(x, kept, len(rows)) for x in found]
 
     def _metric(self, tree: Tree, q: Vec, A: Vec, sizes: list[float]) -> Vec:
         """M, or M + AᵀWA where M alone is singular."""
         M = inertia.mass_matrix(tree, q)
-        return weighted_metric(M, A, [1 / (s * s) for s in sizes]) if self.scales.light and A else M
+        return weighted_metric(M, A, [1 / (s * s) for s in sizes]) if self.scales.singular_mass and A else M
 
     def _by_sweeps(self, tree: Tree, k: int) -> bool:
         """Whether sweeps over the tree take fewer operations than its mass matrix: on long branches with few loops."""
         depths = [len(path) for path in inertia.carriers(tree)]
         matrix = sum(MATRIX * d + d * d for d in depths) + 2 * k * sum(depths)
-        return not self.scales.light and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
+        return not self.scales.singular_mass and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
 
     def _spread(self, found: ConstrainedSolution, kept: list[int], k: int) -> ConstrainedSolution:
         """The solution of some rows as that of all: the others are dependent, with residual 0."""
@@ -477,7 +499,7 @@ def _each(x: Vec, factors: Vec) -> Vec:
     return Vec([a * s for a, s in zip(x, factors, strict=True)])
 
 
-def _kept(A: Vec, *sides: Vec) -> list[int]:
+def _rows_in_play(A: Vec, *sides: Vec) -> list[int]:
     """The rows that are not zero for every state, or that some b is not zero for."""
     return [i for i, row in enumerate(A) if not (all(map(is_zero, row)) and all(is_zero(b[i]) for b in sides))]
 
@@ -487,7 +509,7 @@ def _sweeps(tree: Tree, q: Vec) -> FactorSweeps:
     return FactorSweeps(sweep.over, sweep.under, sweep.times)
 
 
-def _own(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedSolution:
-    """With the multipliers of M in the place of those of M + AᵀWA: (M + AᵀWA) a = f + Aᵀλ + AᵀWb."""
+def _with_multipliers_of_mass(found: ConstrainedSolution, b: Vec, sizes: list[float]) -> ConstrainedSolution:
+    """The solution with the multipliers of M in the place of those of M + AᵀWA: (M + AᵀWA) a = f + Aᵀλ + AᵀWb."""
     lam = [x - value / (size * size) for x, value, size in zip(found.multipliers, b, sizes, strict=True)]
     return found._replace(multipliers=Vec(lam))

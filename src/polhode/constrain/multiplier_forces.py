@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from polhode.constrain.row_scales import ordered
 from polhode.dynamics import reactions
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.constraints import in_row_order
 from polhode.dynamics.kinematics import machine_state
 from polhode.dynamics.reactions import Reaction
 from polhode.model import Constraint
@@ -28,7 +28,7 @@ def forces_of_multipliers(
     """
     rows: dict[tuple[str, bool], list[Scalar]] = {}
     at = 0
-    for c in ordered(conditions):
+    for c in in_row_order(conditions):
         rows.setdefault((c.name, c.holonomic), []).extend(lam[at : at + len(c.rows)])
         at += len(c.rows)
     now = machine_state(x.tree, x.t, x.q, x.v)

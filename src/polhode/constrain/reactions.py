@@ -35,27 +35,27 @@ def connecting(model: Model) -> list[Constraint]:
     return between_bodies(model.constraints)
 
 
-def constraint_reactions(closed: ConstrainedDynamics, x: Arguments) -> ConstraintReactions:
+def constraint_reactions(constrained: ConstrainedDynamics, x: Arguments) -> ConstraintReactions:
     """Multipliers, and the forces and torques they are."""
-    found, _ = closed.accelerate(x)
-    pairs = [r.in_joint_axes for _, r in closed.forces_on_bodies(x, found.multipliers)]
+    found, _ = constrained.accelerate(x)
+    pairs = [r.in_joint_axes for _, r in constrained.forces_on_bodies(x, found.multipliers)]
     force, torque = (Vec([pair[k] for pair in pairs]) for k in (0, 1))
     return ConstraintReactions(found.multipliers, found.rank, force, torque)
 
 
 def joint_reactions(
-    closed: ConstrainedDynamics | None, model: Model, x: Arguments, forward: Callable[[Arguments], Vec]
+    constrained: ConstrainedDynamics | None, model: Model, x: Arguments, forward: Callable[[Arguments], Vec]
 ) -> JointReactions:
     """Force and torque of each joint, by Newton and Euler; reactions of constraints act on their bodies.
 
     forward  v̇ of a tree without constraints
     """
-    x = closed.with_normals(x) if closed else x._replace(normals=normal_forces.solved(x))
+    x = constrained.with_normals(x) if constrained else x._replace(normals=normal_forces.solved(x))
     acting = forces.acting(x.tree, x.t, x.q, x.v, x.wrench, x.normals).wrenches
-    if closed:
-        found, _ = closed.accelerate(x)
+    if constrained:
+        found, _ = constrained.accelerate(x)
         vd, now = found.a, machine_state(x.tree, x.t, x.q, x.v)
-        reactions.on_bodies(x.tree, now, closed.forces_on_bodies(x, found.multipliers), acting)
+        reactions.on_bodies(x.tree, now, constrained.forces_on_bodies(x, found.multipliers), acting)
     else:
         vd = forward(x)
     given = dict(zip(_children(x), reactions.joint_loads(x.tree, x.q, x.v, vd, acting), strict=True))

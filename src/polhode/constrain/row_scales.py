@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.dynamics import inertia, kinematics
+from polhode.dynamics.constraints import in_row_order
 from polhode.model import WORLD, Constraint, Model, Tree, plain
 from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.tree import GROUND
@@ -33,13 +34,8 @@ class Scales(NamedTuple):
     """The natural size of each row of rates: those of positions first, as `dynamics.constraints` orders them."""
     units: tuple[float, ...]
     """What the residual of each row is measured in: a length of the machine, or a radian (per second)."""
-    light: bool
+    singular_mass: bool
     """Whether the mass matrix alone is singular."""
-
-
-def ordered(found: tuple[ConstraintCondition, ...]) -> list[ConstraintCondition]:
-    """Conditions in the order of their rows: those of positions first."""
-    return sorted(found, key=lambda c: not c.holonomic)
 
 
 Evaluated = Callable[[Sequence[Vec]], Iterable[list[np.ndarray]]]
@@ -54,11 +50,11 @@ def scales(
     evaluated  `mobility_terms` of this tree by a kernel; None: on floats
     """
     held = {constraint.name: constraint for constraint in model.constraints}
-    conditions, light = ordered(found), False
+    conditions, singular_mass = in_row_order(found), False
     reaches: list[list[_Reach]] = []
     for M, R, o, *motions in (evaluated or partial(_on_floats, tree))(_positions(model, tree)):
-        inverse_mass, singular = _inverse(M)
-        light = light or singular
+        inverse_mass, is_singular = _inverse(M)
+        singular_mass = singular_mass or is_singular
         seen = _Seen(tree, R, o, motions, inverse_mass)
         reaches.append([seen.reach(held[c.name]) for c in conditions])
     typical = [_Reach(*np.mean(each, axis=0)) for each in zip(*reaches, strict=True)]
@@ -68,7 +64,7 @@ def scales(
         for c, r in zip(conditions, typical, strict=True)
         for scale in c.scales
     ]
-    return Scales(tuple(x if x > 0 else 1.0 for x in sizes), tuple(x if x > 0 else 1.0 for x in units), light)
+    return Scales(tuple(x if x > 0 else 1.0 for x in sizes), tuple(x if x > 0 else 1.0 for x in units), singular_mass)
 
 
 def _positions(model: Model, tree: Tree) -> list[Vec]:

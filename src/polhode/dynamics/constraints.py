@@ -21,6 +21,11 @@ def conditions(constraint: Constraint, names: Sequence[str] = ()) -> list[Constr
     return constraint.kind.conditions(constraint.name, constraint.data, names)
 
 
+def in_row_order(found: Sequence[ConstraintCondition]) -> list[ConstraintCondition]:
+    """Conditions in the order of their rows: those of positions first."""
+    return sorted(found, key=lambda c: not c.holonomic)
+
+
 class ConstraintRows(NamedTuple):
     """All conditions at an instant: φ (m,), the rates r (k,) with those of φ first, A (k, nv) and b (k,) of A v̇ = b."""
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from polhode.constrain.row_scales import ordered
+from polhode.dynamics.constraints import in_row_order
 from polhode.equations_of_motion import derive
 from polhode.equations_of_motion.compact import operations
 from polhode.equations_of_motion.derive import Derivation, SymbolicState
@@ -165,7 +165,7 @@ class DerivedEquations:
         """The constraints; None if the model has none."""
         if not self.model.constraints:
             return None
-        names = [f"{c.name}.{row}" for c in ordered(tuple(self.derivation.conditions)) for row in c.rows]
+        names = [f"{c.name}.{row}" for c in in_row_order(tuple(self.derivation.conditions)) for row in c.rows]
         residuals = self._formulas("constraints", derive.residuals)[0]
         A, b = self._formulas("constraint_rows", derive.second_order)
         n = self.model.nv

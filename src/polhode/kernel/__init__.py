@@ -1,4 +1,14 @@
-"""A compiler of scalar graphs: it knows operations on numbers, and no mechanics."""
+"""A compiler of scalar graphs: it knows operations on numbers, and no mechanics.
+
+trace               a Python function, run on symbols → `graph` (its `operations`); `compile_fault`: why not
+structured, record  loops and shared functions within it; `routine`: loops over arrays
+differentiate       derivatives of a graph, as graphs; `intervals`: bounds of one
+replay, evaluate    a graph on any scalars; on doubles, what backends are tested against
+schedule, hoist     a graph as machines run it; what follows from numbers alone, apart
+backends/           graph → machine code, CUDA, C, Python: one file each
+cache, lru_cache    kernels on disk, and in memory
+interrupt, work_threads, stage_clock   Ctrl-C while others work; threads; where the time goes
+"""
 
 from polhode.kernel.differentiate import (
     jacobian as jacobian,

@@ -1,4 +1,11 @@
-"""Models: bodies, joints, forces as written by name, and the tree made of them."""
+"""Models: bodies, joints, forces as written by name, and the tree made of them.
+
+description   `Model`; `parts`: bodies and joints; `topology`: which body hangs on which
+joints/, forces/, constraints/   the kinds, one file each, with a `registry`; `keys`: what their data hold
+numbers       plain or named; `other_numbers`: the same model with others; `user_kinds`: parts by users
+tree          Model → Tree; `state`: what elements and constraints are functions of; `reframe`: fewer numbers
+per_model_cache, per_record_cache   what was made of a model, or of a part of it, and is found again
+"""
 
 from polhode.model.constraints.base import (
     BodyConstraint as BodyConstraint,

@@ -5,60 +5,43 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
-from polhode.errors import InputError, ModelError, check_name, did_you_mean, message
+from polhode.errors import InputError, ModelError, UnknownNameError, check_name, did_you_mean, message
 from polhode.model.constraints.constraint import Constraint, check_data
+from polhode.model.differences import ModelDifferences, differences
+from polhode.model.edits import append, base, lock, merge, mirror, scale, subtree
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.registry import FORCES
-from polhode.model.numbers import Parameter, assign, named_parameters, number, numbers, plain
+from polhode.model.notebook import model_html
+from polhode.model.numbers import Parameter, assign, named_parameters, numbers, plain
 from polhode.model.other_numbers import other_numbers
-from polhode.model.parts import Body, Joint
+from polhode.model.parts import LIMITS, Body, Joint
+from polhode.model.start import Start as Start
 from polhode.model.topology import WORLD, check_names, parent_first
-from polhode.scalar import Array, is_list, shown, without_rotations
+from polhode.scalar import Array, is_list, shown
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where a motion starts, and how long and by which method it is followed. None: not said."""
-
-    q: Array | None = None
-    v: Array | None = None
-    duration: float | None = None
-    method: str | None = None
-
-    def __post_init__(self) -> None:
-        """Check everything."""
-        for name in ("q", "v"):
-            value = without_rotations(getattr(self, name))
-            if value is not None:
-                size = len(value) if isinstance(value, Sized) and getattr(value, "ndim", 1) != 0 else 1
-                assign(self, **{name: numbers("start", name, value, size)})
-        if self.duration is not None and not 0 < plain(number("start", "duration", self.duration)) < math.inf:
-            raise ModelError(message("start, duration", "not positive", repr(self.duration), "seconds above 0"))
 
 
 FEW = 8
 """So many names at most a message lists."""
 
-LIMITS = ("lower", "upper")
-"""Numbers of joints that no equation of motion reads."""
-
 RECORDS: dict[str, type] = {"bodies": Body, "joints": Joint, "forces": ForceElement, "constraints": Constraint}
 """The lists of a model, and what each may hold."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """A machine: bodies hung on the world by joints, in a tree; forces, constraints, a start.
 
     q and v are those of the joints, in the order of `joints`.
 
+    configurations  coordinates q (nq,) by name, as "home": SRDF group states, MJCF keyframes. Runs start there by
+             `start="home"`.
     ignored  what the file of the model has that would change its motion and is no part of it, a phrase each: every run
              says so. No part of the model's identity: equal models may differ in it.
     number_inputs  whether kernels take its numbers as inputs, instead of folding them: so of models by `with_numbers`.
@@ -72,6 +55,7 @@ class Model:
     forces: Sequence[ForceElement] = ()
     constraints: Sequence[Constraint] = ()
     start: Start | None = None
+    configurations: Mapping[str, Array] = field(default_factory=dict, repr=False, hash=False)
     ignored: Sequence[str] = field(default=(), compare=False, repr=False)
     number_inputs: bool = field(default=False, compare=False, repr=False)
 
@@ -96,6 +80,7 @@ class Model:
         parent_first(self.name, [b.name for b in self.bodies], [(j.name, j.parent, j.child) for j in self.joints])
         self._check_forces()
         self._check_start()
+        self._check_configurations()
         named_parameters(self)
 
     def _records(self, name: str) -> tuple:
@@ -135,6 +120,14 @@ class Model:
                 size = self.joint_velocities  # own states start with values of their own
             if value is not None:
                 numbers(f"model '{self.name}', start", name, value, size)
+
+    def _check_configurations(self) -> None:
+        where = f"model '{self.name}', configurations"
+        if not isinstance(self.configurations, Mapping):
+            raise ModelError(message(where, "not a mapping", shown(self.configurations), "{name: q}"))
+        check_names(self.name, "configuration", list(self.configurations))
+        made = {name: numbers(where, f"'{name}'", q, self.nq) for name, q in self.configurations.items()}
+        assign(self, configurations=made)
 
     @cached_property
     def nq(self) -> int:
@@ -211,6 +204,133 @@ class Model:
         """
         return other_numbers(self, values, "with_numbers")
 
+    def configuration(self, name: str) -> tuple[float, ...]:
+        """The coordinates q (nq,) of a named configuration."""
+        if isinstance(name, str) and name in self.configurations:
+            return plain(self.configurations[name])
+        known = list(self.configurations)
+        expected = " or ".join(map(repr, known[:FEW])) or "none: the model has no configurations"
+        where = f"model '{self.name}'"
+        raise UnknownNameError(
+            message(where, "no such configuration", shown(name), expected, did_you_mean(name, known))
+        )
+
+    def with_locked(self, values: Mapping[str, Any] | Sequence[str], *, merge: bool = True, drop: bool = False) -> Self:
+        """The machine with joints that do not move, at given coordinates: a reduced model.
+
+            model.with_locked({"finger1": 0.02, "base": (0, 0, 1, 1, 0, 0, 0)})
+
+        values  coordinates (nq of the joint) by joint, rad, m, unit quaternions; None, or names alone: where the model
+                starts
+        merge   whether the bodies on both sides become one, as by `merged`; else the joint is a fixed one
+        drop    whether forces and constraints that cannot be carried over are left out; else a ModelError names them
+
+        What acts along locked joints alone (friction, stops, damping, springs) is gone, with its constant potential. A
+        joint that follows a locked one is held by a constraint.
+        """
+        return lock.with_locked(self, values, merge, drop)
+
+    def merged(self, *, drop: bool = False) -> Self:
+        """The machine without fixed joints: a body becomes part of the one it is fixed to, their masses together.
+
+        Bodies that are fixed to the world stay: their mass counts. q, v and the motion are the same.
+
+        drop  as of `with_locked`: what names two bodies that become one, or a body by a user function, is at fault
+        """
+        return merge.merged(self, f"merged, model '{self.name}'", drop=drop)
+
+    def append(
+        self,
+        other: "Model",
+        at: str = WORLD,
+        *,
+        position: Array = (0.0, 0.0, 0.0),
+        orientation: Array = (1.0, 0.0, 0.0, 0.0),
+        prefix: str = "",
+        drop: bool = False,
+    ) -> Self:
+        """The machine with that of another model put on one of its bodies, whose ground that body is from then on.
+
+            arm.append(gripper, at="hand", prefix="gripper.")
+
+        at           the body, or "world"
+        position     of the world of the other model in the axes of the body, m
+        orientation  of its axes in those of the body, a unit quaternion (w, x, y, z)
+        prefix       before all names of the other model
+        drop         as of `with_locked`
+
+        q and v are those of this machine, then those of the other one; own states come last. Gravity, and directions
+        in world axes, are those of this model.
+        """
+        return append.appended(self, other, at, position, orientation, prefix, drop)
+
+    def limb(self, joint: str, *, drop: bool = False) -> Self:
+        """A joint and all that it carries as a machine of its own.
+
+        What carried it is its ground: the world's frame is that of the joint's parent, and gravity is the same there.
+
+        drop  as of `with_locked`: what is between the limb and the rest, but for the parent, is at fault
+        """
+        return subtree.limb(self, joint, drop)
+
+    def without_subtree(self, joint: str, *, drop: bool = False) -> Self:
+        """The machine without a joint and all that it carries.  drop: as of `with_locked`"""
+        return subtree.without_subtree(self, joint, drop)
+
+    def with_subtree(self, joint: str, other: "Model", *, prefix: str = "", drop: bool = False) -> Self:
+        """The machine with that of another model in place of a joint and all that it carries.
+
+        The world of the other model is the frame of the joint, in its parent.
+
+        prefix, drop  as of `append`
+        """
+        return subtree.with_subtree(self, joint, other, prefix, drop)
+
+    def with_base(self, body: str, *, drop: bool = False) -> Self:
+        """The same machine, which flies, with another body on its free joint: other coordinates of the same motion.
+
+        Joints on the way are turned round, their axes opposite: coordinates along axes stay, those of a universal joint
+        change places, a quaternion becomes its conjugate. The frames of the bodies on the way, but for the new base,
+        are then at the joints that carry them. The start says where the new base is.
+
+        drop  as of `with_locked`
+        """
+        return base.with_base(self, body, drop)
+
+    def mirrored(self, normal: Array = (0.0, 1.0, 0.0), *, drop: bool = False) -> Self:
+        """The mirror image of the machine about the plane through the world's origin across `normal` (3,).
+
+        Components in body axes are reflected as those in world axes are. Coordinates about and along one axis stay; the
+        travel of a cylindrical joint, the pitch of a screw and coordinates of a planar joint may change their signs.
+
+        drop  as of `with_locked`
+        """
+        return mirror.mirrored(self, normal, drop)
+
+    def scaled(self, length: float = 1.0, mass: float = 1.0, time: float = 1.0, *, drop: bool = False) -> Self:
+        """The machine of another size: every number times the scales to the powers that its unit has.
+
+        length, mass, time  factors above 0
+
+        Its motion is the same, scaled: positions times `length`, after times that are `time` as long. Gravity is scaled
+        as well: it stays where time = √length. A part of the same material has mass = length³.
+
+        drop  as of `with_locked`: functions have numbers of their own, and are at fault
+        """
+        return scale.scaled(self, length, mass, time, drop)
+
+    def diff(self, other: "Model") -> ModelDifferences:
+        """What differs between two models, by path: values here and there. Empty where they are equal."""
+        return differences(self, other)
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Model '{self.name}': {len(self.bodies)} bodies, {len(self.joints)} joints, nq {self.nq}, nv {self.nv}>"
+        )
+
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq {self.nq}, nv {self.nv}"]
         lines += [f"  {j.name}: {j.type}, {j.parent} → {j.child}" for j in self.joints]
@@ -274,3 +394,9 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, float]]:
         yield path, value.value
     elif isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         yield path, float(value)
+
+
+def model_text(model: Model) -> str:
+    """All that a model is, as text: every field of every record. The text that kernels on disk are known by."""
+    values = ", ".join(f"{each.name}={getattr(model, each.name)!r}" for each in fields(model) if each.repr)
+    return f"Model({values})"

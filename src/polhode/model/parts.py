@@ -14,6 +14,9 @@ from polhode.model.numbers import SMALLEST, Number, assign, direction, number, n
 from polhode.scalar import UNIT_TOLERANCE, Array, shown
 from polhode.spatial import TRIANGLE_TOLERANCE
 
+LIMITS = ("lower", "upper")
+"""Numbers of joints that no equation of motion reads."""
+
 
 @dataclass(frozen=True)
 class Body:

@@ -31,7 +31,7 @@ from polhode.model.per_model_cache import once_each
 from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
 from polhode.simulation.driven_model import DrivenModel
-from polhode.simulation.events.element_events import ElementJumps, OwnedEvent, guards, owned_events
+from polhode.simulation.events.element_events import ElementJumps, RunElementEvent, element_events, guards
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.simulation.switching import Switching
@@ -109,7 +109,7 @@ class CompiledRun:
         where, name, other = "simulate, constraints", repr(keeping), "take constraints='project'"
         if keeping == "project":
             where, name, other = "simulate, method", repr(method), "take method='implicit-midpoint'"
-        if constrained.scales.light and keeping != "index-3":
+        if constrained.scales.singular_mass and keeping != "index-3":
             fix = f"Give every body mass and inertia, or {other}."
             found = f"model '{self.model.name}', whose mass matrix is singular"
             raise InputError(message(where, f"{name} needs M⁻¹", found, "a regular one", fix))
@@ -325,9 +325,9 @@ class CompiledRun:
         return self._setup_unheld.crossings
 
     @cached_property
-    def owned(self) -> tuple[OwnedEvent, ...]:
+    def element_events(self) -> tuple[RunElementEvent, ...]:
         """The events of force elements."""
-        return owned_events(self.model)
+        return element_events(self.model)
 
     def element_jumps(self, level: np.ndarray | None = None) -> ElementJumps:
         """What events of elements change, on plain floats; level: forces held over a period."""

@@ -128,16 +128,21 @@ class AdaptiveStepState(NamedTuple):
     q: Vec
     v: Vec
     h: Scalar
+    """The step to try next, s."""
     grow: Scalar
+    """The factor by which the step after it may be longer, at most: 1 after a rejected step."""
     accepted: Scalar
     rejected: Scalar
     smallest: Scalar
     largest: Scalar
+    """Steps so far; the sizes of accepted ones, s."""
     g: Vec
     g_before: Vec
+    """The values of the crossings' functions, now and where the last step began."""
     t0: Scalar
     h0: Scalar
     before: MotionState
+    """Where the last step began, its size, and the state there."""
     work: Vec
     """Integrals since the start of the run."""
     work_before: Vec

@@ -25,6 +25,7 @@ from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, Vec, smooth
 from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, whole_force, within
 from polhode.simulation.run_records import NONE
+from polhode.simulation.step_state import LONGEST
 from polhode.simulation.step_times.time_roots import abrupt_changes, roots
 from polhode.system.constrained_model import constrained_dynamics
 
@@ -223,15 +224,16 @@ class Switching:
         """Whether a function may repeat itself in time: t enters it, or nothing is known of it."""
         return bool(self.explicit or self.opaque)
 
-    @property
-    def of_users(self) -> bool:
-        """Whether there are functions of users."""
-        return any(not f.name.startswith(BENDS) for f in self.functions)
+    def longest_step(self, looks: float, has_events: bool, is_companion: bool) -> float:
+        """The longest controlled step, s: what comes and goes within one step would be missed.
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether a controlled step has to be short, since something within it could be missed."""
-        return bool(self.explicit or self.opaque or self.jumps)
+        looks  the duration over the longest step, where something could be missed
+
+        Smooth user functions bound the steps of a companion too: they may be flat but for a short part of the way.
+        """
+        by_users = any(not f.name.startswith(BENDS) for f in self.functions)
+        is_bounded = has_events or self.explicit or self.opaque or self.jumps or (is_companion and by_users)
+        return self._duration / looks if is_bounded else LONGEST
 
     @property
     def solved(self) -> bool:

@@ -83,4 +83,4 @@ def inputs_with_scales(
     if constrained is None:
         return NumberInputs(model, given=given)
     sizes = constrained.scales
-    return NumberInputs(model, (*sizes.sizes, *sizes.units), f"light {sizes.light}", given)
+    return NumberInputs(model, (*sizes.sizes, *sizes.units), f"light {sizes.singular_mass}", given)

@@ -2,6 +2,7 @@
 
 from polhode.formats.expression_functions import EXPRESSION_FUNCTIONS
 from polhode.model import Model
+from polhode.model.description import model_text
 from polhode.model.per_model_cache import once_each
 from polhode.model.user_kinds import user_kinds
 
@@ -12,4 +13,4 @@ def identity_text(model: Model) -> str:
     held = [*(x for force in model.forces for x in vars(force).values())]
     held += [x for constraint in model.constraints for x in constraint.data.values()]
     hidden = any(callable(x) and not isinstance(x, EXPRESSION_FUNCTIONS) for x in held) or user_kinds(model)
-    return "" if hidden else repr(model)
+    return "" if hidden else model_text(model)

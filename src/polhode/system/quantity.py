@@ -32,6 +32,8 @@ FIELDS: dict[str, Axes] = {
     "load": (6,),
     "qdot": ("nq",),
     "part": (),
+    "restitution": (),
+    "damping": (),
     "t": (),
     "force": (3,),
     "couple": (3,),
@@ -114,15 +116,21 @@ class SystemSpec:
         rows, positions  of all constraints, and of those on positions
         joints           of the tree
         connections      constraints between two bodies
+        parameters       inertial ones of all bodies; mass_parameters: their masses and first moments
+        placements       positions and orientations of all joints
         """
         model, constrained = self.model, self.constrained
         return {
             "nq": model.nq,
             "nv": model.nv,
             "rows": len(constrained.names) if constrained else 0,
+            "nv + rows": model.nv + (len(constrained.names) if constrained else 0),
             "positions": constrained.holonomic if constrained else 0,
             "joints": len(model.joints),
             "connections": len(connecting(model)),
+            "parameters": 10 * len(model.bodies),
+            "mass_parameters": 4 * len(model.bodies),
+            "placements": 6 * len(model.joints),
         }
 
     def shape(self, axes: Axes) -> tuple[int, ...]:

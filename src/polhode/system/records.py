@@ -56,3 +56,17 @@ class CentroidalDerivatives(NamedTuple):
     hdot_dq: Any
     hdot_dv: Any
     hdot_dvd: Any
+
+
+class StepDerivatives(NamedTuple):
+    """∂/∂q along the tangent directions and ∂/∂v of q ⊕ v; each (..., nv, nv)."""
+
+    dq: Any
+    dv: Any
+
+
+class DifferenceDerivatives(NamedTuple):
+    """∂/∂q0 and ∂/∂q1 of q1 ⊖ q0 along the tangent directions; each (..., nv, nv)."""
+
+    dq0: Any
+    dq1: Any

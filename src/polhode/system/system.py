@@ -31,6 +31,7 @@ from polhode.system.methods.configuration import ConfigurationMethods
 from polhode.system.methods.constraints import ConstraintMethods
 from polhode.system.methods.dynamics import DynamicsMethods
 from polhode.system.methods.kinematics import KinematicsMethods
+from polhode.system.methods.regressors import RegressorMethods
 from polhode.system.parameter_call import ParameterCall
 from polhode.system.quantity import CHOICES, FIELDS, NUMBERS, Argument, Quantity, Subject, SystemSpec
 
@@ -59,7 +60,9 @@ def compile(  # the public name, as in `ph.compile`
     return System(model, target, parameters, fast, threads, engine, rank_tolerance)
 
 
-class System(DynamicsMethods, ConstraintMethods, KinematicsMethods, CentroidalMethods, ConfigurationMethods):
+class System(
+    DynamicsMethods, ConstraintMethods, KinematicsMethods, CentroidalMethods, ConfigurationMethods, RegressorMethods
+):
     """Every quantity of one model. Arguments are arrays with any leading batch axes; lists are accepted.
 
     Every call takes `out=` (an array, or a tuple of them for several results), `threads=` and, where parameters

@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin  # type: ignore[import-untyped,unused-ignore]
 
 from polhode.bench.peers.registry import Arrays, TooLargeError
+from polhode.bench.robots import ROBOTS, file_of
 from polhode.bench.timing import Contestant
 from polhode.errors import InputError, message
 from polhode.model import JOINTS, WORLD, Joint, Model
@@ -46,14 +47,18 @@ class PinocchioPeer:
 
     name = "Pinocchio"
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, read: Any = None) -> None:
+        """read: a model that Pinocchio has read from the same file; else it is told joint by joint."""
         _check_memory(model.nv)
-        self.model = pin.Model()
+        self.model = read or pin.Model()
         self.model.gravity.linear = np.array(model.gravity)
         self._q_map: list[int] = []
         self._v_map: list[int] = []
         self._free: list[tuple[int, int]] = []  # row of the velocity there, place of the quaternion here
-        self._add_joints(model)
+        if read:
+            self._match_joints(model)
+        else:
+            self._add_joints(model)
         self.data, self.units = self.model.createData(), list(np.eye(self.model.nv))
         pooled = hasattr(pin, "ModelPool") and model.nv <= LARGEST_POOL
         self.pool = pin.ModelPool(self.model, 1) if pooled else None
@@ -70,15 +75,27 @@ class PinocchioPeer:
             inertia = pin.Inertia(body.mass, np.array(body.center), body.inertia_matrix())
             if joint.type != "fixed":
                 index, place = self.model.addJoint(index, _kind(joint), place, joint.name), pin.SE3.Identity()
-                if joint.type == "free":
-                    self._free.append((len(self._v_map), int(q_at[k]) + 3))
-                self._q_map += range(q_at[k], q_at[k + 1])
-                self._v_map += range(v_at[k], v_at[k + 1])
+                self._map(joint, int(q_at[k]), int(v_at[k]))
                 linear = JOINTS["free"].linear if joint.type == "free" else (False,)
                 armature += [0.0 if x else joint.armature for x in linear]
             frames[joint.child] = (index, place)
             self.model.appendBodyToJoint(index, inertia, place)
         self.model.armature = np.array(armature)
+
+    def _match_joints(self, model: Model) -> None:
+        """The places of the joints that Pinocchio has read, known by their names."""
+        q_at, v_at = (np.cumsum([0, *(getattr(j, n) for j in model.joints)]) for n in ("nq", "nv"))
+        places = {joint.name: (joint, int(q), int(v)) for joint, q, v in zip(model.joints, q_at, v_at, strict=False)}
+        for name in list(self.model.names)[1:]:
+            self._map(*places[name])
+        self.model.armature, self.model.damping = np.zeros(self.model.nv), np.zeros(self.model.nv)
+
+    def _map(self, joint: Joint, q: int, v: int) -> None:
+        """The next joint there is this one here, whose first coordinate and velocity have these places."""
+        if joint.type == "free":
+            self._free.append((len(self._v_map), q + 3))
+        self._q_map += range(q, q + joint.nq)
+        self._v_map += range(v, v + joint.nv)
 
     def one(self, quantity: str, state: Arrays) -> Contestant | None:
         """One call at one state."""
@@ -170,6 +187,16 @@ class PinocchioPeer:
         ]
         dv = [T.T @ (D_v @ T @ e - dT @ v - T_rate @ e) for e, dT in zip(units, turns, strict=True)]
         return [np.stack(dq, axis=-1), np.stack(dv, axis=-1), T.T @ D_tau @ T]
+
+
+def from_its_file(model: Model) -> PinocchioPeer:
+    """Pinocchio with a robot that it reads from the URDF file which ours was read from."""
+    about, path = ROBOTS[model.name], str(file_of(model.name))
+    read = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if about.free else pin.buildModelFromUrdf(path)
+    if about.held:
+        held = [read.getJointId(name) for name in about.held]
+        read = pin.buildReducedModel(read, held, pin.neutral(read))
+    return PinocchioPeer(model, read)
 
 
 def _check_memory(nv: int) -> None:

@@ -1,6 +1,6 @@
 """The libraries that are raced against, where they are installed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -40,17 +40,23 @@ PEERS = {
 }
 """Where each peer of single calls is: a module beside this one, which imports the library, and its maker."""
 
+READERS = {"Pinocchio": "pinocchio_peer:from_its_file"}
+"""Peers of robots: they read the very file that we read."""
+
 
 def peer_module(name: str) -> Any:
     """The module of a peer, loaded now: it imports a library that may not be installed (ImportError)."""
     return import_module(f"polhode.bench.peers.{name}")
 
 
-def installed_peers(model: Model) -> tuple[list[Peer], list[str]]:
-    """The peers that are installed, with this machine; and, for each that is not there, its name and why."""
+def installed_peers(model: Model, known: Mapping[str, str] = PEERS) -> tuple[list[Peer], list[str]]:
+    """The peers that are installed, with this machine; and, for each that is not there, its name and why.
+
+    known  PEERS, or READERS
+    """
     peers: list[Peer] = []
     missing = []
-    for name, place in PEERS.items():
+    for name, place in known.items():
         module, _, maker = place.partition(":")
         try:
             peers.append(getattr(peer_module(module), maker)(model))

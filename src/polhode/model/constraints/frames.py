@@ -35,12 +35,12 @@ def end(data: Mapping[str, Any], side: str, state: MachineState) -> MovingFrame:
     body = data.get(f"body_{side}", "world")
     frame, moving = state.frame(body), state.twist(body)
     arm = frame.R @ Vec(data.get(f"position_{side}", ORIGIN))
-    R = frame.R @ _attitude(data, side)
+    R = frame.R @ attitude(data, side)
     return MovingFrame(R, frame.o + arm, moving.linear + cross(moving.angular, arm), moving.angular)
 
 
 @smooth
-def _attitude(data: Mapping[str, Any], side: str) -> Vec:
+def attitude(data: Mapping[str, Any], side: str) -> Vec:
     """The axes of the frame on a body (columns): by a quaternion, or the shortest turn that takes z to an axis."""
     if f"axis_{side}" not in data:
         return snapped(rotation_matrix_homogeneous(Vec(data.get(f"orientation_{side}", UPRIGHT))))

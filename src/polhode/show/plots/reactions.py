@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import polhode  # its lazy table: most plots need no compiler
-from polhode.constrain.row_scales import ordered
+from polhode.dynamics.constraints import in_row_order
 from polhode.errors import message
 from polhode.show.figure import new_figure, styled
 from polhode.show.plots.axes import HIGH, WIDE, draw_curves, escaped, headed, legend, look, over_time
@@ -86,11 +86,11 @@ def _constraint_rows(run: "Dataset", model: Any) -> dict[str, list[Row]]:
             labels(run, "constraint"), units, lam, labels(run, "connection")
         )
     system, state = _system(run, model)
-    bound = system.conditions
-    if bound is None:
+    constrained = system.conditions
+    if constrained is None:
         return {}
     made = system.constraint_reactions(*state, t=instants("reactions", run))
-    units = ["N" if kind == "length" else "N m" for c in ordered(bound.conditions) for kind in c.scales]
+    units = ["N" if kind == "length" else "N m" for c in in_row_order(constrained.conditions) for kind in c.scales]
     found = _rows_of(system.connection_names, np.asarray(made.force), np.asarray(made.torque))
     return found | _other_rows(system.constraint_names, units, np.asarray(made.multipliers), system.connection_names)
 

@@ -135,12 +135,9 @@ class BatchRun:
         return found
 
     def longest(self, timing: SampleTimes) -> float:
-        """The longest step under control, s: what comes and goes within one step would not be seen."""
-        switching = self.switching(timing.whole)
-        smooth = timing.is_companion and switching.of_users  # they may be flat but for a short part of the way
-        if not (self.spec.run.crossings or switching.is_bounded or smooth):
-            return step_state.LONGEST
-        return timing.whole / (COMPANION_LOOKS if timing.is_companion else LOOKS)
+        """The longest controlled step, s."""
+        looks = COMPANION_LOOKS if timing.is_companion else LOOKS
+        return self.switching(timing.whole).longest_step(looks, bool(self.spec.run.crossings), timing.is_companion)
 
     def _switching(self, duration: float) -> Switching:
         """Conditions in which numbers of a run stand beside the time count as those of the state."""

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.constrain.constraint_policy import DEFAULT_POLICY, ConstraintPolicy
-from polhode.constrain.row_scales import ordered
 from polhode.dynamics import constraints
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.constraints import in_row_order
 from polhode.dynamics.single import Form, Loads, Problem, acceleration, forms
 from polhode.dynamics.single.terms import default_J0
 from polhode.dynamics.single.variables import variables
@@ -215,7 +215,7 @@ class TreeRunByForm:
         if not self.constrained:
             return worst
         missed = abs(System(self.absolute.model).constraint_residuals(*self._absolute_state(states)).positions)
-        of_rows = [c.name for c in ordered(self.constrained.conditions) if c.holonomic for _ in c.rows]
+        of_rows = [c.name for c in in_row_order(self.constrained.conditions) if c.holonomic for _ in c.rows]
         for k, joint in enumerate(self.model.joints):
             mine = [i for i, name in enumerate(of_rows) if name == f"joint {joint.name}"]
             worst[:, k] = np.max(missed[:, mine], axis=1, initial=0.0)

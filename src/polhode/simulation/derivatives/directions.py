@@ -15,8 +15,8 @@ import numpy as np
 from polhode.dynamics import kinematics
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.model import Constraint, ForceElement, Model, Parameter, Tree, make_tree
-from polhode.model.description import LIMITS
 from polhode.model.numbers import named_parameters
+from polhode.model.parts import LIMITS
 from polhode.quaternion import normalise
 from polhode.result import labels
 from polhode.scalar import Vec, a_list
@@ -45,8 +45,8 @@ class Directions:
     inputs  (P,)          paths, those of forces with "tau." before them
     p       (P,)          their values
     places  where inputs enter the model: the input by the path of a number
-    start   (D, nq + nv)  ẋ at the start, raw coordinates
-    along   (D, P)        ṗ
+    x_dot   (D, nq + nv)  ẋ at the start, raw coordinates
+    p_dot   (D, P)        ṗ
     """
 
     model: Model
@@ -55,8 +55,8 @@ class Directions:
     inputs: tuple[str, ...]
     p: np.ndarray
     places: Mapping[str, str]
-    start: np.ndarray
-    along: np.ndarray
+    x_dot: np.ndarray
+    p_dot: np.ndarray
 
     def tree(self, p: Vec) -> Tree:
         """The tree with these numbers in the place of the model's own."""
@@ -98,18 +98,18 @@ def directions(
     inputs = tuple(dict.fromkeys(upper(name) for name in names if not name.startswith((f"{START_Q}.", f"{START_V}."))))
     places = {path: owner for path, owner in known.owners.items() if owner in inputs}
     places |= {path: upper(path) for path in known.numbers if upper(path) in inputs}
-    start, along = np.zeros((len(names), model.nq + model.nv)), np.zeros((len(names), len(inputs)))
+    x_dot, p_dot = np.zeros((len(names), model.nq + model.nv)), np.zeros((len(names), len(inputs)))
     tree, unit = make_tree(model), np.eye(model.nv)
     for d, name in enumerate(names):
         if name in known.of[START_Q]:
             turn = Vec(unit[known.of[START_Q].index(name)].tolist())
-            start[d, : model.nq] = kinematics.rate(tree, Vec(q.tolist()), turn)
+            x_dot[d, : model.nq] = kinematics.rate(tree, Vec(q.tolist()), turn)
         elif name in known.of[START_V]:
-            start[d, model.nq :] = unit[known.of[START_V].index(name)]
+            x_dot[d, model.nq :] = unit[known.of[START_V].index(name)]
         else:  # a Parameter also changes those of its numbers that are inputs themselves
-            along[d] = [path == upper(name) or known.owners.get(path) == name for path in inputs]
+            p_dot[d] = [path == upper(name) or known.owners.get(path) == name for path in inputs]
     p = np.array([known.value(name) for name in inputs], dtype=float)
-    return Directions(model, names, tuple(map(known.unit, names)), inputs, p, places, start, along)
+    return Directions(model, names, tuple(map(known.unit, names)), inputs, p, places, x_dot, p_dot)
 
 
 def upper(path: str) -> str:

@@ -91,7 +91,7 @@ class Adjoint:
         self, replayed: ReplayedRun, along: Directions, objective: Objective | None, running: Running | None
     ) -> None:
         self.replayed, self.along, self.running = replayed, along, running
-        self.rule = StepMap(replayed, along, rolled=False)
+        self.step_map = StepMap(replayed, along, rolled=False)
         if objective is None and running is None:
             raise InputError(message(WHERE, "nothing to differentiate", "no objective", "objective or running"))
         model = replayed.compiled.model
@@ -106,8 +106,8 @@ class Adjoint:
         self, x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING, numbers: Vec = NOTHING
     ) -> tuple[Vec, Scalar]:
         """The state after one step, and what the step adds to the integral."""
-        setup = self.rule.setup(p, level, numbers)
-        q, v = self.rule.parts(x)
+        setup = self.step_map.setup(p, level, numbers)
+        q, v = self.step_map.parts(x)
         nv, machine, speeds = len(v), setup.machine, setup.begun(t, q, v)
         if self.running:
             running = self.running
@@ -122,9 +122,9 @@ class Adjoint:
 
     def graph(self) -> Graph:
         """A row (λ, p̄) before one step, of the row after it and the arguments of the step; and the integral over it."""
-        n = self.rule.n
+        n = self.step_map.n
         try:
-            back = pullback(trace(self.step, **self.rule.shapes), values=True, wrt=self.rule.changing)
+            back = pullback(trace(self.step, **self.step_map.shapes), values=True, wrt=self.step_map.changing)
         except CompileError as error:
             if "no way back" not in str(error):
                 raise
@@ -142,12 +142,12 @@ class Adjoint:
             more = found["p_bar"] if "p" in given else Vec()
             return Vec((*found["x_bar"], *(Vec(row[n:]) + more))), found["1"]
 
-        return trace(adjoint, row=(n + len(self.along.inputs),), **self.rule.shapes)
+        return trace(adjoint, row=(n + len(self.along.inputs),), **self.step_map.shapes)
 
     @cached_property
     def kernel(self) -> Kernel:
         """The compiled graph."""
-        return self.rule.kernel(self.graph, "adjoint", 1, keep=not self.running)
+        return self.step_map.kernel(self.graph, "adjoint", 1, keep=not self.running)
 
     def __call__(self, progress: Progress = lambda part, t: None) -> Gradient:
         """The value and the derivatives."""
@@ -166,18 +166,18 @@ class Adjoint:
             added, row = self._back(kernel, steps, row)
             value += added
             progress(1 - float(steps.t[0]) / end / 2, float(steps.t[0]))
-        n = self.rule.n
-        slopes = self.along.start @ row[:n] + self.along.along @ row[n:]
+        n = self.step_map.n
+        slopes = self.along.x_dot @ row[:n] + self.along.p_dot @ row[n:]
         return Gradient(value, dict(zip(self.along.names, slopes.tolist(), strict=True)))
 
     def _last(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """The objective at the end, and the row there."""
-        row = np.zeros(self.rule.n + len(self.along.inputs))
+        row = np.zeros(self.step_map.n + len(self.along.inputs))
         if self.at_end is None:
             return 0.0, row
         nq = self.replayed.compiled.model.nq
         found = evaluate(self.at_end, q=x[:nq], v=x[nq:])
-        row[: self.rule.n] = np.concatenate([found["d_result_d_q"], found["d_result_d_v"]])
+        row[: self.step_map.n] = np.concatenate([found["d_result_d_q"], found["d_result_d_v"]])
         return float(found["result"]), row
 
     def _back(self, kernel: Kernel, steps: StepBlock, row: np.ndarray) -> tuple[float, np.ndarray]:
@@ -185,7 +185,7 @@ class Adjoint:
         table, integral = np.empty((len(steps.t) + 1, len(row))), np.empty(len(steps.t))
         table[0] = row
         backwards = [np.ascontiguousarray(array[::-1]) for array in (steps.x, steps.t, steps.h)]
-        chained(kernel, table, [*backwards, *self.rule.given(steps)], [integral])
+        chained(kernel, table, [*backwards, *self.step_map.given(steps)], [integral])
         return float(np.sum(integral)), table[-1]
 
 

@@ -99,53 +99,53 @@ class Tangents:
 
     def __init__(self, replayed: ReplayedRun, along: Directions) -> None:
         self.replayed, self.along = replayed, along
-        self.rule = StepMap(replayed, along)
+        self.step_map = StepMap(replayed, along)
         memory = replayed.compiled.like.memory if replayed.compiled.spec.fixed else None
-        self.n = self.rule.n + len(memory or ())
-        self.rule.shapes["x"] = (self.n,)
+        self.n = self.step_map.n + len(memory or ())
+        self.step_map.shapes["x"] = (self.n,)
 
     def step(
         self, x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING, numbers: Vec = NOTHING
     ) -> Vec:
         """The state after one step."""
-        setup = self.rule.setup(p, level, numbers)
-        q, v, *memory = self.rule.parts(x)
+        setup = self.step_map.setup(p, level, numbers)
+        q, v, *memory = self.step_map.parts(x)
         end = setup.method.step(setup.machine, t, q, setup.begun(t, q, v), h, *memory)
         q, v = setup.project(t + h, end.q, end.v) if setup.project else (end.q, end.v)
         return Vec((*q, *v, *(end.memory or ())))
 
     def graph(self) -> Graph:
         """A row (ẋ, ṗ) after one step, of the row before and the arguments of the step."""
-        slopes = pushforward(trace(self.step, **self.rule.shapes), self.rule.changing)
+        slopes = pushforward(trace(self.step, **self.step_map.shapes), self.step_map.changing)
 
         def tangent(row: Vec, **given: Any) -> Vec:
             dots = {"x_dot": Vec(row[: self.n])} | ({"p_dot": Vec(row[self.n :])} if "p" in given else {})
             return Vec((*replay(slopes, **given, **dots)["result_dot"], *row[self.n :]))
 
-        return trace(tangent, row=(self.n + len(self.along.inputs),), **self.rule.shapes)
+        return trace(tangent, row=(self.n + len(self.along.inputs),), **self.step_map.shapes)
 
     @cached_property
     def kernel(self) -> Kernel:
         """The compiled graph: a lane for each direction."""
-        return self.rule.kernel(self.graph, "tangent", 1 if len(self.along.names) == 1 else None)
+        return self.step_map.kernel(self.graph, "tangent", 1 if len(self.along.names) == 1 else None)
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
         """ẋ (len(times), D, nq + nv) at times that ascend from the start, raw coordinates; NaN after a fault."""
         directions, size = len(self.along.names), self.n + len(self.along.inputs)
-        if not directions or not self.rule.n:
-            return np.zeros((len(times), directions, self.rule.n))
+        if not directions or not self.step_map.n:
+            return np.zeros((len(times), directions, self.step_map.n))
         side = directions if directions == 1 else max(directions, lanes())
         now = np.zeros((side, size))
-        now[:directions, : self.rule.n] = self.along.start
-        now[:directions, self.n :] = self.along.along
-        found = np.full((len(times), directions, self.rule.n), np.nan)
+        now[:directions, : self.step_map.n] = self.along.x_dot
+        now[:directions, self.n :] = self.along.p_dot
+        found = np.full((len(times), directions, self.step_map.n), np.nan)
         done = int(np.searchsorted(times, self.replayed.segments[0].begin, "right"))
-        found[:done] = self.along.start
+        found[:done] = self.along.x_dot
         segment = None
         for steps in Replay(self.replayed, BLOCK // (side * (size + self.n))):
             if steps.start.segment is not segment:
                 segment = steps.start.segment
-                now[:, self.rule.n : self.n] = self._memory(steps, now)
+                now[:, self.step_map.n : self.n] = self._memory(steps, now)
             table = self._pushed(steps, now)
             now, last = table[-1], int(np.searchsorted(times, steps.t[-1] + (1 + NEAR) * steps.h[-1], "right"))
             self._sampled(steps, table, times[done:last], found[done:last])
@@ -160,7 +160,7 @@ class Tangents:
         table = np.empty((len(steps.t) + 1, side, size))
         table[0] = now
         each = [np.repeat(array, side, axis=0) for array in (steps.x, steps.t, steps.h)]
-        chained(self.kernel, table.reshape(-1, size), [*each, *self.rule.given(steps)], apart=side)
+        chained(self.kernel, table.reshape(-1, size), [*each, *self.step_map.given(steps)], apart=side)
         return table
 
     def _sampled(self, steps: StepBlock, table: np.ndarray, times: np.ndarray, found: np.ndarray) -> None:
@@ -172,11 +172,11 @@ class Tangents:
         if np.any(inside):
             k, t = k[inside], times[inside]
             rest = [array[:, None] for array in (steps.x[k], steps.t[k], t - steps.t[k])]
-            found[inside] = self.kernel(table[k, :directions], *rest, *self.rule.given(steps))[0][..., :n]
+            found[inside] = self.kernel(table[k, :directions], *rest, *self.step_map.given(steps))[0][..., :n]
 
     def _memory(self, steps: StepBlock, now: np.ndarray) -> np.ndarray:
         """The derivatives of the memory that a method starts its steps with."""
-        method, n = self.replayed.compiled.spec.method, self.rule.n
+        method, n = self.replayed.compiled.spec.method, self.step_map.n
         if n == self.n:
             return np.zeros((len(now), 0))
 
@@ -184,15 +184,15 @@ class Tangents:
             x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING, numbers: Vec = NOTHING
         ) -> Vec:
             assert method.start
-            q, v = self.rule.parts(x)
-            return method.start(self.rule.setup(p, level, numbers).machine, t, q, v, h)
+            q, v = self.step_map.parts(x)
+            return method.start(self.step_map.setup(p, level, numbers).machine, t, q, v, h)
 
-        shapes = {**self.rule.shapes, "x": (n,)}
+        shapes = {**self.step_map.shapes, "x": (n,)}
         known = {"x": steps.x[0, :n], "t": steps.t[0], "h": steps.h[0], "level": steps.start.level, "p": self.along.p}
-        known["numbers"] = self.rule.inputs.values if self.rule.inputs else None
+        known["numbers"] = self.step_map.inputs.values if self.step_map.inputs else None
         given = {name: known[name] for name in shapes} | {"x_dot": now[:, :n]}
         given |= {"p_dot": now[:, self.n :]} if "p" in shapes else {}
-        return evaluate(pushforward(trace(start, **shapes), self.rule.changing), **given)["result_dot"]
+        return evaluate(pushforward(trace(start, **shapes), self.step_map.changing), **given)["result_dot"]
 
 
 def kept_on_constraints(replayed: ReplayedRun, along: Directions) -> Directions:
@@ -208,7 +208,7 @@ def kept_on_constraints(replayed: ReplayedRun, along: Directions) -> Directions:
 
     x = np.concatenate([replayed.q, replayed.v])
     graph = pushforward(trace(start, x=x.shape, p=along.p.shape), ["p"])
-    return replace(along, start=along.start + evaluate(graph, x=x, p=along.p, p_dot=along.along)["result_dot"])
+    return replace(along, x_dot=along.x_dot + evaluate(graph, x=x, p=along.p, p_dot=along.p_dot)["result_dot"])
 
 
 def constant_forces(compiled: CompiledRun) -> list[float] | None:

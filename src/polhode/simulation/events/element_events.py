@@ -42,7 +42,7 @@ Normals = Callable[[Scalar, Vec, Vec], Mapping[str, Scalar] | None]
 """v̇, and the normal forces of joints by name that elements depend on, of (t, q, v)."""
 
 
-class OwnedEvent(NamedTuple):
+class RunElementEvent(NamedTuple):
     """An event of a force element, as a run sees it."""
 
     name: str
@@ -50,9 +50,9 @@ class OwnedEvent(NamedTuple):
     reset: bool = True
 
 
-def owned_events(model: Model) -> tuple[OwnedEvent, ...]:
+def element_events(model: Model) -> tuple[RunElementEvent, ...]:
     """The events of all force elements, in the order of the elements."""
-    return tuple(OwnedEvent(f"{force.name}.{event.name}") for force in model.forces for event in force.events())
+    return tuple(RunElementEvent(f"{force.name}.{event.name}") for force in model.forces for event in force.events())
 
 
 def _events(tree: Tree) -> Iterator[tuple[ForceElement, ElementEvent]]:
@@ -117,7 +117,7 @@ class ElementJumps:
                 return names, ""
             force, event = self.events[due]
             names.append(f"{force.name}.{event.name}")
-            if fault := self._take(at, state, force, event):
+            if fault := self._apply(at, state, force, event):
                 return names, fault
             first = None
         cycle = ", ".join(f"'{name}'" for name in dict.fromkeys(names[-10:]))
@@ -143,7 +143,7 @@ class ElementJumps:
                 found = Vec([float(y @ b) if i == k else a for i, a in enumerate(found)])
         return found
 
-    def _take(self, at: Position, state: MachineState, force: ForceElement, event: ElementEvent) -> str:
+    def _apply(self, at: Position, state: MachineState, force: ForceElement, event: ElementEvent) -> str:
         """Let one event take place; why it cannot, or ""."""
         name = f"event '{force.name}.{event.name}'"
         try:

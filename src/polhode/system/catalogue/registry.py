@@ -6,5 +6,6 @@ from polhode.system.catalogue import (
     constraints as constraints,
     dynamics as dynamics,
     kinematics as kinematics,
+    regressors as regressors,
 )
 from polhode.system.catalogue.record import QUANTITIES as QUANTITIES

@@ -20,7 +20,7 @@ from polhode.kernel.backends.llvm.module import header, module_text
 from polhode.kernel.cache import CachedKernel, key as cache_key, load, save
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
-from polhode.kernel.recent import Recent
+from polhode.kernel.lru_cache import LruCache
 from polhode.kernel.schedule import fused
 from polhode.kernel.stage_clock import stage
 
@@ -36,7 +36,7 @@ FULL, QUICK = 2, 0
 """LLVM's levels of code generation: the usual one; one that takes an eighth of the time and gives slower code, for
 kernels that are called a few times. Results have the same bits: both compute the operations of the graph."""
 
-_kept: Recent["Kernel"] = Recent(64)
+_kept: LruCache["Kernel"] = LruCache(64)
 """Kernels that stay in memory for whoever asks for them by name."""
 
 UFUNC_FROM_SIGNATURE = 31

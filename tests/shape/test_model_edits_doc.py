@@ -1,0 +1,30 @@
+"""docs/model-edits.md: its code runs, and its table names every edit."""
+
+import re
+from pathlib import Path
+
+import polhode as ph
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "model-edits.md").read_text(encoding="utf-8")
+
+
+def test_the_code_runs(capsys):
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", PAGE, re.S):
+        exec(compile(block, "model-edits.md", "exec"), names)
+    assert ".mass: " in capsys.readouterr().out
+
+
+def test_the_table_names_every_edit():
+    edits = {name for name in vars(ph.Model) if not name.startswith("_")} & set(re.findall(r"model\.(\w+)\(", PAGE))
+    assert edits >= {
+        "with_locked",
+        "merged",
+        "append",
+        "limb",
+        "with_base",
+        "mirrored",
+        "scaled",
+        "diff",
+        "with_subtree",
+    }

@@ -22,7 +22,7 @@ from polhode.result.dataset import Extra
 from polhode.scalar import Vec
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
-from polhode.simulation.events.element_events import RunElementEvent
+from polhode.simulation.events.element_events import RunElementEvent, TakenEvent
 from polhode.simulation.events.event_location import CHATTER, EventHit, PlaceInStep, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
@@ -147,6 +147,8 @@ class RunLoop:
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._recent: dict[int, deque[float]] = {}  # times of the last switches, by surface
         self._next = 0.0  # the step that the last segment would have tried
+        self.taken: list[TakenEvent] | None = None
+        """The events of elements so far, where someone asks for them."""
         self.first_switch: tuple[float, str] | None = None
         """When a user function first switched with the state, s, and its name: it may have jumped."""
         self.controller_calls: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
@@ -568,7 +570,7 @@ class RunLoop:
         if isinstance(event, RunElementEvent):
             number = hit.k - len(self.events) + len(self.compiled.element_events)
             before = at.q, at.v
-            names, fault = self.compiled.element_jumps(at.level).follow(at, number)
+            names, fault = self.compiled.element_jumps(at.level, self.taken).follow(at, number)
             self._add_jump_work(*before)
             return self._follow_elements(names[1:], fault)
         if slope(self.compiled, hit, at) * hit.side > 0:  # touched, or lost in rounding: it leaves by itself
@@ -587,7 +589,7 @@ class RunLoop:
         if not self.compiled.element_events:
             return True
         before = self.position.q, self.position.v
-        found = self.compiled.element_jumps(self.position.level).begin(self.position)
+        found = self.compiled.element_jumps(self.position.level, self.taken).begin(self.position)
         self._add_jump_work(*before)
         return self._follow_elements(*found)
 

@@ -74,7 +74,8 @@ def _path(model: Model, path: str) -> tuple[str, ...]:
 def _check_units(text: str, model: Model, path: tuple[str, ...], values: tuple[float, ...]) -> None:
     """Refuse units of another dimension than the numbers of a path have."""
     for k, value in enumerate(values):
-        whole = path if len(values) == 1 and path[0] not in ("start", "tau") else (*path, k)
+        is_one = len(values) == 1 and path[0] not in ("start", "tau")
+        whole: tuple[str | int, ...] = path if is_one else (*path, k)
         fault = unit_fault(model, whole, value) if isinstance(value, UnitNumber) else None
         if fault:
             raise InputError(message(f"'{text}'", fault.what, fault.found, fault.expected, fault.fix))

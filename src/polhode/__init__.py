@@ -17,6 +17,7 @@ _MODULES = {
     "euler": "polhode.euler",
     "exact": "polhode.exact",
     "fundamental": "polhode.dynamics.fundamental",
+    "spatial": "polhode.spatial",
     "plot": "polhode.show.plots.kinds",
 }
 _NAMES = {
@@ -37,6 +38,7 @@ _NAMES = {
         "Vec", "acos", "asin", "atan2", "cos", "cross", "dot", "exp", "is_zero", "length", "log", "maximum", "minimum",
         "sin", "sqrt", "tan", "where",
     ],
+    "polhode.spatial.pose": ["Pose"],
     "polhode.system.system": ["System", "compile"],
     "polhode.dynamics.single.variables": ["SingleBody"],
     "polhode.papers.compare": ["compare"],

@@ -5,6 +5,7 @@
 from polhode import euler as euler
 from polhode import exact as exact
 from polhode import quaternion as quaternion
+from polhode import spatial as spatial
 from polhode.analysis.inverse_kinematics.inverse_kinematics import (
     InverseKinematics as InverseKinematics, inverse_kinematics as inverse_kinematics,
 )
@@ -125,6 +126,9 @@ from polhode.simulation.simulate import (
 )
 from polhode.simulation.simulator import (
     Simulator as Simulator, simulator as simulator,
+)
+from polhode.spatial.pose import (
+    Pose as Pose,
 )
 from polhode.system.system import (
     System as System, compile as compile,

@@ -20,7 +20,7 @@ from polhode.quaternion.powers import principal_log
 from polhode.quaternion.rates import rotation_vector_rate
 from polhode.quaternion.rotation import exp, relative, rotate
 from polhode.quaternion.signs import checked_path, continuous_signs
-from polhode.scalar import Array, Vec, as_array, derivative_along, on_arrays, one_of, shown
+from polhode.scalar import Array, Vec, checked_real, derivative_along, on_arrays, one_of, shown
 
 KINDS_OF_CURVE = ("cubic", "squad", "slerp")
 
@@ -60,7 +60,7 @@ class AttitudeSpline:
         """Check everything."""
         where = "AttitudeSpline"
         one_of(f"{where}, kind", self.kind, KINDS_OF_CURVE, "no such curve")
-        times = np.array(as_array(f"{where}, times", self.times, ()), dtype=float)
+        times = checked_real(f"{where}, times", self.times, "scalar").copy()
         path = checked_path(f"{where}, attitudes", self.attitudes)
         if times.ndim != 1 or len(times) < 2 or path.shape[-2] != len(times):
             found = f"times {times.shape}, attitudes {path.shape}"
@@ -82,7 +82,7 @@ class AttitudeSpline:
             return
         if self.kind != "cubic":
             raise InputError(message(where, f"has no meaning for kind '{self.kind}'", shown(value), "None"))
-        omega = as_array(where, value, (3,))
+        omega = checked_real(where, value, "vector")
         if omega.shape not in ((3,), (*batch, 3)):
             raise InputError(message(where, "wrong shape", str(omega.shape), f"(3,) or {(*batch, 3)}"))
         object.__setattr__(self, name, np.broadcast_to(omega, (*batch, 3)).copy())
@@ -141,7 +141,7 @@ class AttitudeSpline:
 
     def _place(self, t: Array) -> tuple[np.ndarray, np.ndarray]:
         """The number of the span that each time is in, and the time from its start."""
-        at = np.asarray(as_array("AttitudeSpline, argument t", t, ()), dtype=float)
+        at = checked_real("AttitudeSpline, argument t", t, "scalar")
         outside = (at < self.times[0]) | (at > self.times[-1])
         if np.any(outside):
             expected = f"{self.times[0]:g} to {self.times[-1]:g} s"

@@ -4,7 +4,7 @@ from polhode.dynamics import configuration, kinematics
 from polhode.scalar import Scalar, Vec
 from polhode.system.catalogue.record import COORDINATES, PART, Q1, QDOT, SCALAR, SQUARE, VELOCITIES, Q, V, quantity
 from polhode.system.quantity import Request
-from polhode.system.records import DifferenceDerivatives, StepDerivatives
+from polhode.system.records import ConfigurationDifferenceDerivatives, ConfigurationStepDerivatives
 
 JOINTS = "the coordinates of each joint"
 
@@ -39,16 +39,16 @@ def rate_matrix(r: Request) -> Vec:
     return configuration.rate_matrix(r.x.tree, r.x.q)
 
 
-@quantity((Q, V), SQUARE, SQUARE, by=JOINTS, record=StepDerivatives)
-def integrate_derivatives(r: Request) -> StepDerivatives:
+@quantity((Q, V), SQUARE, SQUARE, by=JOINTS, record=ConfigurationStepDerivatives)
+def integrate_derivatives(r: Request) -> ConfigurationStepDerivatives:
     """The derivatives of the configuration q ⊕ v along the tangent directions of q and by v."""
-    return StepDerivatives(*configuration.integrate_derivatives(r.x.tree, r.x.q, r.x.v))
+    return ConfigurationStepDerivatives(*configuration.integrate_derivatives(r.x.tree, r.x.q, r.x.v))
 
 
-@quantity((Q, Q1), SQUARE, SQUARE, by=JOINTS, record=DifferenceDerivatives)
-def difference_derivatives(r: Request) -> DifferenceDerivatives:
+@quantity((Q, Q1), SQUARE, SQUARE, by=JOINTS, record=ConfigurationDifferenceDerivatives)
+def difference_derivatives(r: Request) -> ConfigurationDifferenceDerivatives:
     """The derivatives of the change of configuration along the tangent directions of q and of q1."""
-    return DifferenceDerivatives(*configuration.difference_derivatives(r.x.tree, r.x.q, r.x.q1))
+    return ConfigurationDifferenceDerivatives(*configuration.difference_derivatives(r.x.tree, r.x.q, r.x.q1))
 
 
 @quantity((Q, Q1, PART), COORDINATES, by=JOINTS)

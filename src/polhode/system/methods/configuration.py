@@ -5,7 +5,7 @@ from typing import Any
 from polhode.scalar import Array
 from polhode.system.catalogue import configuration
 from polhode.system.methods.base import QuantityMethods
-from polhode.system.records import DifferenceDerivatives, StepDerivatives
+from polhode.system.records import ConfigurationDifferenceDerivatives, ConfigurationStepDerivatives
 
 
 class ConfigurationMethods(QuantityMethods):
@@ -31,12 +31,12 @@ class ConfigurationMethods(QuantityMethods):
         """(..., nq, nv): q̇ per v."""
         return self._call(configuration.rate_matrix, options, q)
 
-    def integrate_derivatives(self, q: Array, dv: Array, **options: Any) -> StepDerivatives:
+    def integrate_derivatives(self, q: Array, dv: Array, **options: Any) -> ConfigurationStepDerivatives:
         """∂/∂q (tangent) and ∂/∂dv of `integrate`, (..., nv, nv) each, in tangent directions at its result: times a
         matrix of velocities at q (or of steps) they carry it there."""
         return self._call(configuration.integrate_derivatives, options, q, dv)
 
-    def difference_derivatives(self, q0: Array, q1: Array, **options: Any) -> DifferenceDerivatives:
+    def difference_derivatives(self, q0: Array, q1: Array, **options: Any) -> ConfigurationDifferenceDerivatives:
         """∂/∂q0 and ∂/∂q1 (tangent) of `difference`, (..., nv, nv) each."""
         return self._call(configuration.difference_derivatives, options, q0, q1)
 

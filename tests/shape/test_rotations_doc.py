@@ -11,7 +11,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs/rotations.md").read_text(enc
 def test_the_code_of_the_page_runs(capsys):
     for code in re.findall(r"```python\n(.*?)```", PAGE, re.S):
         exec(compile(code, "docs/rotations.md", "exec"), {})
-    assert capsys.readouterr().out == "True True\n"
+    assert capsys.readouterr().out == "True True\ngood True\n"
 
 
 def test_names_of_ours_in_the_table_exist():

@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode.analysis.inverse_kinematics.attempt_kernels import DEVICES, AttemptKernels, kept_kernels
 from polhode.analysis.inverse_kinematics.damped_steps import Attempt
-from polhode.analysis.inverse_kinematics.restarts import MOST_RESTARTS, random_configurations
+from polhode.analysis.inverse_kinematics.restarts import MOST_RESTARTS, restart_configurations
 from polhode.analysis.inverse_kinematics.targets import CheckedTargets, checked_targets
 from polhode.check.given_start import start_of
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
@@ -194,7 +194,7 @@ class _Search:
         while len(todo := np.flatnonzero(~found.reached)) and used < options.restarts:
             count = min(max(TOGETHER // len(todo), 1), options.restarts - used)
             begin = np.repeat(start[todo, None], count, axis=1)
-            elsewhere = random_configurations(self.model, options.seed)[used : used + count]
+            elsewhere = restart_configurations(self.model, options.seed)[used : used + count]
             begin[..., kernels.coordinates] = elsewhere[:, kernels.coordinates]
             found.restarts[todo] = used
             self._attempt(found, todo, targets, begin)

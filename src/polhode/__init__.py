@@ -17,6 +17,7 @@ _MODULES = {
     "euler": "polhode.euler",
     "exact": "polhode.exact",
     "fundamental": "polhode.dynamics.fundamental",
+    "spatial": "polhode.spatial",
     "plot": "polhode.show.plots.kinds",
 }
 _NAMES = {
@@ -38,6 +39,7 @@ _NAMES = {
         "Vec", "acos", "asin", "atan2", "cos", "cross", "dot", "exp", "is_zero", "length", "log", "maximum", "minimum",
         "sin", "sqrt", "tan", "where",
     ],
+    "polhode.spatial.pose": ["Pose"],
     "polhode.system.system": ["System", "compile"],
     "polhode.dynamics.single.variables": ["SingleBody"],
     "polhode.papers.compare": ["compare"],
@@ -70,6 +72,7 @@ _NAMES = {
     "polhode.formats.bicycle": ["bicycle"],
     "polhode.formats.load": ["load"],
     "polhode.integrate.methods": ["methods"],
+    "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
         "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "BodyForce", "BodyMotion",
         "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnLine", "ElementEvent",

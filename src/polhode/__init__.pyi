@@ -5,6 +5,7 @@
 from polhode import euler as euler
 from polhode import exact as exact
 from polhode import quaternion as quaternion
+from polhode import spatial as spatial
 from polhode.analysis.identification.base_parameters import (
     BaseParameters as BaseParameters, base_parameters as base_parameters,
 )
@@ -93,6 +94,9 @@ from polhode.model import (
     Spring as Spring, Start as Start, Thrust as Thrust, TorsionSpring as TorsionSpring, Wrench as Wrench,
     register_constraint as register_constraint, register_force as register_force, register_joint as register_joint,
 )
+from polhode.model.configurations import (
+    random_configuration as random_configuration, same_configuration as same_configuration,
+)
 from polhode.papers.compare import (
     compare as compare,
 )
@@ -134,6 +138,9 @@ from polhode.simulation.simulate import (
 )
 from polhode.simulation.simulator import (
     Simulator as Simulator, simulator as simulator,
+)
+from polhode.spatial.pose import (
+    Pose as Pose,
 )
 from polhode.system.system import (
     System as System, compile as compile,

@@ -21,7 +21,7 @@ from polhode.bench.speed import run_bench, work
 from polhode.bench.tables import print_report, report_markdown
 from polhode.bench.timing import Contestant, race
 from polhode.kernel.backends.llvm import compile as llvm_compile
-from polhode.kernel.recent import Recent
+from polhode.kernel.lru_cache import LruCache
 from polhode.simulation import step_state
 
 INSTALLED = [peer.name for peer in installed_peers(machine("chain-2"))[0]]
@@ -346,7 +346,7 @@ def test_whole_calls_are_compared_with_what_they_should_not_exceed(others):
 def test_a_compiled_run_that_is_handed_back_goes_on_to_its_end(monkeypatch):
     """Compiled code tries four steps before it returns; the motion has 405."""
     monkeypatch.setenv("POLHODE_CACHE", "")
-    monkeypatch.setattr(llvm_compile, "_kept", Recent(8))
+    monkeypatch.setattr(llvm_compile, "_kept", LruCache(8))
     monkeypatch.setattr(step_state, "WORK", 1)
     case = simulation.CASES[-1]
     contestant = simulation.compiled_run(case, simulation.start_of(case))

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import Phase, given, settings, strategies as st
 
 import polhode as ph
+import polhode.kernel.backends.llvm.compile as building
 from close import assert_close
 from machines import ALL, random_model, random_q
 from polhode import scalar
-from polhode.dynamics import inverse
+from polhode.dynamics import forward, inverse
+from polhode.dynamics.large_trees import loops
 from polhode.kernel import evaluate, trace
 from polhode.kernel.backends.llvm.compile import build, lanes
 from polhode.kernel.schedule import fused
@@ -106,6 +108,22 @@ def test_a_huge_angle_leaves_all_registers_as_they_were(width):
     (found,) = build(trace(function, x=(), y=(40,)), width)(x, y)
     assert_close(found[:, 0], np.sin(x + sum(y * y)), condition=100)
     assert_close(found[:, 1:], (y * y) * found[:, :1] + y * y, condition=10)
+
+
+@pytest.mark.parametrize("physics", [forward.forward_dynamics, loops.forward_dynamics])
+def test_long_texts_are_compiled_at_another_level_to_the_same_bits(physics, monkeypatch):
+    model = random_model(["free", "revolute", "spherical", "prismatic"], 4)
+    tree, rng = make_tree(model), np.random.default_rng(0)
+    graph = trace(lambda q, v, w: physics(tree, q, v, w), q=(model.nq,), v=(model.nv,), w=(model.nv,))
+    given = random_q(model, rng, (11,)), rng.normal(size=(11, model.nv)), rng.normal(size=(11, model.nv))
+    (expected,) = build(graph)(*given)
+    levels = []
+    machine = building._machine
+    monkeypatch.setattr(building, "LONG_TEXT", 0)
+    monkeypatch.setattr(building, "_machine", lambda level=building.FULL: levels.append(level) or machine(level))
+    (found,) = build(graph)(*given)
+    assert building.OF_LONG in levels
+    assert np.array_equal(found, expected)
 
 
 MODELS = [random_model([kind, "revolute"], k) for k, kind in enumerate(ALL)] + [

@@ -263,7 +263,6 @@ def test_friction_by_events_stops_a_loop_and_holds_it():
 def test_what_friction_by_events_cannot_do_is_refused():
     model = incline(exact_friction())
     for call, what in (
-        (lambda: ph.simulate(model, duration=0.1, sensitivities=["bodies.block.mass"]), "the motion jumps"),
         (lambda: ph.simulate(model, duration=0.1, method="variational", step=1e-3), "hold axes"),
         (lambda: ph.simulate(model, duration=0.1, engine="absolute"), "hold axes"),
         (lambda: ph.simulate(model, duration=0.1, method="cvode"), "not with SUNDIALS"),

@@ -146,3 +146,71 @@ def drake_acceleration(p, turn, u, w):
     plant.SetVelocities(context, [*(R @ w), *u])
     found = plant.get_generalized_acceleration_output_port().Eval(context)
     return np.concatenate([found[3:], R.T @ found[:3]])
+
+
+PENDULUM_LENGTH, PENDULUM_MASS, RUBBING, ZONE = 0.8, 2.5, 1.0, 1e-3
+
+
+def exudyn_pendulum_angle(duration, steps):
+    """The angle of Exudyn's `pendulumFriction`: a force of constant size on the tip, against its velocity.
+
+    Below the speed ZONE the force is in proportion to it.
+    """
+    import exudyn
+    from exudyn import itemInterface as items
+
+    L, m = PENDULUM_LENGTH, PENDULUM_MASS
+
+    def rub(mbs, t, number, displacement, velocity, stiffness, damping, offset):
+        speed = np.linalg.norm(velocity)
+        return [RUBBING / max(speed, ZONE) * x for x in velocity]
+
+    mbs = exudyn.SystemContainer().AddSystem()
+    ground = mbs.AddObject(items.ObjectGround())
+    node = mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=[L / 2, 0, 0]))
+    bar = mbs.AddObject(items.ObjectRigidBody2D(nodeNumber=node, mass=m, inertia=m * (L**2 + (L / 32) ** 2) / 12))
+    hinge, foot, tip, center = (
+        mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=body, localPosition=[x, 0, 0]))
+        for body, x in ((ground, 0), (bar, -L / 2), (bar, L / 2), (bar, 0))
+    )
+    mbs.AddObject(items.ObjectJointRevolute2D(markerNumbers=[hinge, foot]))
+    mbs.AddLoad(items.LoadForceVector(markerNumber=center, loadVector=[0, -m * 9.81, 0]))
+    mbs.AddObject(
+        items.ObjectConnectorCartesianSpringDamper(
+            markerNumbers=[hinge, tip], stiffness=[0, 0, 0], damping=[0, 0, 0], springForceUserFunction=rub
+        )
+    )
+    mbs.Assemble()
+    settings = exudyn.SimulationSettings()
+    settings.timeIntegration.numberOfSteps, settings.timeIntegration.endTime = steps, duration
+    settings.timeIntegration.verboseMode, settings.solution.file.write = 0, False
+    settings.timeIntegration.generalizedAlpha.spectralRadius = 1.0
+    mbs.SolveDynamic(settings)
+    return float(mbs.GetNodeOutput(node, exudyn.OutputVariableType.Coordinates)[2])
+
+
+def pendulum(*forces):
+    L, m = PENDULUM_LENGTH, PENDULUM_MASS
+    inertia = m * (L**2 + (L / 32) ** 2) / 12
+    bar = ph.Body("bar", m, (0.0, inertia, inertia), center=(L / 2, 0, 0))
+    hinge = ph.Joint("hinge", "revolute", "world", "bar", axis=(0, -1, 0))
+    return ph.Model("pendulum", bodies=[bar], joints=[hinge], forces=forces)
+
+
+def test_exudyn_has_the_same_pendulum_with_friction():
+    """Its law by `ph.BodyForce`, to the error of its steps; by `ph.JointFriction` but for the zone about rest."""
+
+    def rub(t, body):
+        return -RUBBING / ph.maximum(ph.length(body.velocity), ZONE) * body.velocity
+
+    coarse, fine = (exudyn_pendulum_angle(0.4, steps) for steps in (4000, 8000))
+    torque, creep = RUBBING * PENDULUM_LENGTH, ZONE / PENDULUM_LENGTH
+    for element, near in (
+        (ph.BodyForce("rub", rub, "bar", point=(PENDULUM_LENGTH, 0, 0)), 1e-6),
+        (ph.JointFriction("rub", "hinge", torque, creep_speed=creep), 1e-5),
+        (ph.JointFriction("rub", "hinge", torque, method="events"), 2e-5),
+    ):
+        run = ph.simulate(pendulum(element), duration=0.4, tolerance=1e-10)
+        assert run.attrs["verdict"] == "good"
+        assert float(run.q[-1, 0]) == pytest.approx(fine + (fine - coarse) / 3, abs=near)
+    assert abs(fine - float(ph.simulate(pendulum(), duration=0.4).q[-1, 0])) > 0.01  # friction tells

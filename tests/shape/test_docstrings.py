@@ -7,10 +7,11 @@ import pkgutil
 import pytest
 
 import polhode
-from polhode import euler, quaternion
+from polhode import euler, quaternion, spatial
 
-ROOMS = (quaternion, euler)
+ROOMS = (quaternion, euler, spatial)
 MODULES = [f"{room.__name__}.{module.name}" for room in ROOMS for module in pkgutil.iter_modules(room.__path__)]
+MODULES.append("polhode.model.configurations")
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -32,7 +32,9 @@ def call(system, name):
     model, rng = system.model, np.random.default_rng(3)
     q = np.tile(np.array(model.zero), (3, 1))
     values = {"q": q, "q1": q, "point": rng.normal(size=3)}
-    given = [values.get(a.field, 0.1 * rng.normal(size=(3, model.nv))) for a in quantity.arguments]
+    shapes = [system._spec.shape(FIELDS[a.field]) for a in quantity.arguments]
+    drawn = [0.1 * rng.uniform(size=(3, *shape)) for shape in shapes]
+    given = [values.get(a.field, other) for a, other in zip(quantity.arguments, drawn, strict=True)]
     body = [model.bodies[-1].name] if quantity.of_body else []
     if quantity.of_body and quantity.arguments[-1].field == "point":
         return getattr(system, name)(*given[:-1], *body, given[-1])

@@ -1,20 +1,33 @@
 """The state a run starts from: the one given, else the model's own start, else zero; checked."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.model import Model, check_model
+from polhode.model.layout import layout_text, numbers_by_name
 from polhode.scalar import UNIT_TOLERANCE, without_rotations
 
 
 def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and velocities at the start; errors name `where`."""
+    """Coordinates and velocities at the start; errors name `where`.
+
+    q  (nq,), numbers by joint (those left out at zero), or the name of a configuration;  v: (nv,), or by joint
+    """
     check_model(where, model)
     start = model.start
-    q = _vector(f"{where}, q", q if q is not None else start.q if start else None, list(model.zero))
+    if isinstance(q, str):
+        q = model.configuration(q)
+    elif isinstance(q, Mapping):
+        q = numbers_by_name(f"{where}, q", model, "q", q, one=True)
+    elif q is None and start:
+        q = start.q
+    if isinstance(v, Mapping):
+        v = numbers_by_name(f"{where}, v", model, "v", v, one=True)
     v = v if v is not None else start.v if start else None
+    q = _vector(f"{where}, q", q, list(model.zero), layout_text(model, "q"))
     v = _vector(f"{where}, v", _with_own_states(model, v), list(model.at_rest), _order(model))
     _check_quaternions(where, model, q)
     return q, v
@@ -30,7 +43,7 @@ def _with_own_states(model: Model, v: Any) -> Any:
 def _order(model: Model) -> str:
     """What the numbers of v are, where they are more than velocities of joints."""
     if not model.own_states:
-        return ""
+        return layout_text(model, "v")
     own = ", ".join(f"{owner}.{state}" for owner, state in model.own_states)
     return f"Give the velocities of the joints ({model.joint_velocities}), and after them, or not, own states: {own}."
 

@@ -98,10 +98,10 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
         files.update(_written(dataset, model, folder, asked))
 
     dataset = _recorded(model, text, folder, asked, rest)
-    bound = constrained(dataset)
-    facts = _summary(dataset, asked, files, time.monotonic() - begin, bound)
+    constraints = constrained(dataset)
+    facts = _summary(dataset, asked, files, time.monotonic() - begin, constraints)
     dataset.close()
-    _tell(facts, dataset.attrs, asked, bound)
+    _tell(facts, dataset.attrs, asked, constraints)
     context.exit(_code(facts["status"], facts["verdict"], asked["check"]))
 
 
@@ -190,7 +190,7 @@ def _written(dataset: "xr.Dataset", model: "Model", folder: Path, asked: dict[st
 
 
 def _drawn(dataset: "xr.Dataset") -> "xr.Dataset":
-    """Of a long run, samples enough to draw it, the last among them."""
+    """The run, thinned to about DRAWN samples where it has more; the last stays among them."""
     count = dataset.sizes["time"]
     if count <= DRAWN:
         return dataset
@@ -200,7 +200,11 @@ def _drawn(dataset: "xr.Dataset") -> "xr.Dataset":
 
 
 def _summary(
-    dataset: "xr.Dataset", asked: dict[str, Any], files: dict[str, Path], seconds: float, bound: "Constrained | None"
+    dataset: "xr.Dataset",
+    asked: dict[str, Any],
+    files: dict[str, Path],
+    seconds: float,
+    constraints: "Constrained | None",
 ) -> dict[str, Any]:
     """The facts of a run for --json and the table."""
     attrs = dataset.attrs
@@ -230,7 +234,7 @@ def _summary(
         "seconds": round(seconds, 3),
         "resumed": asked["resume"],
         "checks": json.loads(attrs["grade"] or "[]"),
-        **({"constraints": bound.facts()} if bound else {}),
+        **({"constraints": constraints.facts()} if constraints else {}),
         "files": {name: str(path) for name, path in files.items()},
     }
 
@@ -249,7 +253,7 @@ def _finite(x: float | None) -> float | None:
 
 
 def _tell(
-    facts: dict[str, Any], attrs: dict[str, Any], asked: dict[str, Any], bound: "Constrained | None" = None
+    facts: dict[str, Any], attrs: dict[str, Any], asked: dict[str, Any], constraints: "Constrained | None" = None
 ) -> None:
     """The table of the grade and the files, or all of it as JSON."""
     if facts["status"] in ("failed", "interrupted"):
@@ -261,8 +265,8 @@ def _tell(
         from polhode.result.verdict import Grade
 
         click.echo(f"{Grade.of(attrs)}\n")
-        if bound:
-            click.echo(f"{bound}\n")
+        if constraints:
+            click.echo(f"{constraints}\n")
         for name, path in facts["files"].items():
             click.echo(f"{name:7} {path}")
 

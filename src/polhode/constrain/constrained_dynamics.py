@@ -104,6 +104,14 @@ class Projected(NamedTuple):
     v: Any
 
 
+class Impact(NamedTuple):
+    """The velocities (..., nv) after an impact, the impulses (..., k) of the rows, N s or N m s, and their rank."""
+
+    v: Any
+    impulses: Any
+    rank: Any
+
+
 class Correction(NamedTuple):
     """The least change that brings a state back, the residual of dependent rows, and the tolerance of their rank."""
 
@@ -266,6 +274,20 @@ class ConstrainedDynamics:
         """Multipliers and the force they make."""
         found, rows = self.accelerate(x)
         return Reactions(found.multipliers, found.multipliers @ rows.A, found.rank, found.dependent)
+
+    def impact(self, x: Arguments, restitution: Scalar) -> Impact:
+        """The velocities after an impact on the constraints: their rates r become −e r.
+
+        v⁺ = v − (1 + e) M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺r
+        """
+        rows, tree = self.rows(x), at_state(x).tree
+        side = Vec([0.0] * tree.nv), -(1 + restitution) * rows.r
+        found = self.by_fundamental_equation(tree, x.q, [side], rows.A, self.tolerance(rows.phi))[0]
+        return Impact(x.v + found.a, found.multipliers, found.rank)
+
+    def rows_at_rest(self, x: Arguments) -> Vec:
+        """A (k, nv) of the constraints A v̇ = b: it depends on t and q alone."""
+        return self.rows(x._replace(v=Vec([0.0 * x.q[0]] * x.tree.nv))).A
 
     def step_constraints(self, tree: Tree, given: Callable[[Scalar, Vec, Vec], Vec]) -> StepConstraints:
         """What methods that solve for multipliers see of the constraints; given: τ of (t, q, v)."""

@@ -22,6 +22,9 @@ class Arguments(NamedTuple):
     qdot: Vec = vec()
     part: Any = 0.0
     """How far between two configurations."""
+    restitution: Any = 0.0
+    damping: Any = 0.0
+    """Of the rows of constraints."""
     t: Any = 0.0
     wrench: Mapping[str, tuple[Vec, Vec]] = {}
     rolled: bool = False

@@ -81,16 +81,20 @@ def factor(tree: Tree, M: Vec) -> tuple[Vec, Vec]:
     return Vec([Vec(row) for row in L]), Vec([H[k][k] for k in range(tree.nv)])
 
 
+def half_solved(tree: Tree, L: Vec, tau: Vec) -> Vec:
+    """y of Lᵀ y = τ."""
+    path, y = carriers(tree), list(tau)
+    for k in reversed([a for e in tree.elements for a in e.v]):
+        for i in path[k][1:]:
+            y[i] = y[i] - L[k][i] * y[k]
+    return Vec(y)
+
+
 def solve_factored(tree: Tree, L: Vec, D: Vec, tau: Vec) -> Vec:
     """x of M x = τ from the factors of M."""
     path = carriers(tree)
-    order = [a for e in tree.elements for a in e.v]
-    x = list(tau)
-    for k in reversed(order):  # Lᵀ y = τ
-        for i in path[k][1:]:
-            x[i] = x[i] - L[k][i] * x[k]
-    x = [value * (1 / d) for value, d in zip(x, D, strict=True)]
-    for k in order:  # L x = y
+    x = [value * (1 / d) for value, d in zip(half_solved(tree, L, tau), D, strict=True)]
+    for k in (a for e in tree.elements for a in e.v):  # L x = y
         for i in path[k][1:]:
             x[k] = x[k] - L[k][i] * x[i]
     return Vec(x)

@@ -7,6 +7,7 @@ urdf                 URDF; `visuals`: how its links look
 mjcf                 MJCF: `mjcf_text` (cleaned text), `mjspec` (MuJoCo's parser), `mjcf_equality`, `inertia_of_geoms`
 xml_guard, folders   XML and other files of a model as untrusted input
 remarks, placement   what a loader reports; poses of frames
+configurations       coordinates by name: group states of SRDF, keyframes of MJCF, starts of our own files
 library, bicycle     bundled models
 overrides            numbers of a model given on the command line
 """

@@ -149,6 +149,10 @@ def _numbers_or_rows(value: Any) -> str:
     return "rows" if isinstance(value, list) and value and isinstance(value[0], list) else "numbers"
 
 
+def _coordinates(value: Any) -> str:
+    return "by joint" if isinstance(value, dict) else "a configuration" if isinstance(value, str) else "numbers"
+
+
 def _moments_or_rows(value: Any) -> str:
     return "three rows" if isinstance(value, list) and value and isinstance(value[0], list) else "three moments"
 
@@ -199,6 +203,22 @@ Inertia = TypeAliasType(
     ],
 )
 Angles = TypeAliasType("Angles", Annotated[list[Value], Field(min_length=3, max_length=3)])
+Values = TypeAliasType(
+    "Values",
+    Annotated[
+        Annotated[Value, Tag("one number")] | Annotated[list[Value], Tag("one each")],
+        Discriminator(_one_or_each),
+    ],
+)
+Coordinates = TypeAliasType(
+    "Coordinates",
+    Annotated[
+        Annotated[list[Value], Tag("numbers")]
+        | Annotated[dict[str, Values], Tag("by joint")]
+        | Annotated[Name, Tag("a configuration")],
+        Discriminator(_coordinates),
+    ],
+)
 Motion = TypeAliasType(
     "Motion",
     Annotated[Any, PlainValidator(_motion), WithJsonSchema({"anyOf": [{"type": "number"}, _EXPRESSION, _INLINE]})],

@@ -26,6 +26,7 @@ def load(
     mimic: str = "constrain",
     packages: Sequence[str | Path] = (),
     friction: str = "ignore",
+    srdf: str | Path | None = None,
 ) -> Model:
     """A model from a file, or a bundled one by name.
 
@@ -35,10 +36,11 @@ def load(
     packages  of a URDF or MJCF: folders in which package://NAME is looked for
     friction  of a URDF or MJCF: dry friction of joints of one axis is ignored, and every run says so; or it becomes a
               `JointFriction`, "regularised" or by "events"
+    srdf      of a URDF: an SRDF file, whose group states become `Model.configurations`
     """
     for name, value in (("base", base), ("mimic", mimic), ("friction", friction)):
         one_of(f"load, argument {name}", value, OPTIONS[name], "unknown")
-    options = {"base": base, "mimic": mimic, "packages": packages, "friction": friction}
+    options = {"base": base, "mimic": mimic, "packages": packages, "friction": friction, "srdf": srdf}
     if isinstance(source, str) and is_bundled(source):
         _refuse_options("a bundled model", source, options)
         return bundled(source)

@@ -5,6 +5,7 @@ away from its origin, make massless frames "<body>.<joint>" in between.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import reduce
 from math import inf, isnan, pi
 from operator import or_
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import ModelError, escaped, message
+from polhode.formats.configurations import keyframes
 from polhode.formats.inertia_of_geoms import NOTHING, Geoms, Solid
 from polhode.formats.mjcf_equality import constraints
 from polhode.formats.mjcf_text import read_mjcf
@@ -55,8 +57,9 @@ def load_mjcf(source: str | Path, packages: Iterable[str | Path] = (), friction:
     packages  folders beside the model's own in which included files may lie
     friction  "ignore", or the method of the `JointFriction` that frictionloss of hinges and slides becomes
 
-    q and v are those of MuJoCo, and the start is its qpos0. Bodies without mass, inertias that no real body
-    has, properties that are not used and meshes that are not read are told by one PolhodeWarning each.
+    q and v are those of MuJoCo, the start is its qpos0, and its keyframes are configurations. Bodies without mass,
+    inertias that no real body has, properties that are not used and meshes that are not read are told by one
+    PolhodeWarning each.
     """
     one_of("load_mjcf, argument friction", friction, FRICTION, "unknown")
     shown = TEXT if is_text(source) else str(source)
@@ -67,6 +70,9 @@ def load_mjcf(source: str | Path, packages: Iterable[str | Path] = (), friction:
     reader = _MjcfReader(parsed, Geoms(parsed, mjcf.files), remarks, friction)
     with np.errstate(all="ignore"):  # numbers beyond all bounds are found by the records
         model = reader.model(mjcf.root.attributes.get("model", "").strip())
+    start = model.start.q if model.start and model.start.q is not None else model.zero
+    if made := keyframes(mjcf.keys, model.joints, start):
+        model = replace(model, configurations=made)
     remarks.warn()
     return model
 

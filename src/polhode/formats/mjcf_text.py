@@ -31,7 +31,7 @@ REFUSED = {
     "model": "another model",
 }
 """Elements that would change the tree in a way that is not read here."""
-NAMED = frozenset({"mujoco", "body", "joint", "freejoint", "connect", "weld"})
+NAMED = frozenset({"mujoco", "body", "joint", "freejoint", "connect", "weld", "key"})
 """Elements whose names the model gets."""
 WORDS = frozenset(
     {"name", "class", "childclass", "model", "file", "mesh", "material", "hfield", "texture", "prefix", "type"}
@@ -66,6 +66,8 @@ USED = {
         "equality": "",
         "connect": "name class body1 body2 site1 site2 anchor active",
         "weld": "name class body1 body2 site1 site2 anchor relpose torquescale active",
+        "keyframe": "",
+        "key": "name qpos",
     }.items()
 }
 """The elements and attributes that reach the model."""
@@ -90,6 +92,8 @@ class Mjcf:
 
     root: XmlElement
     files: dict[str, Path]
+    keys: tuple[XmlElement, ...] = ()
+    """Its keyframes, which MuJoCo need not see."""
 
 
 def read_mjcf(
@@ -109,7 +113,8 @@ def read_mjcf(
             remarks.ignore(PARTS_IGNORED[section.tag], len(section.children))
         elif section.tag in SECTIONS:
             remarks.note_ignored(section, ignored)
-    mjcf = Mjcf(_without_unused(root), _name_meshes(root, folders, remarks))
+    keys = tuple(key for section in root.all("keyframe") for key in section.all("key"))
+    mjcf = Mjcf(_without_unused(root), _name_meshes(root, folders, remarks), keys)
     _check_size(mjcf.root)
     return mjcf
 

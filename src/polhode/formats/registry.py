@@ -27,7 +27,11 @@ class FileFormat(NamedTuple):
 FORMATS = (
     FileFormat("our YAML", (".yaml", ".yml"), "polhode.formats.yaml.load_yaml"),
     FileFormat(
-        "URDF", (".urdf", ".xml"), "polhode.formats.urdf.load_urdf", "robot", ("base", "mimic", "friction", "packages")
+        "URDF",
+        (".urdf", ".xml"),
+        "polhode.formats.urdf.load_urdf",
+        "robot",
+        ("base", "mimic", "friction", "packages", "srdf"),
     ),
     FileFormat("MJCF", (".xml",), "polhode.formats.mjcf.load_mjcf", "mujoco", ("friction", "packages")),
 )

@@ -28,6 +28,7 @@ from polhode.errors import did_you_mean
 from polhode.formats.expression import Fault
 from polhode.formats.file_values import (
     Angles,
+    Coordinates,
     Each,
     Expressions,
     Inertia,
@@ -35,6 +36,7 @@ from polhode.formats.file_values import (
     Name,
     Number,
     Value,
+    Values,
     Vector,
     custom,
     short,
@@ -122,8 +124,11 @@ class KeptEntry(BaseModel):
 class StartEntry(Entry):
     """Where a motion starts, and how it is followed."""
 
-    q: list[Value] = optional("coordinates of the joints, in their order")
-    v: list[Value] = optional("velocities of the joints, in their order")
+    q: Coordinates = optional("coordinates of the joints, in their order or by joint; or the name of a configuration")
+    v: Annotated[
+        Annotated[list[Value], Tag("numbers")] | Annotated[dict[str, Values], Tag("by joint")],
+        Discriminator(lambda value: "by joint" if isinstance(value, dict) else "numbers"),
+    ] = optional("velocities of the joints, in their order or by joint")
     duration: Value = optional("s")
     method: Name = optional("of integration")
 
@@ -138,7 +143,11 @@ class ModelEntry(Entry):
     joints: dict[str, JointEntry] = optional("joints by name; q and v are those of the joints, in this order", {})
     forces: dict[str, Any] = optional("forces and springs by name", {})
     constraints: dict[str, Any] = optional("constraints by name", {})
-    start: StartEntry = optional("where a motion starts")
+    configurations: dict[str, Coordinates] = optional("coordinates by name, in the order of the joints or by joint", {})
+    start: Annotated[
+        Annotated[StartEntry, Tag("a start")] | Annotated[Name, Tag("a configuration")],
+        Discriminator(lambda value: "a configuration" if isinstance(value, str) else "a start"),
+    ] = optional("where a motion starts; or the name of a configuration")
 
 
 class Entries(NamedTuple):

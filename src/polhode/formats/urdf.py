@@ -13,6 +13,7 @@ import numpy as np
 
 from polhode.errors import check_name
 from polhode.euler import to_quaternion
+from polhode.formats.configurations import with_group_states
 from polhode.formats.folders import Folders, folders_of
 from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, turn_from_z
 from polhode.formats.registry import FRICTION
@@ -80,6 +81,7 @@ def load_urdf(
     mimic: str = "constrain",
     packages: Iterable[str | Path] = (),
     friction: str = "ignore",
+    srdf: str | Path | None = None,
 ) -> Model:
     """The model of a URDF file, or of a text that begins with "<".
 
@@ -88,6 +90,7 @@ def load_urdf(
     mimic     "constrain": joints that follow another give a "mimic" constraint; "free": they move on their own
     packages  folders in which package://NAME is looked for, before those above the file
     friction  "ignore", or the method of the `JointFriction` that dry friction of a joint of one axis becomes
+    srdf      an SRDF file, or its text, whose group states become configurations
 
     Links without mass, inertias that no real body has, properties that are not used and meshes that are
     not found are told by one PolhodeWarning each.
@@ -130,7 +133,7 @@ def load_urdf(
             ignored=remarks.ignored,
         )  # fmt: skip
     remarks.warn()
-    return model
+    return model if srdf is None else with_group_states(model, srdf)
 
 
 def _named(nodes: Iterable[XmlElement]) -> dict[str, XmlElement]:

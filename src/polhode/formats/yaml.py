@@ -20,8 +20,9 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from polhode import euler
-from polhode.errors import InputError, ModelError, message, warn_caller
+from polhode.errors import InputError, ModelError, did_you_mean, message, warn_caller
 from polhode.formats import schema
+from polhode.formats.configurations import placed_numbers
 from polhode.formats.document import Document, no_collection, read_document, read_text
 from polhode.formats.expression import Fault, is_name
 from polhode.formats.expression_functions import BodyLaw, Conditions, Curve, Expression, body_law, expression
@@ -88,8 +89,6 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
     values: dict[str, Any] = {
         key: frozen(getattr(entry, key)) for key in ("name", "gravity") if key in entry.model_fields_set
     }
-    if entry.start is not None:
-        values["start"] = Start(**_given(entry.start))
     with LocatedFaults(document) as located:
         bodies = [Body(name, **_given(body)) for name, body in located.each("bodies", entry.bodies)]
         joints = [_joint(name, joint) for name, joint in located.each("joints", entry.joints)]
@@ -97,9 +96,38 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
         constraints = [
             _constraint(name, constraint, joints) for name, constraint in located.each("constraints", entry.constraints)
         ]
+        values |= _states(entry, joints)
         return Model(
             bodies=tuple(bodies), joints=tuple(joints), forces=tuple(forces), constraints=tuple(constraints), **values
         )
+
+
+def _states(entry: schema.ModelEntry, joints: Sequence[Joint]) -> dict[str, Any]:
+    """The start and the configurations of a model, numbers by joint in their places."""
+    where = f"model '{entry.name}'"
+
+    def numbers(place: str, value: Any, which: str = "nq") -> Any:
+        value = frozen(value)
+        return placed_numbers(f"{where}, {place}", joints, value, which) if isinstance(value, dict) else value
+
+    known = {name: numbers(f"configurations, {name}", value) for name, value in entry.configurations.items()}
+    for name, value in known.items():
+        if isinstance(value, str):
+            raise ModelError(message(f"{where}, configurations, {name}", "not coordinates", repr(value), "numbers"))
+    found: dict[str, Any] = {"configurations": known} if known else {}
+    if entry.start is None:
+        return found
+    given: dict[str, Any] = {"q": entry.start} if isinstance(entry.start, str) else _given(entry.start)
+    if isinstance(given.get("q"), str):
+        if given["q"] not in known:
+            expected = ", ".join(known) or "none: there is no 'configurations:'"
+            fix = did_you_mean(given["q"], known)
+            place = f"{where}, start" if isinstance(entry.start, str) else f"{where}, start, q"
+            raise ModelError(message(place, "no such configuration", repr(given["q"]), expected, fix))
+        given["q"] = known[given["q"]]
+    sizes = {"q": "nq", "v": "nv"}
+    given |= {key: numbers(f"start, {key}", given[key], which) for key, which in sizes.items() if key in given}
+    return {**found, "start": Start(**given)}
 
 
 def _force(name: str, entry: BaseModel) -> ForceElement:
@@ -247,6 +275,9 @@ def to_yaml(model: Model) -> str:
         lines += [f"{group}:"] if entries else []
         for entry in entries:
             lines += entry
+    if model.configurations:
+        lines.append("configurations:")
+        lines += [f"  {_text(name)}: {_flow(plain(tuple(q)))}" for name, q in model.configurations.items()]
     if model.start is not None:
         lines += _start_lines(model.start)
     return "\n".join(lines) + "\n"

@@ -143,7 +143,7 @@ def _relocate(document: Document, path: Path_, text: str) -> str:
         kind, name, key = head.groups()
         path = (GROUPS[kind], name, key) if key else (GROUPS[kind], name)
         return f"{document.place(path)}: {text[head.end() :]}"
-    head = re.match(r"model '.*?'(?:, (start|gravity))?(?:, (\w+))?: ", text)
+    head = re.match(r"model '.*?'(?:, (start|gravity|configurations))?(?:, (\w+))?: ", text)
     if not head:
         return f"{document.place(path)}: {text}"
     path = tuple(part for part in head.groups() if part) or path

@@ -3,9 +3,10 @@
 On loops and arrays, in place; and on vectors of scalars, written out.
 """
 
+from math import nan
 from typing import Any
 
-from polhode.scalar import Loops, Scalar, Vec, sqrt
+from polhode.scalar import Loops, Scalar, Vec, diagonal, sqrt, where
 from polhode.scalar.loops import PythonLoops
 
 
@@ -18,6 +19,28 @@ def factor(r: Loops, M: Any, n: int) -> None:
         M[j * n + j] = sqrt(M[j * n + j])
         for i in r.range(j + 1, n):
             M[i * n + j] = M[i * n + j] / M[j * n + j]
+
+
+def positive_inverse(M: Vec) -> Vec:
+    """The inverse of a positive definite matrix, written out, symmetric to the last bit; NaN where it is not that."""
+    n = len(M)
+    rows = [[*row, *unit] for row, unit in zip(M, diagonal([1.0] * n), strict=True)]
+    parts: list[Scalar] = []
+    for k, pivot in enumerate(rows):
+        parts.append(1.0 / where(pivot[k] > 0, pivot[k], nan))
+        span = slice(k + 1, n + k + 1)
+        for row in rows[k + 1 :]:
+            times = row[k] * parts[k]
+            row[span] = [x - times * y for x, y in zip(row[span], pivot[span], strict=True)]
+    # M = L D Lᵀ; the right halves of the rows are L⁻¹:  M⁻¹ = L⁻ᵀ D⁻¹ L⁻¹
+    found: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(i + 1):
+            total: Scalar = 0.0
+            for row, part in zip(rows[i:], parts[i:], strict=True):
+                total = total + row[n + i] * row[n + j] * part
+            found[i][j] = found[j][i] = total
+    return Vec([Vec(row) for row in found])
 
 
 def forward(r: Loops, K: Any, x: Any, first: Any, n: int) -> None:

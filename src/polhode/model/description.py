@@ -126,7 +126,7 @@ class Model:
         if not isinstance(self.configurations, Mapping):
             raise ModelError(message(where, "not a mapping", shown(self.configurations), "{name: q}"))
         check_names(self.name, "configuration", list(self.configurations))
-        made = {name: numbers(where, f"'{name}'", q, self.nq) for name, q in self.configurations.items()}
+        made = {name: numbers(where, name, q, self.nq) for name, q in self.configurations.items()}
         assign(self, configurations=made)
 
     @cached_property

@@ -109,7 +109,29 @@ def _check_rotation(where: str, R: np.ndarray) -> None:
         )
 
 
+def _check_transform(where: str, T: np.ndarray) -> None:
+    _check_rotation(f"{where}, its rotation", T[..., :3, :3])
+    bad = np.any(T[..., 3, :] != np.array([0.0, 0.0, 0.0, 1.0]), axis=-1)
+    if np.any(bad):
+        place, row = _worst(np.asarray(bad), T[..., 3, :])
+        raise InputError(message(where, "not a homogeneous matrix", f"last row {row.tolist()}{place}", "0, 0, 0, 1"))
+
+
+def _check_dual(where: str, x: np.ndarray) -> None:
+    _check_unit(f"{where}, its real part", x[..., :4])
+    product = np.sum(x[..., :4] * x[..., 4:], axis=-1)
+    bad = ~(abs(product) <= UNIT_TOLERANCE * np.maximum(1.0, lengths(x[..., 4:])))
+    if np.any(bad):
+        place, value = _worst(np.asarray(bad), np.asarray(product))
+        found = f"a product {value:.3g} of its two parts{place}"
+        raise InputError(message(where, "not a unit dual quaternion", found, "0: they are orthogonal"))
+
+
 KINDS = {
+    "spatial vector": Kind((6,)),
+    "spatial matrix": Kind((6, 6)),
+    "transform": Kind((4, 4), _check_transform),
+    "unit dual quaternion": Kind((8,), _check_dual),
     "scalar": Kind(()),
     "vector": Kind((3,)),
     "direction": Kind((3,), _check_nonzero),
@@ -188,13 +210,14 @@ def split(array: np.ndarray, depth: int) -> Any:
 
 
 def stack(value: Any, batch: tuple[int, ...]) -> Any:
-    """The inverse of `split`: (nested) Vec become last axes; records are stacked field by field."""
+    """The inverse of `split`: (nested) Vec become last axes; tuples and records are stacked field by field."""
     if isinstance(value, Vec):
         if not value:
             return np.zeros((*batch, 0))
         return np.stack([np.asarray(stack(x, batch)) for x in value], axis=len(batch))
     if isinstance(value, tuple):
-        return type(value)(*(stack(x, batch) for x in value))
+        parts = [stack(x, batch) for x in value]
+        return tuple(parts) if type(value) is tuple else type(value)(*parts)
     if value is None:
         return None
     return np.broadcast_to(value, batch).copy() if batch else value

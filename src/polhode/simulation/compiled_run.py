@@ -31,7 +31,13 @@ from polhode.model.per_model_cache import once_each
 from polhode.scalar import SharedFunction, Vec, flat
 from polhode.simulation import step_state
 from polhode.simulation.driven_model import DrivenModel
-from polhode.simulation.events.element_events import ElementJumps, OwnedEvent, guards, owned_events
+from polhode.simulation.events.element_events import (
+    ElementJumps,
+    RunElementEvent,
+    TakenEvent,
+    element_events,
+    guards,
+)
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
 from polhode.simulation.switching import Switching
@@ -84,6 +90,8 @@ class RunSpec:
     """Switching functions of the state, at whose zeros steps end; None: there are none."""
     work: tuple[str, ...] = ()
     """Sources of work that is integrated along the run; see `dynamics.power`."""
+    watches_elements: bool = True
+    """Whether steps end at events of force elements."""
 
 
 class CompiledRun:
@@ -136,7 +144,9 @@ class CompiledRun:
             made = made._replace(integrands=partial(self._powers, level), integrals=len(spec.work))
         if spec.norm == "none":
             made = made._replace(normalized=lambda q: q)
-        crossings = (*spec.crossings, *guards(self.tree, made.acceleration, partial(self._normals, law)))
+        crossings = spec.crossings
+        if spec.watches_elements:
+            crossings = (*crossings, *guards(self.tree, made.acceleration, partial(self._normals, law)))
         sampled = any(force.sampled for force in self.tree.forces)
         update = partial(updated, self.tree) if sampled else None
         more = spec.interior, surfaces, update
@@ -325,16 +335,20 @@ class CompiledRun:
         return self._setup_unheld.crossings
 
     @cached_property
-    def owned(self) -> tuple[OwnedEvent, ...]:
+    def element_events(self) -> tuple[RunElementEvent, ...]:
         """The events of force elements."""
-        return owned_events(self.model)
+        return element_events(self.model)
 
-    def element_jumps(self, level: np.ndarray | None = None) -> ElementJumps:
-        """What events of elements change, on plain floats; level: forces held over a period."""
+    def element_jumps(self, level: np.ndarray | None = None, taken: list[TakenEvent] | None = None) -> ElementJumps:
+        """What events of elements change, on plain floats.
+
+        level  forces held over a period
+        taken  gets the events that take place
+        """
         rows = (lambda t, q, v: self.driven.system.constraint_rows(q, v, t=t)) if self.constrained else None
         law: Input | None = self.law if level is None else lambda t, q, v: Vec(level.tolist())
         acceleration = self.setup(_vector(level)).machine.acceleration
-        return ElementJumps(self.tree, acceleration, partial(self._normals, law), rows)
+        return ElementJumps(self.tree, acceleration, partial(self._normals, law), rows, taken)
 
     def start(
         self,
@@ -620,6 +634,7 @@ class CompiledRun:
         inputs = "held" if spec.held else self.driven.law_text
         policy = spec.policy.identity if self.constrained or spec.policy.engine == "absolute" else ""
         more = ["interior"] * spec.interior + ["surfaces"] * (spec.switching is not None)
+        more += ["through events"] * (not spec.watches_elements)
         more += ["work", *spec.work] if spec.work else []
         return cache_key(model, spec.method.name, str(spec.fixed), spec.norm, inputs, policy, "run", *more)
 

@@ -22,7 +22,7 @@ from polhode.result.dataset import Extra
 from polhode.scalar import Vec
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec, compiled_run_of
-from polhode.simulation.events.element_events import OwnedEvent
+from polhode.simulation.events.element_events import RunElementEvent, TakenEvent
 from polhode.simulation.events.event_location import CHATTER, EventHit, PlaceInStep, StepEvents, reset_state, slope
 from polhode.simulation.inputs import Sampled
 from polhode.simulation.run_options import RunOptions
@@ -122,7 +122,7 @@ class RunLoop:
         known = same.compiled if same else compiled
         self.compiled: CompiledRun = known or compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
-        self.events: tuple[Event | OwnedEvent, ...] = (*options.events, *self.compiled.owned)
+        self.events: tuple[Event | RunElementEvent, ...] = (*options.events, *self.compiled.element_events)
         self.policy = options.policy
         if first is None:
             self.driven.check_forces(scenario.q, scenario.v)
@@ -147,6 +147,8 @@ class RunLoop:
         self._pace = (0, self.position.t)  # steps, and the time, when the pace was last judged
         self._recent: dict[int, deque[float]] = {}  # times of the last switches, by surface
         self._next = 0.0  # the step that the last segment would have tried
+        self.taken: list[TakenEvent] | None = None
+        """The events of elements so far, where someone asks for them."""
         self.first_switch: tuple[float, str] | None = None
         """When a user function first switched with the state, s, and its name: it may have jumped."""
         self.controller_calls: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
@@ -206,7 +208,7 @@ class RunLoop:
                 at.segment, at.packed, at.t = at.segment + 1, None, segment.end
         if self.watched:
             self.watched.path.close()
-            self.watched.note(at, self.ending)
+            self.watched.write_records(at, self.ending)
 
     def _leave_surfaces(self) -> None:
         """Move a start that lies on a surface off it, by a moment of its motion: it must be on one side."""
@@ -306,7 +308,7 @@ class RunLoop:
         run = self.watched.run if self.watched else self.compiled.run
         found = run(table, settings, self.position.level)
         if self.watched:
-            self.watched.note(self.position, self.ending)
+            self.watched.write_records(self.position, self.ending)
         self._rate = (len(table) - 1) / max(time.perf_counter() - begin, 1e-6)
         return found
 
@@ -562,13 +564,13 @@ class RunLoop:
         at.reset_at = hit.t
         if at.idle > IDLE + len(self.events):
             fix = "bring the machine to rest there, or make the event terminal"
-            fix = "bring it to rest there: a larger rest_speed" if isinstance(event, OwnedEvent) else fix
+            fix = "bring it to rest there: a larger rest_speed" if isinstance(event, RunElementEvent) else fix
             self._fail(f"event '{event.name}' resets the motion again and again while no time passes ({fix})")
             return False
-        if isinstance(event, OwnedEvent):
-            number = hit.k - len(self.events) + len(self.compiled.owned)
+        if isinstance(event, RunElementEvent):
+            number = hit.k - len(self.events) + len(self.compiled.element_events)
             before = at.q, at.v
-            names, fault = self.compiled.element_jumps(at.level).follow(at, number)
+            names, fault = self.compiled.element_jumps(at.level, self.taken).follow(at, number)
             self._add_jump_work(*before)
             return self._follow_elements(names[1:], fault)
         if slope(self.compiled, hit, at) * hit.side > 0:  # touched, or lost in rounding: it leaves by itself
@@ -584,10 +586,10 @@ class RunLoop:
 
     def _begin_elements(self) -> bool:
         """Let elements settle their own states where a motion begins; True if the run continues."""
-        if not self.compiled.owned:
+        if not self.compiled.element_events:
             return True
         before = self.position.q, self.position.v
-        found = self.compiled.element_jumps(self.position.level).begin(self.position)
+        found = self.compiled.element_jumps(self.position.level, self.taken).begin(self.position)
         self._add_jump_work(*before)
         return self._follow_elements(*found)
 
@@ -664,7 +666,7 @@ class RunLoop:
 
     def _on_its_side(self, packed: np.ndarray, hit: EventHit) -> np.ndarray:
         """A step state that starts at an event, the event's function on the side that it goes to."""
-        if self._is_switch(hit) or isinstance(self.events[hit.k], OwnedEvent):
+        if self._is_switch(hit) or isinstance(self.events[hit.k], RunElementEvent):
             return packed
         g = self.compiled.field(packed[None], "g")[0]
         if abs(g[hit.k]) <= abs(hit.g):  # else the reset moved the machine away

@@ -17,7 +17,7 @@ from polhode.integrate.methods import method_named
 from polhode.model import Model, check_model, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.model.tree import Numbers, constraint_numbers
-from polhode.simulation.events.element_events import owned_events
+from polhode.simulation.events.element_events import element_events
 from polhode.simulation.inputs import Sampled, breaks, is_held_input
 from polhode.simulation.option_table import RUN_SAMPLES
 from polhode.simulation.run_options import RunOptions
@@ -115,7 +115,7 @@ class Scenario:
         """What does work on the machine: it is integrated along the run, and energy has to balance it."""
         if self.options.verify is False and self.role == "run":
             return ()
-        resets = any(event.reset for event in self.options.events) or bool(owned_events(self.model))
+        resets = any(event.reset for event in self.options.events) or bool(element_events(self.model))
         return (*_work_sources(self.model, self.tau is not None), *[EVENTS] * resets)
 
     @property
@@ -140,7 +140,7 @@ class Scenario:
     @property
     def longest(self) -> float:
         """The longest controlled step, s."""
-        has_events = bool(self.options.events or owned_events(self.model))
+        has_events = bool(self.options.events or element_events(self.model))
         return self.switching.longest_step(self.looks, has_events, self.role != "run")
 
     @cached_property

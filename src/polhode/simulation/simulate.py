@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from polhode.errors import InputError, message
 from polhode.model import Model, check_model
 from polhode.model.other_numbers import other_numbers
-from polhode.scalar import Array
+from polhode.scalar import Array, shown
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.option_table import RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Progress, Run
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 @takes_options(RUN_OPTIONS, RunKeywords)
 def simulate(
     model: Model,
-    q: Array | None = None,
-    v: Array | None = None,
+    q: Array | Mapping[str, Any] | str | None = None,
+    v: Array | Mapping[str, Any] | None = None,
     duration: float | None = None,
     tau: Any = None,
     step: float | None = None,
     method: str | None = None,
     tolerance: float = RUN_OPTIONS["tolerance"].default,
     *,
+    start: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     model_text: str = "",
@@ -35,10 +36,12 @@ def simulate(
 ) -> "xr.Dataset":
     """The motion of a model, as a graded Dataset.
 
-    q, v           the model's start unless given; else zero angles, identity quaternions, at rest
+    q, v           the model's start unless given; else zero angles, identity quaternions, at rest. (nq,) and (nv,), or
+                   numbers by joint, {"elbow": 0.3}: those left out are at zero
     tau            generalised forces: (nv,); {joint: force}; Table(times, values); a function of (t, q, v) on generic
                    scalars; PD, ComputedTorque; Sampled(function, period) for a controller in Python
     {options}
+    start          the name of a configuration of the model, in place of q
     parameters     other numbers of the model by path, as {"bodies.arm.mass": 2.0}: the run of model.with_numbers(…)
     progress       called with the part that is done and the time reached
     model_text     the text that the model came from, kept in the Dataset
@@ -48,6 +51,11 @@ def simulate(
         found = repr(progress)[:60]
         raise InputError(message("simulate, progress", "not a function", found, "a function of (part, time)"))
     check_keywords("simulate", RunKeywords.__annotations__, options)
+    if start is not None:
+        if q is not None or not isinstance(start, str):
+            found = "start and q" if isinstance(start, str) else shown(start)
+            raise InputError(message("simulate, start", "where does it start?", found, "the name of a configuration"))
+        q = start
     if parameters is not None:
         check_model("simulate", model)
         model = other_numbers(model, parameters, "simulate, parameters")
@@ -57,8 +65,8 @@ def simulate(
 
 def followed(
     model: Model,
-    q: Array | None,
-    v: Array | None,
+    q: Any,
+    v: Any,
     tau: Any,
     asked: RunOptions,
     progress: Progress | None = None,

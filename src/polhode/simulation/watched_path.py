@@ -137,7 +137,7 @@ class WatchedPath:
             self.path.restore(position.watch, read(ending.singular))
             self._last = States(*(part[-1:] for part in self.path.pending)) if self.path.pending else None
 
-    def note(self, position: Position, ending: Ending) -> None:
+    def write_records(self, position: Position, ending: Ending) -> None:
         """Put what was found into the records of the run."""
         position.watch = self.path.state
         if self.path.count != ending.singular_count:

@@ -10,6 +10,7 @@ import numpy as np
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.kernel.backends.base import Call
 from polhode.model import Model
+from polhode.model.layout import LAYOUTS, layout_text, numbers_by_name
 from polhode.model.numbers import named_parameters
 from polhode.model.tree import unknown_number
 from polhode.scalar import Array, batch_shape, shown
@@ -55,10 +56,24 @@ def checked_call(
     out, threads = options.pop("out", None), thread_count(name, options.pop("threads", 1))
     if options:
         raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(options))!r}")
-    arrays = {a: convert(f"{name}, argument {a}", value, shape) for a, (value, shape) in own.items()}
+    arrays = {a: _array(model, f"{name}, argument {a}", a, value, shape, convert) for a, (value, shape) in own.items()}
     depths = {a: len(shape) for a, (_, shape) in own.items()}
     batch = batch_shape(name, {str(a): array.shape[: array.ndim - depths[a]] for a, array in arrays.items()})
     return Call(arrays, depths, batch, out, threads)
+
+
+def _array(model: Model, where: str, argument: Argument, value: Any, shape: tuple[int, ...], convert: Converter) -> Any:
+    """An argument as an array of a backend; numbers by joint, and errors that tell the layout, where it has one."""
+    if argument.field not in LAYOUTS:
+        return convert(where, value, shape)
+    if isinstance(value, Mapping):
+        value = numbers_by_name(where, model, argument.field, value)
+    try:
+        return convert(where, value, shape)
+    except InputError as error:
+        if getattr(value, "shape", ())[-1:] == shape:  # as many numbers as there are: something else is wrong
+            raise
+        raise InputError(f"{error}\n  {layout_text(model, argument.field)}") from None
 
 
 def _mapping(where: str, value: Any, expected: str) -> Mapping:

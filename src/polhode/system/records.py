@@ -3,13 +3,6 @@
 from typing import Any, NamedTuple
 
 
-class Pose(NamedTuple):
-    """Position (..., 3) of a body frame's origin and its quaternion (..., 4), in the world."""
-
-    position: Any
-    quaternion: Any
-
-
 class Velocity(NamedTuple):
     """Linear (..., 3), of a point of a body, and angular (..., 3), in the axes that were asked for."""
 
@@ -56,3 +49,17 @@ class CentroidalDerivatives(NamedTuple):
     hdot_dq: Any
     hdot_dv: Any
     hdot_dvd: Any
+
+
+class ConfigurationStepDerivatives(NamedTuple):
+    """∂/∂q along the tangent directions and ∂/∂v of q ⊕ v; each (..., nv, nv)."""
+
+    dq: Any
+    dv: Any
+
+
+class ConfigurationDifferenceDerivatives(NamedTuple):
+    """∂/∂q0 and ∂/∂q1 of q1 ⊖ q0 along the tangent directions; each (..., nv, nv)."""
+
+    dq0: Any
+    dq1: Any

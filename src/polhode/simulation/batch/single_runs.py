@@ -18,7 +18,7 @@ from polhode.simulation.batch.batch_records import FAILED, BatchSamples, SampleT
 from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.companion import companion_of
 from polhode.simulation.compiled_run import CompiledRun
-from polhode.simulation.events.element_events import owned_events
+from polhode.simulation.events.element_events import element_events
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Event
 from polhode.simulation.scenario import Scenario
@@ -29,7 +29,7 @@ LISTED = 4
 
 def why_single(model: Model) -> str:
     """Why runs of a model are followed one by one: events of its force elements; "": they run side by side."""
-    names = [f"'{event.name}'" for event in owned_events(model)]
+    names = [f"'{event.name}'" for event in element_events(model)]
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return f"events of force elements, {', '.join(names[:LISTED])}{more}" if names else ""
 

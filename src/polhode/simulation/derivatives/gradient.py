@@ -22,6 +22,7 @@ from polhode.kernel.backends.llvm.in_place import chained
 from polhode.model import Model
 from polhode.scalar import Array, Scalar, Vec
 from polhode.simulation.derivatives.directions import Directions, directions
+from polhode.simulation.derivatives.jumps import JumpMap, JumpMaps
 from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, BlockStart, Replay, ReplayedRun, StepBlock
 from polhode.simulation.derivatives.sensitivity import NOTHING, StepMap, constant_forces, kept_on_constraints
 from polhode.simulation.option_table import RUN_OPTIONS
@@ -161,14 +162,25 @@ class Adjoint:
         if t < end * (1 - 1e-9):
             raise IntegrationError(f"{WHERE}: the motion could not be followed to its end, only to t = {t:.9g}")
         value, row = self._last(x)
-        for start in reversed(places):
+        n, jumps = self.step_map.n, JumpMaps(self.replayed.jumps, self.along, WHERE) if self.replayed.jumps else None
+        for k, start in reversed(list(enumerate(places))):
             steps = stepper.again(start)
             added, row = self._back(kernel, steps, row)
             value += added
+            begins = not k or places[k - 1].number != start.number
+            if begins and jumps and (jump := jumps(start.number)) is not None:
+                row = row[:n] @ jump.state + np.concatenate([np.zeros(n), row[n:]])
+                row += self._over(jump, start.segment.begin) * jump.time
             progress(1 - float(steps.t[0]) / end / 2, float(steps.t[0]))
-        n = self.step_map.n
         slopes = self.along.x_dot @ row[:n] + self.along.p_dot @ row[n:]
         return Gradient(value, dict(zip(self.along.names, slopes.tolist(), strict=True)))
+
+    def _over(self, jump: JumpMap, t: float) -> float:
+        """By how much the integrand is larger before events than after them."""
+        if self.running is None:
+            return 0.0
+        before, after = (self.running(t, *(Vec(x.tolist()) for x in state)) for state in (jump.before, jump.after))
+        return float(before) - float(after)
 
     def _last(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """The objective at the end, and the row there."""

@@ -1,5 +1,6 @@
 """The steps of a run, replayed in blocks: derivatives of a motion are those of its steps."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -15,9 +16,15 @@ from polhode.model.forces.refused import refuse_events
 from polhode.scalar import Scalar, Vec, minimum, shaped
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
+from polhode.simulation.derivatives.jumps import JumpSource
+from polhode.simulation.events.element_events import TakenEvent
 from polhode.simulation.inputs import Sampled
+from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import NONE, Segment
 from polhode.simulation.scenario import Scenario
+
+NEAR_GRID = 1e-12
+"""A time this near to the end of an equal step, relative to the step, is at its end."""
 
 FEW = 64
 """Steps of the first block of a segment under control, each next four times as long: their number is not known."""
@@ -39,6 +46,8 @@ class ReplayedRun(NamedTuple):
     tolerance: float
     longest: float
     """The longest controlled step, s."""
+    jumps: JumpSource | None = None
+    """Events of force elements, at each of which a segment begins; None: there are none."""
 
 
 def replayed(compiled: CompiledRun, scenario: Scenario, where: str) -> ReplayedRun:
@@ -48,16 +57,67 @@ def replayed(compiled: CompiledRun, scenario: Scenario, where: str) -> ReplayedR
         if event.reset:
             fix = "Leave the reset out, or end the run there (terminal=True)."
             raise InputError(message(where, "the motion jumps", f"a reset at event '{event.name}'", "none", fix))
-    fix = "Take an element without events, as method='regularised' of friction."
-    refuse_events(where, scenario.model.forces, "the motion jumps", fix)
+    if compiled.constrained:
+        fix = "Take an element without events, as method='regularised' of friction."
+        refuse_events(where, scenario.model.forces, "the motion jumps, under constraints", fix)
+    first = compiled
     if compiled.is_watching:
-        compiled = CompiledRun(replace(compiled.spec, crossings=(), switching=None), warn=False)
+        spec = replace(compiled.spec, crossings=(), switching=None, watches_elements=False)
+        compiled = CompiledRun(spec, warn=False)
     sampled = ["tau, a Sampled controller, is a function in Python"] if isinstance(compiled.spec.tau, Sampled) else []
     for reason in (*sampled, *compiled.in_python):
         fix = "Write it on generic scalars: polhode.sin, polhode.where, …"
         raise InputError(message(where, "no derivative of a function in Python", reason, "compiled inputs", fix))
-    segments = [part for segment in segments for part in _between_knots(segment)]
-    return ReplayedRun(compiled, segments, scenario.q, scenario.v, scenario.options.tolerance, scenario.longest)
+    segments, v, jumps = [part for segment in segments for part in _between_knots(segment)], scenario.v, None
+    if first.element_events:
+        v, taken = _taken(first, scenario)
+        segments, jumps_at = _between_jumps(segments, taken)
+        jumps = JumpSource(jumps_at, (segments[0].begin, scenario.q, v), compiled.law)
+    return ReplayedRun(compiled, segments, scenario.q, v, scenario.options.tolerance, scenario.longest, jumps)
+
+
+def _taken(compiled: CompiledRun, scenario: Scenario) -> tuple[np.ndarray, list[TakenEvent]]:
+    """The velocities that a run begins with, its modes in order, and its events of force elements: it is followed."""
+    loop = RunLoop(scenario, warn=False, compiled=compiled)
+    loop.taken = []
+    blocks = iter(loop)
+    begun = next(blocks).v[0]
+    for _ in blocks:
+        pass
+    return begun, loop.taken
+
+
+def _between_jumps(
+    segments: Sequence[Segment], taken: Sequence[TakenEvent]
+) -> tuple[list[Segment], dict[int, Sequence[TakenEvent]]]:
+    """Segments that begin anew where events of elements took place, and these by the number of the segment."""
+    found, at = list[Segment](), dict[int, Sequence[TakenEvent]]()
+    times = {t: [event for event in taken if event.t == t] for t in dict.fromkeys(event.t for event in taken)}
+    for segment in segments:
+        begin = segment.begin
+        for t in (*(t for t in times if segment.begin <= t < segment.end), segment.end):
+            found += _part(segment, begin, t)
+            if t < segment.end:
+                at[len(found)] = [*at.get(len(found), ()), *times[t]]
+            begin = t
+    return found, at
+
+
+def _part(segment: Segment, begin: float, end: float) -> list[Segment]:
+    """What lies between two times of a segment; of equal steps those of its grid, and shorter ones at both ends."""
+    if not len(segment.counts):
+        return [segment._replace(begin=begin, end=end)] if end > begin else []
+    near, h = NEAR_GRID * segment.h, segment.h
+    first, last = math.ceil((begin - segment.begin) / h - NEAR_GRID), math.floor((end - segment.begin) / h + NEAR_GRID)
+    edges = [(begin, end, 1)]
+    if first <= last:
+        low, high = (segment.end if k == segment.counts[-1] else segment.begin + k * h for k in (first, last))
+        edges = [(begin, low, 1), (low, high, last - first), (high, end, 1)]
+    return [
+        segment._replace(begin=a, end=b, h=h if count > 1 else b - a, counts=np.array([float(count)]))
+        for a, b, count in edges
+        if b - a > near
+    ]
 
 
 def _between_knots(segment: Segment) -> Iterator[Segment]:
@@ -69,12 +129,14 @@ def _between_knots(segment: Segment) -> Iterator[Segment]:
 
 
 class BlockStart(NamedTuple):
-    """Where a block of steps begins: its segment, the step state there, how many steps, the forces that are held."""
+    """Where a block of steps begins: its segment, the step state there, how many steps, the forces that are held, the
+    number of the segment."""
 
     segment: Segment
     packed: np.ndarray
     many: int
     level: np.ndarray | None
+    number: int
 
 
 class StepBlock(NamedTuple):
@@ -102,13 +164,16 @@ class Replay:
         """All steps of the run, or those before a fault."""
         compiled, x = self.compiled, np.concatenate([self.replayed.q, self.replayed.v])
         fixed, h, level = compiled.spec.fixed, 0.0, None
-        for segment in self.replayed.segments:
+        for number, segment in enumerate(self.replayed.segments):
+            if self.replayed.jumps and number in self.replayed.jumps.taken:
+                last = self.replayed.jumps.taken[number][-1]
+                x, h = np.concatenate([last.q, last.after]), 0.0
             if compiled.spec.held and segment.asks:
                 level = self._level(segment)
             packed = self._start(segment, x, h, level)
             left, many = int(segment.counts[-1]) if fixed else self.most, self.most if fixed else FEW
             while left:
-                steps = self.again(BlockStart(segment, packed, min(left, many, self.most), level))
+                steps = self.again(BlockStart(segment, packed, min(left, many, self.most), level, number))
                 if len(steps.t):
                     yield steps
                 if not steps.whole:

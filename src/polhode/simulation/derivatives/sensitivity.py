@@ -24,12 +24,15 @@ from polhode.scalar import Scalar, Vec, split, stack
 from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun
 from polhode.simulation.derivatives.directions import Directions, directions, tangent_units
+from polhode.simulation.derivatives.jumps import JumpMaps
 from polhode.simulation.derivatives.replayed_steps import Replay, ReplayedRun, StepBlock, held, kept_as
 from polhode.system.constrained_model import inputs_with_scales
 from polhode.system.number_inputs import NumberInputs
 
 if TYPE_CHECKING:
     import xarray as xr
+
+WHERE = "simulate, sensitivities"
 
 BLOCK = 2**20
 """Numbers of one block of steps, with the tangents kept of them: 8 MB."""
@@ -141,10 +144,13 @@ class Tangents:
         found = np.full((len(times), directions, self.step_map.n), np.nan)
         done = int(np.searchsorted(times, self.replayed.segments[0].begin, "right"))
         found[:done] = self.along.x_dot
-        segment = None
+        segment, jumps = None, JumpMaps(self.replayed.jumps, self.along, WHERE) if self.replayed.jumps else None
         for steps in Replay(self.replayed, BLOCK // (side * (size + self.n))):
             if steps.start.segment is not segment:
                 segment = steps.start.segment
+                if jumps and (jump := jumps(steps.start.number)) is not None:
+                    now[:, : self.step_map.n] = np.delete(now, range(self.step_map.n, self.n), axis=1) @ jump.state.T
+                    found[abs(times - segment.begin) <= NEAR * steps.h[0]] = now[:directions, : self.step_map.n]
                 now[:, self.step_map.n : self.n] = self._memory(steps, now)
             table = self._pushed(steps, now)
             now, last = table[-1], int(np.searchsorted(times, steps.t[-1] + (1 + NEAR) * steps.h[-1], "right"))
@@ -233,7 +239,7 @@ class Sensitivities:
     def __init__(self, replayed: ReplayedRun, paths: Sequence[str] | str) -> None:
         level = constant_forces(replayed.compiled)
         self.replayed = replayed
-        along = directions(replayed.compiled.model, replayed.q, level, paths, "simulate, sensitivities")
+        along = directions(replayed.compiled.model, replayed.q, level, paths, WHERE)
         self.along = kept_on_constraints(replayed, along)
         self._tangents: tuple[np.ndarray, np.ndarray] | None = None  # times, and the derivatives there
 

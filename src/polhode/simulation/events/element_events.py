@@ -4,7 +4,7 @@ Velocities jump by impulses: the least change, in the metric of the mass matrix,
 velocities and leaves constraints and axes that are held as they are.                              Gauss's principle
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -42,7 +42,7 @@ Normals = Callable[[Scalar, Vec, Vec], Mapping[str, Scalar] | None]
 """v̇, and the normal forces of joints by name that elements depend on, of (t, q, v)."""
 
 
-class OwnedEvent(NamedTuple):
+class RunElementEvent(NamedTuple):
     """An event of a force element, as a run sees it."""
 
     name: str
@@ -50,15 +50,33 @@ class OwnedEvent(NamedTuple):
     reset: bool = True
 
 
-def owned_events(model: Model) -> tuple[OwnedEvent, ...]:
+def element_events(model: Model) -> tuple[RunElementEvent, ...]:
     """The events of all force elements, in the order of the elements."""
-    return tuple(OwnedEvent(f"{force.name}.{event.name}") for force in model.forces for event in force.events())
+    return tuple(RunElementEvent(f"{force.name}.{event.name}") for force in model.forces for event in force.events())
 
 
-def _events(tree: Tree) -> Iterator[tuple[ForceElement, ElementEvent]]:
-    for force in tree.forces:
-        for event in force.events():
-            yield force, event
+class TakenEvent(NamedTuple):
+    """An event of a force element that took place.
+
+    number         among those of all elements
+    t, q           when and where
+    before, after  the velocities, with own states
+    axes           places in v of the velocities that impulses gave new values, and of those that they left as they were
+    is_located     whether its time is where its guard passes 0; else it was due at the start, or after another
+    """
+
+    number: int
+    t: float
+    q: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    axes: tuple[int, ...]
+    is_located: bool
+
+
+def events_of_tree(tree: Tree) -> tuple[tuple[ForceElement, ElementEvent], ...]:
+    """The events of all elements, each with its element."""
+    return tuple((force, event) for force in tree.forces for event in force.events())
 
 
 def guards(tree: Tree, acceleration: Acceleration, normals: Normals) -> tuple[Crossing, ...]:
@@ -73,7 +91,7 @@ def guards(tree: Tree, acceleration: Acceleration, normals: Normals) -> tuple[Cr
     def crossing(force: ForceElement, event: ElementEvent) -> Crossing:
         return Crossing(lambda *given: event.guard(state_of(*given)), 1, f"{force.name}.{event.name}", is_level=True)
 
-    return tuple(crossing(*each) for each in _events(tree))
+    return tuple(crossing(*each) for each in events_of_tree(tree))
 
 
 def event_state(tree: Tree, acceleration: Acceleration, normals: Normals, t: Scalar, q: Vec, v: Vec) -> MachineState:
@@ -85,7 +103,8 @@ def event_state(tree: Tree, acceleration: Acceleration, normals: Normals, t: Sca
 class ElementJumps:
     """What events of elements change, in a run.
 
-    rows  A (k, nv) and b (k,) of the constraints A v̇ = b, of (t, q, v); None: there are none
+    rows   A (k, nv) and b (k,) of the constraints A v̇ = b, of (t, q, v); None: there are none
+    taken  gets the events that take place, where it is given
     """
 
     def __init__(
@@ -94,9 +113,11 @@ class ElementJumps:
         acceleration: Acceleration,
         normals: Normals,
         rows: Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None,
+        taken: list[TakenEvent] | None = None,
     ) -> None:
-        self.tree, self.acceleration, self.normals, self.rows = tree, acceleration, normals, rows
-        self.events = tuple(_events(tree))
+        self.tree, self.acceleration, self.normals, self.rows, self.taken = tree, acceleration, normals, rows, taken
+        self.events = events_of_tree(tree)
+        self._axes: list[int] = []  # of the impulses of the last event
 
     def begin(self, at: Position) -> tuple[list[str], str]:
         """Bring the own states at the start of a run in order; the names of events that are due, and a fault."""
@@ -117,8 +138,12 @@ class ElementJumps:
                 return names, ""
             force, event = self.events[due]
             names.append(f"{force.name}.{event.name}")
-            if fault := self._take(at, state, force, event):
+            before = at.v
+            if fault := self._apply(at, state, force, event):
                 return names, fault
+            if self.taken is not None:
+                what = due, at.t, at.q.copy(), before, at.v.copy(), tuple(self._axes), first is not None
+                self.taken.append(TakenEvent(*what))
             first = None
         cycle = ", ".join(f"'{name}'" for name in dict.fromkeys(names[-10:]))
         return names, f"events of elements follow one another without end while no time passes: {cycle}"
@@ -143,9 +168,10 @@ class ElementJumps:
                 found = Vec([float(y @ b) if i == k else a for i, a in enumerate(found)])
         return found
 
-    def _take(self, at: Position, state: MachineState, force: ForceElement, event: ElementEvent) -> str:
+    def _apply(self, at: Position, state: MachineState, force: ForceElement, event: ElementEvent) -> str:
         """Let one event take place; why it cannot, or ""."""
         name = f"event '{force.name}.{event.name}'"
+        self._axes = []
         try:
             own, rates = event.jump(state)
             wanted = {k: float(rate) for joint, axis, rate in rates for k in places(state.rates_of_joint, joint, axis)}
@@ -201,6 +227,7 @@ class ElementJumps:
             del holds[pulls[0]]
         after = at.v + found
         after[axes] = [wanted[k] for k in axes]
+        self._axes = [*axes, *(k for k, _ in holds)]
         return after
 
 

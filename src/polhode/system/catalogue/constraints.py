@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from polhode.constrain.constrained_dynamics import ConditionRows, Projected, Reactions, Residuals
+from polhode.constrain.constrained_dynamics import ConditionRows, Impact, Projected, Reactions, Residuals
 from polhode.constrain.reactions import (
     ConstraintReactions,
     JointReactions,
     constraint_reactions as reactions_of_constraints,
     joint_reactions as reactions_of_joints,
 )
-from polhode.dynamics import with_forces
+from polhode.dynamics import mass_inverse, with_forces
 from polhode.scalar import Vec
-from polhode.system.catalogue.record import COORDINATES, SCALAR, TAU, VELOCITIES, Q, V, quantity
+from polhode.system.catalogue.record import COORDINATES, DAMPING, RESTITUTION, SCALAR, TAU, VELOCITIES, Q, V, quantity
 from polhode.system.quantity import Algorithm, Request
 
 ROWS: dict[str, Any] = {
@@ -90,3 +90,33 @@ def constraint_pivots(r: Request) -> Vec:
 def project(r: Request) -> Projected:
     """The state nearest in the mass metric at which the constraints hold."""
     return Projected(*r.constrained.projected(r.x.tree, r.x.t, r.x.q, r.x.v))
+
+
+@quantity((Q, V, RESTITUTION), VELOCITIES, ("rows",), SCALAR, record=Impact, **ROWS)
+def impact(r: Request) -> Impact:
+    """The velocities after an impact on the constraints, and its impulses."""
+    return r.constrained.impact(r.x, r.x.restitution)
+
+
+@quantity((Q,), ("rows", "rows"), **ROWS)
+def delassus_matrix(r: Request) -> Vec:
+    """Delassus' matrix A M⁻¹ Aᵀ of the rows of the constraints."""
+    return mass_inverse.moved_by(r.x.tree, r.x.q, r.constrained.rows_at_rest(r.x))
+
+
+@quantity((Q, DAMPING), ("rows", "rows"), **ROWS)
+def delassus_factor(r: Request) -> Vec:
+    """The triangular factor of Delassus' matrix, damped."""
+    return mass_inverse.delassus_factor(r.x.tree, r.x.q, r.constrained.rows_at_rest(r.x), r.x.damping)
+
+
+@quantity((Q, DAMPING), ("nv + rows", "nv + rows"), **ROWS)
+def kkt_matrix(r: Request) -> Vec:
+    """The matrix of accelerations and multipliers."""
+    return mass_inverse.kkt_matrix(r.x.tree, r.x.q, r.constrained.rows_at_rest(r.x), r.x.damping)
+
+
+@quantity((Q, DAMPING), ("nv + rows", "nv + rows"), **ROWS)
+def kkt_inverse(r: Request) -> Vec:
+    """The inverse of the matrix of accelerations and multipliers."""
+    return mass_inverse.kkt_inverse(r.x.tree, r.x.q, r.constrained.rows_at_rest(r.x), r.x.damping).matrix

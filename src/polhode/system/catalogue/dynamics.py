@@ -2,8 +2,9 @@
 
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constraint_policy import ENGINES
-from polhode.dynamics import covariant, with_forces
+from polhode.dynamics import body_points, covariant, mass_inverse, with_forces
 from polhode.dynamics.normal_forces import loaded_joints
+from polhode.linalg.triangular import positive_inverse
 from polhode.scalar import Vec
 from polhode.system.algorithms import (
     FACTORED,
@@ -14,7 +15,7 @@ from polhode.system.algorithms import (
     inverse_slopes,
     inverse_slopes_by_recursion,
 )
-from polhode.system.catalogue.record import SQUARE, TAU, VD, VELOCITIES, Q, V, quantity
+from polhode.system.catalogue.record import POINT, SQUARE, TAU, VD, VELOCITIES, Q, V, quantity
 from polhode.system.quantity import Algorithm, Request, SystemSpec
 from polhode.system.records import ForwardDerivatives, InverseDerivatives
 
@@ -155,3 +156,64 @@ def forward_dynamics_derivatives(r: Request) -> tuple[Vec, ...]:
 def inverse_dynamics_derivatives(r: Request) -> tuple[Vec, ...]:
     """The derivatives of τ along the tangent directions of q, by v and by v̇."""
     return inverse_slopes(r)
+
+
+@quantity(
+    (Q,),
+    SQUARE,
+    by="composite bodies, M = LᵀDL; Featherstone (2008) 8.1",
+    applies=lambda spec: not by_recursion(spec),
+    regroups=True,
+    also=(
+        Algorithm(
+            "articulated bodies, row by row, in loops over the joints; CarpentierInverse",
+            lambda r: mass_inverse.inverse_by_recursion(r.x),
+            applies=by_recursion,
+            regroups=True,
+        ),
+    ),
+    inverts_mass=True,
+)
+def inverse_mass_matrix(r: Request) -> Vec:
+    """The inverse of the metric tensor M."""
+    return mass_inverse.inverse(r.x)
+
+
+@quantity(
+    (Q, TAU),
+    VELOCITIES,
+    by="articulated bodies; Featherstone (2008) 7.3",
+    regroups=True,
+    also=(
+        Algorithm(
+            "composite bodies, M = LᵀDL; Featherstone (2008) 8.1",
+            lambda r: mass_inverse.solved_by_factors(r.x),
+            applies=lambda spec: spec.model.nv <= FACTORED,
+            regroups=True,
+        ),
+    ),
+    inverts_mass=True,
+)
+def solve_mass_matrix(r: Request) -> Vec:
+    """The vector x of M x = τ."""
+    return mass_inverse.solved(r.x)
+
+
+HALVES = "composite bodies, M = LᵀDL, and the Jacobian of the point; Featherstone (2008) 8.1"
+
+
+def _mobility(r: Request) -> Vec:
+    J = body_points.jacobian(r.x.tree, r.x.q, r.place, r.subject.axes)
+    return mass_inverse.moved_by(r.x.tree, r.x.q, J)
+
+
+@quantity((Q, POINT), (6, 6), by=HALVES, of_body=True, choices=("axes",), inverts_mass=True)
+def mobility(r: Request) -> Vec:
+    """The accelerations of a point of a body per force and couple there, at rest."""
+    return _mobility(r)
+
+
+@quantity((Q, POINT), (6, 6), by=HALVES, of_body=True, choices=("axes",), inverts_mass=True)
+def operational_space_inertia(r: Request) -> Vec:
+    """The force and couple at a point of a body per acceleration of it, at rest."""
+    return positive_inverse(_mobility(r))

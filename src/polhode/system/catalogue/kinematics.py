@@ -2,6 +2,7 @@
 
 from polhode.dynamics import body_points, kinematics
 from polhode.scalar import Vec
+from polhode.spatial.pose import Pose
 from polhode.system.algorithms import slopes_by_duals, slopes_by_graph
 from polhode.system.catalogue.record import (
     FRAMES,
@@ -17,7 +18,7 @@ from polhode.system.catalogue.record import (
     quantity,
 )
 from polhode.system.quantity import Request
-from polhode.system.records import AccelerationDerivatives, Pose, Velocity, VelocityDerivatives
+from polhode.system.records import AccelerationDerivatives, Velocity, VelocityDerivatives
 
 DIFFERENTIATED = "differentiating the graph of the motion along the frame fields; BEYOND §3"
 

@@ -4,7 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from polhode.constrain.constrained_dynamics import ConditionRows, ConstrainedDynamics, Projected, Reactions, Residuals
+from polhode.constrain.constrained_dynamics import (
+    ConditionRows,
+    ConstrainedDynamics,
+    Impact,
+    Projected,
+    Reactions,
+    Residuals,
+)
 from polhode.constrain.reactions import ConstraintReactions, JointReactions, connecting
 from polhode.scalar import Array
 from polhode.system.catalogue import constraints
@@ -71,3 +78,30 @@ class ConstraintMethods(QuantityMethods):
     def project(self, q: Array, v: Array, **options: Any) -> Projected:
         """The state brought to where the constraints hold, by the least change in the mass metric. Takes t."""
         return self._call(constraints.project, options, q, v)
+
+    def impact(self, q: Array, v: Array, restitution: Array = 0.0, **options: Any) -> Impact:
+        """Velocities after an impact on the constraints, whose rates r become −e r, and the impulses of their rows.
+
+        restitution  (...)  e: 0 for a plastic impact, 1 for one that keeps the energy. Takes t.
+        """
+        return self._call(constraints.impact, options, q, v, restitution)
+
+    def delassus_matrix(self, q: Array, **options: Any) -> Any:
+        """Delassus' matrix A M⁻¹ Aᵀ (..., k, k) of the rows of the constraints. Takes t."""
+        return self._call(constraints.delassus_matrix, options, q)
+
+    def delassus_factor(self, q: Array, damping: Array = 0.0, **options: Any) -> Any:
+        """K (..., k, k), lower triangular, of K Kᵀ = A M⁻¹ Aᵀ + μ; NaN where rows depend on others and nothing damps.
+
+        damping  (...)  μ, of the units of A M⁻¹ Aᵀ. Takes t.
+        """
+        return self._call(constraints.delassus_factor, options, q, damping)
+
+    def kkt_matrix(self, q: Array, damping: Array = 0.0, **options: Any) -> Any:
+        """[[M, Aᵀ], [A, −μ]] (..., nv + k, nv + k): times (v̇, −λ) it gives (τ − bias, b). Takes t."""
+        return self._call(constraints.kkt_matrix, options, q, damping)
+
+    def kkt_inverse(self, q: Array, damping: Array = 0.0, **options: Any) -> Any:
+        """The inverse of `kkt_matrix` (..., nv + k, nv + k), by blocks; its last k rows and columns are
+        −(A M⁻¹ Aᵀ + μ)⁻¹. NaN where rows depend on others and nothing damps. Takes t."""
+        return self._call(constraints.kkt_inverse, options, q, damping)

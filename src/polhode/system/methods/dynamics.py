@@ -4,7 +4,7 @@ from typing import Any
 
 from polhode.scalar import Array
 from polhode.system.catalogue import dynamics
-from polhode.system.methods.base import QuantityMethods
+from polhode.system.methods.base import ALIGNED, ORIGIN, QuantityMethods
 from polhode.system.records import ForwardDerivatives, InverseDerivatives
 
 
@@ -46,3 +46,22 @@ class DynamicsMethods(QuantityMethods):
     def inverse_dynamics_derivatives(self, q: Array, v: Array, vd: Array, **options: Any) -> InverseDerivatives:
         """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇. Takes t, wrench."""
         return self._call(dynamics.inverse_dynamics_derivatives, options, q, v, vd)
+
+    def inverse_mass_matrix(self, q: Array, **options: Any) -> Any:
+        """M⁻¹ (..., nv, nv), symmetric to the last bit."""
+        return self._call(dynamics.inverse_mass_matrix, options, q)
+
+    def solve_mass_matrix(self, q: Array, tau: Array, **options: Any) -> Any:
+        """x (..., nv) of M x = τ; M is not formed."""
+        return self._call(dynamics.solve_mass_matrix, options, q, tau)
+
+    def mobility(self, q: Array, body: str, point: Array = ORIGIN, axes: str = ALIGNED, **options: Any) -> Any:
+        """J M⁻¹ Jᵀ (..., 6, 6) of `jacobian`: the accelerations of a point per force and couple there, at rest."""
+        return self._call(dynamics.mobility, options, q, self._point(point), of=(body, axes))
+
+    def operational_space_inertia(
+        self, q: Array, body: str, point: Array = ORIGIN, axes: str = ALIGNED, **options: Any
+    ) -> Any:
+        """(J M⁻¹ Jᵀ)⁻¹ (..., 6, 6): force and couple at a point per acceleration of it, at rest; NaN, or beyond all
+        bounds, where fewer than six motions of the body are free: `mobility` is finite there."""
+        return self._call(dynamics.operational_space_inertia, options, q, self._point(point), of=(body, axes))

@@ -3,9 +3,10 @@
 from typing import Any
 
 from polhode.scalar import Array
+from polhode.spatial.pose import Pose
 from polhode.system.catalogue import kinematics
 from polhode.system.methods.base import ALIGNED, CLASSICAL, ORIGIN, QuantityMethods
-from polhode.system.records import AccelerationDerivatives, Pose, Velocity, VelocityDerivatives
+from polhode.system.records import AccelerationDerivatives, Velocity, VelocityDerivatives
 
 
 class KinematicsMethods(QuantityMethods):

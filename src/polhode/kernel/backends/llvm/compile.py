@@ -20,7 +20,7 @@ from polhode.kernel.backends.llvm.module import header, module_text
 from polhode.kernel.cache import CachedKernel, key as cache_key, load, save
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
-from polhode.kernel.recent import Recent
+from polhode.kernel.lru_cache import LruCache
 from polhode.kernel.schedule import fused
 from polhode.kernel.stage_clock import stage
 
@@ -36,7 +36,12 @@ FULL, QUICK = 2, 0
 """LLVM's levels of code generation: the usual one; one that takes an eighth of the time and gives slower code, for
 kernels that are called a few times. Results have the same bits: both compute the operations of the graph."""
 
-_kept: Recent["Kernel"] = Recent(64)
+LONG_TEXT, OF_LONG = 1_500_000, 1
+"""Characters of a kernel's text above which it is compiled at a level below FULL, and that level: without scheduling
+after registers are given out, which the processor does itself. Steps of `stewart-platform` and of `n-four-bar-40` take
+0.76 and 0.65 times as long to compile, and derivatives of a quadruped 0.84 times; their run times are the same."""
+
+_kept: LruCache["Kernel"] = LruCache(64)
 """Kernels that stay in memory for whoever asks for them by name."""
 
 UFUNC_FROM_SIGNATURE = 31
@@ -243,7 +248,7 @@ def _compiled(graph: Graph, width: int, fast: bool, quick: bool) -> CachedKernel
     text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
     if facts["entry"]:
         text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
-    machine = _machine(QUICK if quick else FULL)
+    machine = _machine(QUICK if quick else OF_LONG if len(text) > LONG_TEXT else FULL)
 
     def image_of() -> bytes:
         module = llvm.parse_assembly(text)

@@ -10,7 +10,7 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.graph import Graph
 from polhode.kernel.hoist import Hoisted, hoisted
-from polhode.kernel.recent import Recent
+from polhode.kernel.lru_cache import LruCache
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class HoistedKernel:
         return cache(lambda: hoisted(self.make(), self.numbers))
 
 
-_known: Recent[HoistedKernel] = Recent(256)
+_known: LruCache[HoistedKernel] = LruCache(256)
 """Kernels of numbers that stay in memory: one of a large machine takes about a megabyte."""
 
 

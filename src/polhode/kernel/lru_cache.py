@@ -1,4 +1,4 @@
-"""What was made lately, found again by its name; the ones not asked for longest are forgotten."""
+"""A cache by name: where it is full, the entry that was asked for longest ago is forgotten."""
 
 import threading
 from collections import OrderedDict
@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Recent(Generic[T]):
-    """Things by name, at most so many; several threads may ask."""
+class LruCache(Generic[T]):
+    """Entries by name, at most so many, the least recently used forgotten first; several threads may ask."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -17,7 +17,7 @@ class Recent(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, name: Hashable, make: Callable[[], T]) -> T:
-        """The thing of a name, made where it is not known; two threads that ask at once may both make it."""
+        """The entry of a name, made where it is not known; two threads that ask at once may both make it."""
         with self._lock:
             if name in self._known:
                 self._known.move_to_end(name)

@@ -1,41 +1,15 @@
-"""Placements and mass moments of rigid bodies, on generic scalars; inertias checked where they enter."""
+"""Mass moments of rigid bodies, on generic scalars; inertias checked where they enter."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.scalar import Array, Scalar, Vec, as_array, identity, on_arrays, outer, trace, vec
+from polhode.scalar import Array, Scalar, Vec, as_array, identity, on_arrays, outer, trace
+from polhode.spatial.frames import Placement
 
 TRIANGLE_TOLERANCE = 1e-9
 """The largest principal moment may exceed the sum of the others by this part of itself."""
-
-
-class Placement(NamedTuple):
-    """A frame in another: components turn by R (this → other), the origin lies at r."""
-
-    R: Vec
-    r: Vec
-
-
-class Frame(NamedTuple):
-    """A frame in the world: components turn by R (this → world), the origin lies at o."""
-
-    R: Vec
-    o: Vec
-
-
-class Twist(NamedTuple):
-    """Velocity of a frame's origin and angular velocity (or their rates)."""
-
-    linear: Vec
-    angular: Vec
-
-
-ORIGIN = vec(0.0, 0.0, 0.0)
-Z = vec(0.0, 0.0, 1.0)
-WORLD_FRAME = Frame(identity(3), ORIGIN)
-AT_REST = Twist(ORIGIN, ORIGIN)
 
 
 class Inertia(NamedTuple):
@@ -57,15 +31,6 @@ def symmetric(M: Vec) -> Vec:
 def congruence(R: Vec, S: Vec) -> Vec:
     """R S Rᵀ of a symmetric matrix S, symmetric to the last bit."""
     return symmetric(R @ S @ R.T)
-
-
-def snapped(R: Vec) -> Vec:
-    """Direction cosines with those that are 0, 1 or −1 but for rounding made so, so that what vanishes folds."""
-    return Vec([Vec([float(round(x)) if _is_whole(x) else x for x in row]) for row in R])
-
-
-def _is_whole(x: Scalar) -> bool:
-    return isinstance(x, float) and abs(x - round(x)) < 1e-15
 
 
 def moved(at: Placement, body: Inertia) -> Inertia:

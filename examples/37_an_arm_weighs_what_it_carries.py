@@ -1,10 +1,10 @@
 """An arm weighs what it holds, and finds where its mass centre is, by moving it.
 
-Motors know what torques they give. Torques are linear in the masses, first moments and moments of inertia of the links,
-so least squares find them from a motion that tells them apart: a Fourier series within the limits of all joints, of many
+Motors know what torques they give. Torques are linear in masses, first moments and moments of inertia of the links, so
+least squares find them from a motion that tells them apart: a Fourier series within the limits of all joints, of many
 the one for which the regressor has the least condition number. Here a robot of six joints has a part in its gripper,
-1.5 kg, off the axis of its flange; torques are measured with 1 % of noise. All links are known, the flange with what it
-holds is not. What is found is a real body: no mass is negative, no moment of inertia larger than the other two together.
+1.5 kg, off the axis of its flange; torques are measured with 1 % of noise. All links are known, the flange with what
+it holds is not. What is found is a real body: its mass is positive, no moment of inertia exceeds the sum of the others.
 It predicts the torques of another motion as well as the noise allows.
 """
 
@@ -68,7 +68,9 @@ second.set_title("Only noise is left", loc="left", fontsize=10)
 Path("out").mkdir(exist_ok=True)
 save_figure(figure, Path("out", f"{Path(__file__).stem}.png"), f"examples/{Path(__file__).name}", force=True)
 
-print(f"mass {weighed:.4f} kg, {1e3 * abs(weighed - payload):.1f} g off; place {1e3 * np.max(abs(at - place)):.2f} mm off")
+print(
+    f"mass {weighed:.4f} kg, {1e3 * abs(weighed - payload):.1f} g off; place {1e3 * np.max(abs(at - place)):.2f} mm off"
+)
 print(f"error over noise, another motion: {size['empty'].max():.0f} before, {size['found'].max():.2f} after")
 assert abs(weighed - payload) < 0.01
 assert np.max(abs(at - place)) < 1e-3

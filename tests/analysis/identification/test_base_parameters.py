@@ -5,7 +5,6 @@ import pytest
 
 import polhode as ph
 from machines import random_model
-from polhode.analysis.random_states import random_states
 from polhode.errors import InputError
 
 
@@ -25,7 +24,8 @@ def test_torques_depend_on_base_parameters_alone(seed):
     model = random_model(["revolute", "spherical", "fixed", "prismatic", "universal"], seed, armature=False)
     found = ph.base_parameters(model)
     system = ph.compile(model)
-    Y = system.torque_regressor(*random_states(model, 60, 9)).reshape(-1, 10 * len(model.bodies))
+    q, rng = ph.random_configuration(model, 60, seed=9), np.random.default_rng(9)
+    Y = system.torque_regressor(q, *rng.standard_normal((2, 60, model.nv))).reshape(-1, 10 * len(model.bodies))
     np.testing.assert_allclose(Y[:, found.columns] @ found.matrix, Y, atol=1e-9 * np.max(abs(Y)))
     assert np.linalg.matrix_rank(Y, tol=1e-9 * np.max(abs(Y)) * len(Y)) == len(found)
     assert found.gap[0] > 1e-4

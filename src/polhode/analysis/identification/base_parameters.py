@@ -11,11 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
-from polhode.analysis.random_states import random_states
 from polhode.constrain.constraint_policy import DEFAULT_POLICY
 from polhode.dynamics.regressors import PARAMETERS
 from polhode.errors import InputError, message
 from polhode.model import Model, check_model, make_tree
+from polhode.model.configurations import random_configuration
 from polhode.scalar import real_number
 from polhode.system.shared import shared_system
 from polhode.system.system import System
@@ -76,7 +76,9 @@ def base_parameters(model: Model, tolerance: float = TOLERANCE, seed: int = 0) -
     Parameters are those of `System.torque_regressor`. Bodies nearer to the world are tried first, so that what cannot
     be told apart is grouped with them.
 
-        ph.base_parameters(ph.load("double-pendulum")).names[2]     "upper.I_yy + lower.m"
+        >>> import polhode as ph
+        >>> ph.base_parameters(ph.load("double-pendulum")).names[2]
+        'upper.I_yy + lower.m'
     """
     check_model("base_parameters", model)
     tolerance = real_number("base_parameters, tolerance", tolerance, "a number above 0, below 1", 0.0, 0.5)
@@ -89,8 +91,9 @@ def base_parameters(model: Model, tolerance: float = TOLERANCE, seed: int = 0) -
 def _stacked(system: System, seed: int) -> np.ndarray:
     """The regressor at random states, one below the other."""
     n, nv = len(system.inertial_parameter_names), system.nv
-    states = random_states(system.model, max(STATES_PER_PARAMETER * n // nv, 1) + 2, seed)
-    return system.torque_regressor(*states).reshape(-1, n)
+    count, rng = max(STATES_PER_PARAMETER * n // nv, 1) + 2, np.random.default_rng(seed)
+    q = random_configuration(system.model, count, rng)
+    return system.torque_regressor(q, *rng.standard_normal((2, count, nv))).reshape(-1, n)
 
 
 def grouped(system: System, Y: np.ndarray, tolerance: float) -> BaseParameters:

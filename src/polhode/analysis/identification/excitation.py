@@ -78,6 +78,12 @@ def excitation(
     seed          of the trials
 
     Joints without limits move within half a turn, or half a metre, of the model's start.
+
+        >>> import polhode as ph
+        >>> motion = ph.excitation(ph.load("double-pendulum"), trials=5)
+        >>> q, v, vd = motion([0.0, 0.1, 0.2])
+        >>> q.shape
+        (3, 2)
     """
     where = "excitation"
     check_model(where, model)
@@ -90,7 +96,7 @@ def excitation(
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not 1 <= value <= 100_000:
             raise InputError(message(f"{where}, {name}", "out of range", shown(value), "a whole number above 0"))
     most = [_bounds(f"{where}, {name}", x, model.nv) for name, x in (("speed", speed), ("acceleration", acceleration))]
-    return _Motions(model, period, int(harmonics), *most).best(int(trials), np.random.default_rng(seed))
+    return ExcitationSearch(model, period, int(harmonics), *most).best(int(trials), np.random.default_rng(seed))
 
 
 def _bounds(where: str, value: Array, n: int) -> np.ndarray:
@@ -103,7 +109,7 @@ def _bounds(where: str, value: Array, n: int) -> np.ndarray:
     return found
 
 
-class _Motions:
+class ExcitationSearch:
     """Motions of one model, and how well each tells its base parameters apart."""
 
     def __init__(

@@ -97,6 +97,14 @@ def identify(
 
     Everything else that acts in the model (armature, springs, dampers, forces) is taken as it is. Machines with
     constraints are refused: the torques of their joints are not unique.
+
+        >>> import numpy as np
+        >>> import polhode as ph
+        >>> arm = ph.load("double-pendulum")
+        >>> q, v, vd = ph.excitation(arm, trials=5)(np.arange(100) / 10)
+        >>> found = ph.identify(arm, {"q": q, "v": v, "vd": vd, "tau": ph.compile(arm).inverse_dynamics(q, v, vd)})
+        >>> print(found.base.names[5], found.base_values[5].round(6))
+        lower.I_yy 1.0
     """
     where = "identify"
     check_model(where, model)

@@ -103,6 +103,11 @@ def inverse_kinematics(
     seed       of these configurations
     device     "cpu", "cuda" (one target a thread of a GPU), or "python"
     ->         where targets are not reached: the best that was found, and how far it is
+
+        >>> import polhode as ph
+        >>> found = ph.inverse_kinematics(ph.load("double-pendulum"), {"lower": [(0.6, 0, -0.8), (0, 0, -3)]})
+        >>> found.reached.tolist(), found.distance[1].round(6).tolist()
+        ([True, False], [2.0])
     """
     where = "inverse_kinematics"
     check_model(where, model)

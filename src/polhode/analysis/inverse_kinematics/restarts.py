@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from polhode.analysis.random_states import random_configurations
 from polhode.model import Model
+from polhode.model.configurations import random_configuration
 from polhode.model.per_model_cache import once_each
+from polhode.result.symmetry import length_of
 
 MOST_RESTARTS = 100
 """Attempts after the first, at most."""
@@ -13,4 +14,4 @@ MOST_RESTARTS = 100
 @once_each
 def restart_configurations(model: Model, seed: int) -> np.ndarray:
     """Random configurations (MOST_RESTARTS, nq)."""
-    return random_configurations(model, MOST_RESTARTS, np.random.default_rng(seed))
+    return random_configuration(model, MOST_RESTARTS, seed, length_of(model) or 1.0)

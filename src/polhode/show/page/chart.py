@@ -16,7 +16,7 @@ def chart_card(title: str, svg: str) -> str:
     return f'<figure class="card"><h3>{escape(title)}</h3>{svg}</figure>'
 
 
-class Chart:
+class SvgChart:
     """The map from numbers to places on a chart."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray) -> None:

@@ -11,7 +11,7 @@ from polhode.model import plain
 from polhode.result.atomic_file import atomic_write
 from polhode.result.labels import dof_names
 from polhode.show.figure import check_new_file
-from polhode.show.page.chart import Chart, chart_card
+from polhode.show.page.chart import SvgChart, chart_card
 from polhode.show.page.document import document
 from polhode.show.page.sections import number
 
@@ -65,7 +65,7 @@ def _residuals(found: Identified) -> str:
     cards = []
     for k, name in enumerate(dof_names(found.model)):
         measured, left = found.torques[::step, k], found.residuals[::step, k]
-        chart = Chart(instants, np.concatenate([measured, left]))
+        chart = SvgChart(instants, np.concatenate([measured, left]))
         size = float(np.sqrt(np.mean(found.torques[:, k] ** 2)))
         part = f"{number(found.noise[k])} left of {number(size)}" if size else number(found.noise[k])
         svg = chart.svg([chart.line(measured, "mean"), chart.line(left, "middle")], "instant")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polhode.result.atomic_file import atomic_write
-from polhode.show.page.chart import Chart, chart_card
+from polhode.show.page.chart import SvgChart, chart_card
 from polhode.show.page.document import document
 from polhode.show.page.sections import badge, number
 
@@ -83,7 +83,7 @@ def _fan(time: np.ndarray, part: "dict[str, DataArray]") -> str:
     quantiles, mean, low, high = (np.asarray(part[name].values) for name in ("quantile", "mean", "low", "high"))
     levels = [float(x) for x in part["quantile"]["quantile"].values]
     at = dict(zip(levels, quantiles, strict=True))
-    view = Chart(time, np.concatenate([quantiles.ravel(), low, high]))
+    view = SvgChart(time, np.concatenate([quantiles.ravel(), low, high]))
     pairs = [(a, b) for a, b in zip(levels, reversed(levels), strict=True) if a < b]
     bands = [view.band(at[a], at[b], "wide" if k == 0 else "narrow") for k, (a, b) in enumerate(pairs)]
     middle = [view.line(at[0.5], "middle")] if 0.5 in at else []
@@ -100,7 +100,7 @@ def _convergence(summary: "Dataset") -> str:
         if good.sum() < 2:
             continue
         runs, mean, error = runs[good], mean[good], error[good]
-        view = Chart(runs, np.concatenate([mean - 2 * error, mean + 2 * error]))
+        view = SvgChart(runs, np.concatenate([mean - 2 * error, mean + 2 * error]))
         drawn = [view.band(mean - 2 * error, mean + 2 * error, "wide"), view.line(mean, "middle")]
         found.append(chart_card(f"mean of {name}", view.svg(drawn, "runs", powers=True)))
     return _section("Convergence", "The mean of the first so many runs, and two standard errors.", found)

@@ -24,7 +24,7 @@ from polhode.errors import InputError, ModelError, did_you_mean, message, warn_c
 from polhode.formats import schema
 from polhode.formats.configurations import placed_numbers
 from polhode.formats.document import Document, no_collection, read_document, read_text
-from polhode.formats.expression import Fault, is_name
+from polhode.formats.expression import Fault, is_name, unit_fault, written_number
 from polhode.formats.expression_functions import BodyLaw, Conditions, Curve, Expression, body_law, expression
 from polhode.formats.file_values import ExpressionTexts, frozen, read_number, short
 from polhode.formats.yaml_faults import LocatedFaults, faults_text
@@ -36,6 +36,7 @@ from polhode.model.numbers import named_parameters, plain
 from polhode.model.parts import limit_pairs
 from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
+from polhode.model.units import UnitNumber
 
 WRITTEN = ("bodies", "joints", "forces", "constraints")
 WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
@@ -61,12 +62,30 @@ def _read(text: str, where: str) -> Model:
     if not isinstance(document.data, dict):
         found = short(document.data)
         raise ModelError(message(document.place(()), "not a model", found, "keys such as name, bodies, joints"))
-    context = {"parameters": _parameters(document)}
+    units = list[UnitNumber]()
+    context = {"parameters": _parameters(document), "units": units}
     try:
         entry = schema.entries().model.model_validate(document.data, context=context)
     except ValidationError as error:
         raise ModelError(faults_text(document, error)) from None
-    return _model(document, entry)
+    model = _model(document, entry)
+    if units:
+        _check_units(document, model, document.data, ())
+    return model
+
+
+def _check_units(document: Document, model: Model, data: Any, path: tuple[str | int, ...]) -> None:
+    """Refuse units of another dimension than their keys have."""
+    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in inner:
+        if isinstance(value, (dict, list)):
+            _check_units(document, model, value, (*path, key))
+        elif isinstance(value, str) and path[:1] != ("parameters",):
+            found = written_number(value)
+            fault = None if found is None else unit_fault(model, (*path, key), found)
+            if fault:
+                place = document.place((*path, key))
+                raise ModelError(message(place, fault.what, fault.found, fault.expected, fault.fix))
 
 
 def _parameters(document: Document) -> dict[str, float]:

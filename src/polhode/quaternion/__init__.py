@@ -61,8 +61,8 @@ from polhode.quaternion.interpolation import (
     squad_controls as squad_controls,
 )
 from polhode.quaternion.jacobians import (
-    DifferenceDerivatives as DifferenceDerivatives,
-    StepDerivatives as StepDerivatives,
+    RotationDifferenceDerivatives as RotationDifferenceDerivatives,
+    RotationStepDerivatives as RotationStepDerivatives,
     difference as difference,
     difference_derivatives as difference_derivatives,
     integrate as integrate,

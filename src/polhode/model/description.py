@@ -6,11 +6,12 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import InitVar, dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
 from polhode.errors import InputError, ModelError, UnknownNameError, check_name, did_you_mean, message
+from polhode.model.beams.beam import Beam, beam_parts
 from polhode.model.constraints.constraint import Constraint, check_data
 from polhode.model.differences import ModelDifferences, differences
 from polhode.model.edits import append, base, lock, merge, mirror, scale, subtree
@@ -44,6 +45,7 @@ class Model:
              `start="home"`.
     ignored  what the file of the model has that would change its motion and is no part of it, a phrase each: every run
              says so. No part of the model's identity: equal models may differ in it.
+    beams    beams, each a row of bodies, joints, forces and constraints that the model gets at birth
     number_inputs  whether kernels take its numbers as inputs, instead of folding them: so of models by `with_numbers`.
              No part of its identity either.
     """
@@ -58,13 +60,17 @@ class Model:
     configurations: Mapping[str, Array] = field(default_factory=dict, repr=False, hash=False)
     ignored: Sequence[str] = field(default=(), compare=False, repr=False)
     number_inputs: bool = field(default=False, compare=False, repr=False)
+    beams: InitVar[Sequence[Beam]] = ()
 
-    def __post_init__(self) -> None:
-        """Check everything."""
+    def __post_init__(self, beams: Sequence[Beam]) -> None:
+        """Check everything; beams become bodies, joints, forces and constraints."""
         check_name("model", "model", self.name)
         assign(self, gravity=numbers(f"model '{self.name}'", "gravity", self.gravity, 3))
         for name in RECORDS:
             assign(self, **{name: self._records(name)})
+        if beams:
+            parts = beam_parts(beams, self.bodies, self.joints)._asdict()
+            assign(self, **{name: (*getattr(self, name), *added) for name, added in parts.items()})
         if not is_list(self.ignored) or not all(isinstance(text, str) for text in self.ignored):
             raise ModelError(
                 message(f"model '{self.name}', ignored", "not texts", shown(self.ignored), "a list of texts")

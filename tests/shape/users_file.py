@@ -175,6 +175,12 @@ rest: ph.Steady = ph.equilibrium(model)
 round_and_round: ph.Steady = ph.steady_motion(bike, {"frame.speed_x": 5.0})
 small: ph.Linear = ph.linearize(model, rest.q, rest.v)
 modes: list[ph.Mode] = list(small.modes())
+there: ph.InverseKinematics = ph.inverse_kinematics(model, {"rod": ph.Target(direction=(0, 0, 1))}, limits=True)
+left: np.ndarray = there.distance
+base: ph.BaseParameters = ph.base_parameters(model)
+shaken: ph.Excitation = ph.excitation(model, period=5.0)
+weighed: ph.Identified = ph.identify(model, {"q": [[0.1]], "tau": [[0.0]]}, friction=["viscous"], cutoff=5.0)
+residuals_page: Path = ph.write_identification_report(weighed, "weighed.html")
 page: ph.Equations = ph.equations(model)
 words: str = page.markdown()
 form: ph.Form = ph.forms["sherif-29"]

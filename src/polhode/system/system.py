@@ -7,6 +7,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from polhode.kernel.backends.base import Computation
 from polhode.kernel.backends.c import c_source, identifier
 from polhode.kernel.backends.registry import BACKENDS
 from polhode.model import Model, check_model, make_tree
+from polhode.model.layout import layout_html
 from polhode.scalar import Array, a_list, one_of
 from polhode.system.algorithms import graph_of, on_numbers
 from polhode.system.calls import checked_call, own_value, thread_count
@@ -114,6 +116,11 @@ class System(
 
     def __repr__(self) -> str:
         return f"<System of '{self.model.name}': nq {self.nq}, nv {self.nv}, target {self.target!r}>"
+
+    def _repr_html_(self) -> str:
+        head = f"System of <b>{escape(self.model.name)}</b>: nq {self.nq}, nv {self.nv}, target {escape(self.target)}"
+        made = ", ".join(dict.fromkeys(key[0] for key in self._computations))
+        return f"<p>{head}{f'; called so far: {escape(made)}' if made else ''}</p>{layout_html(self.model)}"
 
     def __reduce__(self) -> tuple:
         more = self.engine, self.rank_tolerance, self.baumgarte, self._backend.quick

@@ -24,7 +24,12 @@ CALLS = {
     "mass": ("crba", "pin.crba(model, data, q)"),
     "christoffel": ("n × computeCoriolisMatrix", "for e in units: pin.computeCoriolisMatrix(model, data, q, e)"),
     "derivatives": ("computeABADerivatives", "pin.computeABADerivatives(model, data, q, v, x)"),
+    "jacobian": ("computeFrameJacobian", "pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL)"),
+    "com": ("jacobianCenterOfMass", "pin.jacobianCenterOfMass(model, data, q, False)"),
+    "centroidal": ("computeCentroidalMap", "pin.computeCentroidalMap(model, data, q)"),
 }
+OF_MOVING_MASSES = ("com", "centroidal")
+"""Quantities in which Pinocchio leaves out what is fixed to the world."""
 POOLED = {
     "inverse": ("rneaInParallel(1)", "pin.rneaInParallel(1, pool, q, v, x)"),
     "forward": ("abaInParallel(1)", "pin.abaInParallel(1, pool, q, v, x)"),
@@ -59,6 +64,8 @@ class PinocchioPeer:
             self._match_joints(model)
         else:
             self._add_joints(model)
+        self.frame = self.model.getFrameId(model.bodies[-1].name)
+        self.grounded = any(joint.type == "fixed" and joint.parent == WORLD for joint in model.joints)
         self.data, self.units = self.model.createData(), list(np.eye(self.model.nv))
         pooled = hasattr(pin, "ModelPool") and model.nv <= LARGEST_POOL
         self.pool = pin.ModelPool(self.model, 1) if pooled else None
@@ -80,6 +87,7 @@ class PinocchioPeer:
                 armature += [0.0 if x else joint.armature for x in linear]
             frames[joint.child] = (index, place)
             self.model.appendBodyToJoint(index, inertia, place)
+            self.model.addFrame(pin.Frame(joint.child, index, place, pin.FrameType.BODY), False)
         self.model.armature = np.array(armature)
 
     def _match_joints(self, model: Model) -> None:
@@ -99,12 +107,16 @@ class PinocchioPeer:
 
     def one(self, quantity: str, state: Arrays) -> Contestant | None:
         """One call at one state."""
+        if quantity in OF_MOVING_MASSES and self.grounded:
+            return None
         call, text = CALLS[quantity]
         q, v, x = (rows[0] for rows in self._own(quantity, [np.atleast_2d(a) for a in state]))
         return Contestant(self.name, call, text, {**self._names(), "q": q, "v": v, "x": x})
 
     def batch(self, quantity: str, states: Arrays) -> Contestant | None:
         """Many states: by Pinocchio's own loop on one thread where it has one, else by one in Python."""
+        if quantity in OF_MOVING_MASSES and self.grounded:
+            return None
         if quantity in POOLED and self.pool is not None:
             call, text = POOLED[quantity]
             q, v, x = (rows.T for rows in self._own(quantity, states))  # columns, as Pinocchio keeps them
@@ -129,10 +141,24 @@ class PinocchioPeer:
         if quantity == "christoffel":
             M = self._mass_matrix(q_own) - np.diag(self.model.armature)
             return [np.array([self._coriolis(q, q_own, M, e).T for e in np.eye(self.model.nv)])]
+        if quantity == "jacobian":
+            J = pin.computeFrameJacobian(self.model, self.data, q_own, self.frame, pin.LOCAL)
+            return [np.reshape(J, (6, -1)) @ T]  # one column comes back flat
+        if quantity == "com":
+            return [np.reshape(pin.jacobianCenterOfMass(self.model, self.data, q_own, False), (3, -1)) @ T]
+        if quantity == "centroidal":
+            return [np.reshape(pin.computeCentroidalMap(self.model, self.data, q_own), (6, -1)) @ T]
         return self._derivatives(state, q_own, v_own, x_own)
 
     def _names(self) -> dict[str, Any]:
-        return {"pin": pin, "model": self.model, "data": self.data, "pool": self.pool, "units": self.units}
+        return {
+            "pin": pin,
+            "model": self.model,
+            "data": self.data,
+            "pool": self.pool,
+            "units": self.units,
+            "frame": self.frame,
+        }
 
     def _own(self, quantity: str, states: Arrays) -> list[np.ndarray]:
         """Rows of q, v and accelerations or forces as Pinocchio has them."""

@@ -75,7 +75,7 @@ _NAMES = {
     "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
         "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "Body",
-        "BodyConstraint", "BodyForce", "BodyMotion", "Bushing", "Closing", "Constraint", "ConstraintKind",
+        "BodyConstraint", "BodyForce", "BodyFrame", "BodyMotion", "Bushing", "Closing", "Constraint", "ConstraintKind",
         "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind", "Force", "ForceElement", "ForceFunction",
         "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock", "JointStop", "Jump", "Key",
         "LimitStop", "MachineState", "Material", "Model", "MovingFrame", "Parameter", "Section", "Spring", "Start",

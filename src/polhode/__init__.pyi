@@ -84,8 +84,8 @@ from polhode.integrate.methods import (
 )
 from polhode.model import (
     BALL as BALL, Backlash as Backlash, Beam as Beam, BeamElement as BeamElement, BeamEnd as BeamEnd, Body as Body,
-    BodyConstraint as BodyConstraint, BodyForce as BodyForce, BodyMotion as BodyMotion, Bushing as Bushing,
-    Closing as Closing, Constraint as Constraint, ConstraintKind as ConstraintKind,
+    BodyConstraint as BodyConstraint, BodyForce as BodyForce, BodyFrame as BodyFrame, BodyMotion as BodyMotion,
+    Bushing as Bushing, Closing as Closing, Constraint as Constraint, ConstraintKind as ConstraintKind,
     CoordinateConstraint as CoordinateConstraint, DrawnLine as DrawnLine, ElementEvent as ElementEvent,
     ElementKind as ElementKind, Force as Force, ForceElement as ForceElement, ForceFunction as ForceFunction,
     Hold as Hold, ImpactStop as ImpactStop, Joint as Joint, JointFriction as JointFriction, JointKind as JointKind,

@@ -191,6 +191,7 @@ angle = ph.atan2(ph.sin(0.1), ph.cos(0.1)) + ph.sqrt(2.0) + ph.where(True, 1.0, 
 more = ph.tan(0.1) + ph.asin(0.1) + ph.acos(0.1) + ph.exp(0.1) + ph.log(2.0) + ph.maximum(1.0, ph.minimum(2.0, 3.0))
 turned = ph.quaternion.product((1, 0, 0, 0), (1, 0, 0, 0))
 matrix = ph.euler.matrix("313", (0.1, 0.2, 0.3))
+tip: ph.BodyFrame = ph.BodyFrame("tip", "arm", (0, 0, 1))
 pose: ph.Pose = ph.Pose.exp((0, 0, 1, 0, 0, 0.5)) @ ph.Pose((0, 0, 0), (1, 0, 0, 0))
 moved = ph.spatial.moved_force(*pose, (1, 0, 0, 0, 0, 0))
 places = ph.random_configuration(model, 5, seed=1)

@@ -111,7 +111,8 @@ class System(
     def _identity(self) -> str:
         """The text that kernels on disk are known by: model and constraint policy; "" where no text tells all."""
         model, policy, inputs = identity_text(self.model), self._spec.policy, self._spec.inputs
-        return model and f"{inputs.text if inputs else model}{policy.identity if policy else ''}"
+        text = f"{inputs.text if inputs else model}{policy.identity if policy else ''}"
+        return model and f"{text}{self.model.frames or ''}"
 
     def __repr__(self) -> str:
         return f"<System of '{self.model.name}': nq {self.nq}, nv {self.nv}, target {self.target!r}>"
@@ -194,13 +195,13 @@ class System(
     def _computation(self, quantity: Quantity, subject: Subject) -> Computation:
         """The computation of a quantity for the backend; an error where this model has no such quantity."""
         if not isinstance(subject.body, str):
-            self.model.body(subject.body)  # refuses what is no name
+            self.model.frame(subject.body)  # refuses what is no name
         key, spec = (quantity.name, *subject.words), self._spec
         known = self._computations.get(key)
         if known is not None:
             return known
         if subject.body:
-            self.model.body(subject.body)  # refuses unknown names
+            self.model.frame(subject.body)  # refuses unknown names
         if quantity.needs_constraints and spec.constrained is None:
             where = f"model '{self.model.name}'"
             raise ModelError(message(where, "has no constraints", "a tree alone", "constraints=[…]"))

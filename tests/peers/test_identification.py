@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -20,10 +21,11 @@ PANDA = next(
 
 @pytest.fixture(scope="module")
 def panda():
-    """The Panda with locked fingers, what is fixed together as one body each."""
+    """The Panda with locked fingers, what is fixed together as one body; Pinocchio's torques have no dampers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ph.PolhodeWarning)
-        return ph.load(PANDA).with_locked(["panda_finger_joint1", "panda_finger_joint2"]).merged()
+        model = ph.load(PANDA).with_locked(["panda_finger_joint1", "panda_finger_joint2"]).merged()
+    return replace(model, joints=[replace(joint, damping=0.0) for joint in model.joints])
 
 
 def test_the_panda_has_43_base_parameters_of_70(panda):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from polhode.model import Model
+from polhode.system.catalogue.registry import QUANTITIES as RECORDS
 from polhode.system.system import System
 
 
@@ -17,9 +18,6 @@ class BenchQuantity:
     method     of System
     arguments  how many of (q, v, v̇ or τ) it takes
     largest    velocities of the largest machine it is asked of: beyond, kernels take minutes to compile
-    axes       of its results, each of length nv
-    results    how many results it has
-    rows       of each result, before those axes; 0: it has none
     of_body    whether it is asked of the last body, in local axes; in races by `System.bound`
     """
 
@@ -27,10 +25,11 @@ class BenchQuantity:
     method: str
     arguments: int
     largest: int
-    axes: int = 1
-    results: int = 1
-    rows: int = 0
     of_body: bool = False
+
+    def shapes(self, system: System) -> list[tuple[int, ...]]:
+        """The shapes of its results, of one state."""
+        return [system._spec.shape(axes) for axes in RECORDS[self.method].results]
 
     def words(self, model: Model) -> tuple[str, ...]:
         """What it is asked of, as `System.source` takes it."""
@@ -46,20 +45,17 @@ class BenchQuantity:
         method = getattr(system, self.method)
         return method(*arguments, system.model.bodies[-1].name, axes="local") if self.of_body else method(*arguments)
 
-    def shape(self, nv: int) -> tuple[int, ...]:
-        """The shape of each result."""
-        return (*[self.rows] * bool(self.rows), *[nv] * self.axes)
-
 
 QUANTITIES = {
     "inverse": BenchQuantity("inverse", "inverse_dynamics", 3, 500),
     "forward": BenchQuantity("forward", "forward_dynamics", 3, 500),
-    "mass": BenchQuantity("mass matrix", "mass_matrix", 1, 100, axes=2),
-    "christoffel": BenchQuantity("Christoffel", "christoffel", 1, 38, axes=3),
-    "derivatives": BenchQuantity("derivatives", "forward_dynamics_derivatives", 3, 50, axes=2, results=3),
-    "jacobian": BenchQuantity("local Jacobian", "jacobian", 1, 100, rows=6, of_body=True),
-    "com": BenchQuantity("Jacobian of the mass centre", "center_of_mass_jacobian", 1, 100, rows=3),
-    "centroidal": BenchQuantity("centroidal map", "centroidal_map", 1, 100, rows=6),
+    "mass": BenchQuantity("mass matrix", "mass_matrix", 1, 100),
+    "christoffel": BenchQuantity("Christoffel", "christoffel", 1, 38),
+    "derivatives": BenchQuantity("derivatives", "forward_dynamics_derivatives", 3, 50),
+    "regressor": BenchQuantity("torque regressor", "torque_regressor", 3, 50),
+    "jacobian": BenchQuantity("local Jacobian", "jacobian", 1, 100, of_body=True),
+    "com": BenchQuantity("Jacobian of the mass centre", "center_of_mass_jacobian", 1, 100),
+    "centroidal": BenchQuantity("centroidal map", "centroidal_map", 1, 100),
 }
 """By the name that `run_bench` and the command line take."""
 

@@ -288,9 +288,9 @@ class Model:
 
             arm.append(gripper, at="hand", prefix="gripper.")
 
-        at           the body, or "world"
-        position     of the world of the other model in the axes of the body, m
-        orientation  of its axes in those of the body, a unit quaternion (w, x, y, z)
+        at           the body, a frame on it, or "world"
+        position     of the world of the other model in the axes of the body, or of the frame, m
+        orientation  of its axes in those, a unit quaternion (w, x, y, z)
         prefix       before all names of the other model
         drop         as of `with_locked`
 

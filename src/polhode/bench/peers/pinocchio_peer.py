@@ -27,6 +27,7 @@ CALLS = {
     "jacobian": ("computeFrameJacobian", "pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL)"),
     "com": ("jacobianCenterOfMass", "pin.jacobianCenterOfMass(model, data, q, False)"),
     "centroidal": ("computeCentroidalMap", "pin.computeCentroidalMap(model, data, q)"),
+    "regressor": ("computeJointTorqueRegressor", "pin.computeJointTorqueRegressor(model, data, q, v, x)"),
 }
 OF_MOVING_MASSES = ("com", "centroidal")
 """Quantities in which Pinocchio leaves out what is fixed to the world."""
@@ -60,6 +61,7 @@ class PinocchioPeer:
         self._q_map: list[int] = []
         self._v_map: list[int] = []
         self._free: list[tuple[int, int]] = []  # row of the velocity there, place of the quaternion here
+        self._has_fixed = any(joint.type == "fixed" for joint in model.joints)
         if read:
             self._match_joints(model)
         else:
@@ -67,6 +69,9 @@ class PinocchioPeer:
         self.frame = self.model.getFrameId(model.bodies[-1].name)
         self.grounded = any(joint.type == "fixed" and joint.parent == WORLD for joint in model.joints)
         self.data, self.units = self.model.createData(), list(np.eye(self.model.nv))
+        bodies = [body.name for body in model.bodies]
+        order = [bodies.index(model.joint(name).child) for name in list(self.model.names)[1:]]
+        self._parameters = (10 * np.argsort(order)[:, None] + np.arange(10)).ravel()  # of our bodies, in its regressor
         pooled = hasattr(pin, "ModelPool") and model.nv <= LARGEST_POOL
         self.pool = pin.ModelPool(self.model, 1) if pooled else None
 
@@ -107,15 +112,19 @@ class PinocchioPeer:
 
     def one(self, quantity: str, state: Arrays) -> Contestant | None:
         """One call at one state."""
-        if quantity in OF_MOVING_MASSES and self.grounded:
+        if self._leaves_out(quantity):
             return None
         call, text = CALLS[quantity]
         q, v, x = (rows[0] for rows in self._own(quantity, [np.atleast_2d(a) for a in state]))
         return Contestant(self.name, call, text, {**self._names(), "q": q, "v": v, "x": x})
 
+    def _leaves_out(self, quantity: str) -> bool:
+        """Whether Pinocchio means something else by a quantity: bodies that are fixed are one with what carries them."""
+        return (quantity == "regressor" and self._has_fixed) or (quantity in OF_MOVING_MASSES and self.grounded)
+
     def batch(self, quantity: str, states: Arrays) -> Contestant | None:
         """Many states: by Pinocchio's own loop on one thread where it has one, else by one in Python."""
-        if quantity in OF_MOVING_MASSES and self.grounded:
+        if self._leaves_out(quantity):
             return None
         if quantity in POOLED and self.pool is not None:
             call, text = POOLED[quantity]
@@ -148,6 +157,9 @@ class PinocchioPeer:
             return [np.reshape(pin.jacobianCenterOfMass(self.model, self.data, q_own, False), (3, -1)) @ T]
         if quantity == "centroidal":
             return [np.reshape(pin.computeCentroidalMap(self.model, self.data, q_own), (6, -1)) @ T]
+        if quantity == "regressor":
+            Y = T.T @ pin.computeJointTorqueRegressor(self.model, self.data, q_own, v_own, x_own)
+            return [Y[:, self._parameters]]
         return self._derivatives(state, q_own, v_own, x_own)
 
     def _names(self) -> dict[str, Any]:
@@ -170,7 +182,7 @@ class PinocchioPeer:
             A, omega = rotation_matrix(q[:, at : at + 4]), v_own[:, row + 3 : row + 6].copy()
             v_own[:, row : row + 3] = np.einsum("nji,nj->ni", A, v_own[:, row : row + 3])
             x_own[:, row : row + 3] = np.einsum("nji,nj->ni", A, x_own[:, row : row + 3])
-            if quantity == "inverse":
+            if quantity in ("inverse", "regressor"):
                 x_own[:, row : row + 3] -= np.cross(omega, v_own[:, row : row + 3])
         return [np.ascontiguousarray(rows) for rows in (q_own, v_own, x_own)]
 

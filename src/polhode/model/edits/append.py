@@ -59,11 +59,13 @@ def appended(
 
 
 def host(where: str, model: Any, at: Any) -> Mount:
-    """The body that a machine is put on."""
-    known = [WORLD, *(body.name for body in model.bodies)]
-    if not isinstance(at, str) or at not in known:
-        raise InputError(message(f"{where}, at", "no such body", shown(at), "a body", did_you_mean(at, known)))
-    return Mount(at)
+    """The body or the frame that a machine is put on."""
+    frames = {WORLD: Mount(WORLD)} | {body.name: Mount(body.name) for body in model.bodies}
+    frames |= {frame.name: Mount(frame.body, frame.position, frame.orientation) for frame in model.frames}
+    if not isinstance(at, str) or at not in frames:
+        fix = did_you_mean(at, frames)
+        raise InputError(message(f"{where}, at", "no such body", shown(at), "a body or a frame", fix))
+    return frames[at]
 
 
 def _check_names(where: str, model: Any, other: Any, prefix: str) -> None:

@@ -119,7 +119,7 @@ class PinocchioPeer:
         return Contestant(self.name, call, text, {**self._names(), "q": q, "v": v, "x": x})
 
     def _leaves_out(self, quantity: str) -> bool:
-        """Whether Pinocchio means something else by a quantity: bodies that are fixed are one with what carries them."""
+        """Whether Pinocchio means something else by a quantity: fixed bodies are one with what carries them."""
         return (quantity == "regressor" and self._has_fixed) or (quantity in OF_MOVING_MASSES and self.grounded)
 
     def batch(self, quantity: str, states: Arrays) -> Contestant | None:

@@ -1,7 +1,10 @@
 """docs/rotations.md is true: its code runs, the names it gives exist."""
 
+import ast
 import re
 from pathlib import Path
+
+import pytest
 
 from polhode import euler, quaternion
 
@@ -22,10 +25,19 @@ def test_names_of_ours_in_the_table_exist():
 
 
 def test_every_function_of_rotations_is_on_the_page():
-    rooms = ("decomposition", "distances", "fit", "interpolation", "jacobians", "means", "parameters", "powers")
-    rooms += ("sampling", "signs", "spline", "symmetry")
-    for name, value in vars(quaternion).items():
-        room = getattr(value, "__module__", "").rpartition(".")[2]
-        if room in rooms and name[0].islower() and not name.startswith(("rotation_vector", "mrp_a", "gibbs_a")):
-            stem = re.sub(r"_inverse$", "", name)
-            assert f"`{stem}`" in PAGE, name
+    for name in quaternion._HOME:
+        if name[0].islower() and not name.startswith(("rotation_vector", "mrp_a", "gibbs_a")):
+            assert f"`{name.removesuffix('_inverse')}`" in PAGE, name
+
+
+def test_names_that_are_loaded_later_are_those_with_types():
+    tree = ast.parse(Path(quaternion.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    typed = {node.module.rpartition(".")[2]: [alias.name for alias in node.names] for node in block.body}
+    assert {module: sorted(names) for module, names in typed.items()} == {
+        module: sorted(names) for module, names in quaternion._LATER.items()
+    }
+    assert set(quaternion._HOME) <= set(dir(quaternion))
+    assert all(callable(getattr(quaternion, name)) for name in quaternion._HOME)
+    with pytest.raises(AttributeError, match="no attribute 'slurp'"):
+        _ = quaternion.slurp

@@ -5,6 +5,7 @@ enough to see that a change broke it; all of them are a campaign.
 """
 
 FAMILIES = {
+    "analysis/identification/test_base_parameters.py::test_torques_depend_on_base_parameters_alone": 2,
     "bench/test_accuracy.py::test_every_problem_is_within_its_bar": 3,
     "check/test_diagnosis.py::test_a_body_without_inertia_moves_where_constraints_determine_it": 2,
     "check/test_diagnosis.py::test_a_constraint_said_twice_is_redundant_by_both_names": 3,
@@ -89,6 +90,7 @@ FAMILIES = {
     "model/test_own_state.py::test_states_under_constraints_are_the_same_by_every_engine": 4,
     "peers/test_mjcf.py::test_mesh_files_of_included_parts_are_those_that_mujoco_finds": 3,
     "peers/test_reduced_models.py::test_a_random_tree_with_locked_joints_is_pinocchios": 4,
+    "peers/test_robot_edits.py::test_an_edited_robot_moves_as_before": 24,
     "peers/test_robots.py::test_every_public_robot_agrees": 12,
     "peers/test_urdf.py::test_limits_and_damping_are_pinocchios": 5,
     "peers/test_urdf.py::test_links_are_where_pinocchio_has_them": 5,

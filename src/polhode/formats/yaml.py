@@ -29,7 +29,7 @@ from polhode.formats.expression import Fault, is_name, unit_fault, written_numbe
 from polhode.formats.expression_functions import BodyLaw, Conditions, Curve, Expression, body_law, expression
 from polhode.formats.file_values import ExpressionTexts, frozen, read_number, short
 from polhode.formats.yaml_faults import LocatedFaults, faults_text
-from polhode.model import JOINTS, Body, Constraint, ForceElement, Joint, Model, Parameter, Start
+from polhode.model import JOINTS, Body, BodyFrame, Constraint, ForceElement, Joint, Model, Parameter, Start
 from polhode.model.beams.beam import beam_parts
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
@@ -40,7 +40,7 @@ from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
 from polhode.model.units import UnitNumber
 
-WRITTEN = ("bodies", "joints", "forces", "constraints")
+WRITTEN = ("bodies", "joints", "forces", "constraints", "frames")
 WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 """Text that some reader of YAML takes for something else."""
 
@@ -117,12 +117,13 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
         constraints = [
             _constraint(name, constraint, joints) for name, constraint in located.each("constraints", entry.constraints)
         ]
+        frames = [_frame(name, frame) for name, frame in located.each("frames", entry.frames)]
         materials = materials_of(entry.materials)
         sections = {name: section_of(name, each, materials) for name, each in located.each("sections", entry.sections)}
         beams = beams_of(located.each("beams", entry.beams), sections)
         values |= _states(entry, [*joints, *beam_parts(beams, bodies, joints).joints])
-        values |= {"bodies": bodies, "joints": joints, "forces": forces, "constraints": constraints, "beams": beams}
-        return Model(**values)
+        values |= {"bodies": bodies, "joints": joints, "forces": forces, "constraints": constraints}
+        return Model(frames=frames, beams=beams, **values)
 
 
 def _states(entry: schema.ModelEntry, joints: Sequence[Joint]) -> dict[str, Any]:
@@ -208,6 +209,15 @@ def _joint(name: str, entry: schema.JointEntry) -> Joint:
         except InputError as error:
             raise ModelError(f"joint '{name}', {error}") from None
     return Joint(name, **_uncrossed(name, _with_own(name, values)))
+
+
+def _frame(name: str, entry: schema.FrameEntry) -> BodyFrame:
+    values = _given(entry)
+    if "rpy" in values and "orientation" in values:
+        raise ModelError(message(f"frame '{name}', rpy", "an orientation twice", "orientation and rpy", "one of them"))
+    if "rpy" in values:
+        values["orientation"] = _attitude("extrinsic-123", values.pop("rpy"))
+    return BodyFrame(name, **values)
 
 
 def _with_own(name: str, values: dict[str, Any]) -> dict[str, Any]:

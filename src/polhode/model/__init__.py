@@ -54,7 +54,7 @@ from polhode.model.joints.screw import SCREW as SCREW
 from polhode.model.joints.spherical import BALL as BALL
 from polhode.model.keys import Key as Key
 from polhode.model.numbers import Parameter as Parameter, plain as plain
-from polhode.model.parts import Body as Body, Joint as Joint
+from polhode.model.parts import Body as Body, BodyFrame as BodyFrame, Joint as Joint
 from polhode.model.reframe import regrouped as regrouped
 from polhode.model.state import MachineState as MachineState
 from polhode.model.topology import WORLD as WORLD

@@ -22,7 +22,7 @@ class AttitudeFit(NamedTuple):
     """An attitude from pairs of vectors, as `wahba` gives it.
 
     attitude    (..., 4)     e0 ≥ 0
-    loss        (...)        ½ Σ w ‖s − A b‖²
+    loss        (...)        ½ Σ w ‖s − A b‖², without a pair of infinite weight
     covariance  (..., 3, 3)  of the rotation vector of its error, body axes, rad², for weights 1/variance of the vectors
     """
 
@@ -48,10 +48,8 @@ def wahba(body: Array, space: Array, weights: Array | None = None) -> AttitudeFi
     >>> round(ph.quaternion.axis_angle(fit.attitude).angle, 4)
     1.5708
     """
-    b, s, w = _pairs("quaternion.wahba", body, space, weights)
-    exact = np.isinf(w)
-    fit = _about_one if np.any(exact) else _by_eigenvector
-    return fit(b, s, w)
+    pairs = _pairs("quaternion.wahba", body, space, weights)
+    return _about_one(*pairs) if np.any(np.isinf(pairs[2])) else _by_eigenvector(*pairs)
 
 
 def nearest_rotation(M: Array) -> np.ndarray:
@@ -69,7 +67,7 @@ def nearest_rotation(M: Array) -> np.ndarray:
     """
     where = "quaternion.nearest_rotation"
     B = checked_real(f"{where}, argument M", M, "matrix")
-    size = np.sqrt(np.sum(B * B, axis=(-1, -2)))
+    size = np.max(abs(B), axis=(-1, -2))
     return _largest(where, B, size, "this matrix", "Has it rank 1, or is it near −I?")
 
 
@@ -86,9 +84,9 @@ def from_two_axes(x: Array, y: Array) -> Array:
 
 
 def from_two_pairs(body: Array, space: Array, body2: Array, space2: Array) -> Array:
-    """The attitude that takes one direction exactly to another, and a second one as near to its own as that allows.
+    """The attitude that takes one direction exactly to another, and a second one as near as that allows (TRIAD).
 
-    (TRIAD.) `wahba` weighs the two instead.
+    `wahba` weighs the two instead.
 
     body, space    (..., 3)  the first direction in body and space axes, not zero
     body2, space2  (..., 3)  the second, not parallel to the first
@@ -126,11 +124,9 @@ def _check_across(where: str, x: Array, y: Array) -> None:
     c = np.cross(a, b)
     sine = np.sqrt(np.sum(c * c, axis=-1))
     if np.any(sine < UNIQUE):
-        expected, fix = (
-            f"at least {UNIQUE:g}",
-            "They leave the rotation about them open: see quaternion.from_two_vectors.",
-        )
-        raise InputError(message(where, "parallel directions", f"sine {np.min(sine):.3g} of an angle", expected, fix))
+        fix = "They leave the rotation about them open: see quaternion.from_two_vectors."
+        found, expected = f"sine {np.min(sine):.3g} of their angle", f"at least {UNIQUE:g}"
+        raise InputError(message(where, "parallel directions", found, expected, fix))
 
 
 def _pairs(where: str, body: Array, space: Array, weights: Array | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,6 +1,6 @@
 """Random attitudes: all equally likely, or near one of them."""
 
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from polhode.quaternion.algebra import product
 from polhode.quaternion.rotation import exp
 from polhode.scalar import Array, checked_real, shown
 
-Seed = int | np.random.Generator | None
+Seed = Union[int, "np.random.Generator", None]  # in quotes: numpy.random is loaded by those who draw
 """A whole number gives the same draws each time, a generator of NumPy goes on where it stands, None draws afresh."""
 
 
@@ -43,7 +43,7 @@ def random_near(mean: Array, spread: Array, shape: int | tuple[int, ...] = (), s
     return product(p.reshape(*p.shape[:-1], *(1,) * len(size), 4), exp(phi / 2))
 
 
-def _generator(where: str, seed: Any) -> np.random.Generator:
+def _generator(where: str, seed: Any) -> "np.random.Generator":
     whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0
     if not (seed is None or whole or isinstance(seed, np.random.Generator)):
         expected = "a whole number from 0, a numpy.random.Generator, or None"

@@ -219,13 +219,9 @@ def _inner_rates(spans: np.ndarray, h: np.ndarray, first: np.ndarray, last: np.n
         omega = omega + step
         if np.all(abs(step) <= 1e-14 * (scale + abs(omega))):
             return omega
-    fix = (
-        "Give more attitudes between those far apart, velocities at the ends nearer to the mean ones, or kind='squad'."
-    )
-    raise InputError(
-        message("AttitudeSpline", "no curve with a continuous angular acceleration found",
-                f"a last correction of {np.max(abs(step)):.3g} rad/s", "convergence", fix)
-    )  # fmt: skip
+    what, fix = "no curve with a continuous angular acceleration found", "Give more attitudes, or kind='squad'."
+    found, expected = f"corrections of {np.max(abs(step)):.3g} rad/s after {ITERATIONS} steps", "convergence"
+    raise InputError(message("AttitudeSpline", what, found, expected, fix))
 
 
 def _quadratic(r: np.ndarray, back: np.ndarray, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
-from polhode.model.edits.mount import NOWHERE, STILL, Mount
+from polhode.model.edits.mount import NOWHERE, STILL, Mount, frames_on
 from polhode.model.edits.states import NamedState, Restated, bare, by_joint, start_q, start_state
 from polhode.model.keys import Key
 from polhode.model.topology import WORLD
@@ -51,6 +51,7 @@ def appended(
         joints=[*model.joints, *hung],
         forces=new_forces,
         constraints=new_constraints,
+        frames=[*model.frames, *frames_on(mounts, other.frames, prefix)],
         ignored=[*model.ignored, *other.ignored],
         number_inputs=model.number_inputs or other.number_inputs,
     )
@@ -58,15 +59,17 @@ def appended(
 
 
 def host(where: str, model: Any, at: Any) -> Mount:
-    """The body that a machine is put on."""
-    known = [WORLD, *(body.name for body in model.bodies)]
-    if not isinstance(at, str) or at not in known:
-        raise InputError(message(f"{where}, at", "no such body", shown(at), "a body", did_you_mean(at, known)))
-    return Mount(at)
+    """The body or the frame that a machine is put on."""
+    frames = {WORLD: Mount(WORLD)} | {body.name: Mount(body.name) for body in model.bodies}
+    frames |= {frame.name: Mount(frame.body, frame.position, frame.orientation) for frame in model.frames}
+    if not isinstance(at, str) or at not in frames:
+        fix = did_you_mean(at, frames)
+        raise InputError(message(f"{where}, at", "no such body", shown(at), "a body or a frame", fix))
+    return frames[at]
 
 
 def _check_names(where: str, model: Any, other: Any, prefix: str) -> None:
-    for group in ("bodies", "joints", "forces", "constraints"):
+    for group in ("bodies", "joints", "forces", "constraints", "frames"):
         own = {record.name for record in getattr(model, group)}
         for record in getattr(other, group):
             if f"{prefix}{record.name}" in own:

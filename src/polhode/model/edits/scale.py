@@ -45,6 +45,7 @@ def scaled(model: Any, length: float = 1.0, mass: float = 1.0, time: float = 1.0
         joints=[_joint(scale, joint) for joint in model.joints],
         forces=forces,
         constraints=constraints,
+        frames=[replace(frame, position=scale.by("m", frame.position)) for frame in model.frames],
     )
     return _started(scale, model, made)
 

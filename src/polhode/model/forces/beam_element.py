@@ -8,7 +8,7 @@ from polhode.errors import ModelError, message
 from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull
 from polhode.model.beams.strains import MEASURES, MODES, Chord, chord
 from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
-from polhode.model.forces.two_frames import BodyFrame, body_frame, check_two_bodies, is_between_bodies
+from polhode.model.forces.two_frames import FrameOnBody, body_frame, check_two_bodies, is_between_bodies
 from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
 from polhode.model.numbers import short
 from polhode.model.state import MachineState
@@ -95,14 +95,14 @@ class BeamElement(ForceElement):
 
     # strains and loads
 
-    def _ends(self, state: MachineState) -> tuple[BodyFrame, BodyFrame]:
+    def _ends(self, state: MachineState) -> tuple[FrameOnBody, FrameOnBody]:
         """The frames of its ends."""
         return (
             body_frame(state, self.body_a, self.point_a, self.orientation_a),
             body_frame(state, self.body_b, self.point_b, self.orientation_b),
         )
 
-    def _chord(self, a: BodyFrame, b: BodyFrame) -> Chord:
+    def _chord(self, a: FrameOnBody, b: FrameOnBody) -> Chord:
         return chord(a.frame.R, b.frame.R, b.frame.o - a.frame.o, self.length, self.measure == "sine")
 
     @property
@@ -150,7 +150,7 @@ class BeamElement(ForceElement):
         if not _is_zero(self.load):
             yield from self._load(a, b)
 
-    def _load(self, a: BodyFrame, b: BodyFrame) -> Iterator[Wrench]:
+    def _load(self, a: FrameOnBody, b: FrameOnBody) -> Iterator[Wrench]:
         """The uniform load, on both ends: as on a beam that is clamped there."""
         for end, side in ((a, 1.0), (b, -1.0)):
             R = end.frame.R
@@ -204,7 +204,7 @@ class BeamElement(ForceElement):
         return f"beam element, {self.body_a} – {self.body_b}, {short(self.length)} m, {stiffness}"
 
 
-def _motion(a: BodyFrame, b: BodyFrame) -> EndMotion:
+def _motion(a: FrameOnBody, b: FrameOnBody) -> EndMotion:
     return EndMotion(b.twist.linear - a.twist.linear, a.twist.angular, b.twist.angular)
 
 

@@ -11,7 +11,7 @@ JOINT = {"axis": "1", "axis2": "1", "position": "m", "orientation": "1", "rpy": 
 PER_AXIS = {"armature": "kg m2 or kg", "damping": "N m s/rad or N s/m", "stiffness": "N m/rad or N/m",
             "rest": "rad or m", "lower": "rad or m", "upper": "rad or m"}  # fmt: skip
 """Units of the numbers of a joint: about an axis, or along one."""
-OTHER = {"gravity": "m/s2", "duration": "s"}
+OTHER = {"gravity": "m/s2", "duration": "s", "angle": "rad"}
 
 Path = Sequence[str | int]
 """A path as its parts, ("bodies", "arm", "inertia", 0)."""

@@ -247,3 +247,24 @@ def test_a_fault_is_told_by_name(fault):
     targets, options, error, text = FAULTS[fault]
     with pytest.raises(error, match=text):
         ph.inverse_kinematics(PLANAR, targets, **options)
+
+
+def test_frames_are_reached_as_bodies_are():
+    """The tip of the planar arm as a frame, turned on its body: its position, its orientation, a ph.Pose of it."""
+    turn = ph.quaternion.from_axis_angle((1, 2, 3), 0.4)
+    model = replace(PLANAR, frames=[ph.BodyFrame("tip", "lower", (1.0, 0.0, 0.0), tuple(turn))])
+    system = ph.compile(model, target="python")
+    wanted = system.pose((0.4, 1.1), "tip")
+    for target in (wanted, wanted.position, wanted.quaternion, ph.Target(direction=_axis(wanted), axis=(0, 1, 0))):
+        found = ph.inverse_kinematics(model, {"tip": target}, start=(0.3, 1.0))
+        assert found.reached
+        there = system.pose(found.q, "tip")
+        if not isinstance(target, ph.Target):
+            assert ph.quaternion.angle_between(there.quaternion, wanted.quaternion) < 1e-8 or target is wanted.position
+        np.testing.assert_allclose(_axis(there), _axis(wanted), atol=1e-8)
+    moved = replace(model, frames=[ph.BodyFrame("tip", "lower", (0.5, 0.0, 0.0), tuple(turn))])
+    assert not np.allclose(ph.inverse_kinematics(moved, {"tip": wanted.position}).q, (0.4, 1.1), atol=1e-3)
+
+
+def _axis(pose):
+    return ph.quaternion.rotate(pose.quaternion, (0.0, 1.0, 0.0))

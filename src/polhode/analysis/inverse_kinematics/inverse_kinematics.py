@@ -50,7 +50,7 @@ class InverseKinematics:
 
     q           (..., nq)  within limits
     reached     (...)      whether all targets and constraints are within the tolerance
-    targets     the bodies of the targets, in the order of the axis k
+    targets     the names of their frames, in the order of the axis k
     distance    (..., k)   that is left of each position, m; 0 where a target has none
     angle       (..., k)   that is left of each orientation or direction, rad; 0 where a target has none
     violation   (...)      the largest residual of constraints, in lengths of the machine or rad
@@ -89,10 +89,10 @@ def inverse_kinematics(
     threads: int = 1,
     device: str = "cpu",
 ) -> InverseKinematics:
-    """Configurations in which bodies are where they are wanted, constraints hold and joints are within their limits.
+    """Configurations in which frames are where they are wanted, constraints hold and joints are within their limits.
 
-    targets    {body: target}: a position (..., 3), an orientation (..., 4), a pair of both in any order, what
-               `System.pose` gives, a `ph.Target`, or a list of those; leading axes are batch axes
+    targets    {name of a body or frame: target}: a position (..., 3), an orientation (..., 4), a pair of both in any
+               order, a `ph.Pose`, a `ph.Target`, or a list of those; leading axes are batch axes
     start      (..., nq)  where the first attempt begins; brought to the limits; the posture, else the model's start
     limits     whether joints stay within their limits
     posture    (..., nq)  of all configurations that reach the targets, the nearest to this one from where they are
@@ -188,9 +188,9 @@ class _Search:
                 self._settle(found, rows["targets"], rows["posture"])
         best = [x.reshape((*batch, *x.shape[1:])) for x in found.best]
         reached, restarts = found.reached.reshape(batch), found.restarts.reshape(batch)
-        bodies = tuple(shape.body for shape in self.targets.shapes)
+        names = tuple(shape.frame for shape in self.targets.shapes)
         q, iterations, _, distance, angle, violation = best
-        return InverseKinematics(q, reached, bodies, distance, angle, violation, iterations.astype(int), restarts)
+        return InverseKinematics(q, reached, names, distance, angle, violation, iterations.astype(int), restarts)
 
     def _attempts(self, found: _Found, targets: np.ndarray, start: np.ndarray) -> None:
         """All attempts: from the start, from random configurations, and a last one from the best."""

@@ -131,6 +131,23 @@ class System(
         source("jacobian", "hand", "local")."""
         return self._of_kernel("source", "source", quantity, *of)
 
+    def bound(self, quantity: str, *of: str) -> Callable[..., Any]:
+        """The call of a quantity for one body or frame and its words, for inner loops: it takes the arrays alone.
+
+            jacobian = system.bound("jacobian", "hand", "local")
+            J = jacobian(q, point)                      # as system.jacobian(q, "hand", point, "local"), sooner
+
+        All arguments of the quantity must be given, a point among them. Takes out= and batches as every call does.
+        """
+        known = QUANTITIES.get(quantity) if isinstance(quantity, str) else None
+        if known is None:
+            raise UnknownNameError(message("bound", "no such quantity", repr(quantity), "a method of System"))
+        words = _subject("bound", known, of)[: 1 + len(known.choices)] if of else ()
+        zeros = [np.zeros(self._spec.shape(FIELDS[argument.field])) for argument in known.arguments]
+        self._checked(known, words, {}, tuple(zeros))
+        checked = lambda *arrays, **options: self._checked(known, words, options, arrays)  # noqa: E731
+        return self._direct.get((quantity, *words), checked) if words else getattr(self, quantity)
+
     def export_c(self, path: str | Path, *quantities: str) -> Path:
         """Write stand-alone C99 of some quantities (inverse and forward dynamics unless named), for controllers.
 

@@ -180,7 +180,7 @@ class System(
         if quantity is None:
             raise UnknownNameError(message(where, "no such quantity", repr(name), "a method of System"))
         subject = _subject(where, quantity, of)
-        zeros = [np.zeros(self._spec.shape(FIELDS[argument.field])) for argument in quantity.arguments]
+        zeros = [np.zeros(self._spec.shape(FIELDS[argument.field])).tolist() for argument in quantity.arguments]
         call = checked_call(self._spec, self._defaults, quantity, zeros, {}, self._backend.array)
         return self._backend.kernel(self._computation(quantity, subject), call)
 

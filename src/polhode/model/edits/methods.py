@@ -23,7 +23,8 @@ class ModelEdits:
     def with_locked(self, values: Mapping[str, Any] | Sequence[str], *, merge: bool = True, drop: bool = False) -> Self:
         """The machine with joints that do not move, at given coordinates: a reduced model.
 
-            model.with_locked({"finger1": 0.02, "base": (0, 0, 1, 1, 0, 0, 0)})
+        >>> ph.load("arm-6").with_locked({"joint2": 0.4, "joint5": -1.0})
+        <Model 'arm-6': 4 bodies, 4 joints, nq 4, nv 4>
 
         values  coordinates (nq of the joint) by joint, rad, m, unit quaternions; None, or names alone: where the model
                 starts
@@ -56,7 +57,8 @@ class ModelEdits:
     ) -> Self:
         """The machine with that of another model put on one of its bodies, whose ground that body is from then on.
 
-            arm.append(gripper, at="hand", prefix="gripper.")
+        >>> ph.load("pendulum").append(ph.load("pendulum"), at="rod", position=(0, 0, -1), prefix="second.")
+        <Model 'pendulum': 2 bodies, 2 joints, nq 2, nv 2>
 
         at           the body, a frame on it, or "world"
         position     of the world of the other model in the axes of the body, or of the frame, m
@@ -71,6 +73,9 @@ class ModelEdits:
 
     def limb(self, joint: str, *, drop: bool = False) -> Self:
         """A joint and all that it carries as a machine of its own.
+
+        >>> ph.load("arm-6").limb("joint4")
+        <Model 'arm-6': 3 bodies, 3 joints, nq 3, nv 3>
 
         What carried it is its ground: the world's frame is that of the joint's parent, and gravity is the same there.
 
@@ -105,6 +110,9 @@ class ModelEdits:
     def mirrored(self, normal: Array = (0.0, 1.0, 0.0), *, drop: bool = False) -> Self:
         """The mirror image of the machine about the plane through the world's origin across `normal` (3,).
 
+        >>> ph.load("double-pendulum").mirrored((0, 0, 1)).gravity
+        (0.0, 0.0, 9.81)
+
         Components in body axes are reflected as those in world axes are. Coordinates about and along one axis stay; the
         travel of a cylindrical joint, the pitch of a screw and coordinates of a planar joint may change their signs.
 
@@ -117,6 +125,9 @@ class ModelEdits:
 
         length, mass, time  factors above 0
 
+        >>> ph.load("double-pendulum").scaled(length=4, time=2).gravity
+        (0.0, 0.0, -9.81)
+
         Its motion is the same, scaled: positions times `length`, after times that are `time` as long. Gravity is scaled
         as well: it stays where time = √length. A part of the same material has mass = length³.
 
@@ -125,5 +136,10 @@ class ModelEdits:
         return scaled(self, length, mass, time, drop)
 
     def diff(self, other: Any) -> ModelDifferences:
-        """What differs between two models, by path: values here and there. Empty where they are equal."""
+        """What differs between two models, by path: values here and there. Empty where they are equal.
+
+        >>> pendulum = ph.load("pendulum")
+        >>> print(pendulum.diff(pendulum.with_numbers({"gravity.2": -1.62})))
+        gravity.2: -9.81 → -1.62
+        """
         return differences(self, other)

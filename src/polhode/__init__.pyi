@@ -6,6 +6,9 @@ from polhode import euler as euler
 from polhode import exact as exact
 from polhode import quaternion as quaternion
 from polhode import spatial as spatial
+from polhode.analysis.contact_points import (
+    actuation as actuation, contact_impulse as contact_impulse,
+)
 from polhode.analysis.identification.base_parameters import (
     BaseParameters as BaseParameters, base_parameters as base_parameters,
 )

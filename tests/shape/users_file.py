@@ -196,6 +196,8 @@ pose: ph.Pose = ph.Pose.exp((0, 0, 1, 0, 0, 0.5)) @ ph.Pose((0, 0, 0), (1, 0, 0,
 moved = ph.spatial.moved_force(*pose, (1, 0, 0, 0, 0, 0))
 places = ph.random_configuration(model, 5, seed=1)
 equal = ph.same_configuration(model, places, places)
+least = ph.actuation(system, q, v).tau
+bounced = ph.contact_impulse(system, q, v, [], 0.5).v
 
 # pictures
 

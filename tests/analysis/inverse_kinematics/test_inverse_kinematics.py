@@ -106,6 +106,13 @@ def test_what_cannot_be_reached_is_told_with_the_least_distance():
     assert "0 of 3 reached" in repr(found)
 
 
+def test_targets_beyond_all_numbers_leave_the_start():
+    found = ph.inverse_kinematics(PLANAR, tip([(1e200, 0.0, 0.0), (1.2, 0.8, 0.0)]), start=(0.3, 0.7), restarts=2)
+    assert found.reached.tolist() == [False, True]
+    assert found.q[0].tolist() == [0.3, 0.7]
+    assert found.distance[0, 0] == np.inf
+
+
 def test_limits_hold_unless_they_are_left_out():
     x = (np.cos(-2.8), np.sin(-2.8), 0.0)
     at = {"upper": ph.Target(position=x, point=(1.0, 0.0, 0.0))}

@@ -143,12 +143,13 @@ class SearchOptions(NamedTuple):
 class _Found:
     """The best that was found for each row of a batch."""
 
-    def __init__(self, rows: int, nq: int, targets: int, tolerance: float) -> None:
-        self.tolerance = tolerance
+    def __init__(self, start: np.ndarray, targets: int, tolerance: float) -> None:
+        """start: (rows, nq), kept where errors are beyond all numbers."""
+        self.tolerance, rows = tolerance, len(start)
+        unknown = np.full((rows, targets), np.inf)
         self.best = Attempt(
-            np.zeros((rows, nq)), np.zeros(rows), np.full(rows, np.inf),
-            np.zeros((rows, targets)), np.zeros((rows, targets)), np.zeros(rows),
-        )  # fmt: skip
+            start.copy(), np.zeros(rows), np.full(rows, np.inf), unknown, unknown.copy(), np.zeros(rows)
+        )
         self.restarts = np.zeros(rows, dtype=int)
         self.reached = np.zeros(rows, dtype=bool)
 
@@ -181,7 +182,7 @@ class _Search:
         given |= {} if posture is None else {"posture": posture}
         batch = batch_shape("inverse_kinematics", {name: x.shape[:-1] for name, x in given.items()})
         rows = {name: _in_rows(x, batch) for name, x in given.items()}
-        found = _Found(len(rows["targets"]), self.model.nq, len(self.targets.shapes), self.options.tolerance)
+        found = _Found(rows["start"], len(self.targets.shapes), self.options.tolerance)
         if len(rows["targets"]):
             self._attempts(found, rows["targets"], rows["start"])
             if posture is not None:

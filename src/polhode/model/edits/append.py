@@ -8,7 +8,7 @@ from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
 from polhode.model.edits.mount import NOWHERE, STILL, Mount, frames_on
-from polhode.model.edits.states import NamedState, Restated, bare, by_joint, start_q, start_state
+from polhode.model.edits.states import NamedState, bare, by_joint, start_q, start_state, started
 from polhode.model.keys import Key
 from polhode.model.topology import WORLD
 from polhode.scalar import shown
@@ -97,4 +97,4 @@ def _started(model: Any, other: Any, made: Any, prefix: str) -> Any:
         None if first.v is None and second.v is None else {**(first.v or {}), **named(second.v or {})},
         None if first.own is None and second.own is None else {**(first.own or {}), **own},
     )
-    return Restated(made).started(state, model.start or other.start, found)
+    return started(made, state, model.start or other.start, found)

@@ -29,8 +29,8 @@ table = asked(x, y)
 radius = np.hypot(x, y)
 
 ray = np.linspace(0.0, 1.2, 241)
-on_ray = asked(ray, 0.0).reached
-first, last = np.flatnonzero(on_ray)[[0, -1]]
+on_ray = asked(ray, 0.0)
+first, last = np.flatnonzero(on_ray.reached)[[0, -1]]
 ends = []
 for inside, outside in ((ray[first], ray[max(first - 1, 0)]), (ray[last], ray[last + 1])):
     for _ in range(20):
@@ -49,9 +49,11 @@ for r in ends:
     left.plot(r * np.cos(angle), r * np.sin(angle), color="white", lw=1.0)
 left.set(xlabel="x (m)", ylabel="y (m)", aspect="equal")
 left.set_title("What is reached is a ring", loc="left", fontsize=10)
-right.hist(table.restarts[table.reached], bins=np.arange(0, 20), color=COLOURS[0])
-right.set(xlabel="restarts", ylabel="points reached", yscale="log")
-right.set_title("Most are reached at once", loc="left", fontsize=10)
+right.plot(ray, 1e3 * on_ray.distance[:, 0], color=COLOURS[0], label="distance (mm)")
+right.plot(ray, np.rad2deg(on_ray.angle[:, 0]), color=COLOURS[1], label="angle (°)")
+right.set(xlabel="distance from the axis of joint 1 (m)", ylabel="what is left")
+right.legend(frameon=False, fontsize=8.5)
+right.set_title("How far it stays away, and how it leans", loc="left", fontsize=10)
 Path("out").mkdir(exist_ok=True)
 save_figure(figure, Path("out", f"{Path(__file__).stem}.png"), f"examples/{Path(__file__).name}", force=True)
 
@@ -59,5 +61,5 @@ print(
     f"{np.count_nonzero(table.reached)} of {table.reached.size} points reached: from {ends[0]:.4f} to {ends[1]:.4f} m"
 )
 print(f"points that the ring decides wrongly: {wrong}; restarts on average: {table.restarts[table.reached].mean():.2f}")
-assert np.all(on_ray[first : last + 1])
+assert np.all(on_ray.reached[first : last + 1])
 assert wrong == 0

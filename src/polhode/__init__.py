@@ -34,6 +34,7 @@ _NAMES = {
     ],
     "polhode.show.animation": ["animate"],
     "polhode.show.cans.draw": ["draw_cans"],
+    "polhode.show.page.identification": ["write_identification_report"],
     "polhode.scalar": [
         "Vec", "acos", "asin", "atan2", "cos", "cross", "dot", "exp", "is_zero", "length", "log", "maximum", "minimum",
         "sin", "sqrt", "tan", "where",
@@ -42,6 +43,9 @@ _NAMES = {
     "polhode.system.system": ["System", "compile"],
     "polhode.dynamics.single.variables": ["SingleBody"],
     "polhode.papers.compare": ["compare"],
+    "polhode.analysis.identification.base_parameters": ["BaseParameters", "base_parameters"],
+    "polhode.analysis.identification.excitation": ["Excitation", "excitation"],
+    "polhode.analysis.identification.identify": ["Identified", "identify"],
     "polhode.analysis.inverse_kinematics.inverse_kinematics": ["InverseKinematics", "inverse_kinematics"],
     "polhode.analysis.inverse_kinematics.targets": ["Target"],
     "polhode.analysis.linear": ["Linear", "linearize"],
@@ -70,12 +74,12 @@ _NAMES = {
     "polhode.integrate.methods": ["methods"],
     "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Body", "BodyConstraint", "BodyForce", "BodyMotion",
-        "Bushing", "Closing", "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnLine", "ElementEvent",
-        "ElementKind", "Force", "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction",
-        "JointKind", "JointLock", "JointStop", "Jump", "Key", "LimitStop", "MachineState", "Model", "MovingFrame",
-        "Parameter", "Spring", "Start", "Thrust", "TorsionSpring", "Wrench", "register_constraint", "register_force",
-        "register_joint",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "Body",
+        "BodyConstraint", "BodyForce", "BodyFrame", "BodyMotion", "Bushing", "Closing", "Constraint", "ConstraintKind",
+        "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind", "Force", "ForceElement", "ForceFunction",
+        "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock", "JointStop", "Jump", "Key",
+        "LimitStop", "MachineState", "Material", "Model", "MovingFrame", "Parameter", "Section", "Spring", "Start",
+        "Thrust", "TorsionSpring", "Wrench", "register_constraint", "register_force", "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

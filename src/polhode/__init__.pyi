@@ -6,6 +6,15 @@ from polhode import euler as euler
 from polhode import exact as exact
 from polhode import quaternion as quaternion
 from polhode import spatial as spatial
+from polhode.analysis.identification.base_parameters import (
+    BaseParameters as BaseParameters, base_parameters as base_parameters,
+)
+from polhode.analysis.identification.excitation import (
+    Excitation as Excitation, excitation as excitation,
+)
+from polhode.analysis.identification.identify import (
+    Identified as Identified, identify as identify,
+)
 from polhode.analysis.inverse_kinematics.inverse_kinematics import (
     InverseKinematics as InverseKinematics, inverse_kinematics as inverse_kinematics,
 )
@@ -74,14 +83,15 @@ from polhode.integrate.methods import (
     methods as methods,
 )
 from polhode.model import (
-    BALL as BALL, Backlash as Backlash, Body as Body, BodyConstraint as BodyConstraint, BodyForce as BodyForce,
-    BodyMotion as BodyMotion, Bushing as Bushing, Closing as Closing, Constraint as Constraint,
-    ConstraintKind as ConstraintKind, CoordinateConstraint as CoordinateConstraint, DrawnLine as DrawnLine,
-    ElementEvent as ElementEvent, ElementKind as ElementKind, Force as Force, ForceElement as ForceElement,
-    ForceFunction as ForceFunction, Hold as Hold, ImpactStop as ImpactStop, Joint as Joint,
-    JointFriction as JointFriction, JointKind as JointKind, JointLock as JointLock, JointStop as JointStop,
-    Jump as Jump, Key as Key, LimitStop as LimitStop, MachineState as MachineState, Model as Model,
-    MovingFrame as MovingFrame, PRISMATIC as PRISMATIC, Parameter as Parameter, REVOLUTE as REVOLUTE, SCREW as SCREW,
+    BALL as BALL, Backlash as Backlash, Beam as Beam, BeamElement as BeamElement, BeamEnd as BeamEnd, Body as Body,
+    BodyConstraint as BodyConstraint, BodyForce as BodyForce, BodyFrame as BodyFrame, BodyMotion as BodyMotion,
+    Bushing as Bushing, Closing as Closing, Constraint as Constraint, ConstraintKind as ConstraintKind,
+    CoordinateConstraint as CoordinateConstraint, DrawnLine as DrawnLine, ElementEvent as ElementEvent,
+    ElementKind as ElementKind, Force as Force, ForceElement as ForceElement, ForceFunction as ForceFunction,
+    Hold as Hold, ImpactStop as ImpactStop, Joint as Joint, JointFriction as JointFriction, JointKind as JointKind,
+    JointLock as JointLock, JointStop as JointStop, Jump as Jump, Key as Key, LimitStop as LimitStop,
+    MachineState as MachineState, Material as Material, Model as Model, MovingFrame as MovingFrame,
+    PRISMATIC as PRISMATIC, Parameter as Parameter, REVOLUTE as REVOLUTE, SCREW as SCREW, Section as Section,
     Spring as Spring, Start as Start, Thrust as Thrust, TorsionSpring as TorsionSpring, Wrench as Wrench,
     register_constraint as register_constraint, register_force as register_force, register_joint as register_joint,
 )
@@ -101,6 +111,9 @@ from polhode.show.animation import (
 )
 from polhode.show.cans.draw import (
     draw_cans as draw_cans,
+)
+from polhode.show.page.identification import (
+    write_identification_report as write_identification_report,
 )
 from polhode.show.plots import kinds
 from polhode.simulation.absolute_model import (

@@ -9,7 +9,8 @@ import pytest
 import polhode as ph
 from polhode.ensemble import summary as summaries
 from polhode.ensemble.summary import summary, wilson
-from polhode.show.page.study import round_numbers, study_page
+from polhode.show.page.chart import round_numbers
+from polhode.show.page.study import study_page
 from study_cases import small
 
 

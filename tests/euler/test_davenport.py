@@ -37,6 +37,15 @@ def test_angles_about_any_axes_are_scipys(extrinsic, order):
         assert apart(euler.from_davenport(e, u, extrinsic), wxyz(Rotation.from_davenport(e, order, u))) < 1e-12
 
 
+def test_axes_of_a_batch_are_those_of_each_of_it():
+    e, p = np.stack([axes() for _ in range(4)]), attitudes(12)[::3]
+    found = euler.to_davenport(e[:, None], p)
+    again = euler.from_davenport(e[:, None], found)
+    for k in range(4):
+        assert_close(found[k], euler.to_davenport(e[k], p))
+        assert_close(again[k], euler.from_davenport(e[k], found[k]))
+
+
 @pytest.mark.parametrize(("extrinsic", "order"), ORDERS)
 def test_coordinate_axes_give_the_twelve_sequences(extrinsic, order):
     p = attitudes(30)[::3]
@@ -90,12 +99,13 @@ def test_sequences_of_one_turn_or_two_are_scipys():
     ("given", "words"),
     [
         (lambda: euler.from_davenport([[1, 0, 0], [1, 1, 0]], [0, 0]), "argument axes: not across each other"),
-        (lambda: euler.from_davenport([[1, 0, 0], [0, 0, 0]], [0, 0]), "argument axes: an axis is zero"),
+        (lambda: euler.from_davenport([[1, 0, 0], [0, 0, 0]], [0, 0]), "argument axes: is zero"),
         (lambda: euler.from_davenport(np.eye(3), [0, 0]), "argument angles: wrong shape"),
         (lambda: euler.from_davenport(np.eye(4), [0, 0, 0]), "argument axes: wrong shape"),
         (lambda: euler.from_davenport(np.eye(3)[[0, 1, 2, 0]], [0, 0, 0]), "argument axes: wrong shape"),
         (lambda: euler.to_davenport(np.eye(3)[:2], [1, 0, 0, 0]), "argument axes: wrong shape"),
-        (lambda: euler.to_davenport(np.eye(3), [2, 0, 0, 0]), "not a unit quaternion"),
+        (lambda: euler.to_davenport(np.eye(3), [2, 0, 0, 0]), "to_davenport, argument p: not a unit quaternion"),
+        (lambda: euler.from_davenport([np.eye(3)] * 2, np.zeros((3, 3))), "batch axes do not fit together"),
         (lambda: euler.to_davenport(np.eye(3), [1, 0, 0, 0], at_lock="x"), "argument at_lock: no such choice"),
         (lambda: euler.to_quaternion("31", [1, 2, 3]), "argument angles: wrong shape"),
         (lambda: euler.to_quaternion("33", [1, 2]), "unknown sequence of axes"),

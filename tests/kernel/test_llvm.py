@@ -12,9 +12,10 @@ import polhode.kernel.backends.llvm.compile as building
 from close import assert_close
 from machines import ALL, random_model, random_q
 from polhode import scalar
-from polhode.dynamics import forward, inverse
+from polhode.dynamics import inverse
 from polhode.dynamics.large_trees import loops
 from polhode.kernel import evaluate, trace
+from polhode.kernel.backends.llvm import parts
 from polhode.kernel.backends.llvm.compile import build, lanes
 from polhode.kernel.schedule import fused
 from polhode.model import make_tree
@@ -86,6 +87,26 @@ def test_every_width_and_batch_size_gives_the_same_bits(width, size):
         assert_close(found[0], ph.compile(model, target="python").inverse_dynamics(q[0], v[0], w), condition=100)
 
 
+@pytest.mark.parametrize(
+    ("physics", "width"), [(inverse.inverse_dynamics, 2), (inverse.inverse_dynamics, 8), (loops.inverse_dynamics, 4)]
+)
+def test_without_code_for_one_state_what_is_left_of_a_batch_has_the_same_bits(physics, width, monkeypatch):
+    """Nothing is written beyond the batch, also where an argument is the same for all states, or memory asked for."""
+    monkeypatch.setattr(parts, "HEAP", 0)
+    model = random_model(["free", "revolute", "prismatic"], 2)
+    tree, rng = make_tree(model), np.random.default_rng(0)
+    graph = trace(lambda q, v, w: physics(tree, q, v, w), q=(model.nq,), v=(model.nv,), w=(model.nv,))
+    whole, lanes_only = build(graph, width), build(graph, width, single=False)
+    assert "@kernel_1(" not in lanes_only.source
+    for size in (0, 1, 2, 3, 7, 8, 9, 23):
+        q, v, w = random_q(model, rng, (size,)), rng.normal(size=(size, model.nv)), rng.normal(size=model.nv)
+        out = np.full((size + 2, model.nv), 7.0)
+        lanes_only.ufunc(q, v, w, out=out[1:-1])
+        assert np.array_equal(out[1:-1], whole(q, v, w)[0])
+        assert np.all(out[[0, -1]] == 7.0)
+    assert np.array_equal(lanes_only(q[0], v[0], w)[0], out[1])
+
+
 def test_a_huge_angle_in_one_lane_does_not_touch_its_neighbours():
     kernel = build(trace(scalar.sin, x=()))
     x = np.linspace(0.1, 0.8, 8)
@@ -110,7 +131,7 @@ def test_a_huge_angle_leaves_all_registers_as_they_were(width):
     assert_close(found[:, 1:], (y * y) * found[:, :1] + y * y, condition=10)
 
 
-@pytest.mark.parametrize("physics", [forward.forward_dynamics, loops.forward_dynamics])
+@pytest.mark.parametrize("physics", [inverse.inverse_dynamics, loops.inverse_dynamics])
 def test_long_texts_are_compiled_at_another_level_to_the_same_bits(physics, monkeypatch):
     model = random_model(["free", "revolute", "spherical", "prismatic"], 4)
     tree, rng = make_tree(model), np.random.default_rng(0)

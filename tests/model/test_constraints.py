@@ -86,6 +86,13 @@ DATA = {
     "knife-edge": FRAMES,
     "mimic": {"joint": "j2", "source": "j3", "polynomial": (0.1, 0.5, -0.3)},
     "gear": {"joint": "j2", "source": "j3", "multiplier": 1.5, "offset": 0.2},
+    "beam-strain": {
+        **{name: value for name, value in FRAMES.items() if name != "axis_b"},
+        "length": 0.9,
+        "mode": "bending-xz-end",
+        "shear": (0.3, 0.7),
+        "strain": 0.1,
+    },
     "prescribed": {"joint": "j2", "value": lambda t: ph.sin(2 * t)},
     "function": {"function": lambda t, q: [q[0] * q[7] - t, ph.sin(q[1])], "rows": 2},
     Ellipsoid.name: {**FRAMES, "radii": (1.0, 0.5, 0.3)},

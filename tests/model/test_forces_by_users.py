@@ -108,8 +108,9 @@ def test_it_has_modes_and_events():
     assert np.linalg.norm(pull) == pytest.approx(15.0, abs=0.01)
     names = [check["name"] for check in json.loads(run.attrs["grade"])]
     assert "energy drift, less work" in names
-    with pytest.raises(ph.PolhodeError, match="tether"):
-        ph.sweep(model, {"forces.tether.k": ph.Grid([30.0])}, q=Q, v=[*V, 0.0], duration=0.1)
+    runs = ph.sweep(model, {"forces.tether.k": ph.Grid([30.0])}, q=Q, v=[*V, 0.0], duration=0.1)
+    assert "'tether.tears'" in runs.attrs["single_runs"]
+    assert int(runs["status"][0]) == 1
 
 
 def test_it_acts_on_pairs_of_bodies(monkeypatch):

@@ -266,7 +266,6 @@ def test_what_friction_by_events_cannot_do_is_refused():
         (lambda: ph.simulate(model, duration=0.1, method="variational", step=1e-3), "hold axes"),
         (lambda: ph.simulate(model, duration=0.1, engine="absolute"), "hold axes"),
         (lambda: ph.simulate(model, duration=0.1, method="cvode"), "not with SUNDIALS"),
-        (lambda: ph.simulator(model, step=0.01).step([0.0], [0.0, 0.0]), "no single step ends at one"),
         (lambda: ph.linearize(model, [0.0]), "hold axes"),
         (lambda: ph.equations(model), "hold axes"),
     ):

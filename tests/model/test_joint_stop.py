@@ -35,6 +35,8 @@ def test_a_contact_without_loss_is_half_a_sine():
     omega = math.sqrt(800.0 / 2.0)
     inside = [-math.sin(omega * (t - 0.5)) / omega for t in (0.55, 0.6)]
     assert run.q[1:, 0].values == pytest.approx([*inside, 0.5 - math.pi / omega, 1.0 - math.pi / omega], abs=1e-9)
+    assert run.event_name.values.tolist() == ["floor.touches", "floor.leaves"]
+    assert run.event_time.values == pytest.approx([0.5, 0.5 + math.pi / omega], abs=1e-7)
     assert run.attrs["verdict"] == "good"
     assert any(
         check["name"] == "energy drift" and check["verdict"] == "good" for check in json.loads(run.attrs["grade"])
@@ -142,6 +144,7 @@ def test_a_mass_in_a_gap_goes_to_and_fro_in_the_time_of_the_closed_form():
     period = 2 * 0.2 / 1.5 + 2 * math.pi / 20
     run = ph.simulate(ball(play), [0.3], [1.5], duration=3 * period, tolerance=1e-11, samples=2)
     assert (float(run.q[-1, 0]), float(run.v[-1, 0])) == pytest.approx((0.3, 1.5), abs=1e-9)
+    assert run.event_name.values.tolist() == ["play.touches", "play.leaves"] * 6
 
 
 def test_wheels_drive_each_other_through_a_gap():

@@ -505,7 +505,8 @@ def test_each_kind_of_finding_is_one_warning_with_names(tmp_path):
     path = tmp_path / "arm.xml"
     path.write_text(UNUSED)
     with pytest.warns(PolhodeWarning) as caught:
-        load_mjcf(path)
+        model = load_mjcf(path)
+    assert [frame.name for frame in model.frames] == ["s"]
     bare, odd, unused, meshes, lighter = (str(warning.message) for warning in caught)
     assert "without mass: 'b'" in bare
     assert "'c'" in odd
@@ -514,7 +515,6 @@ def test_each_kind_of_finding_is_one_warning_with_names(tmp_path):
         "actuator (1)",
         "sensor (1)",
         "light (1)",
-        "site (1)",
         "option.timestep (1)",
         "joint.frictionloss (1)",
     ):

@@ -38,7 +38,15 @@ def test_an_infinite_weight_is_met_exactly_as_scipy_does():
         along = np.linalg.eigh(fit.covariance[k])[1][:, -1]
         assert_close(abs(along @ BODY[k, i]), np.linalg.norm(BODY[k, i]))
     heavy = np.where(np.isinf(weights), 1e10, weights)
-    assert apart(quaternion.wahba(BODY, SPACE, heavy).attitude, fit.attitude) < 1e-5
+    heavy_fit = quaternion.wahba(BODY, SPACE, heavy)
+    assert apart(heavy_fit.attitude, fit.attitude) < 1e-8  # what the others weigh, of 1e10
+
+
+def test_weights_far_apart_cost_no_digits():
+    """Vectors that fit exactly, one of them weighing 1e10 times as much: the attitude is still exact."""
+    space = scipys(TRUE).as_matrix() @ np.swapaxes(BODY, -1, -2)
+    fit = quaternion.wahba(BODY, np.swapaxes(space, -1, -2), [1e10, 1, 1, 1, 1, 1, 1, 1])
+    assert apart(fit.attitude, TRUE) < 1e-14
 
 
 def test_the_covariance_is_the_scatter_of_many_fits():
@@ -111,7 +119,7 @@ def test_the_nearest_rotation_is_that_of_the_singular_vectors():
         (lambda: quaternion.wahba(np.eye(3)[[0, 0]], np.eye(3)[:2], [np.inf, 1]), "several attitudes fit these pairs"),
         (lambda: quaternion.from_two_pairs([1, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]), "parallel directions"),
         (lambda: quaternion.from_two_axes([1, 0, 0], [0, 0, 0]), "is zero"),
-        (lambda: quaternion.nearest_rotation(-np.eye(3)), "several attitudes fit these matrix alike"),
+        (lambda: quaternion.nearest_rotation(-np.eye(3)), "several attitudes fit this matrix alike"),
         (lambda: quaternion.nearest_rotation(np.zeros((2, 3, 3))), "several attitudes"),
         (lambda: quaternion.nearest_rotation(np.eye(2)), "argument M: wrong shape"),
     ],

@@ -54,7 +54,7 @@ def test_the_covariance_is_the_mean_square_of_rotation_vectors():
         (lambda: quaternion.mean(NEAR, 0 * WEIGHTS), "argument weights: not weights"),
         (lambda: quaternion.mean(NEAR, WEIGHTS[0, :5]), "argument weights: wrong shape"),
         (lambda: quaternion.mean(NEAR, axis=2), "argument axis: no such axis"),
-        (lambda: quaternion.mean(NEAR, axis=(0, -2)), "argument axis: no such axis"),
+        (lambda: quaternion.mean(NEAR, axis=(0, -3)), "argument axis: no such axis"),
         (lambda: quaternion.mean(NEAR, axis="x"), "argument axis: no such axis"),
         (lambda: quaternion.mean([1.0, 0, 0]), "argument p: wrong shape"),
     ],

@@ -7,7 +7,9 @@ from scipy.spatial.transform import RotationSpline, Slerp
 from attitudes import apart, scipys, wxyz
 from close import assert_close
 from polhode import InputError, quaternion
+from polhode.kernel import evaluate, trace
 from polhode.quaternion import AttitudeSpline
+from polhode.scalar import Dual
 
 TIMES = np.array([0.0, 1.0, 2.5, 3.0, 5.0, 5.5])
 PATH = quaternion.random_near(quaternion.random(seed=1), 0.5, 6, seed=4) * [[1.0], [-1], [1], [1], [-1], [1]]
@@ -97,6 +99,16 @@ def test_a_batch_of_curves_is_each_of_them():
     assert together(np.zeros(0)).shape == (3, 0, 4)
 
 
+@pytest.mark.parametrize("kind", ["cubic", "squad", "slerp"])
+def test_a_curve_of_a_symbol_is_that_of_numbers(kind):
+    spline, t = AttitudeSpline(TIMES, PATH, kind=kind), np.array([0.0, 0.3, 1.0, 2.7, 4.0, 5.5])
+    for call in (spline, spline.angular_velocity, spline.angular_acceleration):
+        assert_close(evaluate(trace(lambda t, call=call: call(t), t=()), t=t), call(t), condition=10)
+    at = spline(Dual(0.3, 1.0))
+    rate = quaternion.angular_velocity([x.value for x in at], [x.slope for x in at])
+    assert_close(rate, spline.angular_velocity(0.3))
+
+
 def test_fifty_attitudes_in_all_directions_have_a_curve():
     spline = AttitudeSpline(np.arange(50), quaternion.random(50, seed=8))
     t, h = np.arange(1, 49), 1e-12
@@ -118,6 +130,7 @@ def test_fifty_attitudes_in_all_directions_have_a_curve():
         (lambda: AttitudeSpline(TIMES, PATH, end_velocity=[0, 0]), "end_velocity: wrong shape"),
         (lambda: AttitudeSpline(TIMES, PATH)(5.6), r"argument t: outside the curve.*\n.*5.6 s; expected 0 to 5.5 s"),
         (lambda: AttitudeSpline(TIMES, PATH).angular_velocity([-1e-9, 1]), "outside the curve"),
+        (lambda: AttitudeSpline(TIMES, [PATH] * 2)(Dual(0.3, 1.0)), "one time for a batch of curves"),
     ],
 )
 def test_bad_arguments_are_named(given, words):

@@ -104,3 +104,26 @@ def test_a_warning_points_at_the_call_of_a_run():
     with pytest.warns(ph.PolhodeWarning) as told:
         sim.run(duration=0.1, tau=lambda t, q, v: [1.0 if t < 0.05 else 0.0])
     assert told[0].filename == __file__
+
+
+def bouncing():
+    """A ball of 1 kg on a floor with restitution."""
+    ball = ph.Body("ball", 1.0, (0.1, 0.1, 0.1))
+    drop = ph.Joint("drop", "prismatic", "world", "ball", axis=(0, 0, 1))
+    floor = ph.ImpactStop("floor", "drop", lower=0.0, restitution=0.6)
+    return ph.Model("ball", bodies=[ball], joints=[drop], forces=[floor])
+
+
+def test_a_step_goes_through_events_of_force_elements():
+    h, n = 0.01, 60
+    run = ph.simulate(bouncing(), [0.5], duration=n * h, step=h, method="rk4", every=1, verify=False)
+    sim, q, v = ph.simulator(bouncing(), step=h, method="rk4"), np.array([[0.5]]), np.array([[0.0, 0.0]])
+    for k in range(n):
+        q, v = sim.step(q, v, t=k * h)
+        np.testing.assert_allclose([q[0, 0], v[0, 0]], [run.q[k + 1, 0], run.v[k + 1, 0]], atol=1e-13)
+    assert run.sizes["event"] == 1
+    assert sim.step(np.zeros((0, 1)), np.zeros((0, 2))).q.shape == (0, 1)
+    pushed = sim.step([0.5], [0.0, 0.0], [9.81, 0.0])
+    np.testing.assert_allclose([*pushed.q, *pushed.v], [0.5, 0.0, 0.0], atol=1e-15)
+    with pytest.raises(ph.ModelError, match="force 'floor': a coordinate beyond its stops"):
+        sim.step([-1.0], [0.0, 0.0])

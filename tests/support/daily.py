@@ -5,6 +5,7 @@ enough to see that a change broke it; all of them are a campaign.
 """
 
 FAMILIES = {
+    "analysis/identification/test_base_parameters.py::test_torques_depend_on_base_parameters_alone": 2,
     "bench/test_accuracy.py::test_every_problem_is_within_its_bar": 3,
     "check/test_diagnosis.py::test_a_body_without_inertia_moves_where_constraints_determine_it": 2,
     "check/test_diagnosis.py::test_a_constraint_said_twice_is_redundant_by_both_names": 3,

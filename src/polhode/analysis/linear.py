@@ -10,6 +10,7 @@ During a steady motion whose axes turn, all is seen in axes that turn along: S +
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.linalg import qr
 
 from polhode.analysis import names, symmetry
 from polhode.analysis.equations_at_state import EquationsAtState, equations_at_state
-from polhode.analysis.modes import Mode, modes_of, table_of
+from polhode.analysis.modes import HEAD, Mode, modes_of, rows_of, table_of
 from polhode.analysis.names import Observed
 from polhode.analysis.solve import INDEPENDENT
 from polhode.analysis.spectrum import EPSILON, Spectrum, spectrum
@@ -26,6 +27,7 @@ from polhode.check.given_start import start_of
 from polhode.errors import InputError, ModelError, message
 from polhode.linalg.rank import column_spaces, null_space
 from polhode.model import Model, check_model
+from polhode.model.notebook import table as html_table
 from polhode.result.labels import dof_names
 from polhode.scalar import a_list
 
@@ -44,7 +46,7 @@ class SecondOrder(NamedTuple):
     K: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Linear:
     """Linear equations of small motions: ẋ = A x + B u, y = C x.
 
@@ -201,6 +203,15 @@ class Linear:
         return "\n".join([*head, table_of(self.modes(), self._main)])
 
     __str__ = table
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        return f"<Linear of '{self.model}': {sizes}, {'steady' if self.is_steady else 'not a steady motion'}>"
+
+    def _repr_html_(self) -> str:
+        head, *_ = self.table().splitlines()
+        rows = rows_of(self.modes(), self._main)
+        return f"<p>{escape(head)}</p>{html_table('modes', HEAD, rows)}"
 
 
 def linearize(

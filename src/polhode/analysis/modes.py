@@ -59,18 +59,27 @@ def _scaled(shape: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     return np.where(abs(shape.real) > floor, shape.real, 0.0) + 1j * np.where(abs(shape.imag) > floor, shape.imag, 0.0)
 
 
-def table_of(modes: Sequence[Mode], main: Sequence[str]) -> str:
-    """The modes as text: eigenvalue, frequency, damping, time to half or double, the largest parts of the shape.
+HEAD = ("eigenvalue, 1/s", "rad/s", "Hz", "damping", "time, s", "shape")
+"""The columns of the table of modes."""
+
+
+def rows_of(modes: Sequence[Mode], main: Sequence[str]) -> list[tuple[str, ...]]:
+    """The modes as rows of texts, by `HEAD`: frequency, time to half or double, the largest parts of the shape.
 
     main  the names among which parts of shapes are listed
     """
-    head = ("eigenvalue, 1/s", "rad/s", "Hz", "damping", "time, s", "shape")
     still = [mode for mode in modes if not mode.eigenvalue]
-    rows = [head, *(_row(mode, main) for mode in modes if mode.eigenvalue or mode is still[0])]
+    rows = [_row(mode, main) for mode in modes if mode.eigenvalue or mode is still[0]]
     if len(still) > 1:  # their shapes are any mixture of each other
-        row = next(k for k, mode in enumerate(modes, 1) if mode is still[0])
+        row = next(k for k, mode in enumerate(modes) if mode is still[0])
         rows[row] = (f"0 ({len(still)} times)", "", "", "", "stays", "steady motions nearby")
-    widths = [max(len(row[k]) for row in rows) for k in range(len(head) - 1)]
+    return rows
+
+
+def table_of(modes: Sequence[Mode], main: Sequence[str]) -> str:
+    """The rows of the modes as text, with their columns aligned."""
+    rows = [HEAD, *rows_of(modes, main)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD) - 1)]
     lines = ["  ".join([*(text.rjust(w) for text, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
 

@@ -109,6 +109,8 @@ class SteadyProblem:
     tau: np.ndarray
     inputs: tuple[int, ...]
     held: tuple[tuple[Observable, float], ...] = ()
+    longest: float = LONGEST
+    """The longest step, rad or m."""
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> Trial:
         """The trial at a state: of v what runs along the symmetries, as far as the constraints admit it."""
@@ -180,7 +182,7 @@ class SteadyProblem:
     def stepped(self, x: Trial, step: np.ndarray, slope: float) -> Trial:
         """The trial after a step, shortened to the longest."""
         n, s, k = self.equations.n, len(x.c), self.equations.k
-        delta, part = self._moved(x, step), self._part(x, step)
+        delta, part = self.moved_by(x, step), self._part(x, step)
         c, lam, tau = (
             x.c + part * step[n : n + s] / self.weights(x),
             x.lam + part * step[n + s : n + s + k] / self.equations.sizes,
@@ -193,9 +195,11 @@ class SteadyProblem:
 
     def _part(self, x: Trial, step: np.ndarray) -> float:
         """The part of a step that is within the longest."""
-        return min(1.0, LONGEST / max(float(np.max(abs(np.linalg.solve(x.K.T, step[: self.equations.n])))), 1e-300))
+        return min(
+            1.0, self.longest / max(float(np.max(abs(np.linalg.solve(x.K.T, step[: self.equations.n])))), 1e-300)
+        )
 
-    def _moved(self, x: Trial, step: np.ndarray) -> np.ndarray:
+    def moved_by(self, x: Trial, step: np.ndarray) -> np.ndarray:
         """The change of place, along the velocities."""
         return self._part(x, step) * np.linalg.solve(x.K.T, step[: self.equations.n])
 
@@ -213,7 +217,7 @@ class SteadyProblem:
                 break
             if k == 0:
                 weight[:n] = 1 / max(1.0, float(np.linalg.norm(J[:n, : n + len(x.c)], 2)))
-            parts, slope = np.linalg.svd(weight[:, None] * J, full_matrices=False), _slope(J, x)
+            parts, slope = np.linalg.svd(weight[:, None] * J, full_matrices=False), slope_of(J, x)
             x = replace(x, slope=slope)
             better = self._shorter(x, parts, weight, slope)
             if better is None:
@@ -284,8 +288,8 @@ class SteadyProblem:
             braked = J.copy()
             braked[:n, :n] += upward + brake * np.eye(n)
             step = -np.linalg.lstsq(braked, residuals, rcond=1e-12)[0]
-            following = self.stepped(x, step, _slope(J, x))
-            y = x.K.T @ self._moved(x, step)
+            following = self.stepped(x, step, slope_of(J, x))
+            y = x.K.T @ self.moved_by(x, step)
             hoped = -(residuals[:n] @ y + y @ J[:n, :n] @ y / 2)
             gained = -(residuals[:n] @ y + np.linalg.solve(x.K, following.force) @ y) / 2
             if self.is_solved(x, tolerance) and not following.residual < x.residual:
@@ -294,7 +298,7 @@ class SteadyProblem:
                 x, ratio = following, gained / hoped if hoped > 0 else 0.0
                 brake *= 0.2 if ratio > 0.75 else 1.0 if ratio > 0.25 else 2.0
             else:
-                brake = 4 * max(brake, 1e-6 * _slope(J, x))
+                brake = 4 * max(brake, 1e-6 * slope_of(J, x))
         return x
 
     def is_solved(self, x: Trial, tolerance: float) -> bool:
@@ -313,7 +317,7 @@ class SteadyProblem:
         )
 
 
-def _slope(J: np.ndarray, x: Trial) -> float:
+def slope_of(J: np.ndarray, x: Trial) -> float:
     """The largest change of an acceleration per radian or metre."""
     n = len(x.M)
     return float(np.max(abs(np.linalg.solve(x.K.T, J[:n, :n]) @ x.K.T)))

@@ -9,16 +9,21 @@ import numpy as np
 from polhode.analysis import names, symmetry
 from polhode.analysis.equations_at_state import equations_at_state
 from polhode.analysis.linear import linearize
+from polhode.analysis.load_path import rest_under_load
 from polhode.analysis.names import Observed
 from polhode.analysis.solve import SteadyProblem, Trial
 from polhode.check.given_start import start_of
 from polhode.errors import InputError, ModelError, message
 from polhode.model import Model, check_model
+from polhode.model.forces.beam_element import BeamElement
 from polhode.result.labels import dof_names
-from polhode.scalar import flag, real_number
+from polhode.scalar import flag, real_number, shown
 
 TOLERANCE = 1e-10
 """Tolerance of accelerations, relative to their change per radian and metre: about the error of the coordinates."""
+
+BEAM_LOADS = 8
+"""Steps of the load of a machine with beams."""
 
 Constant = Sequence[Observed] | Mapping[str, float]
 """Quantities that keep their value at the start, or get the one given."""
@@ -59,6 +64,7 @@ def equilibrium(
     stable: bool = False,
     stability: bool = False,
     tolerance: float = TOLERANCE,
+    loads: int | None = None,
 ) -> Steady:
     """A state of rest near a given one: the nearest, or a stable one downhill if that is unstable and not near.
 
@@ -68,17 +74,32 @@ def equilibrium(
     inputs     velocities, or joints, whose forces are found too: what must push to hold it
     stable     go downhill at once: ends at a stable one
     stability  whether `stability` is computed, from the eigenvalues of small motions
+    loads      steps in which the load grows from none to its whole; 8 for a machine with beams unless given, else 0:
+               the load acts at once
     """
     check_model("equilibrium", model)
     stable, stability = flag("equilibrium, stable", stable), flag("equilibrium, stability", stability)
     tolerance = real_number("equilibrium, tolerance", tolerance, "a number above 0", 0.0)
     where, rest = "equilibrium", np.array(model.at_rest)
     problem, q, _ = _problem(where, model, q, rest, tau, inputs, constant, moves=False)
+    steps = _load_steps(model, loads)
+    if steps and not stable:
+        loaded = rest_under_load(problem, problem.begin(q, rest), tolerance, steps)
+        return _told(where, "no state of rest found", problem, loaded, tolerance, stability)
     found = None if stable else problem.newton(problem.begin(q, rest), tolerance)
     if found is None or not problem.is_near(found, q, tolerance):
         down = problem.downhill(problem.begin(q, rest), tolerance)
         found = down if found is None or problem.is_solved(down, tolerance) else found
     return _told(where, "no state of rest found", problem, found, tolerance, stability)
+
+
+def _load_steps(model: Model, loads: Any) -> int:
+    """The steps of the load at first; 0: all of it at once."""
+    if loads is None:
+        return BEAM_LOADS if any(isinstance(force, BeamElement) for force in model.forces) else 0
+    if isinstance(loads, bool) or not isinstance(loads, int) or loads < 0:
+        raise InputError(message("equilibrium, loads", "not a count", shown(loads), "0, 1, 2, … steps of the load"))
+    return loads
 
 
 def steady_motion(

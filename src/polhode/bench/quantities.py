@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from polhode.system.catalogue.registry import QUANTITIES as RECORDS
+from polhode.system.system import System
+
 
 @dataclass(frozen=True)
 class BenchQuantity:
@@ -11,24 +14,25 @@ class BenchQuantity:
     method     of System
     arguments  how many of (q, v, v̇ or τ) it takes
     largest    velocities of the largest machine it is asked of: beyond, kernels take minutes to compile
-    axes       of its results, each of length nv
-    results    how many results it has
     """
 
     title: str
     method: str
     arguments: int
     largest: int
-    axes: int = 1
-    results: int = 1
+
+    def shapes(self, system: System) -> list[tuple[int, ...]]:
+        """The shapes of its results, of one state."""
+        return [system._spec.shape(axes) for axes in RECORDS[self.method].results]
 
 
 QUANTITIES = {
     "inverse": BenchQuantity("inverse", "inverse_dynamics", 3, 500),
     "forward": BenchQuantity("forward", "forward_dynamics", 3, 500),
-    "mass": BenchQuantity("mass matrix", "mass_matrix", 1, 100, axes=2),
-    "christoffel": BenchQuantity("Christoffel", "christoffel", 1, 38, axes=3),
-    "derivatives": BenchQuantity("derivatives", "forward_dynamics_derivatives", 3, 50, axes=2, results=3),
+    "mass": BenchQuantity("mass matrix", "mass_matrix", 1, 100),
+    "christoffel": BenchQuantity("Christoffel", "christoffel", 1, 38),
+    "derivatives": BenchQuantity("derivatives", "forward_dynamics_derivatives", 3, 50),
+    "regressor": BenchQuantity("torque regressor", "torque_regressor", 3, 50),
 }
 """By the name that `run_bench` and the command line take."""
 

@@ -1,5 +1,6 @@
 """The race: every quantity of every machine, checked against the peers and then timed in turn with them."""
 
+import math
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -182,7 +183,7 @@ class Match:
     def rows(self, batch: int, seconds: float) -> Iterator[QuantityRace]:
         """One state, then a batch: each a race of all."""
         about = QUANTITIES[self.quantity]
-        numbers = about.results * self.system.nv**about.axes
+        numbers = sum(math.prod(shape) for shape in about.shapes(self.system))
         count = max(1, min(batch, MOST_NUMBERS // numbers, MOST_VELOCITIES // self.system.nv))
         states = [np.ascontiguousarray(rows) for rows in random_states(self.system.model, count)]
         one = [rows[0].copy() for rows in states]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from polhode.cli.draw import Values
-from polhode.cli.options import output
+from polhode.cli.options import Seconds, output
 from polhode.cli.progress import progress_of
 
 
@@ -40,7 +40,7 @@ class Size(click.ParamType):
     "--sequence", default="313", show_default=True, help="The angles by which balls and free bodies have cans."
 )
 @click.option(
-    "--seconds", type=float, default=None, help="How long a film plays.  [default: as the motion was, or 6 s]"
+    "--seconds", type=Seconds(), default=None, help="How long a film plays.  [default: as the motion was, or 6 s]"
 )
 @click.option("--rate", type=float, default=25.0, show_default=True, help="Pictures per second of a film.")
 @click.option("--size", type=Size(), default="640x480", show_default=True, help="Of a film, pixels.")

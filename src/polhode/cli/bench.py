@@ -14,7 +14,7 @@ from polhode.cli.progress import progress_of
     "--quantity",
     "quantities",
     multiple=True,
-    help="Only inverse, forward, mass, christoffel, derivatives, threads, pendulums, simulation, loops, ensembles, "
+    help="Only inverse, forward, mass, christoffel, derivatives, regressor, threads, pendulums, simulation, loops, ensembles, "
     "calls or compile.",
 )
 @click.option("--simulation", is_flag=True, help="Only whole motions, against MuJoCo and SciPy.")

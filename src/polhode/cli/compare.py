@@ -6,21 +6,21 @@ from pathlib import Path
 import click
 
 from polhode import __version__
-from polhode.cli.options import NumberList, output
+from polhode.cli.options import NumberList, Seconds, output
 from polhode.cli.progress import progress_of
 
 
 @click.command()
 @click.option(
     "--inertia",
-    type=NumberList(3, 9),
+    type=NumberList(3, 9, unit="kg m2"),
     default="1,2,3",
     show_default=True,
     help="Principal moments, or 9 entries, kg m².",
 )
 @click.option(
     "--omega",
-    type=NumberList(3),
+    type=NumberList(3, unit="rad/s"),
     default="0.3,2,0.4",
     show_default=True,
     help="Start: angular velocity in body axes, rad/s.",
@@ -28,12 +28,16 @@ from polhode.cli.progress import progress_of
 @click.option(
     "--attitude", type=NumberList(4), default=None, help="Start: unit quaternion w,x,y,z.  [default: 60° about x]"
 )
-@click.option("--torque", type=NumberList(3), default=None, help="Constant couple in body axes, N m.")
-@click.option("--space-torque", type=NumberList(3), default=None, help="Constant couple in space axes, N m.")
-@click.option("--force", type=NumberList(3), default=None, help="Constant force in space axes, N; needs --point.")
-@click.option("--point", type=NumberList(3), default=None, help="Where the force acts, body axes, m.")
-@click.option("--duration", type=float, default=20.0, show_default=True, help="Time to follow, s.")
-@click.option("--step", type=float, default=0.05, show_default=True, help="Step of RK4, s.")
+@click.option("--torque", type=NumberList(3, unit="N m"), default=None, help="Constant couple in body axes, N m.")
+@click.option(
+    "--space-torque", type=NumberList(3, unit="N m"), default=None, help="Constant couple in space axes, N m."
+)
+@click.option(
+    "--force", type=NumberList(3, unit="N"), default=None, help="Constant force in space axes, N; needs --point."
+)
+@click.option("--point", type=NumberList(3, unit="m"), default=None, help="Where the force acts, body axes, m.")
+@click.option("--duration", type=Seconds(), default=20.0, show_default=True, help="Time to follow, s.")
+@click.option("--step", type=Seconds(), default=0.05, show_default=True, help="Step of RK4, s.")
 @click.option("--form", "names", multiple=True, help="Only this form; may be repeated.  [default: all]")
 @click.option("--sequence", default="313", show_default=True, help="Angle sequence of the Euler-angle forms.")
 @output("The figure: .png, .svg or .pdf.  [default: polhode-compare.png]", "Overwrite an existing figure.")

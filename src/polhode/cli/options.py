@@ -17,25 +17,42 @@ SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
 
 
 class NumberList(click.ParamType):
-    """Numbers separated by commas, as in 1,2,3."""
+    """Numbers separated by commas, as in 1,2,3, each perhaps with a unit: 30deg.
+
+    unit  of the numbers, in SI: a unit of another dimension is refused; "" where none may be given
+    """
 
     name = "NUMBERS"
 
-    def __init__(self, *counts: int) -> None:
-        self.counts = counts
+    def __init__(self, *counts: int, unit: str = "") -> None:
+        self.counts, self.unit = counts, unit
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The numbers as a tuple."""
         if not isinstance(value, str):
             return value
         try:
-            numbers = tuple(float(part) for part in value.split(","))
+            numbers = tuple(self._number(part, param, ctx) for part in value.split(","))
         except ValueError:
             self.fail(f"{value!r} is not a list of numbers such as 1,2,3", param, ctx)
         if len(numbers) not in self.counts:
             wanted = " or ".join(map(str, self.counts))
             self.fail(f"{value!r} has {len(numbers)} numbers, expected {wanted}", param, ctx)
         return numbers
+
+    def _number(self, text: str, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """One number, or a ValueError."""
+        from polhode.model.units import UnknownUnit, number_with_unit, unit_of
+
+        try:
+            found = number_with_unit(text) if self.unit else None
+        except UnknownUnit as unknown:
+            self.fail(f"{text!r}: no unit is called {unknown.word!r}. {unknown.fix}".strip(), param, ctx)
+        if found is None:
+            return float(text)
+        if not unit_of(self.unit).dimension.admits(found.dimension):
+            self.fail(f"{text!r} is in {found.dimension}, expected {self.unit}", param, ctx)
+        return float(found)
 
 
 class Seconds(click.ParamType):

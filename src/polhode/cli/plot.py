@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from polhode.cli.options import listed, output
+from polhode.cli.options import Seconds, listed, output
 from polhode.errors import InputError, message
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class PlotCommand(click.Command):
 @click.option("--sequence", default=None, help="Of {kinds}: 313, 321, extrinsic-123, …  [default: 313]")
 @click.option("--names", default=None, help="Of {kinds}, compare: which, split by commas.")
 @click.option(
-    "--at", type=float, default=None, help="Of {kinds}: the instant, s.  [default: when ω is farthest from L]"
+    "--at", type=Seconds(), default=None, help="Of {kinds}: the instant, s.  [default: when ω is farthest from L]"
 )
 @click.option("--variable", default="q", show_default=True, help="Of compare: which variable.")
 @click.option("--model", default=None, help="The run's model, if the run does not hold it: a file or a bundled name.")

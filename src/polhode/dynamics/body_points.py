@@ -15,6 +15,7 @@ from polhode.dynamics.kinematics import (
     accelerations,
     frames,
     joint_force,
+    orientations,
     placement,
     unit_motion_rates,
     unit_motions,
@@ -22,8 +23,10 @@ from polhode.dynamics.kinematics import (
     velocities,
 )
 from polhode.model.tree import GROUND, Tree
+from polhode.quaternion import product, rotation_matrix_homogeneous
 from polhode.scalar import Scalar, Vec, cross, identity
-from polhode.spatial import ORIGIN, Frame, Twist
+from polhode.spatial import ORIGIN, Frame, Twist, snapped
+from polhode.spatial.pose import Pose
 
 AXES = ("world-aligned", "local", "world")
 KINDS = ("classical", "spatial")
@@ -39,8 +42,22 @@ class BodyPoint(NamedTuple):
 
 
 def body_point(tree: Tree, body: str, point: Vec) -> BodyPoint:
-    """A point of a body."""
-    return BodyPoint(tree.of_body[body], point)
+    """A point of a body, or of a frame, in its axes."""
+    if body not in tree.frames:
+        return BodyPoint(tree.of_body[body], point)
+    element, position, orientation = tree.frames[body]
+    turn = snapped(rotation_matrix_homogeneous(orientation))
+    return BodyPoint(element, position + turn @ point, turn)
+
+
+def pose(tree: Tree, q: Vec, body: str) -> Pose:
+    """Where a body or a frame is in the world."""
+    i = tree.element(body)
+    at, turn = frames(tree, q)[i], orientations(tree, q)[i]
+    if body not in tree.frames:
+        return Pose(at.o, turn)
+    _, position, orientation = tree.frames[body]
+    return Pose(at.o + at.R @ position, product(turn, orientation))
 
 
 def velocity(tree: Tree, q: Vec, v: Vec, p: BodyPoint, axes: str) -> Twist:

@@ -34,7 +34,7 @@ def subtree(tree: Tree, body: str) -> Tree:
     """The tree with the masses of what a body carries, itself included, alone; the whole tree for ""."""
     if not body:
         return tree
-    top = tree.of_body[body]
+    top = tree.element(body)
     kept = {i for i, path in enumerate(tree.ancestors) if top in path}
     elements = [e if i in kept else replace(e, inertia=NOTHING) for i, e in enumerate(tree.elements)]
     return replace(tree, elements=tuple(elements))

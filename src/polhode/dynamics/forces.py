@@ -7,7 +7,7 @@ from polhode.dynamics.kinematics import machine_state
 from polhode.errors import CompileError, defined_at, message
 from polhode.model import ForceElement, MachineState, Tree
 from polhode.model.tree import GROUND
-from polhode.scalar import Scalar, Vec, where
+from polhode.scalar import Scalar, Vec, cross, where
 from polhode.spatial import ORIGIN, Frame
 
 
@@ -28,7 +28,7 @@ def acting(
 ) -> Acting:
     """Everything that acts on a tree but gravity, at time t.
 
-    given    force and couple on bodies by name, world axes, at the body's origin
+    given    force and couple on bodies and frames by name, world axes, at the origin of each
     normals  normal forces of joints by name, where elements depend on them
     """
     tau = joint_forces(tree, q, v)
@@ -48,7 +48,10 @@ def acting(
                 )
             add_wrench(wrenches, state.at, tree.of_body[body], f, n)
     for body, (f, n) in (given or {}).items():
-        add_wrench(wrenches, state.at, tree.of_body[body], f, n)
+        i = tree.element(body)
+        if body in tree.frames:
+            n = n + cross(state.at[i].R @ tree.frames[body].position, f)
+        add_wrench(wrenches, state.at, i, f, n)
     return Acting(wrenches, tau)
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from polhode.dynamics import normal_forces
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.body_points import body_point, velocity
 from polhode.dynamics.energy import energy
 from polhode.dynamics.kinematics import machine_state, rate
 from polhode.dynamics.state_inertia import held_axes
@@ -15,6 +16,7 @@ from polhode.dynamics.with_forces import needed
 from polhode.model import ForceElement, MachineState, Tree
 from polhode.model.state import HELD
 from polhode.scalar import Scalar, Vec, derivative_along, dot, is_zero
+from polhode.spatial import ORIGIN
 
 INPUTS, DAMPERS, CONSTRAINTS, EVENTS = "inputs", "joint dampers", "constraints", "events"
 """Sources of work besides force elements: generalised forces, damping of joints, constraints that move by themselves,
@@ -87,9 +89,10 @@ def powers_by_kind(x: Arguments, forward: Callable[[Arguments], Vec], constraint
     asked = constraints or normal_forces.loaded_joints(tree) or any(f.changes_inertia for f in tree.forces)
     vd = forward(x) if asked else Vec([0.0] * tree.nv)
     tau, damping, *others = powers(x, vd, [INPUTS, DAMPERS, *elements])
-    state, applied = machine_state(tree, x.t, x.q, x.v), sum(others, 0.0)
+    applied = sum(others, 0.0)
     for body, (f, n) in x.wrench.items():
-        linear, angular = state.twist(body)
+        at = body_point(tree, body, ORIGIN)
+        linear, angular = velocity(tree, x.q, x.v, at, "world-aligned")
         applied = applied + dot(f, linear) + dot(n, angular)
     constrained = powers(x, vd, [CONSTRAINTS])[0] if constraints else 0.0
     potential = lambda q: Vec([energy(tree, q, x.v).potential])  # noqa: E731

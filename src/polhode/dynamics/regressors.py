@@ -19,7 +19,7 @@ from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import rotation_matrix
 from polhode.scalar import Scalar, Vec, cross, dot, identity, square, trace, vec
-from polhode.spatial import ORIGIN, WORLD_FRAME, Frame, Inertia, Placement, Twist
+from polhode.spatial import AT_REST, ORIGIN, WORLD_FRAME, Frame, Inertia, Placement, Twist
 
 PARAMETERS = ("m", "h_x", "h_y", "h_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 """The inertial parameters of a body, in order."""
@@ -87,10 +87,12 @@ def torque_regressor(tree: Tree, q: Vec, v: Vec, vd: Vec, bodies: Sequence[int])
 
 
 def body_regressor(tree: Tree, q: Vec, v: Vec, vd: Vec, p: BodyPoint) -> Vec:
-    """The force and the moment (6, 10) that a body needs, gravity taken off, in its own axes, at its origin."""
+    """The force and moment (6, 10) that a body needs, gravity taken off, in the axes of the frame, at its origin."""
     axes = identity(3)
     units = [*(Twist(x, ORIGIN) for x in axes), *(Twist(ORIGIN, x) for x in axes)]
     moving = _moved(tree, q, v, vd, tree.gravity)[p.element][1]
+    if p.turn:  # of a frame on the body
+        moving = carry(tree.elements[p.element], Placement(p.turn, p.point), moving, AT_REST, AT_REST)
     return Vec([_needed_along(unit, moving) for unit in units])
 
 

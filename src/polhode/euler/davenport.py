@@ -12,7 +12,21 @@ import numpy as np
 from polhode import quaternion
 from polhode.errors import GimbalLockError, InputError, message
 from polhode.euler.sequences import LOCK, Flagged, check_lock_options, wrap
-from polhode.scalar import Array, Vec, as_array, atan2, cross, dot, on_arrays, sqrt, vec, where
+from polhode.scalar import (
+    Array,
+    Vec,
+    as_array,
+    atan2,
+    batch_shape,
+    checked,
+    cross,
+    dot,
+    flag,
+    on_arrays,
+    sqrt,
+    vec,
+    where,
+)
 
 ACROSS = 1e-7
 """Largest cosine between the second axis and another that counts as none, as SciPy's."""
@@ -29,8 +43,8 @@ class _DavenportAngles(NamedTuple):
 def from_davenport(axes: Array, angles: Array, extrinsic: bool = False) -> np.ndarray:
     """The unit quaternion of turns about one, two or three axes one after the other.
 
-    axes       (k, 3), k = 1, 2 or 3  directions of any length; the second across its neighbours. Intrinsic: as the body
-               carries them; extrinsic: in space
+    axes       (..., k, 3), k = 1, 2 or 3  directions of any length; the second across its neighbours. Intrinsic: as the
+               body carries them; extrinsic: in space
     angles     (..., k)  rad
     ->         (..., 4)  its sign is that of the product
 
@@ -39,9 +53,11 @@ def from_davenport(axes: Array, angles: Array, extrinsic: bool = False) -> np.nd
     [0.0, 0.0, 0.0, 1.0]
     """
     where = "euler.from_davenport"
+    flag(f"{where}, argument extrinsic", extrinsic)
     e = _axes(where, axes, (1, 2, 3))
-    u = as_array(f"{where}, argument angles", angles, (len(e),))
-    turns = [quaternion.from_axis_angle(axis, u[..., k]) for k, axis in enumerate(e)]
+    u = as_array(f"{where}, argument angles", angles, (e.shape[-2],))
+    batch_shape(where, {"axes": e.shape[:-2], "angles": u.shape[:-1]})
+    turns = [quaternion.from_axis_angle(e[..., k, :], u[..., k]) for k in range(e.shape[-2])]
     p = turns[0]
     for turn in turns[1:]:
         p = quaternion.product(turn, p) if extrinsic else quaternion.product(p, turn)
@@ -51,7 +67,7 @@ def from_davenport(axes: Array, angles: Array, extrinsic: bool = False) -> np.nd
 def to_davenport(axes: Array, p: Array, extrinsic: bool = False, at_lock: str = "error", lock: float = LOCK) -> Any:
     """The three angles of an attitude about three axes; p and −p give the same.
 
-    axes     (3, 3)  directions of any length, the second across the first and the third
+    axes     (..., 3, 3)  directions of any length, the second across the first and the third
     p        (..., 4)
     at_lock  "error" raises a GimbalLockError where the first and the third axis come within asin(lock) of each other;
              "flag" gives `Flagged`, at lock with a third angle 0 (extrinsic: a first angle 0)
@@ -60,10 +76,12 @@ def to_davenport(axes: Array, p: Array, extrinsic: bool = False, at_lock: str = 
     """
     where = "euler.to_davenport"
     check_lock_options(where, at_lock, lock)
+    flag(f"{where}, argument extrinsic", extrinsic)
     e = _axes(where, axes, (3,))
-    e = e[::-1] if extrinsic else e
-    x = as_array(f"{where}, argument p", p, (4,))
-    angles, sine, least = _angles(x, e[0], e[1], e[2])
+    e = e[..., ::-1, :] if extrinsic else e
+    x = checked(f"{where}, argument p", p, "unit quaternion")
+    batch_shape(where, {"axes": e.shape[:-2], "p": x.shape[:-1]})
+    angles, sine, least = _angles(x, e[..., 0, :], e[..., 1, :], e[..., 2, :])
     locked = np.asarray(abs(sine) <= lock)
     if at_lock == "error" and np.any(locked):
         place = tuple(int(i) for i in np.argwhere(locked)[0])
@@ -96,18 +114,15 @@ def _angles(p: Vec, a1: Vec, a2: Vec, a3: Vec) -> _DavenportAngles:
 
 
 def _axes(where: str, axes: Array, counts: tuple[int, ...]) -> np.ndarray:
-    """Unit axes (k, 3), or an InputError."""
-    e = as_array(f"{where}, argument axes", axes, (3,))
+    """Unit axes (..., k, 3), or an InputError."""
+    e = checked(f"{where}, argument axes", axes, "direction")
     e = e[None] if e.ndim == 1 else e
-    if e.ndim != 2 or len(e) not in counts:
-        expected = "(k, 3), k = " + ", ".join(map(str, counts))
+    if e.shape[-2] not in counts:
+        expected = "(..., k, 3), k = " + ", ".join(map(str, counts))
         raise InputError(message(f"{where}, argument axes", "wrong shape", str(e.shape), expected))
-    size = np.sqrt(np.sum(e * e, axis=-1, keepdims=True))
-    if np.any(size == 0):
-        raise InputError(message(f"{where}, argument axes", "an axis is zero", str(e.tolist()), "directions"))
-    e = e / size
-    cosines = np.sum(e[1:] * e[:-1], axis=-1)
-    if np.any(abs(cosines) > ACROSS):
-        found = f"a cosine {cosines[np.argmax(abs(cosines))]:.3g} between two that follow each other"
+    e = e / np.sqrt(np.sum(e * e, axis=-1, keepdims=True))
+    cosines = abs(np.sum(e[..., 1:, :] * e[..., :-1, :], axis=-1))
+    if np.any(cosines > ACROSS):
+        found = f"a cosine {np.max(cosines):.3g} between two that follow each other"
         raise InputError(message(f"{where}, argument axes", "not across each other", found, f"at most {ACROSS:g}"))
     return e

@@ -348,7 +348,7 @@ def lost_direction(sequence: str, angles: Vec) -> Vec:
 
 def check_lock_options(label: str, at_lock: str, lock: float) -> None:
     """Refuse what the keywords `at_lock` and `lock` cannot be."""
-    if at_lock not in ("error", "flag"):
+    if not isinstance(at_lock, str) or at_lock not in ("error", "flag"):
         raise InputError(message(f"{label}, argument at_lock", "no such choice", repr(at_lock), "'error' or 'flag'"))
     if not (isinstance(lock, Real) and 0 < lock < 1):
         raise InputError(message(f"{label}, argument lock", "not a limit", repr(lock), "a number above 0, below 1"))

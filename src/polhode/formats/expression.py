@@ -9,11 +9,13 @@ atom     number, name, pi, function(sum, …), where(sum < sum, sum, sum), (sum)
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from polhode import scalar
 from polhode.errors import did_you_mean
+from polhode.model.number_units import dimension_of
+from polhode.model.units import UnitNumber, UnknownUnit, number_with_unit
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sin": math.sin,
@@ -96,6 +98,33 @@ def evaluate(text: str, names: Mapping[str, float]) -> float:
     if not math.isfinite(value):
         raise Fault("an expression without a value", repr(text), "a finite number")
     return value
+
+
+def evaluate_with_unit(text: str, names: Mapping[str, float]) -> float:
+    """The value of an expression, or of a number with a unit, "30deg", in SI: a `UnitNumber`; raises a Fault."""
+    try:
+        found = number_with_unit(text) if len(text) <= LONGEST else None
+    except UnknownUnit as unknown:
+        expected = "m, mm, deg, rpm, kg, N m, N/mm, … or an operator + - * / ^"
+        raise Fault("no such unit", f"{unknown.word!r} in {text!r}", expected, unknown.fix) from None
+    return evaluate(text, names) if found is None else found
+
+
+def written_number(text: str) -> UnitNumber | None:
+    """The number of a text that is one with a unit; None for any other text."""
+    try:
+        return number_with_unit(text)
+    except UnknownUnit:
+        return None
+
+
+def unit_fault(model: Any, path: Sequence[str | int], number: UnitNumber) -> Fault | None:
+    """What is wrong with the unit of a number of a model at a path; None where it fits, or nothing is known of it."""
+    known = dimension_of(model, path)
+    if not known or any(each.admits(number.dimension) for each in known):
+        return None
+    found = f"{number.text!r}, which is in {number.dimension}"
+    return Fault("a unit of another dimension", found, " or ".join(map(str, known)))
 
 
 def _power(base: Any, exponent: Any) -> Any:

@@ -19,13 +19,14 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
-from polhode.formats.expression import Fault, evaluate, is_name
+from polhode.formats.expression import Fault, evaluate_with_unit, is_name
 from polhode.formats.expression_functions import Expression, expression
 from polhode.model import Parameter
 from polhode.model.keys import Key
 from polhode.model.numbers import plain
+from polhode.model.units import UnitNumber
 
-EXPECTED_NUMBER = "a number, an expression such as 2*pi, or the name of a parameter"
+EXPECTED_NUMBER = "a number, with a unit as 30deg or without, an expression such as 2*pi, or the name of a parameter"
 
 
 def custom(fault: Fault) -> PydanticCustomError:
@@ -42,9 +43,12 @@ def short(value: Any) -> str:
 
 def _number(value: Any, info: ValidationInfo) -> float | Parameter:
     try:
-        return read_number(value, info.context["parameters"] if info.context else {})
+        found = read_number(value, info.context["parameters"] if info.context else {})
     except Fault as fault:
         raise custom(fault) from None
+    if isinstance(found, UnitNumber) and info.context and "units" in info.context:
+        info.context["units"].append(found)
+    return found
 
 
 def read_number(value: Any, parameters: dict[str, float]) -> float | Parameter:
@@ -56,7 +60,7 @@ def read_number(value: Any, parameters: dict[str, float]) -> float | Parameter:
     if isinstance(value, str):
         if is_name(value) and value in parameters:
             return Parameter(value, parameters[value])
-        return evaluate(value, {name: x for name, x in parameters.items() if is_name(name)})
+        return evaluate_with_unit(value, {name: x for name, x in parameters.items() if is_name(name)})
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Fault("not a number", short(value), EXPECTED_NUMBER)
     if not math.isfinite(value):

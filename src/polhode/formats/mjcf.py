@@ -24,7 +24,7 @@ from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, moved
 from polhode.formats.registry import FRICTION
 from polhode.formats.remarks import Remarks, located, massless
 from polhode.formats.xml_guard import TEXT, is_text
-from polhode.model import WORLD, Body, Constraint, Joint, JointFriction, Model, Start
+from polhode.model import WORLD, Body, BodyFrame, Constraint, Joint, JointFriction, Model, Start
 from polhode.quaternion import rotate, rotation_matrix
 from polhode.scalar import Vec, length, one_of
 
@@ -117,9 +117,23 @@ class _MjcfReader:
                 joints=tuple(joints),
                 forces=self.rubbing,
                 constraints=held,
+                frames=self._frames(),
                 start=Start(q=tuple(q)) if q != zero else None,
                 ignored=self.remarks.ignored,
             )
+
+    def _frames(self) -> list[BodyFrame]:
+        """The sites of bodies by name; those of the world stand still."""
+        found: dict[str, BodyFrame] = {}
+        for site in self.spec.sites:
+            body, name, at = site.parent.name or WORLD, site.name, placement(site)
+            if body == WORLD:
+                self.remarks.not_used("site of the world")
+            elif not name or name in self.taken or np.isfinite(site.fromto[0]):
+                self.remarks.not_used("site without a name of its own, or between two points")
+            else:
+                found[name] = BodyFrame(name, body, tuple(at.position), tuple(at.orientation))
+        return [*found.values()]
 
     def _note_contacts(self, places: list[_Place]) -> None:
         """Note contacts that MuJoCo would compute: those of moving bodies with what stands still, and with others.

@@ -31,7 +31,7 @@ REFUSED = {
     "model": "another model",
 }
 """Elements that would change the tree in a way that is not read here."""
-NAMED = frozenset({"mujoco", "body", "joint", "freejoint", "connect", "weld", "key"})
+NAMED = frozenset({"mujoco", "body", "joint", "freejoint", "connect", "weld", "key", "site"})
 """Elements whose names the model gets."""
 WORDS = frozenset(
     {"name", "class", "childclass", "model", "file", "mesh", "material", "hfield", "texture", "prefix", "type"}
@@ -56,6 +56,7 @@ USED = {
         "worldbody": "childclass",
         "body": f"name childclass {PLACED}",
         "frame": f"name childclass {PLACED}",
+        "site": f"name class {PLACED}",
         "replicate": "count offset euler sep childclass",
         "composite": "type count prefix offset quat curve size initial",
         "inertial": f"mass diaginertia fullinertia {PLACED}",
@@ -106,7 +107,7 @@ def read_mjcf(
     folders = folders_of(source, root.file == TEXT, packages)
     _Includes(folders, set() if root.file == TEXT else {Path(source).resolve()}).put_in(root)
     _check(root)
-    used, ignored = _used(root, friction), {x: text for x, text in IGNORED.items() if not friction or x != RUBBING}
+    used, ignored = _used(friction), {x: text for x, text in IGNORED.items() if not friction or x != RUBBING}
     remarks.note_unused(root, used)
     for section in root.children:
         if section.tag in PARTS_IGNORED:
@@ -119,11 +120,9 @@ def read_mjcf(
     return mjcf
 
 
-def _used(root: XmlElement, friction: bool) -> dict[str, frozenset[str]]:
-    """The table of what is used; sites count where a constraint names them."""
-    known = USED | ({"joint": USED["joint"] | {"frictionloss"}} if friction else {})
-    named = any("site1" in node.attributes for section in root.all("equality") for node in section.children)
-    return known | {"site": frozenset(f"name class {PLACED}".split())} if named else known
+def _used(friction: bool) -> dict[str, frozenset[str]]:
+    """The table of what is used."""
+    return USED | ({"joint": USED["joint"] | {"frictionloss"}} if friction else {})
 
 
 class _Includes:

@@ -5,11 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
-from polhode.formats.expression import Fault, evaluate
+from polhode.formats.expression import Fault, evaluate_with_unit, unit_fault
 from polhode.model import Model, Start
 from polhode.model.other_numbers import other_numbers
+from polhode.model.units import UnitNumber
 
 PARTS = ("q", "v")
+GROUPS = ("bodies", "joints", "forces", "constraints")
 
 
 def overridden(model: Model, texts: Iterable[str]) -> Model:
@@ -17,13 +19,15 @@ def overridden(model: Model, texts: Iterable[str]) -> Model:
 
     texts  PATH=VALUE each; PATH is a path of `model.numbers()` or its beginning ("bodies.arm.inertia"), JOINT.q or
            JOINT.v at the start, q or v as a whole, or the name of a parameter; VALUE is one number or several, split
-           by commas, each an expression such as pi/2
+           by commas, each an expression such as pi/2, or a number with a unit, 30deg
     """
     for text in texts:
         path, equals, right = (part.strip() for part in text.partition("="))
         if not equals or not path or not right:
             raise InputError(message("set", "not an assignment", repr(text), "PATH=VALUE, as in hinge.q=pi/2"))
-        model = _with(model, path, _values(text, right))
+        values = _values(text, right)
+        _check_units(text, model, _path(model, path), values)
+        model = _with(model, path, values)
     return model
 
 
@@ -41,15 +45,40 @@ def assignments(model: Model, texts: Iterable[str]) -> dict[str, tuple[float, ..
         values = _values(text, right)
         if len(values) != joint.nv:
             raise InputError(message(f"tau, joint '{name}'", "wrong size", right, f"{joint.nv} numbers"))
+        _check_units(text, model, ("tau", name), values)
         found[name] = values
     return found
 
 
 def _values(text: str, right: str) -> tuple[float, ...]:
     try:
-        return tuple(evaluate(part, {}) for part in right.split(","))
+        return tuple(evaluate_with_unit(part, {}) for part in right.split(","))
     except Fault as fault:
-        raise InputError(message(f"'{text}'", fault.what, fault.found, "numbers, as in 1,pi/2,3")) from None
+        raise InputError(
+            message(f"'{text}'", fault.what, fault.found, "numbers, as in 1,pi/2,30deg", fault.fix)
+        ) from None
+
+
+def _path(model: Model, path: str) -> tuple[str, ...]:
+    """A path as its parts; names of records may have dots."""
+    head, _, part = path.rpartition(".")
+    if part in PARTS and head in ("", *(joint.name for joint in model.joints)):
+        return ("start", part, head) if head else ("start", part)
+    group, _, rest = path.partition(".")
+    for record in getattr(model, group) if group in GROUPS else ():
+        if rest.startswith(f"{record.name}."):
+            return (group, record.name, *rest.removeprefix(f"{record.name}.").split("."))
+    return tuple(path.split("."))
+
+
+def _check_units(text: str, model: Model, path: tuple[str, ...], values: tuple[float, ...]) -> None:
+    """Refuse units of another dimension than the numbers of a path have."""
+    for k, value in enumerate(values):
+        is_one = len(values) == 1 and path[0] not in ("start", "tau")
+        whole: tuple[str | int, ...] = path if is_one else (*path, k)
+        fault = unit_fault(model, whole, value) if isinstance(value, UnitNumber) else None
+        if fault:
+            raise InputError(message(f"'{text}'", fault.what, fault.found, fault.expected, fault.fix))
 
 
 def _with(model: Model, path: str, values: tuple[float, ...]) -> Model:

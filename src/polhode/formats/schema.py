@@ -113,6 +113,17 @@ class JointEntry(Entry):
     data: dict[str, Each] = optional("own numbers of a kind of joint that was registered, by name; or as plain keys")
 
 
+class FrameEntry(Entry):
+    """A frame fixed to a body."""
+
+    body: Name = needed("a body")
+    position: Vector = optional("of its origin in the body frame, m; 0 unless given")
+    orientation: Annotated[list[Number], Field(min_length=4, max_length=4)] = optional(
+        "of its axes in the body's: unit quaternion w, x, y, z"
+    )
+    rpy: Vector = optional(TURNED)
+
+
 class KeptEntry(BaseModel):
     """A constraint of another program, kept as data: any further keys with names, numbers and lists."""
 
@@ -144,6 +155,7 @@ class ModelEntry(Entry):
     forces: dict[str, Any] = optional("forces and springs by name", {})
     constraints: dict[str, Any] = optional("constraints by name", {})
     configurations: dict[str, Coordinates] = optional("coordinates by name, in the order of the joints or by joint", {})
+    frames: dict[str, FrameEntry] = optional("frames fixed to bodies, by names that calls take as those of bodies", {})
     start: Annotated[
         Annotated[StartEntry, Tag("a start")] | Annotated[Name, Tag("a configuration")],
         Discriminator(lambda value: "a configuration" if isinstance(value, str) else "a start"),

@@ -24,11 +24,11 @@ from polhode.errors import InputError, ModelError, did_you_mean, message, warn_c
 from polhode.formats import schema
 from polhode.formats.configurations import placed_numbers
 from polhode.formats.document import Document, no_collection, read_document, read_text
-from polhode.formats.expression import Fault, is_name
+from polhode.formats.expression import Fault, is_name, unit_fault, written_number
 from polhode.formats.expression_functions import BodyLaw, Conditions, Curve, Expression, body_law, expression
 from polhode.formats.file_values import ExpressionTexts, frozen, read_number, short
 from polhode.formats.yaml_faults import LocatedFaults, faults_text
-from polhode.model import JOINTS, Body, Constraint, ForceElement, Joint, Model, Parameter, Start
+from polhode.model import JOINTS, Body, BodyFrame, Constraint, ForceElement, Joint, Model, Parameter, Start
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.forces.registry import FORCES
@@ -36,8 +36,9 @@ from polhode.model.numbers import named_parameters, plain
 from polhode.model.parts import limit_pairs
 from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
+from polhode.model.units import UnitNumber
 
-WRITTEN = ("bodies", "joints", "forces", "constraints")
+WRITTEN = ("bodies", "joints", "forces", "constraints", "frames")
 WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 """Text that some reader of YAML takes for something else."""
 
@@ -61,12 +62,30 @@ def _read(text: str, where: str) -> Model:
     if not isinstance(document.data, dict):
         found = short(document.data)
         raise ModelError(message(document.place(()), "not a model", found, "keys such as name, bodies, joints"))
-    context = {"parameters": _parameters(document)}
+    units = list[UnitNumber]()
+    context = {"parameters": _parameters(document), "units": units}
     try:
         entry = schema.entries().model.model_validate(document.data, context=context)
     except ValidationError as error:
         raise ModelError(faults_text(document, error)) from None
-    return _model(document, entry)
+    model = _model(document, entry)
+    if units:
+        _check_units(document, model, document.data, ())
+    return model
+
+
+def _check_units(document: Document, model: Model, data: Any, path: tuple[str | int, ...]) -> None:
+    """Refuse units of another dimension than their keys have."""
+    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in inner:
+        if isinstance(value, (dict, list)):
+            _check_units(document, model, value, (*path, key))
+        elif isinstance(value, str) and path[:1] != ("parameters",):
+            found = written_number(value)
+            fault = None if found is None else unit_fault(model, (*path, key), found)
+            if fault:
+                place = document.place((*path, key))
+                raise ModelError(message(place, fault.what, fault.found, fault.expected, fault.fix))
 
 
 def _parameters(document: Document) -> dict[str, float]:
@@ -96,10 +115,9 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
         constraints = [
             _constraint(name, constraint, joints) for name, constraint in located.each("constraints", entry.constraints)
         ]
+        frames = [_frame(name, frame) for name, frame in located.each("frames", entry.frames)]
         values |= _states(entry, joints)
-        return Model(
-            bodies=tuple(bodies), joints=tuple(joints), forces=tuple(forces), constraints=tuple(constraints), **values
-        )
+        return Model(bodies=bodies, joints=joints, forces=forces, constraints=constraints, frames=frames, **values)
 
 
 def _states(entry: schema.ModelEntry, joints: Sequence[Joint]) -> dict[str, Any]:
@@ -185,6 +203,15 @@ def _joint(name: str, entry: schema.JointEntry) -> Joint:
         except InputError as error:
             raise ModelError(f"joint '{name}', {error}") from None
     return Joint(name, **_uncrossed(name, _with_own(name, values)))
+
+
+def _frame(name: str, entry: schema.FrameEntry) -> BodyFrame:
+    values = _given(entry)
+    if "rpy" in values and "orientation" in values:
+        raise ModelError(message(f"frame '{name}', rpy", "an orientation twice", "orientation and rpy", "one of them"))
+    if "rpy" in values:
+        values["orientation"] = _attitude("extrinsic-123", values.pop("rpy"))
+    return BodyFrame(name, **values)
 
 
 def _with_own(name: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 description   `Model`; `parts`: bodies and joints; `topology`: which body hangs on which
 joints/, forces/, constraints/   the kinds, one file each, with a `registry`; `keys`: what their data hold
+beams/        beams: bodies, joints, elements and constraints that each is made of; `strains`, `section`
 numbers       plain or named; `other_numbers`: the same model with others; `user_kinds`: parts by users
 tree          Model → Tree; `state`: what elements and constraints are functions of; `reframe`: fewer numbers
 per_model_cache, per_record_cache   what was made of a model, or of a part of it, and is found again
 """
 
+from polhode.model.beams.beam import Beam as Beam, BeamEnd as BeamEnd
+from polhode.model.beams.section import Material as Material, Section as Section
 from polhode.model.constraints.base import (
     BodyConstraint as BodyConstraint,
     ConstraintKind as ConstraintKind,
@@ -25,6 +28,7 @@ from polhode.model.forces.base import (
     Jump as Jump,
     Wrench as Wrench,
 )
+from polhode.model.forces.beam_element import BeamElement as BeamElement
 from polhode.model.forces.body_force import BodyForce as BodyForce, BodyMotion as BodyMotion
 from polhode.model.forces.bushing import Bushing as Bushing
 from polhode.model.forces.force import Force as Force
@@ -50,7 +54,7 @@ from polhode.model.joints.screw import SCREW as SCREW
 from polhode.model.joints.spherical import BALL as BALL
 from polhode.model.keys import Key as Key
 from polhode.model.numbers import Parameter as Parameter, plain as plain
-from polhode.model.parts import Body as Body, Joint as Joint
+from polhode.model.parts import Body as Body, BodyFrame as BodyFrame, Joint as Joint
 from polhode.model.reframe import regrouped as regrouped
 from polhode.model.state import MachineState as MachineState
 from polhode.model.topology import WORLD as WORLD

@@ -6,11 +6,12 @@ model = Model("pendulum", bodies=[Body("bob", 1.0, (0.1, 0.1, 0.02), center=(0, 
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import InitVar, dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
 from polhode.errors import InputError, ModelError, UnknownNameError, check_name, did_you_mean, message
+from polhode.model.beams.beam import Beam, beam_parts
 from polhode.model.constraints.constraint import Constraint, check_data
 from polhode.model.differences import ModelDifferences, differences
 from polhode.model.edits import append, base, lock, merge, mirror, scale, subtree
@@ -19,7 +20,7 @@ from polhode.model.forces.registry import FORCES
 from polhode.model.notebook import model_html
 from polhode.model.numbers import Parameter, assign, named_parameters, numbers, plain
 from polhode.model.other_numbers import other_numbers
-from polhode.model.parts import LIMITS, Body, Joint
+from polhode.model.parts import LIMITS, Body, BodyFrame, Joint
 from polhode.model.start import Start as Start
 from polhode.model.topology import WORLD, check_names, parent_first
 from polhode.scalar import Array, is_list, shown
@@ -30,7 +31,13 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 FEW = 8
 """So many names at most a message lists."""
 
-RECORDS: dict[str, type] = {"bodies": Body, "joints": Joint, "forces": ForceElement, "constraints": Constraint}
+RECORDS: dict[str, type] = {
+    "bodies": Body,
+    "joints": Joint,
+    "forces": ForceElement,
+    "constraints": Constraint,
+    "frames": BodyFrame,
+}
 """The lists of a model, and what each may hold."""
 
 
@@ -42,8 +49,10 @@ class Model:
 
     configurations  coordinates q (nq,) by name, as "home": SRDF group states, MJCF keyframes. Runs start there by
              `start="home"`.
+    frames   frames fixed to bodies, whose names calls take in the place of a body's: MJCF sites, links that were merged
     ignored  what the file of the model has that would change its motion and is no part of it, a phrase each: every run
              says so. No part of the model's identity: equal models may differ in it.
+    beams    beams, each a row of bodies, joints, forces and constraints that the model gets at birth
     number_inputs  whether kernels take its numbers as inputs, instead of folding them: so of models by `with_numbers`.
              No part of its identity either.
     """
@@ -56,15 +65,20 @@ class Model:
     constraints: Sequence[Constraint] = ()
     start: Start | None = None
     configurations: Mapping[str, Array] = field(default_factory=dict, repr=False, hash=False)
+    frames: Sequence[BodyFrame] = field(default=(), repr=False)
     ignored: Sequence[str] = field(default=(), compare=False, repr=False)
     number_inputs: bool = field(default=False, compare=False, repr=False)
+    beams: InitVar[Sequence[Beam]] = ()
 
-    def __post_init__(self) -> None:
-        """Check everything."""
+    def __post_init__(self, beams: Sequence[Beam]) -> None:
+        """Check everything; beams become bodies, joints, forces and constraints."""
         check_name("model", "model", self.name)
         assign(self, gravity=numbers(f"model '{self.name}'", "gravity", self.gravity, 3))
         for name in RECORDS:
             assign(self, **{name: self._records(name)})
+        if beams:
+            parts = beam_parts(beams, self.bodies, self.joints)._asdict()
+            assign(self, **{name: (*getattr(self, name), *added) for name, added in parts.items()})
         if not is_list(self.ignored) or not all(isinstance(text, str) for text in self.ignored):
             raise ModelError(
                 message(f"model '{self.name}', ignored", "not texts", shown(self.ignored), "a list of texts")
@@ -81,6 +95,7 @@ class Model:
         self._check_forces()
         self._check_start()
         self._check_configurations()
+        self._check_frames()
         named_parameters(self)
 
     def _records(self, name: str) -> tuple:
@@ -110,6 +125,17 @@ class Model:
             for name in force.joints:
                 joint = _named(self.joints, name, f"force '{force.name}'", "joint")
                 force.check_joint(f"force '{force.name}'", name, joint.kind)
+
+    def _check_frames(self) -> None:
+        bodies = [body.name for body in self.bodies]
+        check_names(self.name, "frame", [frame.name for frame in self.frames], reserved=WORLD)
+        for frame in self.frames:
+            where = f"model '{self.name}', frame '{frame.name}'"
+            if not isinstance(frame.body, str) or frame.body not in bodies:
+                fix = "A frame of the world needs no name." if frame.body == WORLD else did_you_mean(frame.body, bodies)
+                raise ModelError(message(where, "no such body", repr(frame.body), "a body of the model", fix))
+            if frame.name in bodies:
+                raise ModelError(message(where, "a body has this name", f"'{frame.name}'", "another name"))
 
     def _check_start(self) -> None:
         if self.start is None:
@@ -164,6 +190,15 @@ class Model:
     def body(self, name: str) -> Body:
         """The body of this name."""
         return _named(self.bodies, name, f"model '{self.name}'", "body")
+
+    def frame(self, name: str) -> BodyFrame:
+        """The frame of this name; of a body, its own."""
+        for frame in self.frames:
+            if isinstance(name, str) and frame.name == name:
+                return frame
+        places = [*self.bodies, *self.frames]
+        _named(places, name, f"model '{self.name}'", "body or frame" if self.frames else "body")
+        return BodyFrame(name, name)
 
     def joint(self, name: str) -> Joint:
         """The joint of this name."""

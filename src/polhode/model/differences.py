@@ -10,7 +10,7 @@ from polhode.model.constraints.constraint import Constraint
 from polhode.model.numbers import Parameter
 from polhode.scalar import shown
 
-GROUPS = ("bodies", "joints", "forces", "constraints")
+GROUPS = ("bodies", "joints", "forces", "constraints", "frames")
 
 
 class Missing:

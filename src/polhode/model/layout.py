@@ -7,6 +7,7 @@ import numpy as np
 
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.model.description import Model
+from polhode.model.notebook import table
 from polhode.model.parts import Joint
 from polhode.model.per_model_cache import once_each
 from polhode.scalar import Array, as_array
@@ -79,6 +80,26 @@ def _told(part: LayoutPart) -> str:
     first, last = part.places[0], part.places[-1]
     places = f"{first}–{last}" if last > first else f"{first}"
     return f"{part.name} {places} ({part.what})" if part.what else f"{part.name} {places}"
+
+
+def layout_html(model: Model) -> str:
+    """Which numbers of q, and of v and τ, belong to which joint or element: a table for notebooks."""
+    own = {part.name: part for part in layout(model, "q")}
+    rows = [(part.name, _range(own.get(part.name)), _range(part), _units(model, part)) for part in layout(model, "v")]
+    return table("coordinates", ("joint or element", "q", "v, τ", "units of q, v, τ"), rows)
+
+
+def _range(part: LayoutPart | None) -> str:
+    return "" if part is None else _told(part).removeprefix(f"{part.name} ")
+
+
+def _units(model: Model, part: LayoutPart) -> str:
+    """The units of the numbers of a joint, each once."""
+    joint = next((joint for joint in model.joints if joint.name == part.name), None)
+    if joint is None:
+        return ""
+    of = [[unit for kind, _ in joint.kind.elements for unit in kind.units[k]] for k in range(3)]
+    return "; ".join(", ".join(dict.fromkeys(units)) for units in of)
 
 
 def numbers_by_name(where: str, model: Model, name: str, given: Mapping[str, Array], one: bool = False) -> np.ndarray:

@@ -277,6 +277,29 @@ class Joint:
         return self.kind.nv
 
 
+@dataclass(frozen=True)
+class BodyFrame:
+    """A frame fixed to a body, with a name that every call takes in the place of a body's: a tool, a foot, a sensor.
+
+    name         unique among frames and bodies
+    body         that carries it
+    position     of its origin in the body frame, m
+    orientation  its axes → those of the body: unit quaternion (w, x, y, z)
+    """
+
+    name: str
+    body: str
+    position: Array = (0.0, 0.0, 0.0)
+    orientation: Array = (1.0, 0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        """Check everything."""
+        check_name("frame", "frame", self.name)
+        where = f"frame '{self.name}'"
+        position = plain(numbers(where, "position", self.position, 3))
+        assign(self, position=position, orientation=plain(_unit_quaternion(where, self.orientation)))
+
+
 def limit_pairs(lower: Any, upper: Any) -> list[tuple[float, float]]:
     """Lower and upper limits in pairs; one number counts for all coordinates."""
     lowers, uppers = (tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in (lower, upper))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from polhode.model.constraints.constraint import Constraint
 from polhode.model.description import Model
@@ -28,6 +28,14 @@ from polhode.scalar import Vec
 from polhode.spatial import Placement
 
 
+class PlacedFrame(NamedTuple):
+    """A frame fixed to an element: where its origin is there, and its axes → those of the element."""
+
+    element: int
+    position: Vec
+    orientation: Vec
+
+
 @dataclass(frozen=True)
 class Tree:
     """A machine ready for the algorithms. Its numbers are floats, or symbols where a path was given one."""
@@ -43,6 +51,12 @@ class Tree:
     nv: int
     constraints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The data of each constraint by name, with its numbers."""
+    frames: Mapping[str, PlacedFrame] = field(default_factory=dict)
+    """The named frames of the model."""
+
+    def element(self, name: str) -> int:
+        """The element that carries a body or a frame."""
+        return self.frames[name].element if name in self.frames else self.of_body[name]
 
     @property
     def ancestors(self) -> tuple[tuple[int, ...], ...]:
@@ -124,7 +138,8 @@ def tree_of(model: Model, numbers: Numbers) -> Tree:
     bound = {constraint.name: constraint_numbers(constraint, numbers) for constraint in model.constraints}
     gravity = numbers.vector("gravity", model.gravity)
     numbers.check(model)
-    return Tree(model.name, gravity, tuple(elements), of_body, forces, model.nq, model.nv, bound)
+    frames = {x.name: PlacedFrame(of_body[x.body], Vec(x.position), Vec(x.orientation)) for x in model.frames}
+    return Tree(model.name, gravity, tuple(elements), of_body, forces, model.nq, model.nv, bound, frames)
 
 
 def _offsets(model: Model) -> tuple[list[int], list[int]]:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from polhode.errors import did_you_mean
@@ -79,7 +80,9 @@ UNITS: dict[str, Unit] = {
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _FACTOR = re.compile(r"\s*([*·/]?)\s*([^\W\d_]+|°|1)\s*(?:\^?(-?[0-9]))?")
-_NUMBER = re.compile(r"\s*([-+]?\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*([^\W\d_°µ]|°|µ)(.*)", re.DOTALL)
+_NUMBER = re.compile(
+    r"\s*(?>([-+]?\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?))\s*([^\W\d_°µ]|°|µ)(.*)", re.DOTALL
+)
 
 
 def unit_of(text: str) -> Unit:
@@ -99,6 +102,30 @@ def unit_of(text: str) -> Unit:
         factor, found = factor * UNITS[name].factor ** times, found.times(UNITS[name].dimension, times)
         at = part.end()
     return Unit(factor, found)
+
+
+def dimension_at(unit: str, place: Sequence[int] = (), size: int = 0, is_linear: bool = False) -> Dimension:
+    """The dimension of a number of a key, by the text of its unit.
+
+    unit       "A"; "A or B": about an axis, or along one; "A, B" of rows of two; "A, B" of six numbers, or of six rows
+               of six, against three lengths and three turns; "A, B, …": of powers, one after the other
+    place      of the number, where the key has several
+    size       of the row in which it is
+    is_linear  whether it is along an axis
+    """
+    about, _, along = unit.partition(" or ")
+    parts = [unit_of(part).dimension for part in (along if along and is_linear else about).split(", ") if part != "…"]
+    if len(parts) == 1 or not place:
+        return parts[0]
+    if unit.endswith("…"):
+        return parts[0].times(parts[1].times(parts[0], -1), place[0])
+    if size == len(parts):
+        return parts[place[-1]]
+    if len(place) == 1:
+        return parts[place[0] >= size // 2]
+    (row, column), half = place, size // 2
+    turned = Dimension(rad=-1).times(Dimension(m=1))
+    return parts[0].times(Dimension(m=1), int(row >= half)).times(turned, int(column >= half))
 
 
 class UnitNumber(float):

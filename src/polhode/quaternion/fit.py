@@ -5,14 +5,17 @@ from typing import NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.quaternion.algebra import product
-from polhode.quaternion.rotation import from_axis_angle, from_matrix, from_two_vectors, rotate, rotation_matrix
+from polhode.quaternion.algebra import normalise, product
+from polhode.quaternion.rotation import exp, from_axis_angle, from_matrix, from_two_vectors, rotate, rotation_matrix
 from polhode.quaternion.signs import canonical
-from polhode.scalar import Array, Vec, as_array, batch_shape, checked, cross, length, on_arrays, vec
+from polhode.scalar import Array, Vec, as_array, batch_shape, checked, checked_real, cross, length, on_arrays, vec
 
 UNIQUE = 1e-12
 """Least gap between the two largest eigenvalues, relative to the data, with which an attitude counts as determined: at
 it rounding already turns the attitude by 1e-4 rad."""
+
+REFINEMENTS = 2
+"""Newton steps after the eigenvector: the second squares what the first left of pairs with weights 1e10 apart."""
 
 
 class AttitudeFit(NamedTuple):
@@ -45,10 +48,8 @@ def wahba(body: Array, space: Array, weights: Array | None = None) -> AttitudeFi
     >>> round(ph.quaternion.axis_angle(fit.attitude).angle, 4)
     1.5708
     """
-    b, s, w = _pairs("quaternion.wahba", body, space, weights)
-    exact = np.isinf(w)
-    fit = _about_one if np.any(exact) else _by_eigenvector
-    return fit(b, s, w)
+    pairs = _pairs("quaternion.wahba", body, space, weights)
+    return _about_one(*pairs) if np.any(np.isinf(pairs[2])) else _by_eigenvector(*pairs)
 
 
 def nearest_rotation(M: Array) -> np.ndarray:
@@ -65,9 +66,9 @@ def nearest_rotation(M: Array) -> np.ndarray:
     1.5708
     """
     where = "quaternion.nearest_rotation"
-    B = checked(f"{where}, argument M", M, "matrix")
+    B = checked_real(f"{where}, argument M", M, "matrix")
     size = np.sqrt(np.sum(B * B, axis=(-1, -2)))
-    return _largest(where, B, size, "matrix", "Has it rank 1, or is it near −I?")
+    return _largest(where, B, size, "this matrix", "Has it rank 1, or is it near −I?")
 
 
 def from_two_axes(x: Array, y: Array) -> Array:
@@ -83,9 +84,9 @@ def from_two_axes(x: Array, y: Array) -> Array:
 
 
 def from_two_pairs(body: Array, space: Array, body2: Array, space2: Array) -> Array:
-    """The attitude that takes one direction exactly to another, and a second one as near to its own as that allows.
+    """The attitude that takes one direction exactly to another, and a second one as near as that allows (TRIAD).
 
-    (TRIAD.) `wahba` weighs the two instead.
+    `wahba` weighs the two instead.
 
     body, space    (..., 3)  the first direction in body and space axes, not zero
     body2, space2  (..., 3)  the second, not parallel to the first
@@ -123,15 +124,13 @@ def _check_across(where: str, x: Array, y: Array) -> None:
     c = np.cross(a, b)
     sine = np.sqrt(np.sum(c * c, axis=-1))
     if np.any(sine < UNIQUE):
-        expected, fix = (
-            f"at least {UNIQUE:g}",
-            "They leave the rotation about them open: see quaternion.from_two_vectors.",
-        )
-        raise InputError(message(where, "parallel directions", f"sine {np.min(sine):.3g} of an angle", expected, fix))
+        fix = "They leave the rotation about them open: see quaternion.from_two_vectors."
+        found, expected = f"sine {np.min(sine):.3g} of their angle", f"at least {UNIQUE:g}"
+        raise InputError(message(where, "parallel directions", found, expected, fix))
 
 
 def _pairs(where: str, body: Array, space: Array, weights: Array | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    b, s = (as_array(f"{where}, argument {n}", x, (3,)) for n, x in (("body", body), ("space", space)))
+    b, s = (checked_real(f"{where}, argument {n}", x, "vector") for n, x in (("body", body), ("space", space)))
     if b.ndim < 2 or s.ndim < 2 or b.shape[-2] != s.shape[-2] or b.shape[-2] < 2:
         found = f"body {b.shape}, space {s.shape}"
         fix = "For one pair see quaternion.from_two_vectors."
@@ -151,12 +150,31 @@ def _by_eigenvector(b: np.ndarray, s: np.ndarray, w: np.ndarray) -> AttitudeFit:
     B = np.einsum("...n,...ni,...nj->...ij", w, s, b)
     size = np.einsum("...n,...n,...n->...", w, np.linalg.norm(s, axis=-1), np.linalg.norm(b, axis=-1))
     fix = "Are all directions parallel? They leave the rotation about them open: see quaternion.from_two_vectors."
-    p = _largest("quaternion.wahba", B, size, "pairs", fix)
-    A = rotation_matrix(p)
-    S = np.swapaxes(A, -1, -2) @ B
+    p = _largest("quaternion.wahba", B, size, "these pairs", fix)
+    for _ in range(REFINEMENTS):
+        p = _refined(p, B, b, s, w)
+    p = canonical(p)
+    return AttitudeFit(p, _loss(p, b, s, w), np.linalg.inv(_hessian(np.swapaxes(rotation_matrix(p), -1, -2) @ B)))
+
+
+def _hessian(S: np.ndarray) -> np.ndarray:
+    """The second derivative of the loss by a small rotation, tr S I − S of the symmetric part of S."""
     S = (S + np.swapaxes(S, -1, -2)) / 2
-    hessian = np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
-    return AttitudeFit(p, _loss(p, b, s, w), np.linalg.inv(hessian))
+    return np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
+
+
+def _refined(p: np.ndarray, B: np.ndarray, b: np.ndarray, s: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """A Newton step from p, by the rotation δ in space axes with (tr S I − S) δ = Σ w (A b) × s, S of B Aᵀ.
+
+    The eigenvector is accurate to rounding of the largest weight; the products here, of what A b has across s, to
+    rounding of each.
+    """
+    a = rotate(p[..., None, :], b)
+    ss = np.sum(s * s, axis=-1, keepdims=True)
+    across = a - np.sum(a * s, axis=-1, keepdims=True) / np.where(ss == 0, 1.0, ss) * s
+    slope = np.sum(w[..., None] * np.cross(across, s), axis=-2)
+    step = np.linalg.solve(_hessian(B @ np.swapaxes(rotation_matrix(p), -1, -2)), slope[..., None])[..., 0]
+    return normalise(product(exp(step / 2), p))
 
 
 def _largest(where: str, B: np.ndarray, size: np.ndarray, what: str, fix: str) -> np.ndarray:
@@ -174,7 +192,7 @@ def _largest(where: str, B: np.ndarray, size: np.ndarray, what: str, fix: str) -
         place = tuple(int(i) for i in np.argwhere(bad)[0])
         found = f"largest eigenvalues {values[place][3]:.6g} and {values[place][2]:.6g}"
         found += f" at index {place}" if place else ""
-        raise InputError(message(where, f"several attitudes fit these {what} alike", found, "one alone", fix))
+        raise InputError(message(where, f"several attitudes fit {what} alike", found, "one alone", fix))
     return canonical(vectors[..., :, 3])
 
 

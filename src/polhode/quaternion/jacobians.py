@@ -49,14 +49,14 @@ COTANGENT = [
 """(1 − θ/2 cot θ/2)/θ² in powers of θ², |B_2k|/(2k)!; the remainder below θ² = 1 is 1.5e-19."""
 
 
-class StepDerivatives(NamedTuple):
+class RotationStepDerivatives(NamedTuple):
     """Derivatives (..., 3, 3) of `integrate`, in body axes of the attitude that it gives."""
 
     attitude: Vec
     rotation_vector: Vec
 
 
-class DifferenceDerivatives(NamedTuple):
+class RotationDifferenceDerivatives(NamedTuple):
     """Derivatives (..., 3, 3) of `difference` by small rotations of each attitude, in body axes of that attitude."""
 
     start: Vec
@@ -193,7 +193,7 @@ def difference(p: Array, q: Array) -> Array:
 
 
 @on_arrays(r="vector")
-def integrate_derivatives(r: Vec) -> StepDerivatives:
+def integrate_derivatives(r: Vec) -> RotationStepDerivatives:
     """Derivatives of `integrate` by small rotations of p, in its body axes, and by r; both are the same for every p.
 
         A(exp(r/2))ᵀ,  Jr(r)
@@ -203,11 +203,11 @@ def integrate_derivatives(r: Vec) -> StepDerivatives:
     r   (..., 3)  rotation vector, rad
     ->  attitude (..., 3, 3), rotation_vector (..., 3, 3)
     """
-    return StepDerivatives(rotation_matrix_homogeneous(rotation_vector_to_wxyz(r)).T, right_jacobian(r))
+    return RotationStepDerivatives(rotation_matrix_homogeneous(rotation_vector_to_wxyz(r)).T, right_jacobian(r))
 
 
 @on_arrays(p="unit quaternion", q="unit quaternion")
-def difference_derivatives(p: Vec, q: Vec) -> DifferenceDerivatives:
+def difference_derivatives(p: Vec, q: Vec) -> RotationDifferenceDerivatives:
     """Derivatives of `difference` by small rotations of p and of q, each in its own body axes.
 
         −Jl⁻¹(r),  Jr⁻¹(r),  r = difference(p, q)
@@ -216,4 +216,4 @@ def difference_derivatives(p: Vec, q: Vec) -> DifferenceDerivatives:
     ->    start (..., 3, 3), end (..., 3, 3)
     """
     r = wxyz_to_rotation_vector(relative(p, q))
-    return DifferenceDerivatives(-left_jacobian_inverse(r), right_jacobian_inverse(r))
+    return RotationDifferenceDerivatives(-left_jacobian_inverse(r), right_jacobian_inverse(r))

@@ -7,7 +7,7 @@ import numpy as np
 from polhode.errors import InputError, message
 from polhode.quaternion.jacobians import difference, integrate
 from polhode.quaternion.signs import canonical
-from polhode.scalar import Array, as_array, checked, shown
+from polhode.scalar import Array, checked_real, shown
 
 UNIQUE = 1e-12
 """Least gap between the two largest eigenvalues, relative to the largest, with which a mean counts as unique: at it
@@ -77,18 +77,18 @@ def covariance(p: Array, about: Array, weights: Array | None = None) -> np.ndarr
     """
     where = "quaternion.covariance"
     x, w = _samples(where, p, weights, -1)
-    m = checked(f"{where}, argument about", about, "unit quaternion")
+    m = checked_real(f"{where}, argument about", about, "unit quaternion")
     phi = difference(m[..., None, :], x)
     return np.einsum("...n,...ni,...nj->...ij", w / np.sum(w, axis=-1, keepdims=True), phi, phi)
 
 
 def _samples(where: str, p: Array, weights: Array | None, axis: Any) -> tuple[np.ndarray, np.ndarray]:
     """Attitudes (..., n, 4) and weights (..., n), the axes to go over joined into the last one of the batch."""
-    x = checked(f"{where}, argument p", p, "unit quaternion")
+    x = checked_real(f"{where}, argument p", p, "unit quaternion")
     if x.ndim == 1:
         x = x[None]
     batch = x.shape[:-1]
-    w = np.ones(batch) if weights is None else as_array(f"{where}, argument weights", weights, ())
+    w = np.ones(batch) if weights is None else checked_real(f"{where}, argument weights", weights, "scalar")
     try:
         w = np.broadcast_to(w, batch)
     except ValueError:
@@ -101,9 +101,9 @@ def _samples(where: str, p: Array, weights: Array | None, axis: Any) -> tuple[np
     if n == 0:
         raise InputError(message(f"{where}, argument p", "nothing to take a mean of", f"shape {(*batch, 4)}", "n ≥ 1"))
     x, w = x.reshape(*kept, n, 4), w.reshape(*kept, n)
-    if np.any(w < 0) or np.any(np.sum(w, axis=-1) <= 0):
+    if np.any(w < 0) or np.any(np.max(w, axis=-1) == 0):
         raise InputError(message(f"{where}, argument weights", "not weights", shown(weights), "from 0, one above 0"))
-    return x, w
+    return x, w / np.max(w, axis=-1, keepdims=True)
 
 
 def _axes(where: str, axis: Any, depth: int) -> tuple[int, ...]:
@@ -111,8 +111,7 @@ def _axes(where: str, axis: Any, depth: int) -> tuple[int, ...]:
         return tuple(range(depth))
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     whole = all(isinstance(a, (int, np.integer)) and not isinstance(a, bool) for a in axes)
-    found = {int(a) % depth for a in axes if -depth <= a < depth} if whole else set()
-    if len(found) != len(axes):
-        expected = f"axes of the batch, from {-depth} to {depth - 1}, each once"
+    if not whole or not all(-depth <= a < depth for a in axes):
+        expected = f"axes of the batch, from {-depth} to {depth - 1}"
         raise InputError(message(f"{where}, argument axis", "no such axis", shown(axis), expected))
-    return tuple(sorted(found))
+    return tuple(sorted({int(a) % depth for a in axes}))

@@ -5,7 +5,7 @@
 
 from polhode.quaternion.algebra import product
 from polhode.quaternion.convert import gibbs_to_wxyz, mrp_to_wxyz, wxyz_to_gibbs, wxyz_to_mrp
-from polhode.scalar import Array, Scalar, Vec, cross, dot, on_arrays, outer, square, where
+from polhode.scalar import Array, Scalar, Vec, cross, dot, on_arrays, outer, real_part, square, where
 
 
 @on_arrays(sigma="direction")
@@ -30,7 +30,7 @@ def short_mrp(sigma: Vec) -> Vec:
     ->     (..., 3)
     """
     s = square(sigma)
-    outside = s > 1
+    outside = real_part(s) > 1
     return where(outside, (-1 / where(outside, s, 1.0)) * sigma, sigma)
 
 

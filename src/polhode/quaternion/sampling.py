@@ -1,15 +1,15 @@
 """Random attitudes: all equally likely, or near one of them."""
 
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.quaternion.algebra import product
 from polhode.quaternion.rotation import exp
-from polhode.scalar import Array, as_array, checked, shown
+from polhode.scalar import Array, checked_real, shown
 
-Seed = int | np.random.Generator | None
+Seed = Union[int, "np.random.Generator", None]  # in quotes: numpy.random is loaded by those who draw
 """A whole number gives the same draws each time, a generator of NumPy goes on where it stands, None draws afresh."""
 
 
@@ -37,13 +37,13 @@ def random_near(mean: Array, spread: Array, shape: int | tuple[int, ...] = (), s
     ->      (..., *shape, 4)
     """
     where = "quaternion.random_near"
-    p, size = checked(f"{where}, argument mean", mean, "unit quaternion"), _shape(where, shape)
+    p, size = checked_real(f"{where}, argument mean", mean, "unit quaternion"), _shape(where, shape)
     root = _root(f"{where}, argument spread", spread)
     phi = _generator(where, seed).standard_normal((*p.shape[:-1], *size, 3)) @ root.T
     return product(p.reshape(*p.shape[:-1], *(1,) * len(size), 4), exp(phi / 2))
 
 
-def _generator(where: str, seed: Any) -> np.random.Generator:
+def _generator(where: str, seed: Any) -> "np.random.Generator":
     whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0
     if not (seed is None or whole or isinstance(seed, np.random.Generator)):
         expected = "a whole number from 0, a numpy.random.Generator, or None"
@@ -61,7 +61,7 @@ def _shape(where: str, shape: Any) -> tuple[int, ...]:
 
 def _root(where: str, spread: Array) -> np.ndarray:
     """A matrix (3, 3) whose product with its transpose is the covariance."""
-    given = np.asarray(as_array(where, spread, ()), dtype=float)
+    given = checked_real(where, spread, "scalar")
     if given.shape == (3, 3):
         w, V = np.linalg.eigh(given)
         scale = max(1e-300, float(np.max(abs(w))))

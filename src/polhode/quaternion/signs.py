@@ -3,7 +3,7 @@
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.scalar import Array, Vec, checked, dot, on_arrays, real_part, where
+from polhode.scalar import Array, Vec, checked_real, dot, on_arrays, real_part, where
 
 
 @on_arrays(p="unit quaternion")
@@ -52,7 +52,7 @@ def continuous_signs(p: Array) -> np.ndarray:
 
 def checked_path(where: str, p: Array) -> np.ndarray:
     """Attitudes one after the other (..., n, 4), or an InputError."""
-    path = checked(where, p, "unit quaternion")
+    path = checked_real(where, p, "unit quaternion")
     if path.ndim < 2:
         raise InputError(message(where, "not a path", f"shape {path.shape}", "(..., n, 4), n attitudes in order"))
     return path

@@ -20,7 +20,7 @@ from polhode.quaternion.powers import principal_log
 from polhode.quaternion.rates import rotation_vector_rate
 from polhode.quaternion.rotation import exp, relative, rotate
 from polhode.quaternion.signs import checked_path, continuous_signs
-from polhode.scalar import Array, Vec, as_array, derivative_along, on_arrays, one_of, shown
+from polhode.scalar import Array, Dual, Scalar, Vec, checked_real, derivative_along, on_arrays, one_of, shown, where
 
 KINDS_OF_CURVE = ("cubic", "squad", "slerp")
 
@@ -42,7 +42,8 @@ class AttitudeSpline:
     end_velocity                 None: the mean one of the first and of the last span
 
     Times of a call may have any shape (*T): results are (..., *T, 4) and (..., *T, 3), in body axes. Times outside are
-    an error.
+    an error. A time that is a symbol, as in a user function of a model, chooses among all spans; the first and the last
+    of them go on beyond the ends.
 
     >>> import polhode as ph
     >>> spline = ph.quaternion.AttitudeSpline([0, 1, 3], [[1, 0, 0, 0], [0.8, 0.6, 0, 0], [0, 0, 1, 0]])
@@ -60,7 +61,7 @@ class AttitudeSpline:
         """Check everything."""
         where = "AttitudeSpline"
         one_of(f"{where}, kind", self.kind, KINDS_OF_CURVE, "no such curve")
-        times = np.array(as_array(f"{where}, times", self.times, ()), dtype=float)
+        times = checked_real(f"{where}, times", self.times, "scalar").copy()
         path = checked_path(f"{where}, attitudes", self.attitudes)
         if times.ndim != 1 or len(times) < 2 or path.shape[-2] != len(times):
             found = f"times {times.shape}, attitudes {path.shape}"
@@ -82,7 +83,7 @@ class AttitudeSpline:
             return
         if self.kind != "cubic":
             raise InputError(message(where, f"has no meaning for kind '{self.kind}'", shown(value), "None"))
-        omega = as_array(where, value, (3,))
+        omega = checked_real(where, value, "vector")
         if omega.shape not in ((3,), (*batch, 3)):
             raise InputError(message(where, "wrong shape", str(omega.shape), f"(3,) or {(*batch, 3)}"))
         object.__setattr__(self, name, np.broadcast_to(omega, (*batch, 3)).copy())
@@ -102,63 +103,87 @@ class AttitudeSpline:
         return np.concatenate([first, _inner_rates(spans, h, first, last), last], axis=-2)
 
     @cached_property
-    def _coefficients(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """a, b, c of each span, r = a τ + b τ² + c τ³ at τ seconds from its start."""
+    def _pieces(self) -> np.ndarray:
+        """The numbers (..., n − 1, 18) of each span: four vectors of four, when it starts, how long it lasts.
+
+        The vectors are p, a, b, c of p∘exp(r/2), r = a τ + b τ² + c τ³ at τ seconds from its start, or the corners of
+        a squad.
+        """
+        path, h = self.attitudes, np.diff(self.times)[:, None]
+        if self.kind == "squad":
+            controls = squad_controls(path)
+            parts = [path[..., :-1, :], controls[..., :-1, :], controls[..., 1:, :], path[..., 1:, :]]
+        else:
+            parts = [path[..., :-1, :], *(np.pad(x, [(0, 0)] * (path.ndim - 1) + [(0, 1)]) for x in self._cubics)]
+        whole = parts[0].shape[:-1]
+        ends = (np.broadcast_to(x, whole)[..., None] for x in (self.times[:-1], h[:, 0]))
+        return np.concatenate([*parts, *ends], axis=-1)
+
+    @cached_property
+    def _cubics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         spans, h = self._spans, np.diff(self.times)[:, None]
         if self.kind == "slerp":
             return spans / h, np.zeros_like(spans), np.zeros_like(spans)
         start, end = self._rates[..., :-1, :], _turned(right_jacobian_inverse(spans), self._rates[..., 1:, :])
         return start, (3 * spans / h - 2 * start - end) / h, (start + end - 2 * spans / h) / h**2
 
-    @cached_property
-    def _controls(self) -> np.ndarray:
-        return squad_controls(self.attitudes)
-
-    def __call__(self, t: Array) -> np.ndarray:
+    def __call__(self, t: Array) -> Array:
         """Attitudes (..., *T, 4) at times (*T), s."""
-        k, tau = self._place(t)
-        if self.kind == "squad":
-            return squad(*self._corners(k), tau / self._durations[k])
-        return product(self.attitudes[..., k, :], exp(self._vector(k, tau, 0) / 2))
+        return self._at(t, 0)
 
-    def angular_velocity(self, t: Array) -> np.ndarray:
+    def angular_velocity(self, t: Array) -> Array:
         """Angular velocities (..., *T, 3) at times (*T), body axes, rad/s."""
-        k, tau = self._place(t)
-        if self.kind == "squad":
-            return _squad_rates(*self._corners(k), tau, self._durations[k])[..., 0, :]
-        return rotation_vector_angular_velocity(self._vector(k, tau, 0), self._vector(k, tau, 1))
+        return self._at(t, 1)
 
-    def angular_acceleration(self, t: Array) -> np.ndarray:
+    def angular_acceleration(self, t: Array) -> Array:
         """Angular accelerations (..., *T, 3) at times (*T), body axes, rad/s²."""
-        k, tau = self._place(t)
-        if self.kind == "squad":
-            return _squad_rates(*self._corners(k), tau, self._durations[k])[..., 1, :]
-        return rotation_vector_angular_acceleration(*(self._vector(k, tau, order) for order in range(3)))
+        return self._at(t, 2)
 
-    @cached_property
-    def _durations(self) -> np.ndarray:
-        return np.diff(self.times)
+    def _at(self, t: Array, order: int) -> Array:
+        """The attitude, angular velocity or angular acceleration at a time."""
+        if isinstance(t, Dual) or hasattr(t, "is_structural_zero"):
+            piece = self._piece_of_symbol(t)
+            parts: list[Any] = [Vec(piece[4 * k : 4 * k + 4]) for k in range(4)]
+            start, duration = piece[16:]
+        else:
+            t, numbers = self._piece_of_number(t)
+            parts, (start, duration) = np.split(numbers[..., :16], 4, axis=-1), np.moveaxis(numbers[..., 16:], -1, 0)
+        motion = _squad_motion if self.kind == "squad" else _cubic_motion
+        return motion(*parts, t - start, duration, order=order)
 
-    def _place(self, t: Array) -> tuple[np.ndarray, np.ndarray]:
-        """The number of the span that each time is in, and the time from its start."""
-        at = np.asarray(as_array("AttitudeSpline, argument t", t, ()), dtype=float)
+    def _piece_of_number(self, t: Array) -> tuple[np.ndarray, np.ndarray]:
+        """Times (*T), checked, and the numbers (..., *T, 18) of the spans that they are in."""
+        at = checked_real("AttitudeSpline, argument t", t, "scalar")
         outside = (at < self.times[0]) | (at > self.times[-1])
         if np.any(outside):
             expected = f"{self.times[0]:g} to {self.times[-1]:g} s"
             found = f"{np.atleast_1d(at)[np.atleast_1d(outside)][0]:g} s"
             raise InputError(message("AttitudeSpline, argument t", "outside the curve", found, expected))
         k = np.clip(np.searchsorted(self.times, at, side="right") - 1, 0, len(self.times) - 2)
-        return k, at - self.times[k]
+        return at, self._pieces[..., k, :]
 
-    def _vector(self, k: np.ndarray, tau: np.ndarray, order: int) -> np.ndarray:
-        """The rotation vector from the start of the span, or its first or second time derivative."""
-        a, b, c = (x[..., k, :] for x in self._coefficients)
-        tau = tau[..., None]
-        return (tau * (a + tau * (b + tau * c)), a + tau * (2 * b + 3 * tau * c), 2 * b + 6 * tau * c)[order]
+    def _piece_of_symbol(self, t: Scalar) -> Vec:
+        """The numbers (18,) of the span that a time is in: of a symbol a choice among all."""
+        if self.attitudes.ndim > 2:
+            found, expected = f"attitudes {self.attitudes.shape}", "attitudes (n, 4)"
+            raise InputError(message("AttitudeSpline, argument t", "one time for a batch of curves", found, expected))
+        first, *others = (Vec(row) for row in self._pieces.tolist())
+        for begin, piece in zip(self.times[1:-1].tolist(), others, strict=True):
+            first = where(t >= begin, piece, first)
+        return first
 
-    def _corners(self, k: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        p, a = self.attitudes, self._controls
-        return p[..., k, :], a[..., k, :], a[..., k + 1, :], p[..., k + 1, :]
+
+@on_arrays(p="unit quaternion", a="quaternion", b="quaternion", c="quaternion", tau="scalar", duration="scalar")
+def _cubic_motion(p: Vec, a: Vec, b: Vec, c: Vec, tau: Scalar, duration: Scalar, order: int) -> Vec:
+    """p∘exp(r/2) with r = a τ + b τ² + c τ³, or its angular velocity or acceleration; a, b, c: three of four places."""
+    a, b, c = Vec(a[:3]), Vec(b[:3]), Vec(c[:3])
+    r = tau * (a + tau * (b + tau * c))
+    if order == 0:
+        return product(p, exp(r / 2))
+    rdot = a + tau * (2 * b + 3 * tau * c)
+    if order == 1:
+        return rotation_vector_angular_velocity(r, rdot)
+    return rotation_vector_angular_acceleration(r, rdot, 2 * b + 6 * tau * c)
 
 
 def _turned(A: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -194,13 +219,9 @@ def _inner_rates(spans: np.ndarray, h: np.ndarray, first: np.ndarray, last: np.n
         omega = omega + step
         if np.all(abs(step) <= 1e-14 * (scale + abs(omega))):
             return omega
-    fix = (
-        "Give more attitudes between those far apart, velocities at the ends nearer to the mean ones, or kind='squad'."
-    )
-    raise InputError(
-        message("AttitudeSpline", "no curve with a continuous angular acceleration found",
-                f"a last correction of {np.max(abs(step)):.3g} rad/s", "convergence", fix)
-    )  # fmt: skip
+    what, fix = "no curve with a continuous angular acceleration found", "Give more attitudes, or kind='squad'."
+    found, expected = f"corrections of {np.max(abs(step)):.3g} rad/s after {ITERATIONS} steps", "convergence"
+    raise InputError(message("AttitudeSpline", what, found, expected, fix))
 
 
 def _quadratic(r: np.ndarray, back: np.ndarray, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -228,23 +249,28 @@ def _block_tridiagonal(lower: np.ndarray, diagonal: np.ndarray, upper: np.ndarra
     return np.stack(found[::-1], axis=-2)
 
 
-@on_arrays(p="unit quaternion", a="unit quaternion", b="unit quaternion", q="unit quaternion", tau="scalar", h="scalar")
-def _squad_rates(p: Vec, a: Vec, b: Vec, q: Vec, tau: Any, h: Any) -> Vec:
-    """Angular velocity and acceleration of a squad that takes h seconds, tau seconds from its start: rows of (2, 3).
+@on_arrays(
+    p="unit quaternion", a="unit quaternion", b="unit quaternion", q="unit quaternion", tau="scalar", duration="scalar"
+)
+def _squad_motion(p: Vec, a: Vec, b: Vec, q: Vec, tau: Scalar, duration: Scalar, order: int) -> Vec:
+    """A squad tau seconds from its start, or its angular velocity or acceleration.
 
     With u and v the slerps from p to q and from a to b, ρ the rotation vector from u to v and f = 2 s (1 − s), the
     curve is u∘exp(f ρ/2) and turns with A(f ρ)ᵀ ω_u + Jr(f ρ) (ḟ ρ + f ρ̇), in units of s.
     """
+    if order == 0:
+        return squad(p, a, b, q, tau / duration)
     omega_u, omega_v = (2 * principal_log(relative(start, end)) for start, end in ((p, q), (a, b)))
 
     def turning(t: Vec) -> Vec:
-        s = t[0] / h
+        s = t[0] / duration
         between = relative(product(p, exp(s / 2 * omega_u)), product(a, exp(s / 2 * omega_v)))
         rho = 2 * principal_log(between)
         rho_rate = rotation_vector_rate(rho, omega_v - rotate(conjugate(between), omega_u))
         f, f_rate = 2 * s * (1 - s), 2 - 4 * s
         bend = f * rho
         bending = rotation_vector_angular_velocity(bend, f_rate * rho + f * rho_rate)
-        return (rotate(exp(-0.5 * bend), omega_u) + bending) / h
+        return (rotate(exp(-0.5 * bend), omega_u) + bending) / duration
 
-    return Vec(derivative_along(turning, Vec((tau,)), Vec((1.0 + 0.0 * tau,))))
+    at = Vec((tau,))
+    return turning(at) if order == 1 else derivative_along(turning, at, Vec((1.0 + 0.0 * tau,)))[1]

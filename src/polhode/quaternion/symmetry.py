@@ -12,7 +12,7 @@ from polhode.errors import InputError, UnknownNameError, message
 from polhode.quaternion.algebra import conjugate, product
 from polhode.quaternion.rotation import axis_angle
 from polhode.quaternion.signs import canonical
-from polhode.scalar import Array, batch_shape, checked, shown
+from polhode.scalar import Array, batch_shape, checked_real, shown
 
 ALIKE = 1e-9
 """1 − |p·q| up to which two quaternions count as one member of a group: 9e-5 rad."""
@@ -46,7 +46,7 @@ def symmetry_group(name: str, axis: int = 3) -> np.ndarray:
     [4, 8, 12, 24, 60]
     """
     where = "quaternion.symmetry_group"
-    if isinstance(axis, bool) or axis not in (1, 2, 3):
+    if not isinstance(axis, int) or isinstance(axis, bool) or axis not in (1, 2, 3):
         raise InputError(message(f"{where}, argument axis", "no such axis", shown(axis), "1, 2 or 3"))
     if isinstance(name, str) and name in GENERATORS:
         return _generated(GENERATORS[name]).copy()
@@ -107,7 +107,7 @@ def reduced(p: Array, body: Array | None = None, space: Array | None = None) -> 
     [1.0, 0.0, 0.0, 0.0]
     """
     where = "quaternion.reduced"
-    x = checked(f"{where}, argument p", p, "unit quaternion")
+    x = checked_real(f"{where}, argument p", p, "unit quaternion")
     lists = _members(f"{where}, argument body", body), _members(f"{where}, argument space", space)
     return _smallest(x, *lists)
 
@@ -127,7 +127,7 @@ def symmetric_angle(p: Array, q: Array, body: Array | None = None, space: Array 
     0.0
     """
     where = "quaternion.symmetric_angle"
-    a, b = (checked(f"{where}, argument {n}", x, "unit quaternion") for n, x in (("p", p), ("q", q)))
+    a, b = (checked_real(f"{where}, argument {n}", x, "unit quaternion") for n, x in (("p", p), ("q", q)))
     batch_shape(where, {"p": a.shape[:-1], "q": b.shape[:-1]})
     of_body, of_space = _group(f"{where}, argument body", body), _group(f"{where}, argument space", space)
     found = None
@@ -154,7 +154,7 @@ def _members(where: str, members: Any) -> np.ndarray:
     """Unit quaternions (m, 4), or an InputError."""
     if members is None:
         return IDENTITIES
-    found = checked(where, members, "unit quaternion")
+    found = checked_real(where, members, "unit quaternion")
     if found.ndim != 2 or not 1 <= len(found) <= LARGEST:
         fix = "quaternion.symmetry_group gives the usual ones."
         raise InputError(message(where, "not a list", f"shape {found.shape}", f"(m, 4), m from 1 to {LARGEST}", fix))

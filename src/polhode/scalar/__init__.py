@@ -17,6 +17,7 @@ from polhode.scalar.arrays import (
     as_array as as_array,
     batch_shape as batch_shape,
     checked as checked,
+    checked_real as checked_real,
     lengths as lengths,
     on_arrays as on_arrays,
     split as split,

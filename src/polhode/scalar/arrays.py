@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.scalar.arguments import is_real, shown
+from polhode.scalar.arguments import flag, is_real, shown
 from polhode.scalar.scipy_rotation import without_rotations
 from polhode.scalar.vector import Vec
 
@@ -17,6 +17,9 @@ Array = Any
 
 UNIT_TOLERANCE = 1e-6
 """How far from 1 the norm of a unit quaternion may be at the border."""
+
+LONGEST = 1e150
+"""Length of a direction at most, and its inverse at least: the square is still a number of full precision."""
 
 
 class Kind(NamedTuple):
@@ -32,8 +35,14 @@ def _worst(bad: np.ndarray, values: np.ndarray) -> tuple[str, Any]:
     return (f" at index {index}" if index else ""), values[index]
 
 
+def _lengths_at_border(x: np.ndarray) -> np.ndarray:
+    """Lengths of vectors, infinite where their squares are."""
+    with np.errstate(over="ignore"):
+        return np.sqrt(np.sum(x * x, axis=-1))
+
+
 def _check_unit(where: str, p: np.ndarray) -> None:
-    norm = np.sqrt(np.sum(p * p, axis=-1))
+    norm = _lengths_at_border(p)
     bad = ~(abs(norm - 1) <= UNIT_TOLERANCE)
     if np.any(bad):
         place, value = _worst(np.asarray(bad), np.asarray(norm))
@@ -53,10 +62,19 @@ def _check_nonzero(where: str, p: np.ndarray) -> None:
     if np.any(bad):
         place, _ = _worst(np.asarray(bad), np.asarray(bad))
         raise InputError(message(where, "is zero", f"only zeros{place}", "a nonzero one: zero has no direction"))
+    size = np.max(abs(p), axis=-1)
+    bad = ~((size > 1 / LONGEST) & (size < LONGEST))
+    if np.any(bad):
+        place, value = _worst(np.asarray(bad), np.asarray(size))
+        what, expected = (
+            f"too {'long' if value > 1 else 'short'} to compute with",
+            f"a length of {1 / LONGEST:g} to {LONGEST:g}",
+        )
+        raise InputError(message(where, what, f"a component {value:.3g}{place}", expected))
 
 
 def _check_unit_vector(where: str, x: np.ndarray) -> None:
-    length = np.sqrt(np.sum(x * x, axis=-1))
+    length = _lengths_at_border(x)
     bad = ~(abs(length - 1) <= UNIT_TOLERANCE)
     if np.any(bad):
         place, value = _worst(np.asarray(bad), np.asarray(length))
@@ -195,6 +213,14 @@ def checked(where: str, value: Array, kind: str) -> np.ndarray:
     return array
 
 
+def checked_real(where: str, value: Array, kind: str) -> np.ndarray:
+    """The value as an array of this kind, of real numbers, or an InputError."""
+    array = checked(where, value, kind)
+    if array.dtype.kind != "f":
+        raise InputError(message(where, "not real numbers", f"numbers of type {array.dtype}", "real numbers"))
+    return array
+
+
 def lengths(x: np.ndarray) -> np.ndarray:
     """The lengths (...) of vectors (..., n)."""
     return np.sqrt(np.einsum("...i,...i->...", x, x))
@@ -256,6 +282,8 @@ def on_arrays(**kinds: str) -> Callable[[Callable], Callable]:
             if any(isinstance(given.get(name), Vec) for name in kinds) or len(args) > len(names):
                 return function(*args, **options)
             signature.bind(*args, **options)
+            if unit is not True:
+                unit = flag(f"{label}, argument unit", unit)
             arrays = {}
             for name, kind_name in kinds.items():
                 if name not in given or (given[name] is None and signature.parameters[name].default is None):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from polhode.simulation.events.element_events import (
     ElementJumps,
     RunElementEvent,
     TakenEvent,
+    Watch,
     element_events,
     guards,
 )
@@ -92,6 +93,19 @@ class RunSpec:
     """Sources of work that is integrated along the run; see `dynamics.power`."""
     watches_elements: bool = True
     """Whether steps end at events of force elements."""
+
+
+class WatchedValues(NamedTuple):
+    """What events of elements depend on, at a state.
+
+    values        of the functions of all crossings, then of the surfaces
+    acceleration  (nv,)
+    normals       the normal forces of joints that elements depend on, N
+    """
+
+    values: np.ndarray
+    acceleration: np.ndarray
+    normals: np.ndarray
 
 
 class CompiledRun:
@@ -345,10 +359,61 @@ class CompiledRun:
         level  forces held over a period
         taken  gets the events that take place
         """
+        if self._watch_is_compiled:
+            return ElementJumps(self.tree, self._compiled_watch(level), None, taken)
         rows = (lambda t, q, v: self.driven.system.constraint_rows(q, v, t=t)) if self.constrained else None
         law: Input | None = self.law if level is None else lambda t, q, v: Vec(level.tolist())
         acceleration = self.setup(_vector(level)).machine.acceleration
-        return ElementJumps(self.tree, acceleration, partial(self._normals, law), rows, taken)
+        return ElementJumps(self.tree, Watch(acceleration, partial(self._normals, law)), rows, taken)
+
+    # what events of elements depend on
+
+    @property
+    def _watch_is_compiled(self) -> bool:
+        """Whether a kernel computes what events of elements depend on."""
+        return bool(self.element_events) and self.spec.watches_elements and not self.in_python and not self.constrained
+
+    def _compiled_watch(self, level: np.ndarray | None) -> Watch:
+        first, joints = len(self.spec.crossings), loaded_joints(self.tree)
+        known: dict[tuple[float, bytes, bytes], WatchedValues] = {}
+
+        def there(t: float, q: np.ndarray, v: np.ndarray) -> WatchedValues:
+            key = t, q.tobytes(), v.tobytes()
+            if key not in known:
+                known[key] = self._watched(t, q, v, level)
+            return known[key]
+
+        def on_vectors(t: float, q: Vec, v: Vec) -> WatchedValues:
+            return there(t, np.array(q, dtype=float), np.array(v, dtype=float))
+
+        def normals(t: float, q: Vec, v: Vec) -> Mapping[str, Any] | None:
+            return dict(zip(joints, on_vectors(t, q, v).normals.tolist(), strict=True)) if joints else None
+
+        return Watch(
+            lambda t, q, v: Vec(on_vectors(t, q, v).acceleration.tolist()),
+            normals,
+            lambda t, q, v: there(t, q, v).values[first : len(self.crossings)],
+            self.driven.system.mass_matrix,
+        )
+
+    def _watched(self, t: float, q: np.ndarray, v: np.ndarray, level: np.ndarray | None) -> WatchedValues:
+        found = self._watch_kernel(t, q, v, *([level] if self.spec.held else []))[0]
+        end = len(found) - len(loaded_joints(self.tree))
+        return WatchedValues(found[: end - self.model.nv], found[end - self.model.nv : end], found[end:])
+
+    @cached_property
+    def _watch_kernel(self) -> Kernel:
+        shapes: dict[str, tuple[int, ...]] = {"t": (), "q": (self.model.nq,), "v": (self.model.nv,)}
+        if self.spec.held:
+            shapes["level"] = (self.model.nv,)
+
+        def function(run: CompiledRun, t: Any, q: Vec, v: Vec, level: Vec | None = None) -> Vec:
+            setup, held = run.setup(level), level or Vec()
+            normals = run._normals((lambda t, q, v: held) if run.spec.held else run.law, t, q, v) or {}
+            return Vec((*step_state.values_of(setup, t, q, v), *setup.machine.acceleration(t, q, v), *normals.values()))
+
+        title = "what events depend on"
+        return self.kernel_of(lambda run: partial(function, run), shapes, title, ["events"], quick=True)
 
     def start(
         self,
@@ -368,6 +433,8 @@ class CompiledRun:
         make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
         if not self.is_watching and not self.spec.method.start:  # nothing is computed
             return self._plain_start(t, q, v, h, work)
+        if g is None and self._watch_is_compiled:
+            g = self._watched(t, q, v, level).values
         plain = g is not None and not self.spec.method.start
         setup = self._setup_unheld if plain else self.setup(_vector(level))
         first = make(setup, t, Vec(q.tolist()), Vec(v.tolist()), h, _vector(g), _vector(work))

@@ -66,9 +66,9 @@ class Observer:
         model, text = self.model, identity_text(self.model)
         shapes = {"q": (model.nq,), "v": (model.nv,)}
         if text and model.number_inputs:
-            return tree_kernel(model, "observe", self.on_scalars, shapes)
+            return tree_kernel(model, "observe", self.on_scalars, shapes, single=False)
         graph = lambda: trace(partial(self.on_scalars, self.tree), **shapes)  # noqa: E731
-        return kernel_for(cache_key(text, "observe") if text else "", graph, f"{model.name}: observe")
+        return kernel_for(cache_key(text, "observe") if text else "", graph, f"{model.name}: observe", single=False)
 
 
 @once_each

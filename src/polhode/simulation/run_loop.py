@@ -210,6 +210,18 @@ class RunLoop:
             self.watched.path.close()
             self.watched.write_records(at, self.ending)
 
+    def one_step(self, t: float, level: np.ndarray | None) -> None:
+        """Follow one equal step from time t, events of elements included; `ending` says whether it came to its end.
+
+        level  the forces held over it
+        """
+        at, segment = self.position, self.segments[0]._replace(begin=t, end=t + self.segments[0].h)
+        at.t, at.level = t, level
+        if self._begin_elements():
+            at.packed = self._packed_start(segment, t, at.q, at.v)
+            for _ in self._equal(segment):
+                pass
+
     def _leave_surfaces(self) -> None:
         """Move a start that lies on a surface off it, by a moment of its motion: it must be on one side."""
         at, spec, nq = self.position, self.compiled.spec, self.compiled.model.nq
@@ -553,6 +565,8 @@ class RunLoop:
                 self.first_switch = self.first_switch or (hit.t, name)
             else:
                 self.ending.contacts += 1
+                if element := self.compiled.spec.switching.contacts[hit.k - len(self.events)]:
+                    self.ending.events.append((hit.t, f"{element}.{'touches' if hit.g > 0 else 'leaves'}"))
             self._move_to(hit)
             return not self._fail_at_corner(hit) and not self._fail_if_chattering(hit.k, hit.t, hit.h, hit.chatters)
         at, event = self.position, self.events[hit.k]

@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from polhode.check.joint_limits import has_limits, with_limits
-from polhode.errors import InputError, UnknownNameError, message
+from polhode.errors import InputError, IntegrationError, UnknownNameError, message
 from polhode.kernel import trace
 from polhode.kernel.backends.base import into, real_array
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, single_call
 from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel, hoisted_kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, check_model
-from polhode.model.forces.refused import refuse_events
 from polhode.model.other_numbers import other_numbers
 from polhode.scalar import Array, Vec, a_list, shown
 from polhode.scalar.arrays import batch_shape
 from polhode.simulation.compiled_run import CompiledRun, RunSpec
+from polhode.simulation.events.element_events import element_events
 from polhode.simulation.option_table import RUN_OPTIONS, check_keywords, takes_options
-from polhode.simulation.run_loop import method_of
+from polhode.simulation.run_loop import RunLoop, method_of
 from polhode.simulation.run_options import RunKeywords, RunOptions
+from polhode.simulation.scenario import Scenario
 from polhode.simulation.simulate import followed
 from polhode.system.calls import own_value
 from polhode.system.constrained_model import number_inputs
@@ -109,10 +110,12 @@ class Simulator:
         out    a pair of arrays for the result
         parameters  {path: value}, numbers of the model that the Simulator was made with
 
-        It is not graded: shapes are checked, values are not, and no step ends at a switch or an event. One state given
-        as arrays (q, v, tau) goes straight to machine code.
+        It is not graded: shapes are checked, values are not, and no step ends at a switch or an event of the run. One
+        state given as arrays (q, v, tau) goes straight to machine code. Of machines whose force elements have events
+        these take place within the step, in Python, one state after the other; v holds their modes.
         """
-        refuse_events("Simulator.step", self.model.forces, "no single step ends at one", "Take Simulator.run.")
+        if element_events(self.model):
+            return self._step
         kernel = self._kernel
         if isinstance(kernel, Kernel):
             return (None if self.parameters else single_call(kernel, "step", self._step, Stepped)) or self._step
@@ -146,6 +149,9 @@ class Simulator:
         depths = {"q": 1, "v": 1, "tau": 1, "t": 0}
         batch = batch_shape("Simulator.step", {x: y.shape[: y.ndim - depths[x]] for x, y in arrays.items()})
         rows = [np.broadcast_to(y, (*batch, *y.shape[y.ndim - depths[x] :])) for x, y in arrays.items()]
+        if element_events(self.model):
+            found = self._through_events(batch, *rows)
+            return found if out is None else into("Simulator.step", out, found)
         rows, kernel, inputs = [np.array(x, order="C") for x in rows], self._kernel, self._compiled.inputs
         if isinstance(kernel, HoistedKernel) and inputs:
             rows.insert(3, kernel.kept(inputs.values))
@@ -153,6 +159,23 @@ class Simulator:
         assert isinstance(kernel, Kernel)
         found = Stepped(*kernel(*rows))
         return found if out is None else into("Simulator.step", out, found)
+
+    def _through_events(
+        self, batch: tuple[int, ...], q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: np.ndarray
+    ) -> Stepped:
+        """The step of states whose force elements have events, one after the other."""
+        h, found = self.options.step, Stepped(np.array(q), np.array(v))
+        for k in np.ndindex(*batch):
+            options = self.options.changed(
+                duration=h, method=self._compiled.spec.method.name, samples=None, every=None, events=()
+            )
+            scenario = Scenario(self._compiled.model, q[k].copy(), v[k].copy(), None, options)
+            loop = RunLoop(scenario, warn=False, compiled=self._compiled)
+            loop.one_step(float(t[k]), tau[k].copy())
+            if loop.ending.status != "finished":
+                raise IntegrationError(f"Simulator.step: {loop.ending.reason}")
+            found.q[k], found.v[k] = loop.position.q, loop.position.v
+        return found
 
     @cached_property
     def _compiled(self) -> CompiledRun:

@@ -158,7 +158,7 @@ def fixed_start(
     """
     begun, machine = setup.begun(t, q, v), setup.within(t, t + h, EQUAL_MARGIN)
     memory = setup.method.start(machine, t, q, begun, h) if setup.method.start else None
-    watched, g = setup.is_watching, _values(setup, t, q, v) if g is None else g
+    watched, g = setup.is_watching, values_of(setup, t, q, v) if g is None else g
     work = _nothing(setup) if work is None else work
     before, memory_before = (MotionState(q, v), memory) if watched else (None, None)
     return FixedStepState(0.0, GOING, q, v, memory, g, g, before, memory_before, work, work if watched else None)
@@ -168,7 +168,7 @@ def adaptive_start(
     setup: Setup, t: Scalar, q: Vec, v: Vec, h: Scalar, g: Vec | None = None, work: Vec | None = None
 ) -> AdaptiveStepState:
     """The first step state of a run with controlled steps; h is the step to try, g and work as in `fixed_start`."""
-    none, g = (0.0, 0.0, LONGEST, 0.0), _values(setup, t, q, v) if g is None else g
+    none, g = (0.0, 0.0, LONGEST, 0.0), values_of(setup, t, q, v) if g is None else g
     work = _nothing(setup) if work is None else work
     return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, MotionState(q, v), work, work)
 
@@ -178,7 +178,7 @@ def _nothing(setup: Setup) -> Vec:
     return Vec([0.0] * setup.machine.integrals)
 
 
-def _values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
+def values_of(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
     """The functions of all crossings, then the surfaces."""
     found = [crossing.function(t, q, v) for crossing in setup.crossings]
     return Vec([*found, *setup.surfaces(t, q, v)] if setup.surfaces else found)
@@ -191,7 +191,7 @@ def _values_after(setup: Setup, t: Scalar, old: Vec, free: MotionState, q: Vec, 
     old   their values where the step began
     free  the end of the step before its projection; q, v: after it
     """
-    found = _values(setup, t, q, v)
+    found = values_of(setup, t, q, v)
     if not setup.surfaces or not setup.project:
         return found
     n = len(setup.crossings)
@@ -201,7 +201,7 @@ def _values_after(setup: Setup, t: Scalar, old: Vec, free: MotionState, q: Vec, 
 
 def with_values(setup: Setup, t: Scalar, q: Vec, v: Vec) -> Vec:
     """Time and state, with the functions of all crossings and surfaces there."""
-    return Vec((t, *q, *v, *_values(setup, t, q, v)))
+    return Vec((t, *q, *v, *values_of(setup, t, q, v)))
 
 
 def crossed(crossings: Sequence[Crossing], old: Sequence[Any], new: Sequence[Any]) -> Any:
@@ -295,7 +295,7 @@ def advance_adaptive(
         yes = where(finite, tried.accepted, False)
         t = where(yes, where(last, end, tried.t), s.t)
         q, v = where(yes, tried.q, s.q), where(yes, tried.v, s.v)
-        g = _values(setup, t, q, v)
+        g = values_of(setup, t, q, v)
         event, switch = crossed(setup.crossings, s.g[: len(setup.crossings)], g[: len(setup.crossings)]), False
         if setup.surfaces:  # also a rejected step that passes one: it will end there
             ends = where(yes, q, tried.end.q), where(yes, v, tried.end.v)
@@ -387,4 +387,4 @@ def _after(setup: Setup, t: Scalar, error: Scalar, old: Vec, end: MotionState, w
 def _inside(setup: Setup, t0: Scalar, before: MotionState, work: Vec, h: Scalar, theta: Scalar, *carried: Any) -> Vec:
     state, integrals = dense_with_integrals(setup.method, setup.within(t0, t0 + h), t0, *before, h, theta, *carried)
     t = t0 + theta * h
-    return Vec((t, *state.q, *state.v, *_values(setup, t, *state), *(work + integrals)))
+    return Vec((t, *state.q, *state.v, *values_of(setup, t, *state), *(work + integrals)))

@@ -182,6 +182,7 @@ class Switching:
     jumps       those at which a function may jump
     bends       for each switching function that a force element gives, the name of that
     surfaces    traced, and bends
+    contacts    for each of these the force element whose contact begins and ends there; "" where none does
     times       (n,)  solutions of conditions of time alone, and times around abrupt changes, increasing
     solved      whether any of them is the solution of a condition
     """
@@ -199,6 +200,7 @@ class Switching:
         found = bends(tree, 0.0, Vec(q.tolist()), Vec(v.tolist())) if tree else []
         self.bends = tuple(f"{force.kind} '{force.name}'" for force, _ in found)
         self.surfaces = (*self.traced, *self.bends)
+        self.contacts = (*[""] * len(self.traced), *(force.name if force.is_contact else "" for force, _ in found))
 
     @cached_property
     def _solved(self) -> np.ndarray:

@@ -39,7 +39,7 @@ def checked_call(
     given = dict(zip(quantity.arguments, values, strict=True))
     given[Argument("t")] = options.pop("t", 0.0)
     for body, pair in _mapping(f"{name}, wrench", options.pop("wrench", None), "{body: (force, couple)}").items():
-        model.body(body)
+        model.frame(body)  # refuses unknown names
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise InputError(message(f"{name}, wrench on '{body}'", "not a pair", shown(pair), "(force, couple)"))
         given[Argument("force", body)], given[Argument("couple", body)] = pair

@@ -24,7 +24,7 @@ TRIES = 2
 
 def check_mass(where: str, model: Model, body: str) -> None:
     """Refuse what has no mass: a model, or what a body carries.  body: "" for the whole model"""
-    mass = model.subtree_mass(body) if body else model.total_mass
+    mass = model.subtree_mass(model.frame(body).body) if body else model.total_mass
     if not mass > 0:
         what = f"'{body}' and what it carries" if body else f"model '{model.name}'"
         raise ModelError(message(f"{where}, {what}", "no mass", f"{mass:g} kg", "above 0: it has no mass centre"))

@@ -15,6 +15,7 @@ from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.body_points import AXES, KINDS, BodyPoint, body_point
 from polhode.dynamics.large_trees.loops import is_large
 from polhode.model import Model, Tree, make_tree, regrouped
+from polhode.spatial import ORIGIN
 from polhode.system.number_inputs import NumberInputs
 
 Size = int | str
@@ -181,7 +182,7 @@ class Request:
     @property
     def place(self) -> BodyPoint:
         """The point of the body or frame that the quantity is asked of."""
-        return body_point(self.x.tree, self.subject.body, self.x.point)
+        return body_point(self.x.tree, self.subject.body, self.x.point or ORIGIN)
 
     @property
     def constrained(self) -> ConstrainedDynamics:

@@ -7,6 +7,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from polhode.kernel.backends.base import Computation
 from polhode.kernel.backends.c import c_source, identifier
 from polhode.kernel.backends.registry import BACKENDS
 from polhode.model import Model, check_model, make_tree
+from polhode.model.layout import layout_html
 from polhode.scalar import Array, a_list, one_of
 from polhode.system.algorithms import graph_of, on_numbers
 from polhode.system.calls import checked_call, own_value, thread_count
@@ -109,10 +111,16 @@ class System(
     def _identity(self) -> str:
         """The text that kernels on disk are known by: model and constraint policy; "" where no text tells all."""
         model, policy, inputs = identity_text(self.model), self._spec.policy, self._spec.inputs
-        return model and f"{inputs.text if inputs else model}{policy.identity if policy else ''}"
+        text = f"{inputs.text if inputs else model}{policy.identity if policy else ''}"
+        return model and f"{text}{self.model.frames or ''}"
 
     def __repr__(self) -> str:
         return f"<System of '{self.model.name}': nq {self.nq}, nv {self.nv}, target {self.target!r}>"
+
+    def _repr_html_(self) -> str:
+        head = f"System of <b>{escape(self.model.name)}</b>: nq {self.nq}, nv {self.nv}, target {escape(self.target)}"
+        made = ", ".join(dict.fromkeys(key[0] for key in self._computations))
+        return f"<p>{head}{f'; called so far: {escape(made)}' if made else ''}</p>{layout_html(self.model)}"
 
     def __reduce__(self) -> tuple:
         more = self.engine, self.rank_tolerance, self.baumgarte, self._backend.quick
@@ -187,13 +195,13 @@ class System(
     def _computation(self, quantity: Quantity, subject: Subject) -> Computation:
         """The computation of a quantity for the backend; an error where this model has no such quantity."""
         if not isinstance(subject.body, str):
-            self.model.body(subject.body)  # refuses what is no name
+            self.model.frame(subject.body)  # refuses what is no name
         key, spec = (quantity.name, *subject.words), self._spec
         known = self._computations.get(key)
         if known is not None:
             return known
         if subject.body:
-            self.model.body(subject.body)  # refuses unknown names
+            self.model.frame(subject.body)  # refuses unknown names
         if quantity.needs_constraints and spec.constrained is None:
             where = f"model '{self.model.name}'"
             raise ModelError(message(where, "has no constraints", "a tree alone", "constraints=[…]"))

@@ -19,6 +19,7 @@ def tree_kernel(
     shapes: Mapping[str, tuple[int, ...]],
     width: int | None = None,
     is_kept: bool = True,
+    single: bool = True,
 ) -> Kernel:
     """The kernel of a function of a tree and of further arguments, for the numbers of a model.
 
@@ -27,6 +28,7 @@ def tree_kernel(
     shapes    of these arguments
     width     lanes; None: those of this processor
     is_kept   whether it is found again by its name: not where kinds of users are in the model
+    single    whether there is code of its own for one state, beside that of the lanes
     """
     inputs = tree_inputs(model)
 
@@ -35,4 +37,5 @@ def tree_kernel(
 
     name = cache_key(inputs.text, "number inputs", what) if is_kept else ""
     graph = lambda: trace(on_numbers, **shapes, numbers=inputs.values.shape)  # noqa: E731
-    return hoisted_kernel_for(name, graph, ["numbers"], f"{model.name}: {what}", width).bound(inputs.values)
+    title = f"{model.name}: {what}"
+    return hoisted_kernel_for(name, graph, ["numbers"], title, width, single=single).bound(inputs.values)

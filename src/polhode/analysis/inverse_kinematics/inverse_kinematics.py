@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode.analysis.inverse_kinematics.attempt_kernels import DEVICES, AttemptKernels, kept_kernels
 from polhode.analysis.inverse_kinematics.damped_steps import Attempt
-from polhode.analysis.inverse_kinematics.restarts import MOST_RESTARTS, random_configurations
+from polhode.analysis.inverse_kinematics.restarts import MOST_RESTARTS, restart_configurations
 from polhode.analysis.inverse_kinematics.targets import CheckedTargets, checked_targets
 from polhode.check.given_start import start_of
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
@@ -103,6 +103,11 @@ def inverse_kinematics(
     seed       of these configurations
     device     "cpu", "cuda" (one target a thread of a GPU), or "python"
     ->         where targets are not reached: the best that was found, and how far it is
+
+        >>> import polhode as ph
+        >>> found = ph.inverse_kinematics(ph.load("double-pendulum"), {"lower": [(0.6, 0, -0.8), (0, 0, -3)]})
+        >>> found.reached.tolist(), found.distance[1].round(6).tolist()
+        ([True, False], [2.0])
     """
     where = "inverse_kinematics"
     check_model(where, model)
@@ -194,7 +199,7 @@ class _Search:
         while len(todo := np.flatnonzero(~found.reached)) and used < options.restarts:
             count = min(max(TOGETHER // len(todo), 1), options.restarts - used)
             begin = np.repeat(start[todo, None], count, axis=1)
-            elsewhere = random_configurations(self.model, options.seed)[used : used + count]
+            elsewhere = restart_configurations(self.model, options.seed)[used : used + count]
             begin[..., kernels.coordinates] = elsewhere[:, kernels.coordinates]
             found.restarts[todo] = used
             self._attempt(found, todo, targets, begin)

@@ -48,7 +48,8 @@ class CasadiPeer:
         """The results at one state."""
         bound = _bound(self.function(quantity), self._given(quantity, state), 1)
         bound.trigger()
-        return [result.reshape((self.system.nv,) * QUANTITIES[quantity].axes) for result in bound.results]
+        shapes = QUANTITIES[quantity].shapes(self.system)
+        return [result.reshape(shape) for result, shape in zip(bound.results, shapes, strict=True)]
 
     def _contestant(self, quantity: str, states: Arrays, count: int) -> Contestant | None:
         function = self.function(quantity)

@@ -24,6 +24,7 @@ CALLS = {
     "mass": ("crba", "pin.crba(model, data, q)"),
     "christoffel": ("n × computeCoriolisMatrix", "for e in units: pin.computeCoriolisMatrix(model, data, q, e)"),
     "derivatives": ("computeABADerivatives", "pin.computeABADerivatives(model, data, q, v, x)"),
+    "regressor": ("computeJointTorqueRegressor", "pin.computeJointTorqueRegressor(model, data, q, v, x)"),
 }
 POOLED = {
     "inverse": ("rneaInParallel(1)", "pin.rneaInParallel(1, pool, q, v, x)"),
@@ -55,11 +56,15 @@ class PinocchioPeer:
         self._q_map: list[int] = []
         self._v_map: list[int] = []
         self._free: list[tuple[int, int]] = []  # row of the velocity there, place of the quaternion here
+        self._has_fixed = any(joint.type == "fixed" for joint in model.joints)
         if read:
             self._match_joints(model)
         else:
             self._add_joints(model)
         self.data, self.units = self.model.createData(), list(np.eye(self.model.nv))
+        bodies = [body.name for body in model.bodies]
+        order = [bodies.index(model.joint(name).child) for name in list(self.model.names)[1:]]
+        self._parameters = (10 * np.argsort(order)[:, None] + np.arange(10)).ravel()  # of our bodies, in its regressor
         pooled = hasattr(pin, "ModelPool") and model.nv <= LARGEST_POOL
         self.pool = pin.ModelPool(self.model, 1) if pooled else None
 
@@ -99,12 +104,16 @@ class PinocchioPeer:
 
     def one(self, quantity: str, state: Arrays) -> Contestant | None:
         """One call at one state."""
+        if quantity == "regressor" and self._has_fixed:  # there, one body with what it is fixed to
+            return None
         call, text = CALLS[quantity]
         q, v, x = (rows[0] for rows in self._own(quantity, [np.atleast_2d(a) for a in state]))
         return Contestant(self.name, call, text, {**self._names(), "q": q, "v": v, "x": x})
 
     def batch(self, quantity: str, states: Arrays) -> Contestant | None:
         """Many states: by Pinocchio's own loop on one thread where it has one, else by one in Python."""
+        if quantity == "regressor" and self._has_fixed:
+            return None
         if quantity in POOLED and self.pool is not None:
             call, text = POOLED[quantity]
             q, v, x = (rows.T for rows in self._own(quantity, states))  # columns, as Pinocchio keeps them
@@ -129,6 +138,9 @@ class PinocchioPeer:
         if quantity == "christoffel":
             M = self._mass_matrix(q_own) - np.diag(self.model.armature)
             return [np.array([self._coriolis(q, q_own, M, e).T for e in np.eye(self.model.nv)])]
+        if quantity == "regressor":
+            Y = T.T @ pin.computeJointTorqueRegressor(self.model, self.data, q_own, v_own, x_own)
+            return [Y[:, self._parameters]]
         return self._derivatives(state, q_own, v_own, x_own)
 
     def _names(self) -> dict[str, Any]:
@@ -144,7 +156,7 @@ class PinocchioPeer:
             A, omega = rotation_matrix(q[:, at : at + 4]), v_own[:, row + 3 : row + 6].copy()
             v_own[:, row : row + 3] = np.einsum("nji,nj->ni", A, v_own[:, row : row + 3])
             x_own[:, row : row + 3] = np.einsum("nji,nj->ni", A, x_own[:, row : row + 3])
-            if quantity == "inverse":
+            if quantity in ("inverse", "regressor"):
                 x_own[:, row : row + 3] -= np.cross(omega, v_own[:, row : row + 3])
         return [np.ascontiguousarray(rows) for rows in (q_own, v_own, x_own)]
 

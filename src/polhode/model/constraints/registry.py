@@ -2,6 +2,7 @@
 
 from polhode.errors import ModelError, did_you_mean, fault_of_name, message
 from polhode.model.constraints.base import BodyConstraint, ConstraintKind
+from polhode.model.constraints.beam_strain import BeamStrain
 from polhode.model.constraints.coordinates import Gear, Mimic, Prescribed
 from polhode.model.constraints.function import FunctionConstraint
 from polhode.model.constraints.loop_joints import (
@@ -37,6 +38,7 @@ CONSTRAINTS: dict[str, ConstraintKind] = {
     "mimic": Mimic(),
     "gear": Gear(),
     "prescribed": Prescribed(),
+    "beam-strain": BeamStrain(),
     "function": FunctionConstraint(),
 }
 """Every kind of constraint."""

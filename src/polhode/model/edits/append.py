@@ -7,7 +7,7 @@ from typing import Any
 from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
-from polhode.model.edits.mount import NOWHERE, STILL, Mount
+from polhode.model.edits.mount import NOWHERE, STILL, Mount, frames_on
 from polhode.model.edits.states import NamedState, Restated, bare, by_joint, start_q, start_state
 from polhode.model.keys import Key
 from polhode.model.topology import WORLD
@@ -51,6 +51,7 @@ def appended(
         joints=[*model.joints, *hung],
         forces=new_forces,
         constraints=new_constraints,
+        frames=[*model.frames, *frames_on(mounts, other.frames, prefix)],
         ignored=[*model.ignored, *other.ignored],
         number_inputs=model.number_inputs or other.number_inputs,
     )
@@ -66,7 +67,7 @@ def host(where: str, model: Any, at: Any) -> Mount:
 
 
 def _check_names(where: str, model: Any, other: Any, prefix: str) -> None:
-    for group in ("bodies", "joints", "forces", "constraints"):
+    for group in ("bodies", "joints", "forces", "constraints", "frames"):
         own = {record.name for record in getattr(model, group)}
         for record in getattr(other, group):
             if f"{prefix}{record.name}" in own:

@@ -9,7 +9,7 @@ import numpy as np
 from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
-from polhode.model.edits.mount import Mount, joint_frame, joint_motion, joint_velocity, seen
+from polhode.model.edits.mount import Mount, frames_on, joint_frame, joint_motion, joint_velocity, seen
 from polhode.model.edits.states import NamedState, Restated, bare, by_joint, start_state
 from polhode.model.forces.base import ForceElement
 from polhode.model.numbers import plain
@@ -54,6 +54,7 @@ def with_base(model: Any, body: str, drop: bool = False) -> Any:
         joints=joints,
         forces=forces,
         constraints=constraints,
+        frames=frames_on(mounts, model.frames),
     )
     state = start_state(model)
     at = state.q or by_joint(model, model.zero)

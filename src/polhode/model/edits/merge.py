@@ -1,14 +1,17 @@
-"""Bodies on fixed joints made part of what they are fixed to: one body each, of their masses together."""
+"""Bodies on fixed joints made part of what they are fixed to: one body each, of their masses together.
+
+Their own frames stay, as frames of that body.
+"""
 
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 from polhode.model.edits.carry import Faults, Renaming
-from polhode.model.edits.mount import Mount, combined, joint_frame, seen
+from polhode.model.edits.mount import Mount, combined, frames_on, joint_frame, seen
 from polhode.model.edits.states import bare, restated
 from polhode.model.forces.base import ForceElement
-from polhode.model.parts import Joint
+from polhode.model.parts import BodyFrame, Joint
 from polhode.model.topology import WORLD, parent_first
 
 
@@ -39,6 +42,7 @@ def merged(model: Any, where: str, joints: Collection[str] | None = None, drop: 
         joints=[on_mount(joint, mounts.get(joint.parent, Mount(joint.parent))) for joint in hung],
         forces=forces,
         constraints=constraints,
+        frames=frames_on(mounts, [*model.frames, *(BodyFrame(name, name) for name in mounts if name in gone)]),
     )
     return restated(model, made)
 

@@ -30,7 +30,7 @@ from polhode.model.forces.spring import Spring
 from polhode.model.forces.thrust import Thrust
 from polhode.model.forces.torsion_spring import TorsionSpring
 from polhode.model.numbers import direction, plain
-from polhode.model.parts import LIMITS, Body, Joint, limit_pairs
+from polhode.model.parts import LIMITS, Body, BodyFrame, Joint, limit_pairs
 from polhode.model.topology import WORLD
 from polhode.model.user_kinds import is_by_user
 from polhode.quaternion import rotation_matrix
@@ -100,6 +100,11 @@ class _Mirror:
         R = np.array(rotation_matrix(np.array(plain(tuple(p)), dtype=float)))
         return unit_quaternion(self.of_body[body] @ R @ S)
 
+    def frame(self, frame: BodyFrame) -> BodyFrame:
+        """The image of a named frame: its x and z axes are images, y is not."""
+        orientation = self.attitude(frame.body, frame.orientation, FRAME)
+        return BodyFrame(frame.name, frame.body, self.polar(frame.body, frame.position), orientation)
+
     def image(self, model: Any, drop: bool) -> Any:
         """The image of a model."""
         faults = Faults(self.where, drop)
@@ -122,6 +127,7 @@ class _Mirror:
             joints=[self.joint(joint) for joint in model.joints],
             forces=forces,
             constraints=constraints,
+            frames=[self.frame(frame) for frame in model.frames],
         )
         state, kinds = start_state(model), {joint.name: joint for joint in model.joints}
         q = {name: self.q(kinds[name], x) for name, x in state.q.items()} if state.q is not None else None

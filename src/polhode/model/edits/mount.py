@@ -1,6 +1,6 @@
 """Where the frame of a body of one model is on a body of another, and what is fixed to it seen from there."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from polhode.errors import ModelError
 from polhode.model.elements import Numbers, joint_elements
 from polhode.model.joints.base import NOTHING, Element
 from polhode.model.numbers import plain
-from polhode.model.parts import Body, Joint
+from polhode.model.parts import Body, BodyFrame, Joint
 from polhode.model.state import GROUND
 from polhode.quaternion import conjugate, from_matrix, product, rotation_matrix
 from polhode.scalar import Vec
@@ -70,6 +70,19 @@ class Mount(NamedTuple):
         """The frame of the body in this one, which is that of another body."""
         q = _floats(conjugate(np.array(self.orientation))) if self.turns else STILL
         return Mount(body, _floats(-(self.R.T @ np.array(self.position))), q)
+
+
+def frames_on(mounts: Mapping[str, Mount], frames: Iterable[BodyFrame], prefix: str = "") -> list[BodyFrame]:
+    """Frames of a model in another one.
+
+    mounts  for bodies of the old model where their frames are on bodies of the new one; all others are as they were
+    prefix  before the names of frames
+    """
+    found = []
+    for frame in frames:
+        at = mounts.get(frame.body, Mount(frame.body)).frame(frame.position, frame.orientation)
+        found.append(BodyFrame(f"{prefix}{frame.name}", at.body, at.position, at.orientation))
+    return found
 
 
 def _array(x: Any) -> np.ndarray:

@@ -11,15 +11,11 @@ from polhode.model.edits.carry import Faults, NotCarried, refuse_functions
 from polhode.model.edits.states import NamedState, Restated, bare, by_joint, start_state
 from polhode.model.forces.backlash import Backlash
 from polhode.model.forces.base import ForceElement
-from polhode.model.forces.bushing import Bushing
+from polhode.model.number_units import PER_AXIS
 from polhode.model.numbers import plain
 from polhode.model.parts import Body, Joint
-from polhode.model.units import Dimension, UnknownUnit, unit_of
+from polhode.model.units import Dimension, UnknownUnit, dimension_at
 from polhode.scalar import real_number
-
-PER_AXIS = {"armature": "kg m2 or kg", "damping": "N m s or N s/m", "stiffness": "N m or N/m", "rest": "rad or m",
-            "lower": "rad or m", "upper": "rad or m"}  # fmt: skip
-"""Units of the numbers of a joint: about an axis, or along one."""
 
 
 def scaled(model: Any, length: float = 1.0, mass: float = 1.0, time: float = 1.0, drop: bool = False) -> Any:
@@ -49,6 +45,7 @@ def scaled(model: Any, length: float = 1.0, mass: float = 1.0, time: float = 1.0
         joints=[_joint(scale, joint) for joint in model.joints],
         forces=forces,
         constraints=constraints,
+        frames=[replace(frame, position=scale.by("m", frame.position)) for frame in model.frames],
     )
     return _started(scale, model, made)
 
@@ -65,22 +62,21 @@ class _Scale:
         """The factor of numbers of a dimension."""
         return self.mass**dimension.kg * self.length**dimension.m * self.time**dimension.s
 
-    def factor(self, unit: str, is_linear: bool = False) -> float:
-        """The factor of numbers of a unit.  "A or B": about an axis, or along one"""
-        about, _, along = unit.partition(" or ")
+    def factor(self, unit: str, is_linear: bool = False, place: tuple[int, ...] = (), size: int = 0) -> float:
+        """The factor of a number of a key, by the text of its unit; see `dimension_at`."""
         try:
-            return self.of(unit_of(along if along and is_linear else about).dimension)
+            return self.of(dimension_at(unit, place, size, is_linear))
         except UnknownUnit as unknown:
             raise NotCarried(f"the unit of a number of it is not known, {unknown.word!r}") from None
 
-    def by(self, unit: str, value: Any, is_linear: bool = False) -> Any:
-        """A number, or numbers, of one unit."""
-        return _times(value, self.factor(unit, is_linear))
+    def by(self, unit: str, value: Any, is_linear: bool = False, place: tuple[int, ...] = (), size: int = 0) -> Any:
+        """A number, or numbers, of a key."""
+        if isinstance(value, tuple):
+            return tuple(self.by(unit, x, is_linear, (*place, k), len(value)) for k, x in enumerate(value))
+        return _times(value, self.factor(unit, is_linear, place, size))
 
 
 def _times(value: Any, factor: float) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_times(x, factor) for x in value)
     return value if factor == 1 else plain(value) * factor
 
 
@@ -124,19 +120,9 @@ def _force(scale: _Scale, force: ForceElement, linear: Mapping[str, tuple[bool, 
     is_linear = along[axis if isinstance(axis, int) and axis < len(along) else 0]
     values = {}
     for name in force.numeric:
-        value, unit = getattr(force, name), force.keys[name].unit
-        if not unit:
+        if not force.keys[name].unit:
             raise NotCarried(f"the unit of its {name} is not known")
-        if isinstance(force, Bushing) and "," in unit:
-            values[name] = _bushing(scale, unit, value)
-        elif unit.endswith("…"):
-            first, then = scale.factor(unit.split(", ")[0]), scale.factor(unit.split(", ")[1])
-            values[name] = tuple(_times(x, first * (then / first) ** k) for k, x in enumerate(value))
-        elif "," in unit:
-            factors = [scale.factor(part) for part in unit.split(", ")]
-            values[name] = tuple(tuple(_times(x, f) for x, f in zip(row, factors, strict=True)) for row in value)
-        else:
-            values[name] = scale.by(unit, value, is_linear)
+        values[name] = scale.by(force.keys[name].unit, getattr(force, name), is_linear)
     if "exponent" in force.keys and "stiffness" in values:  # N/mⁿ
         power = float(getattr(force, "exponent")) - 1  # noqa: B009
         values["stiffness"] = _times(values["stiffness"], scale.factor("rad or m", is_linear) ** -power)
@@ -150,18 +136,6 @@ def _force(scale: _Scale, force: ForceElement, linear: Mapping[str, tuple[bool, 
 def _ratio(scale: _Scale, joint: str, source: str, linear: Mapping[str, tuple[bool, ...]]) -> float:
     """The factor of what one joint goes for what another goes."""
     return scale.factor("rad or m", linear[joint][0]) / scale.factor("rad or m", linear[source][0])
-
-
-def _bushing(scale: _Scale, unit: str, value: Any) -> Any:
-    """Six numbers, or six rows of six: force over length, and torque over angle."""
-    first, last = (scale.factor(part) for part in unit.split(", "))
-    if not isinstance(value[0], tuple):
-        return tuple(_times(x, first if k < 3 else last) for k, x in enumerate(value))
-    lengths = [1.0] * 3 + [scale.length] * 3
-    return tuple(
-        tuple(_times(x, first * a * b) for x, b in zip(row, lengths, strict=True))
-        for row, a in zip(value, lengths, strict=True)
-    )
 
 
 def _constraint(scale: _Scale, constraint: Constraint, linear: Mapping[str, tuple[bool, ...]]) -> Constraint:

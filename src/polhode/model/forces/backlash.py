@@ -47,6 +47,7 @@ class Backlash(ForceElement):
     }
     changes_energy = "backlash"
     elastic: ClassVar[float] = 1.0
+    is_contact = True
 
     def check(self, where: str) -> None:
         """Refuse a joint that drives itself."""

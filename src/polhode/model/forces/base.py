@@ -123,6 +123,8 @@ class ForceElement:
     has_conditions: ClassVar[bool] = False
     """Whether its forces, continuous, bend where conditions of the state change that are to be found in what it gives,
     since it has no `switching`: steps then end there."""
+    is_contact: ClassVar[bool] = False
+    """Whether its switching functions are depths of contacts: runs record as events that it touches and leaves."""
     has_jumps: ClassVar[bool] = False
     """Whether they jump there."""
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from polhode.errors import ModelError, message, warn_caller
 from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
-from polhode.model.forces.two_frames import BodyFrame, body_frame, check_two_bodies, is_between_bodies, opposite
+from polhode.model.forces.two_frames import FrameOnBody, body_frame, check_two_bodies, is_between_bodies, opposite
 from polhode.model.keys import Key
 from polhode.model.numbers import plain, short
 from polhode.model.state import MachineState
@@ -132,8 +132,8 @@ class Displacement(NamedTuple):
         ḋ = u_b − u_a + d × ω_E
     """
 
-    a: BodyFrame
-    b: BodyFrame
+    a: FrameOnBody
+    b: FrameOnBody
     R: Vec
     """The axes E in the world."""
     way: Vec
@@ -171,7 +171,7 @@ class Displacement(NamedTuple):
 
 
 @smooth
-def displacement(a: BodyFrame, b: BodyFrame, midway: bool) -> Displacement:
+def displacement(a: FrameOnBody, b: FrameOnBody, midway: bool) -> Displacement:
     """How frame b is displaced from frame a, in the axes of a or half way between the two."""
     r = from_matrix(a.frame.R.T @ b.frame.R)
     r = where(real_part(r[0]) < 0, -r, r)

@@ -47,6 +47,7 @@ class JointStop(ForceElement):
     }
     changes_energy = "stops"
     elastic: ClassVar[float] = 1.0
+    is_contact = True
 
     def check(self, where: str) -> None:
         """Refuse stops that leave no room, and none at all."""
@@ -106,6 +107,7 @@ class LimitStop(JointStop):
 
     kind = "limit-stop"
     source = "joint limits"
+    is_contact = False
 
 
 def _is_there(limit: Scalar) -> bool:

@@ -3,6 +3,7 @@
 from polhode.errors import ModelError, fault_of_name, message
 from polhode.model.forces.backlash import Backlash
 from polhode.model.forces.base import ForceElement
+from polhode.model.forces.beam_element import BeamElement
 from polhode.model.forces.body_force import BodyForce
 from polhode.model.forces.bushing import Bushing
 from polhode.model.forces.force import Force
@@ -21,6 +22,7 @@ FORCES: dict[str, type[ForceElement]] = {
     "spring": Spring,
     "torsion-spring": TorsionSpring,
     "bushing": Bushing,
+    "beam-element": BeamElement,
     "body-force": BodyForce,
     "function": ForceFunction,
     "joint-friction": JointFriction,

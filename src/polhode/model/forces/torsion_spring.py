@@ -9,7 +9,7 @@ from polhode.model.forces.base import ForceElement, Wrench
 from polhode.model.forces.joint_axis import along_axes, axis_of
 from polhode.model.forces.monotone_table import check_table
 from polhode.model.forces.spring_law import SpringLaw, law_summary, one_number, warn_of_negative
-from polhode.model.forces.two_frames import BodyFrame, body_frame, check_two_bodies, is_between_bodies, opposite
+from polhode.model.forces.two_frames import FrameOnBody, body_frame, check_two_bodies, is_between_bodies, opposite
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
 from polhode.model.numbers import short
@@ -135,7 +135,7 @@ class TorsionSpring(ForceElement):
     def _law(self) -> SpringLaw:
         return SpringLaw(self.name, self.stiffness, self.preload, self.polynomial, self.table, self.energy)
 
-    def _ends(self, state: MachineState) -> tuple[BodyFrame, BodyFrame]:
+    def _ends(self, state: MachineState) -> tuple[FrameOnBody, FrameOnBody]:
         assert self.body_a is not None
         assert self.body_b is not None
         a = body_frame(state, self.body_a, ORIGIN, self.orientation_a)

@@ -12,7 +12,7 @@ from polhode.scalar import Vec, cross
 from polhode.spatial import Frame, Twist
 
 
-class BodyFrame(NamedTuple):
+class FrameOnBody(NamedTuple):
     """A frame on a body, in world axes."""
 
     body: str
@@ -27,7 +27,7 @@ class BodyFrame(NamedTuple):
         return Wrench(self.body, force, torque + cross(self.arm, force))
 
 
-def body_frame(state: MachineState, body: str, point: Vec, orientation: Vec) -> BodyFrame:
+def body_frame(state: MachineState, body: str, point: Vec, orientation: Vec) -> FrameOnBody:
     """A frame on a body.
 
     point        its origin, in body axes from the body's origin, m
@@ -36,10 +36,10 @@ def body_frame(state: MachineState, body: str, point: Vec, orientation: Vec) -> 
     R, o = state.frame(body)
     arm, (linear, angular) = R @ point, state.twist(body)
     turned = Frame(R @ rotation_matrix_homogeneous(orientation), o + arm)
-    return BodyFrame(body, turned, arm, Twist(linear + cross(angular, arm), angular))
+    return FrameOnBody(body, turned, arm, Twist(linear + cross(angular, arm), angular))
 
 
-def opposite(a: BodyFrame, b: BodyFrame, force: Vec, torque: Vec) -> Iterator[Wrench]:
+def opposite(a: FrameOnBody, b: FrameOnBody, force: Vec, torque: Vec) -> Iterator[Wrench]:
     """Equal and opposite wrenches: a force and a couple on b at its origin, and on a whatever balances them there."""
     yield b.wrench(force, torque)
     yield a.wrench(-force, cross(a.frame.o - b.frame.o, force) - torque)

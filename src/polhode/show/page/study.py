@@ -1,7 +1,6 @@
 """A study as one page: a single HTML file with fan charts, measures and failures, that opens anywhere, offline."""
 
 import json
-import math
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polhode.result.atomic_file import atomic_write
+from polhode.show.page.chart import SvgChart, chart_card
 from polhode.show.page.document import document
 from polhode.show.page.sections import badge, number
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 520, 290, 76, 48, 12, 20
-"""Size of a chart and its margins, px."""
 MOST = 24
 """The most charts of one kind."""
 MEANINGS = {
@@ -74,7 +72,7 @@ def _fans(summary: "Dataset") -> str:
         labels = [str(x) for x in summary[inner[0]].values] if inner else [""]
         for k, label in enumerate(labels):
             part = {what: x.isel({inner[0]: k}) if inner else x for what, x in whole.items()}
-            found.append(_figure(f"{name}, {label}" if label else name, _fan(summary["time"].values, part)))
+            found.append(chart_card(f"{name}, {label}" if label else name, _fan(summary["time"].values, part)))
     if not found:
         return ""
     note = "Median, the middle half and the middle nine tenths of the runs; dashed: mean; dotted: extremes."
@@ -85,7 +83,7 @@ def _fan(time: np.ndarray, part: "dict[str, DataArray]") -> str:
     quantiles, mean, low, high = (np.asarray(part[name].values) for name in ("quantile", "mean", "low", "high"))
     levels = [float(x) for x in part["quantile"]["quantile"].values]
     at = dict(zip(levels, quantiles, strict=True))
-    view = _View(time, np.concatenate([quantiles.ravel(), low, high]))
+    view = SvgChart(time, np.concatenate([quantiles.ravel(), low, high]))
     pairs = [(a, b) for a, b in zip(levels, reversed(levels), strict=True) if a < b]
     bands = [view.band(at[a], at[b], "wide" if k == 0 else "narrow") for k, (a, b) in enumerate(pairs)]
     middle = [view.line(at[0.5], "middle")] if 0.5 in at else []
@@ -102,9 +100,9 @@ def _convergence(summary: "Dataset") -> str:
         if good.sum() < 2:
             continue
         runs, mean, error = runs[good], mean[good], error[good]
-        view = _View(runs, np.concatenate([mean - 2 * error, mean + 2 * error]))
+        view = SvgChart(runs, np.concatenate([mean - 2 * error, mean + 2 * error]))
         drawn = [view.band(mean - 2 * error, mean + 2 * error, "wide"), view.line(mean, "middle")]
-        found.append(_figure(f"mean of {name}", view.svg(drawn, "runs", powers=True)))
+        found.append(chart_card(f"mean of {name}", view.svg(drawn, "runs", powers=True)))
     return _section("Convergence", "The mean of the first so many runs, and two standard errors.", found)
 
 
@@ -184,56 +182,3 @@ def _section(title: str, note: str, figures: list[str]) -> str:
         return ""
     cut = f" {len(figures) - MOST} more are not drawn." if len(figures) > MOST else ""
     return f'<h2>{title}</h2><p class="note">{note}{cut}</p><div class="charts">{"".join(figures[:MOST])}</div>'
-
-
-def _figure(title: str, svg: str) -> str:
-    return f'<figure class="card"><h3>{escape(title)}</h3>{svg}</figure>'
-
-
-class _View:
-    """The map from numbers to places on a chart."""
-
-    def __init__(self, x: np.ndarray, y: np.ndarray) -> None:
-        good = y[np.isfinite(y)]
-        self.x, self.left, self.right = x, float(x[0]), float(x[-1])
-        self.low, self.high = (float(good.min()), float(good.max())) if len(good) else (0.0, 1.0)
-        if self.high - self.low < 1e-12 * max(abs(self.high), 1e-300):
-            self.low, self.high = self.low - 0.5, self.high + 0.5
-
-    def _point(self, x: float, y: float) -> str:
-        across = (x - self.left) / max(self.right - self.left, 1e-300)
-        up = (y - self.low) / (self.high - self.low)
-        return f"{LEFT + across * (WIDTH - LEFT - RIGHT):.1f},{HEIGHT - BOTTOM - up * (HEIGHT - BOTTOM - TOP):.1f}"
-
-    def _points(self, y: np.ndarray) -> list[str]:
-        pairs = zip(self.x.tolist(), y.tolist(), strict=True)
-        return [self._point(a, b) for a, b in pairs if math.isfinite(b)]
-
-    def line(self, y: np.ndarray, kind: str) -> str:
-        return f'<polyline class="{kind}" points="{" ".join(self._points(y))}"/>'
-
-    def band(self, low: np.ndarray, high: np.ndarray, kind: str) -> str:
-        return f'<polygon class="{kind}" points="{" ".join([*self._points(low), *reversed(self._points(high))])}"/>'
-
-    def svg(self, drawn: list[str], unit: str, powers: bool = False) -> str:
-        """The chart, with round numbers on its axes.  powers: of ten, on the axis across"""
-        box = f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>'
-        texts = [f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">{unit}</text>']
-        for y in round_numbers(self.low, self.high):
-            place = self._point(self.left, y).partition(",")[2]
-            texts.append(f'<path class="grid" d="M{LEFT} {place}H{WIDTH - RIGHT}"/>')
-            texts.append(f'<text x="{LEFT - 6}" y="{float(place) + 4:.1f}" text-anchor="end">{number(y)}</text>')
-        for x in round_numbers(self.left, self.right, whole=powers):
-            place = self._point(x, self.low).partition(",")[0]
-            shown = number(10.0**x) if powers else number(x)
-            texts.append(f'<text x="{place}" y="{HEIGHT - 26}" text-anchor="middle">{shown}</text>')
-        return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{box}{"".join(texts)}{"".join(drawn)}</svg>'
-
-
-def round_numbers(low: float, high: float, whole: bool = False, most: int = 6) -> list[float]:
-    """Up to so many multiples of 1, 2 or 5 times a power of ten between two numbers; whole: of whole numbers."""
-    least = 10.0 ** math.floor(math.log10((high - low) / most)) if high > low else 1.0
-    size = max(least, 1.0) if whole else least
-    step = next(x for x in (size, 2 * size, 5 * size, 10 * size) if (high - low) / x <= most)
-    first = math.ceil(low / step - 1e-9)
-    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]

@@ -4,15 +4,15 @@ Velocities jump by impulses: the least change, in the metric of the mass matrix,
 velocities and leaves constraints and axes that are held as they are.                              Gauss's principle
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.constrain.constraint_policy import TOLERANCE
 from polhode.dynamics.inertia import mass_matrix
-from polhode.dynamics.kinematics import machine_state
+from polhode.dynamics.kinematics import frames, joint_state, velocities
 from polhode.dynamics.state_inertia import held_axes, places, with_masses
 from polhode.errors import told
 from polhode.linalg.augmented import unit_scale
@@ -95,9 +95,37 @@ def guards(tree: Tree, acceleration: Acceleration, normals: Normals) -> tuple[Cr
 
 
 def event_state(tree: Tree, acceleration: Acceleration, normals: Normals, t: Scalar, q: Vec, v: Vec) -> MachineState:
-    """A state that also knows its acceleration, and normal forces."""
-    known = cache(lambda: acceleration(t, q, v))
-    return machine_state(tree, t, q, v)._replace(acceleration=known, normals=normals(t, q, v))
+    """A state that also knows its acceleration and normal forces; places of bodies are computed where asked for."""
+    at = _Later(lambda: frames(tree, q))
+    moving = _Later(lambda: velocities(tree, q, list(at), v))
+    known = joint_state(tree, t, q, v)._replace(at=at, moving=moving, normals=normals(t, q, v))
+    return known._replace(acceleration=cache(lambda: acceleration(t, q, v)))
+
+
+class _Later(Sequence):
+    """A list that is made when it is first read."""
+
+    def __init__(self, make: Callable[[], list]) -> None:
+        self._made = cache(make)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._made()[i]
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+
+class Watch(NamedTuple):
+    """What events of elements depend on, of (t, q, v).
+
+    guards       of all events (n,), on arrays; None: they are asked one by one
+    mass_matrix  of q, where no own state decides the inertia but by holding axes; None: it is computed in Python
+    """
+
+    acceleration: Acceleration
+    normals: Normals
+    guards: Callable[[float, np.ndarray, np.ndarray], np.ndarray] | None = None
+    mass_matrix: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 class ElementJumps:
@@ -110,12 +138,11 @@ class ElementJumps:
     def __init__(
         self,
         tree: Tree,
-        acceleration: Acceleration,
-        normals: Normals,
+        watch: Watch,
         rows: Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None,
         taken: list[TakenEvent] | None = None,
     ) -> None:
-        self.tree, self.acceleration, self.normals, self.rows, self.taken = tree, acceleration, normals, rows, taken
+        self.tree, self.watch, self.rows, self.taken = tree, watch, rows, taken
         self.events = events_of_tree(tree)
         self._axes: list[int] = []  # of the impulses of the last event
 
@@ -131,11 +158,10 @@ class ElementJumps:
         """
         names: list[str] = []
         while len(names) <= MOST:
-            state, due = self._state(at), first
-            if due is None:
-                due = next((k for k, (_, event) in enumerate(self.events) if event.guard(state) > 0), None)
+            due = self._due(at) if first is None else first
             if due is None:
                 return names, ""
+            state = self._state(at)
             force, event = self.events[due]
             names.append(f"{force.name}.{event.name}")
             before = at.v
@@ -148,15 +174,25 @@ class ElementJumps:
         cycle = ", ".join(f"'{name}'" for name in dict.fromkeys(names[-10:]))
         return names, f"events of elements follow one another without end while no time passes: {cycle}"
 
+    def _due(self, at: Position) -> int | None:
+        """The number of the first event that is due; None: none is."""
+        if self.watch.guards:
+            found = np.flatnonzero(self.watch.guards(at.t, at.q, at.v) > 0)
+            return int(found[0]) if len(found) else None
+        state = self._state(at)
+        return next((k for k, (_, event) in enumerate(self.events) if event.guard(state) > 0), None)
+
     def _state(self, at: Position) -> MachineState:
-        return event_state(self.tree, self._acceleration, self.normals, at.t, Vec(at.q.tolist()), Vec(at.v.tolist()))
+        return event_state(
+            self.tree, self._acceleration, self.watch.normals, at.t, Vec(at.q.tolist()), Vec(at.v.tolist())
+        )
 
     def _acceleration(self, t: float, q: Vec, v: Vec) -> Vec:
         """v̇, in which an axis that is held and that constraints drive, as at a dead centre, moves as these demand.
 
         Where an element cannot hold an axis the load on it is beyond all bounds, and has the sign of that motion.
         """
-        found = self.acceleration(t, q, v)
+        found = self.watch.acceleration(t, q, v)
         held = {k for k, hold, _ in held_axes(self.tree, v) if float(hold.weight) > 0.5} if self.rows else set()
         if not self.rows or not held:
             return found
@@ -201,6 +237,13 @@ class ElementJumps:
             if own := force.settled(state):
                 at.v = self._with_own(at.v, force, own)
 
+    def _mass_matrix(self, q: np.ndarray, v: Vec) -> np.ndarray:
+        """M (n, n) without what holds axes."""
+        tree = with_masses(self.tree, v)
+        if self.watch.mass_matrix and tree is self.tree:
+            return self.watch.mass_matrix(q)
+        return np.array(mass_matrix(tree, Vec(q.tolist())), dtype=float).reshape(len(v), len(v))
+
     def _after_impulse(self, at: Position, wanted: Mapping[int, float]) -> np.ndarray | None:
         """The velocities after impulses along axes that give them wanted velocities; None where these cannot be."""
         n, axes = len(at.v), list(wanted)
@@ -213,12 +256,13 @@ class ElementJumps:
             for k, hold, force in held_axes(self.tree, v)
             if float(hold.weight) > 0.5 and k not in wanted and (force.passes_impulses or not is_impact)
         ]
-        M = np.array(mass_matrix(with_masses(self.tree, v), Vec(at.q.tolist())), dtype=float).reshape(n, n)
+        M = self._mass_matrix(at.q, v)
         A = self.rows(at.t, at.q, at.v)[0] if self.rows else np.zeros((0, n))
         while True:
-            C = np.vstack([A, np.eye(n)[axes + [k for k, _ in holds]]])
-            d = np.concatenate([np.zeros(len(A)), change, np.zeros(len(holds))])
-            found, impulse = least_change(M, C, d)
+            own = axes + [k for k, _ in holds]
+            C, d = np.vstack([A, np.eye(n)[own]]), np.concatenate([np.zeros(len(A)), change, np.zeros(len(holds))])
+            is_plain = not len(A) and len(set(own)) == len(own)
+            found, impulse = change_of_axes(M, own, d) if is_plain else least_change(M, C, d)
             if np.max(abs(C @ found - d)) > max(FORBIDDEN * np.max(abs(change), initial=1e-300), rounding):
                 return None
             pulls = [i for i, (_, hold) in enumerate(holds) if float(hold.side) * impulse[len(A) + len(axes) + i] > 0]
@@ -241,3 +285,10 @@ def least_change(M: np.ndarray, C: np.ndarray, d: np.ndarray) -> tuple[np.ndarra
     problem = ConstrainedProblem(metric, rows, sizes, TOLERANCE)
     (found,) = by_null_space(problem, [(Vec([0.0] * len(M)), Vec(d.tolist()))])
     return np.array(found.a, dtype=float), np.array(found.multipliers, dtype=float)
+
+
+def change_of_axes(M: np.ndarray, axes: Sequence[int], d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`least_change` where the rows are those of different axes: x with x[axes] = d.  M  (n, n), regular"""
+    columns = np.linalg.solve(M, np.eye(len(M))[:, list(axes)])
+    impulse = np.linalg.solve(columns[list(axes)], d)
+    return columns @ impulse, impulse

@@ -54,13 +54,16 @@ def _either(passed: Any, a: Any, b: Any) -> Any:
     return a if passed else b
 
 
-def bracketed(before: float, after: float, value: Callable[[float], float], width: float) -> tuple[float, float]:
+def bracketed(
+    before: float, after: float, value: Callable[[float], float], width: float, crossing: Crossing = SURFACE
+) -> tuple[float, float]:
     """The parts of a step between which a function passes zero, no farther apart than `width`.
 
     Secant steps within a shrinking middle part of the bracket: never more than one beyond bisection, a few where the
     function is smooth. The function may jump.                                      Oliveira, Takahashi (2020)
 
     before, after  its values where the step begins and ends, of two signs
+    crossing       what passing means
     """
     low, high, f_low, f_high = 0.0, 1.0, before, after
     most = math.ceil(math.log2(max(1 / width, 2.0))) + 1
@@ -75,7 +78,7 @@ def bracketed(before: float, after: float, value: Callable[[float], float], widt
         x = nudged if abs(nudged - half) <= reach else half - side * reach
         x = x if low < x < high else half
         f = value(x)
-        if crossed((SURFACE,), (before,), (f,)) or math.isnan(f):
+        if crossed((crossing,), (before,), (f,)) or math.isnan(f):
             high, f_high = x, f
         else:
             low, f_low = x, f
@@ -188,7 +191,7 @@ class StepEvents:
         """Where in the step up to a part of it which events' functions cross zero."""
         for k, crossing in enumerate(self.compiled.crossings):
             if crossed((crossing,), (float(before[k]),), (float(after[k]),)):
-                yield located(crossing, float(before[k]), partial(self._value, k), until), k
+                yield self._place(k, float(before[k]), float(after[k]), until), k
 
     def _in_order(self, before: np.ndarray, places: dict[int, float]) -> list[tuple[float, int]]:
         """Events by the parts of the step at which they lie.
@@ -201,11 +204,18 @@ class StepEvents:
             g, early = self.at(first).g, dict[int, float]()
             for k, crossing in enumerate(self.compiled.crossings):
                 if crossing.is_level and g[k] > 0 and places.get(k, 1.0) > first:
-                    early[k] = located(crossing, float(before[k]), partial(self._value, k), first)
+                    early[k] = self._place(k, float(before[k]), float(g[k]), first)
             if not early:
                 break
             places = places | early
         return sorted((theta, k) for k, theta in places.items())
+
+    def _place(self, k: int, before: float, after: float, until: float) -> float:
+        """The part of the step at which an event lies, up to the part `until`; after: its function there."""
+        crossing = self.compiled.crossings[k]
+        if not (crossing.is_level and before < 0 < after):
+            return located(crossing, before, partial(self._value, k), until)
+        return until * bracketed(before, after, lambda part: self._value(k, part * until), NARROW, crossing)[1]
 
     def _value(self, k: int, theta: float) -> float:
         return float(self.at(theta).g[k])

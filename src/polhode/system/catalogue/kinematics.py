@@ -1,6 +1,6 @@
 """Quantities of bodies: poses, velocities, accelerations, Jacobians and their derivatives."""
 
-from polhode.dynamics import body_points, kinematics
+from polhode.dynamics import body_points
 from polhode.scalar import Vec
 from polhode.spatial.pose import Pose
 from polhode.system.algorithms import slopes_by_duals, slopes_by_graph
@@ -26,8 +26,7 @@ DIFFERENTIATED = "differentiating the graph of the motion along the frame fields
 @quantity((Q,), VECTOR, QUATERNION, by=FRAMES, record=Pose, of_body=True)
 def pose(r: Request) -> Pose:
     """The position and the quaternion of a body."""
-    x, i = r.x, r.x.tree.of_body[r.subject.body]
-    return Pose(kinematics.frames(x.tree, x.q)[i].o, kinematics.orientations(x.tree, x.q)[i])
+    return body_points.pose(r.x.tree, r.x.q, r.subject.body)
 
 
 @quantity((Q, V, POINT), VECTOR, VECTOR, by=FRAMES, record=Velocity, of_body=True, choices=("axes",))

@@ -120,7 +120,8 @@ class LlvmBackend(Backend):
             found = self.hoisted.get(place)
             if found is None:
                 name, make, width = self._asked(computation, call, place)
-                found = hoisted_kernel_for(name, make, computation.numbers, computation.title, width, self.fast)
+                single, title = not self.quick, computation.title
+                found = hoisted_kernel_for(name, make, computation.numbers, title, width, self.fast, single)
             elif found.width == 1 and prod(call.batch) >= self.lanes:
                 found = found.of_width(self.lanes)
             self.hoisted[place] = found
@@ -138,8 +139,10 @@ class LlvmBackend(Backend):
             kernel = self.kernels.get(place)
             if kernel is None or self._too_narrow(kernel, call.batch):
                 name, make, width = self._asked(computation, call, place)
-                quick = self.quick and width == 1
-                self.kernels[place] = kernel = kernel_for(name, make, computation.title, width, self.fast, quick=quick)
+                quick, single = self.quick and width == 1, not self.quick
+                self.kernels[place] = kernel = kernel_for(
+                    name, make, computation.title, width, self.fast, quick=quick, single=single
+                )
             return kernel
 
     def _asked(self, computation: Computation, call: Call, place: tuple) -> tuple[str, Callable[[], Graph], int]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,6 +48,20 @@ UFUNC_FROM_SIGNATURE = 31
 """The place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions."""
 
 
+class CompiledAs(NamedTuple):
+    """How a graph is compiled: all but the graph that its object code depends on."""
+
+    width: int
+    """Lanes."""
+    fast: bool
+    """Whether sums and products may be reassociated."""
+    quick: bool
+    """Whether it is called a few times only: compiled in less time, to slower code."""
+    single: bool
+    """Whether there is a function for one state beside that of the lanes; without, half as much is compiled, and what
+    is left of a batch takes the time of all lanes."""
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A compiled graph: call it with arrays in the order of its inputs, with any leading batch axes."""
@@ -73,7 +87,8 @@ class Kernel:
     def source(self) -> str:
         """The generated LLVM text, under a comment that says what it is."""
         graph = self.graph
-        return header(graph) + module_text(graph.anonymous(), SYMBOL, self.facts["width"], fast=self.facts["fast"])
+        facts = self.facts
+        return header(graph) + module_text(graph.anonymous(), SYMBOL, facts["width"], facts["fast"], facts["single"])
 
     def __call__(self, *arrays: Any) -> tuple:
         """The results, in the order of the graph's outputs."""
@@ -149,6 +164,7 @@ def kernel_for(
     schedule: Callable[[Graph], Graph] = fused,
     quick: bool = False,
     keep: bool = False,
+    single: bool = True,
 ) -> Kernel:
     """The kernel of this name: from the disk if it is there, else traced, compiled and kept.
 
@@ -159,9 +175,11 @@ def kernel_for(
     schedule  from the graph to the one that is compiled
     quick  whether it is called a few times only: compiled in less time, to slower code
     keep   whether it stays in memory, for the next one that asks for this name
+    single whether there is code of its own for one state: without, only batches are quick
     """
     width = lanes() if width is None else width
-    full = cache_key(name, _identity(), str(width), str(fast), str(quick)) if name else ""
+    way = CompiledAs(width, fast, quick, single or width == 1)
+    full = cache_key(name, _identity(), *map(str, way)) if name else ""
 
     def scheduled() -> Graph:
         with stage("trace"):
@@ -169,27 +187,27 @@ def kernel_for(
         with stage("schedule"):
             return schedule(graph)
 
-    make_kernel = partial(_loaded_or_compiled, full, scheduled, width, fast, quick)
+    make_kernel = partial(_loaded_or_compiled, full, scheduled, way)
     return _kept.get(full, make_kernel) if keep and full else make_kernel()
 
 
-def _loaded_or_compiled(full: str, scheduled: Callable[[], Graph], width: int, fast: bool, quick: bool) -> Kernel:
+def _loaded_or_compiled(full: str, scheduled: Callable[[], Graph], way: CompiledAs) -> Kernel:
     """The kernel of a name: from the disk if it is there, else compiled and kept there; "": compiled."""
     entry = load(full) if full else None
-    if entry is not None and _is_complete(entry.facts, width, fast, quick) and _is_object(entry.image):
+    if entry is not None and _is_complete(entry.facts, way) and _is_object(entry.image):
         try:
             with stage("link"):
                 return _linked(entry, scheduled)
         except RuntimeError:  # not object code of this machine, or of another kernel
             pass
-    entry = _compiled(scheduled(), width, fast, quick)
+    entry = _compiled(scheduled(), way)
     if full:
         save(full, entry)
     with stage("link"):
         return _linked(entry, scheduled)
 
 
-def _is_complete(facts: dict[str, Any], width: int, fast: bool, quick: bool) -> bool:
+def _is_complete(facts: dict[str, Any], way: CompiledAs) -> bool:
     """Whether facts from the disk are those that `_compiled` writes, each of its kind."""
     shapes = [facts.get("inputs"), facts.get("outputs")]
     if not all(isinstance(ports, list) and all(isinstance(shape, list) for shape in ports) for ports in shapes):
@@ -198,7 +216,8 @@ def _is_complete(facts: dict[str, Any], width: int, fast: bool, quick: bool) -> 
     whole = all(type(n) is int and 0 <= n < 2**31 for n in lengths)
     entry = facts.get("entry")
     own = type(entry) is bool and (not entry or fits(facts))
-    return whole and own and facts.get("width") == width and facts.get("fast") is fast and facts.get("quick") is quick
+    same = all(type(facts.get(name)) is type(value) and facts[name] == value for name, value in way._asdict().items())
+    return whole and own and same
 
 
 def _is_object(image: bytes) -> bool:
@@ -216,9 +235,11 @@ def _is_object(image: bytes) -> bool:
     return inside and sections[names][1] == 3  # kinds: 0 none, 8 no data in the file, 3 text
 
 
-def build(graph: Graph, width: int | None = None, fast: bool = False, quick: bool = False) -> Kernel:
+def build(
+    graph: Graph, width: int | None = None, fast: bool = False, quick: bool = False, single: bool = True
+) -> Kernel:
     """The kernel of a graph, not kept: products fused, for `width` lanes (this processor's own unless given)."""
-    return kernel_for("", lambda: graph, graph.name, width, fast, quick=quick)
+    return kernel_for("", lambda: graph, graph.name, width, fast, quick=quick, single=single)
 
 
 @cache
@@ -231,24 +252,22 @@ def _identity() -> str:
     return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))
 
 
-def _compiled(graph: Graph, width: int, fast: bool, quick: bool) -> CachedKernel:
+def _compiled(graph: Graph, way: CompiledAs) -> CachedKernel:
     """Object code of a graph, and the facts that a caller needs of it."""
     import llvmlite.binding as llvm
 
     facts: dict[str, Any] = {
-        "width": width,
-        "fast": fast,
-        "quick": quick,
+        **way._asdict(),
         "inputs": [list(port.shape) for port in graph.inputs],
         "outputs": [list(port.shape) for port in graph.outputs],
     }
-    facts["entry"] = bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
+    facts["entry"] = way.single and bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
     with stage("text"):
-        text = module_text(graph.anonymous(), SYMBOL, width, fast=fast)
+        text = module_text(graph.anonymous(), SYMBOL, way.width, way.fast, way.single)
     text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
     if facts["entry"]:
         text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
-    machine = _machine(QUICK if quick else OF_LONG if len(text) > LONG_TEXT else FULL)
+    machine = _machine(QUICK if way.quick else OF_LONG if len(text) > LONG_TEXT else FULL)
 
     def image_of() -> bytes:
         module = llvm.parse_assembly(text)

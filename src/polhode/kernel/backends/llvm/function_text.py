@@ -47,6 +47,7 @@ class FunctionText:
         self, width: int, routines: Mapping[Routine, str] | None = None, title: str = "body", fast: bool = False
     ) -> None:
         self.width, self.routines, self.title, self.fast = width, routines or {}, title, fast
+        self.lanes = [str(lane) for lane in range(width)]  # for each the row that it reads and writes
         self.real = "double" if width == 1 else f"<{width} x double>"
         self.truth = "i1" if width == 1 else f"<{width} x i1>"
         self.whole = "i64" if width == 1 else f"<{width} x i64>"
@@ -275,9 +276,13 @@ class FunctionText:
 
     def row(self, port: str, stride: str, lane: int, column: int) -> str:
         """The address of a column of the row of a lane."""
-        step = self.put(f"mul i64 {stride}, {lane}")
+        step = self.put(f"mul i64 {stride}, {self.lanes[lane]}")
         base = self.put(f"getelementptr i8, ptr {port}, i64 {step}")
         return self.put(f"getelementptr double, ptr {base}, i64 {column}")
+
+    def fill_lanes(self, last: str) -> None:
+        """Let the lanes after the last row that there is do what that one's lane does."""
+        self.lanes = [self.put(f"call i64 @llvm.umin.i64(i64 {lane}, i64 {last})") for lane in range(self.width)]
 
     def mask(self, left: int) -> str:
         """True for as many lanes as columns are left."""

@@ -21,6 +21,7 @@ class HoistedKernel:
     make     gives the graph
     numbers  the names of its inputs that are numbers
     title    what the comments above the generated text say it is
+    single   whether there is code of its own for one state, beside that of the lanes
     """
 
     name: str
@@ -29,6 +30,7 @@ class HoistedKernel:
     title: str
     width: int | None = None
     fast: bool = False
+    single: bool = True
 
     @cached_property
     def main(self) -> Kernel:
@@ -74,7 +76,7 @@ class HoistedKernel:
 
     def _kernel(self, part: str, make: Callable[[], Graph], width: int | None) -> Kernel:
         name = cache_key(self.name, part) if self.name else ""
-        return kernel_for(name, make, self.title, width, self.fast, schedule=lambda graph: graph)
+        return kernel_for(name, make, self.title, width, self.fast, schedule=lambda graph: graph, single=self.single)
 
     @cached_property
     def _parts(self) -> Callable[[], Hoisted]:
@@ -92,7 +94,8 @@ def hoisted_kernel_for(
     title: str,
     width: int | None = None,
     fast: bool = False,
+    single: bool = True,
 ) -> HoistedKernel:
     """The kernels of this name: those that are in memory, whatever model they were made for."""
-    made = partial(HoistedKernel, name, make, numbers, title, width, fast)
-    return _known.get((name, fast), made).of_width(width) if name else made()
+    made = partial(HoistedKernel, name, make, numbers, title, width, fast, single)
+    return _known.get((name, fast, single), made).of_width(width) if name else made()

@@ -15,22 +15,32 @@ from polhode.kernel.routine import Routine, routines
 
 
 def kernel_text(
-    graph: Graph, name: str, width: int, names: Mapping[Routine, str] | None = None, fast: bool = False
+    graph: Graph,
+    name: str,
+    width: int,
+    names: Mapping[Routine, str] | None = None,
+    fast: bool = False,
+    single: bool = True,
 ) -> str:
-    """The function that takes `width` states: pointers and row strides in bytes, arguments then results."""
+    """The function that takes `width` states: pointers and row strides in bytes, arguments then results.
+
+    single  whether another function takes what is left of a batch; else this one has the last row as a last argument
+    """
     body = FunctionText(width, names, name, fast)
     ports = [*graph.inputs, *graph.outputs]
+    if not single:
+        body.fill_lanes("%last")
     if parts.is_one_call(graph):
         parts.one_call(body, graph)
     elif parts.is_large(graph):
         parts.kernel(body, graph)
     else:
         _compute_rows(body, graph)
-    given = ", ".join(f"ptr noalias %p{i}, i64 %s{i}" for i in range(len(ports)))
+    given = [f"ptr noalias %p{i}, i64 %s{i}" for i in range(len(ports))] + ["i64 %last"] * (not single)
     return "\n".join(
         [
             *body.functions,
-            f"define internal void @{name}({given}) noinline alignstack(64) {{",
+            f"define internal void @{name}({', '.join(given)}) noinline alignstack(64) {{",
             "entry:",
             *body.scratch,
             *body.lines,
@@ -65,8 +75,11 @@ def huge_text(width: int) -> str:
     return "\n".join([head, "entry:", *body.lines, "  ret void", "}"])
 
 
-def driver_text(graph: Graph, name: str, single: str, lanes: str, width: int) -> str:
-    """The loop over a batch, with the signature of a NumPy ufunc loop: (args, dimensions, steps, data)."""
+def driver_text(graph: Graph, name: str, width: int, single: bool) -> str:
+    """The loop over a batch, with the signature of a NumPy ufunc loop: (args, dimensions, steps, data).
+
+    single  whether there is a function for one state; else what is left of a batch fills some of the lanes
+    """
     count = len(graph.inputs) + len(graph.outputs)
     lines = [f"define void @{name}(ptr %args, ptr %dims, ptr %steps, ptr %data) {{", "entry:"]
     lines.append("  %n = load i64, ptr %dims, align 8")
@@ -78,15 +91,37 @@ def driver_text(graph: Graph, name: str, single: str, lanes: str, width: int) ->
             f"  %s{i} = load i64, ptr %b{i}, align 8",
         ]
 
-    def call(function: str, at: str) -> list[str]:
+    def call(states: int, at: str, last: str) -> list[str]:
         text = []
         for i in range(count):
             text += [
                 f"  %o{i}{at} = mul i64 %s{i}, %i{at}",
                 f"  %q{i}{at} = getelementptr i8, ptr %p{i}, i64 %o{i}{at}",
             ]
-        given = ", ".join(f"ptr %q{i}{at}, i64 %s{i}" for i in range(count))
-        return [*text, f"  call void @{function}({given})"]
+        given = [f"ptr %q{i}{at}, i64 %s{i}" for i in range(count)] + [f"i64 {last}"] * (not single)
+        return [*text, f"  call void @{name}_{states}({', '.join(given)})"]
+
+    one_by_one = [
+        "  br label %one",
+        "one:",
+        "  %ir = phi i64 [ %whole, %rest ], [ %jr, %onebody ]",
+        "  %morer = icmp slt i64 %ir, %n",
+        "  br i1 %morer, label %onebody, label %done",
+        "onebody:",
+        *call(1, "r", ""),
+        "  %jr = add i64 %ir, 1",
+        "  br label %one",
+    ]
+    together = [
+        "  %left = sub i64 %n, %whole",
+        "  %morer = icmp sgt i64 %left, 0",
+        "  br i1 %morer, label %some, label %done",
+        "some:",
+        "  %ir = sub i64 %n, %left",
+        "  %last = sub i64 %left, 1",
+        *call(width, "r", "%last"),
+        "  br label %done",
+    ]
 
     lines += [
         f"  %blocks = sdiv i64 %n, {width}",
@@ -97,19 +132,11 @@ def driver_text(graph: Graph, name: str, single: str, lanes: str, width: int) ->
         "  %morew = icmp slt i64 %iw, %whole",
         "  br i1 %morew, label %widebody, label %rest",
         "widebody:",
-        *call(lanes, "w"),
+        *call(width, "w", str(width - 1)),
         f"  %jw = add i64 %iw, {width}",
         "  br label %wide",
         "rest:",
-        "  br label %one",
-        "one:",
-        "  %ir = phi i64 [ %whole, %rest ], [ %jr, %onebody ]",
-        "  %morer = icmp slt i64 %ir, %n",
-        "  br i1 %morer, label %onebody, label %done",
-        "onebody:",
-        *call(single, "r"),
-        "  %jr = add i64 %ir, 1",
-        "  br label %one",
+        *(one_by_one if single else together),
         "done:",  # NumPy gives no data and looks at the processor's flags: what unused branches set is no warning
         "  %alone = icmp ne ptr %data, null",
         "  br i1 %alone, label %out, label %clear",
@@ -128,14 +155,15 @@ def header(graph: Graph) -> str:
     return "".join(f"; {escaped(line)}\n" for line in (repr(graph), *graph.notes)) + "\n"
 
 
-def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
+def module_text(graph: Graph, name: str, width: int, fast: bool = False, single: bool = True) -> str:
     """The whole module: declarations, kernels for one state and for `width` lanes, the driver.
 
-    fast  sums and products may be reassociated: other bits, also from one lane width to another
+    fast    sums and products may be reassociated: other bits, also from one lane width to another
+    single  whether there is a kernel for one state; half as much is compiled without
     """
-    widths = sorted({1, width})
+    widths = sorted({1, width} if single else {width})
     names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}
-    every = sorted({*widths, routine_functions.TOGETHER}) if names else widths
+    every = sorted({1, *widths, routine_functions.TOGETHER}) if names else widths
     declarations = []
     for w in every:
         real, suffix = ("double", "f64") if w == 1 else (f"<{w} x double>", f"v{w}f64")
@@ -150,14 +178,15 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False) -> str:
     declarations.append("declare i32 @feclearexcept(i32)")
     declarations.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     declarations.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    declarations += [line for w in widths if names for line in routine_functions.declarations(w)]
-    kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast) for w in widths]
+    declarations += [line for w in sorted({1, *widths}) if names for line in routine_functions.declarations(w)]
+    declarations.append("declare i64 @llvm.umin.i64(i64, i64)")
+    kernels = [kernel_text(graph, f"{name}_{w}", w, names, fast, single) for w in widths]
     for routine, title in names.items():
         for body in [FunctionText(w, names, f"{title}_{w}", fast) for w in widths]:
             text = routine_functions.routine_text(routine, names, body)
             kernels += [*body.functions, text]
     kernels += [routine_functions.table_text(routine, names[routine]) for routine in names]
     kernels += [huge_text(w) for w in every if any(f"@huge_{w}(" in text for text in kernels)]
-    driver = driver_text(graph, name, f"{name}_1", f"{name}_{width}", width)
+    driver = driver_text(graph, name, width, single)
     never = '!0 = !{!"branch_weights", i32 1, i32 100000}\n'
     return "\n\n".join(["\n".join(dict.fromkeys(declarations)), *kernels, driver, never])

@@ -1,0 +1,1 @@
+"""Inertial parameters of machines from measured motions."""

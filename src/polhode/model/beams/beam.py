@@ -1,0 +1,287 @@
+"""A beam as its user writes it, and the bodies, joints, elements and constraints that it is made of."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.errors import ModelError, check_name, did_you_mean, message
+from polhode.model.beams.section import Section
+from polhode.model.beams.strains import MEASURES, MODES
+from polhode.model.constraints.constraint import Constraint
+from polhode.model.forces.beam_element import BeamElement
+from polhode.model.numbers import assign, numbers, plain
+from polhode.model.parts import Body, Joint
+from polhode.model.topology import WORLD
+from polhode.quaternion import from_matrix, rotation_matrix
+from polhode.scalar import is_list, shown
+
+SIDEWAYS = 1e-6
+"""The sine of the angle between a beam and its `up` below which `up` tells nothing."""
+
+SHORT = 1e-9
+"""Metres below which two points of a beam are one."""
+
+
+@dataclass(frozen=True)
+class BeamEnd:
+    """Where a beam ends on a body.
+
+    body      a body, a node of another beam ("blade-3"), or the world
+    position  in body axes, m
+    joint     how the end may move against the body: "fixed", "revolute", "spherical", "universal", …
+    axis      of that joint, in the axes of the body
+    """
+
+    body: str
+    position: Any = (0.0, 0.0, 0.0)
+    joint: str = "fixed"
+    axis: Any = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Beam:
+    """A beam: a row of nodes, each a body with the halves of its elements as inertia, and elements between them.
+
+        ph.Beam("blade", ph.Section.circle(0.006), start=("hub", (0.05, 0, 0)), end=(0.85, 0, 0), elements=8)
+
+    Without strain where all joints of the machine are at zero. Its nodes are bodies "blade-0", "blade-1", …, with the
+    origin at the node, x along the beam and z towards `up`; its elements are the forces "blade-1", … of the node before
+    to the node.
+
+    section   a Section
+    start, end  a point of the world (a free end), a pair of body and point (clamped to it), or a BeamEnd
+    through   points of the world between the ends, one a node: a curved beam of straight elements; then `elements` is
+              one more than their number
+    elements  how many
+    up        direction of the z axis of the section, world axes
+    damping   s: stresses grow by so many seconds times the rate of strain
+    held      strains that constraints keep at 0: "elongation", "torsion", …; "all" for a rigid beam
+    driven    strains given as functions of time, m, by name
+    prestrain strains of every element without loads, (6,), m
+    load      uniform force per length, N/m, world axes; follower: in the axes of the sections
+    measure   of strains: "angle", or "sine" as SPACAR has it
+    """
+
+    name: str
+    section: Section
+    start: Any
+    end: Any
+    through: Sequence[Any] = ()
+    elements: int = 8
+    up: Any = (0.0, 0.0, 1.0)
+    damping: float = 0.0
+    held: Sequence[str] = ()
+    driven: Mapping[str, Callable] = field(default_factory=dict)
+    prestrain: Any = (0.0,) * 6
+    load: Any = (0.0, 0.0, 0.0)
+    follower: bool = False
+    measure: str = "angle"
+
+    def __post_init__(self) -> None:
+        """Check everything."""
+        check_name("beam", "beam", self.name)
+        where = f"beam '{self.name}'"
+        if not isinstance(self.section, Section):
+            fix = "Write ph.Section.circle(0.006), or ph.Section(axial=…, bending_y=…, …)."
+            raise ModelError(message(f"{where}, section", "not a section", shown(self.section), "a Section", fix))
+        assign(self, start=_end(where, "start", self.start), end=_end(where, "end", self.end))
+        through = [numbers(where, f"through[{k}]", x, 3) for k, x in enumerate(self.through)]
+        assign(self, through=tuple(through), elements=len(through) + 1 if through else self.elements)
+        if isinstance(self.elements, bool) or not isinstance(self.elements, int) or self.elements < 1:
+            raise ModelError(message(f"{where}, elements", "not a count", shown(self.elements), "1, 2, …"))
+        held = MODES if self.held == "all" else (self.held,) if isinstance(self.held, str) else tuple(self.held)
+        for mode in (*held, *self.driven):
+            if mode not in MODES:
+                fix = did_you_mean(mode, MODES)
+                raise ModelError(message(f"{where}, strains", "no such strain", repr(mode), ", ".join(MODES), fix))
+        if twice := set(held) & set(self.driven):
+            raise ModelError(message(where, "a strain both held and driven", ", ".join(sorted(twice)), "one of both"))
+        if self.measure not in MEASURES:
+            raise ModelError(message(f"{where}, measure", "unknown", repr(self.measure), " or ".join(MEASURES)))
+        assign(self, held=held, up=numbers(where, "up", self.up, 3))
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of its nodes."""
+        return [f"{self.name}-{k}" for k in range(self.elements + 1)]
+
+
+def _end(where: str, side: str, given: Any) -> Any:
+    """An end as it is kept: a point, or a BeamEnd."""
+    if isinstance(given, BeamEnd):
+        return given
+    if is_list(given) and len(given) == 2 and isinstance(given[0], str):
+        return BeamEnd(given[0], numbers(where, f"{side}, position", given[1], 3))
+    if is_list(given) and len(given) == 3:
+        return numbers(where, side, given, 3)
+    expected = "a point (x, y, z), (body, point), or a BeamEnd"
+    raise ModelError(message(f"{where}, {side}", "not an end", shown(given), expected))
+
+
+class BeamParts(NamedTuple):
+    """What beams add to a model."""
+
+    bodies: list[Body]
+    joints: list[Joint]
+    forces: list[BeamElement]
+    constraints: list[Constraint]
+
+
+class _Pose(NamedTuple):
+    """A frame in the world where all joints are at zero."""
+
+    R: np.ndarray
+    o: np.ndarray
+
+
+def beam_parts(beams: Iterable[Beam], bodies: Sequence[Body], joints: Sequence[Joint]) -> BeamParts:
+    """The parts of beams on a machine of these bodies and joints."""
+    found = BeamParts([], [], [], [])
+    for beam in beams:
+        if not isinstance(beam, Beam):
+            raise ModelError(message("beams", "not a beam", shown(beam), "a list of Beam"))
+        _add(found, beam, [*bodies, *found.bodies], [*joints, *found.joints])
+    return found
+
+
+def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[Joint]) -> None:
+    where, known = f"beam '{beam.name}'", {body.name for body in bodies}
+    if taken := next((name for name in beam.nodes if name in known), None):
+        raise ModelError(message(where, "a node has the name of a body", repr(taken), "another name of the beam"))
+    ends = {0: beam.start, beam.elements: beam.end}
+    for side, end in (("start", beam.start), ("end", beam.end)):
+        if isinstance(end, BeamEnd) and end.body != WORLD and end.body not in known:
+            fix = did_you_mean(end.body, known)
+            raise ModelError(message(f"{where}, {side}", "unknown body", repr(end.body), "a body, or world", fix))
+    poses = {k: _pose_of(end.body, joints) for k, end in ends.items() if isinstance(end, BeamEnd)}
+    first, last = (_place(end, poses.get(k)) for k, end in ends.items())
+    points = _points(where, beam, first, last)
+    chords = np.diff(points, axis=0)
+    lengths = np.sqrt(np.sum(chords**2, axis=1))
+    if not np.min(lengths) > SHORT:
+        k = int(np.argmin(lengths))
+        raise ModelError(message(where, "no length", f"{lengths[k]:g} m between nodes {k} and {k + 1}", "above 0"))
+    axes = [
+        _axes(where, chord / size, np.array(plain(beam.up), dtype=float))
+        for chord, size in zip(chords, lengths, strict=True)
+    ]
+    frames = [axes[0], *(_between(a, b) for a, b in pairwise(axes)), axes[-1]]
+    for k, name in enumerate(beam.nodes):
+        halves = [(axes[j], lengths[j], sign) for j, sign in ((k - 1, -1.0), (k, 1.0)) if 0 <= j < beam.elements]
+        found.bodies.append(_node(name, beam.section, frames[k], halves))
+        found.joints.append(_joint(name, ends.get(k), poses.get(k), _Pose(frames[k], points[k])))
+    section = beam.section
+    for k in range(beam.elements):
+        name = beam.nodes[k + 1]
+        turned = [tuple(_quaternion(frames[j].T @ axes[k])) for j in (k, k + 1)]
+        found.forces.append(
+            BeamElement(
+                name, beam.nodes[k], name, float(lengths[k]),
+                axial=section.axial, torsion=section.torsion, bending_y=section.bending_y, bending_z=section.bending_z,
+                shear_y=section.shear_y, shear_z=section.shear_z, orientation_a=turned[0], orientation_b=turned[1],
+                prestrain=beam.prestrain, damping=beam.damping, load=beam.load, follower=beam.follower,
+                measure=beam.measure,
+            )
+        )  # fmt: skip
+    found.constraints.extend(_constraints(beam, found.forces[-beam.elements :]))
+
+
+def _constraints(beam: Beam, elements: Sequence[BeamElement]) -> Iterable[Constraint]:
+    """A row for each strain of each element that is held or driven."""
+    rigid = set(beam.held) == set(MODES)
+    for element in elements:
+        for mode in MODES:
+            if mode not in beam.held and mode not in beam.driven:
+                continue
+            data: dict[str, Any] = {
+                "body_a": element.body_a, "body_b": element.body_b, "orientation_a": element.orientation_a,
+                "orientation_b": element.orientation_b, "length": element.length, "mode": mode, "measure": beam.measure,
+                "shear": tuple(plain(x) for x in element.shear), "second_order": not rigid,
+            }  # fmt: skip
+            if mode in beam.driven:
+                data["strain"] = beam.driven[mode]
+            yield Constraint(f"{element.name}-{mode}", "beam-strain", data)
+
+
+def _place(end: Any, pose: _Pose | None) -> np.ndarray:
+    """Where an end is in the world."""
+    if pose is None:
+        return np.array(plain(end), dtype=float)
+    return pose.o + pose.R @ np.array(plain(end.position), dtype=float)
+
+
+def _points(where: str, beam: Beam, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The nodes (n + 1, 3), m."""
+    if beam.through:
+        return np.array([first, *(plain(x) for x in beam.through), last], dtype=float)
+    if not math.dist(first, last) > SHORT:
+        raise ModelError(message(where, "no length", f"both ends at {first.tolist()}", "two places"))
+    part = np.linspace(0.0, 1.0, beam.elements + 1)[:, None]
+    return (1 - part) * first + part * last
+
+
+def _axes(where: str, x: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """Axes of a section, columns: x along the beam, z towards `up`."""
+    y = np.cross(up, x)
+    size = np.linalg.norm(y)
+    if not size > SIDEWAYS * np.linalg.norm(up):
+        fix = f"Write up=({', '.join('1' if i == int(np.argmin(abs(x))) else '0' for i in range(3))})."
+        raise ModelError(message(f"{where}, up", "along the beam", f"{up.tolist()}", "a direction across it", fix))
+    y = y / size
+    return np.column_stack([x, y, np.cross(x, y)])
+
+
+def _between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The axes half way from one to another."""
+    U, _, Vt = np.linalg.svd(a + b)
+    return U @ Vt
+
+
+def _quaternion(R: np.ndarray) -> np.ndarray:
+    p = np.asarray(from_matrix(R), dtype=float)
+    return p / np.linalg.norm(p)
+
+
+def _node(name: str, section: Section, frame: np.ndarray, halves: list[tuple[np.ndarray, float, float]]) -> Body:
+    """A node: half a bar for each element, as one rigid body."""
+    about_y, about_z = section.inertia_y, section.inertia_z
+    mass, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
+    for axes, length, sign in halves:
+        C = frame.T @ axes
+        m, center = section.mass * length / 2, C @ np.array([sign * length / 4, 0.0, 0.0])
+        along = m * (length / 2) ** 2 / 12
+        turning = length / 2 * np.array([about_y + about_z, about_y, about_z]) + [0.0, along, along]
+        mass, first = mass + m, first + m * center
+        second += C @ np.diag(turning) @ C.T + m * (center @ center * np.eye(3) - np.outer(center, center))
+    center = first / mass
+    inertia = second - mass * (center @ center * np.eye(3) - np.outer(center, center))
+    size = np.max(abs(inertia))
+    inertia = np.where(abs(inertia) < 1e-15 * size, 0.0, (inertia + inertia.T) / 2)
+    diagonal = np.count_nonzero(inertia - np.diag(np.diag(inertia))) == 0
+    center[abs(center) < 1e-15 * max(length for _, length, _ in halves)] = 0.0
+    return Body(name, mass, np.diag(inertia).tolist() if diagonal else inertia.tolist(), center.tolist())
+
+
+def _joint(name: str, end: Any, body: _Pose | None, node: _Pose) -> Joint:
+    """The joint of a node: free, or that of an end on a body."""
+    if body is None or not isinstance(end, BeamEnd):
+        return Joint(name, "free", WORLD, name, position=node.o.tolist(), orientation=_quaternion(node.R).tolist())
+    axis = (node.R.T @ body.R @ np.array(plain(end.axis), dtype=float)).tolist()
+    turned = _quaternion(body.R.T @ node.R).tolist()
+    return Joint(name, end.joint, end.body, name, axis=axis, position=plain(end.position), orientation=turned)
+
+
+def _pose_of(body: str, joints: Sequence[Joint]) -> _Pose:
+    """The frame of a body where all joints are at zero."""
+    if body == WORLD:
+        return _Pose(np.eye(3), np.zeros(3))
+    joint = next((joint for joint in joints if joint.child == body), None)
+    if joint is None:
+        raise ModelError(message(f"body '{body}'", "hangs on nothing", "no joint", "a joint with it as child"))
+    parent = _pose_of(joint.parent, joints)
+    R = np.asarray(rotation_matrix(np.array(plain(joint.orientation), dtype=float)))
+    return _Pose(parent.R @ R, parent.o + parent.R @ np.array(plain(joint.position), dtype=float))

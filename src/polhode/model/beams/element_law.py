@@ -1,0 +1,100 @@
+"""The law of a beam element: from where its ends are and how they move to what it pulls them with."""
+
+from functools import cache
+from typing import NamedTuple
+
+from polhode.model.beams.strains import (
+    Chord,
+    QuadraticTerm,
+    chord,
+    rates_with_second_order,
+    raw_loads,
+    second_order,
+    with_second_order,
+)
+from polhode.scalar import Scalar, SharedFunction, Vec, dot
+
+
+class EndMotion(NamedTuple):
+    """How the ends of an element move, world axes: the velocity of the second relative to the first, m/s, and the
+    angular velocities of both, rad/s, (3,) each."""
+
+    apart: Vec
+    first: Vec
+    second: Vec
+
+
+class ElementNumbers(NamedTuple):
+    """The numbers of an element: those of a BeamElement, with Φ = 12 EI/(GA l₀²) of the planes xy and xz for shear."""
+
+    length: Scalar
+    axial: Scalar
+    torsion: Scalar
+    bending_y: Scalar
+    bending_z: Scalar
+    shear_xy: Scalar
+    shear_xz: Scalar
+    damping: Scalar
+    prestrain: Vec
+
+    @property
+    def quadratic(self) -> list[QuadraticTerm]:
+        """The terms of second order of its strains."""
+        return second_order(self.length, self.shear_xy, self.shear_xz)
+
+    def strains(self, line: Chord) -> Vec:
+        """ε (6,), m"""
+        return with_second_order(line.strains, self.quadratic)
+
+    def strain_rates(self, line: Chord, motion: EndMotion) -> Vec:
+        """dε/dt (6,), m/s"""
+        return rates_with_second_order(line.strains, line.rates(*motion), self.quadratic)
+
+    def stiff(self, strains: Vec) -> Vec:
+        """S ε (6,), N"""
+        e, l0 = strains, self.length
+        cube = l0 * l0 * l0
+        found = [self.axial / l0 * e[0], self.torsion / cube * e[1]]
+        for EI, phi, i in ((self.bending_y, self.shear_xz, 2), (self.bending_z, self.shear_xy, 4)):
+            factor = EI / ((1 + phi) * cube)
+            found += [
+                factor * ((4 + phi) * e[i] + (phi - 2) * e[i + 1]),
+                factor * ((phi - 2) * e[i] + (4 + phi) * e[i + 1]),
+            ]
+        return Vec(found)
+
+    def loads(self, line: Chord, motion: EndMotion | None, elastic: bool = True) -> Vec:
+        """σ (6,), N: S (ε − prestrain) + damping S dε/dt.  motion: None where nothing is damped"""
+        stretched = self.strains(line) - self.prestrain if elastic else Vec([0.0] * 6)
+        if motion is not None:
+            stretched = stretched + self.damping * self.strain_rates(line, motion)
+        return self.stiff(stretched)
+
+    def energy(self, line: Chord) -> Scalar:
+        """½ (ε − prestrain)ᵀ S (ε − prestrain), J"""
+        stretched = self.strains(line) - self.prestrain
+        return dot(stretched, self.stiff(stretched)) / 2
+
+
+@cache
+def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
+    """What an element pulls its ends with, as a function that compiled code has once for all elements.
+
+        R_p (9), R_q (9), way from p to q (3), numbers (14), [motion (9)] -> force on q (3), couples on p and q (6)
+
+    Damped elements are given their motion. World axes; rows of R one after the other.
+    """
+
+    def function(R_p: Vec, R_q: Vec, way: Vec, numbers: Vec, *motion: Vec) -> Vec:
+        length, EA, GJ, EI_y, EI_z, xy, xz, damping, *prestrain = numbers
+        law = ElementNumbers(length, EA, GJ, EI_y, EI_z, xy, xz, damping, Vec(prestrain))
+        line = chord(_matrix(R_p), _matrix(R_q), way, law.length, sine)
+        moving = EndMotion(*(Vec(motion[0][k : k + 3]) for k in (0, 3, 6))) if damped else None
+        loads = raw_loads(line.strains, law.loads(line, moving, elastic), law.quadratic)
+        return Vec([x for part in line.wrenches(loads) for x in part])
+
+    return SharedFunction("beam element", function)
+
+
+def _matrix(rows: Vec) -> Vec:
+    return Vec([Vec(rows[k : k + 3]) for k in (0, 3, 6)])

@@ -1,0 +1,209 @@
+"""A beam element: stiffness and damping against the six strains of a straight beam between two frames."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from polhode.errors import ModelError, message
+from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull
+from polhode.model.beams.strains import MEASURES, MODES, Chord, chord
+from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
+from polhode.model.forces.two_frames import FrameOnBody, body_frame, check_two_bodies, is_between_bodies
+from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
+from polhode.model.numbers import short
+from polhode.model.state import MachineState
+from polhode.scalar import Scalar, Vec, cross, dot, flat, is_zero, real_part, vec
+
+BENT = {"angle": -0.9848, "sine": 0.0}
+"""The cosine of the angle between chord and section at which a measure ends: 170° and 90°."""
+
+
+@dataclass(frozen=True)
+class BeamElement(ForceElement):
+    """A straight beam element between frames on two bodies (or the world), whose x axes point along it.
+
+    Six strains ε (`polhode.model.beams.strains`), loads σ = S (ε − prestrain) + damping S ε̇, and on the bodies what
+    these pull with; the energy is ½ (ε − prestrain)ᵀ S (ε − prestrain). Its inertia is that of the bodies.
+
+    point_a, orientation_a, …  the frames, in body axes: origins, m, and unit quaternions; x along the beam, y and z the
+                               principal axes of the section
+    length      without strain, m
+    axial       EA, N; 0 where the elongation is held by a constraint
+    torsion     GJ, N m²
+    bending_y, bending_z  EI about the y and the z axis of the section, N m²
+    shear_y, shear_z      GA along y and z, N, with the factor of the section; 0: stiff against shear
+    prestrain   the strains without loads, (6,), m
+    damping     s: loads grow by so many seconds times S ε̇
+    load        uniform force per length, N/m, (3,), in world axes; with follower=True in those of the sections
+    measure     of bending and torsion: "angle", or "sine" as SPACAR has it
+    """
+
+    name: str
+    body_a: str
+    body_b: str
+    length: Scalar
+    axial: Scalar = 0.0
+    torsion: Scalar = 0.0
+    bending_y: Scalar = 0.0
+    bending_z: Scalar = 0.0
+    shear_y: Scalar = 0.0
+    shear_z: Scalar = 0.0
+    point_a: Any = (0.0, 0.0, 0.0)
+    point_b: Any = (0.0, 0.0, 0.0)
+    orientation_a: Any = (1.0, 0.0, 0.0, 0.0)
+    orientation_b: Any = (1.0, 0.0, 0.0, 0.0)
+    prestrain: Any = (0.0,) * 6
+    damping: Scalar = 0.0
+    load: Any = (0.0, 0.0, 0.0)
+    follower: bool = False
+    measure: str = "angle"
+
+    kind = "beam-element"
+    keys: ClassVar = {
+        "body_a": Key("body", "a body, or world", needed=True),
+        "body_b": Key("body", "another body, or world", needed=True),
+        "length": Key("number", "without strain, m", unit="m", letter="l_0", needed=True, range=POSITIVE),
+        "axial": Key("number", "EA, N", unit="N", letter="EA", range=AT_LEAST_ZERO),
+        "torsion": Key("number", "GJ, N m²", unit="N m2", letter="GJ", range=AT_LEAST_ZERO),
+        "bending_y": Key("number", "EI about y, N m²", unit="N m2", letter="EI_y", range=AT_LEAST_ZERO),
+        "bending_z": Key("number", "EI about z, N m²", unit="N m2", letter="EI_z", range=AT_LEAST_ZERO),
+        "shear_y": Key("number", "GA along y, N; 0: no shear", unit="N", letter="GA_y", range=AT_LEAST_ZERO),
+        "shear_z": Key("number", "GA along z, N; 0: no shear", unit="N", letter="GA_z", range=AT_LEAST_ZERO),
+        "point_a": Key("vector", "origin of frame a, m, in the axes of body_a", unit="m", letter="r_a"),
+        "point_b": Key("vector", "origin of frame b, m, in the axes of body_b", unit="m", letter="r_b"),
+        "orientation_a": Key("quaternion", "axes of frame a in those of body_a: w, x, y, z", unit="1"),
+        "orientation_b": Key("quaternion", "axes of frame b in those of body_b: w, x, y, z", unit="1"),
+        "prestrain": Key("array", "six strains without loads, m", unit="m"),
+        "damping": Key("number", "seconds: σ = S (ε + damping dε/dt)", unit="s", letter="tau", range=AT_LEAST_ZERO),
+        "load": Key("vector", "uniform force per length, N/m", unit="N/m", letter="f"),
+        "follower": Key("flag", "whether the load is in the axes of the sections"),
+        "measure": Key("word", "of strains: angle or sine", choices=MEASURES),
+    }
+    changes_energy = "dampers and loads that follow"
+    elastic: ClassVar[float] = 1.0
+    """0 of the part without a potential."""
+
+    def check(self, where: str) -> None:
+        """Refuse an element within one body, and strains that are not six."""
+        check_two_bodies(where, self.body_a, self.body_b)
+        if len(self.prestrain) != 6 or isinstance(self.prestrain[0], tuple):
+            found = f"{len(self.prestrain)} entries"
+            raise ModelError(message(f"{where}, prestrain", "not six strains", found, ", ".join(MODES)))
+
+    # strains and loads
+
+    def _ends(self, state: MachineState) -> tuple[FrameOnBody, FrameOnBody]:
+        """The frames of its ends."""
+        return (
+            body_frame(state, self.body_a, self.point_a, self.orientation_a),
+            body_frame(state, self.body_b, self.point_b, self.orientation_b),
+        )
+
+    def _chord(self, a: FrameOnBody, b: FrameOnBody) -> Chord:
+        return chord(a.frame.R, b.frame.R, b.frame.o - a.frame.o, self.length, self.measure == "sine")
+
+    @property
+    def shear(self) -> tuple[Scalar, Scalar]:
+        """Φ = 12 EI/(GA l₀²) of the planes xy and xz."""
+        pairs, square = ((self.bending_z, self.shear_y), (self.bending_y, self.shear_z)), self.length * self.length
+        y, z = (0.0 if is_zero(GA) else 12 * EI / (GA * square) for EI, GA in pairs)
+        return y, z
+
+    @property
+    def law(self) -> ElementNumbers:
+        """Its law: strains, loads and energy."""
+        stiffness = self.length, self.axial, self.torsion, self.bending_y, self.bending_z
+        return ElementNumbers(*stiffness, *self.shear, self.damping, Vec(self.prestrain))
+
+    def strains(self, state: MachineState) -> Vec:
+        """ε (6,), m"""
+        return self.law.strains(self._chord(*self._ends(state)))
+
+    def strain_rates(self, state: MachineState) -> Vec:
+        """dε/dt (6,), m/s"""
+        a, b = self._ends(state)
+        return self.law.strain_rates(self._chord(a, b), _motion(a, b))
+
+    def section_loads(self, state: MachineState) -> Vec:
+        """What the sections bear, (8,), in element axes, to first order in strains.
+
+        N (N), M_x (N m), M_y at the first and the second end, M_z at them (N m), Q_y and Q_z (N)
+        """
+        a, b = self._ends(state)
+        s, l0 = self.law.loads(self._chord(a, b), _motion(a, b)), self.length
+        return Vec([s[0], l0 * s[1], l0 * s[2], l0 * s[3], l0 * s[4], l0 * s[5], s[4] - s[5], s[3] - s[2]])
+
+    def wrenches(self, state: MachineState) -> Iterator[Wrench]:
+        """On both bodies, at their origins."""
+        a, b = self._ends(state)
+        damped, law = not is_zero(self.damping), self.law
+        given = [Vec(flat(a.frame.R)), Vec(flat(b.frame.R)), b.frame.o - a.frame.o, Vec([*law[:8], *law.prestrain])]
+        if damped:
+            given.append(Vec(flat(_motion(a, b))))
+        found = pull(self.measure == "sine", bool(self.elastic), damped)(*given)
+        force, on_a, on_b = (Vec(found[k : k + 3]) for k in (0, 3, 6))
+        yield a.wrench(-force, on_a)
+        yield b.wrench(force, on_b)
+        if not _is_zero(self.load):
+            yield from self._load(a, b)
+
+    def _load(self, a: FrameOnBody, b: FrameOnBody) -> Iterator[Wrench]:
+        """The uniform load, on both ends: as on a beam that is clamped there."""
+        for end, side in ((a, 1.0), (b, -1.0)):
+            R = end.frame.R
+            f = R @ Vec(self.load) if self.follower else Vec(self.load)
+            along = Vec([row[0] for row in R])
+            yield end.wrench(self.length / 2 * f, side * self.length * self.length / 12 * cross(along, f))
+
+    def potential(self, state: MachineState) -> Scalar:
+        """½ (ε − prestrain)ᵀ S (ε − prestrain), less the work of a dead load"""
+        a, b = self._ends(state)
+        energy = self.law.energy(self._chord(a, b))
+        if self.follower or _is_zero(self.load):
+            return energy
+        f, l0 = Vec(self.load), self.length
+        lean = Vec([row[0] for row in a.frame.R]) - Vec([row[0] for row in b.frame.R])
+        return energy - l0 * dot(f, (a.frame.o + b.frame.o) / 2 + l0 / 12 * lean)
+
+    def conservative_part(self) -> "BeamElement":
+        """Without damping, and without a load that follows."""
+        return self.changed(damping=0.0, load=vec(0.0, 0.0, 0.0)) if self.follower else self.changed(damping=0.0)
+
+    def other_part(self) -> "BeamElement | None":
+        """Its damping, and a load that follows."""
+        if is_zero(self.damping) and (not self.follower or _is_zero(self.load)):
+            return None
+        return self.changed(elastic=0.0, load=self.load if self.follower else vec(0.0, 0.0, 0.0))
+
+    @property
+    def is_internal(self) -> bool:
+        """Between two bodies it is, not to the world, nor with a load."""
+        return is_between_bodies(self.body_a, self.body_b) and _is_zero(self.load)
+
+    def fault(self, state: MachineState) -> str:
+        """An element that has no length, or is bent past its measure."""
+        line = self._chord(*self._ends(state))
+        if not real_part(line.l) > 0:
+            return f"beam element '{self.name}' has no length"
+        worst = min(real_part(line.p.tau[0]), real_part(line.q.tau[0]))
+        if not worst > BENT[self.measure]:
+            limit = 170 if self.measure == "angle" else 90
+            return f"beam element '{self.name}' is bent by more than {limit}°: use more elements"
+        return ""
+
+    def drawing(self) -> Iterator[DrawnLine]:
+        """A line between its ends."""
+        yield DrawnLine(self.body_a, self.point_a, self.body_b, self.point_b)
+
+    def summary(self) -> str:
+        """Its ends and its stiffness."""
+        stiffness = f"EA {short(self.axial)}, GJ {short(self.torsion)}, EI {short((self.bending_y, self.bending_z))}"
+        return f"beam element, {self.body_a} – {self.body_b}, {short(self.length)} m, {stiffness}"
+
+
+def _motion(a: FrameOnBody, b: FrameOnBody) -> EndMotion:
+    return EndMotion(b.twist.linear - a.twist.linear, a.twist.angular, b.twist.angular)
+
+
+def _is_zero(values: Any) -> bool:
+    return all(is_zero(x) for x in values)

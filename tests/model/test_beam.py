@@ -1,0 +1,202 @@
+"""Beams: closed forms of statics, frequencies, free flight, rigid limits, ends, and what is refused."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+
+UNIT = ph.Section(axial=1e8, torsion=1.0, bending_y=1.0, bending_z=2.0, mass=1.0, inertia_y=1e-4, inertia_z=1e-4)
+SOFT = ph.Section(axial=1e3, torsion=1.0, bending_y=1.0, bending_z=2.0, mass=1.0, inertia_y=1e-4, inertia_z=1e-4)
+ELASTICA = {2: (0.160641720825, 0.493457480397), 5: (0.387628360724, 0.713791523612)}
+"""1 − x/L and w/L of a cantilever by PL²/EI.                                          Bisshopp, Drucker (1945)"""
+
+
+def cantilever(section, n, force=(0, 0, 0), torque=(0, 0, 0), **more):
+    beam = ph.Beam("b", section, start=("world", (0, 0, 0)), end=(1, 0, 0), elements=n, **more)
+    return ph.Model("c", gravity=(0, 0, 0), beams=[beam], forces=[ph.Force("tip", f"b-{n}", force, torque)])
+
+
+def tip(model):
+    return np.asarray(ph.equilibrium(model).q)[-7:]
+
+
+def elastica_error(n, k, measure):
+    x, w = ELASTICA[k]
+    return np.max(abs(tip(cantilever(UNIT, n, (0, 0, -float(k)), measure=measure))[:3] - [-x, 0, -w]))
+
+
+def test_a_cantilever_is_the_elastica_with_order_four():
+    coarse, fine = (elastica_error(n, 5, "angle") for n in (2, 4))
+    assert fine < 2e-4
+    assert np.log2(coarse / fine) > 3.6
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("measure", "order", "error"), [("angle", 3.8, 1e-6), ("sine", 1.9, 2e-3)])
+def test_sixteen_elements_are_the_elastica(measure, order, error):
+    coarse, fine = (elastica_error(n, 5, measure) for n in (8, 16))
+    assert fine < error
+    assert np.log2(coarse / fine) > order
+
+
+@pytest.mark.long
+def test_an_end_moment_closes_the_circle():
+    model = cantilever(UNIT, 8, torque=(0, -2 * np.pi, 0))
+    q = np.asarray(ph.equilibrium(model, loads=16).q)[-7:]
+    np.testing.assert_allclose(q[:3], [-1, 0, 0], atol=1e-11)
+
+
+def test_an_end_moment_bends_an_arc():
+    angle = 1.2
+    q = tip(cantilever(UNIT, 3, torque=(0, -angle, 0)))
+    np.testing.assert_allclose(q[:3], [np.sin(angle) / angle - 1, 0, (1 - np.cos(angle)) / angle], atol=5e-5)
+    np.testing.assert_allclose(q[3:], [np.cos(angle / 2), 0, -np.sin(angle / 2), 0], atol=1e-12)
+
+
+@pytest.mark.long
+def test_the_bend_of_bathe_and_bolourchi():
+    n, stiff = 16, 1e7 / 12
+    a = np.linspace(0, np.pi / 4, n + 1)
+    points = np.column_stack([100 * np.sin(a), 100 * (1 - np.cos(a)), 0 * a]).tolist()
+    section = ph.Section(1e7, stiff, stiff, stiff, 5e6, 5e6, 1.0, 0.1, 0.1)
+    bend = ph.Beam("b", section, start=("world", points[0]), end=points[-1], through=points[1:-1])
+    model = ph.Model("bend", gravity=(0, 0, 0), beams=[bend], forces=[ph.Force("tip", f"b-{n}", (0, 0, 600.0))])
+    found = ph.compile(model).pose(ph.equilibrium(model).q, f"b-{n}").position
+    np.testing.assert_allclose(found, [47.15044, 15.68480, 53.47486], atol=0.03)
+
+
+@pytest.mark.long
+def test_the_princeton_beam():
+    section = ph.Section(2.841909e6, 3.1033383, 2.428734443, 36.279363544, 9.03915e5, 9.03915e5, 1.0, 1e-4, 1e-4)
+    beam = ph.Beam("b", section, start=("world", (0, 0, 0)), end=(0.508, 0, 0), elements=16)
+    across = 8.896 / np.sqrt(2)
+    model = ph.Model("p", gravity=(0, 0, 0), beams=[beam], forces=[ph.Force("tip", "b-16", (0, across, across))])
+    q = tip(model)
+    A = ph.quaternion.rotation_matrix(q[3:])
+    found = 1e3 * np.array([q[1], q[2], q[0], np.arctan2(A[2][1], A[1][1])])
+    np.testing.assert_allclose(found, [8.888858, 109.041568, -14.389320, -29.060176], atol=0.02)
+
+
+def test_shear_adds_to_the_deflection():
+    """One element: P L³/3EI + P L/GA for small loads."""
+    section = ph.Section(1e6, 1.0, 1.0, 2.0, 4.0, 5.0, 1.0, 1e-4, 1e-4)
+    P = 1e-6
+    np.testing.assert_allclose(tip(cantilever(section, 1, (0, P, P)))[1:3], [P / 6 + P / 4, P / 3 + P / 5], rtol=1e-6)
+
+
+def test_frequencies_converge_with_order_two():
+    def first(n):
+        model = cantilever(UNIT, n)
+        A = ph.linearize(model, np.array(model.zero), np.zeros(model.nv)).A
+        return np.min(abs(np.linalg.eigvals(A).imag))
+
+    coarse, fine = (first(n) - 3.516015269 for n in (2, 4))
+    assert abs(fine) < 0.01
+    assert np.log2(abs(coarse / fine)) == pytest.approx(2, abs=0.4)
+
+
+def test_a_free_beam_keeps_momenta_and_energy():
+    beam = ph.Beam("b", SOFT, start=(0, 0, 0), end=(1, 0, 0), elements=2)
+    model = ph.Model("free", gravity=(0, 0, 0), beams=[beam])
+    v = [0, 1, 0, 0, 0, 0, 0, 0, -0.5, 0, 0, 0, 0.1, 0.3, 0.7, 0.5, 0.2, 0.3]
+    run = ph.simulate(model, v=v, duration=0.3, tolerance=1e-9)
+    assert run.verdict == "good"
+    assert float(abs(run.linear_momentum - run.linear_momentum[0]).max()) < 1e-9
+    assert float(abs(run.angular_momentum - run.angular_momentum[0]).max()) < 1e-9
+    assert float(abs(run.potential_energy).max()) > 1e-3
+
+
+def test_a_beam_whose_strains_are_held_is_a_rod():
+    end = ph.BeamEnd("world", (0, 0, 0), "revolute", (0, 1, 0))
+    beam = ph.Beam("b", SOFT, start=end, end=(1, 0, 0), elements=2, held="all")
+    rod = ph.Model(
+        "rod",
+        bodies=[ph.Body("b", 1.0, (2e-4, 1 / 12 + 1e-4, 1 / 12 + 1e-4), center=(0.5, 0, 0))],
+        joints=[ph.Joint("j", "revolute", "world", "b", axis=(0, 1, 0))],
+    )
+    asked = {"duration": 0.5, "tolerance": 1e-10, "samples": 5}
+    bar, found = ph.simulate(rod, **asked), ph.simulate(ph.Model("p", beams=[beam]), **asked)
+    np.testing.assert_allclose(found.q[:, 0], bar.q[:, 0], atol=1e-9)
+
+
+@pytest.mark.long
+def test_a_driven_elongation_is_a_slider():
+    others = ("torsion", "bending-xz-start", "bending-xz-end", "bending-xy-start", "bending-xy-end")
+    way = lambda t: 0.1 * ph.sin(3 * t) ** 2
+    model = cantilever(SOFT, 1, held=others, driven={"elongation": way})
+    run = ph.simulate(model, duration=1.0, tolerance=1e-9, samples=5)
+    np.testing.assert_allclose(run.q[:, 0], 0.1 * np.sin(3 * run.time) ** 2, atol=1e-8)
+
+
+def test_beams_branch_from_nodes_and_bodies_hang_on_them():
+    first = ph.Beam("a", SOFT, start=("world", (0, 0, 0)), end=(1, 0, 0), elements=2)
+    branch = ph.Beam("b", SOFT, start=("a-1", (0, 0, 0)), end=(0.5, 1, 0), elements=1)
+    model = ph.Model(
+        "branched",
+        bodies=[ph.Body("ball", 1.0, (0.1, 0.1, 0.1))],
+        joints=[ph.Joint("grip", "fixed", "b-1", "ball", position=(0.1, 0, 0))],
+        beams=[first, branch],
+    )
+    system, q = ph.compile(model), np.array(model.zero)
+    np.testing.assert_allclose(system.pose(q, "ball").position, [0.5, 1.1, 0], atol=1e-14)
+    assert sum(body.mass for body in model.bodies) == pytest.approx(3.0)
+
+
+def test_the_mass_and_inertia_of_a_beam_are_those_of_a_bar():
+    model = ph.Model("bar", beams=[ph.Beam("b", SOFT, start=(1, 2, 3), end=(2, 4, 5), elements=5)])
+    found = ph.compile(model).center_of_mass(np.array(model.zero))
+    np.testing.assert_allclose(found, [1.5, 3, 4], atol=1e-13)
+    assert sum(body.mass for body in model.bodies) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("section", "area", "second_y", "second_z", "torsion"),
+    [
+        (ph.Section.circle(0.1), np.pi / 400, np.pi / 640000, np.pi / 640000, np.pi / 320000),
+        (ph.Section.rectangle(0.1, 0.1), 0.01, 1e-4 / 12, 1e-4 / 12, 0.1405770e-4),
+        (ph.Section.rectangle(0.1, 0.01), 1e-3, 1e-7 / 12, 1e-5 / 12, 0.312325e-7),
+    ],
+)
+def test_sections_by_shape(section, area, second_y, second_z, torsion):
+    steel = ph.Material(210e9, 0.3, 7850.0)
+    assert section.axial == pytest.approx(210e9 * area)
+    assert section.bending_y == pytest.approx(210e9 * second_y)
+    assert section.bending_z == pytest.approx(210e9 * second_z)
+    assert section.torsion == pytest.approx(steel.shear * torsion, rel=1e-5)
+    assert section.mass == pytest.approx(7850 * area)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"end": (0, 0, 0)}, "no length"),
+        ({"up": (1, 0, 0)}, "along the beam"),
+        ({"elements": 0}, "not a count"),
+        ({"start": ("wall", (0, 0, 0))}, "unknown body"),
+        ({"held": "streching"}, "no such strain"),
+        ({"held": "torsion", "driven": {"torsion": ph.sin}}, "both held and driven"),
+        ({"measure": "tangent"}, "unknown"),
+        ({"section": 3}, "not a section"),
+        ({"start": 3}, "not an end"),
+    ],
+)
+def test_what_is_no_beam_is_told(change, said):
+    given = {"section": SOFT, "start": ("world", (0, 0, 0)), "end": (1, 0, 0)} | change
+    with pytest.raises(ph.ModelError, match=said):
+        ph.Model("c", beams=[ph.Beam("b", **given)])
+
+
+@pytest.mark.parametrize("make", [lambda: ph.Section(axial=-1, mass=1), lambda: ph.Section.circle(0.1, "stele")])
+def test_what_is_no_section_is_told(make):
+    with pytest.raises(ph.ModelError, match="section"):
+        make()
+
+
+def test_an_element_bent_past_its_measure_is_refused():
+    element = ph.BeamElement("e", "world", "b", 1.0, 1.0, 1.0, 1.0, 1.0, measure="sine")
+    turned = (np.cos(1.0), 0.0, -np.sin(1.0), 0.0)
+    model = ph.Model(
+        "bent", bodies=[ph.Body("b", 1.0, (1, 1, 1))], joints=[ph.Joint("j", "free", "world", "b")], forces=[element]
+    )
+    with pytest.raises(ph.PolhodeError, match="bent by more than 90"):
+        ph.simulate(model, q=[1, 0, 0, *turned], duration=0.1)

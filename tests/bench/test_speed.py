@@ -134,7 +134,7 @@ def test_peers_have_the_same_machine(name, quantity):
     """Free roots too: the physics itself gives what each peer gives, in our coordinates."""
     model, about = machine(name), QUANTITIES[quantity]
     state = [rows[0] for rows in random_states(model, 1)]
-    ours = getattr(ph.compile(model, target="python"), about.method)(*state[: about.arguments])
+    ours = about.call(ph.compile(model, target="python"), *state[: about.arguments])
     for peer in installed_peers(model)[0]:
         if not peer.name.startswith("CasADi") and peer.one(quantity, state):  # CasADi has our graph: see below
             for a, b in zip(ours if isinstance(ours, tuple) else [ours], peer.result(quantity, state), strict=True):
@@ -161,7 +161,7 @@ def test_casadi_runs_our_graphs_one_by_one_and_mapped(name, quantity):
     exec(contestant.text, dict(contestant.names))
     mapped = contestant.names["bound"].results
     for k, state in enumerate(zip(*states, strict=True)):
-        ours = getattr(ph.compile(model, target="python"), about.method)(*state[: about.arguments])
+        ours = about.call(ph.compile(model, target="python"), *state[: about.arguments])
         theirs = peer.result(quantity, state)
         for a, b, c in zip(ours if isinstance(ours, tuple) else [ours], theirs, mapped, strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=speed.TOLERANCE * np.max(abs(b)))

@@ -126,3 +126,21 @@ def test_wrong_words_are_told():
     with pytest.raises(ph.InputError, match="too many words"):
         ph.compile(system.model).source("mass_matrix", body)
     assert "jacobian" in ph.compile(system.model).source("jacobian", body, "local")
+
+
+def test_a_bound_call_is_the_call():
+    system = ph.compile(ph.load("double-pendulum"))
+    body, q, point = system.model.bodies[-1].name, np.array([0.3, 0.4]), np.array([0.1, 0.0, 0.2])
+    for of in ((body,), (body, "local")):
+        jacobian = system.bound("jacobian", *of)
+        assert np.array_equal(jacobian(q, point), system.jacobian(q, body, point, *of[1:]))
+        out = np.empty((6, 2))
+        assert jacobian(q, point, out=out) is out
+        assert jacobian(np.tile(q, (9, 1)), point).shape == (9, 6, 2)
+    assert np.array_equal(system.bound("mass_matrix")(q), system.mass_matrix(q))
+    plain = ph.compile(system.model, target="python")
+    assert np.allclose(plain.bound("jacobian", body)(q, point), system.jacobian(q, body, point))
+    with pytest.raises(ph.UnknownNameError, match="no such quantity"):
+        system.bound("jacobean", body)
+    with pytest.raises(ph.InputError, match="no such axes"):
+        system.bound("jacobian", body, "mine")

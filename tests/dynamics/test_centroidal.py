@@ -107,6 +107,8 @@ def test_subtrees_are_mujocos():
         close(system.center_of_mass_velocity(q, v, body.name), peer.data.subtree_linvel[k])
         close(system.centroidal_momentum(q, v, body.name).angular, peer.data.subtree_angmom[k])
         close(system.center_of_mass_jacobian(q, body.name), J[:, peer._v_map])
+        mujoco.mj_angmomMat(peer.model, peer.data, J, k)
+        close(system.centroidal_map(q, body.name)[3:], J[:, peer._v_map])
         close(model.subtree_mass(body.name), peer.model.body_subtreemass[k])
 
 

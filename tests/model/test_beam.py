@@ -106,6 +106,15 @@ def test_a_free_beam_keeps_momenta_and_energy():
     assert float(abs(run.potential_energy).max()) > 1e-3
 
 
+def test_sections_bear_what_a_cantilever_does():
+    """A tip force P: bending moments P (L − x), shear P, no torque."""
+    P, model = 1e-3, cantilever(SOFT, 2, (0, 0, -1e-3), damping=0.02)
+    run = ph.simulate(model, q=ph.equilibrium(model).q, duration=0.01, samples=2, verify=False)
+    first = run.section_force.sel(beam_element="b-1").isel(time=-1)
+    assert list(first.section_load.values) == ["N", "Mx", "My_start", "My_end", "Mz_start", "Mz_end", "Qy", "Qz"]
+    np.testing.assert_allclose(first, [0, 0, P, P / 2, 0, 0, 0, -P], atol=1e-6)
+
+
 def test_a_beam_whose_strains_are_held_is_a_rod():
     end = ph.BeamEnd("world", (0, 0, 0), "revolute", (0, 1, 0))
     beam = ph.Beam("b", SOFT, start=end, end=(1, 0, 0), elements=2, held="all")

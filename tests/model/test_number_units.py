@@ -101,6 +101,13 @@ def test_numbers_of_the_command_line_may_have_units():
     assert assignments(model, [f"{first}=5 N mm"]) == {first: (pytest.approx(5e-3),)}
 
 
+def test_the_start_of_the_command_line_may_be_a_configuration():
+    model = model_from_yaml(TEXT, "text")
+    assert overridden(model, ["q=home"]).start.q == model.configurations["home"]
+    with pytest.raises(ph.InputError, match="an unknown name"):
+        overridden(model, ["q=hom"])
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -83,5 +84,14 @@ def test_the_torque_regressor_of_the_panda():
     ours = system.torque_regressor(q, v, vd)
     np.testing.assert_allclose(ours[:, place], theirs, atol=TOLERANCE * np.max(abs(theirs)))
     damping = [joint.damping for joint in model.joints if joint.nv]
+    hand = replace(model, frames=[ph.BodyFrame("tool", "panda_link7", (0.1, 0.2, 0.3), (0.8, 0.0, 0.6, 0.0))])
+    joint = peer.getJointId("panda_joint7")
+    at = pin.SE3(pin.Quaternion(0.8, 0.0, 0.6, 0.0).matrix(), np.array((0.1, 0.2, 0.3)))
+    frame = peer.addFrame(pin.Frame("tool", joint, at, pin.FrameType.OP_FRAME))
+    data = peer.createData()
+    pin.computeJointTorqueRegressor(peer, data, q, v, vd)
+    theirs = pin.frameBodyRegressor(peer, data, frame)
+    tool = ph.compile(hand, target="python").body_regressor(q, v, vd, "tool")
+    np.testing.assert_allclose(tool, theirs, atol=TOLERANCE * np.max(abs(theirs)))
     rest = system.inverse_dynamics(q, v, vd) - ours @ system.inertial_parameters - damping * v
     np.testing.assert_allclose(rest, 0.0, atol=1e-12 * np.max(abs(ours)))

@@ -143,6 +143,20 @@ def test_products_inverses_and_magnitudes_are_scipys():
     assert_close(quaternion.product(quaternion.product(p, q), quaternion.inverse(q)), p)
 
 
+def test_quaternions_of_any_length_are_normalised_by_name():
+    x = RNG.standard_normal((2, 5, 4))
+    assert_close(quaternion.normalise(x), wxyz(scipys(x)))
+    with pytest.raises(InputError, match="not a unit quaternion"):
+        quaternion.rotation_matrix(x)
+    with pytest.raises(InputError, match="is zero"):
+        quaternion.normalise([[1, 0, 0, 0], [0, 0, 0, 0]])
+
+
+def test_reflections_are_no_rotations():
+    with pytest.raises(InputError, match="a reflection, not a rotation"):
+        quaternion.from_matrix([np.eye(3), np.diag([1, 1, -1])])
+
+
 def test_i_times_j_is_k():
     _, i, j, k = np.eye(4)
     np.testing.assert_array_equal(quaternion.product(i, j), k)

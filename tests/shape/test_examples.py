@@ -35,6 +35,8 @@ CAMPAIGNS = {
     "30_a_door_on_bushings",
     "31_a_pendulum_rattles_a_wheel",
     "34_a_glider_finds_its_speed",
+    "36_where_an_arm_reaches",
+    "37_an_arm_weighs_what_it_carries",
 }
 """Examples that work for seconds: `make test-all` runs them."""
 

@@ -16,7 +16,7 @@ def test_the_code_runs(capsys):
 
 
 def test_the_table_names_every_edit():
-    edits = {name for name in vars(ph.Model) if not name.startswith("_")} & set(re.findall(r"model\.(\w+)\(", PAGE))
+    edits = {name for name in dir(ph.Model) if not name.startswith("_")} & set(re.findall(r"model\.(\w+)\(", PAGE))
     assert edits >= {
         "with_locked",
         "merged",

@@ -16,7 +16,7 @@ def test_the_code_runs():
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.S)
     for block in blocks:
         exec(compile(block, "system.md", "exec"), names)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
 
 
 def test_the_table_has_a_row_for_every_joint_with_as_many_numbers():

@@ -67,10 +67,16 @@ CASES = {
 def test_derivatives_through_events_are_those_of_central_differences(case, options):
     model, q, duration, names, head = CASES[case]
     first, e = model.joints[0].name, 1e-5
-    paths = [*(head + name for name in names), f"bodies.{model.bodies[-1].name}.mass", f"start.q.{first}"]
+    paths = [
+        *(head + name for name in names),
+        f"bodies.{model.bodies[-1].name}.mass",
+        f"start.q.{first}",
+        f"tau.{first}",
+    ]
+    tau = np.eye(model.nv)[0] * 0.1
     asked = {"duration": duration, **options}
-    run = ph.simulate(model, q=q, sensitivities=paths, samples=26, **asked)
-    found = ph.gradient(model, lambda q, v: q[0] + 2 * v[0], paths, q=q, **asked)
+    run = ph.simulate(model, q=q, tau=tau, sensitivities=paths, samples=26, **asked)
+    found = ph.gradient(model, lambda q, v: q[0] + 2 * v[0], paths, q=q, tau=tau, **asked)
     assert run.attrs["verdict"] == "good"
     assert run.sizes["event"] >= 4
     n = model.joint_velocities
@@ -79,7 +85,8 @@ def test_derivatives_through_events_are_those_of_central_differences(case, optio
         moved = [
             ph.simulate(
                 model, q=[q[0] + (s * e if path.startswith("start") else 0.0), *q[1:]], samples=26, verify=False,
-                parameters={path: numbers[path] + s * e} if path in numbers else None, **asked,
+                parameters={path: numbers[path] + s * e} if path in numbers else None,
+                tau=tau * (1 + (10 * s * e if path.startswith("tau") else 0.0)), **asked,
             )
             for s in (1, -1)
         ]  # fmt: skip

@@ -12,7 +12,7 @@ from polhode.system.algorithms import candidates
 from polhode.system.catalogue.registry import QUANTITIES
 from polhode.system.quantity import FIELDS, Request
 
-OTHERS = {"source", "export_c"}
+OTHERS = {"bound", "source", "export_c"}
 """Methods of System that are no with_forces."""
 
 

@@ -29,7 +29,7 @@ def first_call(model: str, quantity: str) -> float:
     arguments = [rows[0] for rows in random_states(described, 1)][: QUANTITIES[quantity].arguments]
     start = time.perf_counter()
     system = compile(described, target="cpu")
-    getattr(system, QUANTITIES[quantity].method)(*arguments)
+    QUANTITIES[quantity].call(system, *arguments)
     return time.perf_counter() - start
 
 

@@ -1,7 +1,7 @@
 """How fast a processor can be at best with the operations of a kernel: what its arithmetic alone would take in lanes.
 
 Two kernels of independent chains measure it: one of fused multiply-adds, one of as many sums beside them, which some
-processors compute in other units. Sign changes count nothing: they are part of the operation that follows.
+processors compute in other units. Sign changes count nothing: nearly all become part of the operation that follows.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class IssueLimit:
 
     multiplications  products, fused or not; a sine and the cosine of the same angle count as operations.SINE
     additions        sums that are not fused into products
-    sign_changes     free: no part of the limit
+    sign_changes     no part of the limit
     ours             the batch, into a given array
     limit            what the multiplications alone, or all operations, take at least
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -193,7 +193,8 @@ class Match:
 
     def graph(self) -> Graph:
         """The graph of our kernel, products fused."""
-        return self.system._kernel("bench", QUANTITIES[self.quantity].method).graph
+        about = QUANTITIES[self.quantity]
+        return self.system._kernel("bench", about.method, *about.words(self.system.model)).graph
 
     def _race(
         self, states: Arrays, count: int, theirs: list[Contestant | None], differences: dict[str, float], seconds: float
@@ -210,12 +211,13 @@ class Match:
 
     def _ours(self, states: Arrays, count: int) -> list[Contestant]:
         """Our call with a fresh result, and into a given one; both as a user writes them."""
-        method, arguments = QUANTITIES[self.quantity].method, "q, v, x"[: 3 * QUANTITIES[self.quantity].arguments - 2]
-        result = getattr(self.system, method)(*states[: QUANTITIES[self.quantity].arguments])
+        about = QUANTITIES[self.quantity]
+        result, text = about.call(self.system, *states[: about.arguments]), about.text()
         out = tuple(np.empty_like(x) for x in result) if isinstance(result, tuple) else np.empty_like(result)
         names = {"system": self.system, "out": out, **dict(zip("qvx", states, strict=True))}
-        texts = f"system.{method}({arguments})", f"system.{method}({arguments}, out=out)"
-        return [Contestant("polhode", text, text, names, count) for text in texts]
+        if about.of_body:
+            names |= {"call": self.system.bound(about.method, *about.words(self.system.model)), "point": np.zeros(3)}
+        return [Contestant("polhode", each, each, names, count) for each in (f"{text})", f"{text}, out=out)")]
 
     def _difference(self, peer: Peer, states: Arrays) -> float | None:
         """The largest relative difference of the results, ours one by one and as a batch, over a few states."""
@@ -223,7 +225,7 @@ class Match:
         if peer.one(self.quantity, [rows[0] for rows in few]) is None:
             return None
         about = QUANTITIES[self.quantity]
-        call = getattr(self.system, about.method)
+        call = partial(about.call, self.system)
         batch = _blocks(call(*(rows.copy() for rows in few[: about.arguments])))
         worst = 0.0
         for k, state in enumerate(zip(*few, strict=True)):

@@ -28,9 +28,11 @@ from polhode.ensemble.option_table import ONE_RUN, RUN_FLAGS
 from polhode.ensemble.study import Stop, Study, study
 from polhode.errors import InputError, PolhodeError, did_you_mean, message
 from polhode.formats.document import Document, Path_, read_document, read_text
-from polhode.formats.expression import Fault, evaluate
+from polhode.formats.expression import Fault, evaluate_with_unit, unit_fault
 from polhode.formats.library import text_of
 from polhode.formats.load import load
+from polhode.formats.overrides import path_parts
+from polhode.model.units import UnitNumber
 from polhode.simulation.inputs import PD
 
 KINDS_OF_OPTIONS = {name: flag.kind for name, flag in RUN_FLAGS.items()}
@@ -74,6 +76,7 @@ class _StudyFileReader:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.data = document.data
+        self.model: Any = None
         if not isinstance(self.data, dict):
             raise self.fault((), "not a study", type(self.data).__name__, "keys: study, model, parameters, …")
         for key in self.data:
@@ -92,7 +95,7 @@ class _StudyFileReader:
         data = self.data
         source = str(data["model"])
         beside = folder / source
-        model = load(beside if beside.is_file() else source)
+        model = self.model = load(beside if beside.is_file() else source)
         options: dict[str, Any] = {name: self._number((name,)) for name in NUMBERS if name in data and name != "times"}
         options |= {name: self._word(name) for name in WORDS if name in data and name not in ("study", "model")}
         options |= {name: self._switch(name) for name in SWITCHES if name in data}
@@ -154,7 +157,9 @@ class _StudyFileReader:
         value = self._at(path)
         if isinstance(value, str):
             try:
-                value = evaluate(value, {})
+                value = evaluate_with_unit(value, {})
+                if isinstance(value, UnitNumber):
+                    self._check_unit(path, value)
             except Fault as fault:
                 raise self.fault(path, fault.what, fault.found, fault.expected, fault.fix) from None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -166,6 +171,21 @@ class _StudyFileReader:
                 raise self.fault(path, "not a whole number", repr(value), "a whole number")
             return int(value)
         return float(value)
+
+    def _check_unit(self, path: Path_, number: UnitNumber) -> None:
+        """Raise a Fault where a unit is of another dimension than the number has."""
+        parts: Path_ = path
+        if path[-1] == "spread":
+            parts = ("angle",)
+        elif path[0] == "parameters" and path[-1] != "count":
+            places = [part for part in path[3:] if isinstance(part, int)]
+            parts = (*path_parts(self.model, str(path[1])), *places[1:])
+        elif KINDS_OF_OPTIONS.get(str(path[0])) == "seconds" or path[0] == "times":
+            parts = ("duration",)
+        elif path[0] != "start":
+            raise Fault("a unit", repr(number.text), "a number without one")
+        if fault := unit_fault(self.model, parts, number):
+            raise fault
 
     def _numbers(self, path: Path_, sizes: tuple[int, ...] = ()) -> list[Any]:
         value = self._at(path)

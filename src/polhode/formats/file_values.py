@@ -6,6 +6,8 @@ from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
+    BaseModel,
+    ConfigDict,
     Discriminator,
     Field,
     PlainValidator,
@@ -27,6 +29,22 @@ from polhode.model.numbers import plain
 from polhode.model.units import UnitNumber
 
 EXPECTED_NUMBER = "a number, with a unit as 30deg or without, an expression such as 2*pi, or the name of a parameter"
+
+
+def needed(description: str) -> Any:
+    """A key that must be there."""
+    return Field(description=description)
+
+
+def optional(description: str, default: Any = None) -> Any:
+    """A key that may be left out."""
+    return Field(default, description=description)
+
+
+class Entry(BaseModel):
+    """A mapping of a model file; keys it does not know are errors."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 def custom(fault: Fault) -> PydanticCustomError:

@@ -25,8 +25,11 @@ def overridden(model: Model, texts: Iterable[str]) -> Model:
         path, equals, right = (part.strip() for part in text.partition("="))
         if not equals or not path or not right:
             raise InputError(message("set", "not an assignment", repr(text), "PATH=VALUE, as in hinge.q=pi/2"))
+        if path == "q" and right in model.configurations:
+            model = replace(model, start=replace(model.start or Start(), q=model.configurations[right]))
+            continue
         values = _values(text, right)
-        _check_units(text, model, _path(model, path), values)
+        _check_units(text, model, path_parts(model, path), values)
         model = _with(model, path, values)
     return model
 
@@ -59,8 +62,8 @@ def _values(text: str, right: str) -> tuple[float, ...]:
         ) from None
 
 
-def _path(model: Model, path: str) -> tuple[str, ...]:
-    """A path as its parts; names of records may have dots."""
+def path_parts(model: Model, path: str) -> tuple[str, ...]:
+    """The path of a number, or of a start (JOINT.q), as its parts; names of records may have dots."""
     head, _, part = path.rpartition(".")
     if part in PARTS and head in ("", *(joint.name for joint in model.joints)):
         return ("start", part, head) if head else ("start", part)

@@ -25,11 +25,13 @@ from pydantic import (
 from typing_extensions import TypeAliasType
 
 from polhode.errors import did_you_mean
+from polhode.formats.beam_entries import BeamEntry, MaterialEntry, SectionEntry
 from polhode.formats.expression import Fault
 from polhode.formats.file_values import (
     Angles,
     Coordinates,
     Each,
+    Entry,
     Expressions,
     Inertia,
     Limits,
@@ -39,6 +41,8 @@ from polhode.formats.file_values import (
     Values,
     Vector,
     custom,
+    needed,
+    optional,
     short,
     type_of,
 )
@@ -51,22 +55,6 @@ from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
 
 TURNED = "the same as roll, pitch, yaw about the body's fixed x, y, z axes, rad"
-
-
-def needed(description: str) -> Any:
-    """A key that must be there."""
-    return Field(description=description)
-
-
-def optional(description: str, default: Any = None) -> Any:
-    """A key that may be left out."""
-    return Field(default, description=description)
-
-
-class Entry(BaseModel):
-    """A mapping of a model file; keys it does not know are errors."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class Euler(Entry):
@@ -154,6 +142,9 @@ class ModelEntry(Entry):
     joints: dict[str, JointEntry] = optional("joints by name; q and v are those of the joints, in this order", {})
     forces: dict[str, Any] = optional("forces and springs by name", {})
     constraints: dict[str, Any] = optional("constraints by name", {})
+    materials: dict[str, MaterialEntry] = optional("of sections, by name; steel, aluminium, … are known", {})
+    sections: dict[str, SectionEntry] = optional("of beams, by name", {})
+    beams: dict[str, BeamEntry] = optional("beams by name: each becomes bodies, joints, forces and constraints", {})
     configurations: dict[str, Coordinates] = optional("coordinates by name, in the order of the joints or by joint", {})
     frames: dict[str, FrameEntry] = optional("frames fixed to bodies, by names that calls take as those of bodies", {})
     start: Annotated[

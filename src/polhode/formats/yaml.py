@@ -22,6 +22,7 @@ from pydantic import BaseModel, ValidationError
 from polhode import euler
 from polhode.errors import InputError, ModelError, did_you_mean, message, warn_caller
 from polhode.formats import schema
+from polhode.formats.beam_entries import beams_of, materials_of, section_of
 from polhode.formats.configurations import placed_numbers
 from polhode.formats.document import Document, no_collection, read_document, read_text
 from polhode.formats.expression import Fault, is_name, unit_fault, written_number
@@ -29,6 +30,7 @@ from polhode.formats.expression_functions import BodyLaw, Conditions, Curve, Exp
 from polhode.formats.file_values import ExpressionTexts, frozen, read_number, short
 from polhode.formats.yaml_faults import LocatedFaults, faults_text
 from polhode.model import JOINTS, Body, BodyFrame, Constraint, ForceElement, Joint, Model, Parameter, Start
+from polhode.model.beams.beam import beam_parts
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.forces.registry import FORCES
@@ -116,8 +118,12 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
             _constraint(name, constraint, joints) for name, constraint in located.each("constraints", entry.constraints)
         ]
         frames = [_frame(name, frame) for name, frame in located.each("frames", entry.frames)]
-        values |= _states(entry, joints)
-        return Model(bodies=bodies, joints=joints, forces=forces, constraints=constraints, frames=frames, **values)
+        materials = materials_of(entry.materials)
+        sections = {name: section_of(name, each, materials) for name, each in located.each("sections", entry.sections)}
+        beams = beams_of(located.each("beams", entry.beams), sections)
+        values |= _states(entry, [*joints, *beam_parts(beams, bodies, joints).joints])
+        values |= {"bodies": bodies, "joints": joints, "forces": forces, "constraints": constraints}
+        return Model(frames=frames, beams=beams, **values)
 
 
 def _states(entry: schema.ModelEntry, joints: Sequence[Joint]) -> dict[str, Any]:

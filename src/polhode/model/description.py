@@ -13,8 +13,7 @@ from typing import Any, Self
 from polhode.errors import InputError, ModelError, UnknownNameError, check_name, did_you_mean, message
 from polhode.model.beams.beam import Beam, beam_parts
 from polhode.model.constraints.constraint import Constraint, check_data
-from polhode.model.differences import ModelDifferences, differences
-from polhode.model.edits import append, base, lock, merge, mirror, scale, subtree
+from polhode.model.edits.methods import ModelEdits
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.registry import FORCES
 from polhode.model.notebook import model_html
@@ -42,7 +41,7 @@ RECORDS: dict[str, type] = {
 
 
 @dataclass(frozen=True, repr=False)
-class Model:
+class Model(ModelEdits):
     """A machine: bodies hung on the world by joints, in a tree; forces, constraints, a start.
 
     q and v are those of the joints, in the order of `joints`.
@@ -249,114 +248,6 @@ class Model:
         raise UnknownNameError(
             message(where, "no such configuration", shown(name), expected, did_you_mean(name, known))
         )
-
-    def with_locked(self, values: Mapping[str, Any] | Sequence[str], *, merge: bool = True, drop: bool = False) -> Self:
-        """The machine with joints that do not move, at given coordinates: a reduced model.
-
-            model.with_locked({"finger1": 0.02, "base": (0, 0, 1, 1, 0, 0, 0)})
-
-        values  coordinates (nq of the joint) by joint, rad, m, unit quaternions; None, or names alone: where the model
-                starts
-        merge   whether the bodies on both sides become one, as by `merged`; else the joint is a fixed one
-        drop    whether forces and constraints that cannot be carried over are left out; else a ModelError names them
-
-        What acts along locked joints alone (friction, stops, damping, springs) is gone, with its constant potential. A
-        joint that follows a locked one is held by a constraint.
-        """
-        return lock.with_locked(self, values, merge, drop)
-
-    def merged(self, *, drop: bool = False) -> Self:
-        """The machine without fixed joints: a body becomes part of the one it is fixed to, their masses together.
-
-        Bodies that are fixed to the world stay: their mass counts. q, v and the motion are the same.
-
-        drop  as of `with_locked`: what names two bodies that become one, or a body by a user function, is at fault
-        """
-        return merge.merged(self, f"merged, model '{self.name}'", drop=drop)
-
-    def append(
-        self,
-        other: "Model",
-        at: str = WORLD,
-        *,
-        position: Array = (0.0, 0.0, 0.0),
-        orientation: Array = (1.0, 0.0, 0.0, 0.0),
-        prefix: str = "",
-        drop: bool = False,
-    ) -> Self:
-        """The machine with that of another model put on one of its bodies, whose ground that body is from then on.
-
-            arm.append(gripper, at="hand", prefix="gripper.")
-
-        at           the body, or "world"
-        position     of the world of the other model in the axes of the body, m
-        orientation  of its axes in those of the body, a unit quaternion (w, x, y, z)
-        prefix       before all names of the other model
-        drop         as of `with_locked`
-
-        q and v are those of this machine, then those of the other one; own states come last. Gravity, and directions
-        in world axes, are those of this model.
-        """
-        return append.appended(self, other, at, position, orientation, prefix, drop)
-
-    def limb(self, joint: str, *, drop: bool = False) -> Self:
-        """A joint and all that it carries as a machine of its own.
-
-        What carried it is its ground: the world's frame is that of the joint's parent, and gravity is the same there.
-
-        drop  as of `with_locked`: what is between the limb and the rest, but for the parent, is at fault
-        """
-        return subtree.limb(self, joint, drop)
-
-    def without_subtree(self, joint: str, *, drop: bool = False) -> Self:
-        """The machine without a joint and all that it carries.  drop: as of `with_locked`"""
-        return subtree.without_subtree(self, joint, drop)
-
-    def with_subtree(self, joint: str, other: "Model", *, prefix: str = "", drop: bool = False) -> Self:
-        """The machine with that of another model in place of a joint and all that it carries.
-
-        The world of the other model is the frame of the joint, in its parent.
-
-        prefix, drop  as of `append`
-        """
-        return subtree.with_subtree(self, joint, other, prefix, drop)
-
-    def with_base(self, body: str, *, drop: bool = False) -> Self:
-        """The same machine, which flies, with another body on its free joint: other coordinates of the same motion.
-
-        Joints on the way are turned round, their axes opposite: coordinates along axes stay, those of a universal joint
-        change places, a quaternion becomes its conjugate. The frames of the bodies on the way, but for the new base,
-        are then at the joints that carry them. The start says where the new base is.
-
-        drop  as of `with_locked`
-        """
-        return base.with_base(self, body, drop)
-
-    def mirrored(self, normal: Array = (0.0, 1.0, 0.0), *, drop: bool = False) -> Self:
-        """The mirror image of the machine about the plane through the world's origin across `normal` (3,).
-
-        Components in body axes are reflected as those in world axes are. Coordinates about and along one axis stay; the
-        travel of a cylindrical joint, the pitch of a screw and coordinates of a planar joint may change their signs.
-
-        drop  as of `with_locked`
-        """
-        return mirror.mirrored(self, normal, drop)
-
-    def scaled(self, length: float = 1.0, mass: float = 1.0, time: float = 1.0, *, drop: bool = False) -> Self:
-        """The machine of another size: every number times the scales to the powers that its unit has.
-
-        length, mass, time  factors above 0
-
-        Its motion is the same, scaled: positions times `length`, after times that are `time` as long. Gravity is scaled
-        as well: it stays where time = √length. A part of the same material has mass = length³.
-
-        drop  as of `with_locked`: functions have numbers of their own, and are at fault
-        """
-        return scale.scaled(self, length, mass, time, drop)
-
-    def diff(self, other: "Model") -> ModelDifferences:
-        """What differs between two models, by path: values here and there. Empty where they are equal."""
-        return differences(self, other)
 
     def _repr_html_(self) -> str:
         return model_html(self)

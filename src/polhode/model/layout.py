@@ -69,7 +69,11 @@ def _words(joint: Joint, name: str) -> str:
 
 
 def layout_text(model: Model, name: str) -> str:
-    """What the numbers of an argument are: "q has 9 numbers: base 0–6 (position 3, …), elbow 7".  name: of LAYOUTS"""
+    """What the numbers of an argument are, in words.  name: of LAYOUTS
+
+    >>> layout_text(ph.load("heavy-top"), "v")
+    'v has 3 numbers: tip 0–2 (angular velocity 3 in its own axes).'
+    """
     parts = layout(model, name)
     size = sum(len(part.places) for part in parts)
     told = [_told(part) for part in parts[:SHOWN]] + [f"… and {len(parts) - SHOWN} more"] * (len(parts) > SHOWN)

@@ -11,10 +11,27 @@ JOINT = {"axis": "1", "axis2": "1", "position": "m", "orientation": "1", "rpy": 
 PER_AXIS = {"armature": "kg m2 or kg", "damping": "N m s/rad or N s/m", "stiffness": "N m/rad or N/m",
             "rest": "rad or m", "lower": "rad or m", "upper": "rad or m"}  # fmt: skip
 """Units of the numbers of a joint: about an axis, or along one."""
-OTHER = {"gravity": "m/s2", "duration": "s"}
+OTHER = {"gravity": "m/s2", "duration": "s", "angle": "rad"}
 
 Path = Sequence[str | int]
 """A path as its parts, ("bodies", "arm", "inertia", 0)."""
+
+
+_LENGTHS = dict.fromkeys(("diameter", "outer", "inner", "width", "height"), "m")
+_STIFFNESSES = {
+    "axial": "N",
+    "torsion": "N m2",
+    "bending_y": "N m2",
+    "bending_z": "N m2",
+    "shear_y": "N",
+    "shear_z": "N",
+}
+BEAMS = {
+    "materials": {"young": "N/m2", "poisson": "1", "density": "kg/m3"},
+    "sections": _LENGTHS | _STIFFNESSES | {"mass": "kg/m", "inertia_y": "kg m", "inertia_z": "kg m"},
+    "beams": {"start": "m", "end": "m", "through": "m", "damping": "s", "driven": "m", "prestrain": "m", "load": "N/m"},
+}
+"""Units of what files say of beams."""
 
 
 def dimension_of(model: Any, path: Path) -> tuple[Dimension, ...]:
@@ -30,6 +47,9 @@ def dimension_of(model: Any, path: Path) -> tuple[Dimension, ...]:
             return _of_start(model, rest)
         if group == "tau":
             return _of_state(model, "tau", rest)
+        if group in BEAMS and len(rest) > 1:
+            found = BEAMS[str(group)].get(str(rest[1]))
+            return (unit_of(found).dimension,) if found else ()
         if group == "configurations" and len(rest) > 1:
             return _of_state(model, "q", rest[1:])
         if len(rest) > 1 and group in ("bodies", "joints", "forces", "constraints"):

@@ -139,6 +139,9 @@ def number_with_unit(text: str) -> UnitNumber | None:
     """The number of a text such as "30deg", "3000 rpm", "-5 N/mm"; None where it is no number and a unit.
 
     Raises UnknownUnit where a number is followed by what is no unit.
+
+    >>> round(number_with_unit("180 deg"), 4), number_with_unit("2 N/mm"), number_with_unit("2*pi")
+    (3.1416, 2000.0, None)
     """
     parts = _NUMBER.fullmatch(text)
     if parts is None:

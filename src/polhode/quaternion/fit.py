@@ -22,7 +22,7 @@ class AttitudeFit(NamedTuple):
     """An attitude from pairs of vectors, as `wahba` gives it.
 
     attitude    (..., 4)     e0 ≥ 0
-    loss        (...)        ½ Σ w ‖s − A b‖²
+    loss        (...)        ½ Σ w ‖s − A b‖², without a pair of infinite weight
     covariance  (..., 3, 3)  of the rotation vector of its error, body axes, rad², for weights 1/variance of the vectors
     """
 
@@ -67,7 +67,7 @@ def nearest_rotation(M: Array) -> np.ndarray:
     """
     where = "quaternion.nearest_rotation"
     B = checked_real(f"{where}, argument M", M, "matrix")
-    size = np.sqrt(np.sum(B * B, axis=(-1, -2)))
+    size = np.max(abs(B), axis=(-1, -2))
     return _largest(where, B, size, "this matrix", "Has it rank 1, or is it near −I?")
 
 

@@ -61,6 +61,12 @@ VARIABLES = {
     "work_by_source": DataVar(("time", "work_source"), "J", "the same, by what does it; negative: energy is taken out"),
     "linear_momentum": DataVar(("time", "axis"), "kg m/s", "linear momentum", WORLD_AXES),
     "angular_momentum": DataVar(("time", "axis"), "kg m2/s", "angular momentum about the world's origin", WORLD_AXES),
+    "section_force": DataVar(
+        ("time", "beam_element", "section_load"),
+        "N or N m",
+        "what the sections of beams bear, but for strains that are held",
+        "element axes: x along the beam",
+    ),
     "constraint_residual": DataVar(("time", "constraint"), "m or rad", "what constraints of positions miss"),
     "constraint_rate": DataVar(("time", "constraint"), "m/s or rad/s", "rate of what constraints miss"),
     "multiplier": DataVar(("time", "constraint"), "see multiplier_units", "multiplier of the row: the force along it"),

@@ -1,5 +1,6 @@
 """Variables of a motion at samples: poses and velocities of all bodies, energies and momenta."""
 
+from collections.abc import Iterable
 from functools import cached_property, partial
 from typing import Any
 
@@ -9,7 +10,7 @@ from polhode.dynamics import energy, kinematics
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
-from polhode.model import Model, Tree, make_tree
+from polhode.model import BeamElement, ForceElement, Model, Tree, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.scalar import Vec, dot
@@ -20,7 +21,12 @@ OBSERVED = (
     "position", "quaternion", "velocity", "omega_body", "omega_world",
     "kinetic_energy", "potential_energy", "linear_momentum", "angular_momentum",
 )  # fmt: skip
-"""The variables, in their order."""
+"""The variables, in their order; of machines with beams, what their sections bear comes after them."""
+
+
+def beam_elements(forces: Iterable[ForceElement]) -> list[BeamElement]:
+    """The beam elements among the forces of a model or a tree."""
+    return [force for force in forces if isinstance(force, BeamElement)]
 
 
 class Observer:
@@ -37,6 +43,9 @@ class Observer:
         own = [(1 / dot(turned[i], turned[i])) * rotate(conjugate(turned[i]), moving[i].angular) for i in places]
         kinetic, potential = energy.energy(tree, q, v)
         linear, angular = energy.momentum(tree, q, v)
+        beams = beam_elements(tree.forces)
+        state = kinematics.machine_state(tree, 0.0, q, v) if beams else None
+        loads = {"section_force": Vec([beam.section_loads(state) for beam in beams])} if state else {}
         return {
             "position": Vec([at[i].o for i in places]),
             "quaternion": Vec([turned[i] for i in places]),
@@ -47,6 +56,7 @@ class Observer:
             "potential_energy": potential,
             "linear_momentum": linear,
             "angular_momentum": angular,
+            **loads,
         }
 
     def __call__(self, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
@@ -59,7 +69,8 @@ class Observer:
         whole = [
             np.broadcast_to(x, (len(q), *shape)) for x, shape in zip(found, self._kernel.facts["outputs"], strict=True)
         ]
-        return dict(zip(OBSERVED, whole, strict=True))
+        names = [*OBSERVED, "section_force"] if len(whole) > len(OBSERVED) else OBSERVED
+        return dict(zip(names, whole, strict=True))
 
     @cached_property
     def _kernel(self) -> Kernel:

@@ -6,9 +6,25 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.scalar import Array, one_of, shown
-from polhode.spatial import rigid_motion
+from polhode.spatial.rigid_motion import (
+    adjoint,
+    composed,
+    decoupled_between,
+    dual_quaternion,
+    exp6,
+    from_dual_quaternion,
+    from_transform,
+    inverted,
+    log6,
+    moved_force,
+    moved_inertia,
+    moved_motion,
+    placed,
+    screw_between,
+    transform,
+)
 
-PATHS = {"screw": rigid_motion.screw_between, "decoupled": rigid_motion.decoupled_between}
+PATHS = {"screw": screw_between, "decoupled": decoupled_between}
 """The paths between two poses."""
 
 
@@ -37,36 +53,36 @@ class Pose(NamedTuple):
     @classmethod
     def exp(cls, motion: Array) -> Self:
         """The pose that a constant motion (..., 6), v and ω in the axes of the moving frame, reaches in unit time."""
-        return cls(*rigid_motion.exp6(motion))
+        return cls(*exp6(motion))
 
     def log(self) -> Any:
         """The motion (..., 6) that reaches the pose in unit time, turning by at most π: the inverse of `exp`."""
-        return rigid_motion.log6(*self)
+        return log6(*self)
 
     @classmethod
     def from_matrix(cls, matrix: Array) -> Self:
         """The pose of a homogeneous matrix (..., 4, 4)."""
-        return cls(*rigid_motion.from_transform(matrix))
+        return cls(*from_transform(matrix))
 
     def matrix(self) -> Any:
         """The homogeneous matrix (..., 4, 4)."""
-        return rigid_motion.transform(*self)
+        return transform(*self)
 
     @classmethod
     def from_dual_quaternion(cls, dual: Array) -> Self:
         """The pose of a unit dual quaternion (..., 8), its real part first."""
-        return cls(*rigid_motion.from_dual_quaternion(dual))
+        return cls(*from_dual_quaternion(dual))
 
     def dual_quaternion(self) -> Any:
         """The unit dual quaternion (..., 8), p + ε ½ (0, r)∘p, its real part first."""
-        return rigid_motion.dual_quaternion(*self)
+        return dual_quaternion(*self)
 
     def __matmul__(self, other: Any) -> Any:
-        return type(self)(*rigid_motion.composed(*self, *_pose("Pose @", other)))
+        return type(self)(*composed(*self, *_pose("Pose @", other)))
 
     def inverse(self) -> Self:
         """The pose of the other frame in this one."""
-        return type(self)(*rigid_motion.inverted(*self))
+        return type(self)(*inverted(*self))
 
     def relative(self, other: Any) -> Self:
         """The pose of another frame as seen from this one: X_BC = X_WB.relative(X_WC)."""
@@ -74,23 +90,23 @@ class Pose(NamedTuple):
 
     def apply(self, points: Array) -> Any:
         """Points (..., 3) of this frame in the other."""
-        return rigid_motion.placed(*self, points)
+        return placed(*self, points)
 
     def adjoint(self) -> Any:
         """The matrix (..., 6, 6) that moves motions of this frame to the other."""
-        return rigid_motion.adjoint(*self)
+        return adjoint(*self)
 
     def move_motion(self, motion: Array) -> Any:
         """A motion (..., 6) in this frame, at its origin, in the other frame, at its origin."""
-        return rigid_motion.moved_motion(*self, motion)
+        return moved_motion(*self, motion)
 
     def move_force(self, force: Array) -> Any:
         """A force and couple (..., 6) in this frame, at its origin, in the other frame, at its origin."""
-        return rigid_motion.moved_force(*self, force)
+        return moved_force(*self, force)
 
     def move_inertia(self, inertia: Array) -> Any:
         """A spatial inertia (..., 6, 6) in this frame, about its origin, in the other frame, about its origin."""
-        return rigid_motion.moved_inertia(*self, inertia)
+        return moved_inertia(*self, inertia)
 
     def interpolate(self, other: Any, part: Array, path: str = "screw") -> Self:
         """The pose between this one (part 0) and another (part 1), the shorter way round.

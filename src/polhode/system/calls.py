@@ -67,7 +67,8 @@ def _array(model: Model, where: str, argument: Argument, value: Any, shape: tupl
     if argument.field not in LAYOUTS:
         return convert(where, value, shape)
     if isinstance(value, Mapping):
-        value = numbers_by_name(where, model, argument.field, value)
+        made = numbers_by_name(where, model, argument.field, value)
+        value = made.tolist() if made.ndim == 1 else made  # a GPU takes lists, and arrays of its own alone
     try:
         return convert(where, value, shape)
     except InputError as error:

@@ -120,6 +120,7 @@ FAULTS = {
         {"q": np.zeros((5, 3)), "v": np.zeros((6, 3)), "vd": np.zeros((5, 3)), "tau": np.zeros((5, 3))}, {},
         InputError, "not as many instants",
     ),
+    "no torques": (ZEROS, {}, InputError, "zeros alone"),
     "friction": (ZEROS, {"friction": ["dry"]}, InputError, "term"),
     "fixed": (
         ZEROS, {"fixed": ["hnad"]}, UnknownNameError,

@@ -106,6 +106,13 @@ def test_what_cannot_be_reached_is_told_with_the_least_distance():
     assert "0 of 3 reached" in repr(found)
 
 
+def test_targets_beyond_all_numbers_leave_the_start():
+    found = ph.inverse_kinematics(PLANAR, tip([(1e200, 0.0, 0.0), (1.2, 0.8, 0.0)]), start=(0.3, 0.7), restarts=2)
+    assert found.reached.tolist() == [False, True]
+    assert found.q[0].tolist() == [0.3, 0.7]
+    assert found.distance[0, 0] == np.inf
+
+
 def test_limits_hold_unless_they_are_left_out():
     x = (np.cos(-2.8), np.sin(-2.8), 0.0)
     at = {"upper": ph.Target(position=x, point=(1.0, 0.0, 0.0))}
@@ -247,3 +254,24 @@ def test_a_fault_is_told_by_name(fault):
     targets, options, error, text = FAULTS[fault]
     with pytest.raises(error, match=text):
         ph.inverse_kinematics(PLANAR, targets, **options)
+
+
+def test_frames_are_reached_as_bodies_are():
+    """The tip of the planar arm as a frame, turned on its body: its position, its orientation, a ph.Pose of it."""
+    turn = ph.quaternion.from_axis_angle((1, 2, 3), 0.4)
+    model = replace(PLANAR, frames=[ph.BodyFrame("tip", "lower", (1.0, 0.0, 0.0), tuple(turn))])
+    system = ph.compile(model, target="python")
+    wanted = system.pose((0.4, 1.1), "tip")
+    for target in (wanted, wanted.position, wanted.quaternion, ph.Target(direction=_axis(wanted), axis=(0, 1, 0))):
+        found = ph.inverse_kinematics(model, {"tip": target}, start=(0.3, 1.0))
+        assert found.reached
+        there = system.pose(found.q, "tip")
+        if not isinstance(target, ph.Target):
+            assert ph.quaternion.angle_between(there.quaternion, wanted.quaternion) < 1e-8 or target is wanted.position
+        np.testing.assert_allclose(_axis(there), _axis(wanted), atol=1e-8)
+    moved = replace(model, frames=[ph.BodyFrame("tip", "lower", (0.5, 0.0, 0.0), tuple(turn))])
+    assert not np.allclose(ph.inverse_kinematics(moved, {"tip": wanted.position}).q, (0.4, 1.1), atol=1e-3)
+
+
+def _axis(pose):
+    return ph.quaternion.rotate(pose.quaternion, (0.0, 1.0, 0.0))

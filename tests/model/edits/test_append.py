@@ -43,6 +43,17 @@ def test_what_is_on_the_ground_of_the_other_model_is_on_the_body():
     np.testing.assert_allclose(found.joint("b.hinge").orientation, TURNED, atol=1e-15)
 
 
+def test_a_model_may_be_put_on_a_frame():
+    tip = ph.BodyFrame("tip", "rod", (0, 0, 1), TURNED)
+    by_frame = rod(frames=[tip]).append(rod(frames=[tip]), at="tip", position=(0, 0, 0.5), prefix="b.")
+    by_body = rod(frames=[tip]).append(
+        rod(frames=[tip]), at="rod", position=(0.5, 0, 1), orientation=TURNED, prefix="b."
+    )
+    np.testing.assert_allclose(by_frame.joint("b.hinge").position, by_body.joint("b.hinge").position, atol=1e-15)
+    assert by_frame.joint("b.hinge").parent == "rod"
+    assert [(frame.name, frame.body) for frame in by_frame.frames] == [("tip", "rod"), ("b.tip", "b.rod")]
+
+
 def test_starts_and_configurations_are_those_of_both():
     first = rod(start=ph.Start(q=(1,), duration=3.0), configurations={"home": (2,), "up": (3,)})
     second = rod(start=ph.Start(q=(4,), v=(5,)), configurations={"home": (6,), "down": (7,)})

@@ -54,7 +54,31 @@ def test_the_rest_of_the_machine_moves_as_before(seed, merge):
         np.testing.assert_allclose(given, expected, atol=TOLERANCE * (1 + np.max(abs(expected))), rtol=0)
 
 
-def four_bar_with_a_gear():
+@pytest.mark.parametrize("seed", range(4))
+def test_loops_move_as_if_a_constraint_held_the_joint(seed):
+    """Accelerations are those of the whole machine with the joint prescribed."""
+    model = random_machine(seed, ("universal", "spherical", "screw", "revolute", "prismatic"))
+    joint = next(joint for joint in model.joints if joint.type in ("revolute", "screw", "prismatic"))
+    found = model.with_locked([joint.name], drop=True)
+    kept = {record.name for record in (*found.forces, *found.constraints)}
+    at_q, at_v = places(model, [joint.name], "nq"), places(model, [joint.name], "nv")
+    q, v = start_of(model)
+    (place,) = {*range(model.nq)} - {*at_q}
+    v[[*{*range(model.nv)} - {*at_v}]] = 0.0
+    held = ph.Constraint("held", "prescribed", joint=joint.name, value=q[place])
+    whole = replace(
+        model,
+        forces=[force for force in model.forces if force.name in kept],
+        constraints=[*(each for each in model.constraints if each.name in kept), held],
+    )
+    tau = np.random.default_rng(seed).normal(size=model.nv)
+    expected = np.array(ph.compile(whole, target="python").forward_dynamics(q, v, tau))[at_v]
+    given = ph.compile(found, target="python").forward_dynamics(q[at_q], v[at_v], tau[at_v])
+    np.testing.assert_allclose(given, expected, atol=1e-10 * (1 + np.max(abs(expected))), rtol=0)
+    assert found.constraints
+
+
+def geared_row():
     """A machine of three hinges in a row, the last of which follows the first."""
     bodies = [ph.Body(name, 1.0, (1, 1, 1), (0.5, 0, 0)) for name in "abc"]
     joints = [
@@ -66,7 +90,7 @@ def four_bar_with_a_gear():
 
 
 def test_a_joint_that_follows_a_locked_one_is_held():
-    model = four_bar_with_a_gear()
+    model = geared_row()
     assert model.with_locked({"ja": 0.3}).constraints[0].data == {"joint": "jc", "value": 0.7}
     (held,) = model.with_locked({"jc": 0.7}).constraints
     assert held.data["joint"] == "ja"
@@ -78,7 +102,7 @@ def test_a_joint_that_follows_a_locked_one_is_held():
 
 def test_backlash_against_a_locked_joint_is_about_its_place():
     gap = ph.Backlash("gap", "ja", "jb", gap=0.1, ratio=3.0, offset=0.2, stiffness=1.0)
-    model = replace(four_bar_with_a_gear(), constraints=(), forces=[gap])
+    model = replace(geared_row(), constraints=(), forces=[gap])
     (found,) = model.with_locked({"jb": 0.5}).forces
     assert (found.other, found.offset) == (None, 1.7)
     with pytest.raises(ph.ModelError, match="force 'gap': joint 'ja' is locked, 'jb' is not"):
@@ -98,7 +122,7 @@ def test_backlash_against_a_locked_joint_is_about_its_place():
 )
 def test_values_that_are_none_are_told(values, told):
     with pytest.raises(ph.InputError, match=f"(?s){told}"):
-        four_bar_with_a_gear().with_locked(values)
+        geared_row().with_locked(values)
 
 
 def test_a_quaternion_that_is_none_is_told():
@@ -110,11 +134,11 @@ def test_a_quaternion_that_is_none_is_told():
 
 
 def test_a_user_function_of_all_coordinates_is_told():
-    model = replace(four_bar_with_a_gear(), forces=[ph.ForceFunction("drive", lambda t, q, v: [0, 0, q[0]])])
+    model = replace(geared_row(), forces=[ph.ForceFunction("drive", lambda t, q, v: [0, 0, q[0]])])
     with pytest.raises(ph.ModelError, match="force 'drive': its function is of q and v of the model as it was"):
         model.with_locked({"jb": 0.0})
 
 
 def test_nothing_locked_is_the_same_machine():
-    model = four_bar_with_a_gear()
+    model = geared_row()
     assert not model.with_locked({}).diff(model)

@@ -121,6 +121,8 @@ def identify(
     if len(motion.q) * model.nv <= len(columns):
         found = f"{len(motion.q)} instants of {model.nv} torques"
         raise InputError(message(where, "too few", found, f"more than {len(columns)} torques"))
+    if not np.any(motion.tau):
+        raise InputError(message(f"{where}, tau", "no torques", "zeros alone", "what moved or held the machine"))
     weights, fit = _reweighted(squares, columns)
     x = _of_real_bodies(squares, weights, system.inertial_parameters, free, fit.x[len(base) :])
     parameters, of_friction = x[: squares.bodies], x[squares.bodies :].reshape(-1, model.nv)

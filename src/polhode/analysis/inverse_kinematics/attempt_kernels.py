@@ -42,14 +42,14 @@ class AttemptKernels:
         held = frozenset(k for e in tree.elements if e.joint in hold for k in e.v)
         task = Task(tree, constrained_dynamics(model), shapes, length_of(model) or 1.0, held)
         if not task.moving:
-            bodies = ", ".join(sorted({repr(shape.body) for shape in shapes}))
+            bodies = ", ".join(sorted({repr(shape.frame) for shape in shapes}))
             fix = "Give a target of a body that joints move, or hold fewer joints."
             raise InputError(message("inverse_kinematics", "nothing moves them", bodies, "bodies that move", fix))
         bounds = {axis.v: (axis.q, axis.lower, axis.upper) for axis in limited_axes(model)} if limits else {}
         steps = DampedSteps(task, bounds)
         self.coordinates = [k for e in tree.elements if {*e.v} & {*task.moving} for k in e.q]
         """The places in q of the coordinates that may change."""
-        self._model, self._words = model, (repr(shapes), str(limits), repr(hold))
+        self._model, self._words = model, (repr(shapes), str(limits), repr(hold), repr(model.frames))
         nq, k = model.nq, len(shapes)
         given = {"q": (nq,), "numbers": (sum(shape.size for shape in shapes),)}
         ends: dict[str, tuple[int, ...]] = {"shortest": (), "limit": ()}

@@ -50,7 +50,7 @@ class InverseKinematics:
 
     q           (..., nq)  within limits
     reached     (...)      whether all targets and constraints are within the tolerance
-    targets     the bodies of the targets, in the order of the axis k
+    targets     the names of their frames, in the order of the axis k
     distance    (..., k)   that is left of each position, m; 0 where a target has none
     angle       (..., k)   that is left of each orientation or direction, rad; 0 where a target has none
     violation   (...)      the largest residual of constraints, in lengths of the machine or rad
@@ -89,10 +89,10 @@ def inverse_kinematics(
     threads: int = 1,
     device: str = "cpu",
 ) -> InverseKinematics:
-    """Configurations in which bodies are where they are wanted, constraints hold and joints are within their limits.
+    """Configurations in which frames are where they are wanted, constraints hold and joints are within their limits.
 
-    targets    {body: target}: a position (..., 3), an orientation (..., 4), a pair of both in any order, what
-               `System.pose` gives, a `ph.Target`, or a list of those; leading axes are batch axes
+    targets    {name of a body or frame: target}: a position (..., 3), an orientation (..., 4), a pair of both in any
+               order, a `ph.Pose`, a `ph.Target`, or a list of those; leading axes are batch axes
     start      (..., nq)  where the first attempt begins; brought to the limits; the posture, else the model's start
     limits     whether joints stay within their limits
     posture    (..., nq)  of all configurations that reach the targets, the nearest to this one from where they are
@@ -143,12 +143,13 @@ class SearchOptions(NamedTuple):
 class _Found:
     """The best that was found for each row of a batch."""
 
-    def __init__(self, rows: int, nq: int, targets: int, tolerance: float) -> None:
-        self.tolerance = tolerance
+    def __init__(self, start: np.ndarray, targets: int, tolerance: float) -> None:
+        """start: (rows, nq), kept where errors are beyond all numbers."""
+        self.tolerance, rows = tolerance, len(start)
+        unknown = np.full((rows, targets), np.inf)
         self.best = Attempt(
-            np.zeros((rows, nq)), np.zeros(rows), np.full(rows, np.inf),
-            np.zeros((rows, targets)), np.zeros((rows, targets)), np.zeros(rows),
-        )  # fmt: skip
+            start.copy(), np.zeros(rows), np.full(rows, np.inf), unknown, unknown.copy(), np.zeros(rows)
+        )
         self.restarts = np.zeros(rows, dtype=int)
         self.reached = np.zeros(rows, dtype=bool)
 
@@ -181,16 +182,16 @@ class _Search:
         given |= {} if posture is None else {"posture": posture}
         batch = batch_shape("inverse_kinematics", {name: x.shape[:-1] for name, x in given.items()})
         rows = {name: _in_rows(x, batch) for name, x in given.items()}
-        found = _Found(len(rows["targets"]), self.model.nq, len(self.targets.shapes), self.options.tolerance)
+        found = _Found(rows["start"], len(self.targets.shapes), self.options.tolerance)
         if len(rows["targets"]):
             self._attempts(found, rows["targets"], rows["start"])
             if posture is not None:
                 self._settle(found, rows["targets"], rows["posture"])
         best = [x.reshape((*batch, *x.shape[1:])) for x in found.best]
         reached, restarts = found.reached.reshape(batch), found.restarts.reshape(batch)
-        bodies = tuple(shape.body for shape in self.targets.shapes)
+        names = tuple(shape.frame for shape in self.targets.shapes)
         q, iterations, _, distance, angle, violation = best
-        return InverseKinematics(q, reached, bodies, distance, angle, violation, iterations.astype(int), restarts)
+        return InverseKinematics(q, reached, names, distance, angle, violation, iterations.astype(int), restarts)
 
     def _attempts(self, found: _Found, targets: np.ndarray, start: np.ndarray) -> None:
         """All attempts: from the start, from random configurations, and a last one from the best."""

@@ -46,7 +46,8 @@ class Target:
 class TargetShape(NamedTuple):
     """All of a target that kernels are compiled for: everything but where it is."""
 
-    body: str
+    frame: str
+    """The name of a body, or of a frame of the model."""
     parts: tuple[str, ...]
     point: tuple[float, ...]
     axis: tuple[float, ...]
@@ -68,13 +69,13 @@ class CheckedTargets(NamedTuple):
 
 
 def checked_targets(where: str, model: Model, targets: Any) -> CheckedTargets:
-    """The targets of a call, {body: target or list of targets}; an InputError where something is wrong with one."""
+    """The targets of a call, {frame: target or list of targets}; an InputError where something is wrong with one."""
     if not isinstance(targets, Mapping) or not targets:
-        expected = f"{{body: {EXPECTED}}}"
+        expected = f"{{body or frame: {EXPECTED}}}"
         raise InputError(message(f"{where}, targets", "not targets by name", shown(targets), expected))
     shapes, arrays = list[TargetShape](), list[np.ndarray]()
-    for body, place, target in _each(where, model, targets):
-        shapes.append(_shape(place, body, target))
+    for frame, place, target in _each(where, model, targets):
+        shapes.append(_shape(place, frame, target))
         arrays += [_numbers(f"{place}, {part}", part, getattr(target, part)) for part in target.parts()]
     labels = [f"target {k}" for k in range(len(arrays))]
     batch = batch_shape(where, {label: x.shape[:-1] for label, x in zip(labels, arrays, strict=True)})
@@ -83,16 +84,18 @@ def checked_targets(where: str, model: Model, targets: Any) -> CheckedTargets:
 
 
 def _each(where: str, model: Model, targets: Mapping) -> Iterator[tuple[str, str, Target]]:
-    """Every target, with its body and the words for where it stands."""
-    known = [body.name for body in model.bodies]
-    for body, given in targets.items():
-        if body not in known:
-            fix = did_you_mean(body, known, f"Bodies are: {', '.join(known[:12])}.")
-            raise UnknownNameError(message(f"{where}, targets", "no such body", shown(body), "the name of one", fix))
+    """Every target, with the name of its frame and the words for where it stands."""
+    known = [*(body.name for body in model.bodies), *(frame.name for frame in model.frames)]
+    for frame, given in targets.items():
+        if frame not in known:
+            fix = did_you_mean(frame, known, f"There are: {', '.join(known[:12])}.")
+            raise UnknownNameError(
+                message(f"{where}, targets", "no such body or frame", shown(frame), "the name of one", fix)
+            )
         several = isinstance(given, Sequence) and bool(given) and all(isinstance(x, Target) for x in given)
         for k, one in enumerate(given if several else [given]):
-            place = f"{where}, target of '{body}'" + (f" [{k}]" if several else "")
-            yield body, place, _target(place, one)
+            place = f"{where}, target of '{frame}'" + (f" [{k}]" if several else "")
+            yield frame, place, _target(place, one)
 
 
 def _target(where: str, given: Any) -> Target:
@@ -118,7 +121,7 @@ def _last_axis(value: Any) -> int:
         return 0
 
 
-def _shape(where: str, body: str, target: Target) -> TargetShape:
+def _shape(where: str, frame: str, target: Target) -> TargetShape:
     parts = tuple(target.parts())
     if not parts or {"orientation", "direction"} <= {*parts}:
         found = " and ".join(parts) or "nothing to reach"
@@ -132,7 +135,7 @@ def _shape(where: str, body: str, target: Target) -> TargetShape:
         raise InputError(message(f"{where}, weight", "not a weight", shown(target.weight), "a number, or two"))
     first, second = (real_number(f"{where}, weight", x, "a number above 0", 0.0) for x in weights)
     axis = axis / np.linalg.norm(axis)
-    return TargetShape(body, parts, tuple(point.tolist()), tuple(axis.tolist()), (first, second))
+    return TargetShape(frame, parts, tuple(point.tolist()), tuple(axis.tolist()), (first, second))
 
 
 def _numbers(where: str, part: str, value: Array) -> np.ndarray:

@@ -10,6 +10,7 @@ from polhode.analysis.inverse_kinematics.targets import SIZES, TargetShape
 from polhode.constrain.constrained_dynamics import ConstrainedDynamics
 from polhode.dynamics import kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.body_points import body_point
 from polhode.dynamics.kinematics import UnitMotion
 from polhode.model import Tree
 from polhode.quaternion import from_matrix, rotation_matrix
@@ -63,8 +64,8 @@ class Task:
     @cached_property
     def moving(self) -> list[int]:
         """The velocities that errors depend on, and that are not held."""
-        tree, bodies = self.tree, [self.tree.of_body[shape.body] for shape in self.shapes]
-        paths = {i for body in bodies for i in tree.ancestors[body]}
+        tree = self.tree
+        paths = {i for shape in self.shapes for i in tree.ancestors[tree.element(shape.frame)]}
         chosen = [e for i, e in enumerate(tree.elements) if e.kind.moves and (self.constrained or i in paths)]
         return sorted({k for e in chosen for k in e.v} - self.held)
 
@@ -109,12 +110,12 @@ class Task:
         at = kinematics.frames(self.tree, q)
         distance, angle = list[Scalar](), list[Scalar]()
         for shape, parts in zip(self.shapes, wanted, strict=True):
-            frame = at[self.tree.of_body[shape.body]]
+            _, frame = self._placed(shape, at)
             distance.append(0.0)
             angle.append(0.0)
             for part, value in parts.items():
                 if part == "position":
-                    distance[-1] = sqrt(square(_point(shape, frame) - value))
+                    distance[-1] = sqrt(square(frame.o - value))
                 elif part == "orientation":
                     p = _turn(frame, value)
                     angle[-1] = 2 * atan2(sqrt(square(Vec(p[1:]))), p[0])
@@ -126,13 +127,12 @@ class Task:
 
     def _parts(self, at: list[Frame], motions: list[UnitMotion], wanted: list[dict[str, Vec]]) -> Iterator[_Part]:
         for shape, parts in zip(self.shapes, wanted, strict=True):
-            element = self.tree.of_body[shape.body]
-            frame, path = at[element], set(self.tree.ancestors[element])
+            element, frame = self._placed(shape, at)
+            path = set(self.tree.ancestors[element])
             moving = [motion if motion.element in path else None for motion in motions]
             for part, value in parts.items():
                 if part == "position":
-                    x = _point(shape, frame)
-                    weight = shape.weights[0] / self.length
+                    x, weight = frame.o, shape.weights[0] / self.length
                     yield _Part(x - value, [_or_nothing(m and cross(m.w, x - m.o) + m.l) for m in moving], weight)
                 elif part == "orientation":
                     e0, e = (p := _turn(frame, value))[0], Vec(p[1:])
@@ -141,6 +141,12 @@ class Task:
                 else:
                     a = frame.R @ Vec(shape.axis)
                     yield _Part(a - value, [_or_nothing(m and cross(m.w, a)) for m in moving], shape.weights[1])
+
+    def _placed(self, shape: TargetShape, at: list[Frame]) -> tuple[int, Frame]:
+        """The element that carries a target, and the target's frame in the world, with its point as origin."""
+        element, point, turn = body_point(self.tree, shape.frame, Vec(shape.point))
+        R, o = at[element]
+        return element, Frame(R @ turn if turn else R, o + R @ point)
 
     def _conditions(self, q: Vec) -> tuple[list[Scalar], list[Vec]]:
         """φ of the constraints by their natural sizes, and its derivatives along the velocities."""
@@ -151,11 +157,6 @@ class Task:
         sizes = self.constrained.sizes[: self.constrained.holonomic]
         phi = [x / size for x, size in zip(found.phi, sizes, strict=True)]
         return phi, [row / size for row, size in zip(found.A, sizes, strict=False)]
-
-
-def _point(shape: TargetShape, frame: Frame) -> Vec:
-    """The point of a target, in the world."""
-    return frame.o + frame.R @ Vec(shape.point)
 
 
 def _turn(frame: Frame, R: Vec) -> Vec:

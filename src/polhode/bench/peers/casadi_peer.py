@@ -65,7 +65,8 @@ class CasadiPeer:
     def function(self, quantity: str) -> Any:
         """The CasADi function of a quantity, made once; None for a large graph, or one with loops, which SX has not."""
         if quantity not in self._functions:
-            graph = self.system._kernel("bench", QUANTITIES[quantity].method).graph
+            about = QUANTITIES[quantity]
+            graph = self.system._kernel("bench", about.method, *about.words(self.system.model)).graph
             fits = "call" not in graph.operations and graph.operations.total() <= MOST_OPERATIONS
             self._functions[quantity] = self._made(_function(graph)) if fits else None
         return self._functions[quantity]

@@ -24,8 +24,13 @@ CALLS = {
     "mass": ("crba", "pin.crba(model, data, q)"),
     "christoffel": ("n × computeCoriolisMatrix", "for e in units: pin.computeCoriolisMatrix(model, data, q, e)"),
     "derivatives": ("computeABADerivatives", "pin.computeABADerivatives(model, data, q, v, x)"),
+    "jacobian": ("computeFrameJacobian", "pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL)"),
+    "com": ("jacobianCenterOfMass", "pin.jacobianCenterOfMass(model, data, q, False)"),
+    "centroidal": ("computeCentroidalMap", "pin.computeCentroidalMap(model, data, q)"),
     "regressor": ("computeJointTorqueRegressor", "pin.computeJointTorqueRegressor(model, data, q, v, x)"),
 }
+OF_MOVING_MASSES = ("com", "centroidal")
+"""Quantities in which Pinocchio leaves out what is fixed to the world."""
 POOLED = {
     "inverse": ("rneaInParallel(1)", "pin.rneaInParallel(1, pool, q, v, x)"),
     "forward": ("abaInParallel(1)", "pin.abaInParallel(1, pool, q, v, x)"),
@@ -61,6 +66,8 @@ class PinocchioPeer:
             self._match_joints(model)
         else:
             self._add_joints(model)
+        self.frame = self.model.getFrameId(model.bodies[-1].name)
+        self.grounded = any(joint.type == "fixed" and joint.parent == WORLD for joint in model.joints)
         self.data, self.units = self.model.createData(), list(np.eye(self.model.nv))
         bodies = [body.name for body in model.bodies]
         order = [bodies.index(model.joint(name).child) for name in list(self.model.names)[1:]]
@@ -85,6 +92,7 @@ class PinocchioPeer:
                 armature += [0.0 if x else joint.armature for x in linear]
             frames[joint.child] = (index, place)
             self.model.appendBodyToJoint(index, inertia, place)
+            self.model.addFrame(pin.Frame(joint.child, index, place, pin.FrameType.BODY), False)
         self.model.armature = np.array(armature)
 
     def _match_joints(self, model: Model) -> None:
@@ -104,15 +112,19 @@ class PinocchioPeer:
 
     def one(self, quantity: str, state: Arrays) -> Contestant | None:
         """One call at one state."""
-        if quantity == "regressor" and self._has_fixed:  # there, one body with what it is fixed to
+        if self._leaves_out(quantity):
             return None
         call, text = CALLS[quantity]
         q, v, x = (rows[0] for rows in self._own(quantity, [np.atleast_2d(a) for a in state]))
         return Contestant(self.name, call, text, {**self._names(), "q": q, "v": v, "x": x})
 
+    def _leaves_out(self, quantity: str) -> bool:
+        """Whether Pinocchio means something else by a quantity: fixed bodies are one with what carries them."""
+        return (quantity == "regressor" and self._has_fixed) or (quantity in OF_MOVING_MASSES and self.grounded)
+
     def batch(self, quantity: str, states: Arrays) -> Contestant | None:
         """Many states: by Pinocchio's own loop on one thread where it has one, else by one in Python."""
-        if quantity == "regressor" and self._has_fixed:
+        if self._leaves_out(quantity):
             return None
         if quantity in POOLED and self.pool is not None:
             call, text = POOLED[quantity]
@@ -138,13 +150,27 @@ class PinocchioPeer:
         if quantity == "christoffel":
             M = self._mass_matrix(q_own) - np.diag(self.model.armature)
             return [np.array([self._coriolis(q, q_own, M, e).T for e in np.eye(self.model.nv)])]
+        if quantity == "jacobian":
+            J = pin.computeFrameJacobian(self.model, self.data, q_own, self.frame, pin.LOCAL)
+            return [np.reshape(J, (6, -1)) @ T]  # one column comes back flat
+        if quantity == "com":
+            return [np.reshape(pin.jacobianCenterOfMass(self.model, self.data, q_own, False), (3, -1)) @ T]
+        if quantity == "centroidal":
+            return [np.reshape(pin.computeCentroidalMap(self.model, self.data, q_own), (6, -1)) @ T]
         if quantity == "regressor":
             Y = T.T @ pin.computeJointTorqueRegressor(self.model, self.data, q_own, v_own, x_own)
             return [Y[:, self._parameters]]
         return self._derivatives(state, q_own, v_own, x_own)
 
     def _names(self) -> dict[str, Any]:
-        return {"pin": pin, "model": self.model, "data": self.data, "pool": self.pool, "units": self.units}
+        return {
+            "pin": pin,
+            "model": self.model,
+            "data": self.data,
+            "pool": self.pool,
+            "units": self.units,
+            "frame": self.frame,
+        }
 
     def _own(self, quantity: str, states: Arrays) -> list[np.ndarray]:
         """Rows of q, v and accelerations or forces as Pinocchio has them."""

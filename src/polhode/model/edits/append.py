@@ -8,7 +8,7 @@ from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
 from polhode.model.edits.mount import NOWHERE, STILL, Mount, frames_on
-from polhode.model.edits.states import NamedState, Restated, bare, by_joint, start_q, start_state
+from polhode.model.edits.states import NamedState, bare, by_joint, start_q, start_state, started
 from polhode.model.keys import Key
 from polhode.model.topology import WORLD
 from polhode.scalar import shown
@@ -59,11 +59,13 @@ def appended(
 
 
 def host(where: str, model: Any, at: Any) -> Mount:
-    """The body that a machine is put on."""
-    known = [WORLD, *(body.name for body in model.bodies)]
-    if not isinstance(at, str) or at not in known:
-        raise InputError(message(f"{where}, at", "no such body", shown(at), "a body", did_you_mean(at, known)))
-    return Mount(at)
+    """The body or the frame that a machine is put on."""
+    frames = {WORLD: Mount(WORLD)} | {body.name: Mount(body.name) for body in model.bodies}
+    frames |= {frame.name: Mount(frame.body, frame.position, frame.orientation) for frame in model.frames}
+    if not isinstance(at, str) or at not in frames:
+        fix = did_you_mean(at, frames)
+        raise InputError(message(f"{where}, at", "no such body", shown(at), "a body or a frame", fix))
+    return frames[at]
 
 
 def _check_names(where: str, model: Any, other: Any, prefix: str) -> None:
@@ -95,4 +97,4 @@ def _started(model: Any, other: Any, made: Any, prefix: str) -> Any:
         None if first.v is None and second.v is None else {**(first.v or {}), **named(second.v or {})},
         None if first.own is None and second.own is None else {**(first.own or {}), **own},
     )
-    return Restated(made).started(state, model.start or other.start, found)
+    return started(made, state, model.start or other.start, found)

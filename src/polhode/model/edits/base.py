@@ -10,7 +10,7 @@ from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
 from polhode.model.edits.mount import Mount, frames_on, joint_frame, joint_motion, joint_velocity, seen
-from polhode.model.edits.states import NamedState, Restated, bare, by_joint, start_state
+from polhode.model.edits.states import NamedState, bare, by_joint, start_state, started
 from polhode.model.forces.base import ForceElement
 from polhode.model.numbers import plain
 from polhode.model.parts import Joint
@@ -61,7 +61,7 @@ def with_base(model: Any, body: str, drop: bool = False) -> Any:
     q = _restated(path, at)  # also where it starts at zero: that is another configuration now
     v = None if state.v is None else _restated_rates(path, at, state.v)
     configurations = {name: _restated(path, by_joint(model, x)) for name, x in model.configurations.items()}
-    return Restated(made).started(NamedState(q, v, state.own), model.start or Start(), configurations)
+    return started(made, NamedState(q, v, state.own), model.start or Start(), configurations)
 
 
 def _path(where: str, model: Any, body: Any) -> list[Joint]:

@@ -16,7 +16,7 @@ from polhode.model.constraints.base import BodyConstraint
 from polhode.model.constraints.constraint import Constraint
 from polhode.model.edits.carry import SIDES, Faults, NotCarried, frame_attitude, refuse_functions
 from polhode.model.edits.mount import made_body, unit_quaternion
-from polhode.model.edits.states import NamedState, Restated, bare, by_joint, start_state
+from polhode.model.edits.states import NamedState, bare, by_joint, start_state, started
 from polhode.model.forces.backlash import Backlash
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.body_force import BodyForce
@@ -136,7 +136,7 @@ class _Mirror:
             name: {joint: self.q(kinds[joint], x) for joint, x in by_joint(model, given).items()}
             for name, given in model.configurations.items()
         }
-        return Restated(made).started(NamedState(q, v, state.own), model.start, configurations)
+        return started(made, NamedState(q, v, state.own), model.start, configurations)
 
     def q(self, joint: Joint, q: tuple[float, ...]) -> tuple[float, ...]:
         """The coordinates of a joint in the image."""

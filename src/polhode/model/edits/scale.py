@@ -8,7 +8,7 @@ import numpy as np
 
 from polhode.model.constraints.constraint import Constraint
 from polhode.model.edits.carry import Faults, NotCarried, refuse_functions
-from polhode.model.edits.states import NamedState, Restated, bare, by_joint, start_state
+from polhode.model.edits.states import NamedState, bare, by_joint, start_state, started
 from polhode.model.forces.backlash import Backlash
 from polhode.model.forces.base import ForceElement
 from polhode.model.number_units import PER_AXIS
@@ -182,7 +182,7 @@ def _started(scale: _Scale, model: Any, made: Any) -> Any:
     if start is not None and start.duration is not None:
         start = replace(start, duration=plain(start.duration) * scale.time)
     configurations = {name: q_of(by_joint(model, given)) for name, given in model.configurations.items()}
-    return Restated(made).started(NamedState(q, v, own), start, configurations)
+    return started(made, NamedState(q, v, own), start, configurations)
 
 
 def _q(scale: _Scale, kind: Any, q: tuple) -> list[float]:

@@ -1,7 +1,7 @@
 """States of a model by the names of joints and force elements: how starts and configurations are carried over."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from polhode.model.numbers import plain
@@ -54,43 +54,32 @@ def start_q(model: Any) -> tuple[float, ...]:
     return tuple(plain(given)) if given is not None else model.zero
 
 
-@dataclass(frozen=True)
-class Restated:
-    """What the states of an edited model are made of.
+def started(model: Any, state: NamedState, start: Any, configurations: Mapping[str, Mapping[str, Any]]) -> Any:
+    """A model with a start and with configurations; joints of which nothing is known are at zero.
 
-    model  the new model, without a start and without configurations
-    own    new names of own states: those that are not in it are gone
+    model           without them
+    start           that of the old model: its duration and method stay
+    configurations  coordinates by joint, by name
     """
+    made = {name: _q(model, known) for name, known in configurations.items()}
+    if start is None:
+        return replace(model, configurations=made)
+    q = None if state.q is None else _q(model, state.q)
+    v = None if state.v is None else _v(model, state.v, state.own)
+    return replace(model, start=replace(start, q=q, v=v), configurations=made)
 
-    model: Any
-    own: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
-    def q(self, known: Mapping[str, Any]) -> tuple[float, ...]:
-        """Coordinates, those of joints that are not known at zero."""
-        return tuple(x for joint in self.model.joints if joint.nq for x in known.get(joint.name, joint.zero))
+def _q(model: Any, known: Mapping[str, Any]) -> tuple[float, ...]:
+    return tuple(x for joint in model.joints if joint.nq for x in known.get(joint.name, joint.zero))
 
-    def v(self, state: NamedState) -> tuple[float, ...]:
-        """Velocities, those of joints that are not known 0; own states after them where there are values."""
-        known = state.v or {}
-        moving = tuple(x for joint in self.model.joints if joint.nv for x in known.get(joint.name, (0.0,) * joint.nv))
-        if state.own is None or not self.model.own_states:
-            return moving
-        values = {self.own.get(name, name): x for name, x in state.own.items()}
-        rest = dict(zip(self.model.own_states, self.model.at_rest[self.model.joint_velocities :], strict=True))
-        return (*moving, *(values.get(name, rest[name]) for name in self.model.own_states))
 
-    def started(self, state: NamedState, start: Any, configurations: Mapping[str, Mapping[str, Any]]) -> Any:
-        """The new model with a start and with configurations.
-
-        start           that of the old model: its duration and method stay
-        configurations  coordinates by joint, by name
-        """
-        made = {name: self.q(known) for name, known in configurations.items()}
-        if start is None:
-            return replace(self.model, configurations=made)
-        q = None if state.q is None else self.q(state.q)
-        v = None if state.v is None else self.v(state)
-        return replace(self.model, start=replace(start, q=q, v=v), configurations=made)
+def _v(model: Any, known: Mapping[str, Any], own: OwnStates | None) -> tuple[float, ...]:
+    """Velocities, own states after them where there are values."""
+    moving = tuple(x for joint in model.joints if joint.nv for x in known.get(joint.name, (0.0,) * joint.nv))
+    if own is None or not model.own_states:
+        return moving
+    rest = zip(model.own_states, model.at_rest[model.joint_velocities :], strict=True)
+    return (*moving, *(own.get(name, x) for name, x in rest))
 
 
 def bare(model: Any, **changes: Any) -> Any:
@@ -101,4 +90,4 @@ def bare(model: Any, **changes: Any) -> Any:
 def restated(old: Any, new: Any) -> Any:
     """The new model with the start and the configurations of the old one, joints and elements by the same names."""
     configurations = {name: by_joint(old, q) for name, q in old.configurations.items()}
-    return Restated(new).started(start_state(old), old.start, configurations)
+    return started(new, start_state(old), old.start, configurations)

@@ -120,7 +120,7 @@ class JumpMaps:
             below = np.array([wanted.get(k, found[nq + k]) for k in event.axes])
             K = np.block([[M, -C.T], [C, np.zeros((len(C), len(C)))]])
             found[v] = np.linalg.solve(K, np.vstack([right, below]))[: tree.nv]
-        found[[nq + k for k in self._discrete]] = 0.0
+        found[[nq + k for k in self._modes]] = 0.0
         return found
 
     def _wanted(self, event: TakenEvent) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
@@ -141,7 +141,7 @@ class JumpMaps:
         q, v, p = self._parts(Vec(z.tolist()))
         tree = self._tree(p)
         force, own_event = events_of_tree(tree)[event.number]
-        state = self._state(tree, float(z[0]), q, v)
+        state = self._state(tree, float(z[0]), q, v, p)
         own, rates = own_event.jump(state)
         at = dict(zip(force.own_states, tree.of_states.get(force.name, ()), strict=True))
         wanted = {k: float(rate) for joint, axis, rate in rates for k in places(state.rates_of_joint, joint, axis)}
@@ -153,22 +153,22 @@ class JumpMaps:
         def guard(z: Vec) -> Vec:
             q, v, p = self._parts(z)
             tree = self._tree(p)
-            return Vec([events_of_tree(tree)[number][1].guard(self._state(tree, z[0], q, v))])
+            return Vec([events_of_tree(tree)[number][1].guard(self._state(tree, z[0], q, v, p))])
 
         value, slopes = jacobian(guard, Vec([t, *q.tolist(), *v.tolist(), *self.p.tolist()]))
         return float(value[0]), np.array(slopes[0], dtype=float)
 
-    def _state(self, tree: Tree, t: Scalar, q: Vec, v: Vec) -> MachineState:
+    def _state(self, tree: Tree, t: Scalar, q: Vec, v: Vec, p: Vec) -> MachineState:
         def arguments(t: Scalar, q: Vec, v: Vec) -> Arguments:
-            law = self.source.law
-            return Arguments(tree, q, v, tau=Vec(law(t, q, v)) if law else Vec([0.0] * tree.nv), t=t)
+            given = self.source.law(t, q, v) if self.source.law else [0.0] * tree.nv
+            return Arguments(tree, q, v, tau=self.along.forces(given, p) or Vec(given), t=t)
 
         acceleration: Callable[..., Vec] = lambda t, q, v: forward_dynamics(arguments(t, q, v))  # noqa: E731
         return event_state(tree, acceleration, lambda t, q, v: normal_forces.solved(arguments(t, q, v)), t, q, v)
 
     def _rate(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """ẋ (n,)"""
-        state = self._state(self.tree, t, Vec(q.tolist()), Vec(v.tolist()))
+        state = self._state(self.tree, t, Vec(q.tolist()), Vec(v.tolist()), Vec(self.p.tolist()))
         assert state.acceleration
         vd = np.array(state.acceleration(), dtype=float)
         return np.concatenate([np.array(kinematics.rate(self.tree, state.q, state.v), dtype=float), vd])
@@ -195,13 +195,13 @@ class JumpMaps:
         return self.along.tree(p) if self.along.inputs else self.tree
 
     @cached_property
-    def _discrete(self) -> list[int]:
-        """The places in v of own states that change at once alone."""
+    def _modes(self) -> list[int]:
+        """The places in v of own states that events alone change."""
         return [
             k
             for force in self.tree.forces
             for name, k in zip(force.own_states, self.tree.of_states.get(force.name, ()), strict=True)
-            if name not in force.states
+            if name in force.modes
         ]
 
 

@@ -35,7 +35,7 @@ class RegressorMethods(QuantityMethods):
 
     def body_regressor(self, q: Array, v: Array, vd: Array, body: str, **options: Any) -> Any:
         """(..., 6, 10): force and moment that a body alone needs for its motion, gravity taken off, in its own axes, at
-        its origin, per its inertial parameters."""
+        its origin, per its inertial parameters; of a frame, all in its axes, at its origin."""
         return self._call(regressors.body_regressor, options, q, v, vd, of=(body,))
 
     def energy_regressors(self, q: Array, v: Array, **options: Any) -> EnergyRegressors:

@@ -159,7 +159,7 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False, single:
     """The whole module: declarations, kernels for one state and for `width` lanes, the driver.
 
     fast    sums and products may be reassociated: other bits, also from one lane width to another
-    single  whether there is a kernel for one state; half as much is compiled without
+    single  whether there is a kernel for one state; without, there is less to compile (`CompiledAs`)
     """
     widths = sorted({1, width} if single else {width})
     names = {routine: f"routine{k}" for k, routine in enumerate(routines(graph))}

@@ -13,7 +13,7 @@ from polhode.dynamics.kinematics import unit_twists
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, diagonal, dot, identity, inverse3, outer, trace, vec
-from polhode.spatial import ORIGIN, Inertia, Placement, Twist, congruence, symmetric
+from polhode.spatial import ORIGIN, Inertia, Placement, Twist, congruence, symmetric, turned
 
 UNITS = identity(3)
 
@@ -48,7 +48,7 @@ def joined(a: Articulated, b: Articulated) -> Articulated:
 def seen_from_parent(x: Articulated, at: Placement) -> Articulated:
     """The same at the parent's origin, in the parent's axes."""
     R = at.R
-    return shifted(Articulated(congruence(R, x.A), R @ x.B @ R.T, congruence(R, x.C)), at.r)
+    return shifted(Articulated(congruence(R, x.A), turned(R, x.B), congruence(R, x.C)), at.r)
 
 
 def shifted(x: Articulated, d: Vec) -> Articulated:

@@ -39,9 +39,14 @@ def acceleration_matrix(omega: Vec, alpha: Vec) -> Vec:
     )
 
 
-def axial(A: Vec) -> Vec:
-    """The vector ∫ρ × Kρ dm of a matrix A = K Σ."""
-    return vec(A[2][1] - A[1][2], A[0][2] - A[2][0], A[1][0] - A[0][1])
+def axial(omega: Vec, K: Vec, S: Vec) -> Vec:
+    """The vector ∫ρ × Kρ dm, the axial part of K Σ; products of inertia meet differences of K's diagonal once."""
+    w11, w22, w33 = (w * w for w in omega)
+    return vec(
+        K[2][0] * S[0][1] + K[2][1] * S[1][1] - (K[1][0] * S[0][2] + K[1][2] * S[2][2]) + (w33 - w22) * S[1][2],
+        K[0][1] * S[1][2] + K[0][2] * S[2][2] - (K[2][0] * S[0][0] + K[2][1] * S[0][1]) + (w11 - w33) * S[0][2],
+        K[1][0] * S[0][0] + K[1][2] * S[0][2] - (K[0][1] * S[1][1] + K[0][2] * S[1][2]) + (w22 - w11) * S[0][1],
+    )
 
 
 def carry(e: Element, at: Placement, parent: Carried, own: Twist, own_rate: Twist) -> Carried:
@@ -57,7 +62,7 @@ def carry(e: Element, at: Placement, parent: Carried, own: Twist, own_rate: Twis
 def needed(body: Inertia, moving: Carried) -> tuple[Vec, Vec]:
     """Force and moment that a body needs, in its own axes, at its own origin."""
     f = body.mass * moving.a + moving.K @ body.first
-    return f, cross(body.first, moving.a) + axial(moving.K @ body.second)
+    return f, cross(body.first, moving.a) + axial(moving.omega, moving.K, body.second)
 
 
 def outward(

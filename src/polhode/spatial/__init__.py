@@ -25,6 +25,7 @@ from polhode.spatial.inertia import (
     moved as moved,
     planar_inertia as planar_inertia,
     symmetric as symmetric,
+    turned as turned,
 )
 from polhode.spatial.pose import Pose as Pose
 from polhode.spatial.rigid_motion import (

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from polhode.errors import InputError, message
-from polhode.scalar import Array, Scalar, Vec, as_array, identity, on_arrays, outer, trace
+from polhode.scalar import Array, Scalar, Vec, as_array, identity, is_zero, on_arrays, outer, trace
 from polhode.spatial.frames import Placement
 
 TRIANGLE_TOLERANCE = 1e-9
@@ -29,8 +29,43 @@ def symmetric(M: Vec) -> Vec:
 
 
 def congruence(R: Vec, S: Vec) -> Vec:
-    """R S Rᵀ of a symmetric matrix S, symmetric to the last bit."""
-    return symmetric(R @ S @ R.T)
+    """R S Rᵀ of a rotation R and a symmetric matrix S, symmetric to the last bit."""
+    return symmetric(turned(R, S))
+
+
+def turned(R: Vec, M: Vec) -> Vec:
+    """R M Rᵀ of a rotation R and a matrix M, 3×3; with half the products where R takes a coordinate axis to another.
+
+    In the planes across these axes R has the rows a = (x, y) and b = σ (−y, x), and with x² + y² = 1
+
+        M'_aa = M_pp − y w,  M'_bb = M_qq + y w,  M'_ab = −σ (x w + M_qp),  M'_ba = −σ (x w + M_pq),
+        w = y (M_pp − M_qq) − x (M_pq + M_qp)
+    """
+    axes = _kept_axis(R)
+    if axes is None:
+        return R @ M @ R.T
+    i, k = axes
+    (a, b), (p, q) = ([n for n in range(3) if n != axis] for axis in axes)
+    x, y, one = R[a][p], R[a][q], R[i][k]
+    sigma = one if (i + k) % 2 == 0 else -one  # the determinant of R is 1
+    w = y * (M[p][p] - M[q][q]) - x * (M[p][q] + M[q][p])
+    along, across = y * w, x * w
+    found = [[M[k][k]] * 3 for _ in range(3)]
+    found[a][a], found[b][b] = M[p][p] - along, M[q][q] + along
+    found[a][b], found[b][a] = -sigma * (across + M[q][p]), -sigma * (across + M[p][q])
+    for n in (a, b):
+        found[n][i] = one * (R[n][p] * M[p][k] + R[n][q] * M[q][k])
+        found[i][n] = one * (R[n][p] * M[k][p] + R[n][q] * M[k][q])
+    return Vec([Vec(row) for row in found])
+
+
+def _kept_axis(R: Vec) -> tuple[int, int] | None:
+    """Row and column of a number of a rotation that is known to be 1 or −1; None where there is none."""
+    for i, row in enumerate(R):
+        places = [k for k, x in enumerate(row) if not is_zero(x)]
+        if len(places) == 1 and is_zero(row[places[0]] * row[places[0]] - 1.0):
+            return i, places[0]
+    return None
 
 
 def moved(at: Placement, body: Inertia) -> Inertia:

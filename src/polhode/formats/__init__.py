@@ -3,6 +3,7 @@
 load, registry       `ph.load`: the kinds of files, one row and one module each
 yaml                 our own files: `document` and `fast_yaml` (YAML with lines), `schema` (keys), `yaml_faults`,
                      `file_values`, `expression` and `expression_functions` (values as texts)
+beam_entries         beams, sections and materials of our own files
 urdf                 URDF; `visuals`: how its links look
 mjcf                 MJCF: `mjcf_text` (cleaned text), `mjspec` (MuJoCo's parser), `mjcf_equality`, `inertia_of_geoms`
 xml_guard, folders   XML and other files of a model as untrusted input

@@ -71,7 +71,7 @@ def _polynomial(coefficients: list[float], x: Scalar) -> Scalar:
 
 
 @smooth
-def _cubic(rr: Scalar) -> Scalar:
+def cubic_coefficient(rr: Scalar) -> Scalar:
     """(θ − sin θ)/θ³ as a function of θ²."""
     small = real_part(rr) < SERIES_BELOW
     theta = sqrt(where(small, 1.0, rr))
@@ -79,7 +79,7 @@ def _cubic(rr: Scalar) -> Scalar:
 
 
 @smooth
-def _cotangent(rr: Scalar) -> Scalar:
+def cotangent_coefficient(rr: Scalar) -> Scalar:
     """(1 − θ/2 cot θ/2)/θ² as a function of θ²."""
     small = real_part(rr) < SERIES_BELOW
     half = sqrt(where(small, 1.0, rr)) / 2
@@ -87,7 +87,7 @@ def _cotangent(rr: Scalar) -> Scalar:
     return where(small, _polynomial(COTANGENT, rr), closed)
 
 
-def _versine(rr: Scalar) -> Scalar:
+def versine_coefficient(rr: Scalar) -> Scalar:
     """(1 − cos θ)/θ² as a function of θ², without cancellation."""
     s = sinc(rr / 4)
     return s * s / 2
@@ -107,7 +107,7 @@ def right_jacobian(r: Vec) -> Vec:
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     rr = square(r)
-    return identity(3) - _versine(rr) * skew(r) + _cubic(rr) * skew_square(r, r)
+    return identity(3) - versine_coefficient(rr) * skew(r) + cubic_coefficient(rr) * skew_square(r, r)
 
 
 @on_arrays(r="vector")
@@ -129,7 +129,7 @@ def right_jacobian_inverse(r: Vec) -> Vec:
     r   (..., 3)  rotation vector, rad
     ->  (..., 3, 3)
     """
-    return identity(3) + 0.5 * skew(r) + _cotangent(square(r)) * skew_square(r, r)
+    return identity(3) + 0.5 * skew(r) + cotangent_coefficient(square(r)) * skew_square(r, r)
 
 
 @on_arrays(r="vector")
@@ -145,7 +145,7 @@ def left_jacobian_inverse(r: Vec) -> Vec:
 def _turning(r: Vec, rdot: Vec) -> Vec:
     """Jr ṙ without the matrix."""
     rr, across = square(r), cross(r, rdot)
-    return rdot - _versine(rr) * across + _cubic(rr) * cross(r, across)
+    return rdot - versine_coefficient(rr) * across + cubic_coefficient(rr) * cross(r, across)
 
 
 @on_arrays(r="vector", rdot="vector")

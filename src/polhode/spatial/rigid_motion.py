@@ -5,35 +5,9 @@ are given in. Everything takes arrays with any leading batch axes, or `Vec` of g
 """
 
 from polhode.quaternion import conjugate, exp, from_matrix, log, product, pure, rotate, rotation_matrix, skew, slerp
-from polhode.quaternion.rotation import sinc
-from polhode.scalar import Scalar, Vec, cross, identity, on_arrays, smooth, sqrt, square, vec, where
+from polhode.quaternion.jacobians import cotangent_coefficient, cubic_coefficient, versine_coefficient
+from polhode.scalar import Scalar, Vec, cross, identity, on_arrays, smooth, square, vec, where
 from polhode.spatial.inertia import symmetric
-
-SERIES_BELOW = 0.25
-"""Squared angle below which the coefficients of V and V⁻¹ are taken from their series, whose remainder is below 1e-16
-there; above, the closed forms lose at most two bits."""
-
-THIRD = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800, -1 / 6227020800, 1 / 1307674368000)
-"""(θ − sin θ)/θ³ in powers of θ²."""
-
-HALF_COTANGENT = (
-    1 / 12,
-    1 / 720,
-    1 / 30240,
-    1 / 1209600,
-    1 / 47900160,
-    691 / 1307674368000,
-    1 / 74724249600,
-    3617 / 10670622842880000,
-)
-"""(1 − (θ/2) cot(θ/2))/θ² in powers of θ²."""
-
-
-def _series(coefficients: tuple[float, ...], x: Scalar) -> Scalar:
-    total: Scalar = coefficients[-1]
-    for c in reversed(coefficients[:-1]):
-        total = c + x * total
-    return total
 
 
 def turned_by(w: Vec, x: Vec, b: Scalar, c: Scalar) -> Vec:
@@ -76,11 +50,7 @@ def exp6(motion: Vec) -> tuple[Vec, Vec]:
     """
     v, w = Vec(motion[:3]), Vec(motion[3:])
     ww = square(w)
-    small = ww < SERIES_BELOW
-    far = where(small, 1.0, ww)
-    half = sinc(ww / 4)
-    c = where(small, _series(THIRD, where(small, ww, 0.0)), (1 - sinc(far)) / far)
-    return turned_by(w, v, half * half / 2, c), exp(w / 2)
+    return turned_by(w, v, versine_coefficient(ww), cubic_coefficient(ww)), exp(w / 2)
 
 
 @on_arrays(r="vector", p="unit quaternion")
@@ -96,12 +66,7 @@ def log6(r: Vec, p: Vec) -> Vec:
     """
     p = where(p[0] < 0, -p, p)
     w = 2 * log(p)
-    ww = square(w)
-    small = ww < SERIES_BELOW
-    far = where(small, 1.0, ww)
-    angle, sine = sqrt(far), sqrt(where(small, 1.0, square(Vec(p[1:]))))
-    closed = (1 - angle / 2 * p[0] / sine) / far
-    return Vec((*turned_by(w, r, -0.5, where(small, _series(HALF_COTANGENT, where(small, ww, 0.0)), closed)), *w))
+    return Vec((*turned_by(w, r, -0.5, cotangent_coefficient(square(w))), *w))
 
 
 @on_arrays(r="vector", p="unit quaternion")

@@ -31,7 +31,7 @@ def hinge(name="j", parent="world", child="b", **options):
         (lambda: body(inertia=[[1, 1, 0], [0, 1, 0], [0, 0, 1]]), ["not symmetric"]),
         (lambda: body(inertia=(1, 2)), ["inertia", "3 numbers, or 3 rows"]),
         (lambda: body(center=(0, 0)), ["center", "3 numbers"]),
-        (lambda: hinge(type="hinge"), ["joint 'j'", "unknown type", "revolute"]),
+        (lambda: hinge(type="hinge"), ["joint 'j'", "unknown type", "Did you mean 'revolute'?"]),
         (lambda: hinge(axis=(0, 0, 0)), ["axis", "is zero"]),
         (lambda: hinge(axis=(0, np.nan, 0)), ["axis", "not a finite number"]),
         (lambda: hinge(orientation=(1, 1, 0, 0)), ["orientation", "1.414", "(w, x, y, z)"]),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from polhode.model import Model, check_model, make_tree
 from polhode.model.layout import layout_html
 from polhode.scalar import Array, a_list, one_of
 from polhode.system.algorithms import graph_of, on_numbers
+from polhode.system.body_call import body_call
 from polhode.system.calls import checked_call, own_value, thread_count
 from polhode.system.catalogue.registry import QUANTITIES
 from polhode.system.constrained_model import constrained_dynamics, number_inputs
@@ -262,6 +264,9 @@ class System(
             direct = ParameterCall(direct, kept, checked, self._defaults, (self, quantity.name))
         if direct is not None and of:
             self._direct[quantity.name, *of] = direct
+            if quantity.of_body and quantity.name not in vars(self):
+                method = body_call(quantity, getattr(System, quantity.name), self._direct, self._origin)
+                setattr(self, quantity.name, MethodType(method, self))  # a bound method can be pickled
         elif direct is not None:
             setattr(self, quantity.name, direct)
 

@@ -1,0 +1,46 @@
+"""The method of a quantity of a body, once kernels are there: from its arguments to the built-in with one look-up."""
+
+from collections.abc import Callable, Mapping
+from functools import update_wrapper
+from inspect import signature
+from typing import Any
+
+from polhode.system.quantity import Quantity
+
+TEXT = """
+def call({arguments}, **options):
+    try:
+        direct = built_ins[{key}]
+    except (KeyError, TypeError):  # not called before, or no name at all
+        direct = None
+    if direct is None:
+        return method({given}, **options)
+    return direct({arrays}, **options) if options else direct({arrays})
+"""
+"""Written out for each signature: arguments that are gathered and spread again cost more than the kernel does."""
+
+
+def body_call(
+    quantity: Quantity, method: Callable, built_ins: Mapping[tuple[str, ...], Callable], origin: Any
+) -> Callable:
+    """A method of the same signature that calls the built-in of the body and words it is given; without one, `method`.
+
+    method     of the class: what takes arguments of any kind, and binds the built-ins
+    built_ins  by quantity, body and words
+    origin     the point that is meant where none is given, as built-ins take it
+    """
+    parameters = [p for p in signature(method).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    names = [p.name for p in parameters]
+    words = ["body", *quantity.choices]
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+    if "point" in defaults:
+        defaults["point"] = origin
+    text = TEXT.format(
+        arguments=", ".join(f"{name}=defaults[{name!r}]" if name in defaults else name for name in names),
+        key=", ".join([repr(quantity.name), *words]),
+        given=", ".join(names),
+        arrays=", ".join(name for name in names[1:] if name not in words),
+    )
+    made: dict[str, Any] = {"method": method, "built_ins": built_ins, "defaults": defaults}
+    exec(text, made)
+    return update_wrapper(made["call"], method)

@@ -12,10 +12,10 @@ def call({arguments}, **options):
     try:
         direct = built_ins[{key}]
     except (KeyError, TypeError):  # not called before, or no name at all
-        direct = None
-    if direct is None:
-        return method({given}, **options)
-    return direct({arrays}, **options) if options else direct({arrays})
+        pass
+    else:
+        return direct({arrays}, **options) if options else direct({arrays})
+    return method({given}, **options)
 """
 """Written out for each signature: arguments that are gathered and spread again cost more than the kernel does."""
 

@@ -82,6 +82,7 @@ def killed(client, folder, whole, pause, everyone):
     assert everyone_once(folder)
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_costs_only_its_chunk(client, tmp_path, whole):
     killed(client, tmp_path / "s", whole, 0.4, everyone=False)
 

@@ -59,6 +59,7 @@ def test_formulas_of_bundled_machines_are_the_kernels(name):
             assert_close(eq.evaluate(quantity, *at), value)
 
 
+@pytest.mark.long
 @settings(max_examples=6)
 @given(st.lists(st.sampled_from(["revolute", "prismatic"]), min_size=1, max_size=2), st.integers(0, 2**31))
 def test_formulas_of_random_trees_are_the_kernels(types, seed):

@@ -156,6 +156,7 @@ def test_what_needs_the_whole_reader_is_bounded(monkeypatch):
         read_document("a: 1\nb: !" + "x" * 10**6, "x.yaml")
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_values_take_less_than_five_microseconds_each():
     model = chain(4000)
     text = to_yaml(model)

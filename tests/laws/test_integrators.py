@@ -248,6 +248,7 @@ def test_the_variational_step_is_symplectic_and_others_are_not():
     assert symplectic_defect(implicit_midpoint, arm(), ARM_START, 0.05) > 1e3 * DIFFERENCES
 
 
+@pytest.mark.long
 def test_the_energy_momentum_step_keeps_the_energy_of_every_machine():
     steps = 2000
     for model, start in ((arm(), ARM_START), (TOP, TOP_START)):

@@ -111,6 +111,7 @@ def test_play_slider_and_plots_share_one_time(show):
     assert time() == pytest.approx(0.75, abs=0.03)
 
 
+@pytest.mark.long
 def test_dragging_turns_the_picture(show):
     model, data = bundled("free-body", *MOTIONS["free-body"])
     page = show(data, model)
@@ -127,6 +128,7 @@ def test_dragging_turns_the_picture(show):
         assert canvas.screenshot() != before
 
 
+@pytest.mark.long
 def test_paper_gets_light_stills_and_plots(show):
     """Printed from dark mode: nothing dark, poses in place of the animation, the plots drawn again; then back."""
     model, data = bundled("free-body", *MOTIONS["free-body"])

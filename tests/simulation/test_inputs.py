@@ -102,6 +102,7 @@ def test_knots_within_equal_steps_split_them_and_keep_the_order(name, hold):
     assert errors[1] <= max(errors[0] / 8, 1e-13)
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_knots_are_a_hundred_thousand_steps():
     times = np.linspace(0, 1, 100_001)
     pushes = np.random.default_rng(1).normal(size=len(times))

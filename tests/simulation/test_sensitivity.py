@@ -337,6 +337,7 @@ def test_one_direction_has_the_bits_of_many():
     np.testing.assert_array_equal(one.sensitivity_v[..., 0], many.sensitivity_v[..., 2])
 
 
+@pytest.mark.long
 def test_samples_within_a_step_are_as_good_as_at_its_end():
     model, start, _ = scenario()
     kwargs = {**start, "duration": 1.0, "tolerance": 1e-11, "sensitivities": ["bodies.b1.mass", "start.q"]}

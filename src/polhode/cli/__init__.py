@@ -14,6 +14,7 @@ from polhode.cli.compare import compare
 from polhode.cli.draw import draw
 from polhode.cli.equations import equations
 from polhode.cli.info import info
+from polhode.cli.lists import LISTS
 from polhode.cli.modes import modes
 from polhode.cli.plot import plot
 from polhode.cli.run import BAD_INPUT, INTERRUPTED, run
@@ -58,11 +59,29 @@ def _noted(warning: Any, category: Any, filename: str, lineno: int, file: Any = 
         click.echo(warnings.formatwarning(warning, category, filename, lineno, line), err=True)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+START = """\
+Rigid multibody dynamics in unit quaternions (Euler parameters). Where to start:
+
+  polhode run                    Dzhanibekov's T-handle: its motion, graded, with a report page
+  polhode models                 the bundled models; polhode info MODEL tells more of one
+  polhode run double-pendulum    the motion of a model, or of your own file (.yaml, .urdf, .xml)
+  polhode plot double-pendulum-run energies
+  polhode --help                 all commands; polhode COMMAND --help the options of one"""
+"""What is printed where no command is given."""
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="polhode")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Rigid multibody dynamics in unit quaternions (Euler parameters)."""
+    if context.invoked_subcommand is None:
+        click.echo(START)
 
 
-for command in (run, sweep, info, compare, modes, equations, draw, plot, animate, bench):
+for command in (run, sweep, info, compare, modes, equations, draw, plot, animate, bench, *LISTS):
     main.add_command(command)

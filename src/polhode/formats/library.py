@@ -4,6 +4,7 @@ import math
 import re
 from functools import cache
 from importlib.resources import files
+from itertools import takewhile
 from pathlib import Path
 
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
@@ -44,6 +45,16 @@ def bundled(name: str) -> Model:
     known = [*names(), "chain-7", "chain-50"]
     fix = did_you_mean(name.lower().replace("_", "-").replace(" ", "-"), known, most=3)
     raise UnknownNameError(message("load", "no bundled model of this name", repr(name), ", ".join(names()), fix))
+
+
+def summary_of(name: str) -> str:
+    """What a bundled model is: the first sentence of the comment of its file, or of its function's docstring."""
+    if name in _files():
+        lines = takewhile(lambda line: line.startswith("#"), _files()[name].splitlines())
+        text = " ".join(line.lstrip("# ") for line in lines)
+    else:
+        text = " ".join((SERIES[name][0].__doc__ or "").split())
+    return re.split(r"(?<=\.) (?=[A-Z])", text, maxsplit=1)[0]
 
 
 def text_of(source: str | Path) -> str:

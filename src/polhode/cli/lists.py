@@ -1,0 +1,117 @@
+"""`polhode models`, `methods`, `forms`, `constraints`, `plots`: what there is to choose from, read from the registries."""
+
+import inspect
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from polhode.errors import PolhodeWarning
+
+if TYPE_CHECKING:
+    from polhode.model import Model
+
+PIPED = 160
+"""Columns where there is no terminal."""
+
+
+@click.command()
+def models() -> None:
+    """Bundled models: joints, degrees of freedom at the start, and what each one is."""
+    from polhode.formats.library import bundled, names, summary_of
+
+    rows = []
+    for name in names():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PolhodeWarning)  # told by the commands that take the model
+            model = bundled(name)
+        rows.append((name, len(model.joints), _freedoms(model), summary_of(name)))
+    _print(
+        ("model", "joints", "freedoms", "what it is"),
+        rows,
+        "polhode run MODEL follows the motion of one; polhode info MODEL tells more of it",
+    )
+
+
+@click.command()
+def methods() -> None:
+    """Methods of integration: family, order, how steps are chosen, source."""
+    from polhode.integrate.methods import METHODS
+    from polhode.integrate.sundials import SUNDIALS
+
+    rows = [
+        (x.name, x.family, x.order, f"by an estimate of order {x.error_order}" if x.adaptive else "equal", x.source)
+        for x in METHODS.values()
+    ]
+    then = f"polhode run MODEL --method METHOD takes one; also, with scikit-sundae: {', '.join(SUNDIALS)}"
+    _print(("method", "family", "order", "steps", "source"), rows, then)
+
+
+@click.command()
+def forms() -> None:
+    """Published forms of the rotational equations: where each stands, and whether it has a multiplier."""
+    from polhode.dynamics.single.forms import forms as table
+
+    rows = [(x.name, x.citation, "yes" if x.has_multiplier else "no", x.solution) for x in table.values()]
+    _print(("form", "equation", "multiplier", "solution"), rows, "polhode compare --form FORM compares some")
+
+
+@click.command()
+def constraints() -> None:
+    """Types of constraints: the rows of each, and what it is."""
+    from polhode.model.constraints.registry import CONSTRAINTS
+
+    rows = [
+        (name, "by its function" if x.rows_by_trial else ", ".join((*x.rows, *x.rate_rows)), _first_line(type(x)))
+        for name, x in CONSTRAINTS.items()
+    ]
+    _print(("type", "rows", "what it is"), rows, "a model file names one: constraints: {NAME: {type: TYPE, …}}")
+
+
+@click.command()
+def plots() -> None:
+    """Kinds of plots, and what each one shows."""
+    from polhode.show.plots.kinds import KINDS, compare
+
+    rows = [(name, _first_line(plot)) for name, plot in {**KINDS, compare.__name__: compare}.items()]
+    _print(("kind", "what it shows"), rows, "polhode plot RUN KIND draws one; polhode plot RUN all that fit the run")
+
+
+LISTS = (models, methods, forms, constraints, plots)
+"""The commands that list what there is."""
+
+
+def _freedoms(model: "Model") -> int:
+    """Velocities less the rank of the constraints at the model's start, by plain evaluation: nothing is compiled."""
+    if not model.constraints:
+        return model.nv
+    from polhode.check.diagnosis import ranked_rows
+    from polhode.check.given_start import start_of
+    from polhode.system.system import System
+
+    return model.joint_velocities - ranked_rows(System(model, target="python"), *start_of(model, None, None, "")).rank
+
+
+def _first_line(described: object) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(described) or "").partition("\n")[0]
+
+
+def _print(headings: Sequence[str], rows: Iterable[Sequence[object]], then: str) -> None:
+    """Print a table, numbers to the right, and a line that says what to do with a name."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = list(rows)
+    console = Console(highlight=False)
+    console.width = console.width if console.is_terminal else PIPED
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for k, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if isinstance(rows[0][k], int) else "left", no_wrap=k == 0)
+    for row in rows:
+        table.add_row(*(Text(str(x)) for x in row))
+    console.print(table)
+    console.print(Text(f"\n{then}"))

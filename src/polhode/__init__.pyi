@@ -6,6 +6,9 @@ from polhode import euler as euler
 from polhode import exact as exact
 from polhode import quaternion as quaternion
 from polhode import spatial as spatial
+from polhode.analysis.buckling import (
+    Buckling as Buckling, buckling as buckling,
+)
 from polhode.analysis.contact_points import (
     actuation as actuation, contact_impulse as contact_impulse,
 )

@@ -16,7 +16,7 @@ from polhode.kernel.record import Recorder
 from polhode.kernel.schedule import fused
 from polhode.linalg.elimination import solution, solve
 from polhode.model import make_tree
-from polhode.scalar import RecordedFunction, Vec, cos, iterate, jacobian as scalar_jacobian, sin, sqrt, where
+from polhode.scalar import Dual, RecordedFunction, Vec, cos, iterate, jacobian as scalar_jacobian, sin, sqrt, where
 from polhode.system.constrained_model import constrained_dynamics
 
 N = 11
@@ -139,6 +139,16 @@ def test_replayed_in_another_trace_it_is_the_same(function):
     graph, given = traced(function), values()
     again = trace(lambda x, a: replay(graph, x=x, a=a), x=(3,), a=())
     assert_close(evaluate(again, **given), np.asarray(evaluate(graph, **given)))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS[:2])
+def test_replayed_on_numbers_with_derivatives_it_is_differentiated(function):
+    x, a, h = [0.3, -0.2, 0.9], 0.7, 1e-6
+    graph = trace(function, x=(3,), a=())
+    at = lambda s: np.asarray(evaluate(graph, x=x, a=a + s))
+    found = replay(graph, x=Vec(x), a=Dual(a, np.ones(1)))
+    slopes = [y.slope[0] if isinstance(y, Dual) else 0.0 for y in (found if isinstance(found, Vec) else [found])]
+    np.testing.assert_allclose(slopes, np.ravel((at(h) - at(-h)) / (2 * h)), rtol=1e-7)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS[:2] + FUNCTIONS[3:5])

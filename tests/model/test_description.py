@@ -1,13 +1,16 @@
 """Models as their user writes them: what is accepted, what is refused, and how it is told."""
 
+import itertools
 import pickle
 import warnings
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import polhode as ph
 from machines import ALL, random_model
+from pinocchio_model import Peer
 from polhode.model import JOINTS, make_tree
 
 
@@ -190,3 +193,24 @@ def test_systems_pickle_and_calls_check_their_arguments():
         ph.compile(system.model, target="tpu")
     with pytest.raises(TypeError, match="nonsense"):
         system.bias([0.0], [0.0], nonsense=1)
+
+
+def test_the_common_ancestor_is_pinocchios():
+    for seed in range(3):
+        model = random_model(["revolute"] * 7, seed)
+        peer = Peer(model).model
+        joints = {body.name: peer.frames[peer.getFrameId(body.name)].parentJoint for body in model.bodies}
+        names = {joint: name for name, joint in joints.items()} | {0: "world"}
+        for (a, i), (b, j) in itertools.product(joints.items(), repeat=2):
+            assert model.common_ancestor(a, b) == names[pin.findCommonAncestor(peer, i, j)[0]]
+        assert model.common_ancestor("b3", "world") == model.common_ancestor("world", "b3") == "world"
+
+
+def test_the_common_ancestor_of_frames_is_that_of_their_bodies():
+    model = ph.load("double-pendulum")
+    framed = ph.Model("framed", bodies=model.bodies, joints=model.joints, frames=[ph.BodyFrame("tip", "lower")])
+    assert framed.common_ancestor("tip", "lower") == "lower"
+    assert framed.common_ancestor("upper", "tip") == "upper"
+    for wrong in ("lowr", 3, None, ["lower"], np.zeros(2)):
+        with pytest.raises(ph.ModelError, match="no such body or frame"):
+            framed.common_ancestor("tip", wrong)

@@ -5,9 +5,9 @@ from typing import Any
 from polhode.kernel.evaluate import called
 from polhode.kernel.graph import Graph
 from polhode.kernel.operations import MEANING
-from polhode.kernel.routine import Routine
+from polhode.kernel.routine import Routine, run
 from polhode.kernel.trace import Symbol, innermost, number_node
-from polhode.scalar import Vec
+from polhode.scalar import Dual, Vec
 
 
 def replay(graph: Graph, /, **given: Any) -> Any:
@@ -16,6 +16,12 @@ def replay(graph: Graph, /, **given: Any) -> Any:
     for port in graph.inputs:
         for k, value in zip(port.nodes, _flat(given[port.name]), strict=True):
             values[k] = value
+    _fill(graph, values)
+    return graph.result([_shaped([values[k] for k in port.nodes], port.shape) for port in graph.outputs])
+
+
+def _fill(graph: Graph, values: list[Any]) -> None:
+    """Give all nodes but the inputs, which have theirs, their values."""
     for k, node in enumerate(graph.nodes):
         if node.op == "constant":
             values[k] = node.value
@@ -25,13 +31,19 @@ def replay(graph: Graph, /, **given: Any) -> Any:
             values[k] = values[node.args[0]][node.value]
         elif node.op != "input":
             values[k] = MEANING[node.op](*(values[a] for a in node.args))
-    return graph.result([_shaped([values[k] for k in port.nodes], port.shape) for port in graph.outputs])
+
+
+def _block(graph: Graph, inputs: list[Any]) -> list[Any]:
+    """All outputs of the graph of a block."""
+    values = [*inputs, *[None] * (len(graph.nodes) - len(inputs))]
+    _fill(graph, values)
+    return [values[k] for port in graph.outputs for k in port.nodes]
 
 
 def _called(routine: Routine, given: list[Any]) -> list[Any]:
-    """The results of a routine: symbols, if symbols are given, else numbers."""
+    """The results of a routine: symbols, if symbols are given, numbers with derivatives for such, else numbers."""
     if not any(isinstance(x, Symbol) for x in given):
-        return called(routine, given)
+        return run(routine, given, _block) if any(isinstance(x, Dual) for x in given) else called(routine, given)
     builder = innermost(*given)
     nodes = [number_node(builder, x) for x in given]
     return [Symbol(builder, k) for k in builder.call(routine, nodes)]  # type: ignore[arg-type]

@@ -13,8 +13,10 @@ def in_options(text: str, command: click.Command) -> str:
 
     What a user gave (between "found" and "expected") stays as it is.
     """
-    words = {option.name: option.opts[0] for option in command.params if isinstance(option, click.Option)}
-    names = "|".join(re.escape(name) for name in words if name)
+    words = {
+        option.name: option.opts[0] for option in command.params if isinstance(option, click.Option) and option.name
+    }
+    names = "|".join(re.escape(name) for name in words)
     if not names:
         return text
     place, rest = re.compile(rf"(?:{'|'.join(CALLS)}), (?:argument )?({names})(?=[:,])"), []
@@ -25,7 +27,7 @@ def in_options(text: str, command: click.Command) -> str:
     return "\n".join([place.sub(lambda match: f"{command.name}, {words[match[1]]}", first, count=1), *rest])
 
 
-def _options(text: str, words: dict[str | None, str], names: str) -> str:
+def _options(text: str, words: dict[str, str], names: str) -> str:
     """A part of a text with step=… as --step …, force=True as --overwrite; a hint that names both is left with one."""
     text = re.sub(rf"\b(?:{names})=\w+; (?=--)", "", text)
     text = re.sub(rf"(?<![\w.'\"-])({names})=True\b", lambda match: words[match[1]], text)

@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.image import imread
 
 import polhode as ph
@@ -27,6 +28,7 @@ from polhode.show.plots.compare import differences, named
 from polhode.show.plots.drift import drifts
 from polhode.show.plots.eigenvalues import stability_bands, tracked
 from polhode.show.plots.ellipsoid import Ellipsoid
+from polhode.show.plots.fan import quantiles
 from polhode.show.plots.herpolhode import herpolhode_curve
 from polhode.show.plots.kinds import KINDS, draw, fitting
 from polhode.show.plots.phase import portraits
@@ -385,6 +387,65 @@ def test_the_model_of_a_run_is_read_without_a_second_warning():
     ],
 )
 def test_mistakes_are_told(call, words):
+    with pytest.raises(InputError) as caught:
+        call()
+    for word in words:
+        assert word in str(caught.value)
+
+
+def study(count=40):
+    """A Dataset such as `ph.sweep` returns: of run k the first coordinate is k + t, the second its double."""
+    time, run = np.linspace(0, 1, 11), np.arange(float(count))
+    q = (run[:, None] + time)[..., None] * [1, 2]
+    names = {"time": time, "coordinate": ["hinge", "elbow"]}
+    variables = {"q": (("run", "time", "coordinate"), q), "height": (("run", "time"), q[..., 0])}
+    return xr.Dataset({**variables, "status": ("run", run)}, names, {"model_name": "arm"})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_plot_of_one_run_refuses_those_of_a_study(kind):
+    with pytest.raises(InputError, match=r"many runs(.|\n)*40 runs(.|\n)*ph.plot.fan\(runs\)"):
+        draw(kind, study())
+    with pytest.raises(InputError, match="not a run"):
+        draw(kind, np.zeros((3, 4)))
+
+
+def test_many_runs_are_neither_compared_nor_left_out_in_silence():
+    with pytest.raises(InputError, match="many runs"):
+        ph.plot.compare([study(), study()])
+    with pytest.raises(InputError, match="many runs"):
+        list(fitting(study()))
+
+
+def test_a_fan_shows_the_quantiles_of_the_runs():
+    figure = ph.plot.fan(study(41))
+    t, y = lines(figure)["median"]
+    assert y == pytest.approx(20 + t)
+    assert lines(figure, 1)["median"][1] == pytest.approx(40 + 2 * t)
+    assert "q of 41 runs: arm" in figure.get_suptitle()
+    runs = study(41)
+    assert quantiles(runs, "q", 0)[:, 0] == pytest.approx([2, 10, 20, 30, 38])
+    runs["q"][30:, 6:] = np.nan  # runs that ended before the others
+    assert quantiles(runs, "q", 0)[2, -1] == pytest.approx(15.5, abs=0.01)
+    assert len(ph.plot.fan(runs, names="elbow").axes) == len(ph.plot.fan(runs, "height").axes) == 1
+    many = ph.plot.fan(study(3000))
+    assert "2,000 of 3,000 runs" in many.get_suptitle()
+    assert lines(many)["median"][1] == pytest.approx(1500 + t, abs=100)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ph.plot.fan(top()), ["not many runs", "a Dataset over", "ph.sweep"]),
+        (lambda: ph.plot.fan([1, 2]), ["not many runs", "[1, 2]"]),
+        (lambda: ph.plot.fan(study(0)), ["nothing to draw", "0 runs"]),
+        (lambda: ph.plot.fan(study(), "status"), ["no such variable", "'status'", "q, height"]),
+        (lambda: ph.plot.fan(study(), names=["hing"]), ["no such coordinate", "Did you mean 'hinge'"]),
+        (lambda: ph.plot.fan(study(), names=[]), ["nothing to draw", "no coordinate"]),
+        (lambda: ph.plot.fan(study().isel(time=[0])), ["nothing to draw", "1 samples"]),
+    ],
+)
+def test_a_fan_tells_what_is_wrong(call, words):
     with pytest.raises(InputError) as caught:
         call()
     for word in words:

@@ -10,6 +10,7 @@ import polhode as ph
 from close import assert_close
 from integration import ARM_START, arm
 from polhode.simulation import compiled_run as engine_module
+from polhode.simulation.simulate import RunLines
 from run_cases import PENDULUM, SLIDER
 
 ATTRIBUTES = {
@@ -118,6 +119,24 @@ def test_a_run_may_be_saved_and_read_again(run, tmp_path):
     again = load(tmp_path / "run.nc")
     for name in run.variables:
         assert np.array_equal(run[name], again[name], equal_nan=run[name].dtype.kind == "f")
+
+
+def test_progress_may_be_lines_on_stderr(capsys):
+    ph.simulate(PENDULUM, [1.0], duration=0.7, progress=True)
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines()[-1].startswith(f"{PENDULUM.name}: 100%  t = 0.7 s")
+    ph.simulate(PENDULUM, [1.0], duration=0.7, progress=False)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(ph.InputError, match="simulate, progress: not a function"):
+        ph.simulate(PENDULUM, [1.0], duration=0.7, progress=3)
+
+
+def test_lines_of_progress_say_how_long_it_takes_and_are_some_seconds_apart(capsys):
+    RunLines("arm", seconds=60)(0.5, 1.0)
+    assert capsys.readouterr().err == ""
+    RunLines("arm", seconds=0)(0.5, 1.0)
+    assert capsys.readouterr().err == "arm:  50%  t = 1 s  0 s left\n"
 
 
 @pytest.mark.parametrize("options", [{}, {"step": 0.003, "method": "rk4"}])

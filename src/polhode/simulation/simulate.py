@@ -1,6 +1,9 @@
 """`ph.simulate`: a model, a start and a method in; a graded Dataset out."""
 
+import sys
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Unpack
 
 from polhode.errors import InputError, message
@@ -17,6 +20,28 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+LINE_SECONDS = 5.0
+"""Seconds between lines of progress."""
+
+
+class RunLines:
+    """A progress function of a run that prints a line on stderr every few seconds, and one at the end."""
+
+    def __init__(self, title: str, seconds: float = LINE_SECONDS) -> None:
+        self.title, self.seconds = title, seconds
+        self._begin = self._last = time.monotonic()
+
+    def __call__(self, part: float, t: float) -> None:
+        """Print the part that is done, the time reached and the seconds left, if it is time for a line."""
+        now = time.monotonic()
+        if now - self._last < self.seconds and part < 1:
+            return
+        self._last, spent = now, now - self._begin
+        left = f"{spent * (1 - part) / part:.0f} s left" if 0 < part < 1 else f"{spent:.1f} s"
+        with suppress(OSError):  # nobody reads any more: no reason to end a run
+            print(f"{self.title}: {part:4.0%}  t = {t:.6g} s  {left}", file=sys.stderr, flush=True)
+
+
 @takes_options(RUN_OPTIONS, RunKeywords)
 def simulate(
     model: Model,
@@ -30,7 +55,7 @@ def simulate(
     *,
     start: str | None = None,
     parameters: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     model_text: str = "",
     **options: Unpack[RunKeywords],
 ) -> "xr.Dataset":
@@ -43,13 +68,13 @@ def simulate(
     {options}
     start          the name of a configuration of the model, in place of q
     parameters     other numbers of the model by path, as {"bodies.arm.mass": 2.0}: the run of model.with_numbers(…)
-    progress       called with the part that is done and the time reached
+    progress       called with the part that is done and the time reached, s; True: lines on stderr
     model_text     the text that the model came from, kept in the Dataset
     ->             Dataset; its attributes hold `status`, `reason` and the grade; a run that fails returns what there is
     """
-    if progress is not None and not callable(progress):
-        found = repr(progress)[:60]
-        raise InputError(message("simulate, progress", "not a function", found, "a function of (part, time)"))
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        found, expected = repr(progress)[:60], "True, or a function of (part, time)"
+        raise InputError(message("simulate, progress", "not a function", found, expected))
     check_keywords("simulate", RunKeywords.__annotations__, options)
     if start is not None:
         if q is not None or not isinstance(start, str):
@@ -61,6 +86,8 @@ def simulate(
         check_model("simulate", model)
         model = other_numbers(model, parameters, "simulate, parameters")
     asked = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
+    if isinstance(progress, bool):
+        progress = RunLines(getattr(model, "name", "simulate")) if progress else None
     return followed(model, q, v, tau, asked, progress, model_text)
 
 

@@ -15,6 +15,7 @@ from polhode.show.plots.compare import compare as compare
 from polhode.show.plots.drift import drift as drift
 from polhode.show.plots.eigenvalues import eigenvalues as eigenvalues
 from polhode.show.plots.energies import energies as energies
+from polhode.show.plots.fan import fan as fan
 from polhode.show.plots.herpolhode import herpolhode as herpolhode
 from polhode.show.plots.joints import joints as joints
 from polhode.show.plots.momenta import momenta as momenta
@@ -25,7 +26,7 @@ from polhode.show.plots.polhode import polhode as polhode
 from polhode.show.plots.quaternions import quaternions as quaternions
 from polhode.show.plots.rates import rates as rates
 from polhode.show.plots.reactions import reactions as reactions
-from polhode.show.plots.run_source import Run, Unfit, opened
+from polhode.show.plots.run_source import Run, Unfit, read
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +38,7 @@ KINDS: dict[str, Callable[..., Any]] = {
         polhode, herpolhode, poinsot,
     )
 }  # fmt: skip
-"""Plots of one run by the name that `polhode plot` takes; `compare` and `eigenvalues` take more than one run."""
+"""Plots of one run by the name that `polhode plot` takes; `compare`, `eigenvalues` and `fan` take more than one run."""
 
 
 def takers(option: str) -> list[str]:
@@ -56,7 +57,7 @@ def draw(kind: str, run: Run, **options: Any) -> "Figure":
 
 def fitting(run: Run, **options: Any) -> "Iterator[tuple[str, Figure]]":
     """Every kind that this run has something for, drawn."""
-    found = opened(run)
+    found = read(run)
     for kind in KINDS:
         try:
             yield kind, draw(kind, found, **options)

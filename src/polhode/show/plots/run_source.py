@@ -12,6 +12,7 @@ from polhode.formats.load import load
 from polhode.formats.registry import model_of_text
 from polhode.model import Model
 from polhode.result.files import load as read_run
+from polhode.scalar import shown
 from polhode.show.run_values import labels, times, values
 
 if TYPE_CHECKING:
@@ -28,6 +29,18 @@ class Unfit(InputError):
 
 
 def opened(run: Run) -> "Dataset":
+    """One run, or that of a file or folder as in `read`; an InputError where it is anything else."""
+    found = read(run)
+    if not hasattr(found, "data_vars"):
+        expected = "what ph.simulate returns, or the path of its file"
+        raise InputError(message("plot, argument run", "not a run", shown(run), expected))
+    if "run" in found.dims:
+        fix = "Draw them all: ph.plot.fan(runs); or take one of them: runs.isel(run=0)."
+        raise InputError(message("plot, argument run", "many runs", f"{found.sizes['run']:,} runs", "one run", fix))
+    return found
+
+
+def read(run: Run) -> "Dataset":
     """A run, or that of a file or folder; of a very long one evenly spread samples, the last among them."""
     if not isinstance(run, (str, Path)):
         return run

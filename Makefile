@@ -13,7 +13,7 @@ PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 .PHONY: run test test-all quick tools check generated screenshot clean
 
 run: .venv/installed
-	$(BIN)/polhode run --out out/t-handle --force
+	$(BIN)/polhode run --out out/t-handle --overwrite
 
 test: tools check
 	$(PYTEST)

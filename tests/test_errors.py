@@ -8,6 +8,7 @@ import pytest
 import polhode as ph
 from polhode.errors import did_you_mean
 from polhode.formats.yaml import model_from_yaml
+from polhode.model.joints.registry import JOINTS, SYNONYMS
 
 KNOWN = ["hinge", "hinges", "mB", "bodies.arm.mass", "bodies.leg.mass"]
 
@@ -21,12 +22,30 @@ KNOWN = ["hinge", "hinges", "mB", "bodies.arm.mass", "bodies.leg.mass"]
         ("bodies.arm.mas", {"most": 2}, "Did you mean 'bodies.arm.mass' or 'bodies.leg.mass'?"),
         ("xyz", {}, ""),
         ("xyz", {"otherwise": "See the list."}, "See the list."),
+        ("Pivot", {"synonyms": {"pivot": "hinge"}}, "Did you mean 'hinge'?"),
+        ("pivot", {"synonyms": {"pivot": "axle"}}, ""),
+        ("mb", {"synonyms": {"mb": "hinge"}}, "Did you mean 'mB'?"),
         (3, {"otherwise": "See the list."}, "See the list."),
         ("hing", {"shown": "{}.yaml".format}, "Did you mean 'hinge.yaml'?"),
     ],
 )
 def test_the_nearest_names_are_suggested(name, options, question):
     assert did_you_mean(name, KNOWN, **options) == question
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [("hinge", "revolute"), ("continuous", "revolute"), ("ball", "spherical"), ("slider", "prismatic"),
+     ("weld", "fixed"), ("floating", "free")],
+)  # fmt: skip
+def test_words_of_other_programs_for_joints_are_answered_with_ours(word, kind):
+    with pytest.raises(ph.ModelError, match=f"Did you mean '{kind}'"):
+        ph.Joint("j", word, "world", "b")
+
+
+def test_synonyms_lead_to_kinds_that_exist_and_hide_none():
+    assert set(SYNONYMS.values()) <= set(JOINTS)
+    assert not set(SYNONYMS) & set(JOINTS)
 
 
 def test_nothing_is_loaded_for_suggestions_before_a_name_is_wrong():

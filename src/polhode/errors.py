@@ -2,10 +2,10 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from traceback import extract_tb
-from types import FrameType
+from types import FrameType, MappingProxyType
 
 
 class PolhodeError(Exception):
@@ -77,6 +77,9 @@ def defined_at(function: object) -> str:
 NAME_LENGTH = 200
 """Characters that a name may have at most."""
 
+NONE: Mapping[str, str] = MappingProxyType({})
+"""No synonyms."""
+
 NEAR = 0.5
 """Similarity (`difflib`, 0 to 1) from which a name is suggested for another: short names with one wrong letter are."""
 
@@ -137,22 +140,31 @@ def message(where: str, what: str, found: str, expected: str, fix: str = "") -> 
 
 
 def did_you_mean(
-    name: object, known: Iterable[str], otherwise: str = "", *, most: int = 1, shown: Callable[[str], str] = str
+    name: object,
+    known: Iterable[str],
+    otherwise: str = "",
+    *,
+    most: int = 1,
+    shown: Callable[[str], str] = str,
+    synonyms: Mapping[str, str] = NONE,
 ) -> str:
     """A question with the known names nearest to an unknown one: "Did you mean 'hinge' or 'hinges'?".
 
     otherwise  the text where no name is near
     most       names in the question at most
     shown      how a known name is written in it
+    synonyms   known names by other words for the same, in lower case
 
-    Names that differ in upper and lower case alone come before those that are similar.
+    Names that differ in upper and lower case alone come before synonyms, and these before names that are similar.
     """
     if not isinstance(name, str):
         return otherwise
     from difflib import get_close_matches  # not loaded unless a name is wrong
 
     known = list(known)
-    near = [other for other in known if other.lower() == name.lower()] or get_close_matches(name, known, most, NEAR)
+    near = [other for other in known if other.lower() == name.lower()]
+    near = near or [other for other in known if other == synonyms.get(name.lower())]
+    near = near or get_close_matches(name, known, most, NEAR)
     return f"Did you mean {' or '.join(repr(shown(other)) for other in near[:most])}?" if near else otherwise
 
 

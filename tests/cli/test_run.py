@@ -104,14 +104,14 @@ def test_starts_and_numbers_are_set_on_the_command_line():
         (["heavy-topp"], ["no bundled model", "Did you mean 'heavy-top'"]),
         (["nothing.yaml"], ["no such file"]),
         (["heavy-top", "--method", "rk5"], ["no such method", "Did you mean", "rk4"]),
-        (["heavy-top", "--step", "-1"], ["step", "-1", "above 0"]),
+        (["heavy-top", "--step", "-1"], ["run, --step:", "-1", "above 0", "or leave it out for"]),
         (["heavy-top", "--duration", "0"], ["duration", "above 0"]),
         (["heavy-top", "--duration", "two"], ["'two' is not a time", "2min"]),
         (["heavy-top", "--tolerance", "1e-20"], ["tolerance", "1e-14"]),
         (["heavy-top", "--norm", "unit"], ["norm", "'state'"]),
-        (["heavy-top", "--method", "rk4"], ["takes equal steps", "step"]),
+        (["heavy-top", "--method", "rk4"], ["takes equal steps", "Give --step …,"]),
         (["heavy-top", "--samples", "1"], ["samples", "2 or more"]),
-        (["heavy-top", "--every", "3"], ["every", "with equal steps"]),
+        (["heavy-top", "--every", "3"], ["run, --every:", "with equal steps (--step …)", "without --samples …"]),
         (["heavy-top", "--set", "tip.q"], ["not an assignment", "PATH=VALUE"]),
         (["heavy-top", "--set", "tip.q=1,0"], ["wrong size", "4 numbers", "w,x,y,z"]),
         (["heavy-top", "--set", "tip.q=1,1,0,0"], ["not a unit quaternion"]),
@@ -146,11 +146,25 @@ def test_an_existing_folder_is_kept_unless_forced():
     again = polhode("heavy-top", *QUICK)
     assert again.exit_code == 2
     assert "already there" in again.stderr
-    assert "--force" in again.stderr
+    assert "--overwrite" in again.stderr
     assert Path("heavy-top-run/run.nc").read_bytes() == before
     told("heavy-top", "--duration", "0.2", "--no-report", "--force")
+    told("heavy-top", "--duration", "0.2", "--no-report", "--overwrite")
     assert load("heavy-top-run/run.nc")["time"][-1] == 0.2
     assert files("heavy-top-run") == ["run.nc"]  # no page or table of an older run
+
+
+def test_resume_of_a_finished_run_says_so():
+    told("heavy-top", "--duration", "0.1", "--no-report")
+    before = Path("heavy-top-run/run.nc").read_bytes()
+    again = polhode("heavy-top", "--resume")
+    assert again.exit_code == 0
+    assert "the run in heavy-top-run is complete: nothing was left to do" in again.stderr
+    assert Path("heavy-top-run/run.nc").read_bytes() == before
+    assert polhode("heavy-top", "--resume", "--check").exit_code == 0
+    none = polhode("--resume", "--out", "elsewhere")
+    assert none.exit_code == 2
+    assert "nothing to resume" in none.stderr
 
 
 def test_a_folder_without_files_may_be_used(tmp_path):

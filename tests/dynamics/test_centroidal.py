@@ -63,6 +63,48 @@ def test_mass_centre_and_momentum_are_pinocchios(case, body):
     close(mass, pin.computeTotalMass(model))
 
 
+def test_the_inertia_of_some_bodies_is_the_sum_of_pinocchios(case):
+    system, peer, (q, v, w) = case
+    pin.forwardKinematics(peer.model, peer.data, peer.move(q, v, w)[0])
+    for names in (["b2"], ["b3", "b0"], [body.name for body in system.model.bodies]):
+        joints = [peer.model.frames[peer.frames[name]].parentJoint for name in names]
+        parts = [peer.data.oMi[j].act(peer.model.inertias[j]) for j in joints]
+        expected = sum(parts[1:], start=parts[0])
+        found = system.inertia_of_bodies(q, names)
+        close(found.mass, expected.mass)
+        close(found.center, expected.lever)
+        close(found.inertia, expected.inertia)
+
+
+def test_bodies_are_named_or_given_factors():
+    model = random_model(["revolute", "prismatic", "revolute"], 6)
+    system, oracle = ph.compile(model), ph.compile(model, target="python")
+    q = random_q(model, np.random.default_rng(6), (4,))
+    for bodies in (["b2", "b0"], {"b1"}, [0.5, 0, 2], np.eye(4, 3) + 1.0):
+        for _ in range(2):
+            for a, b in zip(system.inertia_of_bodies(q, bodies), oracle.inertia_of_bodies(q, bodies), strict=True):
+                close(a, b)
+    assert system.inertia_of_bodies(q[:0], ["b1"]).inertia.shape == (0, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "match"),
+    [
+        ("b0", r"one name(?s:.*)as \['b0'\]"),
+        ([], "no bodies"),
+        (["b0", "b1", "b0"], r"named twice(?s:.*)'b0'"),
+        (["b0", "b9"], "no such body"),
+        (["b0", 3], "no such body"),
+        ([1.0, 0.0], r"argument factors: wrong shape(?s:.*)\(2,\); expected \(..., 3\)"),
+        (None, "argument factors"),
+    ],
+)
+def test_bodies_that_are_none_are_refused_by_name(bodies, match):
+    system = ph.compile(random_model(["revolute", "prismatic", "revolute"], 6), target="python")
+    with pytest.raises(ph.PolhodeError, match=match):
+        system.inertia_of_bodies(np.zeros(3), bodies)
+
+
 def test_angular_momentum_is_about_the_point_that_is_named(case):
     system, _, (q, v, _) = case
     at_origin, point = system.momentum(q, v), np.array([0.3, -1.0, 2.0])

@@ -91,6 +91,20 @@ def test_matrices_of_constraints_are_those_of_their_rows(loop):
     close(-lam @ A, system.constraint_forces(q, start.v, tau).generalized, 1e3)
 
 
+def test_products_with_the_rows_of_constraints_are_those_of_the_matrix(loop):
+    system, start, A, _ = loop
+    lam = np.linspace(-1, 2, 3 * len(A)).reshape(3, -1)
+    close(system.generalized_constraint_force(start.q, lam), lam @ A)
+    close(system.constraint_rates(start.q, start.v + 1.0), A @ (start.v + 1.0))
+    tau = np.linspace(-1, 1, system.nv)
+    found = system.constraint_forces(start.q, start.v, tau)
+    close(system.generalized_constraint_force(start.q, found.multipliers), found.generalized)
+    with pytest.raises(ph.InputError, match="argument multipliers: wrong shape"):
+        system.generalized_constraint_force(start.q, np.zeros(len(A) + 1))
+    with pytest.raises(ph.ModelError, match="has no constraints"):
+        ph.compile(ph.load("double-pendulum"), target="python").generalized_constraint_force([0, 0], [])
+
+
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_an_impact_turns_the_rates_of_constraints_by_the_restitution(loop, e):
     system, start, A, M = loop

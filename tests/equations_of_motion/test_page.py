@@ -69,7 +69,7 @@ def test_a_page_has_every_part():
 def test_the_page_in_the_documents_is_what_is_printed_now():
     kept = (ROOT / "docs" / "equations-double-pendulum.md").read_text(encoding="utf-8")
     assert ph.equations(ph.load("double-pendulum")).markdown() == kept, (
-        "polhode equations double-pendulum --out … --force"
+        "polhode equations double-pendulum --out … --overwrite"
     )
 
 
@@ -275,7 +275,7 @@ def test_the_command_prints_markdown_and_latex(tmp_path):
     assert path.read_text(encoding="utf-8").startswith("# Equations")
     again = run("pendulum", "--out", str(path))
     assert again.exit_code == 2
-    assert "--force" in again.output
+    assert "--overwrite" in again.output
     assert run("pendulum", "--out", str(path), "--force").exit_code == 0
 
 

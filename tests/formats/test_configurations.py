@@ -172,5 +172,7 @@ def test_a_run_starts_at_a_configuration():
         ph.simulate(model, q=model.zero, start="home", duration=0.01)
     with pytest.raises(ph.InputError, match="no such configuration"):
         ph.simulate(model, start="nowhere", duration=0.01)
+    with pytest.raises(ph.InputError, match=r"no such configuration(?s:.*)the model has no configurations"):
+        ph.simulate(ph.load("double-pendulum"), start="home", duration=0.01)
     with pytest.raises(ph.InputError, match="simulate, start: where does it start"):
         ph.simulate(model, start=3, duration=0.01)

@@ -177,6 +177,7 @@ def test_what_a_file_cannot_hold_is_an_error():
         ("physical: true", "physical: yes", "arm.yaml:13, bodies.lower.physical", ["'yes'", "true or false"]),
         ("type: revolute, ", "", "arm.yaml:15, joints.hip.type: missing", ["kind of joint"]),
         ("type: revolute", "type: revolut", "arm.yaml:15, joints.hip: unknown type", ["Did you mean 'revolute'?"]),
+        ("type: revolute", "type: Ball", "arm.yaml:15, joints.hip: unknown type", ["Did you mean 'spherical'?"]),
         ("type: revolute", "type: 3", "arm.yaml:15, joints.hip.type: not text", ["found 3"]),
         ("axis: [0, 1, 0]", "axis: [0, 0, 0]", "arm.yaml:15, joints.hip.axis: is zero", []),
         ("axis: [0, 1, 0]", "axis: 3", "arm.yaml:15, joints.hip.axis: not a list", []),

@@ -1,10 +1,12 @@
 """The built-in for one state: the same results as the checked way, and never anything but those."""
 
 import gc
+import pickle
 import resource
 import sys
 import threading
 import weakref
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -157,11 +159,12 @@ def test_a_wrong_place_for_the_result_is_refused_and_not_touched(system):
 def test_quantities_of_a_body_go_through_a_built_in_of_each(system):
     q, v, w = arguments(system)["inverse_dynamics"]
     calls = {"pose": (q,), "velocity": (q, v), "acceleration": (q, v, w)}
+    words = {"pose": (), "velocity": ("world-aligned",), "acceleration": ("world-aligned", "classical")}
     for name, args in calls.items():
         for body in ("b0", "b1", "b2"):
             call = getattr(system, name)
             expected = call(*(a.tolist() for a in args), body)
-            assert (name, body) in system._direct
+            assert (name, body, *words[name]) in system._direct
             found = call(*args, body)
             assert type(found) is type(expected)
             assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
@@ -177,6 +180,32 @@ def test_quantities_of_a_body_go_through_a_built_in_of_each(system):
     assert np.array_equal(origin, system.jacobian(q, "b1", [0, 0, 0]))
     assert not np.array_equal(origin, expected)
     assert np.array_equal(system.jacobian_rate(q, v, "b1"), system.jacobian_rate(q, v, "b1", (0, 0, 0)))
+
+
+def test_a_quantity_of_a_body_is_called_as_its_method_is(system):
+    """After the first call the instance has a method of its own: the same arguments, results, errors and pickle."""
+    q = arguments(system)["mass_matrix"][0]
+    point, load = np.array([0.1, 0.2, 0.3]), np.arange(6.0)
+    expected = ph.System.generalized_force(system, q, load, "b1", point, "local")
+    assert "generalized_force" in vars(system)
+    assert np.array_equal(system.generalized_force(q, axes="local", point=point, body="b1", load=load), expected)
+    out = np.empty(system.nv)
+    assert system.generalized_force(q, load, "b1", point, "local", out=out) is out
+    assert np.array_equal(out, expected)
+    assert np.array_equal(pickle.loads(pickle.dumps(system.generalized_force))(q, load, "b1", point, "local"), expected)
+    assert signature(system.generalized_force) == signature(ph.System(system.model).generalized_force)
+    assert not np.array_equal(system.generalized_force(q, load, "b1"), expected)
+    with pytest.raises(ph.InputError, match="generalized_force, axes: no such axes"):
+        system.generalized_force(q, load, "b1", point, "lokal")
+    with pytest.raises(ph.ModelError, match="no such body") as error:
+        system.generalized_force(q, load, ["b1"])
+    assert error.value.__context__ is None
+    with pytest.raises(ph.InputError, match="argument point"):
+        system.generalized_force(q, load, "b1", None)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'body'"):
+        system.generalized_force(q, load)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
+        system.generalized_force(q, load, "b1", nonsense=1)
 
 
 def test_an_interpreter_of_another_layout_does_without_built_ins(monkeypatch):

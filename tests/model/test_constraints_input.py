@@ -22,6 +22,8 @@ def one(kind, of="revolute", **data):
 @pytest.mark.parametrize(
     ("model", "words"),
     [
+        (one("hinge", body_b="b"), ["'held'", "no such type", "Did you mean 'revolute'?"]),
+        (one("fixed", body_b="b"), ["'held'", "no such type", "Did you mean 'weld'?"]),
         (one("revolut", body_b="b"), ["'held'", "no such type", "Did you mean 'revolute'?"]),
         (one("revolute"), ["'held'", "'body_b' is missing"]),
         (one("distance", body_b="b"), ["'held'", "'length' is missing"]),

@@ -1,13 +1,16 @@
 """Models as their user writes them: what is accepted, what is refused, and how it is told."""
 
+import itertools
 import pickle
 import warnings
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import polhode as ph
 from machines import ALL, random_model
+from pinocchio_model import Peer
 from polhode.model import JOINTS, make_tree
 
 
@@ -31,7 +34,7 @@ def hinge(name="j", parent="world", child="b", **options):
         (lambda: body(inertia=[[1, 1, 0], [0, 1, 0], [0, 0, 1]]), ["not symmetric"]),
         (lambda: body(inertia=(1, 2)), ["inertia", "3 numbers, or 3 rows"]),
         (lambda: body(center=(0, 0)), ["center", "3 numbers"]),
-        (lambda: hinge(type="hinge"), ["joint 'j'", "unknown type", "revolute"]),
+        (lambda: hinge(type="hinge"), ["joint 'j'", "unknown type", "Did you mean 'revolute'?"]),
         (lambda: hinge(axis=(0, 0, 0)), ["axis", "is zero"]),
         (lambda: hinge(axis=(0, np.nan, 0)), ["axis", "not a finite number"]),
         (lambda: hinge(orientation=(1, 1, 0, 0)), ["orientation", "1.414", "(w, x, y, z)"]),
@@ -190,3 +193,24 @@ def test_systems_pickle_and_calls_check_their_arguments():
         ph.compile(system.model, target="tpu")
     with pytest.raises(TypeError, match="nonsense"):
         system.bias([0.0], [0.0], nonsense=1)
+
+
+def test_the_common_ancestor_is_pinocchios():
+    for seed in range(3):
+        model = random_model(["revolute"] * 7, seed)
+        peer = Peer(model).model
+        joints = {body.name: peer.frames[peer.getFrameId(body.name)].parentJoint for body in model.bodies}
+        names = {joint: name for name, joint in joints.items()} | {0: "world"}
+        for (a, i), (b, j) in itertools.product(joints.items(), repeat=2):
+            assert model.common_ancestor(a, b) == names[pin.findCommonAncestor(peer, i, j)[0]]
+        assert model.common_ancestor("b3", "world") == model.common_ancestor("world", "b3") == "world"
+
+
+def test_the_common_ancestor_of_frames_is_that_of_their_bodies():
+    model = ph.load("double-pendulum")
+    framed = ph.Model("framed", bodies=model.bodies, joints=model.joints, frames=[ph.BodyFrame("tip", "lower")])
+    assert framed.common_ancestor("tip", "lower") == "lower"
+    assert framed.common_ancestor("upper", "tip") == "upper"
+    for wrong in ("lowr", 3, None, ["lower"], np.zeros(2)):
+        with pytest.raises(ph.ModelError, match="no such body or frame"):
+            framed.common_ancestor("tip", wrong)

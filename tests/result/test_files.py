@@ -82,7 +82,7 @@ def test_attributes_without_a_value_are_empty(tmp_path):
 def test_an_existing_file_is_kept_unless_forced(tmp_path, write):
     path = tmp_path / "out"
     path.write_text("mine")
-    with pytest.raises(ph.InputError, match=r"out.*already there(.|\n)*--force"):
+    with pytest.raises(ph.InputError, match=r"out.*already there(.|\n)*force=True; --overwrite"):
         write(run(), path)
     assert path.read_text() == "mine"
     write(run(), path, force=True)

@@ -14,11 +14,12 @@ from polhode.scalar import UNIT_TOLERANCE, without_rotations
 def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at the start; errors name `where`.
 
-    q  (nq,), numbers by joint (those left out at zero), or the name of a configuration;  v: (nv,), or by joint
+    q  (nq,), numbers by joint (those left out at zero), or the name of a configuration, of a model that has some
+    v  (nv,), or by joint
     """
     check_model(where, model)
     start = model.start
-    if isinstance(q, str):
+    if isinstance(q, str) and model.configurations:
         q = model.configuration(q)
     elif isinstance(q, Mapping):
         q = numbers_by_name(f"{where}, q", model, "q", q, one=True)

@@ -19,6 +19,7 @@ from polhode.cli.modes import modes
 from polhode.cli.plot import plot
 from polhode.cli.run import BAD_INPUT, INTERRUPTED, run
 from polhode.cli.sweep import sweep
+from polhode.cli.wording import in_options
 from polhode.errors import PolhodeError, PolhodeWarning
 
 
@@ -32,7 +33,8 @@ class Commands(click.Group):
                 warnings.showwarning = _noted  # type: ignore[assignment]
                 return super().invoke(ctx)
         except PolhodeError as error:
-            click.echo(f"polhode: {error}", err=True)
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            click.echo(f"polhode: {in_options(str(error), command) if command else error}", err=True)
             sys.exit(BAD_INPUT)
         except BrokenPipeError:  # click's own affair
             raise

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from polhode import __version__
-from polhode.cli.options import NumberList, Seconds, output
+from polhode.cli.options import OVERWRITE, NumberList, Seconds, output
 from polhode.cli.progress import progress_of
 
 
@@ -40,7 +40,9 @@ from polhode.cli.progress import progress_of
 @click.option("--step", type=Seconds(), default=0.05, show_default=True, help="Step of RK4, s.")
 @click.option("--form", "names", multiple=True, help="Only this form; may be repeated.  [default: all]")
 @click.option("--sequence", default="313", show_default=True, help="Angle sequence of the Euler-angle forms.")
-@output("The figure: .png, .svg or .pdf.  [default: polhode-compare.png]", "Overwrite an existing figure.")
+@output(
+    "The figure: .png, .svg or .pdf.  [default: polhode-compare.png]", "Overwrite an existing figure.", OVERWRITE[:1]
+)  # --force is a load here
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table; a figure only with --out.")
 def compare(
     inertia: tuple,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from polhode.cli.options import loaded, loading
+from polhode.cli.options import loaded, loading, overwriting
 from polhode.errors import InputError, message
 
 
@@ -13,7 +13,7 @@ from polhode.errors import InputError, message
 @click.option("--latex", "kind", flag_value="latex", help="Print a LaTeX document.")
 @click.option("--markdown", "kind", flag_value="markdown", default=True, help="Print a Markdown page.  [default]")
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Write FILE.md, FILE.tex or FILE.pdf.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@overwriting("Overwrite an existing file.", "force")
 @click.option("--factored", is_flag=True, help="Give the recursion, step by step, even for small machines.")
 @click.option(
     "--keep",
@@ -70,7 +70,7 @@ def equations(
         raise InputError(message("equations, --out", "unknown kind of file", repr(out.name), ".md, .tex or .pdf"))
     if out is not None and out.exists() and not force:
         raise InputError(
-            message("equations, --out", "there already", repr(str(out)), "a new file", "--force writes over it.")
+            message("equations, --out", "there already", repr(str(out)), "a new file", "--overwrite replaces it.")
         )
     model = loaded(source, sets, base=base, mimic=mimic, packages=packages)
     symbolic = tuple(word for word in kept if word != "none") if kept else None

@@ -12,6 +12,9 @@ from polhode.simulation.option_table import RUN_OPTIONS, Flag, Option
 if TYPE_CHECKING:
     from polhode.model import Model
 
+OVERWRITE = ("--overwrite", "--force")
+"""The words for the overwriting of files: the first is documented."""
+
 SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
 """Units of time, in seconds."""
 
@@ -105,11 +108,29 @@ def loaded(source: str, sets: Sequence[str] = (), quiet: bool = False, **loading
     return overridden(model, sets)
 
 
-def output(out: str, overwrite: str) -> Callable[[Callable], Callable]:
+class OneWord(click.Option):
+    """An option of several words, of which the help shows the first."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The first word and the help text."""
+        return self.opts[0], self.help or ""
+
+
+def overwriting(text: str, name: str = "overwrite", words: Sequence[str] = OVERWRITE) -> Callable[[Callable], Callable]:
+    """The flag by which files are overwritten.
+
+    text   its help
+    name   the argument that it becomes
+    words  on the command line; the first is shown
+    """
+    return click.option(*words, name, cls=OneWord, is_flag=True, help=text)
+
+
+def output(out: str, overwrite: str, words: Sequence[str] = OVERWRITE) -> Callable[[Callable], Callable]:
     """The options --out and --overwrite of a command that writes files, by their help texts."""
 
     def added(command: Callable) -> Callable:
-        command = click.option("--overwrite", is_flag=True, help=overwrite)(command)
+        command = overwriting(overwrite, words=words)(command)
         return click.option("--out", type=click.Path(path_type=Path), default=None, help=out)(command)
 
     return added
@@ -146,6 +167,8 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def _option(name: str, default: Any, flag: Flag) -> Callable[[Callable], Callable]:
+    if name == "force":
+        return overwriting(flag.help, name)
     kind: dict[str, Any]
     if flag.default:  # told in words: the library chooses where nothing is given
         kind = {"default": None, "help": f"{flag.help}  [default: {flag.default}]"}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
-from polhode.cli.options import NumberList, Seconds, loaded, loading, run_options
+from polhode.cli.options import NumberList, Seconds, loaded, loading, overwriting, run_options
 from polhode.cli.progress import run_progress
 from polhode.errors import InputError, message
 from polhode.simulation.option_table import DURATION, FLAGS
@@ -58,7 +58,7 @@ DRAWN = 20_000
 @click.option(
     "--out", type=click.Path(path_type=Path), default=None, help="Folder for the results.  [default: MODEL-run]"
 )
-@click.option("--force", is_flag=True, help="Replace the results that are there.")
+@overwriting("Replace the results that are there.", "force")
 @click.option("--csv", is_flag=True, help="Write run.csv too, for spreadsheets.")
 @click.option("--report/--no-report", default=True, help="Write report.html.  [default: yes]")
 @click.option("--checkpoint", type=Seconds(), default=60.0, help="Work between checkpoints: 60s, 2min.  [default: 60s]")
@@ -79,11 +79,11 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
     if asked["resume"] and not asked["out"] and not named:
         folder = _only_unfinished(folder)
     if asked["resume"]:
-        from polhode.simulation.recording import remove_empty_store
+        from polhode.simulation.recording import is_complete
 
-        if remove_empty_store(folder):
+        if is_complete(folder):
             click.echo(f"polhode: the run in {folder} is complete: nothing was left to do", err=True)
-            context.exit(_kept_code(folder) if asked["check"] else 0)
+            context.exit(_kept_code(folder, asked["check"]))
         asked |= _as_it_began(context, folder)
     elif not named and asked["every"] is None:
         asked["samples"] = asked["samples"] or (SMOOTH if asked["step"] is None else None)
@@ -112,12 +112,12 @@ def _code(status: str, verdict: str, check: bool) -> int:
     return {"failed": FAILED, "interrupted": INTERRUPTED}.get(status, 0)
 
 
-def _kept_code(folder: Path) -> int:
-    """The exit code of --check for the whole run in a folder."""
+def _kept_code(folder: Path, check: bool) -> int:
+    """The exit code of the whole run in a folder."""
     from polhode.result.files import load
 
     with load(folder / NAMES["run"], lazy=True) as kept:
-        return _code(kept.attrs["status"], kept.attrs["verdict"], check=True)
+        return _code(kept.attrs["status"], kept.attrs["verdict"], check)
 
 
 def _model(asked: dict[str, Any]) -> tuple["Model", str]:
@@ -138,10 +138,10 @@ def _check_folder(folder: Path, asked: dict[str, Any]) -> None:
         return
     where = f"run, --out '{folder}'"
     if unfinished(folder):
-        fix = "Continue it (--resume), or discard it (--force)."
+        fix = "Continue it (--resume), or discard it (--overwrite)."
         raise InputError(message(where, "holds an unfinished run", "a checkpoint", "a new folder", fix))
     if folder.is_dir() and not all(map(is_leftover, folder.iterdir())):
-        fix = "Give another folder (--out), or replace the results in it (--force)."
+        fix = "Give another folder (--out), or replace the results in it (--overwrite)."
         raise InputError(message(where, "already there", "a folder with files", "a new folder", fix))
 
 
@@ -298,7 +298,7 @@ def _as_it_began(context: click.Context, folder: Path) -> dict[str, Any]:
     found = {name: saved[name] for name in KEPT if isinstance(saved, dict) and name in saved}
     for name, value in found.items():
         if not _fits(parameters[name], value):
-            fix = "Say how the run began: its model and its options, or start it again (--force)."
+            fix = "Say how the run began: its model and its options, or start it again (--overwrite)."
             where = f"run, --resume, the options kept in '{folder}'"
             raise InputError(message(where, "damaged", f"{name}: {value!r}"[:80], "what was written", fix))
     return {name: value for name, value in found.items() if context.get_parameter_source(name) != GIVEN}

@@ -91,7 +91,7 @@ def _verify(source: str | None, asked: dict[str, Any]) -> None:
 
     folder = asked["out"] or (Path(f"{Path(source).stem}-sweep") if source else None)
     if folder is None or asked["resume"] or asked["force"]:
-        found = "no folder" if folder is None else "--verify with --resume or --force"
+        found = "no folder" if folder is None else "--verify with --resume or --overwrite"
         fix = "Look at a study: polhode sweep --verify --out FOLDER; then mend it: polhode sweep --resume --out FOLDER"
         raise InputError(message("sweep, --verify", "which study, and no more", found, "a folder alone", fix))
     seen = verify_study(folder)

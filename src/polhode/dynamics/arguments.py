@@ -20,6 +20,10 @@ class Arguments(NamedTuple):
     load: Vec = vec()
     """A force and a couple."""
     qdot: Vec = vec()
+    multipliers: Vec = vec()
+    """Of the rows of constraints."""
+    factors: Vec = vec()
+    """Of the masses of bodies, in their order."""
     part: Any = 0.0
     """How far between two configurations."""
     restitution: Any = 0.0

@@ -8,7 +8,7 @@ unit motion carries: m, h, Σ about its origin o), c the mass centre and m its m
 All are of the tree as it is given; `subtree` gives one with the masses of a subtree alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -37,6 +37,15 @@ def subtree(tree: Tree, body: str) -> Tree:
     top = tree.element(body)
     kept = {i for i, path in enumerate(tree.ancestors) if top in path}
     elements = [e if i in kept else replace(e, inertia=NOTHING) for i, e in enumerate(tree.elements)]
+    return replace(tree, elements=tuple(elements))
+
+
+def with_mass_factors(tree: Tree, factors: Mapping[int, Scalar]) -> Tree:
+    """The tree with the masses of elements times factors, given by element; those without one keep theirs."""
+    elements = list(tree.elements)
+    for i, f in factors.items():
+        m, h, second = elements[i].inertia
+        elements[i] = replace(elements[i], inertia=Inertia(f * m, f * h, f * second))
     return replace(tree, elements=tuple(elements))
 
 

@@ -219,6 +219,27 @@ class Model(ModelEdits):
         """Mass of all that a body carries, itself included, kg."""
         return sum(plain(self.body(name).mass) for name in self.subtree(body))
 
+    def common_ancestor(self, a: str, b: str) -> str:
+        """The name of the last body that carries both, as a body carries itself; "world" where no body does.
+
+            >>> import polhode as ph
+            >>> ph.load("double-pendulum").common_ancestor("upper", "lower")
+            'upper'
+
+        a, b  bodies, frames, or "world"
+        """
+        parents = {joint.child: joint.parent for joint in self.joints}
+
+        def upwards(name: str) -> Iterator[str]:
+            name = WORLD if isinstance(name, str) and name == WORLD else self.frame(name).body
+            while name != WORLD:
+                yield name
+                name = parents[name]
+            yield WORLD
+
+        above = {*upwards(a)}
+        return next(name for name in upwards(b) if name in above)
+
     def numbers(self) -> dict[str, float]:
         """Every number of the equations of motion by its path, as in "bodies.arm.mass" or "joints.hip.axis.2".
 

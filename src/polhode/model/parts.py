@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import ModelError, check_name, did_you_mean, message, warn_caller
 from polhode.model.joints.base import JointKind
-from polhode.model.joints.registry import JOINTS
+from polhode.model.joints.registry import JOINTS, SYNONYMS
 from polhode.model.numbers import SMALLEST, Number, assign, direction, number, numbers, plain
 from polhode.scalar import UNIT_TOLERANCE, Array, shown
 from polhode.spatial import TRIANGLE_TOLERANCE
@@ -143,7 +143,7 @@ class Joint:
         check_name("joint", "joint", self.name)
         where = f"joint '{self.name}'"
         if not isinstance(self.type, str) or self.type not in JOINTS:
-            fix = did_you_mean(self.type, JOINTS)
+            fix = did_you_mean(self.type, JOINTS, synonyms=SYNONYMS)
             raise ModelError(message(where, "unknown type", repr(self.type), ", ".join(JOINTS), fix))
         if isinstance(self.parent, str) and isinstance(self.child, str) and self.parent == self.child:
             raise ModelError(message(where, "parent and child are one body", f"'{self.child}'", "two bodies"))

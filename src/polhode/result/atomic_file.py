@@ -129,7 +129,7 @@ def refuse_existing(path: str | Path, force: bool = False) -> Path:
         fix = f"Make it first: mkdir -p '{path.parent}'"
         raise InputError(message(where, "its folder is missing", f"no '{path.parent}'", "an existing folder", fix))
     if path.exists() and not force:
-        fix = "Give another name, or overwrite it: force=True (--force)."
+        fix = "Give another name, or overwrite it (force=True; --overwrite)."
         raise InputError(message(where, "already there", "an existing file", "a new name", fix))
     return path
 

@@ -74,7 +74,7 @@ class RunStore:
             raise _failed(folder, "cannot be made", fault) from fault
         with lock.released_on_error():
             if (folder / CHECKPOINT).exists() and not force:
-                fix = "Continue it (--resume), or discard it (--force)."
+                fix = "Continue it (--resume), or discard it (force=True; --overwrite)."
                 raise InputError(message(_place(folder), "holds an unfinished run", "a checkpoint", "no run", fix))
             store = cls(folder, _known(identity), lock)
             _clear(folder, CHECKPOINT)  # before its chunks go, so that what is left never looks whole
@@ -168,7 +168,7 @@ class RunStore:
                     return found
         except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as fault:
             what = str(fault)[:80]
-        fix = "The run cannot go on from here: start it again (--force)."
+        fix = "The run cannot go on from here: start it again (force=True; --overwrite)."
         where = f"run store, '{self._path(number)}'"
         raise PolhodeError(message(where, "not a chunk of this run", what, f"{rows} samples of each array", fix))
 
@@ -203,7 +203,7 @@ class RunStore:
     def _bytes(self, number: int) -> bytes:
         """The content of a chunk's file, if it is what was written."""
         path, where = self._path(number), f"run store, '{self._path(number)}'"
-        fix = "The run cannot go on from here: start it again (--force)."
+        fix = "The run cannot go on from here: start it again (force=True; --overwrite)."
         try:
             data = path.read_bytes()
         except OSError as fault:
@@ -259,14 +259,14 @@ def _compare(folder: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> 
     if names:
         found = ", ".join(f"{name} {now.get(name, missing)!r}" for name in names)
         expected = ", ".join(f"{name} {saved.get(name, missing)!r}" for name in names)
-        fix = "Resume with what the run began with, or start it again (--force)."
+        fix = "Resume with what the run began with, or start it again (force=True; --overwrite)."
         what = f"another run: its {' and '.join(names)} differ{'s' if len(names) == 1 else ''}"
         raise InputError(message(_place(folder), what, found, expected, fix))
 
 
 def _read_checkpoint(path: Path) -> dict[str, Any]:
     """The content of a checkpoint, its digest and the types of its values checked."""
-    fix = "The run cannot go on from it: start it again (--force)."
+    fix = "The run cannot go on from it: start it again (force=True; --overwrite)."
     where = f"run store, '{path}'"
     try:
         content = read_digested(path)
@@ -325,7 +325,7 @@ def _decoded(value: Any) -> Any:
             raise ValueError("not numbers")
         return np.array(entries, dtype=kind).reshape(value["shape"])
     except (ValueError, TypeError, KeyError, OverflowError, AttributeError) as fault:
-        fix = "The run cannot go on from it: start it again (--force)."
+        fix = "The run cannot go on from it: start it again (force=True; --overwrite)."
         found = f"{type(fault).__name__}: {fault}"[:80]
         raise PolhodeError(message("run store, checkpoint", "not a state", found, "what was written", fix)) from None
 

@@ -103,5 +103,5 @@ def check_new_file(where: str, path: Path, overwrite: bool) -> None:
     if not path.parent.is_dir():
         raise InputError(message(where, "its folder is missing", str(path.parent), "an existing folder"))
     if path.exists() and not overwrite:
-        fix = "Give another name, or allow it to be overwritten (overwrite=True, --overwrite)."
+        fix = "Give another name, or allow it to be overwritten (overwrite=True; --overwrite)."
         raise InputError(message(where, "the file is there already", "a file of that name", "a new name", fix))

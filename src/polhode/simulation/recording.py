@@ -234,7 +234,7 @@ class Recording:
         try:
             self._check(state)
         except (KeyError, TypeError, ValueError, RecursionError, AttributeError) as fault:
-            fix = "The run cannot go on from it: start it again (--force)."
+            fix = "The run cannot go on from it: start it again (force=True; --overwrite)."
             found = f"{type(fault).__name__}: {fault}"[:80]
             raise PolhodeError(
                 message("record, checkpoint", "not a state of this run", found, "its own", fix)
@@ -384,16 +384,18 @@ def note_of(directory: str | Path) -> str:
         return ""
 
 
-def remove_empty_store(directory: str | Path) -> bool:
-    """Remove the empty store beside a run that is whole; whether there was one."""
-    place = Path(directory)
+def is_complete(directory: str | Path) -> bool:
+    """Whether a folder holds a whole run and nothing to resume; an empty store beside the run is removed."""
+    place, store = Path(directory), Path(directory) / FOLDER
     try:
-        whole = (place / FOLDER).is_dir() and not any((place / FOLDER).iterdir())
-        if not whole or read_trailer(place / RUN) in (None, NO_RUN):
+        if (store.is_dir() and any(store.iterdir())) or not (place / RUN).is_file():
+            return False
+        if read_trailer(place / RUN) in (None, NO_RUN):
             return False
     except Damaged:
         return False
-    (place / FOLDER).rmdir()
+    if store.is_dir():
+        store.rmdir()
     return True
 
 

@@ -55,7 +55,8 @@ def simulate(
         if q is not None or not isinstance(start, str):
             found = "start and q" if isinstance(start, str) else shown(start)
             raise InputError(message("simulate, start", "where does it start?", found, "the name of a configuration"))
-        q = start
+        check_model("simulate", model)
+        q = model.configuration(start)
     if parameters is not None:
         check_model("simulate", model)
         model = other_numbers(model, parameters, "simulate, parameters")

@@ -32,6 +32,8 @@ FIELDS: dict[str, Axes] = {
     "point": (3,),
     "load": (6,),
     "qdot": ("nq",),
+    "multipliers": ("rows",),
+    "factors": ("bodies",),
     "part": (),
     "restitution": (),
     "damping": (),
@@ -115,7 +117,7 @@ class SystemSpec:
         """The lengths of axes by name.
 
         rows, positions  of all constraints, and of those on positions
-        joints           of the tree
+        joints, bodies   of the tree
         connections      constraints between two bodies
         parameters       inertial ones of all bodies; mass_parameters: their masses and first moments
         placements       positions and orientations of all joints
@@ -128,6 +130,7 @@ class SystemSpec:
             "nv + rows": model.nv + (len(constrained.names) if constrained else 0),
             "positions": constrained.holonomic if constrained else 0,
             "joints": len(model.joints),
+            "bodies": len(model.bodies),
             "connections": len(connecting(model)),
             "parameters": 10 * len(model.bodies),
             "mass_parameters": 4 * len(model.bodies),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from polhode.model import Model, check_model, make_tree
 from polhode.model.layout import layout_html
 from polhode.scalar import Array, a_list, one_of
 from polhode.system.algorithms import graph_of, on_numbers
+from polhode.system.body_call import body_call, put
 from polhode.system.calls import checked_call, own_value, thread_count
 from polhode.system.catalogue.registry import QUANTITIES
 from polhode.system.constrained_model import constrained_dynamics, number_inputs
@@ -104,6 +106,7 @@ class System(
         self._backend.quick = quick
         self._computations: dict[tuple[str, ...], Computation] = {}
         self._direct: dict[tuple[str, ...], Callable] = {}  # built-ins of quantities of one body
+        self._of_bodies: dict[str, dict[str, Any]] = {}  # the same by quantity, as `body_call` looks them up
         self._origin = self._backend.constant(ORIGIN)
         self.nq, self.nv = model.nq, model.nv
 
@@ -262,8 +265,18 @@ class System(
             direct = ParameterCall(direct, kept, checked, self._defaults, (self, quantity.name))
         if direct is not None and of:
             self._direct[quantity.name, *of] = direct
+            if quantity.of_body:
+                self._bind_body(quantity, direct, of)
         elif direct is not None:
             setattr(self, quantity.name, direct)
+
+    def _bind_body(self, quantity: Quantity, direct: Callable, of: tuple) -> None:
+        """Bind the method of a quantity of bodies to the built-ins of those that it was called for."""
+        built_ins = self._of_bodies.setdefault(quantity.name, {})
+        put(built_ins, direct, *of)
+        if quantity.name not in vars(self):
+            method = body_call(quantity, getattr(System, quantity.name), built_ins, self._origin)
+            setattr(self, quantity.name, MethodType(method, self))  # a bound method can be pickled
 
 
 def _subject(where: str, quantity: Quantity, of: tuple) -> Subject:

@@ -267,7 +267,7 @@ def test_what_cannot_be_mended_is_told(copy):
         told = polhode("--resume", "--out", copy)
         assert told.exit_code == 2
         assert "cannot be mended" in told.stderr
-        assert "--force" in told.stderr
+        assert "--overwrite" in told.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")

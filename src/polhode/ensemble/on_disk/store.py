@@ -93,7 +93,9 @@ class StudyStore:
         place, where = Path(folder), f"sweep, out '{folder}'"
         if _is_used(place) and not force:
             study = (place / GROUP).exists()
-            fix = "Go on with it (--resume), give another folder (--out), or discard what is there (--force)."
+            fix = (
+                "Go on with it (--resume), give another folder (--out), or discard this one (force=True; --overwrite)."
+            )
             found = "a study" if study else "a folder with files"
             raise InputError(message(where, "already there", found, "a new folder", fix))
         lock = _locked(where, place)
@@ -267,7 +269,7 @@ def begun(folder: str | Path) -> dict[str, Any]:
     whole = is_digest(found.get("identity")) and is_count(found.get("runs"), 1, MOST_RUNS)
     whole = whole and is_count(found["chunk"], 1, found["runs"]) and is_count(found["seed"])
     if not whole or not isinstance(found["source"], str):
-        fix = "Begin it again: the study file, and --force."
+        fix = "Begin it again: the study file, and --overwrite."
         told = f"{SEAL} ({first}), and {GROUP}/zarr.json"
         raise InputError(message(where, "cannot be mended", told, "one of them, whole", fix))
     return found
@@ -390,7 +392,7 @@ def _compare(where: str, place: Path, facts: Mapping[str, Any], runner: StudyRun
     """Refuse to resume another study."""
     if facts["identity"] == runner.study.identity:
         return
-    fix = "Give the study it was begun with, another folder (--out), or discard it (--force)."
+    fix = "Give the study it was begun with, another folder (--out), or discard it (force=True; --overwrite)."
     there = _description(place) or {}
     here = json.loads(json.dumps(runner.study.description, default=str))
     for name in (*here, *(name for name in there if name not in here)) if there else ():

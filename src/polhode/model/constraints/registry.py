@@ -17,6 +17,7 @@ from polhode.model.constraints.loop_joints import (
 )
 from polhode.model.constraints.points import Distance, PointOnCurve, PointOnLine, PointOnPlane
 from polhode.model.constraints.rolling import KnifeEdge, RollingDisk, RollingSphere
+from polhode.model.joints.registry import SYNONYMS
 from polhode.scalar import shown
 
 CONSTRAINTS: dict[str, ConstraintKind] = {
@@ -48,9 +49,8 @@ def constraint_kind(where: str, name: object) -> ConstraintKind:
     """The kind of this name, or a ModelError."""
     if isinstance(name, str) and name in CONSTRAINTS:
         return CONSTRAINTS[name]
-    raise ModelError(
-        message(where, "no such type", repr(name), ", ".join(CONSTRAINTS), did_you_mean(name, CONSTRAINTS))
-    )
+    fix = did_you_mean(name, CONSTRAINTS, synonyms={**SYNONYMS, "fixed": "weld", "rigid": "weld", "rod": "distance"})
+    raise ModelError(message(where, "no such type", repr(name), ", ".join(CONSTRAINTS), fix))
 
 
 def register_constraint(kind: type[ConstraintKind]) -> type[ConstraintKind]:

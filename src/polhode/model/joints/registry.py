@@ -31,6 +31,15 @@ JOINTS: dict[str, JointKind] = {
 }
 """All kinds of joints by name."""
 
+SYNONYMS = {
+    "hinge": "revolute", "pin": "revolute", "continuous": "revolute", "rotational": "revolute",
+    "slider": "prismatic", "slide": "prismatic", "linear": "prismatic", "translational": "prismatic",
+    "ball": "spherical", "socket": "spherical", "ball-and-socket": "spherical",
+    "cardan": "universal", "hooke": "universal", "helical": "screw",
+    "weld": "fixed", "rigid": "fixed", "floating": "free", "freeflyer": "free", "6dof": "free",
+}  # fmt: skip
+"""Joint types by the words of other programs and of workshops; errors suggest them, nothing accepts them."""
+
 K = TypeVar("K", bound=type[JointKind])
 
 

@@ -11,7 +11,7 @@ from polhode.model import Tree
 from polhode.scalar import Vec
 from polhode.spatial import ORIGIN
 from polhode.system.algorithms import slopes_by_duals, slopes_by_graph
-from polhode.system.catalogue.record import FRAMES, POINT, SCALAR, SIX_ROWS, TAU, VD, VECTOR, Q, V, quantity
+from polhode.system.catalogue.record import FACTORS, FRAMES, POINT, SCALAR, SIX_ROWS, TAU, VD, VECTOR, Q, V, quantity
 from polhode.system.quantity import Algorithm, Request
 from polhode.system.records import CentroidalDerivatives
 
@@ -105,6 +105,14 @@ def center_of_mass_jacobian(r: Request) -> Vec:
 def composite_inertia(r: Request) -> CompositeInertia:
     """The mass, the mass centre and the inertia about it of all bodies as one."""
     return centroidal.composite_inertia(_masses(r), r.x.q)
+
+
+@quantity((Q, FACTORS), SCALAR, VECTOR, MATRIX, by=FRAMES, record=CompositeInertia)
+def inertia_of_bodies(r: Request) -> CompositeInertia:
+    """The mass, the mass centre and the inertia about it of some bodies as one."""
+    tree, bodies = r.x.tree, r.spec.model.bodies
+    factors = {tree.element(body.name): f for body, f in zip(bodies, r.x.factors, strict=True)}
+    return centroidal.composite_inertia(centroidal.with_mass_factors(tree, factors), r.x.q)
 
 
 @quantity((Q,), SIX_ROWS, by=COMPOSITES, of_subtree=True, divides_by_mass=True)

@@ -11,7 +11,18 @@ from polhode.constrain.reactions import (
 )
 from polhode.dynamics import mass_inverse, with_forces
 from polhode.scalar import Vec
-from polhode.system.catalogue.record import COORDINATES, DAMPING, RESTITUTION, SCALAR, TAU, VELOCITIES, Q, V, quantity
+from polhode.system.catalogue.record import (
+    COORDINATES,
+    DAMPING,
+    MULTIPLIERS,
+    RESTITUTION,
+    SCALAR,
+    TAU,
+    VELOCITIES,
+    Q,
+    V,
+    quantity,
+)
 from polhode.system.quantity import Algorithm, Request
 
 ROWS: dict[str, Any] = {
@@ -78,6 +89,12 @@ def constraint_rows(r: Request) -> ConditionRows:
     """The rows A v̇ = b of the constraints."""
     found = r.constrained.rows(r.x)
     return ConditionRows(found.A, found.b)
+
+
+@quantity((Q, MULTIPLIERS), VELOCITIES, **ROWS)
+def generalized_constraint_force(r: Request) -> Vec:
+    """The generalised force of multipliers of the constraints."""
+    return r.x.multipliers @ r.constrained.rows_at_rest(r.x)
 
 
 @quantity((Q,), ("rows",), **ROWS)

@@ -10,7 +10,7 @@ QUANTITIES: dict[str, Quantity] = {}
 
 Q, V, VD, TAU, Q1 = map(Argument, ("q", "v", "vd", "tau", "q1"))
 POINT, LOAD, QDOT, PART = map(Argument, ("point", "load", "qdot", "part"))
-RESTITUTION, DAMPING = map(Argument, ("restitution", "damping"))
+RESTITUTION, DAMPING, MULTIPLIERS, FACTORS = map(Argument, ("restitution", "damping", "multipliers", "factors"))
 SCALAR, VECTOR, QUATERNION, VELOCITIES, COORDINATES, SQUARE = (), (3,), (4,), ("nv",), ("nq",), ("nv", "nv")
 SIX_ROWS: Axes = (6, "nv")
 

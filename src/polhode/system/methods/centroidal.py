@@ -1,10 +1,16 @@
 """Methods of System: the whole machine, or what a body carries: energies, powers, momenta, mass centre."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from polhode.dynamics.centroidal import CompositeInertia
 from polhode.dynamics.energy import Energy, Momentum
 from polhode.dynamics.power import Powers
+from polhode.errors import InputError, message
+from polhode.model import Model, plain
 from polhode.scalar import Array
 from polhode.system.catalogue import centroidal
 from polhode.system.methods.base import QuantityMethods
@@ -56,6 +62,13 @@ class CentroidalMethods(QuantityMethods):
         """All bodies as one rigid body: mass, mass centre, and inertia about it, world axes."""
         return self._call(centroidal.composite_inertia, options, q, of=_subtree(body))
 
+    def inertia_of_bodies(self, q: Array, bodies: Sequence[str] | Array, **options: Any) -> CompositeInertia:
+        """Some bodies as one rigid body: mass, mass centre, and inertia about it, world axes.
+
+        bodies  their names; or factors (..., bodies) of the masses of all bodies, in the order of the model, as 0 and 1
+        """
+        return self._call(centroidal.inertia_of_bodies, options, q, _factors(self.model, bodies))
+
     def centroidal_map(self, q: Array, body: str | None = None, **options: Any) -> Any:
         """Map A_G (..., 6, nv) from v to the linear momentum and the angular momentum about the mass centre."""
         return self._call(centroidal.centroidal_map, options, q, of=_subtree(body))
@@ -84,3 +97,23 @@ class CentroidalMethods(QuantityMethods):
 def _subtree(body: str | None) -> tuple:
     """The subject of a call: a body, or the whole machine."""
     return () if body is None else (body,)
+
+
+def _factors(model: Model, bodies: Any) -> Any:
+    """1 for bodies that are named and 0 for all others, by body; factors as they are given."""
+    where = "inertia_of_bodies, bodies"
+    if isinstance(bodies, str):
+        raise InputError(message(where, "one name", repr(bodies), f"a list of names, as [{bodies!r}]"))
+    if not isinstance(bodies, (list, tuple, set, frozenset)):
+        return bodies
+    if not bodies:
+        raise InputError(message(where, "no bodies", repr(bodies), "the names of one or more"))
+    if not any(isinstance(name, str) for name in bodies):
+        return bodies
+    named = {body.name: body for body in map(model.body, bodies)}  # refuses unknown names
+    if len(named) < len(bodies):
+        twice = next(name for name, count in Counter(bodies).items() if count > 1)
+        raise InputError(message(where, "a body named twice", repr(twice), "each body once"))
+    if not sum(plain(body.mass) for body in named.values()) > 0:
+        raise InputError(message(where, "no mass", "0 kg", "above 0: they have no mass centre"))
+    return np.array([float(body.name in named) for body in model.bodies])

@@ -62,12 +62,20 @@ class ConstraintMethods(QuantityMethods):
         return self._call(constraints.constraint_residuals, options, q, v)
 
     def constraint_rates(self, q: Array, v: Array, **options: Any) -> Any:
-        """Constraint residuals in velocities, r (..., k): rates of positions first. Takes t."""
+        """Constraint residuals in velocities, r (..., k): rates of positions first; A v, without the matrix, where no
+        constraint depends on time. Takes t."""
         return self._call(constraints.constraint_rates, options, q, v)
 
     def constraint_rows(self, q: Array, v: Array, **options: Any) -> ConditionRows:
         """Rows of the constraints on accelerations, A v̇ = b: A (..., k, nv), b (..., k). Takes t."""
         return self._call(constraints.constraint_rows, options, q, v)
+
+    def generalized_constraint_force(self, q: Array, multipliers: Array, **options: Any) -> Any:
+        """Generalised force Aᵀλ (..., nv) of multipliers λ by row, without the matrix. Takes t.
+
+        multipliers  (..., k)  in the order of `constraint_names`; N for rows of lengths, N m for rows of angles
+        """
+        return self._call(constraints.generalized_constraint_force, options, q, multipliers)
 
     def constraint_pivots(self, q: Array, **options: Any) -> Any:
         """What rows of the constraints have left when others were taken from them, in the order of their elimination

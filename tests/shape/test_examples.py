@@ -37,6 +37,8 @@ CAMPAIGNS = {
     "34_a_glider_finds_its_speed",
     "36_where_an_arm_reaches",
     "37_an_arm_weighs_what_it_carries",
+    "38_a_ruler_buckles_sideways",
+    "39_a_connecting_rod_bends",
 }
 """Examples that work for seconds: `make test-all` runs them."""
 

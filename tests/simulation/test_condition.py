@@ -56,3 +56,17 @@ def test_a_motion_that_parts_from_its_neighbours_is_judged_by_how_much(name):
 def test_a_bundled_model_is_good_as_it_comes(name):
     """But for the closed chain, whose motion is chaotic: it is good until some 0.8 s of its 2."""
     assert ph.simulate(ph.load(name)).attrs["verdict"] == "good"
+
+
+def test_runs_beside_a_stiff_machine_end_after_a_counted_number_of_steps(monkeypatch):
+    """A spring at rest moves in few steps; a start beside it strains it, and would need any number of them."""
+    block = ph.Body("block", 1.0, (0.1, 0.1, 0.1))
+    slide = ph.Joint("slide", "prismatic", "world", "block", axis=(1, 0, 0), stiffness=1e12)
+    run = Run(Scenario.of(ph.Model("stiff", (0, 0, 0), [block], [slide]), None, None, None, RunOptions(duration=1.0)))
+    run.follow()
+    made, own = [], run._beside
+    monkeypatch.setattr(run, "_beside", lambda scenario: made.append(own(scenario)) or made[-1])
+    time = run.arrays()["time"]
+    assert run._growth([run.arrays()], ErrorEstimate(time, np.zeros(len(time)), True, "none")) >= 1
+    assert len(made) == 4
+    assert all(one.ending.accepted < 10_000 and "max_steps" in one.ending.reason for one in made)

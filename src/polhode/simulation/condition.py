@@ -33,6 +33,9 @@ PROJECTIONS = 3
 DIRECTIONS = 4
 """Runs beside the run, each in a direction of its own: one alone may lie where differences grow little."""
 
+MORE_STEPS, FEW_STEPS = 4, 1000
+"""Steps of a run beside, over those of the run, and besides: stiff parts that a start beside has strained would need
+any number. What it shows up to there counts."""
 
 SAMPLES = 101
 """Samples at which distances are looked at, at most: samples within a step cost as much as the step."""
@@ -45,6 +48,7 @@ class Neighbours:
     scenario, system  of the run
     make              the stepper of a scenario
     err               what all steps of the run may err by together, as far as their tolerance says
+    steps             that the run took; one beside it ends after MORE_STEPS times as many
     directions        how many there are
     """
 
@@ -52,6 +56,7 @@ class Neighbours:
     system: System
     make: Callable[[Scenario], Stepper]
     err: float
+    steps: int
     directions: int = DIRECTIONS
 
     def growth(self, parts: Iterable[Arrays], error: ErrorEstimate) -> float:
@@ -62,7 +67,9 @@ class Neighbours:
         """
         chosen = np.unique(np.linspace(0, len(error.time) - 1, SAMPLES).astype(int))
         samples, most = _chosen(parts, chosen), 1.0
-        scenario = replace(self.scenario, options=replace(self.scenario.options, samples=samples["time"]))
+        most_steps = min(self.scenario.options.max_steps, MORE_STEPS * self.steps + FEW_STEPS)
+        options = replace(self.scenario.options, samples=samples["time"], max_steps=most_steps)
+        scenario = replace(self.scenario, options=options)
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (self.directions, 2, self.system.nv))
         for one in max(BESIDE, CLEAR * self.err) * signs:
             q, v = _beside(self.system, scenario.q, scenario.v, one)

@@ -253,9 +253,10 @@ class Run:
     def _growth(self, samples: Iterable[Mapping[str, np.ndarray]], error: ErrorEstimate) -> float:
         """How much small differences grow along the run, by as many runs beside it as a companion's work allows."""
         directions = int(min(DIRECTIONS, WORK / max(counted_work(self.scenario, self.scenario, self.stepper), 1.0)))
-        err = self.stepper.ending.accepted * self.options.tolerance
+        ending = self.stepper.ending
+        err, steps = ending.accepted * self.options.tolerance, ending.accepted + ending.rejected
         try:
-            beside = Neighbours(self.scenario, self.driven.system, self._beside, err, directions)
+            beside = Neighbours(self.scenario, self.driven.system, self._beside, err, steps, directions)
             return beside.growth(samples, error)
         except KeyboardInterrupt:  # of a run that has ended: its condition stays the one of its speed
             return 1.0

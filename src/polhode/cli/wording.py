@@ -19,12 +19,14 @@ def in_options(text: str, command: click.Command) -> str:
     names = "|".join(re.escape(name) for name in words)
     if not names:
         return text
-    place, rest = re.compile(rf"(?:{'|'.join(CALLS)}), (?:argument )?({names})(?=[:,])"), []
+    place, rest = re.compile(rf"^(?:{'|'.join(CALLS)})( [^,:]+)?, (?:argument )?({names})(?=[:,]| ')"), []
     first, *others = text.split("\n")
     for line in others:
         found, told, expected = line.partition("; expected ") if line.startswith("  found ") else ("", "", line)
         rest.append(found + told + _options(expected, words, names))
-    return "\n".join([place.sub(lambda match: f"{command.name}, {words[match[1]]}", first, count=1), *rest])
+    return "\n".join(
+        [place.sub(lambda match: f"{command.name}{match[1] or ''}, {words[match[2]]}", first, count=1), *rest]
+    )
 
 
 def _options(text: str, words: dict[str, str], names: str) -> str:

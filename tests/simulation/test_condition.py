@@ -61,7 +61,7 @@ def test_a_bundled_model_is_good_as_it_comes(name):
 def test_runs_beside_a_stiff_machine_end_after_a_counted_number_of_steps(monkeypatch):
     """A spring at rest moves in few steps; a start beside it strains it, and would need any number of them."""
     block = ph.Body("block", 1.0, (0.1, 0.1, 0.1))
-    slide = ph.Joint("slide", "prismatic", "world", "block", axis=(1, 0, 0), stiffness=1e12)
+    slide = ph.Joint("slide", "prismatic", "world", "block", axis=(1, 0, 0), stiffness=1e6)
     run = Run(Scenario.of(ph.Model("stiff", (0, 0, 0), [block], [slide]), None, None, None, RunOptions(duration=1.0)))
     run.follow()
     made, own = [], run._beside
@@ -69,4 +69,4 @@ def test_runs_beside_a_stiff_machine_end_after_a_counted_number_of_steps(monkeyp
     time = run.arrays()["time"]
     assert run._growth([run.arrays()], ErrorEstimate(time, np.zeros(len(time)), True, "none")) >= 1
     assert len(made) == 4
-    assert all(one.ending.accepted < 10_000 and "max_steps" in one.ending.reason for one in made)
+    assert all(one.max_steps == 4 * run.stepper.ending.accepted + 1000 for one in made)

@@ -167,6 +167,16 @@ def test_resume_of_a_finished_run_says_so():
     assert "nothing to resume" in none.stderr
 
 
+@pytest.mark.parametrize("other", [("pendulum",), ("heavy-top", "--duration", "0.2"), ("heavy-top", "--step", "1ms")])
+def test_another_run_is_not_complete_because_one_is_there(other):
+    told("heavy-top", "--duration", "0.1", "--no-report", "--out", "o")
+    before = Path("o/run.nc").read_bytes()
+    again = polhode(*other, "--resume", "--out", "o")
+    assert again.exit_code == 2
+    assert "complete" not in again.stderr
+    assert Path("o/run.nc").read_bytes() == before
+
+
 def test_a_folder_without_files_may_be_used(tmp_path):
     (tmp_path / "empty").mkdir()
     told("heavy-top", *QUICK, "--out", "empty")

@@ -81,7 +81,7 @@ def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
     if asked["resume"]:
         from polhode.simulation.recording import is_complete
 
-        if is_complete(folder):
+        if is_complete(folder) and _is_kept(context, folder, asked, named):
             click.echo(f"polhode: the run in {folder} is complete: nothing was left to do", err=True)
             context.exit(_kept_code(folder, asked["check"]))
         asked |= _as_it_began(context, folder)
@@ -110,6 +110,20 @@ def _code(status: str, verdict: str, check: bool) -> int:
     if check and status != "interrupted":
         return CHECKED.get(verdict, CHECKED["failed"])
     return {"failed": FAILED, "interrupted": INTERRUPTED}.get(status, 0)
+
+
+def _is_kept(context: click.Context, folder: Path, asked: dict[str, Any], named: bool) -> bool:
+    """Whether nothing that is asked for differs from the whole run in a folder, as far as it tells: no option is given,
+    and a model that is named is its model."""
+    from polhode.formats.yaml import kept_text
+    from polhode.result.files import load
+
+    if any(context.get_parameter_source(name) == GIVEN for name in KEPT if name != "source"):
+        return False
+    if not named:
+        return True
+    with load(folder / NAMES["run"], lazy=True) as kept:
+        return kept.attrs.get("model_yaml", "") == kept_text(_model(asked)[0])
 
 
 def _kept_code(folder: Path, check: bool) -> int:

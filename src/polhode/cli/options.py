@@ -123,7 +123,7 @@ def overwriting(text: str, name: str = "overwrite", words: Sequence[str] = OVERW
     name   the argument that it becomes
     words  on the command line; the first is shown
     """
-    return click.option(*words, name, cls=OneWord, is_flag=True, help=text)
+    return click.option(*words, name, cls=OneWord, is_flag=True, default=False, help=text)
 
 
 def output(out: str, overwrite: str, words: Sequence[str] = OVERWRITE) -> Callable[[Callable], Callable]:

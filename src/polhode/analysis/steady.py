@@ -15,15 +15,11 @@ from polhode.analysis.solve import SteadyProblem, Trial
 from polhode.check.given_start import start_of
 from polhode.errors import InputError, ModelError, message
 from polhode.model import Model, check_model
-from polhode.model.forces.beam_element import BeamElement
 from polhode.result.labels import dof_names
 from polhode.scalar import flag, real_number, shown
 
 TOLERANCE = 1e-10
 """Tolerance of accelerations, relative to their change per radian and metre: about the error of the coordinates."""
-
-BEAM_LOADS = 8
-"""Steps of the load of a machine with beams."""
 
 Constant = Sequence[Observed] | Mapping[str, float]
 """Quantities that keep their value at the start, or get the one given."""
@@ -96,7 +92,7 @@ def equilibrium(
 def _load_steps(model: Model, loads: Any) -> int:
     """The steps of the load at first; 0: all of it at once."""
     if loads is None:
-        return BEAM_LOADS if any(isinstance(force, BeamElement) for force in model.forces) else 0
+        return max((force.load_steps for force in model.forces), default=0)
     if isinstance(loads, bool) or not isinstance(loads, int) or loads < 0:
         raise InputError(message("equilibrium, loads", "not a count", shown(loads), "0, 1, 2, … steps of the load"))
     return loads

@@ -120,10 +120,17 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
         frames = [_frame(name, frame) for name, frame in located.each("frames", entry.frames)]
         materials = materials_of(entry.materials)
         sections = {name: section_of(name, each, materials) for name, each in located.each("sections", entry.sections)}
-        beams = beams_of(located.each("beams", entry.beams), sections)
-        values |= _states(entry, [*joints, *beam_parts(beams, bodies, joints).joints])
-        values |= {"bodies": bodies, "joints": joints, "forces": forces, "constraints": constraints}
-        return Model(frames=frames, beams=beams, **values)
+        added = beam_parts(beams_of(located.each("beams", entry.beams), sections), bodies, joints)
+        joints = [*joints, *added.joints]
+        values |= _states(entry, joints)
+        return Model(
+            bodies=[*bodies, *added.bodies],
+            joints=joints,
+            forces=[*forces, *added.forces],
+            constraints=[*constraints, *added.constraints],
+            frames=frames,
+            **values,
+        )
 
 
 def _states(entry: schema.ModelEntry, joints: Sequence[Joint]) -> dict[str, Any]:

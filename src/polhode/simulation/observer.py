@@ -10,7 +10,7 @@ from polhode.dynamics import energy, kinematics
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
-from polhode.model import BeamElement, ForceElement, Model, Tree, make_tree
+from polhode.model import ForceElement, Model, Tree, make_tree
 from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.scalar import Vec, dot
@@ -24,9 +24,9 @@ OBSERVED = (
 """The variables, in their order; of machines with beams, what their sections bear comes after them."""
 
 
-def beam_elements(forces: Iterable[ForceElement]) -> list[BeamElement]:
-    """The beam elements among the forces of a model or a tree."""
-    return [force for force in forces if isinstance(force, BeamElement)]
+def with_sections(forces: Iterable[ForceElement]) -> list[ForceElement]:
+    """The elements among the forces of a model or a tree that have sections."""
+    return [force for force in forces if force.section_labels]
 
 
 class Observer:
@@ -43,7 +43,7 @@ class Observer:
         own = [(1 / dot(turned[i], turned[i])) * rotate(conjugate(turned[i]), moving[i].angular) for i in places]
         kinetic, potential = energy.energy(tree, q, v)
         linear, angular = energy.momentum(tree, q, v)
-        beams = beam_elements(tree.forces)
+        beams = with_sections(tree.forces)
         state = kinematics.machine_state(tree, 0.0, q, v) if beams else None
         loads = {"section_force": Vec([beam.section_loads(state) for beam in beams])} if state else {}
         return {

@@ -16,7 +16,6 @@ from polhode.errors import InputError, message
 from polhode.formats.yaml import kept_text
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
-from polhode.model.forces.beam_element import SECTION_LOADS
 from polhode.model.per_model_cache import once_each
 from polhode.result.checks import Residual, Steps, good_up_to, grade
 from polhode.result.dataset import VARIABLES, Facts, Trajectory, completed, dataset
@@ -29,7 +28,7 @@ from polhode.simulation.companion import FACTOR, WORK, Companion, coarse_compani
 from polhode.simulation.condition import DIRECTIONS, Neighbours
 from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
-from polhode.simulation.observer import Observer, beam_elements, observer_of
+from polhode.simulation.observer import Observer, observer_of, with_sections
 from polhode.simulation.run_loop import RunLoop
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
@@ -210,8 +209,8 @@ class Run:
         if any(name in found for name in JOINTS) or any("joint" in x.dims for x in extra.values()):
             named["joint"] = [joint.name for joint in model.joints]
         if "section_force" in found:
-            named["beam_element"] = [beam.name for beam in beam_elements(model.forces)]
-            named["section_load"] = list(SECTION_LOADS)
+            beams = with_sections(model.forces)
+            named |= {"beam_element": [beam.name for beam in beams], "section_load": list(beams[0].section_labels)}
         if "work_by_source" in found:
             named["work_source"] = list(self.scenario.work_sources)
         beside = {}

@@ -12,15 +12,19 @@ from polhode.errors import ModelError, check_name, did_you_mean, message
 from polhode.model.beams.section import Section
 from polhode.model.beams.strains import MEASURES, MODES
 from polhode.model.constraints.constraint import Constraint
+from polhode.model.edits.mount import Mount, combined, seen, unit_quaternion
 from polhode.model.forces.beam_element import BeamElement
 from polhode.model.numbers import assign, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD
-from polhode.quaternion import from_matrix, rotation_matrix
+from polhode.quaternion import rotation_matrix
 from polhode.scalar import is_list, shown
 
 SIDEWAYS = 1e-6
 """The sine of the angle between a beam and its `up` below which `up` tells nothing."""
+
+ROUNDING = 1e-15
+"""Direction cosines that differ by less than this are equal."""
 
 SHORT = 1e-9
 """Metres below which two points of a beam are one."""
@@ -177,7 +181,7 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
     section = beam.section
     for k in range(beam.elements):
         name = beam.nodes[k + 1]
-        turned = [tuple(_quaternion(frames[j].T @ axes[k])) for j in (k, k + 1)]
+        turned = [unit_quaternion(frames[j].T @ axes[k]) for j in (k, k + 1)]
         found.forces.append(
             BeamElement(
                 name, beam.nodes[k], name, float(lengths[k]),
@@ -241,37 +245,26 @@ def _between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return U @ Vt
 
 
-def _quaternion(R: np.ndarray) -> np.ndarray:
-    p = np.asarray(from_matrix(R), dtype=float)
-    return p / np.linalg.norm(p)
-
-
 def _node(name: str, section: Section, frame: np.ndarray, halves: list[tuple[np.ndarray, float, float]]) -> Body:
     """A node: half a bar for each element, as one rigid body."""
-    about_y, about_z = section.inertia_y, section.inertia_z
-    mass, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
+    about_y, about_z, parts = section.inertia_y, section.inertia_z, []
     for axes, length, sign in halves:
-        C = frame.T @ axes
-        m, center = section.mass * length / 2, C @ np.array([sign * length / 4, 0.0, 0.0])
-        along = m * (length / 2) ** 2 / 12
-        turning = length / 2 * np.array([about_y + about_z, about_y, about_z]) + [0.0, along, along]
-        mass, first = mass + m, first + m * center
-        second += C @ np.diag(turning) @ C.T + m * (center @ center * np.eye(3) - np.outer(center, center))
-    center = first / mass
-    inertia = second - mass * (center @ center * np.eye(3) - np.outer(center, center))
-    size = np.max(abs(inertia))
-    inertia = np.where(abs(inertia) < 1e-15 * size, 0.0, (inertia + inertia.T) / 2)
-    diagonal = np.count_nonzero(inertia - np.diag(np.diag(inertia))) == 0
-    center[abs(center) < 1e-15 * max(length for _, length, _ in halves)] = 0.0
-    return Body(name, mass, np.diag(inertia).tolist() if diagonal else inertia.tolist(), center.tolist())
+        half, mass = length / 2, section.mass * length / 2
+        across = mass * half * half / 12
+        inertia = (half * (about_y + about_z), half * about_y + across, half * about_z + across)
+        bar = Body(name, mass, inertia, (sign * half / 2, 0.0, 0.0))
+        turned = frame.T @ axes
+        is_straight = np.max(abs(turned - np.eye(3))) < ROUNDING
+        parts.append(bar if is_straight else seen(bar, Mount(name, orientation=unit_quaternion(turned))))
+    return combined(name, parts) if len(parts) > 1 else parts[0]
 
 
 def _joint(name: str, end: Any, body: _Pose | None, node: _Pose) -> Joint:
     """The joint of a node: free, or that of an end on a body."""
     if body is None or not isinstance(end, BeamEnd):
-        return Joint(name, "free", WORLD, name, position=node.o.tolist(), orientation=_quaternion(node.R).tolist())
+        return Joint(name, "free", WORLD, name, position=node.o.tolist(), orientation=unit_quaternion(node.R))
     axis = (node.R.T @ body.R @ np.array(plain(end.axis), dtype=float)).tolist()
-    turned = _quaternion(body.R.T @ node.R).tolist()
+    turned = unit_quaternion(body.R.T @ node.R)
     return Joint(name, end.joint, end.body, name, axis=axis, position=plain(end.position), orientation=turned)
 
 

@@ -127,6 +127,10 @@ class ForceElement:
     """Whether its switching functions are depths of contacts: runs record as events that it touches and leaves."""
     has_jumps: ClassVar[bool] = False
     """Whether they jump there."""
+    load_steps: ClassVar[int] = 0
+    """Steps in which `ph.equilibrium` lets loads grow on a machine that has it; 0: they act at once."""
+    section_labels: ClassVar[Sequence[str]] = ()
+    """Names of what its sections bear, `section_loads`, where it has sections."""
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -198,6 +202,10 @@ class ForceElement:
     def loaded_joints(self) -> Sequence[str]:
         """Joints of one axis whose normal forces enter its forces, `state.normal(joint)`: in trees alone."""
         return ()
+
+    def section_loads(self, state: MachineState) -> Vec:
+        """What its sections bear, one number for each of `section_labels`; runs keep them."""
+        return Vec([])
 
     # own states
 

@@ -14,9 +14,6 @@ from polhode.model.numbers import short
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, cross, dot, flat, is_zero, real_part, vec
 
-SECTION_LOADS = ("N", "Mx", "My_start", "My_end", "Mz_start", "Mz_end", "Qy", "Qz")
-"""What sections bear: normal force, torque, bending moments at both ends, shear forces."""
-
 BENT = {"angle": -0.9848, "sine": 0.0}
 """The cosine of the angle between chord and section at which a measure ends: 170° and 90°."""
 
@@ -83,6 +80,8 @@ class BeamElement(ForceElement):
         "measure": Key("word", "of strains: angle or sine", choices=MEASURES),
     }
     changes_energy = "dampers and loads that follow"
+    load_steps = 8
+    section_labels = ("N", "Mx", "My_start", "My_end", "Mz_start", "Mz_end", "Qy", "Qz")
     elastic: ClassVar[float] = 1.0
     """0 of the part without a potential."""
 

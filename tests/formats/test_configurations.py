@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 
 import polhode as ph
-from polhode.formats.mjcf import load_mjcf
+from polhode.formats.mjcf.reader import load_mjcf
 from polhode.formats.urdf import load_urdf
 from polhode.formats.yaml import model_from_yaml, to_yaml
 

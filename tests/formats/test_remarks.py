@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import polhode as ph
-from polhode.formats.mjcf import load_mjcf
+from polhode.formats.mjcf.reader import load_mjcf
 from polhode.formats.urdf import load_urdf
 from polhode.result.files import load
 from polhode.result.verdict import LEFT_OUT, Grade

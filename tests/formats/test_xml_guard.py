@@ -8,8 +8,9 @@ from contextlib import suppress
 import pytest
 
 from polhode.errors import ModelError, PolhodeWarning
-from polhode.formats import mjcf_text, xml_guard
-from polhode.formats.mjcf import load_mjcf
+from polhode.formats import xml_guard
+from polhode.formats.mjcf import cleaned_text
+from polhode.formats.mjcf.reader import load_mjcf
 from polhode.formats.urdf import load_urdf
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
@@ -443,7 +444,7 @@ def test_texts_of_a_file_are_told_without_what_steers_a_terminal():
     ['<body><geom size="1"/></body>' * 40, '<replicate count="30"><body><geom size="1"/></body></replicate>'],
 )
 def test_more_than_mujoco_reads_in_time_is_refused(monkeypatch, content):
-    monkeypatch.setattr(mjcf_text, "MAX_PARTS", 50)
+    monkeypatch.setattr(cleaned_text, "MAX_PARTS", 50)
     text = refusal("arm.xml", f"<mujoco><worldbody>{content}</worldbody></mujoco>")
     assert text.startswith("arm.xml:1, mujoco: too many elements")
     assert "MAX_PARTS" in text

@@ -13,7 +13,7 @@ import polhode as ph
 from placing import placements, random_configuration, zero_configuration
 from plain import matrix_normalised
 from polhode.errors import ModelError, PolhodeError, PolhodeWarning
-from polhode.formats.mjcf import load_mjcf
+from polhode.formats.mjcf.reader import load_mjcf
 
 TOLERANCE = 1e-10
 TYPES = {"revolute": mujoco.mjtJoint.mjJNT_HINGE, "prismatic": mujoco.mjtJoint.mjJNT_SLIDE}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.formats.mjcf import load_mjcf
+from polhode.formats.mjcf.reader import load_mjcf
 from polhode.model import JOINTS
 
 PENDULUM = """

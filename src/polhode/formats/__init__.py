@@ -5,7 +5,7 @@ yaml                 our own files: `document` and `fast_yaml` (YAML with lines)
                      `file_values`, `expression` and `expression_functions` (values as texts)
 beam_entries         beams, sections and materials of our own files
 urdf                 URDF; `visuals`: how its links look
-mjcf                 MJCF: `mjcf_text` (cleaned text), `mjspec` (MuJoCo's parser), `mjcf_equality`, `inertia_of_geoms`
+mjcf/                MJCF: the model, the cleaned text, MuJoCo's parser, equality constraints, inertias of shapes
 xml_guard, folders   XML and other files of a model as untrusted input
 remarks, placement   what a loader reports; poses of frames
 configurations       coordinates by name: group states of SRDF, keyframes of MJCF, starts of our own files

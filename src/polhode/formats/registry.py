@@ -33,7 +33,7 @@ FORMATS = (
         "robot",
         ("base", "mimic", "friction", "packages", "srdf"),
     ),
-    FileFormat("MJCF", (".xml",), "polhode.formats.mjcf.load_mjcf", "mujoco", ("friction", "packages")),
+    FileFormat("MJCF", (".xml",), "polhode.formats.mjcf.reader.load_mjcf", "mujoco", ("friction", "packages")),
 )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import ModelError, did_you_mean, message
-from polhode.formats.mjspec import Parsed, as_vec, fresh, placement
+from polhode.formats.mjcf.spec import Parsed, as_vec, fresh, placement
 from polhode.formats.placement import FramePose, moved, turned
 from polhode.formats.remarks import Remarks, located
 from polhode.model import WORLD, Constraint

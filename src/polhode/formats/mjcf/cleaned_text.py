@@ -207,7 +207,7 @@ def _check_size(root: XmlElement) -> None:
         copies *= _copies(node) if node.tag in ("replicate", "composite") else 1.0
         waiting += [(child, copies) for child in node.children]
     if count > MAX_PARTS:
-        fix = "A larger polhode.formats.mjcf_text.MAX_PARTS lets it pass; the time grows with its square."
+        fix = "A larger polhode.formats.mjcf.cleaned_text.MAX_PARTS lets it pass; the time grows with its square."
         root.fail("too many elements", f"{count:g}, copies counted", f"at most {MAX_PARTS}", fix)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import ModelError, message
-from polhode.formats.mjspec import Parsed, frame_of, placement, the_mujoco, without_log
+from polhode.formats.mjcf.spec import Parsed, frame_of, placement, the_mujoco, without_log
 from polhode.formats.placement import FramePose, turn_from_z
 from polhode.formats.xml_guard import read_bytes, shorten
 from polhode.quaternion import rotation_matrix

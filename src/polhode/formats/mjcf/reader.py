@@ -16,10 +16,10 @@ import numpy as np
 
 from polhode.errors import ModelError, escaped, message
 from polhode.formats.configurations import keyframes
-from polhode.formats.inertia_of_geoms import NOTHING, Geoms, Solid
-from polhode.formats.mjcf_equality import constraints
-from polhode.formats.mjcf_text import read_mjcf
-from polhode.formats.mjspec import Parsed, as_vec, frame_of, fresh, orientation, parse, placement, the_mujoco, turn
+from polhode.formats.mjcf.cleaned_text import read_mjcf
+from polhode.formats.mjcf.equality import constraints
+from polhode.formats.mjcf.inertia_of_geoms import NOTHING, Geoms, Solid
+from polhode.formats.mjcf.spec import Parsed, as_vec, frame_of, fresh, orientation, parse, placement, the_mujoco, turn
 from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, moved
 from polhode.formats.registry import FRICTION
 from polhode.formats.remarks import Remarks, located, massless

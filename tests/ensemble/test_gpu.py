@@ -63,6 +63,28 @@ def test_companions_of_runs_in_single_are_in_double():
     assert 1e-8 < apart < float(found["error_estimate"][1]) < 3 * apart
 
 
+@pytest.mark.parametrize(("count", "device"), [(1, "cuda:0,0"), (2, "cuda"), (3, "cuda:2,1")])
+def test_several_devices_share_the_runs_and_give_their_bits(count, device, tmp_path, monkeypatch):
+    study = small(runs=40)
+    one = ph.sweep(study, device="cuda:0", chunk=8)
+    monkeypatch.setattr(fake_cupy, "DEVICES", count)
+    monkeypatch.setattr(fake_cupy, "devices", used := set())
+    here, kept = ph.sweep(study, device=device, chunk=8), ph.sweep(study, device=device, chunk=8, out=tmp_path / "kept")
+    for name in one.data_vars:
+        for found in (here, kept):
+            np.testing.assert_array_equal(found[name].values, one[name].values)
+    assert used == {"cuda:0,0": {0}, "cuda": {0, 1}, "cuda:2,1": {1, 2}}[device]
+
+
+def test_devices_that_are_not_there_are_told():
+    for device, text in (
+        ("cuda:1", "no such GPU"), ("cuda:0,7", "no such GPU"), ("cuda:x", "no such GPU"), ("cuda:", "no such device"),
+        ("cpu:0", "no such device"), ("auto:0", "no such device"), ("gpu", "no such device"),
+    ):  # fmt: skip
+        with pytest.raises(ph.InputError, match=text):
+            ph.sweep(small(runs=2), device=device)
+
+
 def test_batches_are_sized_to_the_memory(monkeypatch):
     from polhode.ensemble.gpu import GpuBatchRun
 

@@ -7,8 +7,10 @@ import pytest
 
 import fake_cupy
 import polhode as ph
+from polhode.ensemble.gpu import RECENT
 from polhode.kernel.backends import cuda
 from polhode.result.error_estimate import Difference
+from polhode.simulation.batch.batch_run import BatchRun
 from run_cases import PENDULUM
 from study_cases import small
 
@@ -18,8 +20,10 @@ def cp(monkeypatch):
     """CuPy, or what stands for it."""
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy)
     cuda.cupy.cache_clear()
+    RECENT.clear()
     yield fake_cupy
     cuda.cupy.cache_clear()
+    RECENT.clear()
 
 
 @pytest.mark.parametrize("other", [{}, {"step": None, "every": None, "times": 6, "method": "bs32", "tolerance": 1e-6}])
@@ -74,6 +78,18 @@ def test_several_devices_share_the_runs_and_give_their_bits(count, device, tmp_p
         for found in (here, kept):
             np.testing.assert_array_equal(found[name].values, one[name].values)
     assert used == {"cuda:0,0": {0}, "cuda": {0, 1}, "cuda:2,1": {1, 2}}[device]
+
+
+def test_another_sweep_of_a_machine_traces_nothing(monkeypatch):
+    study = small(runs=3, outputs={}, stop={}, measures={})
+    first, graph = ph.sweep(study, device="cuda"), BatchRun.graph
+    monkeypatch.setattr(BatchRun, "graph", lambda self, part: traced.append(part) or graph(self, part))
+    traced = []
+    again = ph.sweep(study, device="cuda")
+    assert not traced
+    assert np.array_equal(first["q_end"], again["q_end"])
+    ph.sweep(study, device="cuda", precision="single")  # the same graph in other numbers
+    assert not traced
 
 
 def test_devices_that_are_not_there_are_told():

@@ -50,6 +50,9 @@ DEVICES = 1
 
 current = threading.local()
 
+_thread_number = threading.Lock()
+"""A library holds one thread number: one launch at a time."""
+
 
 class Device:
     """A device, the current one of a thread inside `with`."""
@@ -139,10 +142,11 @@ class Module:
             passed = [
                 ctypes.c_void_p(x.data.ctypes.data) if isinstance(x, ndarray) else ctypes.c_longlong(x) for x in given
             ]
-            for block_number in range(grid[0]):
-                for thread in range(block[0]):
-                    self.library.be(block[0], block_number, thread)
-                    kernel(*passed)
+            with _thread_number:
+                for block_number in range(grid[0]):
+                    for thread in range(block[0]):
+                        self.library.be(block[0], block_number, thread)
+                        kernel(*passed)
 
         return launch
 

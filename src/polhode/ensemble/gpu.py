@@ -7,12 +7,14 @@ batches from one queue, each when it has done its last.
 
 import threading
 from collections.abc import Sequence
+from functools import partial
 from queue import LifoQueue
 from typing import Any
 
 import numpy as np
 
 from polhode.kernel.backends.cuda import REAL, CudaKernel, DeviceRows, cupy
+from polhode.kernel.lru_cache import LruCache
 from polhode.kernel.schedule import fused
 from polhode.simulation import step_state
 from polhode.simulation.batch.batch_records import BatchSamples, BatchStretch, SampleTimes
@@ -23,6 +25,9 @@ SHARE = 0.4
 
 LARGEST = 2**22
 """Runs of a batch, at most: some 16 times the threads that a large device holds, so that none of it waits."""
+
+RECENT: LruCache[CudaKernel] = LruCache(64)
+"""Kernels of the last sweeps, by what made them: another sweep of the same machine traces nothing."""
 
 KIND = {"double": "double", "single": "float"}
 
@@ -61,8 +66,12 @@ class GpuBatchRun:
     def kernel(self, part: str) -> CudaKernel:
         """One function of a run (its first state, steps, outputs) as a kernel of this device."""
         if part not in self._kernels:
-            self._kernels.setdefault(part, CudaKernel(fused(self.batch.graph(part)), part, fast=False))
+            key = self.batch.key(part)
+            self._kernels.setdefault(part, RECENT.get(key, partial(self._made, part)) if key else self._made(part))
         return self._kernels[part]
+
+    def _made(self, part: str) -> CudaKernel:
+        return CudaKernel(fused(self.batch.graph(part)), part, fast=False)
 
     def most_runs(self, timing: SampleTimes) -> int:
         """How many runs fit into the device's memory at a time."""

@@ -22,7 +22,7 @@ import gallery_pages
 import reference_pages
 from gallery_pages import write
 from page_blocks import blocks
-from page_runner import PageError, Printed, execute, kept_folder, package_digest
+from page_runner import PageError, Printed, execute, kept, kept_folder, package_digest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -211,11 +211,15 @@ def main() -> int:
     parser.add_argument("--examples", default="", metavar="PATTERN", help="names of the examples that the gallery has")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "site")
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) // 2))
+    parser.add_argument(
+        "--kept", action="store_true", help="run no page: those that did not run yet are shown as they are written"
+    )
     parser.add_argument("--loose", action="store_true", help="warnings are told, and the site is made all the same")
     options = parser.parse_args()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     begin = time.monotonic()
-    printed = run_pages([*pages(), *examples_of_reference()], options.workers)
+    chosen = [*pages(), *examples_of_reference()]
+    printed = {path: kept(path) or [] for path in chosen} if options.kept else run_pages(chosen, options.workers)
     count = sum(map(len, printed.values()))
     print(f"{len(printed)} pages, {count} blocks run and compared: {time.monotonic() - begin:.0f} s")
     if options.pages_only:

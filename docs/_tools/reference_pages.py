@@ -300,7 +300,7 @@ def _members(address: str, said: dict[Path, dict[int, str]]) -> list[str]:
     found = []
     for name in _member_names(kind):
         each = inspect.getattr_static(kind, name)
-        what = "autoproperty" if isinstance(each, property) else "automethod"
+        what = "autoproperty" if isinstance(each, (property, cached_property)) else "automethod"
         found += [
             "",
             f"   .. {what}:: polhode.{address}.{name}",
@@ -388,10 +388,21 @@ def command_line(said: dict[Path, dict[int, str]]) -> str:
             ]
         key = f"polhode.{name}"
         if key in written():
-            _, text = written()[key]
-            lines += ["Example:", "", text.strip(), ""]
+            lines += ["Example:", "", _transcript(key, said), ""]
     del context
     return "\n".join(lines)
+
+
+def _transcript(key: str, said: dict[Path, dict[int, str]]) -> str:
+    """The section of a command, its transcripts as they ran."""
+    path, text = written()[key]
+    whole = path.read_text(encoding="utf-8")
+    offset = whole[: whole.index(text)].count("\n")
+    lines = text.split("\n")
+    for block in reversed(blocks(text)):
+        if ran := said.get(path, {}).get(block.line + offset):
+            lines[block.line : block.end - 1] = ran.rstrip("\n").split("\n")
+    return "\n".join(lines).strip()
 
 
 def _cell(text: str) -> str:

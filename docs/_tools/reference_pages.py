@@ -378,7 +378,7 @@ def command_line(said: dict[Path, dict[int, str]]) -> str:
             "",
         ]
         records = [param.get_help_record(inner) for param in command.params]
-        rows = [(_cell(record[0]), _cell(record[1])) for record in records if record]
+        rows = [(_cell(record[0]), _cell(record[1])) for record in records if record and record[1]]
         if rows:
             lines += [
                 "| option | what it does |",

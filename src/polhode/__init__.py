@@ -49,6 +49,7 @@ _NAMES = {
     "polhode.analysis.inverse_kinematics.inverse_kinematics": ["InverseKinematics", "inverse_kinematics"],
     "polhode.analysis.inverse_kinematics.targets": ["Target"],
     "polhode.analysis.buckling": ["Buckling", "buckling"],
+    "polhode.analysis.campbell": ["Campbell", "campbell"],
     "polhode.analysis.contact_points": ["actuation", "contact_impulse"],
     "polhode.analysis.linear": ["Linear", "linearize"],
     "polhode.analysis.modes": ["Mode"],

@@ -9,6 +9,9 @@ from polhode import spatial as spatial
 from polhode.analysis.buckling import (
     Buckling as Buckling, buckling as buckling,
 )
+from polhode.analysis.campbell import (
+    Campbell as Campbell, campbell as campbell,
+)
 from polhode.analysis.contact_points import (
     actuation as actuation, contact_impulse as contact_impulse,
 )

@@ -25,7 +25,7 @@ def test_the_code_of_the_readme_runs(capsys):
 
 def test_links_of_the_documents_lead_to_files():
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        for target in re.findall(r"\]\((?!https?:|made/)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 

@@ -39,6 +39,22 @@ CAMPAIGNS = {
     "37_an_arm_weighs_what_it_carries",
     "38_a_ruler_buckles_sideways",
     "39_a_connecting_rod_bends",
+    "40_foucaults_pendulum_turns",
+    "41_a_pendulum_stands_on_its_head",
+    "42_a_bead_finds_its_place_on_a_hoop",
+    "43_a_cycloid_keeps_time",
+    "44_seven_bars_draw_a_straight_line",
+    "45_a_cardan_shaft_runs_unevenly",
+    "46_a_falling_chain_outruns_a_stone",
+    "47_a_spinning_rod_falls_flat",
+    "48_gravity_keeps_a_face_to_the_earth",
+    "50_a_ball_circles_on_a_turntable",
+    "52_a_rope_bears_three_times_the_weight",
+    "53_a_ladder_leaves_its_wall",
+    "54_the_quickest_way_down_is_no_straight_line",
+    "55_a_swing_is_pumped_in_tongues",
+    "56_a_skater_pulls_in_her_arms",
+    "57_a_spring_turns_bouncing_into_swinging",
 }
 """Examples that work for seconds: `make test-all` runs them."""
 

@@ -224,6 +224,17 @@ def test_what_does_not_take_it_says_so(call):
         call(ph.compile(model, target="python"), q, v)
 
 
+def test_an_inertia_that_is_not_symmetric_or_takes_too_much_is_told():
+    class Lame(Inerter):
+        def inertia(self, state):
+            return [[float(j == i + 1) for j in range(12)] for i in range(12)]
+
+    lame, negative = tree_model(Lame("i", "b0", "b2")), tree_model(Inerter("i", "b0", "b2", -50.0))
+    for model, said in ((lame, r"inerter 'i': its inertia is not symmetric"), (negative, "not positive definite")):
+        with pytest.raises(ph.ModelError, match=said):
+            ph.compile(model).forward_dynamics(*state(model))
+
+
 def test_an_inertia_of_wrong_size_is_told():
     class Wrong(Inerter):
         def inertia(self, state):

@@ -14,9 +14,9 @@ from polhode.model.beams.strains import MEASURES, MODES
 from polhode.model.constraints.constraint import Constraint
 from polhode.model.edits.mount import Mount, combined, seen, unit_quaternion
 from polhode.model.forces.base import ForceElement
-from polhode.model.forces.beam_element import BeamElement
+from polhode.model.forces.beam_element import BeamElement, check_strains
 from polhode.model.forces.beam_inertia import BeamInertia
-from polhode.model.numbers import assign, numbers, plain
+from polhode.model.numbers import assign, direction, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD
 from polhode.quaternion import rotation_matrix
@@ -49,6 +49,16 @@ class BeamEnd:
     position: Any = (0.0, 0.0, 0.0)
     joint: str = "fixed"
     axis: Any = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Check everything but whether the body is there."""
+        where = "beam end"
+        if not isinstance(self.body, str):
+            raise ModelError(message(f"{where}, body", "not a name", shown(self.body), "a body, or world"))
+        where = f"beam end on '{self.body}'"
+        if not isinstance(self.joint, str):
+            raise ModelError(message(f"{where}, joint", "not a name", shown(self.joint), "as 'fixed', 'revolute'"))
+        assign(self, position=numbers(where, "position", self.position, 3), axis=direction(where, "axis", self.axis))
 
 
 @dataclass(frozen=True)
@@ -101,11 +111,16 @@ class Beam:
             fix = "Write ph.Section.circle(0.006), or ph.Section(axial=…, bending_y=…, …)."
             raise ModelError(message(f"{where}, section", "not a section", shown(self.section), "a Section", fix))
         assign(self, start=_end(where, "start", self.start), end=_end(where, "end", self.end))
-        through = [numbers(where, f"through[{k}]", x, 3) for k, x in enumerate(self.through)]
+        points = _several(f"{where}, through", self.through, "points of the world")
+        through = [numbers(where, f"through[{k}]", x, 3) for k, x in enumerate(points)]
         assign(self, through=tuple(through), elements=len(through) + 1 if through else self.elements)
         if isinstance(self.elements, bool) or not isinstance(self.elements, int) or self.elements < 1:
             raise ModelError(message(f"{where}, elements", "not a count", shown(self.elements), "1, 2, …"))
-        held = MODES if self.held == "all" else (self.held,) if isinstance(self.held, str) else tuple(self.held)
+        named = (self.held,) if isinstance(self.held, str) else self.held
+        held = MODES if self.held == "all" else tuple(_several(f"{where}, held", named, "names of strains"))
+        if not isinstance(self.driven, Mapping) or not all(map(callable, self.driven.values())):
+            expected = "functions of time by the names of strains, as {'elongation': lambda t: 0.01 * t}"
+            raise ModelError(message(f"{where}, driven", "not functions by name", shown(self.driven), expected))
         for mode in (*held, *self.driven):
             if mode not in MODES:
                 fix = did_you_mean(mode, MODES)
@@ -116,12 +131,22 @@ class Beam:
             raise ModelError(message(f"{where}, measure", "unknown", repr(self.measure), " or ".join(MEASURES)))
         if self.mass not in MASSES:
             raise ModelError(message(f"{where}, mass", "unknown", shown(self.mass), " or ".join(MASSES)))
-        assign(self, held=held, up=numbers(where, "up", self.up, 3))
+        assign(self, held=held, up=direction(where, "up", self.up))
+        for name in ("damping", "prestrain", "load", "follower"):
+            assign(self, **{name: BeamElement.keys[name].checked(where, name, getattr(self, name))})
+        check_strains(where, self.prestrain)
 
     @property
     def nodes(self) -> list[str]:
         """The names of its nodes."""
         return [f"{self.name}-{k}" for k in range(self.elements + 1)]
+
+
+def _several(place: str, given: Any, expected: str) -> Sequence:
+    """The entries of a list."""
+    if not is_list(given):
+        raise ModelError(message(place, "not a list", shown(given), expected))
+    return tuple(given)
 
 
 def _end(where: str, side: str, given: Any) -> Any:

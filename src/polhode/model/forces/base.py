@@ -207,6 +207,31 @@ class ForceElement:
         """What its sections bear, one number for each of `section_labels`; runs keep them."""
         return Vec([])
 
+    # strains
+
+    def strains(self, state: MachineState) -> Vec:
+        """The strains of which what it bears is a linear function, as a beam element has them."""
+        return Vec([])
+
+    @property
+    def has_strains(self) -> bool:
+        """Whether it bears loads by strains: `strains`, `unloaded` and `load_alone` then say how."""
+        return type(self).strains is not ForceElement.strains
+
+    @property
+    def strain_size(self) -> Scalar:
+        """The size of a strain that is large, in its unit."""
+        return 1.0
+
+    def unloaded(self, prestrain: Sequence[float] | None = None) -> Self:
+        """The element without its distributed load; prestrain: the strains at which it bears nothing, its own unless
+        given."""
+        return self
+
+    def load_alone(self) -> "ForceElement | None":
+        """Its distributed load, without stiffness; None where it has none."""
+        return None
+
     # own states
 
     @property

@@ -77,7 +77,7 @@ _NAMES = {
     "polhode.integrate.methods": ["methods"],
     "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "Body",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "BeamInertia", "Body",
         "BodyConstraint", "BodyForce", "BodyFrame", "BodyMotion", "Bushing", "Closing", "Constraint", "ConstraintKind",
         "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind", "Force", "ForceElement", "ForceFunction",
         "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock", "JointStop", "Jump", "Key",

@@ -172,6 +172,7 @@ class ModalJoint(JointKind):
         ),
         "shape": SHAPE,
         "turn": TURN,
+        "size": Key("number", "of the body, m: displacements beyond a tenth of it are warned of", unit="m", needed=True),
     }
 
     def sized(self, joint: Any) -> JointKind:

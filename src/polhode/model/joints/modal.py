@@ -1,7 +1,7 @@
 """The modes of a flexible body: coordinates that move several frames at once, and the mass that moves with them.
 
 A modal body is a body whose frame floats with it, k modal coordinates, and interface frames that stand on the frame:
-r = r0 + φ q, R = exp(ψ q). All elements stand on the body side by side and share the coordinates. The mass that moves
+r = r0 + φ q, turned by ψ q. All elements stand on the body side by side and share the coordinates. The mass that moves
 with the modes is a few points, u = φ q, found from the inertia invariants of the body (`model/modal/invariants.py`):
 the algorithms of trees then give mass matrix, bias, energies and momenta with no formula of their own.
 """
@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from polhode.errors import ModelError, message
 from polhode.model.joints.base import Element, ElementKind, JointKind
 from polhode.model.keys import Key
-from polhode.quaternion import exp, right_jacobian, rotation_matrix_homogeneous
-from polhode.scalar import Vec, diagonal, dot, identity, is_list, shown, vec
+from polhode.quaternion import skew, skew_square
+from polhode.scalar import Vec, cross, diagonal, dot, identity, is_list, shown, sqrt, square, vec
 from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist
 
 FIRST = 4
@@ -109,7 +109,10 @@ class ModalPoint(ElementKind):
 
 
 class ModalFrame(ElementKind):
-    """An interface: r = r0 + φ q, R = exp(ψ q)."""
+    """An interface: r = r0 + φ q, turned by the Rodrigues vector g = ½ ψ q.
+
+    R = 1 + 2s (g̃ + g̃²),  ω = 2s (ġ − g × ġ) in its axes,  s = 1/(1 + g·g): exp(ψ q) but for |ψ q|³/12, and rational.
+    """
 
     shares = True
     symbol = ""
@@ -122,28 +125,64 @@ class ModalFrame(ElementKind):
         self.linear = (True,) * k  # type: ignore[misc]
 
     def motion(self, e: Element, q: Vec) -> tuple[Vec, Vec]:
-        """The place and the rotation vector are linear in the coordinates."""
-        angles = e.numbers["turn"] @ q
-        R = identity(3) if _is_zero(e.numbers["turn"]) else rotation_matrix_homogeneous(exp(angles / 2))
-        return R, e.numbers["shape"] @ q
+        """The place and the Rodrigues vector are linear in the coordinates."""
+        return _axes(_half(e, q)), _sum(_columns_of(e, "shape"), q)
 
     def motions(self, e: Element, q: Vec) -> list[Twist]:
-        """Rᵀφ, and Jr(ψ q) ψ."""
-        if _is_zero(e.numbers["turn"]):
-            return [Twist(phi, ORIGIN) for phi in e.numbers["shape"].T]
-        angles = e.numbers["turn"] @ q
-        back, Jr = rotation_matrix_homogeneous(exp(angles / 2)).T, right_jacobian(angles)
-        pairs = zip(e.numbers["shape"].T, e.numbers["turn"].T, strict=True)
-        return [Twist(back @ phi, Jr @ psi) for phi, psi in pairs]
+        """Rᵀφ, and s (ψ − g × ψ)."""
+        g = _half(e, q)
+        back, s = _axes(g).T, 1 / (1 + square(g))
+        pairs = zip(_columns_of(e, "shape"), _columns_of(e, "turn"), strict=True)
+        return [Twist(back @ phi, s * (psi - cross(g, psi))) for phi, psi in pairs]
 
-    def turn(self, e: Element, q: Vec) -> Vec | None:
-        """exp(ψ q / 2)"""
-        return None if _is_zero(e.numbers["turn"]) else exp(e.numbers["turn"] @ q / 2)
+    def motion_rates(self, e: Element, q: Vec, v: Vec) -> list[Twist]:
+        """−ω × Rᵀφ, and ṡ (ψ − g × ψ) − s ġ × ψ."""
+        g, gdot = _half(e, q), _half(e, v)
+        back, s = _axes(g).T, 1 / (1 + square(g))
+        omega, sdot = 2 * s * (gdot - cross(g, gdot)), -2 * s * s * dot(g, gdot)
+        pairs = zip(_columns_of(e, "shape"), _columns_of(e, "turn"), strict=True)
+        return [
+            Twist(cross(back @ phi, omega), sdot * (psi - cross(g, psi)) - s * cross(gdot, psi)) for phi, psi in pairs
+        ]
+
+    def velocity(self, e: Element, q: Vec, v: Vec) -> Twist:
+        """Rᵀφ q̇, and 2s (ġ − g × ġ)."""
+        g, gdot = _half(e, q), _half(e, v)
+        s = 1 / (1 + square(g))
+        return Twist(_axes(g).T @ _sum(_columns_of(e, "shape"), v), 2 * s * (gdot - cross(g, gdot)))
+
+    def drift(self, e: Element, q: Vec, v: Vec) -> Twist:
+        """At q̈ = 0 the place does not accelerate, and ω̇ = −2s (g·ġ) ω."""
+        g, gdot = _half(e, q), _half(e, v)
+        s = 1 / (1 + square(g))
+        return Twist(ORIGIN, -4 * s * s * dot(g, gdot) * (gdot - cross(g, gdot)))
+
+    def force(self, e: Element, q: Vec, f: Vec, n: Vec) -> Vec:
+        """φ·R f + s ψ·(n + g × n)"""
+        g = _half(e, q)
+        force, moment = _axes(g) @ f, (n + cross(g, n)) / (1 + square(g))
+        pairs = zip(_columns_of(e, "shape"), _columns_of(e, "turn"), strict=True)
+        return Vec([dot(phi, force) + dot(psi, moment) for phi, psi in pairs])
+
+    def turn(self, e: Element, q: Vec) -> Vec:
+        """(1, g)/√(1 + g·g)"""
+        g = _half(e, q)
+        return Vec((1.0, *g)) / sqrt(1 + square(g))
 
 
-def _is_zero(rows: Vec) -> bool:
-    """Whether all numbers are known to be 0."""
-    return all(isinstance(x, float) and x == 0 for row in rows for x in row)
+def _columns_of(e: Element, name: str) -> list[Vec]:
+    """φ or ψ of each mode."""
+    return [Vec(column) for column in zip(*e.numbers[name], strict=True)]
+
+
+def _half(e: Element, q: Vec) -> Vec:
+    """½ ψ q"""
+    return _sum(_columns_of(e, "turn"), q) / 2
+
+
+def _axes(g: Vec) -> Vec:
+    """The rotation of a Rodrigues vector."""
+    return identity(3) + 2 / (1 + square(g)) * (skew(g) + skew_square(g, g))
 
 
 def _sum(shape: Sequence[Vec], q: Vec) -> Vec:

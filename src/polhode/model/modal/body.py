@@ -29,6 +29,9 @@ MOST_MODES = 60
 SPEEDS = (0.05, 5e4)
 """ω₁ × size of bodies of real materials, m/s: slender ones have little, none more than some speeds of sound."""
 
+NO_INERTIA = 1e-9
+"""The least principal moment, of the largest, of a body that can float: turns about an axis without inertia are lost."""
+
 GIVEN = 0.01
 """The part by which a mass that is told may differ from that of the mass matrix."""
 
@@ -162,12 +165,16 @@ class ModalBody:
         if frame and not next(x for x in ends if x.name == frame).turns:
             fix = "Give this interface several nodes, or let the frame float."
             raise ModelError(message(f"{where}, frame", "a node without rotations", f"'{frame}'", "six motions", fix))
+        about_center = about_origin - m * (center @ center * np.eye(3) - np.outer(center, center))
+        moments = np.linalg.eigvalsh((about_center + about_center.T) / 2)
+        if moments[0] < NO_INERTIA * moments[-1] and not frame:
+            found_, fix = f"principal moments {', '.join(f'{x:.3g}' for x in moments)} kg m²", "Fix the frame: frame=…"
+            raise ModelError(message(f"{where}, M", "no inertia about an axis", found_, "all above 0", fix))
         reduced = craig_bampton(where, fe, ends, modes, frame)
         origin = reduced.places[frame] if frame else np.zeros(3)
         extent = float(np.max(np.ptp(fe.nodes, axis=0)))
         k = len(reduced.frequencies)
         moving = invariants(fe, R, reduced.modes, origin)
-        about_center = about_origin - m * (center @ center * np.eye(3) - np.outer(center, center))
         body = cls(
             name,
             m,

@@ -23,6 +23,9 @@ DENSE = 1500
 HOLDS = 1e-8
 """The smallest singular value of the rigid motions of all interfaces, of the largest, at which these hold a body."""
 
+ARM = 0.05
+"""The part of the size of a body at which rotations are compared with displacements: a slender beam is as thick."""
+
 MASSLESS = 1e-13
 """1/ω² of a mode, of the largest, below which it has no mass to speak of."""
 
@@ -47,7 +50,7 @@ class Interface(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """Modes of a body against its frame, each with a largest displacement of 1."""
+    """Modes of a body against its frame, each with a largest displacement (or rotation × ARM of the size) of 1."""
 
     modes: np.ndarray
     """(n, k)  of all freedoms"""
@@ -219,19 +222,25 @@ def _orthogonal(where: str, M: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _sizes(fe: FiniteElements, modes: np.ndarray) -> np.ndarray:
-    """The largest displacement of a node in each mode, with the sign of its largest part."""
-    moved = displacements(fe, modes)
-    node = np.argmax(np.einsum("adi,adi->ai", moved, moved), axis=0)
-    largest = moved[node, :, np.arange(modes.shape[1])]
-    sign = np.sign(np.take_along_axis(largest, np.argmax(abs(largest), axis=1)[:, None], axis=1)[:, 0])
-    return sign * np.linalg.norm(largest, axis=1)
+    """The largest displacement of a node in each mode, or its rotation times ARM of the size if that is larger.
+
+    With the sign of its largest part.
+    """
+    arm, found = ARM * float(np.max(np.ptp(fe.nodes, axis=0))), np.zeros(modes.shape[1])
+    for moved in (displacements(fe, modes), arm * displacements(fe, modes, 3)):
+        node = np.argmax(np.einsum("adi,adi->ai", moved, moved), axis=0)
+        largest = moved[node, :, np.arange(modes.shape[1])]
+        part = np.take_along_axis(largest, np.argmax(abs(largest), axis=1)[:, None], axis=1)[:, 0]
+        size = np.sign(part) * np.linalg.norm(largest, axis=1)
+        found = np.where(abs(size) > abs(found), size, found)
+    return found
 
 
-def displacements(fe: FiniteElements, modes: np.ndarray) -> np.ndarray:
-    """Displacements (nodes, 3, k) of the nodes in modes (n, k)."""
+def displacements(fe: FiniteElements, modes: np.ndarray, first: int = 0) -> np.ndarray:
+    """Displacements (nodes, 3, k) of the nodes in modes (n, k); first = 3: rotations."""
     found = np.zeros((len(fe.nodes), 3, modes.shape[1]))
-    shifts = np.flatnonzero(fe.freedoms[:, 1] < 3)
-    found[fe.freedoms[shifts, 0], fe.freedoms[shifts, 1]] = modes[shifts]
+    own = np.flatnonzero(fe.freedoms[:, 1] // 3 == first // 3)
+    found[fe.freedoms[own, 0], fe.freedoms[own, 1] - first] = modes[own]
     return found
 
 

@@ -20,12 +20,32 @@ def beam(
     """M, K (6n, 6n) and nodes (n, 3) of a straight beam along x; mass of a metre; polar: moment of a metre about x."""
     n, h = elements + 1, length / elements
     M, K = np.zeros((6 * n, 6 * n)), np.zeros((6 * n, 6 * n))
-    bend_M = mass * h / 420 * np.array(
-        [[156, 22 * h, 54, -13 * h], [22 * h, 4 * h * h, 13 * h, -3 * h * h], [54, 13 * h, 156, -22 * h], [-13 * h, -3 * h * h, -22 * h, 4 * h * h]]
+    bend_M = (
+        mass
+        * h
+        / 420
+        * np.array(
+            [
+                [156, 22 * h, 54, -13 * h],
+                [22 * h, 4 * h * h, 13 * h, -3 * h * h],
+                [54, 13 * h, 156, -22 * h],
+                [-13 * h, -3 * h * h, -22 * h, 4 * h * h],
+            ]
+        )
     )
     if not rotary:
         bend_M = mass * h / 6 * np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 0, 2, 0], [0, 0, 0, 0]], dtype=float)
-    bend_K = np.array([[12, 6 * h, -12, 6 * h], [6 * h, 4 * h * h, -6 * h, 2 * h * h], [-12, -6 * h, 12, -6 * h], [6 * h, 2 * h * h, -6 * h, 4 * h * h]]) / h**3
+    bend_K = (
+        np.array(
+            [
+                [12, 6 * h, -12, 6 * h],
+                [6 * h, 4 * h * h, -6 * h, 2 * h * h],
+                [-12, -6 * h, 12, -6 * h],
+                [6 * h, 2 * h * h, -6 * h, 4 * h * h],
+            ]
+        )
+        / h**3
+    )
     bar_M, bar_K = h / 6 * np.array([[2, 1], [1, 2]]), np.array([[1, -1], [-1, 1]]) / h
     flip = np.diag([1.0, -1.0, 1.0, -1.0])  # of w along z the slope is −θ_y
     for k in range(elements):
@@ -62,7 +82,12 @@ def block(
     Ms, Ke = np.zeros((8, 8)), np.zeros((24, 24))
     for x in corners / np.sqrt(3):
         N = np.prod(1 + corners * x, axis=1) / 8
-        D = np.array([corners[:, d] * np.prod((1 + corners * x)[:, [e for e in range(3) if e != d]], axis=1) / 8 * 2 / h[d] for d in range(3)])
+        D = np.array(
+            [
+                corners[:, d] * np.prod((1 + corners * x)[:, [e for e in range(3) if e != d]], axis=1) / 8 * 2 / h[d]
+                for d in range(3)
+            ]
+        )
         B = np.zeros((6, 24))
         for a in range(8):
             dx, dy, dz = D[:, a]

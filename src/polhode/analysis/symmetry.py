@@ -199,7 +199,9 @@ def _turning(equations: EquationsAtState, q: np.ndarray, w: np.ndarray) -> np.nd
     tree, G = equations.tree, np.zeros((equations.n, equations.n))
     place = Vec(q.tolist())
     slots = kinematics.motion_slots(tree)
-    motions = dict(zip((a for a, _ in slots), kinematics.slot_motions(tree, place, kinematics.frames(tree, place)), strict=True))
+    motions = dict(
+        zip((a for a, _ in slots), kinematics.slot_motions(tree, place, kinematics.frames(tree, place)), strict=True)
+    )
     for joint in equations.model.joints:
         if joint.parent == WORLD and joint.kind.shifts >= 2:
             own = [a for e in tree.elements if e.joint == joint.name for a in e.v if all(e.kind.linear)]

@@ -82,7 +82,9 @@ def christoffel(tree: Tree, q: Vec) -> Vec:
     return Vec([Vec([Vec(row) for row in plane]) for plane in G])
 
 
-def _fill(G: dict[tuple[int, int, int], Scalar], carriers: list[Carrier], j: int, b: Carrier, g: Carrier, N: Vec, i: int) -> None:
+def _fill(
+    G: dict[tuple[int, int, int], Scalar], carriers: list[Carrier], j: int, b: Carrier, g: Carrier, N: Vec, i: int
+) -> None:
     """Every symbol that N_bg gives: x = w_a·N_bg for each a that carries g."""
     inside = b.together == g.together == i  # two axes of one quaternion: each carries the other
     for k, a in enumerate(carriers):

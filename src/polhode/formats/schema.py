@@ -46,6 +46,7 @@ from polhode.formats.file_values import (
     short,
     type_of,
 )
+from polhode.formats.modal_entries import ModalEntry
 from polhode.model import JOINTS
 from polhode.model.constraints.base import ConstraintKind
 from polhode.model.constraints.registry import CONSTRAINTS
@@ -145,6 +146,7 @@ class ModelEntry(Entry):
     materials: dict[str, MaterialEntry] = optional("of sections, by name; steel, aluminium, … are known", {})
     sections: dict[str, SectionEntry] = optional("of beams, by name", {})
     beams: dict[str, BeamEntry] = optional("beams by name: each becomes bodies, joints, forces and constraints", {})
+    modal: dict[str, ModalEntry] = optional("flexible bodies by modes of finite-element matrices, by name", {})
     configurations: dict[str, Coordinates] = optional("coordinates by name, in the order of the joints or by joint", {})
     frames: dict[str, FrameEntry] = optional("frames fixed to bodies, by names that calls take as those of bodies", {})
     start: Annotated[

@@ -68,7 +68,7 @@ class Tree:
 
     @property
     def shares(self) -> bool:
-        """Whether some elements share their velocities: then articulated bodies and loops over the tree do not serve."""
+        """Whether some elements share their velocities: articulated bodies and loops then do not serve."""
         return any(e.kind.shares for e in self.elements)
 
     @property

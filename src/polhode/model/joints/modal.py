@@ -36,9 +36,7 @@ class ModesElement(ElementKind):
     numbers = ("points",)
 
     def __init__(self, k: int) -> None:
-        self.name = f"modes {k}"
-        self.nq = self.nv = k  # type: ignore[misc]
-        self.linear = (True,) * k  # type: ignore[misc]
+        vars(self).update(name=f"modes {k}", nq=k, nv=k, linear=(True,) * k)
 
     def placement(self, e: Element, q: Vec) -> Placement:
         """The frame of the body."""
@@ -74,9 +72,7 @@ class ModalPoint(ElementKind):
     numbers = ("points",)
 
     def __init__(self, k: int, place: int) -> None:
-        self.name = f"modal point {k}.{place}"
-        self.nq = self.nv = k  # type: ignore[misc]
-        self.linear = (True,) * k  # type: ignore[misc]
+        vars(self).update(name=f"modal point {k}.{place}", nq=k, nv=k, linear=(True,) * k)
         self.place = place
 
     def _shape(self, e: Element) -> list[Vec]:
@@ -120,9 +116,7 @@ class ModalFrame(ElementKind):
     numbers = ("shape", "turn")
 
     def __init__(self, k: int) -> None:
-        self.name = f"modal frame {k}"
-        self.nq = self.nv = k  # type: ignore[misc]
-        self.linear = (True,) * k  # type: ignore[misc]
+        vars(self).update(name=f"modal frame {k}", nq=k, nv=k, linear=(True,) * k)
 
     def motion(self, e: Element, q: Vec) -> tuple[Vec, Vec]:
         """The place and the Rodrigues vector are linear in the coordinates."""
@@ -211,7 +205,9 @@ class ModalJoint(JointKind):
         ),
         "shape": SHAPE,
         "turn": TURN,
-        "size": Key("number", "of the body, m: displacements beyond a tenth of it are warned of", unit="m", needed=True),
+        "size": Key(
+            "number", "of the body, m: displacements beyond a tenth of it are warned of", unit="m", needed=True
+        ),
     }
 
     def sized(self, joint: Any) -> JointKind:
@@ -244,11 +240,12 @@ class ModalInterfaceJoint(JointKind):
 
 def _columns(where: str, data: Any, name: str, wanted: int | None = None) -> int:
     """The number of columns of one of three rows."""
-    rows = data.get(name) if isinstance(data, Mapping) else None
-    sizes = {len(row) if is_list(row) else 0 for row in rows} if is_list(rows) else set()
-    if not is_list(rows) or len(rows) != 3 or len(sizes) != 1 or sizes == {0} or sizes - {wanted or max(sizes)}:
+    given: Any = data.get(name) if isinstance(data, Mapping) else None
+    rows = [*given] if is_list(given) else []
+    sizes = {len(row) if is_list(row) else 0 for row in rows}
+    if len(rows) != 3 or len(sizes) != 1 or sizes == {0} or sizes - {wanted or max(sizes)}:
         expected = f"3 rows of {wanted or 'as many'} numbers as there are modes"
-        raise ModelError(message(f"{where}, {name}", "not a shape", shown(rows), expected))
+        raise ModelError(message(f"{where}, {name}", "not a shape", shown(given), expected))
     return sizes.pop()
 
 
@@ -256,11 +253,9 @@ class _Leader(ModalJoint):
     """`ModalJoint` of k coordinates and n rows of points."""
 
     def __init__(self, k: int, n: int) -> None:
-        self.elements = ((ModesElement(k), ""),)  # type: ignore[misc]
-        self.coordinates = tuple(f"mode{i}" for i in range(1, k + 1))  # type: ignore[misc]
-        self.dofs = self.coordinates  # type: ignore[misc]
+        names = tuple(f"mode{i}" for i in range(1, k + 1))
+        vars(self).update(elements=((ModesElement(k), ""),), coordinates=names, dofs=names)
         super().__init__()
-        self.followed = k
         points = tuple((ModalPoint(k, i), "") for i in range(1, n))
         self._steps = (*self.elements, *points, (ModalFrame(k), ""))
 
@@ -275,7 +270,6 @@ class _Follower(ModalInterfaceJoint):
 
     def __init__(self, k: int) -> None:
         super().__init__()
-        self.followed = k
         self._steps = ((ModalFrame(k), ""),)
 
     @property

@@ -30,7 +30,7 @@ SPEEDS = (0.05, 5e4)
 """ω₁ × size of bodies of real materials, m/s: slender ones have little, none more than some speeds of sound."""
 
 NO_INERTIA = 1e-9
-"""The least principal moment, of the largest, of a body that can float: turns about an axis without inertia are lost."""
+"""The least principal moment, of the largest, of a body that can float: other turns have no inertia."""
 
 GIVEN = 0.01
 """The part by which a mass that is told may differ from that of the mass matrix."""
@@ -296,6 +296,7 @@ def check_modal(where: str, joints: Sequence[Joint]) -> None:
         if joint.parent not in leaders:
             expected = f"a joint of type modal on '{joint.parent}'"
             raise ModelError(message(place, "no modal coordinates to share", f"parent '{joint.parent}'", expected))
-        size, own = leaders[joint.parent].nv, len(joint.data["shape"][0]) if joint.data else 0
+        shape: Any = (joint.data or {}).get("shape", ((),))
+        size, own = leaders[joint.parent].nv, len(shape[0])
         if size != own:
             raise ModelError(message(f"{place}, shape", "not of these modes", f"{own} columns", f"{size} columns"))

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from polhode.errors import ModelError, did_you_mean, message
 from polhode.scalar import is_list, shown
@@ -56,6 +55,8 @@ def finite_elements(
     where: str, M: Any, K: Any, nodes: Any, freedoms: Any = None, labels: Any = None, units: str = "m, kg, s"
 ) -> FiniteElements:
     """Matrices and nodes as they are kept, or a ModelError that says what is wrong with them."""
+    from scipy import sparse  # here, as below: it would add a fifth to the import of every model
+
     places = _places(where, nodes)
     M, K = _matrix(where, "M", M), _matrix(where, "K", K)
     if M.shape != K.shape:
@@ -82,8 +83,10 @@ def _places(where: str, nodes: Any) -> np.ndarray:
     return places
 
 
-def _matrix(where: str, name: str, given: Any) -> sparse.csr_matrix:
-    """A square, symmetric matrix of finite numbers."""
+def _matrix(where: str, name: str, given: Any) -> Any:
+    """A square, symmetric sparse matrix of finite numbers."""
+    from scipy import sparse
+
     place = f"{where}, {name}"
     try:
         found = sparse.csr_matrix(given, dtype=float)
@@ -117,7 +120,9 @@ def _freedoms(where: str, n: int, nodes: int, given: Any) -> np.ndarray:
         if n != each * nodes or each not in (3, 6):
             fix = "Say which they are: freedoms=[(node, direction), …]."
             found = f"{n} freedoms, {nodes} nodes"
-            raise ModelError(message(where, "not three or six freedoms a node", found, f"{3 * nodes} or {6 * nodes}", fix))
+            raise ModelError(
+                message(where, "not three or six freedoms a node", found, f"{3 * nodes} or {6 * nodes}", fix)
+            )
         return np.column_stack([np.repeat(np.arange(nodes), each), np.tile(np.arange(each), nodes)])
     try:
         known = np.array(given, dtype=int)
@@ -140,7 +145,9 @@ def _labels(where: str, given: Any, nodes: int) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         names = np.zeros((0, 0), dtype=np.int64)
     if names.shape != (nodes,) or len(np.unique(names)) < nodes:
-        raise ModelError(message(f"{where}, labels", "not node numbers", shown(given), f"{nodes} whole numbers, each once"))
+        raise ModelError(
+            message(f"{where}, labels", "not node numbers", shown(given), f"{nodes} whole numbers, each once")
+        )
     return names
 
 
@@ -207,7 +214,11 @@ def interface_nodes(where: str, fe: FiniteElements, given: Any) -> dict[str, np.
         asked: Sequence[Any] = nodes if is_list(nodes) else [nodes]
         rows = []
         for node in asked:
-            if isinstance(node, (bool, np.bool_)) or not isinstance(node, (int, np.integer)) or int(node) not in of_label:
+            if (
+                isinstance(node, (bool, np.bool_))
+                or not isinstance(node, (int, np.integer))
+                or int(node) not in of_label
+            ):
                 low, high = int(np.min(fe.labels)), int(np.max(fe.labels))
                 fix = did_you_mean(str(node), [*map(str, fe.labels[:1000])])
                 expected = f"one of {len(fe.labels)} nodes, {low} to {high}"

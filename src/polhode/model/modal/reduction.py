@@ -10,9 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import eigh, null_space
-from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
 from polhode.errors import ModelError, message
 from polhode.model.modal.matrices import FiniteElements, rigid_motions
@@ -92,6 +89,8 @@ def craig_bampton(where: str, fe: FiniteElements, interfaces: list[Interface], m
 
     frame  an interface that the frame of the body is fixed to; "": the frame floats
     """
+    from scipy.linalg import null_space  # here: it would add a fifth to the import of every model
+
     n = len(fe.freedoms)
     P_b = _boundary(n, interfaces)
     inner = np.setdiff1d(np.arange(n), np.concatenate([x.freedoms for x in interfaces]))
@@ -105,7 +104,9 @@ def craig_bampton(where: str, fe: FiniteElements, interfaces: list[Interface], m
     T[inner, P_b.shape[1] :] = fixed
     M, K = T.T @ (fe.M @ T), T.T @ (fe.K @ T)
     if frame:
-        kept = np.array([c for c, x in enumerate(_owners(interfaces)) if x != frame] + [*range(P_b.shape[1], T.shape[1])])
+        kept = np.array(
+            [c for c, x in enumerate(_owners(interfaces)) if x != frame] + [*range(P_b.shape[1], T.shape[1])]
+        )
         Z = np.eye(T.shape[1])[:, kept.astype(int)]
     else:  # all that has no momentum with any rigid motion
         rigid = np.vstack([x_R, np.zeros((fixed.shape[1], 6))])
@@ -124,12 +125,15 @@ def craig_bampton(where: str, fe: FiniteElements, interfaces: list[Interface], m
     return Reduced(found, np.sqrt(squares), masses, places, {name: y[:3] for name, y in of_ends.items()}, turns)
 
 
-def _boundary(n: int, interfaces: list[Interface]) -> sparse.csr_matrix:
-    """P_b (n, b): freedoms of the nodes of interfaces per displacement and rotation of each."""
+def _boundary(n: int, interfaces: list[Interface]) -> Any:
+    """P_b (n, b), sparse: freedoms of the nodes of interfaces per displacement and rotation of each."""
+    from scipy import sparse
+
     blocks, at = [], 0
     for each in interfaces:
-        rows, columns = np.repeat(each.freedoms, each.motion.shape[1]), np.tile(
-            np.arange(at, at + each.motion.shape[1]), len(each.freedoms)
+        rows, columns = (
+            np.repeat(each.freedoms, each.motion.shape[1]),
+            np.tile(np.arange(at, at + each.motion.shape[1]), len(each.freedoms)),
         )
         blocks.append((each.motion.ravel(), rows, columns))
         at += each.motion.shape[1]
@@ -159,9 +163,11 @@ def _check_held(where: str, x_R: np.ndarray) -> None:
 
 
 def _inner_modes(
-    where: str, fe: FiniteElements, P_b: sparse.csr_matrix, inner: np.ndarray, modes: int
+    where: str, fe: FiniteElements, P_b: Any, inner: np.ndarray, modes: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Modes with the interfaces held (i, modes), and the inner freedoms per those of the interfaces (i, b)."""
+    from scipy.sparse.linalg import splu
+
     if modes > len(inner):
         found, expected = f"{modes}", f"at most {len(inner)}, the freedoms between interfaces"
         raise ModelError(message(f"{where}, modes", "more than there are", found, expected))
@@ -185,6 +191,9 @@ def _loose(where: str, found: str) -> ModelError:
 
 def _held_modes(where: str, K: Any, M: Any, solve: Callable, modes: int) -> np.ndarray:
     """The slowest modes (i, modes) with the interfaces held."""
+    from scipy.linalg import eigh
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
     n = K.shape[0]
     if not modes:
         return np.zeros((n, 0))
@@ -207,6 +216,8 @@ def _held_modes(where: str, K: Any, M: Any, solve: Callable, modes: int) -> np.n
 
 def _orthogonal(where: str, M: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates (m, k) in which both matrices are diagonal, and ω² (k,), ascending."""
+    from scipy.linalg import eigh
+
     if not len(K):
         return np.zeros((0, 0)), np.zeros(0)
     size = np.sqrt(np.maximum(np.diag(K), 1e-300))

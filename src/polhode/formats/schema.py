@@ -42,6 +42,7 @@ from polhode.formats.file_values import (
     Vector,
     custom,
     needed,
+    OwnNumbers,
     optional,
     short,
     type_of,
@@ -99,7 +100,7 @@ class JointEntry(Entry):
     upper: Limits = optional("upper limit of the coordinates; a stop in runs")
     pitch: Number = optional("of a screw, m per radian")
     axis2: Vector = optional("second axis of a universal joint")
-    data: dict[str, Each] = optional("own numbers of a kind of joint that was registered, by name; or as plain keys")
+    data: dict[str, OwnNumbers] = optional("own numbers of a kind of joint that was registered, by name; or as plain keys")
 
 
 class FrameEntry(Entry):
@@ -199,7 +200,7 @@ def own_keys(kind: JointKind) -> list[str]:
 def _joint_entry(kinds: tuple[JointKind, ...]) -> type[JointEntry]:
     """The entry of all kinds of joints, with the numbers of their own; which a kind may have is told by the kind."""
     word = Annotated[StrictStr, WithJsonSchema({"enum": [kind.name for kind in kinds]})]
-    own = {name: (Each, optional(kind.keys[name].text)) for kind in kinds for name in own_keys(kind)}
+    own = {name: (OwnNumbers, optional(kind.keys[name].text)) for kind in kinds for name in own_keys(kind)}
     typed: Any = {"type": (word, JointEntry.model_fields["type"]), **own}
     return create_model("JointEntry", __base__=JointEntry, __doc__=JointEntry.__doc__, **typed)
 

@@ -19,7 +19,7 @@ from polhode.model.modal.reduction import displacements
 SAME = 1e-9
 """The part of the largest entry by which a mass matrix may differ from Ms ⊗ I₃."""
 
-ROUNDING = 1e-15
+ROUNDING = 4e-15
 """Numbers below this part of the largest are 0: rounding left them."""
 
 

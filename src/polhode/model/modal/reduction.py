@@ -20,6 +20,10 @@ DENSE = 1500
 HOLDS = 1e-8
 """The smallest singular value of the rigid motions of all interfaces, of the largest, at which these hold a body."""
 
+ROUNDING = 1e-12
+"""The part of the largest displacement below which one is 0: that is the rounding of eigenvectors, and zeros cost no
+operations."""
+
 ARM = 0.05
 """The part of the size of a body at which rotations are compared with displacements: a slender beam is as thick."""
 
@@ -115,14 +119,29 @@ def craig_bampton(where: str, fe: FiniteElements, interfaces: list[Interface], m
     x = Z @ y
     found = T @ x
     size = _sizes(fe, found)
-    found, x = found / size, x / size
+    found, x = _cleaned(fe, found / size), x / size
     masses = np.einsum("ai,ai->i", found, fe.M @ found)
-    of_ends = {each: x[rows] for each, rows in _rows(interfaces).items()}
+    of_ends = {each: _rounded(x[rows], 3) for each, rows in _rows(interfaces).items()}
     turns = {
         each.name: of_ends[each.name][3:] if each.turns else _turned_with(where, fe, each, found) for each in interfaces
     }
     places = {each.name: each.place for each in interfaces}
     return Reduced(found, np.sqrt(squares), masses, places, {name: y[:3] for name, y in of_ends.items()}, turns)
+
+
+def _cleaned(fe: FiniteElements, modes: np.ndarray) -> np.ndarray:
+    """Modes without what rounding left: displacements and rotations below ROUNDING of the largest are 0."""
+    turns = fe.freedoms[:, 1] > 2
+    found = modes.copy()
+    for own in (turns, ~turns):
+        found[own] = _rounded(modes[own], len(modes))
+    return found
+
+
+def _rounded(x: np.ndarray, rows: int) -> np.ndarray:
+    """Numbers below ROUNDING of the largest of the first rows, and of those after, are 0."""
+    parts = [part for part in (x[:rows], x[rows:]) if part.size]
+    return np.concatenate([np.where(abs(p) > ROUNDING * np.max(abs(p)), p, 0.0) for p in parts]) if parts else x
 
 
 def _boundary(n: int, interfaces: list[Interface]) -> Any:

@@ -1,4 +1,4 @@
-"""Matrices of finite elements from files: the same body from every kind, and files that are wrong or made to deceive."""
+"""Matrices of finite elements from files: the same from every kind; files that are wrong or made to deceive."""
 
 import pickle
 

@@ -37,12 +37,12 @@ from polhode.formats.file_values import (
     Limits,
     Name,
     Number,
+    OwnNumbers,
     Value,
     Values,
     Vector,
     custom,
     needed,
-    OwnNumbers,
     optional,
     short,
     type_of,
@@ -100,7 +100,9 @@ class JointEntry(Entry):
     upper: Limits = optional("upper limit of the coordinates; a stop in runs")
     pitch: Number = optional("of a screw, m per radian")
     axis2: Vector = optional("second axis of a universal joint")
-    data: dict[str, OwnNumbers] = optional("own numbers of a kind of joint that was registered, by name; or as plain keys")
+    data: dict[str, OwnNumbers] = optional(
+        "own numbers of a kind of joint that was registered, by name; or as plain keys"
+    )
 
 
 class FrameEntry(Entry):

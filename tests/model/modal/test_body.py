@@ -55,7 +55,9 @@ def hamel_bias(body, A, v, shape):
     units = np.eye(len(v))
 
     def momenta(A, shape):  # T is quadratic in v: differences are exact
-        return np.array([whole_energy(body, A, v + e / 2, shape) - whole_energy(body, A, v - e / 2, shape) for e in units])
+        return np.array(
+            [whole_energy(body, A, v + e / 2, shape) - whole_energy(body, A, v - e / 2, shape) for e in units]
+        )
 
     rate = momenta(A @ (np.eye(3) + 1j * h * skew(v[3:6])), shape + 1j * h * v[6:]).imag / h
     rate[3:6] += np.cross(v[3:6], momenta(A, shape)[3:6])
@@ -125,6 +127,7 @@ def test_a_floating_frame_is_that_of_tisserand():
     close(found[6:, 6:], np.diag(body.masses), 1e-13 * max(body.masses))
 
 
+@pytest.mark.long
 def test_a_free_tumble_keeps_momenta_and_energy():
     body = arm()
     model = machine(body)
@@ -157,17 +160,17 @@ def test_frequencies_of_a_clamped_beam():
 
 
 def test_frequencies_of_a_free_beam():
-    (M, K, _), body = clamped_beam(frame="")
+    """Fixed interfaces are the worst choice for a body whose interfaces are free; 14 modes with them held do."""
+    (M, K, _), body = clamped_beam(14, frame="")
     squares = eigh(M, K + 1e2 * M, eigvals_only=True)[::-1]
     wanted = np.sqrt(1 / squares[6:] - 1e2)
-    assert len(body.frequencies) == 14
     close(np.array(body.frequencies[:4]) / wanted[:4], 1.0, 6e-4)
 
 
 @pytest.mark.parametrize("kind", ["fixed", "revolute"])
 def test_static_deflection_of_the_tip_is_that_of_finite_elements(kind):
     """Constraint modes are exact in statics, however few modes there are; a hinge held by a spring carries the arm."""
-    (M, K, _), body = clamped_beam(modes=2)
+    (_, K, _), body = clamped_beam(modes=2)
     load = np.array([0.0, 0.01, 0.03, 0.0, 0.004, 0.002])
     u = np.linalg.solve(K[6:, 6:], np.concatenate([np.zeros(len(K) - 12), load]))[-6:]
     force = ph.Force("tip", "beam-tip", force=load[:3], torque=load[3:])
@@ -196,7 +199,9 @@ def test_bodies_hang_on_interfaces_by_joints():
         bodies=[ph.Body("arm", stiff.mass, stiff.inertia, stiff.center), forearm],
         joints=[
             ph.Joint("carrier", "spherical", "world", "arm"),
-            ph.Joint("elbow", "revolute", "arm", "forearm", axis=(0, 1, 0), position=stiff.interfaces["right"].position),
+            ph.Joint(
+                "elbow", "revolute", "arm", "forearm", axis=(0, 1, 0), position=stiff.interfaces["right"].position
+            ),
         ],
     )
     k = len(stiff.frequencies)
@@ -235,6 +240,7 @@ def test_derivatives_are_those_of_complex_steps():
         close(np.asarray(found[1])[:, b], by_v, 1e-11 * np.max(abs(np.asarray(found[1]))))
 
 
+@pytest.mark.long
 def test_a_loop_through_interfaces_holds():
     """An arm with both ends pinned: constraints at an interface have columns for the modes."""
     body = arm("left", modes=0)
@@ -245,6 +251,7 @@ def test_a_loop_through_interfaces_holds():
     assert np.max(abs(run.constraint_residual.values)) < 1e-9
 
 
+@pytest.mark.long
 def test_numbers_of_modes_are_swept():
     """The stiffness of a mode is a number of the model: frequencies of runs follow."""
     body = arm("left", modes=0)
@@ -252,9 +259,7 @@ def test_numbers_of_modes_are_swept():
     first = model.numbers()["joints.arm-left.stiffness.0"]
     q = np.zeros(len(body.frequencies))
     q[0] = 1e-3
-    runs = ph.sweep(
-        model, {"joints.arm-left.stiffness.0": ph.Grid([first, 4 * first])}, q=q, duration=0.05, times=51
-    )
+    runs = ph.sweep(model, {"joints.arm-left.stiffness.0": ph.Grid([first, 4 * first])}, q=q, duration=0.05, times=51)
     shapes = runs.q.values[..., 0]
     time = np.linspace(0, 0.05, 51)
     for shape, factor in zip(shapes.reshape(2, -1), (1.0, 2.0), strict=True):
@@ -274,6 +279,7 @@ def test_the_model_is_written_and_read():
         assert model_from_yaml(to_yaml(model), "arm.yaml") == model
 
 
+@pytest.mark.long
 def test_spin_up_fails_as_is_known_and_is_warned_of():
     """A rotating arm without centrifugal stiffening loses its stability where a beam would gain."""
     (_, _, _), body = clamped_beam(modes=0)
@@ -292,28 +298,28 @@ def test_spin_up_fails_as_is_known_and_is_warned_of():
 
 
 BAD = [
-    (dict(M=M[:-1]), "not square"),
-    (dict(M=np.triu(M)), "not symmetric"),
-    (dict(M=-M), "no mass"),
-    (dict(K=-K), "not positive"),
-    (dict(K=K + 1e3 * np.eye(len(K))), "a rigid motion is resisted"),
-    (dict(K=np.where(np.eye(len(K)) > 0, np.nan, K)), "not finite"),
-    (dict(nodes=NODES[:, :2]), "wrong shape"),
-    (dict(nodes=NODES[:-1]), "not three or six freedoms a node"),
-    (dict(interfaces={"bolt": 999}), "no such node"),
-    (dict(interfaces={"bolt": "12"}), "no such node"),
-    (dict(interfaces={"a": LEFT, "b": [*RIGHT, LEFT[0]]}), "a node of two interfaces"),
-    (dict(interfaces={}), "no interfaces"),
-    (dict(interfaces={"bolt": LEFT[:2]}), "its rotation is not known"),
-    (dict(interfaces={"bolt": LEFT[0]}), "they do not hold the body"),
-    (dict(modes=-1), "not a count"),
-    (dict(modes=1000), "more than there are"),
-    (dict(damping_ratio=1.5), "out of range"),
-    (dict(frame="middle"), "no such interface"),
-    (dict(units="furlong, kg, s"), "unknown"),
-    (dict(mass=4.0), "not that of the matrix"),
-    (dict(freedoms=[(0, 9)] * len(M)), "not freedoms"),
-    (dict(labels=[1] * len(NODES)), "not node numbers"),
+    ({"M": M[:-1]}, "not square"),
+    ({"M": np.triu(M)}, "not symmetric"),
+    ({"M": -M}, "no mass"),
+    ({"K": -K}, "not positive"),
+    ({"K": K + 1e3 * np.eye(len(K))}, "a rigid motion is resisted"),
+    ({"K": np.where(np.eye(len(K)) > 0, np.nan, K)}, "not finite"),
+    ({"nodes": NODES[:, :2]}, "wrong shape"),
+    ({"nodes": NODES[:-1]}, "not three or six freedoms a node"),
+    ({"interfaces": {"bolt": 999}}, "no such node"),
+    ({"interfaces": {"bolt": "12"}}, "no such node"),
+    ({"interfaces": {"a": LEFT, "b": [*RIGHT, LEFT[0]]}}, "a node of two interfaces"),
+    ({"interfaces": {}}, "no interfaces"),
+    ({"interfaces": {"bolt": LEFT[:2]}}, "its rotation is not known"),
+    ({"interfaces": {"bolt": LEFT[0]}}, "they do not hold the body"),
+    ({"modes": -1}, "not a count"),
+    ({"modes": 1000}, "more than there are"),
+    ({"damping_ratio": 1.5}, "out of range"),
+    ({"frame": "middle"}, "no such interface"),
+    ({"units": "furlong, kg, s"}, "unknown"),
+    ({"mass": 4.0}, "not that of the matrix"),
+    ({"freedoms": [(0, 9)] * len(M)}, "not freedoms"),
+    ({"labels": [1] * len(NODES)}, "not node numbers"),
 ]
 
 

@@ -17,7 +17,7 @@ FAST = 0.3
 5 % too low a frequency there, and is unstable from Ω = ω₁ on where it should have become stiffer."""
 
 
-class _Leader(NamedTuple):
+class _WatchedModes(NamedTuple):
     """The modes of one body."""
 
     body: str
@@ -35,7 +35,7 @@ class ModalLimits:
     """Looks at samples of a run as they pass."""
 
     def __init__(self, model: Model) -> None:
-        self._leaders, at = list[_Leader](), 0
+        self._leaders, at = list[_WatchedModes](), 0
         names = [body.name for body in model.bodies]
         for joint in model.joints:
             if joint.type == "modal":
@@ -50,7 +50,9 @@ class ModalLimits:
                 slowest = float(np.sqrt(max(np.min(squares), 0.0)))
                 place = slice(at, at + k)
                 size = float(plain(data["size"]))
-                self._leaders.append(_Leader(joint.parent, names.index(joint.parent), place, size, shapes, slowest))
+                self._leaders.append(
+                    _WatchedModes(joint.parent, names.index(joint.parent), place, size, shapes, slowest)
+                )
             at += joint.nq
         self._far, self._fast = dict[str, tuple[float, float]](), dict[str, tuple[float, float]]()
 

@@ -5,7 +5,7 @@ The composite of an element is everything its motion carries: m, h, Σ about its
 
 from polhode.dynamics.kinematics import joint_force, placement, unit_twists
 from polhode.model.tree import GROUND, Tree
-from polhode.scalar import Scalar, Vec, cross, identity, trace
+from polhode.scalar import Scalar, Vec, cross, identity, is_zero, trace
 from polhode.spatial import Inertia, Placement, Twist, joined, moved
 
 
@@ -40,6 +40,8 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
     shares = tree.shares
     for i, e in enumerate(tree.elements):
         for g, motion in zip(e.v, unit_twists(e, q), strict=True):
+            if shares and all(map(is_zero, (*motion.linear, *motion.angular))):
+                continue  # a mode that does not move this point
             f, n = impulse(whole[i], motion)
             j = i
             while j != GROUND:

@@ -249,7 +249,7 @@ def _columns(where: str, data: Any, name: str, wanted: int | None = None) -> int
     return sizes.pop()
 
 
-class _Leader(ModalJoint):
+class _SizedModes(ModalJoint):
     """`ModalJoint` of k coordinates and n rows of points."""
 
     def __init__(self, k: int, n: int) -> None:
@@ -265,7 +265,7 @@ class _Leader(ModalJoint):
         return self._steps
 
 
-class _Follower(ModalInterfaceJoint):
+class _SizedInterface(ModalInterfaceJoint):
     """`ModalInterfaceJoint` of k coordinates of another joint."""
 
     def __init__(self, k: int) -> None:
@@ -278,4 +278,4 @@ class _Follower(ModalInterfaceJoint):
         return self._steps
 
 
-_leader, _follower = lru_cache(maxsize=256)(_Leader), lru_cache(maxsize=256)(_Follower)
+_leader, _follower = lru_cache(maxsize=256)(_SizedModes), lru_cache(maxsize=256)(_SizedInterface)

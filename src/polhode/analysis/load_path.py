@@ -62,8 +62,9 @@ def _step(J: np.ndarray, residuals: np.ndarray, forces: int, places: int) -> np.
     forces  residuals that are forces; the others are of constraints
     places  unknowns that are places and rates; the others are forces
     """
-    h = float(np.sqrt(max(1.0, np.linalg.norm(J[:forces, :places], 2))))
-    rows, columns = (np.where(np.arange(size) < n, 1 / h, h) for size, n in zip(J.shape, (forces, places), strict=True))
+    h = max(1.0, float(np.linalg.norm(J[:forces, :places], 2))) ** 0.5
+    rows = np.where(np.arange(J.shape[0]) < forces, 1 / h, h)
+    columns = np.where(np.arange(J.shape[1]) < places, 1 / h, h)
     return -columns * np.linalg.lstsq(rows[:, None] * J * columns, rows * residuals, rcond=SINGULAR)[0]
 
 

@@ -11,7 +11,7 @@ BIN = .venv/bin
 # one thread of BLAS each: workers share the cores
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: run test test-all quick tools check generated screenshot docs docs-pages docs-offline inventories clean
+.PHONY: run test test-all quick tools check generated screenshot docs docs-pages docs-offline inventories paper clean
 
 run: .venv/installed
 	$(BIN)/polhode run --out out/t-handle --overwrite
@@ -43,6 +43,12 @@ check: .venv/tested
 # files made from the program: schema, table of methods, stub, equation index
 generated: .venv/tested
 	PYTHONPATH=tests:tests/campaigns:tests/support $(BIN)/python tests/support/generated.py
+
+# the figures of the paper; and the paper as a page, where pandoc is installed
+paper: .venv/tested
+	$(BIN)/python paper/figures.py
+	@if command -v pandoc >/dev/null; then cd paper && pandoc --citeproc --standalone --mathml -o paper.html paper.md && echo paper/paper.html; \
+	  else echo "The text is paper/paper.md; pandoc, where installed, makes paper/paper.html of it."; fi
 
 screenshot: tools run
 	$(BIN)/python docs/screenshot.py out/t-handle/report.html docs/report.png

@@ -27,6 +27,11 @@ GROUPS: dict[str, tuple[str, str, list[str]]] = {
         [
             "Model", "Body", "Joint", "BodyFrame", "Start", "Parameter", "load", "bicycle", "absolute", "with_limits",
             "random_configuration", "same_configuration", "Beam", "BeamEnd", "BeamElement", "Section", "Material",
+            "BeamInertia",
+            "ModalBody",
+            "ModalInterface",
+            "FiniteElements",
+            "read_finite_elements",
         ],
     ),
     "forces": (

@@ -18,8 +18,9 @@ from polhode.model.reframe import COORDINATES, reframed
 from polhode.scalar import Vec
 
 FEW = settings(max_examples=25)
-SLACK = 0.03
-"""Part of the operations of a mass matrix that new frames may add: 6 of 287 for the Puma's Christoffel symbols."""
+SLACK = 0.05
+"""Part of the operations of a mass matrix that new frames may add: 7 of 158 for the Puma's (since turning inertias about
+an axis takes half the products, its frames of before take 158 and not 180), 6 of 270 for its Christoffel symbols."""
 
 
 def as_vec(x):

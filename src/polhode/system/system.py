@@ -201,6 +201,8 @@ class System(
 
     def _checked(self, quantity: Quantity, of: tuple, options: dict[str, Any], values: tuple[Array, ...]) -> Any:
         """The result of a quantity, from arguments of any kind."""
+        if quantity.of_subtree and of and isinstance(of[0], str) and not of[0]:
+            self.model.frame(of[0])  # refuses it: no name is not the whole machine
         known = None if of else self._computations.get((quantity.name,))  # saves 2 µs of 9 in a batch of 64
         computation = known or self._computation(quantity, _subject(quantity.name, quantity, of))
         if options.keys() <= {"out", "t"} and options.get("t", 0.0) is not None and not computation.numbers:
@@ -221,7 +223,7 @@ class System(
         known = self._computations.get(key)
         if known is not None:
             return known
-        if subject.body:
+        if subject.body or quantity.of_body:
             self.model.frame(subject.body)  # refuses unknown names
         if quantity.needs_constraints and spec.constrained is None:
             where = f"model '{self.model.name}'"

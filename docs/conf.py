@@ -36,7 +36,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     (r"py:.*", r"(?:polhode\.)?(?:\w+\.)*_?[A-Z]\w*"),  # types of the inside that have no page
     (r"py:.*", r"np\..*|numpy\..*|xr\..*|matplotlib\..*|sympy\..*|Any|optional|callable"),
-    (r"py:.*", r"polhode\..*|collections\.abc\.\w+\[.*|.*\[.*"),
+    (r"py:.*", r"polhode\.\w+\.\w+.*|collections\.abc\.\w+\[.*|.*\[.*"),
 ]
 suppress_warnings = ["config.cache"]
 

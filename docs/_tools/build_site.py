@@ -13,6 +13,7 @@ import argparse
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +23,7 @@ import gallery_pages
 import reference_pages
 from gallery_pages import write
 from page_blocks import blocks
-from page_runner import PageError, Printed, execute, kept_folder, package_digest
+from page_runner import PageError, Printed, execute, kept, kept_folder, package_digest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -204,6 +205,16 @@ def forget_examples() -> None:
         write(told, package_digest())
 
 
+def check_spelling() -> None:
+    """Common misspellings in pages, docstrings and examples (codespell; words of ours are in pyproject.toml)."""
+    places = ["docs", "src", "examples", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+    found = subprocess.run(
+        [sys.executable, "-m", "codespell_lib", *places], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if found.stdout.strip():
+        sys.exit(f"{found.stdout}Write them right, or name them in [tool.codespell] of pyproject.toml.")
+
+
 def main() -> int:
     """Builds the site, or runs its pages alone."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
@@ -211,22 +222,30 @@ def main() -> int:
     parser.add_argument("--examples", default="", metavar="PATTERN", help="names of the examples that the gallery has")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "site")
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) // 2))
+    parser.add_argument(
+        "--kept", action="store_true", help="run no page: those that did not run yet are shown as they are written"
+    )
+    parser.add_argument(
+        "--unrun", action="store_true", help="run no example: the gallery has those figures that are there"
+    )
     parser.add_argument("--loose", action="store_true", help="warnings are told, and the site is made all the same")
     options = parser.parse_args()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     begin = time.monotonic()
-    printed = run_pages([*pages(), *examples_of_reference()], options.workers)
+    chosen = [*pages(), *examples_of_reference()]
+    printed = {path: kept(path) or [] for path in chosen} if options.kept else run_pages(chosen, options.workers)
     count = sum(map(len, printed.values()))
     print(f"{len(printed)} pages, {count} blocks run and compared: {time.monotonic() - begin:.0f} s")
     if options.pages_only:
         return 0
+    check_spelling()
     gallery_pages.stage(ROOT / "examples", ROOT / "build" / "examples", options.examples)
     forget_examples()
     stage(printed)
     gallery_pages.write_tags(ROOT / "examples", ROOT / "build" / "static" / "gallery-tags.js")
     from sphinx.cmd.build import main as sphinx
 
-    strict = [] if options.loose else ["-W"]
+    strict = ([] if options.loose else ["-W"]) + (["-D", "plot_gallery=0"] if options.unrun else [])
     code = sphinx(
         [
             *strict,

@@ -163,7 +163,6 @@ def configuration(root: Path, source: Path) -> dict[str, Any]:
         "write_computation_times": False,
         "copyfile_regex": r".*\.(?:urdf|yaml|csv|srdf|xml)$",
         "capture_repr": (),
-        "default_thumb_file": str(root / "docs" / "_static" / "icon.png"),
     }
 
 

@@ -27,6 +27,11 @@ GROUPS: dict[str, tuple[str, str, list[str]]] = {
         [
             "Model", "Body", "Joint", "BodyFrame", "Start", "Parameter", "load", "bicycle", "absolute", "with_limits",
             "random_configuration", "same_configuration", "Beam", "BeamEnd", "BeamElement", "Section", "Material",
+            "BeamInertia",
+            "ModalBody",
+            "ModalInterface",
+            "FiniteElements",
+            "read_finite_elements",
         ],
     ),
     "forces": (
@@ -300,7 +305,7 @@ def _members(address: str, said: dict[Path, dict[int, str]]) -> list[str]:
     found = []
     for name in _member_names(kind):
         each = inspect.getattr_static(kind, name)
-        what = "autoproperty" if isinstance(each, property) else "automethod"
+        what = "autoproperty" if isinstance(each, (property, cached_property)) else "automethod"
         found += [
             "",
             f"   .. {what}:: polhode.{address}.{name}",
@@ -378,7 +383,7 @@ def command_line(said: dict[Path, dict[int, str]]) -> str:
             "",
         ]
         records = [param.get_help_record(inner) for param in command.params]
-        rows = [(_cell(record[0]), _cell(record[1])) for record in records if record]
+        rows = [(_cell(record[0]), _cell(record[1])) for record in records if record and record[1]]
         if rows:
             lines += [
                 "| option | what it does |",
@@ -388,10 +393,21 @@ def command_line(said: dict[Path, dict[int, str]]) -> str:
             ]
         key = f"polhode.{name}"
         if key in written():
-            _, text = written()[key]
-            lines += ["Example:", "", text.strip(), ""]
+            lines += ["Example:", "", _transcript(key, said), ""]
     del context
     return "\n".join(lines)
+
+
+def _transcript(key: str, said: dict[Path, dict[int, str]]) -> str:
+    """The section of a command, its transcripts as they ran."""
+    path, text = written()[key]
+    whole = path.read_text(encoding="utf-8")
+    offset = whole[: whole.index(text)].count("\n")
+    lines = text.split("\n")
+    for block in reversed(blocks(text)):
+        if ran := said.get(path, {}).get(block.line + offset):
+            lines[block.line : block.end - 1] = ran.rstrip("\n").split("\n")
+    return "\n".join(lines).strip()
 
 
 def _cell(text: str) -> str:

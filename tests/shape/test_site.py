@@ -3,6 +3,8 @@ public name has a docstring and an example, prose is in one kind of English. `ma
 
 import ast
 import re
+import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ import reference_pages
 from build_site import BESIDE, DOCS, examples_of_reference, pages
 from docstring_markup import markup
 from gallery_pages import staged, tags
+from polhode import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*pages(), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -88,6 +91,24 @@ def test_blocks_are_code(page):
             YAML(typ="safe").load(block.text)
         elif block.language == "console":
             assert block.text.startswith("$ "), f"{where}: a console block begins with a command"
+
+
+@each_page
+def test_command_lines_know_their_options_and_files(page):
+    """Lines that are not run: the command, its options and the files it names are there all the same."""
+    blocks = page_blocks.blocks(page.read_text(encoding="utf-8"))
+    files = {block.file for block in blocks}
+    for block in blocks:
+        for line in re.findall(r"^(?:\$ )?polhode (.+)$", block.text, re.M) if block.language in {"", "sh"} else []:
+            words = shlex.split(line.partition(" || ")[0], comments=True)
+            where = f"{page.name}:{block.line}, polhode {line}"
+            assert words[0] in cli.main.commands or words[0].startswith("-"), where
+            named = {word for word in words if word.endswith((".yaml", ".urdf", ".nc"))}
+            made = {word for before, word in pairwise(words) if before == "--out"}
+            assert named - made <= files, f"{where}: no block of the page is this file"
+            if words[0] in cli.main.commands:
+                with cli.main.commands[words[0]].make_context(words[0], words[1:], resilient_parsing=True):
+                    pass  # an option that it does not have raises
 
 
 def test_every_public_name_is_explained():

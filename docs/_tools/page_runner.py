@@ -1,7 +1,8 @@
 """Pages are run: their Python blocks from top to bottom, their command lines, and what both print is compared.
 
     python docs/_tools/page_runner.py docs/howto/damping.md …           # in folders of their own under build/pages
-    python docs/_tools/page_runner.py --fill docs/howto/damping.md      # writes what is printed into the page
+    python docs/_tools/page_runner.py --fill docs/howto/damping.md      # writes what is printed into its output blocks: read it
+    python docs/_tools/page_runner.py --fill-all docs/howto/damping.md  # makes output blocks too where there are none
 
 Blocks of one page share one namespace, which has `ph`, and one folder, which is empty at first. A ```python block runs; an ```output
 block directly after it holds what it prints. A ```console block holds lines `$ polhode …`, each with what it prints below it. A ```yaml
@@ -251,8 +252,11 @@ def execute(path: Path) -> list[Printed]:
     return [Printed(**each) for each in printed]
 
 
-def fill(path: Path) -> None:
-    """Writes what the blocks of a page print into the page: into its output blocks and below its command lines. Read them before you keep them."""
+def fill(path: Path, add: bool) -> None:
+    """Writes what the blocks of a page print into the page: into its output blocks and below its command lines.
+
+    add  also below Python blocks that print and have no output block yet
+    """
     source = path.read_text(encoding="utf-8")
     folder = kept_folder(path)
     shutil.rmtree(folder, ignore_errors=True)
@@ -265,6 +269,8 @@ def fill(path: Path) -> None:
             begin = next(k for k in range(block.end, len(lines)) if lines[k].strip() == "```output") + 1
             end = next(k for k in range(begin, len(lines)) if lines[k].strip().startswith("```"))
             lines[begin:end] = found[block.line].split("\n")
+        elif block.expected is None and add and found.get(block.line):
+            lines[block.end : block.end] = ["", "```output", *found[block.line].split("\n"), "```"]
     path.write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -275,9 +281,9 @@ def main(arguments: list[str]) -> int:
         found = run_page(page, folder)
         (folder / "found.json").write_text(json.dumps([asdict(each) for each in found]), encoding="utf-8")
         return 0
-    if arguments[:1] == ["--fill"]:
+    if arguments[:1] in (["--fill"], ["--fill-all"]):
         for name in arguments[1:]:
-            fill(Path(name).resolve())
+            fill(Path(name).resolve(), arguments[0] == "--fill-all")
         return 0
     wrong = 0
     for name in arguments:

@@ -7,7 +7,7 @@ from its own options.
 
 import inspect
 import re
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -65,7 +65,7 @@ GROUPS: dict[str, tuple[str, str, list[str]]] = {
     "analysis": (
         "Rest, stability, modes",
         "Where a machine stays as it is, and small motions about it. Guide: [rest, steady motion, small motions](../analysis.md).",
-        ["equilibrium", "steady_motion", "Steady", "linearize", "Linear", "Mode", "buckling", "Buckling"],
+        ["equilibrium", "steady_motion", "Steady", "linearize", "Linear", "Mode", "campbell", "Campbell", "buckling", "Buckling"],
     ),
     "robots": (
         "Inverse kinematics and identification",
@@ -148,7 +148,7 @@ def quantities() -> list[str]:
         for name in dir(kind):
             each = inspect.getattr_static(kind, name)
             if not name.startswith("_") and (
-                inspect.isfunction(each) or isinstance(each, (property, staticmethod, classmethod))
+                inspect.isfunction(each) or isinstance(each, (property, cached_property, staticmethod, classmethod))
             ):
                 found.append(f"{holder}.{name}")
     return found
@@ -315,7 +315,9 @@ def _member_names(kind: type) -> list[str]:
     for base in reversed(kind.__mro__):
         if base.__module__.startswith("polhode"):
             for name, each in vars(base).items():
-                told = isinstance(each, (property, staticmethod, classmethod)) or inspect.isfunction(each)
+                told = isinstance(each, (property, cached_property, staticmethod, classmethod)) or inspect.isfunction(
+                    each
+                )
                 if told and not name.startswith("_") and inspect.getdoc(each) and name not in names:
                     names.append(name)
     return names

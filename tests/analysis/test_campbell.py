@@ -148,7 +148,10 @@ beams: {blade: {section: rod, start: {body: hub, position: [0.05, 0, 0]}, end: [
         (lambda m: ph.campbell(m, "fast"), "ascending"),
         (lambda m: ph.campbell(m, [1.0], shaft="axle"), "no such name"),
         (lambda m: ph.campbell(m, [1.0], modes=0), "not a count"),
-        (lambda m: ph.campbell(rotor(1, gravity=(0, -9.81, 0)), [1.0], shaft="shaft"), "gravity is along it"),
+        pytest.param(
+            lambda m: ph.campbell(rotor(1, gravity=(0, -9.81, 0)), [1.0], shaft="shaft"), "gravity is along it",
+            marks=pytest.mark.long,
+        ),
         (lambda m: ph.campbell(ph.Model("b", beams=[ph.Beam("b", section(), start=(0, 0, 0), end=(1, 0, 0))]), [1.0]),
          "no joint turns"),
         (lambda m: ph.plot.campbell(ph.campbell(m, [1.0])), "two or more speeds"),

@@ -55,6 +55,8 @@ CAMPAIGNS = {
     "55_a_swing_is_pumped_in_tongues",
     "56_a_skater_pulls_in_her_arms",
     "57_a_spring_turns_bouncing_into_swinging",
+    "58_a_propeller_stiffens_as_it_turns",
+    "59_two_leaves_guide_a_stage",
 }
 """Examples that work for seconds: `make test-all` runs them."""
 

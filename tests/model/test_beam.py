@@ -243,9 +243,8 @@ def test_what_is_no_section_material_or_end_is_told(make, said):
 )
 def test_files_are_told_by_place(tmp_path, section, beam, said):
     path = tmp_path / "b.yaml"
-    path.write_text(
-        f"name: b\nsections: {{rod: {section}}}\nbeams: {{b: {{section: rod, start: {{body: world}}, end: [1, 0, 0]{beam}}}}}\n"
-    )
+    of_beam = f"section: rod, start: {{body: world}}, end: [1, 0, 0]{beam}"
+    path.write_text(f"name: b\nsections: {{rod: {section}}}\nbeams: {{b: {{{of_beam}}}}}\n")
     with pytest.raises(ph.ModelError, match=said):
         ph.load(path)
 

@@ -111,7 +111,7 @@ def load_path(
     return way.followed(way.start(equilibrium(parts.base, q).q), to, step * abs(to), points)
 
 
-class _Point(NamedTuple):
+class _PathPoint(NamedTuple):
     """A rest on the path: coordinates, multipliers by natural sizes, the factor of the load."""
 
     q: np.ndarray
@@ -131,9 +131,9 @@ class _Way:
         self.n, self.k, self.held = self.none.n, self.none.k, self.none.held
         self.rest, self.sizes, self.way = np.zeros(self.n), self.none.sizes, 1.0
 
-    def start(self, q: np.ndarray) -> _Point:
+    def start(self, q: np.ndarray) -> _PathPoint:
         """The rest without the loads; displacements are measured by what the whole load moves there."""
-        x = _Point(q, self.none.at(q, self.rest, self.rest).lam * self.sizes, 0.0)
+        x = _PathPoint(q, self.none.at(q, self.rest, self.rest).lam * self.sizes, 0.0)
         tangent = self.tangent(x, np.eye(self.n + self.k + 1)[-1])
         moved = float(np.linalg.norm(tangent[: self.n]) / abs(tangent[-1])) if tangent[-1] else 0.0
         self.way = moved or 1.0
@@ -144,7 +144,7 @@ class _Way:
         M, found = self.none.mass_matrix(q), self.none.residuals(q, self.rest, self.rest, np.zeros(self.k), 0.0)
         return self.none.rows(M, found.A, found.phi).K
 
-    def residuals(self, x: _Point) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def residuals(self, x: _PathPoint) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Forces (n,) and their slope by μ, φ by natural sizes, the rows A."""
         one, two = (
             equations.residuals(x.q, self.rest, self.rest, x.lam / self.sizes, 0.0)
@@ -157,7 +157,7 @@ class _Way:
             one.A,
         )
 
-    def stiffness(self, x: _Point) -> tuple[np.ndarray, np.ndarray]:
+    def stiffness(self, x: _PathPoint) -> tuple[np.ndarray, np.ndarray]:
         """The slopes of the forces and of φ, (n, n) and (held, n)."""
         one, two = (
             equations.slopes(x.q, self.rest, self.rest, x.lam / self.sizes, 0.0) for equations in (self.none, self.all)
@@ -165,7 +165,7 @@ class _Way:
         K = (1 - x.mu) * one.force[:, : self.n] + x.mu * two.force[:, : self.n]
         return K, one.phi[:, : self.n] / self.sizes[: self.held, None]
 
-    def system(self, x: _Point) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def system(self, x: _PathPoint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """J (n + held, n + k + 1) of Kᵀδ, λ by sizes, and μ; the residuals; K of the metric."""
         K = self.metric(x.q)
         force, by_mu, phi, A = self.residuals(x)
@@ -186,19 +186,19 @@ class _Way:
         """The length of a step of the unknowns."""
         return float(np.hypot(np.linalg.norm(step[: self.n]) / self.way, step[-1]))
 
-    def tangent(self, x: _Point, before: np.ndarray) -> np.ndarray:
+    def tangent(self, x: _PathPoint, before: np.ndarray) -> np.ndarray:
         """The unit tangent of the path, onwards from that before."""
         J, _, _ = self.system(x)
         found = _solved(np.vstack([J, self.border(before)]), np.append(np.zeros(len(J)), 1.0))
         size = self.length(found)
         return found / size if size > 0 else before
 
-    def moved(self, x: _Point, step: np.ndarray, K: np.ndarray) -> _Point:
+    def moved(self, x: _PathPoint, step: np.ndarray, K: np.ndarray) -> _PathPoint:
         """The point after a step of the unknowns."""
         delta = np.linalg.solve(K.T, step[: self.n])
-        return _Point(self.none.moved(x.q, delta), x.lam + step[self.n : -1], x.mu + float(step[-1]))
+        return _PathPoint(self.none.moved(x.q, delta), x.lam + step[self.n : -1], x.mu + float(step[-1]))
 
-    def corrected(self, x: _Point, row: np.ndarray) -> tuple[_Point | None, int]:
+    def corrected(self, x: _PathPoint, row: np.ndarray) -> tuple[_PathPoint | None, int]:
         """The rest near a point, across a row, and the corrections; None where Newton's method does not converge.
 
         Corrections are long and short in turns where beams are stiff: each is compared with the one before the last.
@@ -217,7 +217,7 @@ class _Way:
                 return None, k
         return None, CORRECTIONS
 
-    def stepped(self, x: _Point, tangent: np.ndarray, ds: float) -> tuple[_Point | None, int]:
+    def stepped(self, x: _PathPoint, tangent: np.ndarray, ds: float) -> tuple[_PathPoint | None, int]:
         """The point of the path a step further."""
         K = self.metric(x.q)
         turn = float(np.max(abs(np.linalg.solve(K.T, ds * tangent[: self.n])), initial=0.0))
@@ -225,7 +225,7 @@ class _Way:
             return None, 0
         return self.corrected(self.moved(x, ds * tangent, K), self.border(tangent))
 
-    def falls(self, x: _Point) -> int:
+    def falls(self, x: _PathPoint) -> int:
         """The directions that constraints leave free in which the potential falls."""
         K = self.metric(x.q)
         stiff, rows = self.stiffness(x)
@@ -234,7 +234,7 @@ class _Way:
         values = np.linalg.eigvalsh((H + H.T) / 2)
         return int(np.sum(values < -FALLS * np.max(abs(values), initial=0.0)))
 
-    def followed(self, x: _Point, to: float, step: float, points: int) -> LoadPath:
+    def followed(self, x: _PathPoint, to: float, step: float, points: int) -> LoadPath:
         """The path from a rest on to a factor."""
         tangent = self.tangent(x, np.sign(to) * np.eye(self.n + self.k + 1)[-1])
         ds = first = step / max(abs(float(tangent[-1])), 1e-3)
@@ -266,16 +266,16 @@ class _Way:
         factors, places = np.array([point.mu for point in found]), np.array([point.q for point in found])
         return LoadPath(factors, places, counts, tuple(limits), reached)
 
-    def _at(self, x: _Point, following: _Point, to: float) -> _Point:
+    def _at(self, x: _PathPoint, following: _PathPoint, to: float) -> _PathPoint:
         """The rest at a factor between two points."""
         near = x if abs(x.mu - to) < abs(following.mu - to) else following
         unit = np.eye(self.n + self.k + 1)[-1]
         found, _ = self.corrected(near._replace(mu=to), unit)
         return following if found is None else found
 
-    def limit(self, x: _Point, tangent: np.ndarray, ds: float) -> LimitPoint:
+    def limit(self, x: _PathPoint, tangent: np.ndarray, ds: float) -> LimitPoint:
         """The limit point on the step from a point: where the factor is largest, or smallest."""
-        known = dict[float, _Point]()
+        known = dict[float, _PathPoint]()
 
         def slope(s: float) -> float:
             at, _ = self.stepped(x, tangent, s)

@@ -74,16 +74,18 @@ _NAMES = {
     "polhode.ensemble.study_runner": ["StudyRunner"],
     "polhode.ensemble.sweep": ["sweep"],
     "polhode.formats.bicycle": ["bicycle"],
+    "polhode.formats.finite_elements.read": ["read_finite_elements"],
     "polhode.formats.load": ["load"],
     "polhode.integrate.methods": ["methods"],
     "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
         "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "BeamInertia", "Body",
         "BodyConstraint", "BodyForce", "BodyFrame", "BodyMotion", "Bushing", "Closing", "Constraint", "ConstraintKind",
-        "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind", "Force", "ForceElement", "ForceFunction",
-        "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock", "JointStop", "Jump", "Key",
-        "LimitStop", "MachineState", "Material", "Model", "MovingFrame", "Parameter", "Section", "Spring", "Start",
-        "Thrust", "TorsionSpring", "Wrench", "register_constraint", "register_force", "register_joint",
+        "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind", "FiniteElements", "Force", "ForceElement",
+        "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock", "JointStop", "Jump",
+        "Key", "LimitStop", "MachineState", "Material", "ModalBody", "ModalInterface", "Model", "MovingFrame",
+        "Parameter", "Section", "Spring", "Start", "Thrust", "TorsionSpring", "Wrench", "register_constraint",
+        "register_force", "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

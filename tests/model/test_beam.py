@@ -243,8 +243,10 @@ def test_what_is_no_section_material_or_end_is_told(make, said):
 )
 def test_files_are_told_by_place(tmp_path, section, beam, said):
     path = tmp_path / "b.yaml"
-    of_beam = f"section: rod, start: {{body: world}}, end: [1, 0, 0]{beam}"
-    path.write_text(f"name: b\nsections: {{rod: {section}}}\nbeams: {{b: {{{of_beam}}}}}\n")
+    path.write_text(
+        f"name: b\nsections: {{rod: {section}}}\n"
+        f"beams: {{b: {{section: rod, start: {{body: world}}, end: [1, 0, 0]{beam}}}}}\n"
+    )
     with pytest.raises(ph.ModelError, match=said):
         ph.load(path)
 

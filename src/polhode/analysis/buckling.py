@@ -108,7 +108,7 @@ class LoadParts:
         bent = [beam.unloaded() if spread else beam for beam in self.beams]
         self.base = self._with(model, [*others, *bent], gravity)
         self.others = self._with(model, others, gravity)
-        along = [part for beam in self.beams if (part := beam.load_alone())] if spread else []
+        along = [own for beam in self.beams if (own := beam.load_alone())] if spread else []
         self.loaded = self._with(model, [*others, *chosen, *along], model.gravity)
 
     @staticmethod

@@ -134,9 +134,8 @@ def campbell(
         >>> shaft = ph.Joint("shaft", "revolute", "world", "hub", axis=(0, 0, 1))
         >>> blade = ph.Beam("blade", section, start=("hub", (0, 0, 0)), end=(1, 0, 0), elements=2)
         >>> rotor = ph.Model("rotor", (0, 0, 0), [ph.Body("hub", 1, (1, 1, 1))], [shaft], beams=[blade])
-        >>> print(ph.campbell(rotor, [0, 2], modes=2).frequencies.round(2))  # lag and flap; exact: 3.52, 3.62, 4.14
-        [[3.52 3.52]
-         [3.65 4.16]]
+        >>> print(ph.campbell(rotor, [1, 2], modes=2).frequencies[-1].round(2))  # lag and flap; exact: 3.62, 4.14
+        [3.64 4.16]
     """
     where = "campbell"
     check_model(where, model)

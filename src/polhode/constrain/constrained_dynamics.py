@@ -483,7 +483,7 @@ class ConstrainedDynamics:
             return False
         depths = [len(path) for path in inertia.carriers(tree)]
         matrix = sum(MATRIX * d + d * d for d in depths) + 2 * k * sum(depths)
-        return not self.scales.singular_mass and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
+        return not (self.scales.singular_mass or tree.shares) and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
 
     def _spread(self, found: ConstrainedSolution, kept: list[int], k: int) -> ConstrainedSolution:
         """The solution of some rows as that of all: the others are dependent, with residual 0."""

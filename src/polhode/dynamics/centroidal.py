@@ -71,7 +71,7 @@ def center_of_mass_jacobian(tree: Tree, q: Vec) -> Vec:
     total, columns = total_mass(tree), [ORIGIN] * tree.nv
     for e, frame, (m, h) in zip(tree.elements, frames(tree, q), carried, strict=True):
         for a, (l, w) in zip(e.v, unit_twists(e, q), strict=True):
-            columns[a] = frame.R @ ((cross(w, h) + m * l) / total)
+            columns[a] = columns[a] + frame.R @ ((cross(w, h) + m * l) / total)
     return _rows(columns, 3)
 
 
@@ -86,7 +86,7 @@ def centroidal_map(tree: Tree, q: Vec) -> Vec:
         for a, motion in zip(e.v, unit_twists(e, q), strict=True):
             P, H = impulse(whole[i], motion)
             P = R @ P
-            columns[a] = Vec((*P, *(R @ H + cross(o - c, P))))
+            columns[a] = columns[a] + Vec((*P, *(R @ H + cross(o - c, P))))
     for a, (P, H) in enumerate(momentum_map(tree, q) if is_coupled(tree) else ()):
         columns[a] = columns[a] + Vec((*P, *(H - cross(c, P))))
     return _rows(columns, 6)

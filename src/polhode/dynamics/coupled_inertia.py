@@ -193,7 +193,7 @@ def factor_pattern(tree: Tree, path: Sequence[Sequence[int]]) -> list[list[int]]
 
     path  for each velocity those on its path to the root; elimination goes from the leaves to the root
     """
-    order = [a for e in tree.elements for a in e.v]
+    order = tree.velocity_order
     place = {a: k for k, a in enumerate(order)}
     near = [set(steps[1:]) for steps in path]
     for force in coupling(tree):

@@ -39,7 +39,7 @@ def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
         P, H = impulse(body, twist)
         kinetic = kinetic + (dot(P, twist.linear) + dot(H, twist.angular)) / 2
         potential = potential - dot(tree.gravity, body.mass * frame.o + body.first)
-        for k, a in enumerate(e.v if e.kind.moves else ()):
+        for k, a in enumerate(e.v if e.kind.moves and not e.kind.shares else ()):
             kinetic = kinetic + e.armature[k] * v[a] * v[a] / 2
             if not e.kind.quaternion:
                 apart = q[e.q[k]] - e.rest[k]

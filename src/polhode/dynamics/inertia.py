@@ -6,7 +6,7 @@ The composite of an element is everything its motion carries: m, h, Σ about its
 from polhode.dynamics.coupled_inertia import add_mass, factor_pattern, is_coupled
 from polhode.dynamics.kinematics import joint_force, placement, unit_twists
 from polhode.model.tree import GROUND, Tree
-from polhode.scalar import Scalar, Vec, cross, identity, trace
+from polhode.scalar import Scalar, Vec, cross, identity, is_zero, trace
 from polhode.spatial import Inertia, Placement, Twist, joined, moved
 
 
@@ -38,13 +38,19 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
     at = [placement(e, q) for e in tree.elements]
     whole = composites(tree, at)
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    shares = tree.shares
     for i, e in enumerate(tree.elements):
         for g, motion in zip(e.v, unit_twists(e, q), strict=True):
+            if shares and all(map(is_zero, (*motion.linear, *motion.angular))):
+                continue  # a mode that does not move this point
             f, n = impulse(whole[i], motion)
             j = i
             while j != GROUND:
                 for b, value in zip(tree.elements[j].v, joint_force(tree.elements[j], q, f, n), strict=True):
-                    M[b][g] = M[g][b] = value
+                    if shares and (j != i or e.v.index(b) <= e.v.index(g)):  # each pair of an element once
+                        M[b][g] = M[g][b] = M[b][g] + value
+                    elif not shares:
+                        M[b][g] = M[g][b] = value
                 f = at[j].R @ f
                 n = at[j].R @ n + cross(at[j].r, f)
                 j = tree.elements[j].parent
@@ -77,7 +83,7 @@ def _reached(tree: Tree) -> list[list[int]]:
         return carriers(tree)
     found: list[list[int]] = [[] for _ in range(tree.nv)]
     path = filled(tree)
-    for a in (a for e in tree.elements for a in e.v):
+    for a in tree.velocity_order:
         found[a] = [a, *(found[path[a][1]] if len(path[a]) > 1 else [])]
     return found
 
@@ -90,7 +96,7 @@ def factor(tree: Tree, M: Vec) -> tuple[Vec, Vec]:
     H = [list(row) for row in M]
     L: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     path = filled(tree)
-    for k in reversed([a for e in tree.elements for a in e.v]):
+    for k in reversed(tree.velocity_order):
         L[k][k] = 1.0
         inverse = 1 / H[k][k]
         for i in path[k][1:]:
@@ -104,7 +110,7 @@ def factor(tree: Tree, M: Vec) -> tuple[Vec, Vec]:
 def half_solved(tree: Tree, L: Vec, tau: Vec) -> Vec:
     """y of Lᵀ y = τ."""
     path, y = filled(tree), list(tau)
-    for k in reversed([a for e in tree.elements for a in e.v]):
+    for k in reversed(tree.velocity_order):
         for i in path[k][1:]:
             y[i] = y[i] - L[k][i] * y[k]
     return Vec(y)
@@ -114,7 +120,7 @@ def solve_factored(tree: Tree, L: Vec, D: Vec, tau: Vec) -> Vec:
     """x of M x = τ from the factors of M."""
     path = filled(tree)
     x = [value * (1 / d) for value, d in zip(half_solved(tree, L, tau), D, strict=True)]
-    for k in (a for e in tree.elements for a in e.v):  # L x = y
+    for k in tree.velocity_order:  # L x = y
         for i in path[k][1:]:
             x[k] = x[k] - L[k][i] * x[i]
     return Vec(x)
@@ -125,7 +131,7 @@ def inverse_factored(tree: Tree, L: Vec, D: Vec) -> Vec:
     path, reached = filled(tree), _reached(tree)
     X: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]  # L⁻¹, with entries like L
     found: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
-    for k in (a for e in tree.elements for a in e.v):
+    for k in tree.velocity_order:
         X[k][k] = 1.0
         for i in path[k][1:]:
             for j in reached[i]:

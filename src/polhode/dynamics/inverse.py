@@ -122,7 +122,8 @@ def inverse_dynamics(
     gravity   in its place, the tree's own unless given
     """
     tau: list[Scalar] = [0.0] * tree.nv
+    shares = tree.shares
     for e, (f, n) in zip(tree.elements, loads(tree, q, v, vd, gravity, wrenches), strict=True):
         for a, value, armature in zip(e.v, joint_force(e, q, f, n), e.armature, strict=True):
-            tau[a] = value + armature * vd[a]
+            tau[a] = tau[a] + value + armature * vd[a] if shares else value + armature * vd[a]
     return Vec(tau)

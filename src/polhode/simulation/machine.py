@@ -92,12 +92,13 @@ def kinetic_gradient(tree: Tree, q: Vec, v: Vec) -> Vec:
     moving = kinematics.velocities(tree, q, at, v)
     carried = _momenta(tree, at, moving)
     found: list[Scalar] = [0.0] * tree.nv
-    for g, (i, w, l, o) in enumerate(kinematics.unit_motions(tree, q, at)):
+    motions = kinematics.slot_motions(tree, q, at)
+    for (g, _), (i, w, l, o) in zip(kinematics.motion_slots(tree), motions, strict=True):
         parent = tree.elements[i].parent
         (u, Omega), frame = (moving[parent], at[parent]) if parent != GROUND else (AT_REST, WORLD_FRAME)
         u = u + cross(Omega, o - frame.o)
         P, H = carried[i].linear, carried[i].angular - cross(o, carried[i].linear)
-        found[g] = dot(P, cross(Omega, l) + cross(u, w)) + dot(H, cross(Omega, w))
+        found[g] = found[g] + dot(P, cross(Omega, l) + cross(u, w)) + dot(H, cross(Omega, w))
         e = tree.elements[i]
         if not e.kind.constant:  # its own motion changes in its frame
             along = Vec([float(a == g) for a in e.v])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import ModelError, message
+from polhode.errors import InputError, ModelError, message
 from polhode.model.constraints.base import BodyConstraint
 from polhode.model.constraints.constraint import Constraint
 from polhode.model.constraints.frames import attitude
@@ -23,6 +23,7 @@ from polhode.model.forces.spring import Spring
 from polhode.model.forces.thrust import Thrust
 from polhode.model.forces.torsion_spring import TorsionSpring
 from polhode.model.numbers import plain
+from polhode.model.parts import Joint
 from polhode.model.topology import WORLD
 
 SIDES = ("a", "b")
@@ -133,6 +134,14 @@ def refuse_functions(force: ForceElement) -> None:
         raise NotCarried("its function is of q and v of the model as it was")
     if isinstance(force, JointLock) and (force.lock_when or force.release_when):
         raise NotCarried("its conditions are functions of q and v of the model as it was")
+
+
+def refuse_modal(where: str, joints: Iterable[Joint]) -> None:
+    """Raise an InputError where one of these joints has modes: its numbers belong to the body as it is."""
+    for joint in joints:
+        if joint.type in ("modal", "modal-interface"):
+            fix = "Make the modal body anew from its matrices."
+            raise InputError(message(f"{where}, joint '{joint.name}'", "a modal body", joint.type, "rigid bodies", fix))
 
 
 def _refuse_one_body(old: Sequence[str], new: Sequence[str]) -> None:

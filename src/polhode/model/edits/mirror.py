@@ -14,7 +14,7 @@ import numpy as np
 from polhode.errors import InputError, ModelError, message
 from polhode.model.constraints.base import BodyConstraint
 from polhode.model.constraints.constraint import Constraint
-from polhode.model.edits.carry import SIDES, Faults, NotCarried, frame_attitude, refuse_functions
+from polhode.model.edits.carry import SIDES, Faults, NotCarried, frame_attitude, refuse_functions, refuse_modal
 from polhode.model.edits.mount import made_body, unit_quaternion
 from polhode.model.edits.states import NamedState, bare, by_joint, start_state, started
 from polhode.model.forces.backlash import Backlash
@@ -52,6 +52,7 @@ WITH_QUATERNION = ("spherical", "free")
 def mirrored(model: Any, normal: Any, drop: bool = False) -> Any:
     """The Model that is the mirror image of another; see `Model.mirrored`."""
     where = f"mirrored, model '{model.name}'"
+    refuse_modal(where, model.joints)
     try:
         n = np.array(plain(direction(where, "normal", normal)), dtype=float)
     except ModelError as error:

@@ -48,6 +48,7 @@ _NAMES = {
     "polhode.analysis.identification.identify": ["Identified", "identify"],
     "polhode.analysis.inverse_kinematics.inverse_kinematics": ["InverseKinematics", "inverse_kinematics"],
     "polhode.analysis.inverse_kinematics.targets": ["Target"],
+    "polhode.analysis.arc_length": ["LoadPath", "load_path"],
     "polhode.analysis.buckling": ["Buckling", "buckling"],
     "polhode.analysis.campbell": ["Campbell", "campbell"],
     "polhode.analysis.contact_points": ["actuation", "contact_impulse"],

@@ -6,6 +6,9 @@ from polhode import euler as euler
 from polhode import exact as exact
 from polhode import quaternion as quaternion
 from polhode import spatial as spatial
+from polhode.analysis.arc_length import (
+    LoadPath as LoadPath, load_path as load_path,
+)
 from polhode.analysis.buckling import (
     Buckling as Buckling, buckling as buckling,
 )

@@ -49,6 +49,7 @@ _NAMES = {
     "polhode.analysis.inverse_kinematics.inverse_kinematics": ["InverseKinematics", "inverse_kinematics"],
     "polhode.analysis.inverse_kinematics.targets": ["Target"],
     "polhode.analysis.buckling": ["Buckling", "buckling"],
+    "polhode.analysis.campbell": ["Campbell", "campbell"],
     "polhode.analysis.contact_points": ["actuation", "contact_impulse"],
     "polhode.analysis.linear": ["Linear", "linearize"],
     "polhode.analysis.modes": ["Mode"],
@@ -77,7 +78,7 @@ _NAMES = {
     "polhode.integrate.methods": ["methods"],
     "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "Body",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "BeamInertia", "Body",
         "BodyConstraint", "BodyForce", "BodyFrame", "BodyMotion", "Bushing", "Closing", "Constraint", "ConstraintKind",
         "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind", "FiniteElements", "Force", "ForceElement",
         "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock", "JointStop", "Jump",

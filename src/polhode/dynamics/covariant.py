@@ -26,6 +26,7 @@ from polhode.dynamics.kinematics import (
     unit_twists,
     velocities,
 )
+from polhode.model.forces.refused import refuse_coupled_inertia
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, dot, identity, outer, trace
@@ -55,11 +56,16 @@ def carriers_seen(tree: Tree, q: Vec, at: list[Placement]) -> list[list[Carrier]
     return found
 
 
+def _refuse(what: str, tree: Tree) -> None:
+    refuse_coupled_inertia(what, tree.forces, "Take the bias, which has all of it; or half-bars as mass of beams.")
+
+
 def christoffel(tree: Tree, q: Vec) -> Vec:
     """Christoffel symbols Γ[a, b, g], nv × nv × nv.                                 BEYOND §§1–2, Zoric (129)
 
     Symmetric in a, b except inside one quaternion.
     """
+    _refuse("Christoffel symbols", tree)
     at = [placement(e, q) for e in tree.elements]
     whole = composites(tree, at)
     n = tree.nv
@@ -182,6 +188,7 @@ def coriolis(tree: Tree, q: Vec, v: Vec) -> Vec:
 
     O(n d) for n joints at depth d.
     """
+    _refuse("Coriolis matrix", tree)
     at = frames(tree, q)
     moving = velocities(tree, q, at, v)
     sums = _moments(tree, at, moving)

@@ -8,6 +8,7 @@ moment h × a + axial(K Σ).
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from polhode.dynamics.coupled_inertia import is_coupled, needed_wrenches
 from polhode.dynamics.kinematics import joint_acceleration, joint_force, joint_velocity, placement
 from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
@@ -91,6 +92,8 @@ def loads(
 ) -> list[tuple[Vec, Vec]]:
     """What each element is given by its parent: force and moment, in its own axes, at its own origin."""
     root = ground(tree.gravity if gravity is None else gravity)
+    if is_coupled(tree):
+        wrenches = needed_wrenches(tree, q, v, vd, wrenches)
     at: list[Placement] = []
     moving: list[Carried] = []
     force: list[tuple[Vec, Vec]] = []

@@ -30,6 +30,7 @@ from polhode.model.forces.base import (
     Wrench as Wrench,
 )
 from polhode.model.forces.beam_element import BeamElement as BeamElement
+from polhode.model.forces.beam_inertia import BeamInertia as BeamInertia
 from polhode.model.forces.body_force import BodyForce as BodyForce, BodyMotion as BodyMotion
 from polhode.model.forces.bushing import Bushing as Bushing
 from polhode.model.forces.force import Force as Force

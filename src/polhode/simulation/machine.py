@@ -9,6 +9,7 @@ from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.integrate.method import Machine
 from polhode.model import ForceElement, Tree
+from polhode.model.forces.refused import refuse_coupled_inertia
 from polhode.model.joints.base import combined
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, cross, dot, square
@@ -86,6 +87,7 @@ def kinetic_gradient(tree: Tree, q: Vec, v: Vec) -> Vec:
     P, H are the momenta of all that g moves, (l, w) its unit motion: a turn of the subtree leaves alone what
     the subtree does relative to itself, and changes only how it meets the parent's motion.
     """
+    refuse_coupled_inertia("the gradient of the kinetic energy", tree.forces, "Take a method that does not ask for it.")
     at = kinematics.frames(tree, q)
     moving = kinematics.velocities(tree, q, at, v)
     carried = _momenta(tree, at, moving)

@@ -336,6 +336,24 @@ def test_two_modal_bodies_in_a_row():
     close(momentum[:3], system.momentum(q, v).linear, 1e-12 * np.max(abs(momentum)))
 
 
+def test_a_beam_of_consistent_mass_on_an_interface():
+    """Inertia that couples bodies and coordinates that are shared go together."""
+    body = arm("left", modes=0)
+    section = ph.Section(axial=1e5, torsion=1.0, bending_y=2.0, bending_z=3.0, mass=0.4, inertia_y=1e-4, inertia_z=1e-4)
+    hinge = ph.Joint("carrier", "revolute", "world", "arm", axis=(0, 1, 0))
+    rod = ph.Beam("rod", section, start=("arm-right", (0, 0, 0)), end=(0.9, 0, 0), elements=1, mass="consistent")
+    model = ph.Model("both", (0, 0, 0), joints=[hinge], modal=[body], beams=[rod])
+    system = ph.compile(model, target="python")
+    rng = np.random.default_rng(5)
+    v = rng.normal(size=model.nv)
+    q = np.asarray(system.integrate(model.zero, 0.02 * rng.normal(size=model.nv)))
+    mass = system.mass_matrix(q)
+    close(system.energy(q, v).kinetic, v @ mass @ v / 2, 1e-12)
+    bias = system.bias(q, v)
+    close(mass @ system.forward_dynamics(q, v, np.zeros(model.nv)), -bias, 1e-9 * np.max(abs(bias)))
+    close(system.centroidal_map(q)[:3] @ v, system.momentum(q, v).linear, 1e-12)
+
+
 @pytest.mark.parametrize(
     "edit",
     [

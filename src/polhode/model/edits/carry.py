@@ -12,6 +12,8 @@ from polhode.model.constraints.constraint import Constraint
 from polhode.model.constraints.frames import attitude
 from polhode.model.edits.mount import Mount, unit_quaternion
 from polhode.model.forces.base import ForceElement
+from polhode.model.forces.beam_element import BeamElement
+from polhode.model.forces.beam_inertia import BeamInertia
 from polhode.model.forces.body_force import BodyForce
 from polhode.model.forces.bushing import Bushing
 from polhode.model.forces.force import Force
@@ -149,7 +151,7 @@ def _refuse_one_body(old: Sequence[str], new: Sequence[str]) -> None:
 
 def _moved(force: ForceElement, mounts: Mapping[str, Mount]) -> dict[str, Any]:
     """The fields of a force element that say where it is on its bodies, in the new frames."""
-    if isinstance(force, (Spring, Bushing, TorsionSpring)):
+    if isinstance(force, (Spring, Bushing, TorsionSpring, BeamElement, BeamInertia)):
         return _on_ends(force, mounts)
     if isinstance(force, (Force, Thrust, BodyForce)) and mounts["body"].body == WORLD:
         raise NotCarried(f"body '{force.body}' becomes part of the world")

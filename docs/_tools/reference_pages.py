@@ -23,10 +23,11 @@ EXAMPLES = ROOT / "docs" / "reference-examples"
 GROUPS: dict[str, tuple[str, str, list[str]]] = {
     "models": (
         "Models and files",
-        "A machine as a value: bodies, joints, frames, a start. Guides: [model files](../models.md), [models made of models](../model-edits.md), [beams](../beams.md).",
+        "A machine as a value: bodies, joints, frames, a start. Guides: [model files](../models.md), [models made of models](../model-edits.md), [beams](../beams.md), [modal bodies](../modal-bodies.md).",
         [
             "Model", "Body", "Joint", "BodyFrame", "Start", "Parameter", "load", "bicycle", "absolute", "with_limits",
             "random_configuration", "same_configuration", "Beam", "BeamEnd", "BeamElement", "Section", "Material",
+            "ModalBody", "ModalInterface", "FiniteElements", "read_finite_elements",
         ],
     ),
     "forces": (

@@ -11,6 +11,7 @@ import numpy as np
 from polhode.kernel.backends.base import FLOAT, Backend, Call, Computation, into, real_array
 from polhode.kernel.backends.llvm.compile import TIME, Kernel, kernel_for, lanes, single_call
 from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel, hoisted_kernel_for
+from polhode.kernel.backends.llvm.result_memory import LARGE, new_array
 from polhode.kernel.backends.llvm.threads import run_in_threads
 from polhode.kernel.backends.python import PythonBackend
 from polhode.kernel.cache import key as cache_key
@@ -51,10 +52,11 @@ class LlvmBackend(Backend):
             batch = batch or own
         if batch and (threads > 1 or self._too_narrow(kernel, batch)):
             return None
-        if out is None:
+        if out is None and not is_large(kernel, batch):
             found = kernel.ufunc(*given, t)
         else:
-            outs = _as_given(out, [(*batch, *shape) for shape in kernel.facts["outputs"]], given)
+            shapes = [(*batch, *shape) for shape in kernel.facts["outputs"]]
+            outs = [new_array(shape) for shape in shapes] if out is None else _as_given(out, shapes, given)
             if not outs:
                 return None
             found = kernel.ufunc(*given, t, out=tuple(outs))
@@ -90,10 +92,10 @@ class LlvmBackend(Backend):
 
     def _run(self, kernel: Kernel, call: Call, arrays: list[np.ndarray], given: list[np.ndarray]) -> list[Any]:
         """The results of a kernel, each with all batch axes, in the arrays given or in new ones."""
-        if not given and (call.threads == 1 or not call.batch):
+        if not given and (call.threads == 1 or not call.batch) and not is_large(kernel, call.batch):
             return list(kernel(*arrays))
         outputs = [tuple(shape) for shape in kernel.facts["outputs"]]
-        outs = given or [np.empty((*call.batch, *shape)) for shape in outputs]
+        outs = given or [new_array((*call.batch, *shape)) for shape in outputs]
         depths = [*call.depths.values(), *map(len, outputs)]
         run_in_threads(kernel.ufunc, arrays, depths, outs, call.threads, kernel.facts["width"])
         return outs
@@ -154,6 +156,11 @@ class LlvmBackend(Backend):
     def _too_narrow(self, kernel: Kernel, batch: tuple[int, ...]) -> bool:
         """Whether a batch would fill more lanes than a kernel has."""
         return kernel.facts["width"] == 1 and prod(batch) >= self.lanes > 1
+
+
+def is_large(kernel: Kernel, batch: tuple[int, ...]) -> bool:
+    """Whether the results of a batch are large enough for memory of former ones."""
+    return bool(batch) and 8 * prod(batch) * max(map(prod, kernel.facts["outputs"]), default=0) >= LARGE
 
 
 def _rows(array: np.ndarray, depth: int) -> np.ndarray:

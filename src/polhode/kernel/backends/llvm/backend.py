@@ -11,6 +11,7 @@ import numpy as np
 from polhode.kernel.backends.base import FLOAT, Backend, Call, Computation, into, real_array
 from polhode.kernel.backends.llvm.compile import TIME, Kernel, kernel_for, lanes, single_call
 from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel, hoisted_kernel_for
+from polhode.kernel.backends.llvm.named_call import named_call
 from polhode.kernel.backends.llvm.result_memory import LARGE, new_array
 from polhode.kernel.backends.llvm.threads import run_in_threads
 from polhode.kernel.backends.python import PythonBackend
@@ -66,6 +67,12 @@ class LlvmBackend(Backend):
         """A built-in for one state, which hands all other calls to `fallback`."""
         kernel = self._plain(computation)
         return single_call(kernel, computation.key[0], fallback, computation.record or tuple) if kernel else None
+
+    def named(
+        self, direct: Callable, before: int, names: tuple[str, ...], origin: np.ndarray | None, fallback: Callable
+    ) -> Callable | None:
+        """A built-in for calls that name what `direct` is of."""
+        return named_call(fallback.__name__, direct, before, names, origin, fallback)
 
     def _plain(self, computation: Computation) -> Kernel | None:
         """The kernel for calls that give no more than they must, if it is there."""

@@ -306,6 +306,20 @@ def _linked(entry: CachedKernel, graph: Callable[[], Graph]) -> Kernel:
     return Kernel(entry.facts, ufunc, tracker[SYMBOL], of_entry, graph, (tracker, *kept))
 
 
+def small_function(name: str, text: str) -> tuple[int, Any]:
+    """The address of a function of a few lines, from the disk or compiled now, and what must live as long as it."""
+    import llvmlite.binding as llvm
+
+    full = cache_key(name, text, _identity())
+    entry = load(full)
+    if entry is None or entry.facts != {"name": name} or not _is_object(entry.image):
+        entry = CachedKernel({"name": name}, _machine().emit_object(llvm.parse_assembly(text)))
+        save(full, entry)
+    library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process().export_symbol(name)
+    tracker = library.link(_jit(), f"{name} {next(_numbers)}")
+    return tracker[name], tracker
+
+
 def single_call(kernel: Kernel, name: str, fallback: Callable, record: type = tuple) -> Callable | None:
     """A built-in that takes one state at little overhead and hands all else to `fallback`; None if not to be had.
 

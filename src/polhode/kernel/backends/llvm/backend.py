@@ -53,7 +53,7 @@ class LlvmBackend(Backend):
             batch = batch or own
         if batch and (threads > 1 or self._too_narrow(kernel, batch)):
             return None
-        if out is None and not is_large(kernel, batch):
+        if out is None and not _is_large(kernel, batch):
             found = kernel.ufunc(*given, t)
         else:
             shapes = [(*batch, *shape) for shape in kernel.facts["outputs"]]
@@ -99,7 +99,7 @@ class LlvmBackend(Backend):
 
     def _run(self, kernel: Kernel, call: Call, arrays: list[np.ndarray], given: list[np.ndarray]) -> list[Any]:
         """The results of a kernel, each with all batch axes, in the arrays given or in new ones."""
-        if not given and (call.threads == 1 or not call.batch) and not is_large(kernel, call.batch):
+        if not given and (call.threads == 1 or not call.batch) and not _is_large(kernel, call.batch):
             return list(kernel(*arrays))
         outputs = [tuple(shape) for shape in kernel.facts["outputs"]]
         outs = given or [new_array((*call.batch, *shape)) for shape in outputs]
@@ -165,9 +165,9 @@ class LlvmBackend(Backend):
         return kernel.facts["width"] == 1 and prod(batch) >= self.lanes > 1
 
 
-def is_large(kernel: Kernel, batch: tuple[int, ...]) -> bool:
+def _is_large(kernel: Kernel, batch: tuple[int, ...]) -> bool:
     """Whether the results of a batch are large enough for memory of former ones."""
-    return bool(batch) and 8 * prod(batch) * max(map(prod, kernel.facts["outputs"]), default=0) >= LARGE
+    return bool(batch) and 8 * prod(batch) * kernel.largest >= LARGE
 
 
 def _rows(array: np.ndarray, depth: int) -> np.ndarray:

@@ -3,12 +3,13 @@
 import ctypes
 import hashlib
 import json
+import math
 import struct
 import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -77,6 +78,11 @@ class Kernel:
     _kept: tuple = field(repr=False, compare=False)
     bound: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
     """Its last arguments, where they are the same in every call: nobody gives them."""
+
+    @cached_property
+    def largest(self) -> int:
+        """Numbers of one state in its largest result."""
+        return max(map(math.prod, self.facts["outputs"]), default=0)
 
     @property
     def graph(self) -> Graph:

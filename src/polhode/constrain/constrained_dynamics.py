@@ -17,6 +17,7 @@ from polhode.constrain.multiplier_forces import forces_of_multipliers
 from polhode.constrain.row_scales import Scales
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics, normal_forces
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.coupled_inertia import is_coupled
 from polhode.dynamics.reactions import Reaction, on_bodies
 from polhode.dynamics.state_inertia import at_state, is_fixed
 from polhode.dynamics.sweeps import Sweep
@@ -501,9 +502,11 @@ class ConstrainedDynamics:
 
     def _by_sweeps(self, tree: Tree, k: int) -> bool:
         """Whether sweeps over the tree take fewer operations than its mass matrix: on long branches with few loops."""
+        if is_coupled(tree):
+            return False
         depths = [len(path) for path in inertia.carriers(tree)]
         matrix = sum(MATRIX * d + d * d for d in depths) + 2 * k * sum(depths)
-        return not self.scales.singular_mass and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
+        return not (self.scales.singular_mass or tree.shares) and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
 
     def _spread(self, found: ConstrainedSolution, kept: list[int], k: int) -> ConstrainedSolution:
         """The solution of some rows as that of all: the others are dependent, with residual 0."""

@@ -1,7 +1,7 @@
 """A beam element: stiffness and damping against the six strains of a straight beam between two frames."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
@@ -88,9 +88,7 @@ class BeamElement(ForceElement):
     def check(self, where: str) -> None:
         """Refuse an element within one body, and strains that are not six."""
         check_two_bodies(where, self.body_a, self.body_b)
-        if len(self.prestrain) != 6 or isinstance(self.prestrain[0], tuple):
-            found = f"{len(self.prestrain)} entries"
-            raise ModelError(message(f"{where}, prestrain", "not six strains", found, ", ".join(MODES)))
+        check_strains(where, self.prestrain)
 
     # strains and loads
 
@@ -120,6 +118,22 @@ class BeamElement(ForceElement):
     def strains(self, state: MachineState) -> Vec:
         """ε (6,), m"""
         return self.law.strains(self._chord(*self._ends(state)))
+
+    @property
+    def strain_size(self) -> Scalar:
+        """Its length."""
+        return self.length
+
+    def unloaded(self, prestrain: Sequence[float] | None = None) -> "BeamElement":
+        """The element without its load; prestrain: its own unless given."""
+        return replace(self, load=(0.0, 0.0, 0.0), prestrain=self.prestrain if prestrain is None else tuple(prestrain))
+
+    def load_alone(self) -> "BeamElement":
+        """Its load: the element without stiffness."""
+        none: dict[str, Any] = dict.fromkeys(
+            ("axial", "torsion", "bending_y", "bending_z", "shear_y", "shear_z", "damping"), 0.0
+        )
+        return replace(self, **none)
 
     def strain_rates(self, state: MachineState) -> Vec:
         """dε/dt (6,), m/s"""
@@ -201,6 +215,13 @@ class BeamElement(ForceElement):
         """Its ends and its stiffness."""
         stiffness = f"EA {short(self.axial)}, GJ {short(self.torsion)}, EI {short((self.bending_y, self.bending_z))}"
         return f"beam element, {self.body_a} – {self.body_b}, {short(self.length)} m, {stiffness}"
+
+
+def check_strains(where: str, prestrain: Any) -> None:
+    """Refuse what is not six strains."""
+    if len(prestrain) != 6 or isinstance(prestrain[0], tuple):
+        found = f"{len(prestrain)} entries"
+        raise ModelError(message(f"{where}, prestrain", "not six strains", found, ", ".join(MODES)))
 
 
 def _motion(a: FrameOnBody, b: FrameOnBody) -> EndMotion:

@@ -173,7 +173,18 @@ def entries() -> Entries:
     return _entries(tuple(JOINTS.values()), tuple(FORCES.values()), tuple(CONSTRAINTS.values()))
 
 
-@lru_cache(maxsize=4)
+def entries_for(data: Any) -> Entries:
+    """The same with the kinds of force elements alone that a file has: to make all takes 30 ms, more than to read most.
+
+    data  what the file holds, whether it is right or not
+    """
+    forces = data.get("forces") if isinstance(data, dict) else None
+    tags = {"a force", *(_force_tag(value) for value in forces.values())} if isinstance(forces, dict) else {"a force"}
+    kinds = tuple(kind for name, kind in FORCES.items() if f"a {name}" in tags)
+    return _entries(tuple(JOINTS.values()), kinds, tuple(CONSTRAINTS.values()))
+
+
+@lru_cache(maxsize=16)
 def _entries(
     joints: tuple[JointKind, ...], forces: tuple[type[ForceElement], ...], constraints: tuple[ConstraintKind, ...]
 ) -> Entries:

@@ -216,8 +216,8 @@ class Model(ModelEdits):
         return sum(plain(body.mass) for body in self.bodies)
 
     def subtree(self, body: str) -> tuple[str, ...]:
-        """The names of all that a body carries, itself first, parents before children."""
-        found = [self.body(body).name]
+        """The names of all that a body carries, itself first, parents before children; of a frame, its body's."""
+        found = [self.frame(body).body]
         for name in found:
             found += [joint.child for joint in self.joints if joint.parent == name]
         return tuple(found)

@@ -322,17 +322,17 @@ def advance_adaptive(
     found = iterate(step, packed, where(moving, limit, 0))
     s: AdaptiveStepState = shaped(like, iter(found))
     there = s.t == target
-    inner, work = _between(setup, s, target)
+    inner, work = _between(setup, s, target, tolerance)
     return found, Vec((*where(there, s.q, inner.q), *where(there, s.v, inner.v), *where(there, s.work, work)))
 
 
-def _between(setup: Setup, s: AdaptiveStepState, target: Scalar) -> tuple[MotionState, Vec]:
+def _between(setup: Setup, s: AdaptiveStepState, target: Scalar, tolerance: Scalar) -> tuple[MotionState, Vec]:
     """The state at a time within the last step, by a shorter step from where that began, and the integrals there.
 
     It takes no more work than dense output, and is as exact as the steps are. Under constraints it starts at the nearer
     end, backwards from the end of the step if that is nearer: a shorter path past a singular configuration.
     """
-    machine = setup.within(s.t0, s.t)
+    machine = setup.within(s.t0, s.t)._replace(tolerance=tolerance)
     if not setup.project:
         inner = advanced(setup.method, machine, s.t0, *s.before, target - s.t0)
         return MotionState(inner.q, inner.v), s.work_before + inner.integrals

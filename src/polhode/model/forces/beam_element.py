@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
-from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull
+from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull, pull_slopes
 from polhode.model.beams.strains import MEASURES, MODES, Chord, chord
-from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
+from polhode.model.forces.base import DrawnLine, ForceElement, StiffLaw, Wrench
 from polhode.model.forces.two_frames import FrameOnBody, body_frame, check_two_bodies, is_between_bodies
 from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
 from polhode.model.numbers import short
@@ -176,6 +176,13 @@ class BeamElement(ForceElement):
         if is_zero(self.damping) and (not self.follower or _is_zero(self.load)):
             return None
         return self.changed(elastic=0.0, load=self.load if self.follower else vec(0.0, 0.0, 0.0))
+
+    def stiff_law(self) -> StiffLaw:
+        """Stiffness and damping of all six strains; loads are left out."""
+        damped, law = not is_zero(self.damping), self.law
+        frames = ((self.point_a, self.orientation_a), (self.point_b, self.orientation_b))
+        a, b = ((body, Vec(x), Vec(C)) for body, (x, C) in zip((self.body_a, self.body_b), frames, strict=True))
+        return StiffLaw((a, b), pull_slopes(self.measure == "sine", damped), Vec([*law[:8], *law.prestrain]), damped)
 
     @property
     def is_internal(self) -> bool:

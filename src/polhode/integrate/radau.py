@@ -98,7 +98,7 @@ class _Solver:
         """(d, v) of (ζ − h J) (d, v) = right; right, out: 2 n numbers, first those of d."""
         r, n, s, h = self.r, self.n, self.s[which], self.h
         y, x, number = self.y[which], self.x[which], (lambda value: value) if which == 0 else _complex
-        part = s * (1 / h)
+        part, over_h = 1 / GAMMA if which == 0 else ComplexNumber(ALPHA, BETA).inverse(), 1 / where(h == 0.0, 1.0, h)
         for k in r.range(n):
             y.put(k, (right.get(n + k) * s + right.get(k)) * part)
             x.put(k, number(0.0))
@@ -111,10 +111,10 @@ class _Solver:
                 y.put(k, right.get(k) * (s * part))
             self.tables.times(self.matrices.damping, y, x)
         self.tables.solve(self.a[which], self.inverse[which], x)
-        over = RealCells.inverse(s) if which == 0 else s.inverse()
+        zeta = GAMMA if which == 0 else ComplexNumber(ALPHA, BETA)
         for k in r.range(n):
             d = x.get(k)
-            out.put(n + k, d * over - right.get(k) * (1 / h))
+            out.put(n + k, (d * zeta - right.get(k)) * over_h)
             out.put(k, d)
 
 
@@ -224,6 +224,18 @@ class _Iteration:
             before[0] = where(going, size[0], before[0])
         return found
 
+    def integrals(self, out: Any) -> None:
+        """The integrals of the machine's integrands over the step, by the quadrature of its stages."""
+        machine, n, h, Z = self.machine, self.n, self.h, self.Z
+        if machine.integrands is None:
+            return
+        weights, c = self.r.table("weights", [RADAU3.A[2][i] for i in range(3)]), self.r.table("c", RADAU3.c)
+        for i in self.r.range(3):
+            x = [Z[i * (2 * n) + k] for k in range(2 * n)]
+            at = self.t + c[i] * h, machine.retract(self.q, Vec(x[:n])), self.v + Vec(x[n:])
+            for k, value in enumerate(machine.integrands(*at, machine.acceleration(*at))):
+                out[k] = out[k] + weights[i] * h * value
+
     def error(self, out: Any) -> None:
         """The estimated error, 2 n numbers, filtered twice: what is stiff counts as much as it is worth."""
         r, n, Z = self.r, self.n, self.Z
@@ -250,18 +262,20 @@ def radau_step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, rates: Ra
     with loops_for("radau", (q, v, Vec([t, h]))) as r:
         iteration = _Iteration(r, machine, rates or _rates_of(machine), t, q, v, h)
         end, err, good = r.output("end", 2 * n, unset=True), r.output("error", 2 * n, unset=True), r.output("good", 2)
-        stages = iteration.stages()
+        stages, work = iteration.stages(), r.output("work", machine.integrals)
+        iteration.integrals(work)
         for k in range(2):
             good[k] = stages[k]
         iteration.error(err)
         for k in r.range(2 * n):
             end[k] = iteration.Z[4 * n + k]
-    *found, good_one, theta = r.results()
+    results = r.results()
+    found, good_one, theta, work = results[: 4 * n], results[4 * n], results[4 * n + 1], Vec(results[4 * n + 2 :])
     failed = Vec([where(good_one == 1.0, 0.0, nan)] * n)
     q1, v1 = machine.retract(q, Vec(found[:n])), v + Vec(found[n : 2 * n]) + failed
     ways, speeds = Vec(found[2 * n : 3 * n]), minimum(1.0, abs(h)) * Vec(found[3 * n :]) + failed
     growth = where(good_one == 1.0, maximum(HALVED, minimum(MOST, sqrt_(SHRINKS / maximum(theta, ROUNDING)))), HALVED)
-    return Step(q1, v1, (Vec((*machine.rate(q1, ways), *speeds)),), growth=growth)
+    return Step(q1, v1, (Vec((*machine.rate(q1, ways), *speeds)),), integrals=work, growth=growth)
 
 
 def shared(method: Method, machine: Machine) -> Method:
@@ -272,14 +286,16 @@ def shared(method: Method, machine: Machine) -> Method:
     def found(numbers: Vec, q: Vec, v: Vec) -> Vec:
         t, h, tolerance = numbers
         end = radau_step(machine._replace(tolerance=tolerance), t, q, v, h, rates)
-        return Vec((*end.q, *end.v, *end.errors[0], end.growth))
+        return Vec((*end.q, *end.v, *end.errors[0], end.growth, *end.integrals))
 
     routine, nq, n = SharedFunction("step", found), machine.nq, machine.nv
 
     def step(given: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
         tolerance = TIGHT / PART if given.tolerance is None else given.tolerance
-        *x, growth = routine(Vec([t, h, tolerance]), q, v)
-        return Step(Vec(x[:nq]), Vec(x[nq : nq + n]), (Vec(x[nq + n :]),), growth=growth)
+        x = routine(Vec([t, h, tolerance]), q, v)
+        more = 2 * (nq + n)
+        end = Vec(x[:nq]), Vec(x[nq : nq + n]), (Vec(x[nq + n : more]),)
+        return Step(*end, growth=x[more], integrals=Vec(x[more + 1 :]))
 
     return replace(method, step=step, dense=hermite(step, method.order))
 

@@ -1,9 +1,11 @@
 """The law of a beam element: from where its ends are and how they move to what it pulls them with."""
 
 from functools import cache
+from math import nan
 from typing import NamedTuple
 
 from polhode.model.beams.strains import (
+    BENT,
     Chord,
     QuadraticTerm,
     chord,
@@ -12,7 +14,7 @@ from polhode.model.beams.strains import (
     second_order,
     with_second_order,
 )
-from polhode.scalar import Scalar, SharedFunction, Vec, dot, identity
+from polhode.scalar import Scalar, SharedFunction, Vec, dot, identity, where
 
 
 class EndMotion(NamedTuple):
@@ -90,7 +92,8 @@ def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
         line = chord(_matrix(R_p), _matrix(R_q), way, law.length, sine)
         moving = EndMotion(*(Vec(motion[0][k : k + 3]) for k in (0, 3, 6))) if damped else None
         loads = raw_loads(line.strains, law.loads(line, moving, elastic), law.quadratic)
-        return Vec([x for part in line.wrenches(loads) for x in part])
+        past = where(line.leaning > BENT[sine], 0.0, nan)  # no value: a run ends there
+        return Vec([x + past for part in line.wrenches(loads) for x in part])
 
     return SharedFunction("beam element", function)
 

@@ -281,6 +281,10 @@ class ForceElement:
         to those of the element."""
         return None if type(self).potential is not ForceElement.potential else self
 
+    def strain_energy(self, state: MachineState) -> Scalar:
+        """The energy that its sections store, J; runs keep it where there are `section_labels`."""
+        return self.potential(state)
+
     def stiff_law(self) -> StiffLaw | None:
         """The derivatives of its forces, for implicit methods, where it is so stiff that their iterations need them."""
         return None

@@ -37,12 +37,13 @@ not enough the step is too long for that alone."""
 PART = 0.02
 """The part of what a step may err by that its iteration may: Hairer and Wanner give 0.01 to 0.1."""
 
-SHRINKS, HALVED, MOST = 0.2, 0.5, 4.0
+SHRINKS, HALVED, MOST = 0.25, 0.6, 1.25
 """What a change should be of the one before, which the size of steps is chosen for (it grows with its square), and the
 factors of a step whose iteration failed, and of one whose iteration was quick, at most: a longer step takes more corrections than it saves steps."""
 
-GROWS = 2.0
-"""A change that is more than this times the one before ends an iteration: it will not converge."""
+GROWS, SLOW = 2.0, 0.6
+"""A change that is more than this times the one before ends an iteration, and so do two in turn that are more than SLOW
+times the one before: a step of half the size takes less work."""
 
 TIGHT, ROUNDING = 1e-10, 1e-13
 """What the iteration of equal steps may err by, and the least that any can promise."""
@@ -83,8 +84,7 @@ class _Solver:
         self.x = RealCells(r, "x", pattern.n), ComplexCells(r, "x_c", pattern.n)
         self.a = RealCells(r, "a", pattern.size), ComplexCells(r, "a_c", pattern.size)
         self.inverse = RealCells(r, "inverse", pattern.n), ComplexCells(r, "inverse_c", pattern.n)
-        complex_s = ComplexNumber(ALPHA, BETA).inverse()
-        self.s = h / GAMMA, ComplexNumber(h * complex_s.re, h * complex_s.im)
+        self.s = h / GAMMA, _over(ZETA[1]) * h
         for o in r.range(pattern.size):
             M, D, K = (0.0 if x is None else x[o] for x in matrices[1:])
             s, z = self.s
@@ -94,32 +94,43 @@ class _Solver:
         for a, inverse in zip(self.a, self.inverse, strict=True):
             self.tables.factor(a, inverse)
 
-    def solve(self, which: int, right: Any, out: Any) -> None:
-        """(d, v) of (ζ − h J) (d, v) = right; right, out: 2 n numbers, first those of d."""
-        r, n, s, h = self.r, self.n, self.s[which], self.h
-        y, x, number = self.y[which], self.x[which], (lambda value: value) if which == 0 else _complex
-        part, over_h = 1 / GAMMA if which == 0 else ComplexNumber(ALPHA, BETA).inverse(), 1 / where(h == 0.0, 1.0, h)
+    def solve(self, *asked: tuple[int, Any, Any]) -> None:
+        """(d, v) of (ζ − h J) (d, v) = right for each asked (which, right, out): 2 n numbers, first those of d."""
+        r, n, h = self.r, self.n, self.h
+        over_h, whole = 1 / where(h == 0.0, 1.0, h), self.matrices.pattern.n
         for k in r.range(n):
-            y.put(k, (right.get(n + k) * s + right.get(k)) * part)
-            x.put(k, number(0.0))
-        for k in r.range(n, self.matrices.pattern.n):
-            y.put(k, number(0.0))
-            x.put(k, number(0.0))
-        self.tables.times(self.matrices.inertia, y, x)
+            for which, right, _ in asked:
+                part = _over(ZETA[which])
+                self.y[which].put(k, (right.get(n + k) * self.s[which] + right.get(k)) * part)
+                self.x[which].put(k, _number(which, 0.0))
+        for k in r.range(n, whole):
+            for which, _, _ in asked:
+                self.y[which].put(k, _number(which, 0.0))
+                self.x[which].put(k, _number(which, 0.0))
+        pairs = [(self.y[which], self.x[which]) for which, _, _ in asked]
+        self.tables.times(self.matrices.inertia, *pairs)
         if self.matrices.damping is not None:
             for k in r.range(n):
-                y.put(k, right.get(k) * (s * part))
-            self.tables.times(self.matrices.damping, y, x)
-        self.tables.solve(self.a[which], self.inverse[which], x)
-        zeta = GAMMA if which == 0 else ComplexNumber(ALPHA, BETA)
+                for which, right, _ in asked:
+                    self.y[which].put(k, right.get(k) * (self.s[which] * _over(ZETA[which])))
+            self.tables.times(self.matrices.damping, *pairs)
+        self.tables.solve(*((self.a[which], self.inverse[which], self.x[which]) for which, _, _ in asked))
         for k in r.range(n):
-            d = x.get(k)
-            out.put(n + k, (d * zeta - right.get(k)) * over_h)
-            out.put(k, d)
+            for which, right, out in asked:
+                d = self.x[which].get(k)
+                out.put(n + k, (d * ZETA[which] - right.get(k)) * over_h)
+                out.put(k, d)
 
 
-def _complex(value: Any) -> ComplexNumber:
-    return ComplexNumber(value, 0.0)
+ZETA: tuple[float, ComplexNumber] = (GAMMA, ComplexNumber(ALPHA, BETA))
+
+
+def _over(zeta: Any) -> Any:
+    return zeta.inverse() if isinstance(zeta, ComplexNumber) else 1 / zeta
+
+
+def _number(which: int, value: Any) -> Any:
+    return ComplexNumber(value, 0.0) if which else value
 
 
 def _unit_masses(r: Loops, n: int) -> StiffMatrices:
@@ -179,10 +190,16 @@ class _Iteration:
         go, size, before = r.array("go", 1), r.array("size", 1), r.array("before", 1)
         right = RealCells(r, "right", 2 * n), ComplexCells(r, "right_c", 2 * n)
         out = RealCells(r, "out", 2 * n), ComplexCells(r, "out_c", 2 * n)
+        # at first, as by the acceleration without what is too fast for the step: that of the implicit rule of Euler
+        self.now = RealCells(r, "now", 2 * n)
+        for k, value in enumerate(self.rates(0.0, lambda k: 0.0)):
+            self.now.put(k, value)
+        self.solver.solve((0, self.now, out[0]))
         for k in r.range(n):
-            for i in range(3):
-                Z[i * 2 * n + k] = RADAU3.c[i] * h * self.V[k]
-                Z[i * 2 * n + n + k] = 0.0
+            change = GAMMA * out[0].get(n + k)
+            for i, part in enumerate(RADAU3.c):
+                Z[i * 2 * n + k] = part * h * (self.V[k] + part / 2 * change)
+                Z[i * 2 * n + n + k] = part * change
         for k in r.range(2 * n):
             z = [Z[i * 2 * n + k] for i in range(3)]
             for i in range(3):
@@ -198,8 +215,7 @@ class _Iteration:
                 g = [_sum(row, f) for row in T_INVERSE]
                 right[0].put(k, g[0] - GAMMA * w[0])
                 right[1].put(k, ComplexNumber(g[1] - ALPHA * w[1] + BETA * w[2], g[2] - BETA * w[1] - ALPHA * w[2]))
-            for which in (0, 1):
-                self.solver.solve(which, right[which], out[which])
+            self.solver.solve((0, right[0], out[0]), (1, right[1], out[1]))
             size[0] = 0.0
             for k in r.range(2 * n):
                 first, others = out[0].get(k), out[1].get(k)
@@ -218,8 +234,8 @@ class _Iteration:
             left = size[0] * where(shrinks, theta / where(shrinks, 1 - theta, 1.0), 1.0)
             near = where(shrinks, left <= tolerance, size[0] <= PART * tolerance)
             found[0] = where(going, where(near, 1.0, 0.0), found[0])
-            found[1] = where(going, theta, found[1])
-            hopes = where(first, True, theta < GROWS)
+            hopes = where(first, True, (theta < GROWS) & ((theta < SLOW) | (found[1] < SLOW)))
+            found[1] = where(going, where(first, 0.0, theta), found[1])
             go[0] = where(going, where(near, 0.0, where(hopes, 1.0, 0.0)), 0.0)
             before[0] = where(going, size[0], before[0])
         return found
@@ -241,13 +257,14 @@ class _Iteration:
         r, n, Z = self.r, self.n, self.Z
         right, err = RealCells(r, "wanted", 2 * n), RealCells(r, "err", 2 * n)
         for k in r.range(2 * n):
-            err.put(k, 0.0)
-        for _ in r.range(2):
-            for k, value in enumerate(self.rates(0.0, err.get)):
-                right.put(k, value)
+            right.put(k, self.now.get(k))
+        for again in (False, True):
+            if again:
+                for k, value in enumerate(self.rates(0.0, err.get)):
+                    right.put(k, value)
             for k in r.range(2 * n):
                 right.put(k, right.get(k) + _sum(ERROR, [Z[i * 2 * n + k] for i in range(3)]))
-            self.solver.solve(0, right, err)
+            self.solver.solve((0, right, err))
         for k in r.range(2 * n):
             out[k] = err.get(k)
 

@@ -216,27 +216,36 @@ class SymmetricTables:
                     for m, value in enumerate(new):
                         a.put(target.at(o) + m, value)
 
-    def solve(self, a: Any, inverse: Any, x: Any) -> None:
-        """S⁻¹x in the place of x, of the factors of S; x in the order of the unknowns themselves."""
+    def solve(self, *systems: tuple[Any, Any, Any]) -> None:
+        """S⁻¹x in the place of x, of the factors (a, inverse) of S; several systems (a, inverse, x) go side by side, so
+        that none waits for its own last result. x is in the order of the unknowns themselves."""
         r = self.r
         for p in r.range(self.n):
             for o in r.range(self.first.at(p) + 1, self.after.at(p)):
                 at, here = self.place.at(o), self.order.at(p)
-                x.put(at, x.get(at) - a.get(o) * (x.get(here) * inverse.get(p)))
+                found = [x.get(at) - a.get(o) * (x.get(here) * inverse.get(p)) for a, inverse, x in systems]
+                for (_, _, x), value in zip(systems, found, strict=True):
+                    x.put(at, value)
         for p in r.range(0, self.n, down=True):
             here = self.order.at(p)
-            x.put(here, x.get(here) * inverse.get(p))
+            for _, inverse, x in systems:
+                x.put(here, x.get(here) * inverse.get(p))
             for o in r.range(self.first.at(p) + 1, self.after.at(p)):
-                x.put(here, x.get(here) - inverse.get(p) * a.get(o) * x.get(self.place.at(o)))
+                at = self.place.at(o)
+                found = [x.get(here) - inverse.get(p) * a.get(o) * x.get(at) for a, inverse, x in systems]
+                for (_, _, x), value in zip(systems, found, strict=True):
+                    x.put(here, value)
 
-    def times(self, a: Any, x: Any, y: Any) -> None:
-        """y + S x in the place of y, of a matrix S that is not factored: entries a."""
+    def times(self, a: Any, *pairs: tuple[Any, Any]) -> None:
+        """y + S x in the place of y for pairs (x, y), of a matrix S that is not factored: entries a."""
         r = self.r
         for p in r.range(self.n):
             here = self.order.at(p)
-            y.put(here, y.get(here) + a[self.first.at(p)] * x.get(here))
+            for x, y in pairs:
+                y.put(here, y.get(here) + a[self.first.at(p)] * x.get(here))
             for o in r.range(self.first.at(p) + 1, self.after.at(p)):
                 at = self.place.at(o)
-                first, second = y.get(at) + a[o] * x.get(here), y.get(here) + a[o] * x.get(at)
-                y.put(at, first)
-                y.put(here, second)
+                found = [(y.get(at) + a[o] * x.get(here), y.get(here) + a[o] * x.get(at)) for x, y in pairs]
+                for (_, y), (first, second) in zip(pairs, found, strict=True):
+                    y.put(at, first)
+                    y.put(here, second)

@@ -17,18 +17,21 @@ from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.forces import updated
 from polhode.dynamics.normal_forces import loaded_joints, solved
 from polhode.dynamics.power import powers
+from polhode.dynamics.stiffness import stiff_matrices
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.errors import InputError, message, told, warn_caller
 from polhode.integrate.adaptive import initial_step
 from polhode.integrate.method import Machine, Method
+from polhode.integrate.radau import shared
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
 from polhode.kernel.backends.llvm.in_place import chained
 from polhode.kernel.cache import key as cache_key
+from polhode.linalg.sparse_loops import StiffMatrices
 from polhode.model import Model, Tree, make_tree, regrouped
 from polhode.model.per_model_cache import once_each
-from polhode.scalar import SharedFunction, Vec, flat
+from polhode.scalar import Loops, SharedFunction, Vec, flat
 from polhode.simulation import step_state
 from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.events.element_events import (
@@ -164,16 +167,23 @@ class CompiledRun:
         sampled = any(force.sampled for force in self.tree.forces)
         update = partial(updated, self.tree) if sampled else None
         more = spec.interior, surfaces, update
-        if not self.constrained:
-            return step_state.Setup(spec.method, made, crossings, None, *more)
-        if spec.method.meets_constraints:
-            nothing = Vec([0.0] * self.model.nv)
-            given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
-            made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
-        if spec.policy.keeping == "project":
-            made = made._replace(tangent=self._tangent)
-            return step_state.Setup(spec.method, made, crossings, self.project, *more)
-        return step_state.Setup(spec.method, made, crossings, None, *more)
+        project = None
+        if self.constrained:
+            made = made._replace(stiff_matrices=self._stiff_matrices)
+            if spec.method.meets_constraints:
+                nothing = Vec([0.0] * self.model.nv)
+                given = (lambda t, q, v: Vec(law(t, q, v))) if law else (lambda t, q, v: nothing)
+                made = made._replace(constraints=self.constrained.step_constraints(self.tree, given))
+            if spec.policy.keeping == "project":
+                made, project = made._replace(tangent=self._tangent), self.project
+        method = shared(spec.method, made) if spec.method.in_loops and not spec.interior else spec.method
+        return step_state.Setup(method, made, crossings, project, *more)
+
+    def _stiff_matrices(self, r: Loops, t: Any, q: Vec, v: Vec) -> StiffMatrices:
+        """Inertia, damping, stiffness and the rows of constraints, in loops."""
+        assert self.constrained
+        x = Arguments(self.tree, q, v, t=t)
+        return stiff_matrices(r, x, self.constrained.rows_at_rest(x))
 
     def _normals(self, law: Input | None, t: Any, q: Vec, v: Vec) -> Mapping[str, Any] | None:
         """The normal forces of joints that elements depend on; None where none does."""
@@ -615,7 +625,7 @@ class CompiledRun:
             return samples
         others = [np.asarray(x, dtype=float, order="C") for x in (*settings, *extra)]
         chained(self._kernel, table, others)
-        return None if self.spec.fixed else self._samples_kernel(table[1:], others[0], *extra)[0]
+        return None if self.spec.fixed else self._samples_kernel(table[1:], *others[:2], *extra)[0]
 
     def _run_in_python(
         self, table: np.ndarray, settings: Sequence[Any], extra: list[Any], samples: np.ndarray | None
@@ -627,7 +637,7 @@ class CompiledRun:
             given = [int(now[0]), *map(float, now[1:])] if self.spec.fixed else list(map(float, now))
             try:
                 found = advance(Vec(table[i].tolist()), *given)
-                state = sampled(found, given[0]) if sampled else None
+                state = sampled(found, *given[:2]) if sampled else None
             except (Exception, KeyboardInterrupt) as error:
                 stopped = isinstance(error, KeyboardInterrupt)
                 if not stopped and not isinstance(error, ArithmeticError) and ours(error):
@@ -649,14 +659,15 @@ class CompiledRun:
         )
 
     def _state_at(self, level: Vec | None = None) -> Callable[..., Vec]:
-        """A sample as a function of (packed, target) on generic scalars."""
+        """A sample as a function of (packed, target, tolerance) on generic scalars."""
         return partial(step_state.state_at, self.setup(level), self.like)
 
     @cached_property
     def _samples_kernel(self) -> Kernel:
         """The samples of controlled steps: apart from one another, so several at once. Of `stewart-platform` 1,001 take
         8 ms in place of 40 ms, with the bits of one after the other; made quickly the kernel is hardly slower."""
-        return self._step_kernel(("target",), CompiledRun._state_at, "samples", ["samples"], quick=True, width=lanes())
+        given = "target", "tolerance"
+        return self._step_kernel(given, CompiledRun._state_at, "samples", ["samples"], quick=True, width=lanes())
 
     def inside(
         self, packed: np.ndarray, theta: float, settings: Sequence[float], level: np.ndarray | None

@@ -4,13 +4,14 @@
 # and two more:
 #   make quick      within a minute, for the change at hand: a few examples of each law, kernels, the shape of the code
 #   make test-all   all tests, more examples, and the campaigns that take long
+# and, for a release: make dist, make man, make screenshot
 
 PYTHON ?= python3
 BIN = .venv/bin
 # one thread of BLAS each: workers share the cores
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: run test test-all quick tools check generated screenshot clean
+.PHONY: run test test-all quick tools check generated screenshot man dist clean
 
 run: .venv/installed
 	$(BIN)/polhode run --out out/t-handle --overwrite
@@ -43,6 +44,18 @@ check: .venv/tested
 generated: .venv/tested
 	PYTHONPATH=tests:tests/campaigns:tests/support $(BIN)/python tests/support/generated.py
 
+# manual pages, for `man -l build/man1/polhode.1`
+man: .venv/installed
+	$(BIN)/polhode manual --out build/man1 --overwrite
+
+# wheel and source archive, checked; the wheel is installed alone, run, and measured
+dist: .venv/packed
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/python tests/support/wheel.py dist/*.whl
+
 screenshot: tools run
 	$(BIN)/python docs/screenshot.py out/t-handle/report.html docs/report.png
 
@@ -63,5 +76,9 @@ screenshot: tools run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@ .venv/installed
 
+.venv/packed: .venv/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dist]'
+	@touch $@ .venv/installed
+
 clean:
-	rm -rf .venv out build .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
+	rm -rf .venv out build dist src/polhode/_version.py .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache

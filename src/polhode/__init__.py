@@ -10,7 +10,10 @@ from typing import Any
 
 from polhode.moved import install as _find_moved_modules
 
-__version__ = "0.1.0"
+try:  # written by the build, from the last tag
+    from polhode._version import VERSION as __version__
+except ImportError:  # a tree of sources that nothing was built in
+    __version__ = "0.1.0.dev0"
 
 _MODULES = {
     "quaternion": "polhode.quaternion",

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from polhode.cli.completion import models
 from polhode.cli.options import listed, loaded, loading, output
 
 
@@ -31,7 +32,7 @@ class Values(click.ParamType):
 
 
 @click.command()
-@click.argument("what")
+@click.argument("what", shell_complete=models)
 @click.option(
     "--at",
     type=Values(),

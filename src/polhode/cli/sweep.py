@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
+from polhode.cli.completion import files
 from polhode.cli.options import options_of
 from polhode.ensemble.option_table import FLAGS, RUN_FLAGS, STUDY_RUN_OPTIONS, SWEEP_OPTIONS
 from polhode.errors import InputError, PolhodeWarning, message
@@ -32,7 +33,7 @@ FAILED = 3
 
 
 @click.command()
-@click.argument("source", required=False, metavar="[STUDY.yaml]")
+@click.argument("source", required=False, metavar="[STUDY.yaml]", shell_complete=files(".yaml", ".yml"))
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder.  [default: STUDY-sweep]")
 @click.option("--runs", type=int, default=None, help="How many runs, in place of the file's number.")
 @click.option("--seed", type=int, default=None, help="Another seed than the file's.")
@@ -200,6 +201,8 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
     if asked["as_json"]:
         click.echo(json.dumps(facts, indent=1))
     elif not asked["quiet"]:
+        from polhode.cli.colours import echo_verdict
+
         click.echo(f"{facts['study']}: {attrs['runs_done']:,} runs in {facts['seconds']:.1f} s")
         for name, count in facts["status"].items():
             click.echo(f"  {name:14} {count:,}")
@@ -207,7 +210,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
             click.echo(f"  {'one by one':14} {attrs['single_runs']}")
         counts = ", ".join(f"{count:,} {name}" for name, count in facts["verdicts"].items())
         worst = f", the largest {found['error_estimate_high'].item():.2g}" if facts["accompanied"] else ""
-        click.echo(f"  {'verdicts':14} {counts}; errors of {facts['accompanied']:,} runs were estimated{worst}")
+        echo_verdict(f"  {'verdicts':14} {counts}; errors of {facts['accompanied']:,} runs were estimated{worst}")
         for name, one in json.loads(attrs["accompanied"]).items():
             if name not in ("no", "yes"):
                 click.echo(f"    {one['runs']:,} × {one['told']}")

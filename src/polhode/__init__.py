@@ -80,11 +80,12 @@ _NAMES = {
     "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
         "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "Body",
-        "BodyConstraint", "BodyForce", "BodyFrame", "BodyMotion", "Bushing", "Closing", "Constraint", "ConstraintKind",
-        "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind", "Force", "ForceElement", "ForceFunction",
-        "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock", "JointStop", "Jump", "Key",
-        "LimitStop", "MachineState", "Material", "Model", "MovingFrame", "Parameter", "Section", "Spring", "Start",
-        "Thrust", "TorsionSpring", "Wrench", "register_constraint", "register_force", "register_joint",
+        "BodyConstraint", "BodyForce", "BodyFrame", "BodyMotion", "BodyShape", "Bushing", "Closing",
+        "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind",
+        "Force", "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind",
+        "JointLock", "JointStop", "Jump", "Key", "LimitStop", "MachineState", "Material", "Model",
+        "MovingFrame", "Parameter", "Section", "Spring", "Start", "Thrust", "TorsionSpring", "Wrench",
+        "register_constraint", "register_force", "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -43,7 +43,6 @@ FAILED = 3
 @options_of(SWEEP_OPTIONS)
 @options_of(STUDY_RUN_OPTIONS)
 @click.option("--verify", is_flag=True, help="Only compare every file of the study with its digest.")
-@click.option("--report/--no-report", default=True, help="Write summary.nc and report.html.  [default: yes]")
 @click.option("--log", type=click.Path(path_type=Path), default=None, help="Write progress into this file too.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -74,7 +73,7 @@ def sweep(source: str | None, **asked: Any) -> None:
         warnings.showwarning = lambda told, *_, **__: click.echo(f"note: {told}", err=True)
         progress = _progress(stack, study.name, asked)
         try:
-            dataset = run_study(study, out=folder, progress=progress, **options)
+            dataset = run_study(study, out=folder, progress=progress, **(options | {"report": False}))  # made below
         except KeyboardInterrupt:
             click.echo(f"polhode: nothing that was written is lost: polhode sweep --resume --out {folder}", err=True)
             raise
@@ -170,26 +169,11 @@ def _bar(title: str) -> Iterator["Progress"]:
 
 def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dict[str, Any]) -> None:
     """Sum up, write the report, and say what came out."""
-    from polhode.ensemble.summary import summary
+    from polhode.ensemble.on_disk.results import write_results
+    from polhode.ensemble.summary import SURE, summary
 
-    found = summary(dataset)
-    written = {"study": folder / NAMES["study"]}
-    if asked["report"]:
-        from polhode.ensemble.on_disk.seal import RESULTS, sign_results
-        from polhode.result.atomic_file import atomic_write, clear_parts
-        from polhode.result.files import write_netcdf
-        from polhode.show.page.study import write_study_report
-
-        paths = {name: folder / NAMES[name] for name in ("summary", "report")}
-        (folder / RESULTS).unlink(missing_ok=True)  # what it says is no longer so
-        clear_parts(*paths.values())
-        kept = found.copy()
-        kept.attrs = {key: x if isinstance(x, (str, int, float)) else json.dumps(x) for key, x in found.attrs.items()}
-        with atomic_write(paths["summary"], force=True) as sink:
-            write_netcdf(kept, sink)
-        write_study_report(found, paths["report"])
-        sign_results(folder, str(found.attrs["identity"]), [path.name for path in paths.values()])
-        written |= paths
+    found = write_results(dataset, folder) if asked["report"] else summary(dataset)
+    written = {name: folder / NAMES[name] for name in NAMES if asked["report"] or name == "study"}
     attrs = found.attrs
     measures = {name: [found[f"{name}_mean"].item(), found[f"{name}_error"].item()] for name in attrs["measures"]}
     facts |= {
@@ -217,6 +201,7 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
         for why, count in Counter(json.loads(attrs["reasons"]).values()).most_common(REASONS):
             click.echo(f"    {count:,} × {why}")
         for name, (mean, error) in measures.items():
-            click.echo(f"  {name:14} {mean:.6g} ± {error:.2g}")
+            count = int(found[f"{name}_count"].item())
+            click.echo(f"  {name:14} {mean:.6g} ± {SURE * error:.2g} (95 %), the mean of {count:,} runs")
         for name, path in written.items():
             click.echo(f"{name:8} {path}")

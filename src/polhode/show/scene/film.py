@@ -198,11 +198,10 @@ class Film:
                 past = np.vstack([path[moments < t], x[b] + R[b] @ np.array(trail["point"])])
                 canvas.line(past, rgb(SERIES[self.scene["bodies"][b]["colour"]]), wide)
         if self.shown.frames:
-            length = self.scene["reach"] * (0.16 if len(self.bodies) > 1 else 0.5)
             for b, body, _ in self.bodies:
                 for k, colour in enumerate((1, 2, 0)) if not body.get("overlay") else ():
                     canvas.line(
-                        np.array([x[b], x[b] + length * R[b][:, k]]), rgb(SERIES[colour]), 1.6 * FINER, lift=1.01
+                        np.array([x[b], x[b] + body["axes"] * R[b][:, k]]), rgb(SERIES[colour]), 1.6 * FINER, lift=1.01
                     )
 
     def _arrows(self, t: float, x: np.ndarray, q: np.ndarray) -> list[Arrow]:
@@ -252,11 +251,16 @@ class Film:
         return names
 
     @cached_property
+    def _letters(self) -> int:
+        """The size of letters, pixels: that of a page in pictures up to 480 pixels high."""
+        return round(13 * max(1.0, self.size[1] / 480))
+
+    @cached_property
     def _font(self) -> Any:
         from matplotlib import get_data_path
         from PIL import ImageFont
 
-        return ImageFont.truetype(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf", 13)
+        return ImageFont.truetype(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf", self._letters)
 
     def _write(self, picture: "Image", t: float, names: list[tuple[str, np.ndarray, str]]) -> None:
         from PIL import ImageDraw
@@ -264,10 +268,10 @@ class Film:
         pen, font = ImageDraw.Draw(picture), self._font
         span = self.motion.time[-1] - self.motion.time[0]
         digits = int(np.clip(2 - np.floor(np.log10(span)), 0, 6)) if span > 0 else 2
-        pen.text((10, self.size[1] - 24), f"t = {t:.{digits}f} s", fill=TEXT, font=font)
+        pen.text((10, self.size[1] - 1.85 * self._letters), f"t = {t:.{digits}f} s", fill=TEXT, font=font)
         for name, at, colour in names:
             if np.isfinite(at).all():
-                pen.text((float(at[0]) + 3, float(at[1]) - 8), name, fill=colour, font=font)
+                pen.text((float(at[0]) + 3, float(at[1]) - 0.6 * self._letters), name, fill=colour, font=font)
 
 
 def hull(points: np.ndarray) -> np.ndarray:

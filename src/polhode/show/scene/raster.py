@@ -63,7 +63,7 @@ class Painted(NamedTuple):
 
 
 class Covered(NamedTuple):
-    """The pixels that triangles cover: places in the picture, 1/distance there, the number of the triangle; (n,) each."""
+    """The pixels that triangles cover, (n,) each: places in the picture, 1/distance there, numbers of the triangles."""
 
     place: np.ndarray
     near: np.ndarray

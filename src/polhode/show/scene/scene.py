@@ -294,6 +294,20 @@ def _stored(part: Part, store: PackedArrays) -> Part:
     return {**kept, "mesh": store.put(with_normals(part["triangles"]))}
 
 
+def still_machine(model: Model, r: np.ndarray, p: np.ndarray) -> dict[str, Any]:
+    """A machine at one instant as plain data: bodies with their parts, the triangles of meshes as `faces`.
+
+    r, p  (bodies, 3 and 4)
+    """
+    found = _machine(model, r[None], p[None], looks_of(model))
+    for body in found["bodies"]:
+        body["parts"] = [
+            {**part, "faces": with_normals(part["triangles"])} if part["kind"] == "mesh" else part
+            for part in body["parts"]
+        ]
+    return found
+
+
 def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, list[Part]]) -> dict[str, Any]:
     """Bodies with their parts, and the space they need.
 

@@ -56,8 +56,10 @@ dist: .venv/packed
 	$(BIN)/check-wheel-contents dist/*.whl
 	$(BIN)/python tests/support/wheel.py dist/*.whl
 
+# the pictures of the README
 screenshot: tools run
 	$(BIN)/python docs/screenshot.py out/t-handle/report.html docs/report.png
+	$(BIN)/polhode animate out/t-handle --out docs/t-handle.gif --seconds 8 --rate 12 --size 480x320 --no-trails --overwrite
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

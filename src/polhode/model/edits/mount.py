@@ -92,8 +92,9 @@ def shapes_on(mounts: Mapping[str, Mount], shapes: Iterable[BodyShape], prefix: 
     found = []
     for shape in shapes:
         at = mounts.get(shape.body, Mount(shape.body)).frame(shape.position, shape.orientation)
-        placed = {"body": at.body, "position": at.position, "orientation": at.orientation}
-        found += [replace(shape, name=f"{prefix}{shape.name}", **placed)] if at.body != WORLD else []
+        if at.body != WORLD:
+            name = f"{prefix}{shape.name}"
+            found.append(replace(shape, name=name, body=at.body, position=at.position, orientation=at.orientation))
     return found
 
 

@@ -116,6 +116,21 @@ class FrameEntry(Entry):
     rpy: Vector = optional(TURNED)
 
 
+class ShapeEntry(Entry):
+    """What a body looks like, or a part of it: for pictures alone."""
+
+    body: Name = needed("a body")
+    type: StrictStr = needed("box, cylinder or sphere")
+    size: Annotated[list[Number], Field(min_length=1, max_length=3)] = needed(
+        "m: sides of a box, radius and length (along z) of a cylinder, radius of a sphere"
+    )
+    position: Vector = optional("of its middle in the body frame, m; 0 unless given")
+    orientation: Annotated[list[Number], Field(min_length=4, max_length=4)] = optional(
+        "of its axes in the body's: unit quaternion w, x, y, z"
+    )
+    rpy: Vector = optional(TURNED)
+
+
 class KeptEntry(BaseModel):
     """A constraint of another program, kept as data: any further keys with names, numbers and lists."""
 
@@ -152,6 +167,7 @@ class ModelEntry(Entry):
     modal: dict[str, ModalEntry] = optional("flexible bodies by modes of finite-element matrices, by name", {})
     configurations: dict[str, Coordinates] = optional("coordinates by name, in the order of the joints or by joint", {})
     frames: dict[str, FrameEntry] = optional("frames fixed to bodies, by names that calls take as those of bodies", {})
+    shapes: dict[str, ShapeEntry] = optional("what bodies look like in pictures, by name", {})
     start: Annotated[
         Annotated[StartEntry, Tag("a start")] | Annotated[Name, Tag("a configuration")],
         Discriminator(lambda value: "a configuration" if isinstance(value, str) else "a start"),

@@ -100,9 +100,7 @@ class ExudynRod:
         for k in range(n + 1):
             across, turning = self._speed(k / n)
             x = facts.crank + facts.rod * k / n
-            node = items.NodePoint2DSlope1(
-                referenceCoordinates=[x, 0, 1, 0], initialVelocities=[0, across, 0, turning]
-            )
+            node = items.NodePoint2DSlope1(referenceCoordinates=[x, 0, 1, 0], initialVelocities=[0, across, 0, turning])
             nodes.append(self.mbs.AddNode(node))
         for pair in zip(nodes[:-1], nodes[1:], strict=True):
             self.mbs.AddObject(

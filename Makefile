@@ -5,13 +5,14 @@
 #   make quick      within a minute, for the change at hand: a few examples of each law, kernels, the shape of the code
 #   make test-all   all tests, more examples, and the campaigns that take long
 #   make docs       the site, into build/site: pages and examples run, what they print is compared
+# and, for a release: make dist, make man, make screenshot
 
 PYTHON ?= python3
 BIN = .venv/bin
 # one thread of BLAS each: workers share the cores
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: run test test-all quick tools check generated screenshot docs docs-pages docs-offline inventories paper clean
+.PHONY: run test test-all quick tools check generated screenshot docs docs-pages docs-offline inventories paper man dist clean
 
 run: .venv/installed
 	$(BIN)/polhode run --out out/t-handle --overwrite
@@ -50,8 +51,22 @@ paper: .venv/tested
 	@if command -v pandoc >/dev/null; then cd paper && pandoc --citeproc --standalone --mathml -o paper.html paper.md && echo paper/paper.html; \
 	  else echo "The text is paper/paper.md; pandoc, where installed, makes paper/paper.html of it."; fi
 
+# manual pages, for `man -l build/man1/polhode.1`
+man: .venv/installed
+	$(BIN)/polhode manual --out build/man1 --overwrite
+
+# wheel and source archive, checked; the wheel is installed alone, run, and measured
+dist: .venv/packed
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/python tests/support/wheel.py dist/*.whl
+
+# the pictures of the README
 screenshot: tools run
 	$(BIN)/python docs/screenshot.py out/t-handle/report.html docs/report.png
+	$(BIN)/polhode animate out/t-handle --out docs/t-handle.gif --seconds 8 --rate 12 --size 480x320 --no-trails --overwrite
 
 # the site: pages and examples run (kept in build/ until they or the package change), every warning is an error
 docs: .venv/documented
@@ -90,5 +105,9 @@ inventories: .venv/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	@touch $@ .venv/installed
 
+.venv/packed: .venv/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dist]'
+	@touch $@ .venv/installed
+
 clean:
-	rm -rf .venv out build .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
+	rm -rf .venv out build dist src/polhode/_version.py .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache

@@ -10,7 +10,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 import tools
 
 WIDTH, HEIGHT = 1280, 1480
-MOMENT = 0.42
+MOMENT = 0.3
 """The part of the run that is shown."""
 
 
@@ -32,7 +32,7 @@ def screenshot(page_file: Path) -> bytes:
 def main(page_file: str, picture: str) -> None:
     """Write the picture, in 256 colours."""
     image = Image.open(io.BytesIO(screenshot(Path(page_file)))).convert("RGB")
-    image.quantize(256, dither=Image.Dither.NONE).save(picture, optimize=True)
+    image.quantize(256, kmeans=3, dither=Image.Dither.NONE).save(picture, optimize=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,10 @@ from typing import Any
 
 from polhode.moved import install as _find_moved_modules
 
-__version__ = "0.1.0"
+try:  # written by the build, from the last tag
+    from polhode._version import VERSION as __version__
+except ImportError:  # a tree of sources that nothing was built in
+    __version__ = "0.1.0.dev0"
 
 _MODULES = {
     "quaternion": "polhode.quaternion",
@@ -48,6 +51,7 @@ _NAMES = {
     "polhode.analysis.identification.identify": ["Identified", "identify"],
     "polhode.analysis.inverse_kinematics.inverse_kinematics": ["InverseKinematics", "inverse_kinematics"],
     "polhode.analysis.inverse_kinematics.targets": ["Target"],
+    "polhode.analysis.arc_length": ["LoadPath", "load_path"],
     "polhode.analysis.buckling": ["Buckling", "buckling"],
     "polhode.analysis.campbell": ["Campbell", "campbell"],
     "polhode.analysis.contact_points": ["actuation", "contact_impulse"],
@@ -78,13 +82,13 @@ _NAMES = {
     "polhode.integrate.methods": ["methods"],
     "polhode.model.configurations": ["random_configuration", "same_configuration"],
     "polhode.model": [
-        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "BeamInertia", "Body",
-        "BodyConstraint", "BodyForce", "BodyFrame", "BodyMotion", "Bushing", "Closing", "Constraint", "ConstraintKind",
-        "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind", "FiniteElements", "Force", "ForceElement",
-        "ForceFunction", "Hold", "ImpactStop", "Joint", "JointFriction", "JointKind", "JointLock", "JointStop", "Jump",
-        "Key", "LimitStop", "MachineState", "Material", "ModalBody", "ModalInterface", "Model", "MovingFrame",
-        "Parameter", "Section", "Spring", "Start", "Thrust", "TorsionSpring", "Wrench", "register_constraint",
-        "register_force", "register_joint",
+        "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "BeamInertia",
+        "Body", "BodyConstraint", "BodyForce", "BodyFrame", "BodyMotion", "BodyShape", "Bushing", "Closing",
+        "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind",
+        "FiniteElements", "Force", "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint",
+        "JointFriction", "JointKind", "JointLock", "JointStop", "Jump", "Key", "LimitStop", "MachineState",
+        "Material", "ModalBody", "ModalInterface", "Model", "MovingFrame", "Parameter", "Section", "Spring",
+        "Start", "Thrust", "TorsionSpring", "Wrench", "register_constraint", "register_force", "register_joint",
     ],
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

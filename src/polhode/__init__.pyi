@@ -6,6 +6,9 @@ from polhode import euler as euler
 from polhode import exact as exact
 from polhode import quaternion as quaternion
 from polhode import spatial as spatial
+from polhode.analysis.arc_length import (
+    LoadPath as LoadPath, load_path as load_path,
+)
 from polhode.analysis.buckling import (
     Buckling as Buckling, buckling as buckling,
 )
@@ -97,7 +100,7 @@ from polhode.integrate.methods import (
 from polhode.model import (
     BALL as BALL, Backlash as Backlash, Beam as Beam, BeamElement as BeamElement, BeamEnd as BeamEnd,
     BeamInertia as BeamInertia, Body as Body, BodyConstraint as BodyConstraint, BodyForce as BodyForce,
-    BodyFrame as BodyFrame, BodyMotion as BodyMotion, Bushing as Bushing, Closing as Closing,
+    BodyFrame as BodyFrame, BodyMotion as BodyMotion, BodyShape as BodyShape, Bushing as Bushing, Closing as Closing,
     Constraint as Constraint, ConstraintKind as ConstraintKind, CoordinateConstraint as CoordinateConstraint,
     DrawnLine as DrawnLine, ElementEvent as ElementEvent, ElementKind as ElementKind,
     FiniteElements as FiniteElements, Force as Force, ForceElement as ForceElement, ForceFunction as ForceFunction,

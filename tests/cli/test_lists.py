@@ -66,3 +66,12 @@ def test_a_users_own_kind_is_listed(monkeypatch):
 
     monkeypatch.setitem(CONSTRAINTS, "pulley", Pulley())
     assert "A rope over two wheels." in lines("constraints")["pulley"]
+
+
+def test_pictures_of_models_are_there_where_they_are_asked_for():
+    plain = CliRunner().invoke(main, ["models"]).stdout
+    assert "▀" not in plain  # no terminal
+    found = CliRunner().invoke(main, ["models", "--pictures"])
+    assert found.exit_code == 0, found.output
+    assert found.stdout.count("▀") > 20 * len(names())
+    assert set(names()) <= {line.split()[0] for line in found.stdout.splitlines() if line.strip()}

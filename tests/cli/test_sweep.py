@@ -93,7 +93,8 @@ def test_the_command_writes_runs_summary_and_report(file, tmp_path):
     page = (folder / "report.html").read_text()
     assert "a &lt;small&gt; study" in page
     assert "<small> study" not in page
-    assert page.count("<svg") == 2 + 1 + 1 + 2 + 2  # q, v.elbow, height, two measures, the badges good and unchecked
+    # q, v.elbow, height, the convergence of two measures, one of which has a histogram, the badges good and unchecked
+    assert page.count("<svg") == 2 + 1 + 1 + 2 + 1 + 2
     assert "100%  96 of 96 runs  cpu" in (tmp_path / "log").read_text()
     note = polhode("--resume", "--out", folder, "--quiet", "--no-report", "--device", "auto")
     assert "note: sweep: no GPU is used, the processor runs" in note.stderr

@@ -5,11 +5,15 @@ import re
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import polhode as ph
+from polhode.cli import main
 from polhode.ensemble import summary as summaries
-from polhode.ensemble.summary import summary, wilson
+from polhode.ensemble.on_disk.verify import verify_study
+from polhode.ensemble.summary import SURE, summary, wilson
 from polhode.show.page.chart import round_numbers
+from polhode.show.page.sections import number
 from polhode.show.page.study import study_page
 from study_cases import small
 
@@ -61,6 +65,55 @@ def test_means_come_as_close_as_their_error_says():
         found = summary(runs.isel(run=slice(64 * k, 64 * (k + 1)))[["first", "status"]])
         within += abs(found["first_mean"].item() + 2 / np.pi) < 1.96 * found["first_error"].item()
     assert 33 <= within <= 40  # 95 % of 40, ± 3 standard deviations
+
+
+def test_histograms_count_the_runs_between_the_extremes(runs):
+    found, x = summary(runs), runs["highest"].values
+    counts = found["highest_histogram"].values
+    assert counts.tolist() == np.histogram(x, len(counts))[0].tolist()
+    text = study_page(found)
+    assert "How measures are spread" in text
+    assert text.count('class="narrow bar"') == sum(
+        np.count_nonzero(found[f"{name}_histogram"].values) for name in found.attrs["measures"]
+    )
+
+
+def test_units_stand_on_the_page_and_on_fans(runs):
+    text = study_page(summary(runs))
+    assert "q, hinge [rad]" in text
+    assert "v, hinge [rad/s]" in text
+    labels = [axes.get_ylabel() for axes in ph.plot.fan(runs, "v").axes]
+    assert labels[0] == "hinge (rad/s)"
+
+
+def test_plus_minus_means_the_same_on_the_page_and_on_the_command_line(tmp_path):
+    """The half width of 95 %, with the number of runs that the mean is over."""
+    study = tmp_path / "s.yaml"
+    study.write_text(
+        "model: pendulum\nruns: 32\nduration: 0.2\nstep: 0.01\nmethod: rk4\n"
+        "parameters: {start.q.hinge: {uniform: [0.1, 0.5]}}\nmeasures: {largest: {max: q.hinge}}\n",
+        encoding="utf-8",
+    )
+    told = CliRunner().invoke(main, ["sweep", str(study), "--out", str(tmp_path / "s")])
+    assert told.exit_code == 0, told.output
+    x = ph.open_study(tmp_path / "s")["largest"].values
+    half = SURE * x.std(ddof=1) / np.sqrt(32)
+    assert f"{x.mean():.6g} ± {half:.2g} (95 %), the mean of 32 runs" in told.stdout
+    page = (tmp_path / "s" / "report.html").read_text(encoding="utf-8")
+    assert f'<td class="number">{number(half)}</td>' in page
+    assert "largest [rad]" in page
+
+
+def test_a_sweep_in_python_writes_the_page_as_the_command_does(tmp_path):
+    given = {"start.q.hinge": ph.Uniform(0.1, 0.5)}
+    options = {"runs": 8, "duration": 0.1, "step": 0.01, "measures": {"largest": ph.Measure("max", "q.hinge")}}
+    ph.sweep(ph.load("pendulum"), given, out=tmp_path / "a", **options)
+    found = summary(ph.open_study(tmp_path / "a"))
+    assert (tmp_path / "a" / "report.html").read_text(encoding="utf-8") == study_page(found)
+    assert (tmp_path / "a" / "summary.nc").exists()
+    verify_study(tmp_path / "a")
+    ph.sweep(ph.load("pendulum"), given, out=tmp_path / "b", report=False, **options)
+    assert not (tmp_path / "b" / "report.html").exists()
 
 
 def test_the_page_counts_verdicts(runs):

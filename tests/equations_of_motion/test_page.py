@@ -66,11 +66,14 @@ def test_a_page_has_every_part():
     assert r"\Gamma_{11,2} &= m_{2} l_{1} l_{2} \sin {\theta_{2}}" in text
 
 
+def _without_version(text):
+    return re.sub(r"(?<=^Derived by Polhode )\S+", "…", text, flags=re.M)
+
+
 def test_the_page_in_the_documents_is_what_is_printed_now():
     kept = (ROOT / "docs" / "equations-double-pendulum.md").read_text(encoding="utf-8")
-    assert ph.equations(ph.load("double-pendulum")).markdown() == kept, (
-        "polhode equations double-pendulum --out … --overwrite"
-    )
+    made = ph.equations(ph.load("double-pendulum")).markdown()
+    assert _without_version(made) == _without_version(kept), "polhode equations double-pendulum --out … --overwrite"
 
 
 def test_a_page_of_constraints_says_where_their_forces_stand():

@@ -14,11 +14,11 @@ from polhode import quaternion
 from polhode.errors import InputError, PolhodeError
 from polhode.show import animation
 from polhode.show.plots.run_source import model_of
-from polhode.show.scene.film import SERIES, Film, Shown, rgb
+from polhode.show.scene.film import SERIES, Film, Shown, hull, rgb
 from polhode.show.scene.motion import Arrays, ScenePoses
 from polhode.show.scene.overlay import between, cans
-from polhode.show.scene.raster import Camera, Canvas
-from polhode.show.scene.scene import scene
+from polhode.show.scene.raster import Camera, Canvas, Painted, covered
+from polhode.show.scene.scene import _thickness, body_parts, scene
 from polhode.show.scene.solids import mesh
 from polhode.show.scene.ties import path_between
 
@@ -69,13 +69,81 @@ def test_what_is_nearer_hides_what_is_behind():
     camera = Camera.seeing(np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0]), cloud, (100, 100))
     ball = {"kind": "ellipsoid", "size": [0.5, 0.5, 0.5]}
     for order in ((-1, 1), (1, -1)):  # whichever is drawn first
-        canvas = Canvas(camera, np.ones((100, 100, 3)))
-        for y in order:
-            colour = np.array([1.0, 0, 0]) if y < 0 else np.array([0, 0, 1.0])
-            canvas.solid(mesh({**ball, "at": [0, y, 0]}), colour, 1.0, np.array([0, -1.0, 0]), np.array([0, 0, 1.0]))
-        middle = canvas.colours[50, 50]
-        assert middle[0] > 0.5
-        assert middle[2] == 0
+        for together in (True, False):
+            canvas = Canvas(camera, np.full((100, 100, 4), 255, np.uint8))
+            balls = [
+                Painted(mesh({**ball, "at": [0, y, 0]}), np.array([1.0, 0, 0] if y < 0 else [0, 0, 1.0])) for y in order
+            ]
+            for group in [balls] if together else [[each] for each in balls]:
+                canvas.solids(group, np.array([0, -1.0, 0]), np.array([0, 0, 1.0]))
+            middle = canvas.pixels[50, 50]
+            assert middle[0] > 127
+            assert middle[2] == 0
+
+
+def plain_triangles(corners, size):
+    """Which triangle is nearest at the middle of each pixel, −1 for none: one after the other, by barycentrics."""
+    width, height = size
+    found, nearest = np.full((height, width), -1), np.zeros((height, width))
+    x, y = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
+    for k, ((x0, y0, z0), (x1, y1, z1), (x2, y2, z2)) in enumerate(corners):
+        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+        w1 = ((x - x0) * (y2 - y0) - (x2 - x0) * (y - y0)) / area
+        w2 = ((x1 - x0) * (y - y0) - (x - x0) * (y1 - y0)) / area
+        near = z0 + w1 * (z1 - z0) + w2 * (z2 - z0)
+        here = (w1 >= 0) & (w2 >= 0) & (w1 + w2 <= 1) & (near > nearest)
+        found[here], nearest[here] = k, near[here]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_batches_of_triangles_are_painted_as_one_after_the_other(seed):
+    """Random triangles, partly outside the picture, partly tiny: at every pixel the nearest of them."""
+    random, size = np.random.default_rng(seed), (97, 61)
+    corners = random.uniform((-40, -40, 0.1), (140, 100, 1.0), (60, 3, 3))
+    corners[40:, :, :2] = corners[40:, :1, :2] + random.uniform(-2, 2, (20, 3, 2))
+    corners[3, 0, 2] = 1e9  # reaches behind the viewer
+    canvas = Canvas(Camera(np.eye(3), np.zeros(3), size), np.full((size[1], size[0], 4), 255, np.uint8))
+    colours = np.zeros((60, 4), np.uint8)
+    colours[:, 0] = np.arange(60)
+    canvas.triangles(corners, colours)
+    known = plain_triangles(np.where(np.arange(60)[:, None, None] == 3, 1e-9 * corners, corners), size)
+    painted = np.where(canvas.pixels[..., 1] == 255, -1, canvas.pixels[..., 0].astype(int))
+    assert np.mean(painted != known) < 2e-3  # middles on edges, and depths that single precision does not tell apart
+
+
+def test_triangles_that_share_edges_leave_no_gap_and_paint_no_pixel_twice():
+    random = np.random.default_rng(1)
+    points = np.stack(np.meshgrid(np.linspace(0, 50, 9), np.linspace(0, 40, 8)), axis=-1)
+    points[1:-1, 1:-1] += random.uniform(-2, 2, points[1:-1, 1:-1].shape)
+    grid = np.concatenate([points, np.ones((*points.shape[:2], 1))], axis=-1)
+    a, b, c, d = grid[:-1, :-1], grid[:-1, 1:], grid[1:, 1:], grid[1:, :-1]
+    corners = np.concatenate([np.stack([a, b, c], axis=-2), np.stack([a, c, d], axis=-2)]).reshape(-1, 3, 3)
+    count = np.zeros(50 * 40, int)
+    for found in covered(corners, (50, 40)):
+        np.add.at(count, found.place, 1)
+    assert np.all(count == 1)
+
+
+@pytest.mark.parametrize("n", [3, 200])
+def test_the_hull_of_points_is_that_of_another_program(n):
+    from scipy.spatial import ConvexHull
+
+    points = np.random.default_rng(n).normal(size=(n, 2))
+    area = ConvexHull(points).volume
+    x, y = hull(points).T
+    assert abs(0.5 * np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) == pytest.approx(area, rel=0.01)
+
+
+@pytest.mark.long
+def test_a_film_of_ten_seconds_takes_less_than_thirty_of_a_processor(tmp_path):
+    from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+
+    used = lambda: sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
+    run = ph.simulate(ph.load("arm-7"), duration=10.0)
+    before = used()
+    ph.animate(run, tmp_path / "a.mp4", seconds=10, size=(1280, 720))
+    assert used() - before < 30
 
 
 # motion
@@ -205,6 +273,67 @@ def test_a_gif_holds_the_motion(tmp_path):
     assert np.mean(np.any(abs(first - last) > 40, axis=-1)) > 0.002
     assert counted[-1] == (10, 10)
     assert [file.name for file in tmp_path.iterdir()] == ["a.gif"]
+
+
+def test_a_gif_has_the_colours_of_what_appears_later(tmp_path):
+    """At rest there are no arrows; those of ω and L that come later keep their colours, and the paper stays white."""
+    run = ph.simulate(ph.load("double-pendulum"), duration=1.0, samples=101)
+    path = ph.animate(run, tmp_path / "a.gif", seconds=0.5, rate=12, size=(640, 480))
+    made = film(run, size=(640, 480))
+    with Image.open(path) as picture:
+        for k in (0, picture.n_frames - 1):
+            picture.seek(k)
+            shown = np.asarray(picture.convert("RGB")).astype(int)
+            drawn = np.asarray(made.draw(float(run["time"][0 if k == 0 else -1]))).astype(int)
+            assert shown[5, 5].tolist() == [255, 255, 255]
+            assert np.mean(abs(shown - drawn).max(axis=-1) > 24) < 1e-3
+
+
+def test_frames_reach_beyond_the_solids_they_are_in():
+    """Of a box about its own frame, all three axes are seen at one instant or another."""
+    run = tumbling()
+    made = film(run, Shown(trails=False, vectors=False, frames=True), (320, 240))
+    bare = film(run, Shown(trails=False, vectors=False), (320, 240))
+    seen = dict.fromkeys((SERIES[1], SERIES[2], SERIES[0]), 0)
+    for t in run["time"].values[::200].tolist():
+        with_frames, without = (np.asarray(each.draw(t)).astype(int) for each in (made, bare))
+        for colour in seen:
+            near = abs(with_frames - 255 * rgb(colour)).max(axis=-1) < 60
+            seen[colour] += int(np.sum(near & np.any(with_frames != without, axis=-1)))
+    assert min(seen.values()) > 20
+
+
+def test_the_t_handle_is_a_t(tmp_path):
+    """Its parts are the two bars of the model, at their places."""
+    model = ph.load("t-handle")
+    run = ph.simulate(model, duration=0.2, samples=11)
+    parts = scene(run, model, Arrays())["bodies"][0]["parts"]
+    assert [(part["kind"], part["r"], part["h"]) for part in parts] == [("cylinder", *bar.size) for bar in model.shapes]
+    assert [tuple(part["at"]) for part in parts] == [bar.position for bar in model.shapes]
+
+
+def test_a_body_that_is_hardly_more_than_a_frame_is_no_ball():
+    with pytest.warns(ph.PolhodeWarning):
+        tool = ph.Body("tool", 0.0, (0, 0, 0), physical=False)
+    arm = ph.Body("arm", 1.0, (0.1, 0.1, 0.02), center=(0, 0, 0.5))
+    joints = [ph.Joint("hinge", "revolute", "world", "arm", axis=(0, 1, 0)),
+              ph.Joint("flange", "fixed", "arm", "tool", position=(0, 0, 1.0))]  # fmt: skip
+    model = ph.Model("arm with a tool", bodies=[arm, tool], joints=joints)
+    run = ph.simulate(model, q=[0.3], duration=0.1, samples=11)
+    bodies = scene(run, model, Arrays())["bodies"]
+    assert bodies[1]["parts"] == []
+    assert bodies[0]["parts"]
+    film(run).draw(0.0)
+
+
+def test_no_hub_is_just_cut_by_the_surface_of_its_body():
+    for name in ("quadruped", "arm-7", "arm-6"):
+        model = ph.load(name)
+        for body in model.bodies:
+            solid_, hub = [*body_parts(model, body, 0.02), None, None][:2]
+            if hub and hub.get("tone") == "hub" and hub["kind"] == "cylinder":
+                thick = _thickness(solid_, hub["toward"])
+                assert not 0.97 < hub["h"] / max(thick, 1e-9) < 1.03
 
 
 def test_an_mp4_can_be_played(tmp_path):

@@ -347,6 +347,15 @@ def test_names_never_touch_and_never_leave_the_page(name):
         assert overlap(a, b) == 0
 
 
+@pytest.mark.parametrize("name", ["arm-7", pytest.param("quadruped", marks=pytest.mark.long)])
+def test_pictures_of_more_than_six_turns_are_wide_enough_for_their_names(name):
+    picture = draw_cans(name)
+    assert picture.size[0] == pytest.approx(160)
+    assert len(picture.names) > 7
+    for (_, a), (_, b) in combinations(picture.names, 2):
+        assert overlap(a, b) == 0
+
+
 @pytest.mark.parametrize("name", ["313", "bicycle"])
 def test_names_can_be_read_in_a_column_of_8_cm(name):
     picture = drawn(name)

@@ -1,5 +1,6 @@
 """What the plots draw is right: on the data of the drawing, and in a browser."""
 
+import inspect
 import io
 import json
 import math
@@ -36,7 +37,7 @@ from polhode.show.plots.poinsot import construction
 from polhode.show.plots.quaternions import continuous
 from polhode.show.plots.reactions import reaction_curves
 from polhode.show.plots.rolling import smooth
-from polhode.show.plots.run_source import model_of
+from polhode.show.plots.run_source import Unfit, model_of
 from polhode.show.scene.turning import turning
 from polhode.show.vector.geometry import View
 
@@ -350,6 +351,29 @@ def test_one_attitude_with_two_signs_is_no_difference():
 
 
 # what a run holds, and bad input
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_plot_takes_the_model_and_refuses_another(kind):
+    assert "model" in inspect.signature(KINDS[kind]).parameters
+    run, model = swinging(), ph.load("double-pendulum")
+    try:
+        assert KINDS[kind](run, model=model).axes
+    except Unfit:
+        return
+    with pytest.raises(InputError, match="another model than the run's"):
+        ph.plot.energies(run, model=ph.load("pendulum"))
+
+
+@pytest.mark.parametrize("run", [swinging, top])
+def test_names_of_curves_lie_beside_the_panels(run):
+    """No legend covers a curve: each is outside of its axes."""
+    figure = ph.plot.joints(run())
+    figure.canvas.draw()
+    named = [axes for axes in figure.axes if axes.get_legend() is not None]
+    assert named
+    for axes in named:
+        assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1
 
 
 def test_a_run_holds_its_model():

@@ -11,6 +11,7 @@ import polhode as ph
 from polhode.result.dataset import Extra, Facts, Trajectory, dataset
 from polhode.show.packing import MOST_SAMPLES, PackedArrays, thinned
 from polhode.show.page.report import report_page, write_report
+from polhode.show.page.sections import number
 from polhode.show.scene.scene import MOST_FRAMES, frame_indices, solid, turns
 from polhode.show.scene.turning import family, level_curves
 from synthetic_runs import bundled, run
@@ -99,6 +100,11 @@ def test_play_slider_and_plots_share_one_time(show):
     page.wait_for_timeout(100)
     assert time() == stopped
     assert page.locator("#scene canvas").screenshot() != before
+    page.locator("h1").click()
+    page.keyboard.press("Space")  # plays, wherever the focus is
+    until(page, "Polhode.clock.playing")
+    page.keyboard.press("Space")
+    assert not page.evaluate("Polhode.clock.playing")
     page.locator("#time").fill("5000")
     assert time() == pytest.approx(1.5)
     assert page.inner_text("#readout").startswith("1.500 / 3.000")
@@ -255,6 +261,14 @@ def test_the_page_is_small_complete_and_reproducible(tmp_path):
 
 
 # what is drawn
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e4, "10000"), (12345.6, "12346"), (99999.4, "99999"), (-2e4, "−20000"), (1e5, "10⁵"), (0.5, "0.5")],
+)
+def test_numbers_are_written_as_people_write_them(value, text):
+    assert number(value) == text
 
 
 def test_thinning_keeps_extremes_and_ends():

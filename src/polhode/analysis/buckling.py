@@ -79,7 +79,7 @@ def buckling(model: Model, load: str | Sequence[str] | None = None, q: Any = Non
         2.469
     """
     check_model("buckling", model)
-    parts = _Parts(model, load)
+    parts = LoadParts(model, load)
     rest = equilibrium(parts.base, q).q
     K, stress, free = _stiffness(parts, rest)
     inverse, vectors = _growing(model, free.T @ K @ free, free.T @ stress @ free)
@@ -91,7 +91,7 @@ def buckling(model: Model, load: str | Sequence[str] | None = None, q: Any = Non
     return Buckling(float(factors[0]), shapes[0], factors, shapes, rest)
 
 
-class _Parts:
+class LoadParts:
     """A model without the loads that grow, and the models whose differences are the loads and the beams alone."""
 
     def __init__(self, model: Model, load: str | Sequence[str] | None) -> None:
@@ -137,7 +137,7 @@ def _load_names(model: Model, load: str | Sequence[str] | None) -> list[str]:
     return names
 
 
-def _stiffness(parts: _Parts, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _stiffness(parts: LoadParts, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """K₀ and K_σ at a rest, (n, n) each, and the directions (n, m) that constraints leave free."""
     base, others, loaded = (EquationsAtState(model) for model in (parts.base, parts.others, parts.loaded))
     rest, none = np.zeros(base.n), np.zeros(base.k)

@@ -11,10 +11,12 @@ from polhode import __version__
 from polhode.cli.animate import animate
 from polhode.cli.bench import bench
 from polhode.cli.compare import compare
+from polhode.cli.completion import completion
 from polhode.cli.draw import draw
 from polhode.cli.equations import equations
 from polhode.cli.info import info
 from polhode.cli.lists import LISTS
+from polhode.cli.manual import manual
 from polhode.cli.modes import modes
 from polhode.cli.plot import plot
 from polhode.cli.run import BAD_INPUT, INTERRUPTED, run
@@ -72,10 +74,23 @@ Rigid multibody dynamics in unit quaternions (Euler parameters). Where to start:
 """What is printed where no command is given."""
 
 
+EXIT_CODES = """\
+\b
+Exit codes, of every command:
+  0    done; also of a run whose verdict is not good, unless --check is given
+  1    a fault of Polhode itself: please report it
+  2    wrong input, or files that cannot be read or written
+  3    polhode run: the run failed on its way; polhode sweep: no run came to its end
+  130  Ctrl-C
+polhode run --check, by verdict: 0 good, 3 loose, 4 failed, 5 unchecked."""
+"""What stands below the help of all commands."""
+
+
 @click.group(
     cls=Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EXIT_CODES,
 )
 @click.version_option(__version__, prog_name="polhode")
 @click.pass_context
@@ -85,5 +100,5 @@ def main(context: click.Context) -> None:
         click.echo(START)
 
 
-for command in (run, sweep, info, compare, modes, equations, draw, plot, animate, bench, *LISTS):
+for command in (run, sweep, info, compare, modes, equations, draw, plot, animate, bench, *LISTS, completion, manual):
     main.add_command(command)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from polhode.cli.completion import models, runs
 from polhode.cli.draw import Values
 from polhode.cli.options import Seconds, output
 from polhode.cli.progress import progress_of
@@ -26,7 +27,7 @@ class Size(click.ParamType):
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=runs)
 @output(
     "The moving picture: .html, .mp4 or .gif.  [default: RUN.html beside the run]", "Overwrite an existing picture."
 )
@@ -45,7 +46,12 @@ class Size(click.ParamType):
 @click.option("--rate", type=float, default=25.0, show_default=True, help="Pictures per second of a film.")
 @click.option("--size", type=Size(), default="640x480", show_default=True, help="Of a film, pixels.")
 @click.option("--view", type=Values(), default=None, help="Azimuth and elevation of a film's viewer: 30deg,20deg.")
-@click.option("--model", default=None, help="The run's model, if the run does not hold it: a file or a bundled name.")
+@click.option(
+    "--model",
+    default=None,
+    shell_complete=models,
+    help="The run's model, if the run does not hold it: a file or a bundled name.",
+)
 @click.option("--meshes", type=click.Path(path_type=Path), default=None, help="A URDF whose shapes the bodies have.")
 @click.option(
     "--package", "packages", multiple=True, type=click.Path(), help="Its folder for package://; may be repeated."

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from polhode import __version__
+from polhode.cli.completion import forms
 from polhode.cli.options import OVERWRITE, NumberList, Seconds, output
 from polhode.cli.progress import progress_of
 
@@ -38,7 +39,9 @@ from polhode.cli.progress import progress_of
 @click.option("--point", type=NumberList(3, unit="m"), default=None, help="Where the force acts, body axes, m.")
 @click.option("--duration", type=Seconds(), default=20.0, show_default=True, help="Time to follow, s.")
 @click.option("--step", type=Seconds(), default=0.05, show_default=True, help="Step of RK4, s.")
-@click.option("--form", "names", multiple=True, help="Only this form; may be repeated.  [default: all]")
+@click.option(
+    "--form", "names", multiple=True, shell_complete=forms, help="Only this form; may be repeated.  [default: all]"
+)
 @click.option("--sequence", default="313", show_default=True, help="Angle sequence of the Euler-angle forms.")
 @output(
     "The figure: .png, .svg or .pdf.  [default: polhode-compare.png]", "Overwrite an existing figure.", OVERWRITE[:1]

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from polhode.cli.completion import models
 from polhode.cli.options import listed, loaded, loading, output
 
 
@@ -31,7 +32,7 @@ class Values(click.ParamType):
 
 
 @click.command()
-@click.argument("what")
+@click.argument("what", shell_complete=models)
 @click.option(
     "--at",
     type=Values(),
@@ -59,7 +60,12 @@ class Values(click.ParamType):
     help="Azimuth and elevation of the viewer: -50deg,25deg.  [default: from where most is seen]",
 )
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours.")
-@click.option("--width", type=float, default=None, help="Of the page, mm.  [default: 80; 160 with panels or stages]")
+@click.option(
+    "--width",
+    type=float,
+    default=None,
+    help="Of the page, mm.  [default: 80; 160 with panels or stages, or more than six turns]",
+)
 @loading
 @output("The picture: .svg, .pdf or .png.  [default: WHAT-cans.svg]", "Overwrite an existing picture.")
 def draw(what: str, base: str, mimic: str, packages: tuple[str, ...], out: Path | None, **asked: Any) -> None:

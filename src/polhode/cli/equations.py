@@ -4,12 +4,13 @@ from pathlib import Path
 
 import click
 
+from polhode.cli.completion import models
 from polhode.cli.options import loaded, loading, overwriting
 from polhode.errors import InputError, message
 
 
 @click.command()
-@click.argument("source", metavar="MODEL")
+@click.argument("source", metavar="MODEL", shell_complete=models)
 @click.option("--latex", "kind", flag_value="latex", help="Print a LaTeX document.")
 @click.option("--markdown", "kind", flag_value="markdown", default=True, help="Print a Markdown page.  [default]")
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Write FILE.md, FILE.tex or FILE.pdf.")

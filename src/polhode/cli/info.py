@@ -5,11 +5,12 @@ import json
 import click
 
 from polhode import __version__
+from polhode.cli.completion import models
 from polhode.cli.options import loading
 
 
 @click.command()
-@click.argument("source")
+@click.argument("source", metavar="MODEL", shell_complete=models)
 @loading
 @click.option("--full", is_flag=True, help="Leave nothing out of long models.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

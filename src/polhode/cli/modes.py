@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
+from polhode.cli.completion import models
 from polhode.cli.options import loaded, loading, output
 from polhode.errors import InputError, UnknownNameError, message
 
@@ -55,7 +56,7 @@ class Speeds(click.ParamType):
 
 
 @click.command()
-@click.argument("source", metavar="MODEL")
+@click.argument("source", metavar="MODEL", shell_complete=models)
 @click.option(
     "--speed",
     "speeds",

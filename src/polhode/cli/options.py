@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polhode.cli.completion import BY_NAME
 from polhode.simulation.option_table import RUN_OPTIONS, Flag, Option
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ def _option(name: str, default: Any, flag: Flag) -> Callable[[Callable], Callabl
     else:
         kind = {"default": default, "help": flag.help, "show_default": flag.kind != "switch"}
     word = name.replace("_", "-")
+    kind |= {"shell_complete": BY_NAME[name]} if name in BY_NAME else {}
     return click.option(f"--{word}" + f"/--no-{word}" * (flag.kind == "choice"), name, **KINDS[flag.kind], **kind)
 
 

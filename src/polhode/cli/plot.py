@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polhode.cli.completion import models, runs_and_plots
 from polhode.cli.options import Seconds, listed, output
 from polhode.errors import InputError, message
 
@@ -34,7 +35,7 @@ class PlotCommand(click.Command):
 
 
 @click.command(cls=PlotCommand)
-@click.argument("what", nargs=-1, required=True, metavar="RUN… [KIND…]")
+@click.argument("what", nargs=-1, required=True, metavar="RUN… [KIND…]", shell_complete=runs_and_plots)
 @click.option("--body", default=None, help="Of {kinds}: which body.  [default: the first]")
 @click.option("--sequence", default=None, help="Of {kinds}: 313, 321, extrinsic-123, …  [default: 313]")
 @click.option("--names", default=None, help="Of {kinds}, compare: which, split by commas.")
@@ -42,7 +43,12 @@ class PlotCommand(click.Command):
     "--at", type=Seconds(), default=None, help="Of {kinds}: the instant, s.  [default: when ω is farthest from L]"
 )
 @click.option("--variable", default="q", show_default=True, help="Of compare: which variable.")
-@click.option("--model", default=None, help="The run's model, if the run does not hold it: a file or a bundled name.")
+@click.option(
+    "--model",
+    default=None,
+    shell_complete=models,
+    help="The run's model, if the run does not hold it: a file or a bundled name.",
+)
 @output(
     "The picture: .svg, .pdf or .png; of several, the kind is put in.  [default: RUN-KIND.svg beside the run]",
     "Overwrite existing pictures.",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
+from polhode.cli.completion import models
 from polhode.cli.options import NumberList, Seconds, loaded, loading, overwriting, run_options
 from polhode.cli.progress import run_progress
 from polhode.errors import InputError, message
@@ -44,7 +45,7 @@ DRAWN = 20_000
 
 
 @click.command()
-@click.argument("source", default=DEFAULT, metavar="[MODEL]")
+@click.argument("source", default=DEFAULT, metavar="[MODEL]", shell_complete=models)
 @run_options
 @click.option(
     "--set",
@@ -276,9 +277,10 @@ def _tell(
     if asked["as_json"]:
         click.echo(json.dumps(facts, indent=1))
     elif not asked["quiet"]:
+        from polhode.cli.colours import echo_verdict
         from polhode.result.verdict import Grade
 
-        click.echo(f"{Grade.of(attrs)}\n")
+        echo_verdict(f"{Grade.of(attrs)}\n")
         if constraints:
             click.echo(f"{constraints}\n")
         for name, path in facts["files"].items():

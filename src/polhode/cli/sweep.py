@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode import __version__
+from polhode.cli.completion import files
 from polhode.cli.options import options_of
 from polhode.ensemble.option_table import FLAGS, RUN_FLAGS, STUDY_RUN_OPTIONS, SWEEP_OPTIONS
 from polhode.errors import InputError, PolhodeWarning, message
@@ -32,7 +33,7 @@ FAILED = 3
 
 
 @click.command()
-@click.argument("source", required=False, metavar="[STUDY.yaml]")
+@click.argument("source", required=False, metavar="[STUDY.yaml]", shell_complete=files(".yaml", ".yml"))
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder.  [default: STUDY-sweep]")
 @click.option("--runs", type=int, default=None, help="How many runs, in place of the file's number.")
 @click.option("--seed", type=int, default=None, help="Another seed than the file's.")
@@ -42,7 +43,6 @@ FAILED = 3
 @options_of(SWEEP_OPTIONS)
 @options_of(STUDY_RUN_OPTIONS)
 @click.option("--verify", is_flag=True, help="Only compare every file of the study with its digest.")
-@click.option("--report/--no-report", default=True, help="Write summary.nc and report.html.  [default: yes]")
 @click.option("--log", type=click.Path(path_type=Path), default=None, help="Write progress into this file too.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -73,7 +73,7 @@ def sweep(source: str | None, **asked: Any) -> None:
         warnings.showwarning = lambda told, *_, **__: click.echo(f"note: {told}", err=True)
         progress = _progress(stack, study.name, asked)
         try:
-            dataset = run_study(study, out=folder, progress=progress, **options)
+            dataset = run_study(study, out=folder, progress=progress, **(options | {"report": False}))  # made below
         except KeyboardInterrupt:
             click.echo(f"polhode: nothing that was written is lost: polhode sweep --resume --out {folder}", err=True)
             raise
@@ -169,26 +169,11 @@ def _bar(title: str) -> Iterator["Progress"]:
 
 def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dict[str, Any]) -> None:
     """Sum up, write the report, and say what came out."""
-    from polhode.ensemble.summary import summary
+    from polhode.ensemble.on_disk.results import write_results
+    from polhode.ensemble.summary import SURE, summary
 
-    found = summary(dataset)
-    written = {"study": folder / NAMES["study"]}
-    if asked["report"]:
-        from polhode.ensemble.on_disk.seal import RESULTS, sign_results
-        from polhode.result.atomic_file import atomic_write, clear_parts
-        from polhode.result.files import write_netcdf
-        from polhode.show.page.study import write_study_report
-
-        paths = {name: folder / NAMES[name] for name in ("summary", "report")}
-        (folder / RESULTS).unlink(missing_ok=True)  # what it says is no longer so
-        clear_parts(*paths.values())
-        kept = found.copy()
-        kept.attrs = {key: x if isinstance(x, (str, int, float)) else json.dumps(x) for key, x in found.attrs.items()}
-        with atomic_write(paths["summary"], force=True) as sink:
-            write_netcdf(kept, sink)
-        write_study_report(found, paths["report"])
-        sign_results(folder, str(found.attrs["identity"]), [path.name for path in paths.values()])
-        written |= paths
+    found = write_results(dataset, folder) if asked["report"] else summary(dataset)
+    written = {name: folder / NAMES[name] for name in NAMES if asked["report"] or name == "study"}
     attrs = found.attrs
     measures = {name: [found[f"{name}_mean"].item(), found[f"{name}_error"].item()] for name in attrs["measures"]}
     facts |= {
@@ -200,6 +185,8 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
     if asked["as_json"]:
         click.echo(json.dumps(facts, indent=1))
     elif not asked["quiet"]:
+        from polhode.cli.colours import echo_verdict
+
         click.echo(f"{facts['study']}: {attrs['runs_done']:,} runs in {facts['seconds']:.1f} s")
         for name, count in facts["status"].items():
             click.echo(f"  {name:14} {count:,}")
@@ -207,13 +194,14 @@ def _tell(dataset: "xr.Dataset", folder: Path, asked: dict[str, Any], facts: dic
             click.echo(f"  {'one by one':14} {attrs['single_runs']}")
         counts = ", ".join(f"{count:,} {name}" for name, count in facts["verdicts"].items())
         worst = f", the largest {found['error_estimate_high'].item():.2g}" if facts["accompanied"] else ""
-        click.echo(f"  {'verdicts':14} {counts}; errors of {facts['accompanied']:,} runs were estimated{worst}")
+        echo_verdict(f"  {'verdicts':14} {counts}; errors of {facts['accompanied']:,} runs were estimated{worst}")
         for name, one in json.loads(attrs["accompanied"]).items():
             if name not in ("no", "yes"):
                 click.echo(f"    {one['runs']:,} × {one['told']}")
         for why, count in Counter(json.loads(attrs["reasons"]).values()).most_common(REASONS):
             click.echo(f"    {count:,} × {why}")
         for name, (mean, error) in measures.items():
-            click.echo(f"  {name:14} {mean:.6g} ± {error:.2g}")
+            count = int(found[f"{name}_count"].item())
+            click.echo(f"  {name:14} {mean:.6g} ± {SURE * error:.2g} (95 %), the mean of {count:,} runs")
         for name, path in written.items():
             click.echo(f"{name:8} {path}")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from polhode.dynamics.forces import add_wrench
-from polhode.dynamics.kinematics import UnitMotion, accelerations, frames, machine_state, unit_motions
+from polhode.dynamics.kinematics import UnitMotion, accelerations, frames, machine_state, motion_slots, slot_motions
 from polhode.errors import CompileError, message
 from polhode.model import ForceElement, MachineState, Tree
 from polhode.model.tree import GROUND
@@ -43,7 +43,7 @@ def bodies_of(tree: Tree, force: ForceElement) -> list[int]:
 def velocities_of(tree: Tree, force: ForceElement) -> list[int]:
     """The velocities that move its bodies, ascending."""
     carried = {j for i in bodies_of(tree, force) if i != GROUND for j in tree.ancestors[i] if j != GROUND}
-    return sorted(a for j in carried for a in tree.elements[j].v)
+    return sorted({a for j in carried for a in tree.elements[j].v})
 
 
 def matrix(force: ForceElement, state: MachineState) -> Vec:
@@ -99,7 +99,7 @@ def add_mass(tree: Tree, q: Vec, M: list[list[Scalar]]) -> None:
     """Add JᵀM_eJ of all elements to a mass matrix, in its place."""
     at = frames(tree, q)
     state = machine_state(tree, 0.0, q, Vec([0.0] * tree.nv))
-    motions = unit_motions(tree, q, at)
+    motions = slot_motions(tree, q, at)
     for force in coupling(tree):
         M_e, J = matrix(force, state), columns(tree, force, at, motions)
         chosen = list(J)
@@ -112,18 +112,22 @@ def add_mass(tree: Tree, q: Vec, M: list[list[Scalar]]) -> None:
 
 
 def columns(tree: Tree, force: ForceElement, at: list[Frame], motions: Sequence[UnitMotion]) -> Mapping[int, Vec]:
-    """V (6k,) of the bodies of an element per unit of each velocity that moves some of them."""
-    found = {}
-    for a in velocities_of(tree, force):
-        j, w, l, o = motions[a]
+    """V (6k,) of the bodies of an element per unit of each velocity that moves some of them.
+
+    motions  of the `motion_slots`
+    """
+    found, slots, ancestors = {}, list(zip(motion_slots(tree), motions, strict=True)), tree.ancestors
+    for b in velocities_of(tree, force):
         parts: list[Scalar] = []
         for i in bodies_of(tree, force):
-            if i == GROUND or j not in tree.ancestors[i]:
+            moving = [motion for (a, j), motion in slots if a == b and i != GROUND and j in ancestors[i]]
+            if not moving:
                 parts += [0.0] * 6
-            else:
-                linear = l if i == j else l + cross(w, at[i].o - o)
-                parts += [*linear, *w]
-        found[a] = Vec(parts)
+                continue
+            (j, w, l, o), *_ = moving
+            linear = l if i == j else l + cross(w, at[i].o - o)
+            parts += [*linear, *w]
+        found[b] = Vec(parts)
     return found
 
 
@@ -163,7 +167,7 @@ def momentum_map(tree: Tree, q: Vec) -> list[tuple[Vec, Vec]]:
     """The same per unit of each velocity."""
     at = frames(tree, q)
     state = machine_state(tree, 0.0, q, Vec([0.0] * tree.nv))
-    motions, found = unit_motions(tree, q, at), [(ORIGIN, ORIGIN)] * tree.nv
+    motions, found = slot_motions(tree, q, at), [(ORIGIN, ORIGIN)] * tree.nv
     for force in coupling(tree):
         M_e = matrix(force, state)
         for a, column in columns(tree, force, at, motions).items():

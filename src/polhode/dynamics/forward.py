@@ -8,8 +8,8 @@ dynamics, and the articulated bodies answer to what is left of τ, and to gravit
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from polhode.dynamics import inertia
 from polhode.dynamics.coupled_inertia import is_coupled
-from polhode.dynamics.inertia import factor, mass_matrix, solve_factored
 from polhode.dynamics.inverse import Carried, Wrenches, ground, handed, inverse_dynamics, outward
 from polhode.dynamics.kinematics import unit_twists
 from polhode.model.tree import GROUND, Tree
@@ -149,12 +149,13 @@ def follow(joint: Released | None, at: Placement, u: Vec, up: Twist) -> tuple[Ve
 def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec, wrenches: Wrenches | None = None) -> Vec:
     """Accelerations v̇ of M v̇ + Γ v v + gravity = τ + wrenches; no joint springs.
 
-    By factors of the mass matrix where elements share velocities or force elements couple bodies: there articulated
-    bodies are not apart.
+    Where force elements couple bodies, or elements share velocities, there are no articulated bodies: by factors of
+    the mass matrix.
     """
     if tree.shares or is_coupled(tree):
-        L, D = factor(tree, mass_matrix(tree, q))
-        return solve_factored(tree, L, D, tau - inverse_dynamics(tree, q, v, Vec([0.0] * tree.nv), wrenches=wrenches))
+        L, D = inertia.factor(tree, inertia.mass_matrix(tree, q))
+        still = Vec([0.0] * tree.nv)
+        return inertia.solve_factored(tree, L, D, tau - inverse_dynamics(tree, q, v, still, wrenches=wrenches))
     at: list[Placement] = []
     moving: list[Carried] = []
     forces: list[tuple[Vec, Vec]] = []

@@ -84,8 +84,8 @@ def torque_regressor(tree: Tree, q: Vec, v: Vec, vd: Vec, bodies: Sequence[int])
 
     bodies  the elements that carry them, in their order
     """
-    refuse_coupled_inertia("torque regressor", tree.forces, "Take half-bars as mass of beams.")
     _refuse_shared(tree)
+    refuse_coupled_inertia("torque regressor", tree.forces, "Take half-bars as mass of beams.")
     moved = _moved(tree, q, v, vd, tree.gravity)
     units: list[dict[int, Twist]] = []  # of all velocities that move an element, in its axes, at its origin
     for e, (at, _) in zip(tree.elements, moved, strict=True):
@@ -109,8 +109,8 @@ def body_regressor(tree: Tree, q: Vec, v: Vec, vd: Vec, p: BodyPoint) -> Vec:
 
 def energy_regressors(tree: Tree, q: Vec, v: Vec, bodies: Sequence[int]) -> EnergyRegressors:
     """Rows (10 bodies,) of the kinetic energy of bodies and of their potential energy in gravity."""
-    refuse_coupled_inertia("energy regressors", tree.forces, "Take half-bars as mass of beams.")
     _refuse_shared(tree)
+    refuse_coupled_inertia("energy regressors", tree.forces, "Take half-bars as mass of beams.")
     at = frames(tree, q)
     moving = velocities(tree, q, at, v)
     kinetic, potential = list[Scalar](), list[Scalar]()
@@ -124,8 +124,8 @@ def energy_regressors(tree: Tree, q: Vec, v: Vec, bodies: Sequence[int]) -> Ener
 
 def momentum_regressor(tree: Tree, q: Vec, v: Vec, bodies: Sequence[int]) -> Vec:
     """(6, 10 bodies): the linear momentum, and the angular momentum about the world's origin, world axes."""
-    refuse_coupled_inertia("momentum regressor", tree.forces, "Take half-bars as mass of beams.")
     _refuse_shared(tree)
+    refuse_coupled_inertia("momentum regressor", tree.forces, "Take half-bars as mass of beams.")
     at = frames(tree, q)
     moving, columns = velocities(tree, q, at, v), list[Vec]()
     for i in bodies:

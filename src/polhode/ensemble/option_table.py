@@ -36,6 +36,11 @@ SWEEP_OPTIONS: dict[str, Option] = {
         "runs that are computed and written together; about half a second of them unless given",
         Flag("Runs computed and written together.", "whole", "about 0.5 s"),
     ),
+    "report": Option(
+        True,
+        "with `out`: write summary.nc and report.html beside the runs",
+        Flag("Write summary.nc and report.html.", "choice"),
+    ),
     "max_runs": Option(1e9, "a study of more runs is refused", Flag("Refuse a study of more runs.", "number")),
     "max_steps": Option(
         1e12,

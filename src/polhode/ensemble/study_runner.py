@@ -35,6 +35,7 @@ from polhode.ensemble.study_options import check_batch
 from polhode.ensemble.user_functions import UserFunctions
 from polhode.errors import InputError, PolhodeError, message
 from polhode.result.checks import SHRUNK
+from polhode.result.labels import coordinate_units, dof_units
 from polhode.result.symmetry import conserved
 from polhode.scalar import Vec
 from polhode.simulation import step_state
@@ -260,8 +261,18 @@ class StudyRunner:
             "title": study.name, "model_name": study.model.name, "runs": study.runs, "seed": study.seed,
             "study": json.dumps(study.description), "study_text": study.text, "model_text": study.model_text,
             "identity": study.identity, "measures": list(study.measures), "outputs": list(study.outputs),
-            **({"single_runs": self.single} if self.single else {}),
+            "units": json.dumps(self._units), **({"single_runs": self.single} if self.single else {}),
         }  # fmt: skip
+
+    @property
+    def _units(self) -> dict[str, Any]:
+        """Units of the kept q and v, in their order, and of the measures that have one, by name."""
+        whole = {"q": coordinate_units(self.model), "v": dof_units(self.model)}
+        known = {f"{p}.{x}": unit for p in whole for x, unit in zip(self.parameters.starts[p], whole[p], strict=False)}
+        found: dict[str, Any] = {p: [whole[p][k] for k in self._kept[p]] for p in whole}
+        for name, measure in self.study.measures.items():
+            found[name] = "s" if measure.kind == "settle" else known.get(measure.of, "")
+        return found
 
     @cached_property
     def coordinates(self) -> dict[str, Any]:

@@ -34,6 +34,9 @@ PASSES = 16
 SURE = 1.959963984540054
 """Standard deviations to each side that hold 95 % of a normal distribution."""
 
+BINS = 40
+"""Parts of a histogram."""
+
 LISTED = 20
 """Runs, of each kind, whose numbers are listed."""
 
@@ -79,7 +82,8 @@ def summary(study: "xr.Dataset | str | Path", quantiles: tuple[float, ...] = QUA
     """The summary of a study, in a Dataset or in its folder.
 
     q, v, outputs      X_mean, X_deviation, X_low, X_high, X_quantile over time
-    measures           X_mean, X_deviation, X_error (of the mean, one standard deviation), X_low, X_high, X_quantile
+    measures           X_mean, X_deviation, X_error (of the mean, one standard deviation), X_low, X_high, X_quantile,
+                       X_histogram (counts of runs in equal parts from X_low to X_high)
     convergence        X_so_far, X_so_far_error: the mean and its error after 2, 4, 8, … runs
     attrs              failure_fraction with its bounds (Wilson, 95 %), counts by status and by verdict, the number of
                        runs whose error was estimated (runs_accompanied), which those are (accompanied), reasons
@@ -107,6 +111,7 @@ def summary(study: "xr.Dataset | str | Path", quantiles: tuple[float, ...] = QUA
         if name in names:
             found[f"{name}_error"] = ((), (moments.deviation / np.sqrt(np.maximum(moments.counts, 1)))[0])
             found[f"{name}_count"] = ((), moments.counts[0])
+            found[f"{name}_histogram"] = (("bin",), _histogram(array, moments.low[0], moments.high[0]))
             so_far = np.array([[m.mean[0], (m.deviation / np.sqrt(np.maximum(m.counts, 1)))[0]] for m in steps])
             found[f"{name}_so_far"] = (("so_far",), so_far[:, 0])
             found[f"{name}_so_far_error"] = (("so_far",), so_far[:, 1])
@@ -114,10 +119,19 @@ def summary(study: "xr.Dataset | str | Path", quantiles: tuple[float, ...] = QUA
     coordinates |= {name: data[name].values for name in ("time", "coordinate", "dof") if name in data.coords}
     kept = (
         "title", "model_name", "runs", "seed", "study", "study_text", "identity", "measures", "outputs", "reasons",
-        "single_runs",
+        "single_runs", "units",
     )  # fmt: skip
     attrs = {name: data.attrs[name] for name in kept if name in data.attrs}
     return xr.Dataset(found, coordinates, attrs | _failures(data) | notes)
+
+
+def _histogram(array: "xr.DataArray", low: float, high: float) -> np.ndarray:
+    """How many runs lie in each of BINS equal parts between the extremes; NaN is left out."""
+    counts = np.zeros(BINS)
+    if low < high < np.inf and low > -np.inf:
+        for part in _parts(array):
+            counts += np.histogram(part[np.isfinite(part)], BINS, (low, high))[0]
+    return counts
 
 
 def wilson(failed: int, count: int) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import numpy as np
 from polhode.ensemble.cluster import client_of, run_on_cluster
 from polhode.ensemble.devices import Device, device_named
 from polhode.ensemble.in_memory import joined
+from polhode.ensemble.on_disk.results import write_results
 from polhode.ensemble.on_disk.store import StudyStore, written
 from polhode.ensemble.option_table import ONE_RUN, STUDY_RUN_OPTIONS, SWEEP_OPTIONS
 from polhode.ensemble.progress import Lines, News, Progress
@@ -89,8 +90,8 @@ class SweepJob:
         """Count the work and find who does it, before anything is computed."""
         self.study, self.progress = study, progress
         self.out = Path(options.out) if options.out is not None else None
-        self.resume, self.force, self.threads, self.chunk = (
-            options.resume, options.force, options.thread_count, options.chunk,
+        self.resume, self.force, self.threads, self.chunk, self.report = (
+            options.resume, options.force, options.thread_count, options.chunk, options.report,
         )  # fmt: skip
         options.check_work(work_of(study, self.chunk and int(self.chunk), self.threads, self.out is None))
         self.runner = runner_of(study)
@@ -132,7 +133,10 @@ class SweepJob:
                 store.release()
             if self.client is not None and not self._borrowed:
                 self.client.close()
-        return store.dataset()
+        dataset = store.dataset()
+        if self.report:
+            write_results(dataset, self.out)
+        return dataset
 
     def _size(self) -> int:
         """The number of runs of a chunk."""

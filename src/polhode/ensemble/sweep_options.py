@@ -32,6 +32,7 @@ class SweepKeywords(StudyKeywords, total=False):
     precision: str
     scheduler: Any
     chunk: int | None
+    report: bool
     max_runs: float
     max_steps: float
     max_bytes: float
@@ -50,6 +51,7 @@ class SweepOptions:
     precision: str = SWEEP_OPTIONS["precision"].default
     scheduler: Any = SWEEP_OPTIONS["scheduler"].default
     chunk: int | None = SWEEP_OPTIONS["chunk"].default
+    report: bool = SWEEP_OPTIONS["report"].default
     max_runs: float = SWEEP_OPTIONS["max_runs"].default
     max_steps: float = SWEEP_OPTIONS["max_steps"].default
     max_bytes: float = SWEEP_OPTIONS["max_bytes"].default

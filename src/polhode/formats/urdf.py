@@ -18,6 +18,7 @@ from polhode.formats.folders import Folders, folders_of
 from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, turn_from_z
 from polhode.formats.registry import FRICTION
 from polhode.formats.remarks import ACTUATORS, Remarks, located, massless
+from polhode.formats.visuals import shapes_of
 from polhode.formats.xml_guard import TEXT, XmlElement, read_xml
 from polhode.model import WORLD, Body, Constraint, Joint, JointFriction, Model
 from polhode.quaternion import conjugate, rotation_matrix
@@ -49,9 +50,15 @@ USED = {
         "limit": "lower upper",
         "dynamics": "damping",
         "mimic": "joint multiplier offset",
+        "visual": "name",
+        "geometry": "",
+        "box": "size",
+        "cylinder": "radius length",
+        "sphere": "radius",
+        "mesh": "filename scale",
     }.items()
 }
-"""The elements and attributes that reach the model."""
+"""The elements and attributes that reach the model, or pictures of it."""
 
 IGNORED = {
     "transmission": ACTUATORS,
@@ -121,7 +128,8 @@ def load_urdf(
     rubbing = _frictions(remarks, joints, friction) if friction != "ignore" else []
     kept = {} if friction == "ignore" else {"dynamics": frozenset(["damping", "friction"])}
     remarks.note_unused(root, USED | kept)
-    _note_meshes(remarks, root, folders_of(source, root.file == TEXT, packages))
+    folders = folders_of(source, root.file == TEXT, packages)
+    _note_meshes(remarks, root, folders)
     remarks.note_ignored(root, {x: IGNORED[x] for x in IGNORED if friction == "ignore" or x != "dynamics.friction"})
     if mimic == "free":
         remarks.ignore("mimic joints ({n}): they move on their own", sum(node.tag == "mimic" for node in root.walk()))
@@ -130,7 +138,7 @@ def load_urdf(
     with located(root.file):
         model = Model(
             name, bodies=tuple(bodies), joints=tuple(records), forces=rubbing, constraints=tuple(constraints),
-            ignored=remarks.ignored,
+            shapes=shapes_of(root, folders, [body.name for body in bodies]), ignored=remarks.ignored,
         )  # fmt: skip
     remarks.warn()
     return model if srdf is None else with_group_states(model, srdf)

@@ -1,6 +1,6 @@
 """What the links of a URDF look like: their visual shapes and mesh files, for pictures only."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ from polhode.errors import InputError, message
 from polhode.euler import to_quaternion
 from polhode.formats.folders import Folders, folders_of
 from polhode.formats.xml_guard import XmlElement, read_xml
+from polhode.model import BodyShape
 
 READABLE = (".stl", ".obj", ".ply", ".off")
 """Kinds of mesh files that are read."""
@@ -37,8 +38,11 @@ def visuals(path: str | Path, packages: Sequence[str | Path] = ()) -> dict[str, 
     path = Path(path)
     if path.suffix.lower() not in (".urdf", ".xml"):
         raise InputError(message("meshes", "not a URDF", repr(path.name), "a .urdf file, or shapes by body"))
-    folders = folders_of(path, False, packages)
-    root = read_xml(path)
+    return visuals_of(read_xml(path), folders_of(path, False, packages))
+
+
+def visuals_of(root: XmlElement, folders: Folders) -> dict[str, list[Visual]]:
+    """The same of a file that was read."""
     found = {}
     for link in root.all("link"):
         kinds = [
@@ -48,6 +52,16 @@ def visuals(path: str | Path, packages: Sequence[str | Path] = ()) -> dict[str, 
         if shapes:
             found[link.attributes.get("name", "")] = shapes
     return found
+
+
+def shapes_of(root: XmlElement, folders: Folders, bodies: Collection[str]) -> list[BodyShape]:
+    """The shapes of some links, as a model keeps them; meshes that are not found, or not read, are left out."""
+    return [
+        BodyShape(f"{link}-{k}", link, one.kind, one.size, one.position, one.orientation, str(one.file or ""))
+        for link, shapes in visuals_of(root, folders).items()
+        for k, one in enumerate(shapes)
+        if link in bodies and _is_readable(one) and (one.kind == "mesh" or min(one.size) > 0)
+    ]
 
 
 def _is_readable(shape: Visual) -> bool:

@@ -31,7 +31,7 @@ from polhode.formats.file_values import ExpressionTexts, frozen, read_number, sh
 from polhode.formats.folders import Folders, folders_of
 from polhode.formats.modal_entries import modal_of
 from polhode.formats.yaml_faults import LocatedFaults, faults_text
-from polhode.model import JOINTS, Body, BodyFrame, Constraint, ForceElement, Joint, Model, Parameter, Start
+from polhode.model import JOINTS, Body, BodyFrame, BodyShape, Constraint, ForceElement, Joint, Model, Parameter, Start
 from polhode.model.beams.beam import beam_parts
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
@@ -43,7 +43,7 @@ from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
 from polhode.model.units import UnitNumber
 
-WRITTEN = ("bodies", "joints", "forces", "constraints", "frames")
+WRITTEN = ("bodies", "joints", "forces", "constraints", "frames", "shapes")
 WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 """Text that some reader of YAML takes for something else."""
 
@@ -71,7 +71,7 @@ def _read(text: str, where: str, folders: Folders) -> Model:
     units = list[UnitNumber]()
     context = {"parameters": _parameters(document), "units": units}
     try:
-        entry = schema.entries().model.model_validate(document.data, context=context)
+        entry = schema.entries_for(document.data).model.model_validate(document.data, context=context)
     except ValidationError as error:
         raise ModelError(faults_text(document, error)) from None
     model = _model(document, entry, folders)
@@ -122,6 +122,7 @@ def _model(document: Document, entry: schema.ModelEntry, folders: Folders) -> Mo
             _constraint(name, constraint, joints) for name, constraint in located.each("constraints", entry.constraints)
         ]
         frames = [_frame(name, frame) for name, frame in located.each("frames", entry.frames)]
+        shapes = [_shape(name, shape) for name, shape in located.each("shapes", entry.shapes)]
         materials = materials_of(entry.materials)
         sections = {name: section_of(name, each, materials) for name, each in located.each("sections", entry.sections)}
         flexible = modal_parts(modal_of(located.each("modal", entry.modal), folders))
@@ -135,6 +136,7 @@ def _model(document: Document, entry: schema.ModelEntry, folders: Folders) -> Mo
             forces=[*forces, *added.forces],
             constraints=[*constraints, *added.constraints],
             frames=frames,
+            shapes=shapes,
             **values,
         )
 
@@ -189,9 +191,9 @@ def _with_law(name: str, kind: type[ForceElement], values: dict[str, Any]) -> di
 
 
 def _oriented(where: str, values: dict[str, Any]) -> dict[str, Any]:
-    """The values of a force element or a constraint, angles of frames a and b as quaternions."""
-    for side in ("a", "b"):
-        rpy, orientation = f"rpy_{side}", f"orientation_{side}"
+    """The values of an entry, angles of its frame, or of its frames a and b, as quaternions."""
+    for side in ("", "_a", "_b"):
+        rpy, orientation = f"rpy{side}", f"orientation{side}"
         if rpy in values and orientation in values:
             raise ModelError(
                 message(f"{where}, {rpy}", "an orientation twice", f"{rpy} and {orientation}", "one of them")
@@ -225,12 +227,16 @@ def _joint(name: str, entry: schema.JointEntry) -> Joint:
 
 
 def _frame(name: str, entry: schema.FrameEntry) -> BodyFrame:
-    values = _given(entry)
-    if "rpy" in values and "orientation" in values:
-        raise ModelError(message(f"frame '{name}', rpy", "an orientation twice", "orientation and rpy", "one of them"))
-    if "rpy" in values:
-        values["orientation"] = _attitude("extrinsic-123", values.pop("rpy"))
-    return BodyFrame(name, **values)
+    return BodyFrame(name, **_oriented(f"frame '{name}'", _given(entry)))
+
+
+def _shape(name: str, entry: schema.ShapeEntry) -> BodyShape:
+    where = f"shape '{name}'"
+    values = _oriented(where, _given(entry))
+    if values["type"] == "mesh":
+        fix = "Meshes are given to the picture: ph.animate(run, meshes=…)."
+        raise ModelError(message(f"{where}, type", "not in files", "'mesh'", "box, cylinder or sphere", fix))
+    return BodyShape(name, **values)
 
 
 def _with_own(name: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -309,13 +315,13 @@ def _attitude(sequence: str, angles: Any) -> tuple[float, ...]:
 def to_yaml(model: Model) -> str:
     """The file of a model: reading it gives the same model. Functions of Python cannot be written."""
     lines = [f"name: {_text(model.name)}"]
-    groups = [(group, [_lines(model.name, group, record) for record in getattr(model, group)]) for group in WRITTEN]
+    groups = [(group, [_lines(model.name, group, record) for record in _kept(model, group)]) for group in WRITTEN]
     called = [parameter for parameter in named_parameters(model) if is_name(parameter.name)]
     if called:
         lines += ["parameters:", *(f"  {_text(known.name)}: {_flow(float(known.value))}" for known in called)]
     lines.append(f"gravity: {_flow(model.gravity)}")
     for group, entries in groups:
-        names = [record.name for record in getattr(model, group)]
+        names = [record.name for record in _kept(model, group)]
         if len(set(names)) < len(names):
             raise ModelError(message(f"model '{model.name}', {group}", "one name twice", str(names), "unique names"))
         lines += [f"{group}:"] if entries else []
@@ -327,6 +333,11 @@ def to_yaml(model: Model) -> str:
     if model.start is not None:
         lines += _start_lines(model.start)
     return "\n".join(lines) + "\n"
+
+
+def _kept(model: Model, group: str) -> list[Any]:
+    """The records of a group that a file holds: all but shapes that are files of their own."""
+    return [record for record in getattr(model, group) if not getattr(record, "file", "")]
 
 
 @once_each

@@ -60,6 +60,17 @@ from polhode.model.modal.matrices import FiniteElements as FiniteElements
 from polhode.model.numbers import Parameter as Parameter, plain as plain
 from polhode.model.parts import Body as Body, BodyFrame as BodyFrame, Joint as Joint
 from polhode.model.reframe import regrouped as regrouped
+from polhode.model.shapes import BodyShape as BodyShape
 from polhode.model.state import MachineState as MachineState
 from polhode.model.topology import WORLD as WORLD
 from polhode.model.tree import Tree as Tree, make_tree as make_tree
+
+"""Models: bodies, joints, forces as written by name, and the tree made of them.
+
+description   `Model`; `parts`: bodies and joints; `topology`: which body hangs on which
+joints/, forces/, constraints/   the kinds, one file each, with a `registry`; `keys`: what their data hold
+beams/        beams: bodies, joints, elements and constraints that each is made of; `strains`, `section`
+numbers       plain or named; `other_numbers`: the same model with others; `user_kinds`: parts by users
+tree          Model → Tree; `state`: what elements and constraints are functions of; `reframe`: fewer numbers
+per_model_cache, per_record_cache   what was made of a model, or of a part of it, and is found again
+"""

@@ -21,6 +21,7 @@ from polhode.model.notebook import model_html
 from polhode.model.numbers import Parameter, assign, named_parameters, numbers, plain
 from polhode.model.other_numbers import other_numbers
 from polhode.model.parts import LIMITS, Body, BodyFrame, Joint
+from polhode.model.shapes import BodyShape
 from polhode.model.start import Start as Start
 from polhode.model.topology import WORLD, check_names, parent_first
 from polhode.scalar import Array, is_list, shown
@@ -37,6 +38,7 @@ RECORDS: dict[str, type] = {
     "forces": ForceElement,
     "constraints": Constraint,
     "frames": BodyFrame,
+    "shapes": BodyShape,
 }
 """The lists of a model, and what each may hold."""
 
@@ -50,6 +52,8 @@ class Model(ModelEdits):
     configurations  coordinates q (nq,) by name, as "home": SRDF group states, MJCF keyframes. Runs start there by
              `start="home"`.
     frames   frames fixed to bodies, whose names calls take in the place of a body's: MJCF sites, links that were merged
+    shapes   what bodies look like, for pictures; others are drawn as solids of their inertia. No part of the model's
+             identity: equal models may differ in it.
     ignored  what the file of the model has that would change its motion and is no part of it, a phrase each: every run
              says so. No part of the model's identity: equal models may differ in it.
     beams    beams, each a row of bodies, joints, forces and constraints that the model gets at birth
@@ -67,6 +71,7 @@ class Model(ModelEdits):
     start: Start | None = None
     configurations: Mapping[str, Array] = field(default_factory=dict, repr=False, hash=False)
     frames: Sequence[BodyFrame] = field(default=(), repr=False)
+    shapes: Sequence[BodyShape] = field(default=(), compare=False, repr=False)
     ignored: Sequence[str] = field(default=(), compare=False, repr=False)
     number_inputs: bool = field(default=False, compare=False, repr=False)
     beams: InitVar[Sequence[Beam]] = ()
@@ -102,6 +107,7 @@ class Model(ModelEdits):
         self._check_start()
         self._check_configurations()
         self._check_frames()
+        self._check_shapes()
         named_parameters(self)
 
     def _records(self, name: str) -> tuple:
@@ -142,6 +148,14 @@ class Model(ModelEdits):
                 raise ModelError(message(where, "no such body", repr(frame.body), "a body of the model", fix))
             if frame.name in bodies:
                 raise ModelError(message(where, "a body has this name", f"'{frame.name}'", "another name"))
+
+    def _check_shapes(self) -> None:
+        bodies = [body.name for body in self.bodies]
+        check_names(self.name, "shape", [shape.name for shape in self.shapes])
+        for shape in self.shapes:
+            if shape.body not in bodies:
+                where, fix = f"model '{self.name}', shape '{shape.name}'", did_you_mean(shape.body, bodies)
+                raise ModelError(message(where, "no such body", repr(shape.body), "a body of the model", fix))
 
     def _check_start(self) -> None:
         if self.start is None:
@@ -216,8 +230,8 @@ class Model(ModelEdits):
         return sum(plain(body.mass) for body in self.bodies)
 
     def subtree(self, body: str) -> tuple[str, ...]:
-        """The names of all that a body carries, itself first, parents before children."""
-        found = [self.body(body).name]
+        """The names of all that a body carries, itself first, parents before children; of a frame, its body's."""
+        found = [self.frame(body).body]
         for name in found:
             found += [joint.child for joint in self.joints if joint.parent == name]
         return tuple(found)

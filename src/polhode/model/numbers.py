@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import ModelError, check_name, message
 from polhode.model.per_record_cache import once_per_record
-from polhode.scalar import is_list, shown, without_rotations
+from polhode.scalar import UNIT_TOLERANCE, is_list, shown, without_rotations
 
 
 @dataclass(frozen=True)
@@ -125,3 +125,13 @@ def _parameters_in(value: Any) -> Iterator[Parameter]:
         for x in value.values() if isinstance(value, Mapping) else value:
             if type(x) is not float:
                 yield from _parameters_in(x)
+
+
+def unit_quaternion_numbers(where: str, value: Any) -> tuple:
+    """An orientation (w, x, y, z) of unit length."""
+    p = numbers(where, "orientation", value, 4)
+    norm = math.sqrt(sum(x * x for x in plain(p)))
+    if abs(norm - 1) > UNIT_TOLERANCE:
+        fix = "Order is (w, x, y, z)."
+        raise ModelError(message(f"{where}, orientation", "not a unit quaternion", f"norm {norm:.9g}", "1", fix))
+    return p

@@ -10,8 +10,8 @@ import numpy as np
 from polhode.errors import ModelError, check_name, did_you_mean, message, warn_caller
 from polhode.model.joints.base import JointKind
 from polhode.model.joints.registry import JOINTS, SYNONYMS
-from polhode.model.numbers import SMALLEST, Number, assign, direction, number, numbers, plain
-from polhode.scalar import UNIT_TOLERANCE, Array, shown
+from polhode.model.numbers import SMALLEST, Number, assign, direction, number, numbers, plain, unit_quaternion_numbers
+from polhode.scalar import Array, shown
 from polhode.spatial import TRIANGLE_TOLERANCE
 
 LIMITS = ("lower", "upper")
@@ -151,7 +151,7 @@ class Joint:
             self,
             axis=direction(where, "axis", self.axis),
             position=numbers(where, "position", self.position, 3),
-            orientation=_unit_quaternion(where, self.orientation),
+            orientation=unit_quaternion_numbers(where, self.orientation),
             armature=self._each(where, "armature"),
             damping=self._each(where, "damping"),
             stiffness=self._each(where, "stiffness"),
@@ -297,7 +297,7 @@ class BodyFrame:
         check_name("frame", "frame", self.name)
         where = f"frame '{self.name}'"
         position = plain(numbers(where, "position", self.position, 3))
-        assign(self, position=position, orientation=plain(_unit_quaternion(where, self.orientation)))
+        assign(self, position=position, orientation=plain(unit_quaternion_numbers(where, self.orientation)))
 
 
 def limit_pairs(lower: Any, upper: Any) -> list[tuple[float, float]]:
@@ -306,12 +306,3 @@ def limit_pairs(lower: Any, upper: Any) -> list[tuple[float, float]]:
     size = max(len(lowers), len(uppers))
     lowers, uppers = (x * size if len(x) == 1 else x for x in (lowers, uppers))
     return list(zip(lowers, uppers, strict=False))
-
-
-def _unit_quaternion(where: str, value: Any) -> tuple:
-    p = numbers(where, "orientation", value, 4)
-    norm = math.sqrt(sum(x * x for x in plain(p)))
-    if abs(norm - 1) > UNIT_TOLERANCE:
-        fix = "Order is (w, x, y, z)."
-        raise ModelError(message(f"{where}, orientation", "not a unit quaternion", f"norm {norm:.9g}", "1", fix))
-    return p

@@ -19,7 +19,7 @@ from polhode.show.page.document import document
 from polhode.show.page.report import SCRIPTS, STYLES
 from polhode.show.page.sections import animation as animation_section, header
 from polhode.show.plots.run_source import Run, instants, model_of, opened
-from polhode.show.scene.film import Film, Shown
+from polhode.show.scene.film import HUB, PAPER, SERIES, TEXT, Film, Shown, rgb
 from polhode.show.scene.meshes import looks
 from polhode.show.scene.motion import Arrays
 from polhode.show.scene.scene import scene
@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 KINDS = (".html", ".mp4", ".gif")
 SECONDS, REAL = 6.0, (3.0, 10.0)
 """Seconds that a film plays; a motion that takes between the two REAL values plays in real time."""
+LOOKED_AT = 8
+"""Pictures that the colours of a .gif are taken of."""
+PLAIN = [np.rint(255 * rgb(colour)).astype(int) for colour in (PAPER, HUB, TEXT, *SERIES)]
+"""Colours that every .gif has exactly."""
+ALIKE = 12
+"""Difference of bytes up to which a colour counts as such a one."""
 MOST = 2000
 """The most pictures in a film."""
 
@@ -95,7 +101,7 @@ def animate(
     pictures = _pictures(film, seconds, rate, progress)
     with atomic_path(path, overwrite, path.suffix) as part:
         if path.suffix == ".gif":
-            _write_gif(pictures, part, rate)
+            _write_gif(pictures, part, rate, _palette(film))
         else:
             _write_mp4(pictures, part, rate, size, encoder)
     return path
@@ -189,14 +195,35 @@ def _ffmpeg() -> str:
         ) from None
 
 
-def _write_gif(pictures: "Iterator[Image]", path: Path, rate: float) -> None:
+def _palette(film: Film) -> "Image":
+    """A picture with the 256 colours of a film: those of pictures from all of it, and the plain ones it is drawn in.
+
+    One picture would not do: what appears later would get the nearest of other colours.
+    """
     from PIL import Image
 
-    first = next(pictures)
-    palette = first.quantize(255, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    rest = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    times, (width, height) = film.motion.time, film.size
+    sheet = Image.new("RGB", (width, height * LOOKED_AT))
+    for k, t in enumerate(np.linspace(times[0], times[-1], LOOKED_AT)):
+        sheet.paste(film.draw(float(t)), (0, height * k))
+    found = sheet.quantize(256 - len(PLAIN), method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    colours = np.zeros((256, 3), int)
+    numbers = np.array(found.getpalette()).reshape(-1, 3)[: 256 - len(PLAIN)]
+    colours[: len(numbers)] = numbers
+    colours[256 - len(PLAIN) :] = PLAIN
+    for plain in PLAIN:  # no other that could be taken for one
+        colours[abs(colours - plain).max(axis=1) <= ALIKE] = plain
+    made = Image.new("P", (1, 1))
+    made.putpalette(colours.ravel().tolist())
+    return made
+
+
+def _write_gif(pictures: "Iterator[Image]", path: Path, rate: float, palette: "Image") -> None:
+    from PIL import Image
+
+    first, *rest = (picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures)
     hundredths = max(2, round(100 / rate))  # what the format can say
-    palette.save(path, save_all=True, append_images=rest, duration=10 * hundredths, loop=0, optimize=False, disposal=1)
+    first.save(path, save_all=True, append_images=rest, duration=10 * hundredths, loop=0, optimize=False, disposal=1)
 
 
 def _write_mp4(pictures: "Iterator[Image]", path: Path, rate: float, size: tuple[int, int], encoder: str) -> None:

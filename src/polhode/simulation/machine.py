@@ -6,6 +6,7 @@ from functools import cache
 
 from polhode.dynamics import energy, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.stiffness import stiff_matrices
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.integrate.method import Machine
 from polhode.model import ForceElement, Tree
@@ -52,6 +53,7 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
         gradient=lambda q, v: kinetic_gradient(tree, q, v) + _generalized(storing(), 0.0, q, nothing, tree.gravity),
         energy=total,
         forces=lambda t, q, v: given(t, q, v) + _generalized(acting(), t, q, v, ORIGIN),
+        stiff_matrices=lambda r, t, q, v: stiff_matrices(r, Arguments(tree, q, v, t=t)),
     )
 
 

@@ -30,7 +30,9 @@ from polhode.simulation.condition import DIRECTIONS, Neighbours
 from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.observer import Observer, observer_of, with_sections
+from polhode.simulation.option_table import STIFF_METHOD
 from polhode.simulation.run_loop import RunLoop
+from polhode.simulation.run_options import usual_method
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
@@ -247,6 +249,8 @@ class Run:
             errors, (lambda: self._growth(samples(), error)) if samples and error else None,
         )  # fmt: skip
         elements = [note for force in self.model.forces for note in force.notes()]
+        if self.scenario.method == STIFF_METHOD == usual_method(self.model):
+            elements.append(f"beams: '{STIFF_METHOD}' is the usual method; it damps what its steps do not resolve")
         found = found.with_notes("corners and jumps", self.scenario.notes()).with_notes("elements", elements)
         for note in (limits := modal.notes()):
             warn_caller(f"simulate: {note}.")

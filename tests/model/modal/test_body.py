@@ -297,6 +297,96 @@ def test_spin_up_fails_as_is_known_and_is_warned_of():
     assert run.attrs["grade"].count("modal bodies") == 2
 
 
+def test_frames_of_both_kinds_span_the_same_motions():
+    """Rigid motions and modes together are the same small motions, so a free body has the same frequencies."""
+    found = []
+    for frame in ("", "left"):
+        body = arm(frame)
+        model = machine(body)
+        system = ph.compile(model, target="python")
+        springs = np.diag([*[0.0] * 6, *(np.array(body.masses) * np.array(body.frequencies) ** 2)])
+        squares = eigh(springs, system.mass_matrix(model.zero), eigvals_only=True)
+        found.append(np.sqrt(squares[6:]))
+    close(found[0] / found[1], 1.0, 1e-9)
+
+
+def test_two_modal_bodies_in_a_row():
+    """The inner one's tip carries the outer one: energy, bias and accelerations agree with each other."""
+    inner, outer = (
+        ph.ModalBody.from_matrices(name, M, K, NODES, {"left": LEFT, "right": RIGHT}, 0, frame="left")
+        for name in ("inner", "outer")
+    )
+    joints = [
+        ph.Joint("hinge", "revolute", "world", "inner", axis=(0, 1, 0)),
+        ph.Joint("knee", "revolute", "inner-right", "outer", axis=(0, 0, 1)),
+    ]
+    model = ph.Model("row", (0, 0, 0), joints=joints, modal=[inner, outer])
+    model = model.with_numbers({f"joints.{name}-left.stiffness": [0.0] * 6 for name in ("inner", "outer")})
+    system = ph.compile(model, target="python")
+    rng = np.random.default_rng(3)
+    q, v = 0.02 * rng.normal(size=model.nq), rng.normal(size=model.nv)
+    mass, bias = system.mass_matrix(q), system.bias(q, v)
+    close(system.energy(q, v).kinetic, v @ mass @ v / 2, 1e-12)
+    close(system.coriolis(q, v) @ v, bias, 1e-12 * np.max(abs(bias)))
+    close(mass @ system.forward_dynamics(q, v, np.zeros(model.nv)), -bias, 1e-12 * np.max(abs(bias)))
+    jacobian = system.jacobian(q, "outer-right")
+    moved = system.velocity(q, v, "outer-right")
+    close(jacobian @ v, [*moved.linear, *moved.angular], 1e-13 * np.max(abs(jacobian @ v)))
+    momentum = system.centroidal_map(q) @ v
+    close(momentum[:3], system.momentum(q, v).linear, 1e-12 * np.max(abs(momentum)))
+
+
+def test_a_beam_of_consistent_mass_on_an_interface():
+    """Inertia that couples bodies and coordinates that are shared go together."""
+    body = arm("left", modes=0)
+    section = ph.Section(axial=1e5, torsion=1.0, bending_y=2.0, bending_z=3.0, mass=0.4, inertia_y=1e-4, inertia_z=1e-4)
+    hinge = ph.Joint("carrier", "revolute", "world", "arm", axis=(0, 1, 0))
+    rod = ph.Beam("rod", section, start=("arm-right", (0, 0, 0)), end=(0.9, 0, 0), elements=1, mass="consistent")
+    model = ph.Model("both", (0, 0, 0), joints=[hinge], modal=[body], beams=[rod])
+    system = ph.compile(model, target="python")
+    rng = np.random.default_rng(5)
+    v = rng.normal(size=model.nv)
+    q = np.asarray(system.integrate(model.zero, 0.02 * rng.normal(size=model.nv)))
+    mass = system.mass_matrix(q)
+    close(system.energy(q, v).kinetic, v @ mass @ v / 2, 1e-12)
+    bias = system.bias(q, v)
+    close(mass @ system.forward_dynamics(q, v, np.zeros(model.nv)), -bias, 1e-9 * np.max(abs(bias)))
+    close(system.centroidal_map(q)[:3] @ v, system.momentum(q, v).linear, 1e-12)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda model: model.mirrored((1, 0, 0)),
+        lambda model: model.scaled(length=2.0),
+        lambda model: model.with_locked({"arm-left": [0.0] * 6}),
+        lambda model: ph.compile(model, target="python").torque_regressor(model.zero, [0] * 12, [0] * 12),
+        lambda model: ph.inverse_kinematics(model, {"arm-right": (0.0, 0.0, 1.0)}),
+        lambda model: ph.compile(model, engine="absolute").forward_dynamics(model.zero, [0] * 12, [0] * 12),
+    ],
+    ids=["mirrored", "scaled", "locked", "regressor", "inverse kinematics", "absolute"],
+)
+def test_what_does_not_know_modes_is_refused(edit):
+    with pytest.raises(ph.errors.InputError, match="modal bod"):
+        edit(machine(arm(modes=0)))
+
+
+def test_interfaces_need_their_modes():
+    parts = machine(arm(modes=0))
+    follower = [joint for joint in parts.joints if joint.type != "modal"]
+    bodies = [body for body in parts.bodies if body.name != "arm-left"]
+    with pytest.raises(ph.errors.ModelError, match="no modal coordinates to share"):
+        ph.Model("lost", bodies=bodies, joints=follower)
+
+
+def test_many_freedoms_are_reduced_by_another_way(monkeypatch):
+    """The modes of large models are found a few at a time; they are the same."""
+    wanted = arm(modes=2)
+    monkeypatch.setattr("polhode.model.modal.reduction.DENSE", 0)
+    found = arm(modes=2)
+    close(np.array(found.frequencies) / np.array(wanted.frequencies), 1.0, 1e-9)
+
+
 BAD = [
     ({"M": M[:-1]}, "not square"),
     ({"M": np.triu(M)}, "not symmetric"),

@@ -63,7 +63,7 @@ DeviceRows = tuple[Any, int]
 def cupy() -> ModuleType:
     """CuPy, where it is installed and sees a GPU; else a CompileError."""
     where, expected = "compile, target 'cuda'", "CuPy and a GPU of NVIDIA"
-    fix = 'Install it with: pip install cupy-cuda12x; or compile for this processor, with target="cpu".'
+    fix = "Install it with: pip install 'polhode[cuda]'; or compile for this processor, with target=\"cpu\"."
     try:
         import cupy as found
     except ImportError:

@@ -7,7 +7,7 @@ from typing import Any
 from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
-from polhode.model.edits.mount import NOWHERE, STILL, Mount, frames_on
+from polhode.model.edits.mount import NOWHERE, STILL, Mount, frames_on, shapes_on
 from polhode.model.edits.states import NamedState, bare, by_joint, start_q, start_state, started
 from polhode.model.keys import Key
 from polhode.model.topology import WORLD
@@ -52,6 +52,7 @@ def appended(
         forces=new_forces,
         constraints=new_constraints,
         frames=[*model.frames, *frames_on(mounts, other.frames, prefix)],
+        shapes=[*model.shapes, *shapes_on(mounts, other.shapes, prefix)],
         ignored=[*model.ignored, *other.ignored],
         number_inputs=model.number_inputs or other.number_inputs,
     )
@@ -69,7 +70,7 @@ def host(where: str, model: Any, at: Any) -> Mount:
 
 
 def _check_names(where: str, model: Any, other: Any, prefix: str) -> None:
-    for group in ("bodies", "joints", "forces", "constraints", "frames"):
+    for group in ("bodies", "joints", "forces", "constraints", "frames", "shapes"):
         own = {record.name for record in getattr(model, group)}
         for record in getattr(other, group):
             if f"{prefix}{record.name}" in own:

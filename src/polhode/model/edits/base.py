@@ -9,7 +9,7 @@ import numpy as np
 from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
-from polhode.model.edits.mount import Mount, frames_on, joint_frame, joint_motion, joint_velocity, seen
+from polhode.model.edits.mount import Mount, frames_on, joint_frame, joint_motion, joint_velocity, seen, shapes_on
 from polhode.model.edits.states import NamedState, bare, by_joint, start_state, started
 from polhode.model.forces.base import ForceElement
 from polhode.model.numbers import plain
@@ -55,6 +55,7 @@ def with_base(model: Any, body: str, drop: bool = False) -> Any:
         forces=forces,
         constraints=constraints,
         frames=frames_on(mounts, model.frames),
+        shapes=shapes_on(mounts, model.shapes),
     )
     state = start_state(model)
     at = state.q or by_joint(model, model.zero)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from polhode.model.edits.carry import Faults, Renaming
-from polhode.model.edits.mount import Mount, combined, frames_on, joint_frame, seen
+from polhode.model.edits.mount import Mount, combined, frames_on, joint_frame, seen, shapes_on
 from polhode.model.edits.states import bare, restated
 from polhode.model.forces.base import ForceElement
 from polhode.model.parts import BodyFrame, Joint
@@ -43,6 +43,7 @@ def merged(model: Any, where: str, joints: Collection[str] | None = None, drop: 
         forces=forces,
         constraints=constraints,
         frames=frames_on(mounts, [*model.frames, *(BodyFrame(name, name) for name in mounts if name in gone)]),
+        shapes=shapes_on(mounts, model.shapes),
     )
     return restated(model, made)
 

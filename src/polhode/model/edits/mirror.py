@@ -33,6 +33,7 @@ from polhode.model.forces.thrust import Thrust
 from polhode.model.forces.torsion_spring import TorsionSpring
 from polhode.model.numbers import direction, plain
 from polhode.model.parts import LIMITS, Body, BodyFrame, Joint, limit_pairs
+from polhode.model.shapes import BodyShape
 from polhode.model.topology import WORLD
 from polhode.model.user_kinds import is_by_user
 from polhode.quaternion import rotation_matrix
@@ -108,6 +109,11 @@ class _Mirror:
         orientation = self.attitude(frame.body, frame.orientation, FRAME)
         return BodyFrame(frame.name, frame.body, self.polar(frame.body, frame.position), orientation)
 
+    def shape(self, shape: BodyShape) -> BodyShape:
+        """The image of a shape, which is its own image in its xz plane."""
+        orientation = self.attitude(shape.body, shape.orientation, FRAME)
+        return replace(shape, position=self.polar(shape.body, shape.position), orientation=orientation)
+
     def image(self, model: Any, drop: bool) -> Any:
         """The image of a model."""
         faults = Faults(self.where, drop)
@@ -131,6 +137,7 @@ class _Mirror:
             forces=forces,
             constraints=constraints,
             frames=[self.frame(frame) for frame in model.frames],
+            shapes=[self.shape(shape) for shape in model.shapes if not shape.file],  # files have no image
         )
         state, kinds = start_state(model), {joint.name: joint for joint in model.joints}
         q = {name: self.q(kinds[name], x) for name, x in state.q.items()} if state.q is not None else None

@@ -11,7 +11,9 @@ from polhode.model.elements import Numbers, joint_elements
 from polhode.model.joints.base import NOTHING, Element
 from polhode.model.numbers import plain
 from polhode.model.parts import Body, BodyFrame, Joint
+from polhode.model.shapes import BodyShape
 from polhode.model.state import GROUND
+from polhode.model.topology import WORLD
 from polhode.quaternion import conjugate, from_matrix, product, rotation_matrix
 from polhode.scalar import Vec
 
@@ -82,6 +84,17 @@ def frames_on(mounts: Mapping[str, Mount], frames: Iterable[BodyFrame], prefix: 
     for frame in frames:
         at = mounts.get(frame.body, Mount(frame.body)).frame(frame.position, frame.orientation)
         found.append(BodyFrame(f"{prefix}{frame.name}", at.body, at.position, at.orientation))
+    return found
+
+
+def shapes_on(mounts: Mapping[str, Mount], shapes: Iterable[BodyShape], prefix: str = "") -> list[BodyShape]:
+    """Shapes of a model in another one, as `frames_on`."""
+    found = []
+    for shape in shapes:
+        at = mounts.get(shape.body, Mount(shape.body)).frame(shape.position, shape.orientation)
+        if at.body != WORLD:
+            name = f"{prefix}{shape.name}"
+            found.append(replace(shape, name=name, body=at.body, position=at.position, orientation=at.orientation))
     return found
 
 

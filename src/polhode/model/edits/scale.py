@@ -47,6 +47,10 @@ def scaled(model: Any, length: float = 1.0, mass: float = 1.0, time: float = 1.0
         forces=forces,
         constraints=constraints,
         frames=[replace(frame, position=scale.by("m", frame.position)) for frame in model.frames],
+        shapes=[
+            replace(shape, position=scale.by("m", shape.position), size=scale.by("m", shape.size))
+            for shape in model.shapes
+        ],
     )
     return _started(scale, model, made)
 

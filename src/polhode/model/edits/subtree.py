@@ -7,7 +7,7 @@ from polhode.errors import InputError, did_you_mean, message
 from polhode.model.edits.append import appended
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
-from polhode.model.edits.mount import Mount, frames_on
+from polhode.model.edits.mount import Mount, frames_on, shapes_on
 from polhode.model.edits.states import bare, restated
 from polhode.model.topology import WORLD
 
@@ -69,6 +69,7 @@ def _of_bodies(where: str, model: Any, kept: list[str], renaming: Renaming, drop
         forces=forces,
         constraints=constraints,
         frames=frames_on(renaming.mounts, [frame for frame in model.frames if frame.body in kept]),
+        shapes=shapes_on(renaming.mounts, [shape for shape in model.shapes if shape.body in kept]),
     )
     return restated(model, made)
 

@@ -28,7 +28,7 @@ from polhode.model.keys import Key
 from polhode.model.numbers import short
 from polhode.model.parts import Body
 from polhode.model.state import MachineState
-from polhode.scalar import Scalar, Vec
+from polhode.scalar import Scalar, SharedFunction, Vec
 from polhode.spatial import ORIGIN
 
 
@@ -38,6 +38,21 @@ class Wrench(NamedTuple):
     body: str
     force: Vec
     torque: Vec = ORIGIN
+
+
+class StiffLaw(NamedTuple):
+    """What an implicit method knows of a stiff element between two frames on bodies: the derivatives of its pull.
+
+    ends      of both frames the body, the origin in body axes, m, and the axes there, a unit quaternion
+    slopes    (R_p (9), R_q (9), way from p to q (3), numbers) -> as `beams.element_law.pull_slopes`
+    numbers   of the element
+    is_damped whether derivatives by velocities follow those by displacements
+    """
+
+    ends: tuple[tuple[str, Vec, Vec], tuple[str, Vec, Vec]]
+    slopes: SharedFunction
+    numbers: Vec
+    is_damped: bool
 
 
 class Hold(NamedTuple):
@@ -312,6 +327,14 @@ class ForceElement:
         own = type(self)
         has_forces = own.wrenches is not ForceElement.wrenches or self.of_coordinates or bool(self.own_states)
         return self if own.potential is ForceElement.potential and has_forces else None
+
+    def strain_energy(self, state: MachineState) -> Scalar:
+        """The energy that its sections store, J; runs keep it where there are `section_labels`."""
+        return self.potential(state)
+
+    def stiff_law(self) -> StiffLaw | None:
+        """The derivatives of its forces, for implicit methods, where it is so stiff that their iterations need them."""
+        return None
 
     @property
     def is_internal(self) -> bool:

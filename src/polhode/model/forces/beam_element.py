@@ -5,17 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
-from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull
-from polhode.model.beams.strains import MEASURES, MODES, Chord, chord
-from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
+from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull, pull_slopes
+from polhode.model.beams.strains import BENT, MEASURES, MODES, Chord, chord
+from polhode.model.forces.base import DrawnLine, ForceElement, StiffLaw, Wrench
 from polhode.model.forces.two_frames import FrameOnBody, body_frame, check_two_bodies, is_between_bodies
 from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
 from polhode.model.numbers import short
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, cross, dot, flat, is_zero, real_part, vec
-
-BENT = {"angle": -0.9848, "sine": 0.0}
-"""The cosine of the angle between chord and section at which a measure ends: 170° and 90°."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +146,10 @@ class BeamElement(ForceElement):
         s, l0 = self.law.loads(self._chord(a, b), _motion(a, b)), self.length
         return Vec([s[0], l0 * s[1], l0 * s[2], l0 * s[3], l0 * s[4], l0 * s[5], s[4] - s[5], s[3] - s[2]])
 
+    def strain_energy(self, state: MachineState) -> Scalar:
+        """½ (ε − prestrain)ᵀ S (ε − prestrain), J"""
+        return self.law.energy(self._chord(*self._ends(state)))
+
     def wrenches(self, state: MachineState) -> Iterator[Wrench]:
         """On both bodies, at their origins."""
         a, b = self._ends(state)
@@ -191,6 +192,13 @@ class BeamElement(ForceElement):
             return None
         return self.changed(elastic=0.0, load=self.load if self.follower else vec(0.0, 0.0, 0.0))
 
+    def stiff_law(self) -> StiffLaw:
+        """Stiffness and damping of all six strains; loads are left out."""
+        damped, law = not is_zero(self.damping), self.law
+        frames = ((self.point_a, self.orientation_a), (self.point_b, self.orientation_b))
+        a, b = ((body, Vec(x), Vec(C)) for body, (x, C) in zip((self.body_a, self.body_b), frames, strict=True))
+        return StiffLaw((a, b), pull_slopes(self.measure == "sine", damped), Vec([*law[:8], *law.prestrain]), damped)
+
     @property
     def is_internal(self) -> bool:
         """Between two bodies it is, not to the world, nor with a load."""
@@ -201,8 +209,7 @@ class BeamElement(ForceElement):
         line = self._chord(*self._ends(state))
         if not real_part(line.l) > 0:
             return f"beam element '{self.name}' has no length"
-        worst = min(real_part(line.p.tau[0]), real_part(line.q.tau[0]))
-        if not worst > BENT[self.measure]:
+        if not line.leaning > BENT[self.measure == "sine"]:
             limit = 170 if self.measure == "angle" else 90
             return f"beam element '{self.name}' is bent by more than {limit}°: use more elements"
         return ""

@@ -123,7 +123,8 @@ def craig_bampton(where: str, fe: FiniteElements, interfaces: list[Interface], m
     masses = np.einsum("ai,ai->i", found, fe.M @ found)
     of_ends = {each: _rounded(x[rows], 3) for each, rows in _rows(interfaces).items()}
     turns = {
-        each.name: of_ends[each.name][3:] if each.turns else _turned_with(where, fe, each, found) for each in interfaces
+        each.name: of_ends[each.name][3:] if each.turns else neighbours_turn(where, fe, each, found)
+        for each in interfaces
     }
     places = {each.name: each.place for each in interfaces}
     return Reduced(found, np.sqrt(squares), masses, places, {name: y[:3] for name, y in of_ends.items()}, turns)
@@ -274,7 +275,7 @@ def displacements(fe: FiniteElements, modes: np.ndarray, first: int = 0) -> np.n
     return found
 
 
-def _turned_with(where: str, fe: FiniteElements, interface: Interface, modes: np.ndarray) -> np.ndarray:
+def neighbours_turn(where: str, fe: FiniteElements, interface: Interface, modes: np.ndarray) -> np.ndarray:
     """The rotation (3, k) of a node without rotations: that of the nodes that K joins it to, on average."""
     row = interface.rows[0]
     joined = np.unique(fe.K[interface.freedoms].tocoo().col)

@@ -32,6 +32,8 @@ from polhode.show.vector.geometry import Array, View
 FRAMES = ("all", "ends", "base", "none")
 COLUMN, FULL, BESIDE = 80.0, 160.0, 120.0
 """Width of a single picture, of one with several panels, and from which the classical stages stand beside it, mm."""
+CROWDED = 6
+"""Turns beyond which a picture is as wide as one with panels: its names would cover its cans."""
 LETTERS = "abcdefg"
 NARROWEST, WIDEST = 40.0, 2000.0
 """Widths that a page may have, mm."""
@@ -117,7 +119,7 @@ def draw_cans(
     classical  of a sequence: the three stages beside it (Fig. 1)
     view       azimuth and elevation of the viewer, degrees; None: from where most is seen
     theme      "light" or "dark"
-    width      of the page, mm: 80, or 160 with panels or stages; names keep their size
+    width      of the page, mm: 80, or 160 with panels or stages, and of more than six turns; names keep their size
     """
     if path is not None:
         check_figure_path(a_path("draw_cans, argument path", path), overwrite)
@@ -132,7 +134,7 @@ def draw_cans(
     else:
         seen = View.of(*checked("view", view, 2, ()))
     single = PanelBlock((Panel(draw_scene(drawn[0], seen, look)),), 1, 0.76)
-    room = width or (FULL if panels or classical else COLUMN)
+    room = width or (FULL if panels or classical or len(chain.turns) > CROWDED else COLUMN)
     stacked = room < BESIDE
     first = [_classical(stages[-1], seen, 3 if stacked else 1)] if classical else []
     blocks = [*first, _panels(drawn, seen, look, 3 if classical else 0) if panels else single]

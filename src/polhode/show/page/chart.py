@@ -43,6 +43,15 @@ class SvgChart:
         """What lies between two curves."""
         return f'<polygon class="{kind}" points="{" ".join([*self._points(low), *reversed(self._points(high))])}"/>'
 
+    def bar(self, left: float, right: float, high: float, kind: str) -> str:
+        """A bar of a histogram, from 0 up."""
+        (x0, y0), (x1, y1) = (self._point(*p).split(",") for p in ((left, 0.0), (right, high)))
+        return f'<polygon class="{kind} bar" points="{x0},{y0} {x0},{y1} {x1},{y1} {x1},{y0}"/>'
+
+    def upright(self, x: float, kind: str) -> str:
+        """A line across the chart at a number."""
+        return f'<polyline class="{kind}" points="{self._point(x, self.low)} {self._point(x, self.high)}"/>'
+
     def svg(self, drawn: list[str], unit: str, powers: bool = False) -> str:
         """The chart, with round numbers on its axes.  powers: of ten, on the axis across"""
         box = f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>'

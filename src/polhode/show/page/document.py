@@ -40,6 +40,7 @@ def document(
             FOOTER,
             *([f'<script type="application/json" id="data">{_numbers(data)}</script>'] if data is not None else []),
             *(f"<script>{script}</script>" for script in code),
+            *map(_notice, scripts),
             "</body>\n</html>\n",
         ]
     )
@@ -53,6 +54,13 @@ def _numbers(data: Any) -> str:
 
 def _asset(name: str) -> str:
     return files("polhode.show.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _notice(script: str) -> str:
+    """The licence of a script that others wrote, which goes with every copy of it, as a comment; "" of our own."""
+    file = files("polhode.show.page").joinpath("assets", f"{script.split('.', maxsplit=1)[0]}.LICENSE")
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return f"<!-- {script}:\n{text.replace('--', '- -').strip()}\n-->" if text else ""
 
 
 def _digest(text: str) -> str:

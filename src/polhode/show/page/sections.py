@@ -73,7 +73,8 @@ def number(value: Any, digits: int = 3) -> str:
     if not math.isfinite(x):
         return "not a number" if math.isnan(x) else "∞" if x > 0 else "−∞"
     if x == 0 or 1e-3 <= abs(x) < 1e5:
-        return f"{x:.{digits + 1}g}".replace("-", "−")
+        text = f"{x:.{digits + 1}g}"
+        return (f"{x:.0f}" if "e" in text else text).replace("-", "−")
     mantissa, exponent = f"{x:.{digits - 1}e}".split("e")
     mantissa = mantissa.rstrip("0").rstrip(".").replace("-", "−")
     power = "10" + str(int(exponent)).translate(SUPERSCRIPTS)
@@ -234,7 +235,7 @@ def animation(moving: Mapping[str, Any], chosen: Mapping[str, bool] | None = Non
 <div class="frame"><canvas tabindex="0" role="img" aria-label="{label}"></canvas>
 <div class="tags" aria-hidden="true"></div><svg class="compass" viewBox="0 0 72 72" aria-hidden="true">{needles}</svg>
 <span class="scale">grid {number(moving["cell"])} m</span>
-<span class="hint">drag to turn · click, then scroll to zoom · double-click to reset</span>
+<span class="hint">drag to turn · click, then scroll to zoom · double-click to reset · space to play</span>
 <p class="fallback" hidden>The animation needs WebGL 2, which this browser does not offer. The plots below do not.</p>
 <noscript><p class="fallback">The animation and the plots need JavaScript.</p></noscript>
 <div class="stills"></div></div>

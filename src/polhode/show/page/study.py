@@ -3,7 +3,7 @@
 import json
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,8 @@ MEANINGS = {
     "failed": "above, or the run broke off",
 }
 """The verdicts of runs."""
+SURE = 1.959963984540054
+"""Standard errors to each side of a mean that hold 95 %, as ± does on the command line."""
 FEW = 12
 """The most runs listed for one reason of failure, or as accompanied."""
 
@@ -39,7 +41,8 @@ def write_study_report(summary: "Dataset", path: Path | str, *, force: bool = Tr
 def study_page(summary: "Dataset") -> str:
     """The page as text."""
     title = str(summary.attrs.get("title", "study"))
-    body = [_header(summary, title), "<main>", _fans(summary), _measures(summary), _convergence(summary)]
+    body = [_header(summary, title), "<main>", _fans(summary), _measures(summary), _histograms(summary)]
+    body.append(_convergence(summary))
     body += [_verdicts(summary), _failures(summary), _provenance(summary), "</main>"]
     return document(title, body, ("page.css", "study.css"))
 
@@ -63,7 +66,7 @@ def _header(summary: "Dataset", title: str) -> str:
 
 def _fans(summary: "Dataset") -> str:
     """A fan for every coordinate, velocity and output over time."""
-    found = []
+    found, units = [], _units(summary)
     for name in ("q", "v", *summary.attrs.get("outputs", [])):
         if f"{name}_quantile" not in summary:
             continue
@@ -72,11 +75,42 @@ def _fans(summary: "Dataset") -> str:
         labels = [str(x) for x in summary[inner[0]].values] if inner else [""]
         for k, label in enumerate(labels):
             part = {what: x.isel({inner[0]: k}) if inner else x for what, x in whole.items()}
-            found.append(chart_card(f"{name}, {label}" if label else name, _fan(summary["time"].values, part)))
+            own = units.get(name, "")
+            unit = own if isinstance(own, str) else own[k] if k < len(own) else ""
+            title = _titled(f"{name}, {label}" if label else name, unit)
+            found.append(chart_card(title, _fan(summary["time"].values, part)))
     if not found:
         return ""
     note = "Median, the middle half and the middle nine tenths of the runs; dashed: mean; dotted: extremes."
     return _section("Over time", note, found)
+
+
+def _units(summary: "Dataset") -> dict[str, Any]:
+    """Units of q and v, in their order, and of measures by name, as the study tells them; times are in seconds."""
+    return json.loads(str(summary.attrs.get("units") or "{}")) | {"end_time": "s"}
+
+
+def _titled(text: str, unit: str) -> str:
+    """A name and its unit."""
+    return f"{text} [{unit}]" if unit else text
+
+
+def _histograms(summary: "Dataset") -> str:
+    """How the runs are spread, of each measure."""
+    found, units = [], _units(summary)
+    for name in summary.attrs.get("measures", []):
+        counts = np.asarray(summary[f"{name}_histogram"].values) if f"{name}_histogram" in summary else np.zeros(0)
+        low, high, mean = (float(summary[f"{name}_{x}"]) for x in ("low", "high", "mean"))
+        if counts.sum() < 2:
+            continue
+        edges = np.linspace(low, high, len(counts) + 1)
+        view = SvgChart(np.array([low, high]), np.array([0.0, 1.05 * counts.max()]))
+        drawn = [view.bar(*edges[k : k + 2], count, "narrow") for k, count in enumerate(counts.tolist()) if count]
+        drawn.append(view.upright(mean, "mean"))
+        title = f"{_titled(name, units.get(name, ''))}, of {int(counts.sum()):,} runs"
+        found.append(chart_card(title, view.svg(drawn, units.get(name) or name)))
+    note = "Runs in each of equal parts between the least and the most; dashed: the mean."
+    return _section("How measures are spread", note, found)
 
 
 def _fan(time: np.ndarray, part: "dict[str, DataArray]") -> str:
@@ -100,24 +134,27 @@ def _convergence(summary: "Dataset") -> str:
         if good.sum() < 2:
             continue
         runs, mean, error = runs[good], mean[good], error[good]
-        view = SvgChart(runs, np.concatenate([mean - 2 * error, mean + 2 * error]))
-        drawn = [view.band(mean - 2 * error, mean + 2 * error, "wide"), view.line(mean, "middle")]
-        found.append(chart_card(f"mean of {name}", view.svg(drawn, "runs", powers=True)))
-    return _section("Convergence", "The mean of the first so many runs, and two standard errors.", found)
+        sure = SURE * error
+        view = SvgChart(runs, np.concatenate([mean - sure, mean + sure]))
+        drawn = [view.band(mean - sure, mean + sure, "wide"), view.line(mean, "middle")]
+        title = _titled(f"mean of {name}", _units(summary).get(name, ""))
+        found.append(chart_card(title, view.svg(drawn, "runs", powers=True)))
+    note = "The mean of the first so many runs, and ±, which holds the mean of all with a probability of 95 %."
+    return _section("Convergence", note, found)
 
 
 def _measures(summary: "Dataset") -> str:
     names = [*summary.attrs.get("measures", []), *(x for x in ("end_time", "energy_drift") if f"{x}_mean" in summary)]
     if not names:
         return ""
-    levels = [float(x) for x in summary["quantile"].values]
-    heads = ["", "runs", "mean", "± (95 %)", "deviation", "least", *(f"{100 * x:g} %" for x in levels), "most"]
+    levels, units = [float(x) for x in summary["quantile"].values], _units(summary)
+    heads = ["", "unit", "runs", "mean", "± (95 %)", "deviation", "least", *(f"{100 * x:g} %" for x in levels), "most"]
     rows = []
     for name in names:
         one = [summary[f"{name}_{x}"].item() for x in ("count", "mean", "error", "deviation", "low")]
-        one[2] = 1.96 * one[2]
+        one[2] = SURE * one[2]
         values = [*one, *summary[f"{name}_quantile"].values.tolist(), summary[f"{name}_high"].item()]
-        texts = [f"{int(values[0]):,}", *map(number, values[1:])]
+        texts = [escape(units.get(name, "")), f"{int(values[0]):,}", *map(number, values[1:])]
         cells = "".join(f'<td class="number">{x}</td>' for x in texts)
         rows.append(f"<tr><th>{escape(name)}</th>{cells}</tr>")
     head = "".join(f'<th class="number">{escape(x)}</th>' for x in heads)

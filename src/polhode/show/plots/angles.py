@@ -1,7 +1,7 @@
 """Euler angles of a body over time, shaded near gimbal lock."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,14 +25,20 @@ GREEK = {"313": ("φ", "θ", "ψ"), "321": ("ψ", "θ", "φ"), "123": ("φ", "θ
 
 @styled
 def angles(
-    run: Run, sequence: str = "313", body: str | None = None, degrees: bool = True, near: float = NEAR
+    run: Run,
+    sequence: str = "313",
+    body: str | None = None,
+    degrees: bool = True,
+    near: float = NEAR,
+    model: Any = None,
 ) -> "Figure":
     """The three angles of a sequence over time, without jumps of a turn; shaded where they are near gimbal lock.
 
     sequence  one of the twelve, as in ph.euler: "313", "extrinsic-321"
     near      degrees from lock within which the plot is shaded: there the outer angles tell little by themselves
+    model  of the run: checked to be its own; it need not be given here
     """
-    run = opened(run)
+    run = opened(run, model)
     place, name = body_of("angles", run, body)
     time, found, distance = angle_curves(run, sequence, place)
     unit, scale = ("°", 180 / math.pi) if degrees else ("rad", 1.0)

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 
 @styled
-def balance(run: Run) -> "Figure":
+def balance(run: Run, model: Any = None) -> "Figure":
     """Where energy went: the energy stored in a machine over time, the work of each source, and what these leave over.
 
     Work is done on the machine where it is positive; dampers and friction take energy out.
+    model  of the run: checked to be its own; it need not be given here
     """
-    run = opened(run)
+    run = opened(run, model)
     kind = "balance"
     work = values(run, "work_by_source")
     if work is None or work.ndim != 2 or not work.shape[1]:

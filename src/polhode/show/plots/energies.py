@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 
 @styled
-def energies(run: Run) -> "Figure":
-    """Kinetic, potential and total energy over time, and the work done on the machine where there is some."""
-    run = opened(run)
+def energies(run: Run, model: Any = None) -> "Figure":
+    """Kinetic, potential and total energy over time, and the work done on the machine where there is some.
+
+    model  of the run: checked to be its own; it need not be given here
+    """
+    run = opened(run, model)
     kind = "energies"
     T, V = variable(kind, run, "kinetic_energy"), variable(kind, run, "potential_energy")
     time, work = instants(kind, run), values(run, "work")

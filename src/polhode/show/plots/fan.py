@@ -1,5 +1,6 @@
 """Many runs as fans: the quantiles of a variable over time."""
 
+import json
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -41,10 +42,16 @@ def fan(runs: "Dataset", variables: str = "q", names: Sequence[str] | str | None
         axes.fill_between(time, low, high, color=COLOURS[0], alpha=0.18, linewidth=0, label="5 % to 95 %")
         axes.fill_between(time, under, over, color=COLOURS[0], alpha=0.35, linewidth=0, label="25 % to 75 %")
         axes.plot(time, middle, color=COLOURS[0], label="median")
-        over_time(axes, None, time, escaped(name), str(runs[variables].attrs.get("units", "")), name == panels[-1][0])
+        over_time(axes, None, time, escaped(name), unit_of(runs, variables, place), name == panels[-1][0])
     legend(grid[0, 0])
     part = f"{some.sizes['run']:,} of {count:,}" if count > MOST_RUNS else f"{count:,}"
     return headed(figure, runs, f"{variables} of {part} runs")
+
+
+def unit_of(runs: "Dataset", name: str, place: int | None) -> str:
+    """The unit of an entry of a variable of a study; "" where it tells none."""
+    known = json.loads(str(runs.attrs.get("units") or "{}")).get(name) or runs[name].attrs.get("units", "")
+    return str(known if isinstance(known, str) or place is None else known[place])
 
 
 def _some(count: int) -> np.ndarray:

@@ -1,13 +1,13 @@
 """Coordinates, velocities and generalised forces of the joints over time."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode.errors import message
 from polhode.show.figure import new_figure, styled
-from polhode.show.plots.axes import draw_curves, escaped, headed, look, over_time
+from polhode.show.plots.axes import draw_curves, escaped, headed, legend, look, over_time
 from polhode.show.plots.run_source import Run, Unfit, chosen, instants, opened, variable, where_of
 from polhode.show.run_values import labels, values
 
@@ -26,16 +26,17 @@ Column = tuple[str, str, np.ndarray]
 
 
 @styled
-def joints(run: Run, names: Sequence[str] | str | None = None) -> "Figure":
+def joints(run: Run, names: Sequence[str] | str | None = None, model: Any = None) -> "Figure":
     """Coordinates, velocities and, where inputs act, generalised forces of the joints over time.
 
     names  of joints; all where none are given, as far as they fit on a page
+    model  of the run: checked to be its own; it need not be given here
     """
-    run = opened(run)
+    run = opened(run, model)
     time, rows = instants("joints", run), _rows(run, names)
     sides = list(dict.fromkeys(side for row in rows for side in row))
     shown = rows[:ROWS]
-    size = (0.4 + 3.9 * len(sides), 0.5 + 2.0 * len(shown))
+    size = (1.6 + 3.9 * len(sides), 0.5 + 2.0 * len(shown))
     figure, grid = new_figure(*size, nrows=len(shown), ncols=len(sides), sharex=True, squeeze=False)
     for r, row in enumerate(shown):
         for c, side in enumerate(sides):
@@ -44,12 +45,17 @@ def joints(run: Run, names: Sequence[str] | str | None = None) -> "Figure":
             over_time(axes, run, time, *_axis({unit for _, unit, _ in columns}), last=r == len(shown) - 1)
             if not columns:
                 axes.axis("off")
-            elif c == len(sides) - 1 or side == "q":
-                axes.legend(fontsize=7, loc="best", handlelength=1.4, frameon=True, framealpha=0.8, edgecolor="none")
+            elif c == len(sides) - 1 or (side == "q" and not _same_names(columns, row.get(sides[-1], []))):
+                legend(axes)
     figure = headed(figure, run, "Joints")
     if len(rows) > len(shown):
         figure.supxlabel(f"the first {len(shown)} of {len(rows)} groups of coordinates: choose with names", fontsize=8)
     return figure
+
+
+def _same_names(columns: list[Column], others: list[Column]) -> bool:
+    """Whether the curves of two panels have the same names, so that one legend does for both."""
+    return [name for name, *_ in columns] == [name for name, *_ in others]
 
 
 def _axis(units: set[str]) -> tuple[str, str]:

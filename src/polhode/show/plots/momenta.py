@@ -1,6 +1,6 @@
 """Linear and angular momentum of a run over time."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
 
 @styled
-def momenta(run: Run) -> "Figure":
-    """Linear momentum, and angular momentum about the world's origin, in world axes over time."""
-    run = opened(run)
+def momenta(run: Run, model: Any = None) -> "Figure":
+    """Linear momentum, and angular momentum about the world's origin, in world axes over time.
+
+    model  of the run: checked to be its own; it need not be given here
+    """
+    run = opened(run, model)
     kind = "momenta"
     parts = [
         ("linear", "p", "kg m/s", variable(kind, run, "linear_momentum")),

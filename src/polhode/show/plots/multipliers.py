@@ -1,6 +1,6 @@
 """The multiplier of ‖p‖ = 1 against its prediction, of a run by a published form."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
 
 @styled
-def multipliers(run: Run) -> "Figure":
-    """The multiplier of ‖p‖ = 1 over time against its prediction, and their difference: of runs by a form."""
-    run = opened(run)
+def multipliers(run: Run, model: Any = None) -> "Figure":
+    """The multiplier of ‖p‖ = 1 over time against its prediction, and their difference: of runs by a form.
+
+    model  of the run: checked to be its own; it need not be given here
+    """
+    run = opened(run, model)
     fix = "Run one body by a form that has a multiplier: ph.simulate(model, form='sherif-29', …)."
     found = variable("multipliers", run, "multiplier", fix)
     predicted = variable("multipliers", run, "multiplier_predicted", fix)

@@ -22,12 +22,13 @@ PORTRAITS = 9
 
 
 @styled
-def phase(run: Run, names: Sequence[str] | str | None = None) -> "Figure":
+def phase(run: Run, names: Sequence[str] | str | None = None, model: Any = None) -> "Figure":
     """Phase portraits: the rate of each one-axis coordinate against the coordinate, start and way marked.
 
     names  of coordinates; the first nine where none are given
+    model  of the run: checked to be its own; it need not be given here
     """
-    run = opened(run)
+    run = opened(run, model)
     found = portraits(run, names)
     columns = min(3, len(found))
     rows = -(-len(found) // columns)

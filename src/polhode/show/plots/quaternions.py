@@ -1,6 +1,6 @@
 """The unit quaternion of a body over time, with continuous signs."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
 
 @styled
-def quaternions(run: Run, body: str | None = None) -> "Figure":
-    """The four components of a body's unit quaternion over time, with continuous signs: p and −p are one attitude."""
-    run = opened(run)
+def quaternions(run: Run, body: str | None = None, model: Any = None) -> "Figure":
+    """The four components of a body's unit quaternion over time, with continuous signs: p and −p are one attitude.
+
+    model  of the run: checked to be its own; it need not be given here
+    """
+    run = opened(run, model)
     place, name = body_of("quaternions", run, body)
     time, p = instants("quaternions", run), variable("quaternions", run, "quaternion")[:, place]
     drawn = continuous(p)

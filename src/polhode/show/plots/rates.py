@@ -1,6 +1,6 @@
 """The angular velocity of a body over time."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polhode.errors import InputError, message
 from polhode.show.figure import COLOURS, new_figure, styled
@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 
 @styled
-def rates(run: Run, body: str | None = None, axes: str = "body") -> "Figure":
-    """The angular velocity of a body over time, in its own axes or (axes="world") in the world's."""
-    run = opened(run)
+def rates(run: Run, body: str | None = None, axes: str = "body", model: Any = None) -> "Figure":
+    """The angular velocity of a body over time, in its own axes or (axes="world") in the world's.
+
+    model  of the run: checked to be its own; it need not be given here
+    """
+    run = opened(run, model)
     if axes not in ("body", "world"):
         raise InputError(message("plot rates, argument axes", "no such choice", repr(axes), "'body' or 'world'"))
     place, name = body_of("rates", run, body)

@@ -12,6 +12,7 @@ from polhode.formats.load import load
 from polhode.formats.registry import model_of_text
 from polhode.model import Model
 from polhode.result.files import load as read_run
+from polhode.result.labels import coordinate_names
 from polhode.scalar import shown
 from polhode.show.run_values import labels, times, values
 
@@ -28,8 +29,11 @@ class Unfit(InputError):
     """This run has nothing for this kind of plot."""
 
 
-def opened(run: Run) -> "Dataset":
-    """One run, or that of a file or folder as in `read`; an InputError where it is anything else."""
+def opened(run: Run, model: Any = None) -> "Dataset":
+    """One run, or that of a file or folder as in `read`; an InputError where it is anything else.
+
+    model  that it is said to be of: an InputError where its coordinates have other names
+    """
     found = read(run)
     if not hasattr(found, "data_vars"):
         expected = "what ph.simulate returns, or the path of its file"
@@ -37,6 +41,11 @@ def opened(run: Run) -> "Dataset":
     if "run" in found.dims:
         fix = "Draw them all: ph.plot.fan(runs); or take one of them: runs.isel(run=0)."
         raise InputError(message("plot, argument run", "many runs", f"{found.sizes['run']:,} runs", "one run", fix))
+    if model is not None and (names := labels(found, "coordinate")):
+        known = coordinate_names(model_of("", found, model))
+        if names != known:
+            here, there = (", ".join(x[:6]) or "none" for x in (names, known))
+            raise InputError(message("plot, argument model", "another model than the run's", there, here))
     return found
 
 

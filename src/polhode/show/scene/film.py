@@ -8,7 +8,7 @@ import numpy as np
 
 from polhode import quaternion
 from polhode.show.scene.motion import Arrays, ScenePoses
-from polhode.show.scene.raster import Camera, Canvas
+from polhode.show.scene.raster import NEAREST, Camera, Canvas, Painted, as_bytes
 from polhode.show.scene.solids import Mesh, given, mesh
 from polhode.show.scene.ties import path_between
 
@@ -24,12 +24,18 @@ TRAIL = 240
 """Points of a trail."""
 
 
+SHADE = (0.88 * np.arange(256) + 0.5).astype(np.uint8)
+"""Bytes of colours in shadow."""
+AROUND = np.stack([np.cos(2 * np.pi * np.arange(64) / 64), np.sin(2 * np.pi * np.arange(64) / 64)])
+"""Directions in which the edge of a shadow is looked for (2, 64)."""
+
+
+TIP = 0.036
+"""Radius of the tip of an arrow, in parts of the longest."""
+Arrow = tuple[np.ndarray, np.ndarray, str, int, float]
+"""Start, way, name, colour and largest length of an arrow."""
 CELLS = 14
 """Lines of the ground to each side."""
-
-
-def _text(colour: np.ndarray) -> str:
-    return "#" + "".join(f"{round(255 * x):02x}" for x in colour.tolist())
 
 
 def rgb(colour: str) -> np.ndarray:
@@ -67,6 +73,7 @@ class Film:
         right, _, back = self.camera.axes
         key = self.up - 0.45 * right + 0.55 * back
         self.key = key / np.linalg.norm(key)
+        self.stands = [Painted(mesh(part), rgb(HUB)) for part in scene["stands"]]
 
     def _mesh(self, part: dict[str, Any]) -> Mesh:
         if part["kind"] != "mesh":
@@ -101,22 +108,20 @@ class Film:
         if self.scene["follow"]:
             camera = Camera(camera.axes, camera.eye + x[0], camera.size)
         R = [np.asarray(quaternion.rotation_matrix(_unit(one))) for one in q]
-        solids = [(mesh(part), rgb(HUB), 1.0, 1.0) for part in self.scene["stands"]]
+        solids = [*self.stands]
         for b, body, parts in self.bodies:
             for made, part in parts:
                 tone = rgb(HUB) if part.get("tone") == "hub" else 0.88 * rgb(SERIES[body["colour"]]) + 0.12
                 shade = 0.84 if part["kind"] == "box" else 0.62
-                solids.append(
-                    (made.moved(R[b], x[b]), tone, shade, 0.34 if body["glass"] and not part.get("tone") else 1.0)
-                )
+                alpha = 0.34 if body["glass"] and not part.get("tone") else 1.0
+                solids.append(Painted(made.moved(R[b], x[b]), tone, shade, alpha))
         ground = self._ground(camera, x[0]) if self.scene["follow"] else self._still_ground
-        canvas = Canvas(camera, self._shaded(ground, camera, [solid[0] for solid in solids]))
-        for made, colour, shade, alpha in sorted(solids, key=lambda solid: -solid[3]):
-            canvas.solid(made, colour, shade, self.key, self.up, alpha)
+        canvas = Canvas(camera, self._shaded(ground, camera, [solid.mesh for solid in solids]))
+        arrows = self._arrows(t, x, q)
+        canvas.solids([*solids, *self._tips(arrows)], self.key, self.up)
         self._lines(canvas, t, x, R)
-        names = self._vectors(canvas, t, x, q)
-        picture = Image.fromarray((255 * canvas.colours + 0.5).astype(np.uint8))
-        picture = picture.resize(self.size, Image.Resampling.BOX)
+        names = self._shafts(canvas, arrows)
+        picture = Image.frombuffer("RGBX", camera.size, canvas.pixels, "raw", "RGBX", 0, 1).reduce(FINER).convert("RGB")
         self._write(picture, t, names)
         return picture
 
@@ -128,51 +133,56 @@ class Film:
         """Lines of the ground, paler with distance, as colours."""
         from PIL import Image, ImageDraw
 
-        picture = Image.new("RGB", camera.size, PAPER)
+        picture = Image.new("RGBA", camera.size, PAPER)
         pen = ImageDraw.Draw(picture)
         height, cell, (e1, e2) = self.scene["ground"], self.scene["cell"], _flat(self.up)
+        paper, line, steps = rgb(PAPER), rgb(GRID), np.arange(-CELLS, CELLS + 1)
+        fade = np.hypot(steps[:, None], steps[:-1] + 0.5) / CELLS  # of the line k at the step s
         near = [round(float(middle @ e) / cell) for e in (e1, e2)]
-        paper, line, steps = rgb(PAPER), rgb(GRID), np.arange(-CELLS, CELLS)
-        for k in range(-CELLS, CELLS + 1):
-            for e, other, at, along in ((e1, e2, near[0] + k, near[1]), (e2, e1, near[1] + k, near[0])):
-                points = height * self.up + cell * (at * e + (along + np.arange(-CELLS, CELLS + 1))[:, None] * other)
-                page = camera.on_page(points)
-                for i, s in enumerate(steps):
-                    fade = min(1.0, float(np.hypot(k, s + 0.5)) / CELLS)
-                    if fade < 1 and page[i : i + 2, 2].max() < 1e8:
-                        share = (1 - fade**1.5) * (1.0 if at % 5 == 0 else 0.55)
-                        ends = [tuple(x) for x in page[i : i + 2, :2].tolist()]
-                        pen.line(ends, fill=_text(paper + (line - paper) * share), width=FINER)
-        return np.asarray(picture, dtype=np.float32) / 255
+        for e, other, at, along in ((e1, e2, near[0], near[1]), (e2, e1, near[1], near[0])):
+            points = height * self.up + cell * ((at + steps)[:, None, None] * e + (along + steps)[:, None] * other)
+            page = camera.on_page(points)
+            ends = np.concatenate([page[:, :-1, :2], page[:, 1:, :2]], axis=-1)
+            low, high = np.minimum(ends[..., :2], ends[..., 2:]), np.maximum(ends[..., :2], ends[..., 2:])
+            seen = (high > 0).all(-1) & (low < camera.size).all(-1) & (fade < 1)
+            seen &= (page[:, :-1, 2] < NEAREST) & (page[:, 1:, 2] < NEAREST)
+            share = (1 - np.minimum(fade, 1.0) ** 1.5) * np.where((at + steps) % 5 == 0, 1.0, 0.55)[:, None]
+            tones = as_bytes(paper + (line - paper) * share[..., None])
+            for place, tone in zip(ends[seen].tolist(), tones[seen].tolist(), strict=True):
+                pen.line(place, fill=tuple(tone), width=FINER)
+        return np.array(picture)
 
     def _shaded(self, ground: np.ndarray, camera: Camera, solids: list[Mesh]) -> np.ndarray:
         """The ground with what the light from above leaves dark: the hull of each solid on it."""
         from PIL import Image, ImageDraw
-        from scipy.spatial import ConvexHull, QhullError
 
-        colours = ground.copy()
+        pixels = ground.copy()
         height, (e1, e2) = self.scene["ground"], _flat(self.up)
         light = self.up + 0.16 * e1 + 0.22 * e2
         if camera.eye @ self.up < height:
-            return colours
+            return pixels
         dark = Image.new("L", camera.size, 0)
         pen = ImageDraw.Draw(dark)
         for solid in solids:
             points = solid.corners.reshape(-1, 3)
-            page = camera.on_page(points - np.outer(points @ self.up - height, light) / (light @ self.up))
-            try:
-                edge = page[ConvexHull(page[:, :2]).vertices, :2]
-            except (QhullError, ValueError):
-                continue
-            pen.polygon([tuple(x) for x in edge.tolist()], fill=1)
-        colours[np.asarray(dark, bool)] *= 0.88
-        return colours
+            page = camera.on_page(points - np.outer(points @ self.up - height, light) / (light @ self.up))[:, :2]
+            if np.isfinite(page).all():
+                pen.polygon([tuple(x) for x in hull(page).tolist()], fill=255)
+        if box := dark.getbbox():
+            part = pixels[box[1] : box[3], box[0] : box[2]]
+            shaded = np.asarray(dark.crop(box), bool)
+            part[shaded] = SHADE[part[shaded]]
+        return pixels
 
     @cached_property
-    def _poses(self) -> list[tuple[float, tuple[np.ndarray, np.ndarray]]]:
-        """Instants of the trails, and the poses then."""
-        moments = np.linspace(self.motion.time[0], self.motion.time[-1], TRAIL).tolist()
-        return [(t, self.motion.at(t)) for t in moments]
+    def _trails(self) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Instants of the trails (TRAIL,), and the points of each then, (TRAIL, 3)."""
+        moments = np.linspace(self.motion.time[0], self.motion.time[-1], TRAIL)
+        poses = [self.motion.at(t) for t in moments.tolist()]
+        return moments, [
+            np.array([_point(pose, trail["body"], np.array(trail["point"])) for pose in poses])
+            for trail in self.scene["trails"]
+        ]
 
     def _lines(self, canvas: Canvas, t: float, x: np.ndarray, R: list[np.ndarray]) -> None:
         """Springs and cables, trails up to now, and body frames."""
@@ -182,20 +192,19 @@ class Film:
             ends = [np.array(p) if b < 0 else x[b] + R[b] @ np.array(p) for b, p in pairs]
             canvas.line(path_between(tie["path"], *ends), rgb(HUB), wide)
         if self.shown.trails:
-            for trail in self.scene["trails"]:
+            moments, paths = self._trails
+            for trail, path in zip(self.scene["trails"], paths, strict=True):
                 b = trail["body"]
-                past = [poses for s, poses in self._poses if s < t]
-                path = np.array([_point(poses, b, np.array(trail["point"])) for poses in [*past, self.motion.at(t)]])
-                canvas.line(path, rgb(SERIES[self.scene["bodies"][b]["colour"]]), wide)
+                past = np.vstack([path[moments < t], x[b] + R[b] @ np.array(trail["point"])])
+                canvas.line(past, rgb(SERIES[self.scene["bodies"][b]["colour"]]), wide)
         if self.shown.frames:
-            length = self.scene["reach"] * (0.16 if len(self.bodies) > 1 else 0.5)
             for b, body, _ in self.bodies:
                 for k, colour in enumerate((1, 2, 0)) if not body.get("overlay") else ():
                     canvas.line(
-                        np.array([x[b], x[b] + length * R[b][:, k]]), rgb(SERIES[colour]), 1.6 * FINER, lift=1.01
+                        np.array([x[b], x[b] + body["axes"] * R[b][:, k]]), rgb(SERIES[colour]), 1.6 * FINER, lift=1.01
                     )
 
-    def _arrows(self, t: float, x: np.ndarray, q: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, str, int, float]]:
+    def _arrows(self, t: float, x: np.ndarray, q: np.ndarray) -> list[Arrow]:
         """Start, way, name, colour and largest length of each arrow."""
         found = []
         if not self.shown.vectors:
@@ -219,32 +228,56 @@ class Film:
                 found.append((np.zeros(3), along, "L", 6, v["length"]))
         return found
 
-    def _vectors(self, canvas: Canvas, t: float, x: np.ndarray, q: np.ndarray) -> list[tuple[str, np.ndarray, str]]:
-        """The arrows; where their names go."""
+    def _tips(self, arrows: list[Arrow]) -> list[Painted]:
+        """The cones of the arrows that are long enough to be seen."""
+        found = []
+        for start, along, _, colour, most in arrows:
+            length, size = float(np.linalg.norm(along)), TIP * most
+            if length >= 1.5 * size:
+                d = along / length
+                tip = {"kind": "cone", "r": size, "h": 2.6 * size, "at": start + along - 2.6 * size * d, "toward": d}
+                found.append(Painted(mesh(tip), rgb(SERIES[colour])))
+        return found
+
+    def _shafts(self, canvas: Canvas, arrows: list[Arrow]) -> list[tuple[str, np.ndarray, str]]:
+        """The lines of the arrows; where their names go."""
         names = []
-        for start, along, name, colour, most in self._arrows(t, x, q):
-            length, size, tone = float(np.linalg.norm(along)), 0.036 * most, rgb(SERIES[colour])
-            if length < 1.5 * size:
-                continue
-            d = along / length
-            canvas.line(np.array([start, start + along - 2 * size * d]), tone, 1.8 * FINER)
-            tip = {"kind": "cone", "r": size, "h": 2.6 * size, "at": start + along - 2.6 * size * d, "toward": d}
-            canvas.solid(mesh(tip), tone, 1.0, self.key, self.up)
-            names.append((name, canvas.camera.on_page(start + 1.07 * along)[:2] / FINER, SERIES[colour]))
+        for start, along, name, colour, most in arrows:
+            length, size = float(np.linalg.norm(along)), TIP * most
+            if length >= 1.5 * size:
+                end = start + along - 2 * size * along / length
+                canvas.line(np.array([start, end]), rgb(SERIES[colour]), 1.8 * FINER)
+                names.append((name, canvas.camera.on_page(start + 1.07 * along)[:2] / FINER, SERIES[colour]))
         return names
 
-    def _write(self, picture: "Image", t: float, names: list[tuple[str, np.ndarray, str]]) -> None:
-        from matplotlib import get_data_path
-        from PIL import ImageDraw, ImageFont
+    @cached_property
+    def _letters(self) -> int:
+        """The size of letters, pixels: that of a page in pictures up to 480 pixels high."""
+        return round(13 * max(1.0, self.size[1] / 480))
 
-        font = ImageFont.truetype(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf", 13)
-        pen = ImageDraw.Draw(picture)
+    @cached_property
+    def _font(self) -> Any:
+        from matplotlib import get_data_path
+        from PIL import ImageFont
+
+        return ImageFont.truetype(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf", self._letters)
+
+    def _write(self, picture: "Image", t: float, names: list[tuple[str, np.ndarray, str]]) -> None:
+        from PIL import ImageDraw
+
+        pen, font = ImageDraw.Draw(picture), self._font
         span = self.motion.time[-1] - self.motion.time[0]
         digits = int(np.clip(2 - np.floor(np.log10(span)), 0, 6)) if span > 0 else 2
-        pen.text((10, self.size[1] - 24), f"t = {t:.{digits}f} s", fill=TEXT, font=font)
+        pen.text((10, self.size[1] - 1.85 * self._letters), f"t = {t:.{digits}f} s", fill=TEXT, font=font)
         for name, at, colour in names:
             if np.isfinite(at).all():
-                pen.text((float(at[0]) + 3, float(at[1]) - 8), name, fill=colour, font=font)
+                pen.text((float(at[0]) + 3, float(at[1]) - 0.6 * self._letters), name, fill=colour, font=font)
+
+
+def hull(points: np.ndarray) -> np.ndarray:
+    """The outermost of points (n, 2) in 64 directions, in order: their hull, but for edges too short to be seen."""
+    places = np.argmax(points @ AROUND, axis=0)
+    return points[places[np.flatnonzero(np.diff(places, prepend=-1))]]
 
 
 def _unit(q: np.ndarray) -> np.ndarray:

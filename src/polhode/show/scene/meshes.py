@@ -1,15 +1,17 @@
 """Bodies as they look: shapes and meshes of a URDF, or given ones, in place of the solids of their inertia."""
 
+import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from polhode import quaternion
-from polhode.errors import InputError, PolhodeError, message, warn_caller
+from polhode.errors import InputError, PolhodeError, PolhodeWarning, message, warn_caller
 from polhode.formats.visuals import READABLE, Visual, visuals
-from polhode.model import Model
+from polhode.model import Model, plain
 
 MOST_BYTES = 128 * 2**20
 MOST_TRIANGLES, OF_ALL = 1800, 16_000
@@ -37,6 +39,19 @@ def looks(source: Any, model: Model, packages: Sequence[str | Path] = ()) -> dic
         if name not in names:
             raise InputError(message("animate, meshes", "no such body", repr(name), ", ".join(sorted(names))))
     return {name: [_mesh_part(_given(name, shape), most)] for name, shape in source.items()}
+
+
+def looks_of(model: Model) -> dict[str, list[Part]]:
+    """The parts of bodies by name, as the shapes of the model say; meshes that cannot be read are left out."""
+    found: dict[str, list[Part]] = {}
+    most = max(200, min(MOST_TRIANGLES, OF_ALL // max(len(model.bodies), 1)))
+    for shape in model.shapes:
+        place = (tuple(plain(shape.position)), tuple(plain(shape.orientation)))
+        one = Visual(shape.type, tuple(plain(shape.size)), *place, Path(shape.file) if shape.file else None, shape.name)
+        with warnings.catch_warnings(), suppress(PolhodeError):  # without trimesh: the solids of their inertia
+            warnings.simplefilter("ignore", PolhodeWarning)
+            found.setdefault(shape.body, []).extend(_parts([one], most))
+    return {name: parts for name, parts in found.items() if parts}
 
 
 def _given(name: str, shape: Any) -> np.ndarray:

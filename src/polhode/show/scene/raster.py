@@ -1,7 +1,8 @@
 """A small painter of triangles and lines with a depth buffer: pictures of a scene without a window or a GPU."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,10 @@ GAMMA = 2.2
 """Light adds up in the power of a colour's numbers."""
 TALL = np.tan(0.25)
 """Half the field of view, as on the page."""
+NEAREST = 1e8
+"""1/distance beyond which a point counts as behind the viewer, 1/m."""
+AT_ONCE = 1 << 18
+"""Pixels that are painted at once: they fit into a cache."""
 
 
 @dataclass(frozen=True)
@@ -48,69 +53,147 @@ class Camera:
         return np.stack([right, down, near], axis=-1)
 
 
+class Painted(NamedTuple):
+    """A mesh with its colour (3,) in 0 … 1, the factor of its darker pattern, and how opaque it is."""
+
+    mesh: Mesh
+    colour: np.ndarray
+    shade: float = 1.0
+    alpha: float = 1.0
+
+
+class Covered(NamedTuple):
+    """The pixels that triangles cover, (n,) each: places in the picture, 1/distance there, numbers of the triangles."""
+
+    place: np.ndarray
+    near: np.ndarray
+    which: np.ndarray
+
+
 @dataclass
 class Canvas:
-    """Colours (height, width, 3) in 0 … 1, and 1/distance of what is nearest so far."""
+    """Pixels (height, width, 4) of bytes, the last unused, and 1/distance of what is nearest so far."""
 
     camera: Camera
-    colours: np.ndarray
+    pixels: np.ndarray
     near: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin with what is drawn already as the background."""
-        self.near = np.zeros(self.colours.shape[:2])
+        self.near = np.zeros(self.pixels.shape[0] * self.pixels.shape[1], np.float32)
 
-    def solid(
-        self, mesh: Mesh, colour: np.ndarray, shade: float, key: np.ndarray, up: np.ndarray, alpha: float = 1.0
-    ) -> None:
-        """Lit triangles; those of a solid that face away are left out."""
-        centre = mesh.corners.mean(axis=1)
-        facing = np.sum(mesh.normals * (self.camera.eye - centre), axis=1) > 0
-        normals = mesh.normals
+    def solids(self, solids: Sequence[Painted], key: np.ndarray, up: np.ndarray) -> None:
+        """Lit triangles of meshes, those that are seen through last; of solids, those that face away are left out."""
+        lit = [(solid.alpha, *self._lit(solid, key, up)) for solid in solids]
+        opaque = [each for each in lit if each[0] >= 1]
+        if opaque:
+            self.triangles(np.concatenate([x for _, x, _ in opaque]), np.concatenate([c for *_, c in opaque]))
+        for alpha, corners, colours in lit:
+            if alpha < 1:
+                self._glass(corners, colours, alpha)
+
+    def _lit(self, solid: Painted, key: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The triangles of a mesh that are seen, on the page (n, 3, 3), and their colours (n, 4) in the light."""
+        mesh = solid.mesh
+        toward = self.camera.eye - mesh.corners.mean(axis=1)
+        facing = np.einsum("ij,ij->i", mesh.normals, toward)
+        normals, seen = mesh.normals, facing > 0
         if not mesh.closed:
-            normals = np.where(facing[:, None], normals, -normals)
-            facing = np.ones(len(normals), bool)
-        n, toward = normals[facing], self.camera.eye - centre[facing]
-        face = np.maximum(np.sum(n * toward, axis=1) / np.linalg.norm(toward, axis=1), 0.0)
+            normals, seen = np.where(seen[:, None], normals, -normals), np.ones(len(normals), bool)
+        n = normals[seen]
+        face = abs(facing[seen]) / np.linalg.norm(toward[seen], axis=1)
         light = 0.21 + 0.34 * (0.5 + 0.5 * n @ up) + 0.56 * np.maximum(n @ key, 0.0) + 0.12 * face  # as on the page
-        tone = np.where(mesh.dark[facing], shade, 1.0)
-        paint = np.minimum(np.asarray(colour) ** GAMMA * (light * tone)[:, None], 1.0) ** (1 / GAMMA)
-        for corners, one in zip(self.camera.on_page(mesh.corners[facing]), paint, strict=True):
-            self._triangle(corners, one, alpha)
+        tone = np.where(mesh.dark[seen], solid.shade, 1.0)
+        paint = np.minimum(np.asarray(solid.colour) ** GAMMA * (light * tone)[:, None], 1.0) ** (1 / GAMMA)
+        return self.camera.on_page(mesh.corners[seen]), as_bytes(paint)
 
-    def _triangle(self, corners: np.ndarray, colour: np.ndarray, alpha: float = 1.0, lift: float = 1.0) -> None:
-        """One triangle of points (3, 3): right, down, 1/distance, which is linear on the page."""
-        height, width = self.near.shape
-        (x0, y0, _), (x1, y1, _), (x2, y2, _) = corners
-        a, b = max(0, int(np.ceil(min(x0, x1, x2) - 0.5))), min(width, int(np.floor(max(x0, x1, x2) - 0.5)) + 1)
-        c, d = max(0, int(np.ceil(min(y0, y1, y2) - 0.5))), min(height, int(np.floor(max(y0, y1, y2) - 0.5)) + 1)
-        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
-        if a >= b or c >= d or abs(area) < 1e-12:
-            return
-        x, y = np.arange(a, b) + 0.5, (np.arange(c, d) + 0.5)[:, None]
-        w1 = ((x - x0) * (y2 - y0) - (x2 - x0) * (y - y0)) / area
-        w2 = ((x1 - x0) * (y - y0) - (x - x0) * (y1 - y0)) / area
-        depth = (corners[0, 2] + w1 * (corners[1, 2] - corners[0, 2]) + w2 * (corners[2, 2] - corners[0, 2])) * lift
-        view = self.near[c:d, a:b]
-        inside = (w1 >= -1e-9) & (w2 >= -1e-9) & (w1 + w2 <= 1 + 1e-9) & (depth > view)
-        if alpha >= 1:
-            view[inside] = depth[inside]
-            self.colours[c:d, a:b][inside] = colour
-        else:
-            patch = self.colours[c:d, a:b]
-            patch[inside] = alpha * colour + (1 - alpha) * patch[inside]
+    def triangles(self, corners: np.ndarray, colours: np.ndarray, lift: float = 1.0) -> None:
+        """Triangles of points (n, 3, 3): right, down, 1/distance; colours (n, 4) of bytes.
 
-    def line(
-        self, points: np.ndarray, colour: np.ndarray, width: float, alpha: float = 1.0, lift: float = 1.002
-    ) -> None:
+        lift  a factor of 1/distance: a little more than 1 puts them before what they lie on
+        """
+        packed = self.pixels.view(np.uint32).reshape(-1)
+        paint = np.ascontiguousarray(colours).view(np.uint32).reshape(-1)
+        for found in covered(corners, self.camera.size):
+            near = found.near * np.float32(lift)
+            ahead = near > self.near[found.place]
+            place, near, which = found.place[ahead], near[ahead], found.which[ahead]
+            np.maximum.at(self.near, place, near)
+            nearest = self.near[place] == near
+            packed[place[nearest]] = paint[which[nearest]]
+
+    def _glass(self, corners: np.ndarray, colours: np.ndarray, alpha: float) -> None:
+        """Triangles that are seen through; none hides another."""
+        flat = self.pixels.reshape(-1, 4)
+        for found in covered(corners, self.camera.size):
+            ahead = found.near > self.near[found.place]
+            place, over = found.place[ahead], colours[found.which[ahead]]
+            flat[place] = (alpha * over + (1 - alpha) * flat[place] + 0.5).astype(np.uint8)
+
+    def line(self, points: np.ndarray, colour: np.ndarray, width: float, lift: float = 1.002) -> None:
         """A line through points (n, 3), so many pixels wide; `lift` puts it a little before what it lies on."""
         page = self.camera.on_page(points)
-        for p, q in pairwise(page):
-            d = q[:2] - p[:2]
-            length = float(np.hypot(*d))
-            if not (np.isfinite(length) and 1e-6 < length < 4e4):
-                continue
-            side = np.array([-d[1], d[0]]) / length * width / 2
-            ends = [np.array([*(x[:2] + sign * side), x[2]]) for x, sign in ((p, 1), (p, -1), (q, -1), (q, 1))]
-            self._triangle(np.array([ends[0], ends[1], ends[2]]), colour, alpha, lift)
-            self._triangle(np.array([ends[0], ends[2], ends[3]]), colour, alpha, lift)
+        p, q = page[:-1], page[1:]
+        d = q[:, :2] - p[:, :2]
+        length = np.hypot(*d.T)
+        good = (length > 1e-6) & (length < 4e4)
+        p, q, d, length = p[good], q[good], d[good], length[good]
+        side = np.zeros_like(p)
+        side[:, :2] = np.column_stack([-d[:, 1], d[:, 0]]) / length[:, None] * width / 2
+        a, b, c, e = p + side, p - side, q - side, q + side
+        quads = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, e], axis=1)])
+        self.triangles(quads, np.tile(as_bytes(colour), (len(quads), 1)), lift)
+
+
+def as_bytes(colours: np.ndarray) -> np.ndarray:
+    """Colours (…, 3) in 0 … 1 as bytes (…, 4), the last unused."""
+    found = np.full((*np.shape(colours)[:-1], 4), 255, np.uint8)
+    found[..., :3] = 255 * np.asarray(colours) + 0.5
+    return found
+
+
+def covered(corners: np.ndarray, size: tuple[int, int]) -> Iterator[Covered]:
+    """The pixels whose middles triangles cover, row by row, a part of the triangles at a time.
+
+    A pixel on the edge of two triangles belongs to one of them. Triangles that reach behind the viewer are left out.
+    """
+    width, height = size
+    whole = (corners[..., 2].max(axis=1) < NEAREST) & np.isfinite(corners).all(axis=(1, 2))
+    corners = np.where(whole[:, None, None], corners, 0.0)
+    (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = (corners[:, k].T for k in range(3))
+    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    first = np.ceil(np.clip(np.minimum(np.minimum(y0, y1), y2) - 0.5, 0, height)).astype(int)
+    last = np.ceil(np.clip(np.maximum(np.maximum(y0, y1), y2) - 0.5, 0, height)).astype(int)
+    rows = np.where(abs(area) > 1e-12, last - first, 0)
+    across = np.where(abs(area) > 1e-12, area, 1.0)
+    slope_x = ((z1 - z0) * (y2 - y0) - (z2 - z0) * (y1 - y0)) / across
+    slope_y = ((z2 - z0) * (x1 - x0) - (z1 - z0) * (x2 - x0)) / across
+    which, step = _counted(rows)
+    down = first[which] + step
+    y = down + 0.5
+    left, right = np.full(len(y), np.inf), np.full(len(y), -np.inf)
+    for xa, ya, xb, yb in ((x0, y0, x1, y1), (x1, y1, x2, y2), (x2, y2, x0, y0)):
+        rise = np.where(yb == ya, 1.0, yb - ya)
+        a, b = ya[which], yb[which]
+        x = xa[which] + (y - a) * ((xb - xa) / rise)[which]
+        crossed = (a <= y) != (b <= y)
+        left = np.where(crossed, np.minimum(left, x), left)
+        right = np.where(crossed, np.maximum(right, x), right)
+    start = np.ceil(np.clip(left - 0.5, 0, width)).astype(int)
+    count = np.maximum(np.ceil(np.clip(right - 0.5, 0, width)).astype(int) - start, 0)
+    begin = z0[which] + slope_x[which] * (start + 0.5 - x0[which]) + slope_y[which] * (y - y0[which])
+    ends = np.cumsum(count)
+    cuts = np.searchsorted(ends, np.arange(AT_ONCE, ends[-1] if len(ends) else 0, AT_ONCE))
+    for part in np.split(np.arange(len(count)), np.unique(cuts)):
+        span, k = _counted(count[part])
+        if len(span):
+            place = (down[part] * width + start[part])[span] + k
+            step_x = slope_x[which[part]].astype(np.float32)
+            near = begin[part].astype(np.float32)[span] + step_x[span] * k.astype(np.float32)
+            yield Covered(place, near, which[part][span])
+
+
+def _counted(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For counts (3, 2): the places 0, 0, 0, 1, 1 and the steps 0, 1, 2, 0, 1."""
+    which = np.repeat(np.arange(len(counts)), counts)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -15,7 +15,7 @@ from polhode import quaternion
 from polhode.model import WORLD, Body, Joint, Model, plain
 from polhode.show.packing import COLOURS, PackedArrays
 from polhode.show.run_values import labels, times, values
-from polhode.show.scene.meshes import with_normals
+from polhode.show.scene.meshes import looks_of, with_normals
 from polhode.show.scene.overlay import cans
 from polhode.show.scene.ties import fixed_ends, ties
 
@@ -28,6 +28,8 @@ MOST_POSES = 24_000
 MOST_TRAILS = 4
 MOST_SPINS = 12
 """Bodies whose angular velocities are drawn."""
+TRIFLE = 1e-3
+"""Part of the largest mass up to which a body on a fixed joint counts as a frame, and is not drawn."""
 EQUAL = 1e-3
 """Moments of inertia that differ less, relative to the largest, are drawn as equal."""
 
@@ -101,17 +103,33 @@ def _rod(start: Sequence[float], end: Sequence[float], radius: float) -> Part | 
     return {"kind": "capsule", "r": radius, "h": length, **place}
 
 
-def _hub(joint: Joint, radius: float) -> Part | None:
-    """What is seen of a joint, at the child's origin."""
+def _hub(joint: Joint, radius: float, shape: Part | None = None) -> Part | None:
+    """What is seen of a joint, at the child's origin.  shape: the solid of the child"""
     axis = _floats(plain(joint.axis))
     hub: Part = {"at": [0.0, 0.0, 0.0], "tone": "hub"}
     if joint.kind.symbol in ("revolute", "screw"):
-        return {"kind": "cylinder", "r": 1.75 * radius, "h": 4.4 * radius, "toward": axis, **hub}
+        h, thick = 4.4 * radius, _thickness(shape, plain(joint.axis)) if shape else 0.0
+        h = 1.12 * thick if 0.6 * h < thick < 1.5 * h else h  # none that its body's own surface just cuts
+        return {"kind": "cylinder", "r": 1.75 * radius, "h": h, "toward": axis, **hub}
     if joint.kind.symbol == "prismatic":
         return {"kind": "box", "size": [3 * radius, 3 * radius, 5 * radius], "toward": axis, **hub}
     if joint.kind.symbol == "ball":
         return {"kind": "ellipsoid", "size": [2.0 * radius] * 3, **hub}
     return None
+
+
+def _thickness(shape: Part, axis: Sequence[float]) -> float:
+    """How thick a solid is along an axis through the origin of its body; 0 where it is not there."""
+    turn = quaternion.conjugate(np.asarray(shape.get("turn", (1.0, 0.0, 0.0, 0.0)), dtype=float))
+    at = abs(np.asarray(quaternion.rotate(turn, -np.asarray(shape["at"], dtype=float))))
+    along = abs(np.asarray(quaternion.rotate(turn, np.asarray(axis, dtype=float))))
+    if shape["kind"] == "cylinder":
+        half = np.array([shape["r"], shape["r"], shape["h"] / 2])
+    else:
+        half = np.asarray(shape["size"], dtype=float) / (2 if shape["kind"] == "box" else 1)
+    if np.any((at > 1.3 * half) & (along < 0.5)):
+        return 0.0
+    return 2 * float(np.min(half / np.maximum(along, 1e-9)))
 
 
 def body_parts(model: Model, body: Body, radius: float) -> list[Part]:
@@ -125,14 +143,19 @@ def body_parts(model: Model, body: Body, radius: float) -> list[Part]:
         if c.data.get(f"body_{side}") == body.name and f"position_{side}" in c.data
     ]
     center = plain(body.center)
-    shape = solid(body, 1.4 * radius)
+    shape = None if _is_frame(model, body, joint) else solid(body, 1.4 * radius)
     if shape is not None:
         ends.append(center)
-    found: list[Part | None] = [shape, _hub(joint, radius)]
+    found: list[Part | None] = [shape, _hub(joint, radius, shape)]
     if not joint.kind.floats or len(ends) > 1:
         found += [_rod((0, 0, 0), end, 0.8 * radius) for end in dict.fromkeys(ends)]
-    parts = [part for part in found if part]
-    return parts or [{"kind": "ellipsoid", "size": [radius] * 3, "at": [0.0, 0.0, 0.0]}]
+    return [part for part in found if part]
+
+
+def _is_frame(model: Model, body: Body, joint: Joint) -> bool:
+    """Whether a body is hardly more than a frame: without mass, or fixed to another with a trifle of the whole mass."""
+    whole = max(float(plain(each.mass)) for each in model.bodies)
+    return float(plain(body.mass)) <= (TRIFLE * whole if not joint.kind.nv else 0.0)
 
 
 def _stands(model: Model, radius: float) -> list[Part]:
@@ -195,7 +218,7 @@ def scene(
     """Everything the animation needs, or None where there is nothing to show.
 
     sequence  of the cans of balls and free bodies
-    looks     parts of bodies by name, in place of the solids of their inertia
+    looks     parts of bodies by name, in place of the model's own shapes and the solids of their inertia
     """
     position, attitude = values(dataset, "position"), values(dataset, "quaternion")
     names = labels(dataset, "body")
@@ -215,7 +238,7 @@ def scene(
         [turns(time, p[:, b], None if omega is None else omega[:, k], chosen) for b, k in enumerate(places)], axis=1
     )
     r, p = r[chosen], p[chosen]
-    machine = _machine(model, r, p, looks or {})
+    machine = _machine(model, r, p, {**looks_of(model), **(looks or {})})
     for body in machine["bodies"]:
         body["parts"] = [_stored(part, store) for part in body["parts"]]
     cans = list(_cans(model, r, p, machine, time[chosen], sequence))
@@ -271,6 +294,20 @@ def _stored(part: Part, store: PackedArrays) -> Part:
     return {**kept, "mesh": store.put(with_normals(part["triangles"]))}
 
 
+def still_machine(model: Model, r: np.ndarray, p: np.ndarray) -> dict[str, Any]:
+    """A machine at one instant as plain data: bodies with their parts, the triangles of meshes as `faces`.
+
+    r, p  (bodies, 3 and 4)
+    """
+    found = _machine(model, r[None], p[None], looks_of(model))
+    for body in found["bodies"]:
+        body["parts"] = [
+            {**part, "faces": with_normals(part["triangles"])} if part["kind"] == "mesh" else part
+            for part in body["parts"]
+        ]
+    return found
+
+
 def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, list[Part]]) -> dict[str, Any]:
     """Bodies with their parts, and the space they need.
 
@@ -285,7 +322,9 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
     parts = [looks.get(body.name) or body_parts(model, body, radius) for body in model.bodies]
     place = {body.name: b for b, body in enumerate(model.bodies)}
     pairs = [(place[j.parent], place[j.child]) for j in model.joints if j.parent != WORLD]
-    hiding = {a for a, b in pairs if _inside(parts[b][0], parts[a][0], r[0, [b, a]], p[0, [b, a]])}
+    hiding = {
+        a for a, b in pairs if parts[a] and parts[b] and _inside(parts[b][0], parts[a][0], r[0, [b, a]], p[0, [b, a]])
+    }
     cloud = np.concatenate([points.reshape(-1, 3), roots])
     low, high, up = cloud.min(0), cloud.max(0), _up(model)
     way = float(np.linalg.norm(high - low)) / 2
@@ -294,7 +333,13 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
     wide = 1.6 * reach if follow else max(way, 0.5 * reach) + 0.3 * reach
     return {
         "bodies": [
-            {"name": body.name, "colour": _colour(model, body), "parts": _with_reach(parts[b]), "glass": b in hiding}
+            {
+                "name": body.name,
+                "colour": _colour(model, body),
+                "parts": _with_reach(parts[b]),
+                "glass": b in hiding,
+                "axes": _axes_length(parts[b], reach, len(model.bodies)),
+            }
             for b, body in enumerate(model.bodies)
         ],
         "stands": _with_reach(_stands(model, radius)),
@@ -310,6 +355,16 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
         "cell": _cell(wide),
         "trails": _trails(model),
     }
+
+
+def _axes_length(parts: list[Part], reach: float, bodies: int) -> float:
+    """The length at which the axes of a body are drawn, m: beyond the parts that its origin is in."""
+    around = [
+        float(np.linalg.norm(part["at"])) + _size(part)
+        for part in parts
+        if part["kind"] != "capsule" and float(np.linalg.norm(part["at"])) < 0.8 * _size(part)
+    ]
+    return float(f"{max(reach * (0.16 if bodies > 1 else 0.5), 1.15 * max(around, default=0.0)):.4g}")
 
 
 def _reach(model: Model, points: np.ndarray) -> float:
@@ -352,7 +407,8 @@ def _ground(model: Model, r: np.ndarray, p: np.ndarray, parts: list[list[Part]],
             at = r[:, b] + quaternion.rotate(p[:, b], np.broadcast_to(part["at"], r[:, b].shape))
             lowest = min(lowest, float((at @ up).min()) - _size(part))
     floats = any(joint.parent == WORLD and joint.kind.floats for joint in model.joints)
-    width = max(_size(part) for group in parts for part in group)
+    width = max((_size(part) for group in parts for part in group), default=0.0)
+    lowest = lowest if math.isfinite(lowest) else float((r @ up).min())
     return 0.0 if not floats and abs(lowest) < 0.8 * width and float((r @ up).min()) > 0 else lowest
 
 

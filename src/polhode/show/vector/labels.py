@@ -18,10 +18,14 @@ LEADER = 9.0
 """Distance beyond which a thin line leads to a name, points."""
 AIR = 0.9
 """Least distance between two names is twice this, points."""
+ALONG = 12
+"""Points at which a line to a name is looked at."""
 SWEEPS = 4
 """How often every name is looked at again."""
 FORBIDDEN = 1e4
 """Cost of touching another name."""
+CROSSED = 25.0
+"""Cost of a line that leads across a name: less than that of names on what is drawn."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ def place(labels: Sequence[Label], points: Array, weights: Array) -> list[Placed
     for _ in range(SWEEPS):
         before = list(chosen)
         for i in range(len(labels)):
-            chosen[i] = int(np.argmin(costs[i] + FORBIDDEN * _touched(tried, chosen, i)))
+            chosen[i] = int(np.argmin(costs[i] + _touched(tried, chosen, i)))
         if chosen == before:
             break
     found = []
@@ -113,18 +117,36 @@ def _covered(boxes: Array, points: Array, weights: Array) -> Array:
     low, high = boxes[:, :2].min(0) - AIR, boxes[:, 2:].max(0) + AIR
     near = ((points > low) & (points < high)).all(1)
     (x, y), weights = points[near].T, weights[near]
-    left, top, right, bottom = (boxes + np.array([-AIR, -AIR / 2, AIR, AIR / 2])).T[..., None]
+    left, top, right, bottom = (boxes + np.array([-AIR, -AIR, AIR, AIR])).T[..., None]
     return np.where((x > left) & (x < right) & (y > top) & (y < bottom), weights, 0.0).sum(1)
 
 
 def _touched(tried: Sequence[tuple[Array, Array, Array]], chosen: Sequence[int], i: int) -> Array:
-    """How many other names each candidate of label i would touch."""
-    others = [tried[j][0][k] for j, k in enumerate(chosen) if j != i]
+    """What it costs each candidate of label i that it touches other names, or its line or theirs crosses a name."""
+    others = [(tried[j][0][k], tried[j][2][k]) for j, k in enumerate(chosen) if j != i]
     if not others:
         return np.zeros(len(tried[i][0]))
-    grown = np.array(others) + AIR * np.array([-1, -1, 1, 1])
+    theirs, spots = (np.array(x) for x in zip(*others, strict=True))
+    grown = theirs + AIR * np.array([-1, -1, 1, 1])
     boxes = tried[i][0] + AIR * np.array([-1, -1, 1, 1])
-    return np.count_nonzero(overlap(boxes[:, None], grown[None]) > 0, axis=1)
+    touched = np.count_nonzero(overlap(boxes[:, None], grown[None]) > 0, axis=1)
+    own = _leaders(tried[i][0], tried[i][2])
+    crossed = np.count_nonzero(_within(own[:, :, None], grown).any(axis=1), axis=1)
+    crossing = np.count_nonzero(_within(_leaders(theirs, spots)[None], boxes[:, None, None]).any(axis=2), axis=1)
+    return FORBIDDEN * touched + CROSSED * (crossed + crossing)
+
+
+def _leaders(boxes: Array, spots: Array) -> Array:
+    """Points of the lines from spots (n, 2) to boxes (n, 4): (n, ALONG, 2); NaN where there is no line."""
+    inner = np.clip(spots, boxes[:, :2], boxes[:, 2:])
+    far = np.linalg.norm(inner - spots, axis=1)
+    points = spots[:, None] + np.linspace(0.0, 1.0, ALONG)[:, None] * (inner - spots)[:, None]
+    return np.where((far > LEADER)[:, None, None], points, np.nan)
+
+
+def _within(points: Array, boxes: Array) -> Array:
+    """Whether points (..., 2) are in boxes (..., 4)."""
+    return ((points > boxes[..., :2]) & (points < boxes[..., 2:])).all(axis=-1)
 
 
 def _parted(placed: list[PlacedLabel], points: Array, weights: Array) -> list[PlacedLabel]:

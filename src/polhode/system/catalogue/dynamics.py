@@ -62,9 +62,14 @@ def inverse_dynamics(r: Request) -> Vec:
     return with_forces.inverse_dynamics(r.x)
 
 
+def _is_joined(spec: SystemSpec) -> bool:
+    """Whether there are no articulated bodies: force elements couple bodies, or elements share velocities."""
+    return spec.tree.shares or is_coupled(spec.tree)
+
+
 def _is_tree(spec: SystemSpec) -> bool:
     """Whether accelerations are those of a tree in its own coordinates."""
-    return spec.policy is None and not is_coupled(spec.tree)
+    return spec.policy is None and not _is_joined(spec)
 
 
 def _is_small_tree(spec: SystemSpec) -> bool:
@@ -96,7 +101,7 @@ def _by_engine(engine: str, text: str) -> Algorithm:
         Algorithm(
             "sparse factors M = LᵀDL of bodies and of what couples them, and Newton–Euler",
             lambda r: with_forces.forward_dynamics(r.x),
-            applies=lambda spec: spec.policy is None and is_coupled(spec.tree),
+            applies=lambda spec: spec.policy is None and _is_joined(spec),
         ),
         *(_by_engine(engine, text) for engine, text in ENGINES.items()),
     ),

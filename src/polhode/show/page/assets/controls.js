@@ -43,6 +43,12 @@ if (controls && clock.end > clock.start) {
     slider.setAttribute("aria-valuetext", `${t.toFixed(digits)} seconds`);
     say(t);
   });
+  document.addEventListener("keydown", (e) => { // space plays, unless it means something where the focus is
+    if (e.key !== " " || e.ctrlKey || e.altKey || e.metaKey || e.defaultPrevented) return;
+    if (e.target.closest && e.target.closest("button, select, summary, a, textarea, input:not([type=range])")) return;
+    e.preventDefault();
+    toggle(!clock.playing);
+  });
   controls.hidden = false;
   P.toggle = toggle;
 }

@@ -186,7 +186,7 @@ if (scene) {
         }
         if (option("axes")) matrices.forEach((m, b) => {
           if (bodies[b].overlay) return;
-          const o = m.slice(12, 15), length = scene.reach * (bodies.length > 1 ? 0.16 : 0.5);
+          const o = m.slice(12, 15), length = bodies[b].axes;
           [1, 2, 0].forEach((colour, k) => stroke(o, add(o, m.slice(4 * k, 4 * k + 3), length), [...rgb(c.series[colour]), 1], 2.2, { lift: 0.0005 }));
         });
         if (sp) {

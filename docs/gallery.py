@@ -98,6 +98,18 @@ def stability() -> Any:
     return ph.plot.eigenvalues(speeds, [small(v) for v in speeds], title="Stability: bicycle", limits=(-10, 10))
 
 
+def rotor() -> Any:
+    """Frequencies of two blades on a shaft against its speed."""
+    hub, blade = ph.Body("hub", 2.0, (0.01, 0.01, 0.02)), ph.Section.rectangle(0.03, 0.004, material="aluminium")
+    shaft = ph.Joint("shaft", "revolute", "world", "hub", axis=(0, 0, 1))
+    blades = [
+        ph.Beam(name, blade, start=("hub", (side * 0.05, 0, 0)), end=(side * 0.6, 0, 0), elements=3)
+        for name, side in (("left", -1), ("right", 1))
+    ]
+    model = ph.Model("rotor", (0, 0, 0), [hub], [shaft], beams=blades)
+    return ph.plot.campbell(ph.campbell(model, np.linspace(0, 300, 13), modes=6))
+
+
 def still(name: str, t: float, duration: float, **shown: bool) -> Image.Image:
     """One picture of an animation."""
     model, arrays = ph.load(name), Arrays()
@@ -131,6 +143,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "multipliers": lambda: draw("multipliers", by_form()),
     "compare": lambda: ph.plot.compare([swinging(), swinging(1e-6), swinging(1e-4)]),
     "eigenvalues": stability,
+    "campbell": rotor,
     "polhode compare": lambda: compare_figure(compare(duration=10.0)),
     "animation: an arm": lambda: still("arm-7", 1.1, 1.5, trails=True, vectors=False),
     "animation: ω and L": lambda: still("t-handle", 4.4, 8.0, trails=False),

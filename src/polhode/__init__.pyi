@@ -6,8 +6,14 @@ from polhode import euler as euler
 from polhode import exact as exact
 from polhode import quaternion as quaternion
 from polhode import spatial as spatial
+from polhode.analysis.arc_length import (
+    LoadPath as LoadPath, load_path as load_path,
+)
 from polhode.analysis.buckling import (
     Buckling as Buckling, buckling as buckling,
+)
+from polhode.analysis.campbell import (
+    Campbell as Campbell, campbell as campbell,
 )
 from polhode.analysis.contact_points import (
     actuation as actuation, contact_impulse as contact_impulse,
@@ -82,6 +88,9 @@ from polhode.errors import (
 from polhode.formats.bicycle import (
     bicycle as bicycle,
 )
+from polhode.formats.finite_elements.read import (
+    read_finite_elements as read_finite_elements,
+)
 from polhode.formats.load import (
     load as load,
 )
@@ -89,14 +98,15 @@ from polhode.integrate.methods import (
     methods as methods,
 )
 from polhode.model import (
-    BALL as BALL, Backlash as Backlash, Beam as Beam, BeamElement as BeamElement, BeamEnd as BeamEnd, Body as Body,
-    BodyConstraint as BodyConstraint, BodyForce as BodyForce, BodyFrame as BodyFrame, BodyMotion as BodyMotion,
-    BodyShape as BodyShape, Bushing as Bushing, Closing as Closing, Constraint as Constraint,
-    ConstraintKind as ConstraintKind, CoordinateConstraint as CoordinateConstraint, DrawnLine as DrawnLine,
-    ElementEvent as ElementEvent, ElementKind as ElementKind, Force as Force, ForceElement as ForceElement,
-    ForceFunction as ForceFunction, Hold as Hold, ImpactStop as ImpactStop, Joint as Joint,
-    JointFriction as JointFriction, JointKind as JointKind, JointLock as JointLock, JointStop as JointStop,
-    Jump as Jump, Key as Key, LimitStop as LimitStop, MachineState as MachineState, Material as Material,
+    BALL as BALL, Backlash as Backlash, Beam as Beam, BeamElement as BeamElement, BeamEnd as BeamEnd,
+    BeamInertia as BeamInertia, Body as Body, BodyConstraint as BodyConstraint, BodyForce as BodyForce,
+    BodyFrame as BodyFrame, BodyMotion as BodyMotion, BodyShape as BodyShape, Bushing as Bushing, Closing as Closing,
+    Constraint as Constraint, ConstraintKind as ConstraintKind, CoordinateConstraint as CoordinateConstraint,
+    DrawnLine as DrawnLine, ElementEvent as ElementEvent, ElementKind as ElementKind,
+    FiniteElements as FiniteElements, Force as Force, ForceElement as ForceElement, ForceFunction as ForceFunction,
+    Hold as Hold, ImpactStop as ImpactStop, Joint as Joint, JointFriction as JointFriction, JointKind as JointKind,
+    JointLock as JointLock, JointStop as JointStop, Jump as Jump, Key as Key, LimitStop as LimitStop,
+    MachineState as MachineState, Material as Material, ModalBody as ModalBody, ModalInterface as ModalInterface,
     Model as Model, MovingFrame as MovingFrame, PRISMATIC as PRISMATIC, Parameter as Parameter, REVOLUTE as REVOLUTE,
     SCREW as SCREW, Section as Section, Spring as Spring, Start as Start, Thrust as Thrust,
     TorsionSpring as TorsionSpring, Wrench as Wrench, register_constraint as register_constraint,

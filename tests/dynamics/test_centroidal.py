@@ -133,6 +133,10 @@ def test_derivatives_are_those_of_complex_steps(case, body):
     close(found.hdot_dq, along_q(tree, lambda q: hdot(q, v), q))
     close(found.hdot_dv, along_v(lambda v: hdot(q, v), v))
     close(found.hdot_dvd, system.centroidal_map(q, body))
+    of_center = system.center_of_mass_velocity_derivatives(q, v, body)
+    mass = system.composite_inertia(q, body).mass
+    close(of_center.dq, found.h_dq[:3] / mass)
+    close(of_center.dv, system.center_of_mass_jacobian(q, body))
 
 
 def test_subtrees_are_mujocos():

@@ -118,6 +118,26 @@ def test_an_impact_turns_the_rates_of_constraints_by_the_restitution(loop, e):
         close(found.v, system.project(start.q, v).v)
 
 
+@pytest.mark.parametrize(
+    ("name", "target", "e"), [("four-bar", "python", 0.4), pytest.param("bricard", "cpu", 0.0, marks=pytest.mark.long)]
+)
+def test_derivatives_of_impacts_are_their_differences(name, target, e):
+    """Along the tangent directions of q and by v, redundant rows (those of Bricard's linkage) included."""
+    model = ph.load(name)
+    system, start = ph.compile(model, target=target), ph.consistent_start(model, v=[0.7] * model.nv)
+    n, q, v = system.nv, start.q, start.v + np.linspace(-1, 1, model.nv)
+    found, h = system.impact_derivatives(q, v, e), 1e-5
+    assert system.impact(q, v, e).rank == system.constraint_forces(q, v, np.zeros(n)).rank
+    for k, unit in enumerate(np.eye(n)):
+        by_v = [system.impact(q, v + s * h * unit, e) for s in (1, -1)]
+        close(found.dv[:, k], (by_v[0].v - by_v[1].v) / (2 * h))
+        close(found.impulses_dv[:, k], (by_v[0].impulses - by_v[1].impulses) / (2 * h))
+        if name == "four-bar":  # Bricard's rows keep their rank on the motion alone
+            by_q = [system.impact(system.integrate(q, s * h * unit), v, e) for s in (1, -1)]
+            close(found.dq[:, k], (by_q[0].v - by_q[1].v) / (2 * h), 100)
+            close(found.impulses_dq[:, k], (by_q[0].impulses - by_q[1].impulses) / (2 * h), 100)
+
+
 def test_impacts_are_pinocchios():
     """A ball joint at the tip of a tree of revolute joints is a contact of three rows there."""
     model = random_model(["revolute"] * 5, 3, chain=True, armature=False)

@@ -7,8 +7,10 @@ import pytest
 
 import fake_cupy
 import polhode as ph
+from polhode.ensemble.gpu import RECENT
 from polhode.kernel.backends import cuda
 from polhode.result.error_estimate import Difference
+from polhode.simulation.batch.batch_run import BatchRun
 from run_cases import PENDULUM
 from study_cases import small
 
@@ -18,8 +20,10 @@ def cp(monkeypatch):
     """CuPy, or what stands for it."""
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy)
     cuda.cupy.cache_clear()
+    RECENT.clear()
     yield fake_cupy
     cuda.cupy.cache_clear()
+    RECENT.clear()
 
 
 @pytest.mark.parametrize("other", [{}, {"step": None, "every": None, "times": 6, "method": "bs32", "tolerance": 1e-6}])
@@ -61,6 +65,40 @@ def test_companions_of_runs_in_single_are_in_double():
     exact = ph.simulate(PENDULUM, [1.0], duration=0.2, tau=asked["tau"], tolerance=1e-11, samples=5)
     apart = float(np.max(Difference(PENDULUM)({"q": found["q"][1].values, "v": found["v"][1].values}, exact)))
     assert 1e-8 < apart < float(found["error_estimate"][1]) < 3 * apart
+
+
+@pytest.mark.parametrize(("count", "device"), [(1, "cuda:0,0"), (2, "cuda"), (3, "cuda:2,1")])
+def test_several_devices_share_the_runs_and_give_their_bits(count, device, tmp_path, monkeypatch):
+    study = small(runs=40)
+    one = ph.sweep(study, device="cuda:0", chunk=8)
+    monkeypatch.setattr(fake_cupy, "DEVICES", count)
+    monkeypatch.setattr(fake_cupy, "devices", used := set())
+    here, kept = ph.sweep(study, device=device, chunk=8), ph.sweep(study, device=device, chunk=8, out=tmp_path / "kept")
+    for name in one.data_vars:
+        for found in (here, kept):
+            np.testing.assert_array_equal(found[name].values, one[name].values)
+    assert used == {"cuda:0,0": {0}, "cuda": {0, 1}, "cuda:2,1": {1, 2}}[device]
+
+
+def test_another_sweep_of_a_machine_traces_nothing(monkeypatch):
+    study = small(runs=3, outputs={}, stop={}, measures={})
+    first, graph = ph.sweep(study, device="cuda"), BatchRun.graph
+    monkeypatch.setattr(BatchRun, "graph", lambda self, part: traced.append(part) or graph(self, part))
+    traced = []
+    again = ph.sweep(study, device="cuda")
+    assert not traced
+    assert np.array_equal(first["q_end"], again["q_end"])
+    ph.sweep(study, device="cuda", precision="single")  # the same graph in other numbers
+    assert not traced
+
+
+def test_devices_that_are_not_there_are_told():
+    for device, text in (
+        ("cuda:1", "no such GPU"), ("cuda:0,7", "no such GPU"), ("cuda:x", "no such GPU"), ("cuda:", "no such device"),
+        ("cpu:0", "no such device"), ("auto:0", "no such device"), ("gpu", "no such device"),
+    ):  # fmt: skip
+        with pytest.raises(ph.InputError, match=text):
+            ph.sweep(small(runs=2), device=device)
 
 
 def test_batches_are_sized_to_the_memory(monkeypatch):

@@ -30,6 +30,11 @@ def test_functions_of_several_arguments_have_their_values(text, value):
     assert_close(evaluate_on(text, {}), value)
 
 
+def test_an_empty_expression_asks_for_no_names():
+    assert names_in("") == []
+    assert names_in("2*x") == ["x"]
+
+
 def test_expressions_are_compiled():
     text = "where(x < y, max(x, 2*y), sign(x)*length(x, y)) + x^3 - atan2(y, x)^2"
     function = expression(text, {}, ("x", "y"), tried=False)

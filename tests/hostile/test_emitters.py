@@ -162,8 +162,8 @@ def test_cuda_reads_no_name(model, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy)
     cuda.cupy.cache_clear()
-    texts, module = [], fake_cupy.RawModule
-    monkeypatch.setattr(fake_cupy, "RawModule", lambda code, **more: texts.append(code) or module(code=code, **more))
+    monkeypatch.setenv("POLHODE_CACHE", "")
+    monkeypatch.setattr(fake_cupy, "compiled", texts := [])
     name = model.bodies[0].mass.name
     system = ph.compile(model, target="cuda", parameters=[name])
     system.forward_dynamics(*(fake_cupy.asarray([x]) for x in (list(model.zero), [0.1] * model.nv, [0.0] * model.nv)))

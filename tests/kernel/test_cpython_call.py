@@ -193,7 +193,10 @@ def test_a_quantity_of_a_body_is_called_as_its_method_is(system):
     assert system.generalized_force(q, load, "b1", point, "local", out=out) is out
     assert np.array_equal(out, expected)
     assert np.array_equal(pickle.loads(pickle.dumps(system.generalized_force))(q, load, "b1", point, "local"), expected)
-    assert signature(system.generalized_force) == signature(ph.System(system.model).generalized_force)
+    plain = [(p.name, p.kind, p.default) for p in signature(system.generalized_force).parameters.values()]
+    known = signature(ph.System(system.model).generalized_force).parameters.values()
+    assert plain == [(p.name, p.kind, p.default) for p in known]  # a built-in has no annotations
+    assert system.generalized_force.__doc__ == ph.System.generalized_force.__doc__
     assert not np.array_equal(system.generalized_force(q, load, "b1"), expected)
     with pytest.raises(ph.InputError, match="generalized_force, axes: no such axes"):
         system.generalized_force(q, load, "b1", point, "lokal")

@@ -188,6 +188,38 @@ def test_without_cupy_or_a_gpu_the_error_says_what_to_install(monkeypatch):
         ph.compile(MODEL, target="cuda")
 
 
+def gravity(**options):
+    """A quantity of a System made anew, and how many texts were compiled for it."""
+    before = len(fake_cupy.compiled)
+    q = random_q(MODEL, np.random.default_rng(0), (3,))
+    found = ph.compile(MODEL, target="cuda", **options).gravity(fake_cupy.asarray(q)).get()
+    return found, len(fake_cupy.compiled) - before
+
+
+def test_machine_code_is_kept_on_disk_and_used_only_whole(tmp_path, monkeypatch):
+    monkeypatch.setenv("POLHODE_CACHE", str(tmp_path / "kernels"))
+    first, compiled = gravity()
+    assert compiled == 1
+    again, compiled = gravity()
+    assert compiled == 0
+    assert np.array_equal(first, again)
+    (kept,) = (tmp_path / "kernels").glob("*.kernel")
+    assert kept.stat().st_mode & 0o077 == 0
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:])
+    assert gravity()[1] == 1
+    kept.chmod(0o644)  # others may read it, so others may have given it
+    assert gravity()[1] == 1
+    assert gravity(fast=True)[1] == 1  # compiled with other options
+
+
+def test_a_device_that_the_compiler_does_not_know_is_left_to_cupy(monkeypatch):
+    monkeypatch.setenv("POLHODE_CACHE", "")
+    expected = gravity()[0]
+    monkeypatch.setattr(fake_cupy, "UNKNOWN", "--gpu-architecture=sm_90")
+    assert np.array_equal(gravity()[0], expected)
+
+
 def gpu_script():
     """benchmarks/gpu.py as a module."""
     place = Path(__file__).parents[2] / "benchmarks" / "gpu.py"

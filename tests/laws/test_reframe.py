@@ -18,8 +18,9 @@ from polhode.model.reframe import COORDINATES, reframed
 from polhode.scalar import Vec
 
 FEW = settings(max_examples=25)
-SLACK = 0.03
-"""Part of the operations of a mass matrix that new frames may add: 6 of 287 for the Puma's Christoffel symbols."""
+SLACK = 0.05
+"""Part of the operations of a mass matrix that new frames may add: 7 of 158 for the Puma's, and 6 of 270 for its
+Christoffel symbols; inverse and forward dynamics, which they are chosen for, lose 6 each."""
 
 
 def as_vec(x):

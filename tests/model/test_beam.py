@@ -187,6 +187,16 @@ def test_sections_by_shape(section, area, second_y, second_z, torsion):
         ({"measure": "tangent"}, "unknown"),
         ({"section": 3}, "not a section"),
         ({"start": 3}, "not an end"),
+        ({"damping": -1}, "beam 'b', damping: out of range"),
+        ({"prestrain": (1,)}, "beam 'b', prestrain: not six strains"),
+        ({"load": (1,)}, "beam 'b', load: wrong size"),
+        ({"follower": 3}, "beam 'b', follower"),
+        ({"driven": {"torsion": 3}}, "beam 'b', driven: not functions"),
+        ({"held": 3}, "beam 'b', held: not a list"),
+        ({"through": 3}, "beam 'b', through: not a list"),
+        ({"through": [(0, 0, 0)]}, "no length"),
+        ({"up": (0, 0, 0)}, "beam 'b', up: is zero"),
+        ({"end": (1, 0, np.inf)}, "beam 'b', end: not a finite"),
     ],
 )
 def test_what_is_no_beam_is_told(change, said):
@@ -195,10 +205,61 @@ def test_what_is_no_beam_is_told(change, said):
         ph.Model("c", beams=[ph.Beam("b", **given)])
 
 
-@pytest.mark.parametrize("make", [lambda: ph.Section(axial=-1, mass=1), lambda: ph.Section.circle(0.1, "stele")])
-def test_what_is_no_section_is_told(make):
-    with pytest.raises(ph.ModelError, match="section"):
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: ph.Section(axial=-1, mass=1), "section, axial: out of range"),
+        (lambda: ph.Section(axial=1), "section, mass: out of range"),
+        (lambda: ph.Section(axial="200 kN", mass=1), r"section, axial: text.\n.*'200 kN'.*\n.*Files take units"),
+        (lambda: ph.Section(mass=1, round=3), "section, round"),
+        (lambda: ph.Section.circle(0.1, "stele"), "section, material: unknown"),
+        (lambda: ph.Section.circle("6 mm"), "section, circle, diameter: text"),
+        (lambda: ph.Section.circle(0), "section, circle, diameter: out of range"),
+        (lambda: ph.Section.circle(0.1, shear_factor=0), "section, shear_factor: out of range"),
+        (lambda: ph.Section.tube(1, 2), "no wall"),
+        (lambda: ph.Section.rectangle(0, 1), "section, rectangle, width: out of range"),
+        (lambda: ph.Material(-1, 0.3, 7850), "material, young: out of range"),
+        (lambda: ph.Material(1e9, 0.7, 7850), "material, poisson"),
+        (lambda: ph.BeamEnd("hub", (0, 0)), "beam end on 'hub', position: wrong size"),
+        (lambda: ph.BeamEnd("hub", axis=(0, 0, 0)), "beam end on 'hub', axis: is zero"),
+        (lambda: ph.BeamEnd(3), "beam end, body: not a name"),
+    ],
+)
+def test_what_is_no_section_material_or_end_is_told(make, said):
+    with pytest.raises(ph.ModelError, match=said):
         make()
+
+
+@pytest.mark.parametrize(
+    ("section", "beam", "said"),
+    [
+        ("{shape: circle, diameter: 6 mmm}", "", "sections.rod.diameter: no such unit"),
+        ("{shape: circle, diameter: 6 kg}", "", "sections.rod.diameter: a unit of another dimension"),
+        ("{axial: 200 GPa, mass: 1}", "", "sections.rod.axial: a unit of another dimension"),
+        ("{shape: circle, diameter: 6 mm}", ", load: [0, 0, -3 N]", "beams.b.load.2: a unit of another dimension"),
+        ("{shape: circle, diameter: 6 mm}", ", damping: -1", "beam 'b', damping: out of range"),
+        ("{shape: circle, diameter: 6 mm}", ", up: [1, 0, 0]", "beam 'b', up: along the beam"),
+    ],
+)
+def test_files_are_told_by_place(tmp_path, section, beam, said):
+    path = tmp_path / "b.yaml"
+    path.write_text(
+        f"name: b\nsections: {{rod: {section}}}\n"
+        f"beams: {{b: {{section: rod, start: {{body: world}}, end: [1, 0, 0]{beam}}}}}\n"
+    )
+    with pytest.raises(ph.ModelError, match=said):
+        ph.load(path)
+
+
+def test_files_give_materials_with_units(tmp_path):
+    path = tmp_path / "b.yaml"
+    path.write_text(
+        "name: b\nmaterials: {hard: {young: 200 GPa, poisson: 0.3, density: 7800 kg/m3}}\n"
+        "sections: {rod: {shape: circle, diameter: 6 mm, material: hard}}\n"
+        "beams: {b: {section: rod, start: {body: world}, end: [1, 0, 0], elements: 1}}\n"
+    )
+    (element,) = ph.load(path).forces
+    assert element.axial == pytest.approx(200e9 * np.pi / 4 * 0.006**2)
 
 
 def test_an_element_bent_past_its_measure_is_refused():

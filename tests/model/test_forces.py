@@ -140,6 +140,7 @@ ELEMENTS = {
     ),
     "beam by sines": ph.BeamElement("e", "world", "b2", 1.1, 7.0, 3.0, 2.0, 5.0, load=(1, 2, 3), measure="sine"),
     "beam, follower": ph.BeamElement("e", "b4", "b2", 1.1, 7.0, 3.0, 2.0, 5.0, load=(1, 2, 3), follower=True),
+    "beam inertia": ph.BeamInertia("e", "b4", "b2", 1.1, 0.7, (0.1, 0.2, 0), orientation_a=TURN),
     "body force": ph.BodyForce(
         "f", lambda t, body, c: -c * ph.length(body.velocity) * body.velocity, "b3", numbers={"c": 0.3}
     ),
@@ -228,7 +229,7 @@ def test_the_forces_of_an_internal_element_cancel(element):
     if not element.is_internal or element.of_coordinates:  # of coordinates: between the two bodies of its joint
         return
     state = state_of(tree, q, v)
-    acting = list(bound.wrenches(state))
+    acting = [*bound.wrenches(state), ph.Wrench("b1", Vec([0.0] * 3))]  # some have inertia alone
     about_origin = [n + cross(state.frame(body).o, f) for body, f, n in acting]
     assert_close(np.sum([f for _, f, _ in acting], axis=0), np.zeros(3), scale=100)
     assert_close(np.sum(about_origin, axis=0), np.zeros(3), scale=100)
@@ -288,7 +289,8 @@ def test_an_element_works_on_batches(element):
     q, v = random_q(model, rng, (5,)), rng.normal(size=(5, tree.nv))
     found = whole(0.3, Vec(list(q.T)), Vec(list(v.T)))
     expected = [np.array(whole(0.3, Vec(a.tolist()), Vec(b.tolist())), dtype=float) for a, b in zip(q, v, strict=True)]
-    assert_close(np.array([np.broadcast_to(x, 5) for x in found]).T, np.array(expected), condition=10, scale=100)
+    each = np.array([np.broadcast_to(x, 5) for x in found]).reshape(-1, 5).T
+    assert_close(each, np.array(expected), condition=10, scale=100)
 
 
 def split(tree, x):

@@ -1,5 +1,7 @@
 """Numbers of joints by name, and messages that tell which numbers are whose."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -71,7 +73,7 @@ def test_a_batch_of_one_joint_is_a_batch(system):
         ({"elbow": "up"}, r"argument q\['elbow'\]: not an array of numbers"),
         ({"elbow": [1, 2], "cross": np.zeros((3, 2))}, "batches of different shapes"),
         (np.zeros(9), r"(?s)wrong shape.*q has 10 numbers: base 0–6"),
-        ("home", r"(?s)not an array of numbers.*q has 10 numbers"),
+        ("hom", r"(?s)no such configuration.*'home'"),
     ],
 )
 def test_mistakes_tell_the_layout(system, given, told):
@@ -115,3 +117,30 @@ def test_a_run_starts_at_numbers_by_joint_and_at_a_configuration():
         ph.simulate(named, q="bend", **run)
     with pytest.raises(ph.InputError, match=r"(?s)simulate, q: wrong shape.*q has 2 numbers"):
         ph.simulate(model, q=(1, 2, 3), **run)
+
+
+def test_calls_take_numbers_by_joint_and_names_of_configurations():
+    """System, Simulator.step, inverse kinematics, same_configuration: as arrays, one and the same result."""
+    plain = ph.load("double-pendulum")
+    names = [joint.name for joint in plain.joints]
+    model = replace(plain, configurations={"bent": (0.3, -0.4)}, frames=(ph.BodyFrame("tip", "lower", (0, 0, -1)),))
+    q, by_name = np.array([0.3, -0.4]), dict(zip(names, (0.3, -0.4), strict=True))
+    system = ph.compile(model, target="python")
+    simulator = ph.simulator(model, step=1e-3, method="rk4")
+    for given in (by_name, "bent"):
+        assert np.array_equal(system.mass_matrix(given), system.mass_matrix(q))
+        assert ph.same_configuration(model, given, q)
+        found = simulator.step(given, by_name, by_name)
+        assert np.array_equal(found.q, simulator.step(q, q, q).q)
+        assert np.array_equal(found.v, simulator.step(q, q, q).v)
+        target = {"tip": system.pose(q, "tip").position}
+        found, known = (ph.inverse_kinematics(model, target, start=x, posture=x) for x in (given, q))
+        assert np.array_equal(found.q, known.q)
+    with pytest.raises(ph.UnknownNameError, match="no such configuration"):
+        system.mass_matrix("straight")
+    with pytest.raises(ph.InputError, match="q has 2 numbers"):
+        ph.compile(plain, target="python").mass_matrix("bent")
+    with pytest.raises(ph.InputError, match="argument v"):
+        system.energy(q, "bent")
+    assert model.subtree_mass("tip") == model.subtree_mass("lower")
+    assert system.inertia_of_bodies(q, ["tip"]).mass == model.body("lower").mass

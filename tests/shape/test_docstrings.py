@@ -2,16 +2,18 @@
 
 import doctest
 import importlib
-import pkgutil
+from pathlib import Path
 
 import pytest
 
 import polhode
-from polhode import euler, quaternion, spatial
 
-ROOMS = (quaternion, euler, spatial)
-MODULES = [f"{room.__name__}.{module.name}" for room in ROOMS for module in pkgutil.iter_modules(room.__path__)]
-MODULES += [f"polhode.model.{name}" for name in ("configurations", "edits.methods", "layout", "units")]
+SOURCE = Path(polhode.__file__).parent
+MODULES = [
+    ".".join(("polhode", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+    for path in sorted(SOURCE.rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

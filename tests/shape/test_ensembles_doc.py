@@ -4,15 +4,14 @@ import re
 from pathlib import Path
 
 import polhode as ph
+from page_runner import run_page
 from polhode.ensemble.study_file import study_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/ensembles.md"
 
 
-def test_the_code_of_the_page_runs(capsys):
-    for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S):
-        exec(compile(code, "docs/ensembles.md", "exec"), {})
-    assert "True" in capsys.readouterr().out
+def test_the_code_of_the_page_runs(tmp_path):
+    assert any("True" in each.text for each in run_page(PAGE, tmp_path))
 
 
 def test_the_study_of_the_page_is_one():

@@ -1,10 +1,10 @@
 """docs/extending.md is true: its code runs, from top to bottom."""
 
-import re
 from pathlib import Path
 
 import pytest
 
+from page_runner import run_page
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.forces.registry import FORCES
 from polhode.model.joints.registry import JOINTS
@@ -22,9 +22,5 @@ def registries():
         registry.update(kept)
 
 
-def test_the_code_of_the_page_runs(registries):
-    names = {"__name__": "extending"}
-    codes = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
-    for code in codes:
-        exec(compile(code, "docs/extending.md", "exec"), names)
-    assert len(codes) >= 7
+def test_the_code_of_the_page_runs(registries, tmp_path):
+    assert len(run_page(PAGE, tmp_path)) >= 7

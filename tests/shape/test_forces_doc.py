@@ -3,10 +3,12 @@
 import re
 from pathlib import Path
 
+from page_runner import run_page
 from polhode.formats.yaml import model_from_yaml
 from polhode.model.forces.registry import FORCES
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs/forces.md").read_text(encoding="utf-8")
+PAGE = Path(__file__).resolve().parents[2] / "docs/forces.md"
+TEXT = PAGE.read_text(encoding="utf-8")
 
 MODEL = """name: m
 bodies: {hull: {mass: 1, inertia: [1, 1, 1]}}
@@ -14,12 +16,8 @@ joints: {air: {type: free, parent: world, child: hull}}
 """
 
 
-def test_the_code_of_the_page_runs():
-    codes = re.findall(r"```python\n(.*?)```", TEXT, re.S)
-    names: dict = {}
-    for code in codes:
-        exec(compile(code, "docs/forces.md", "exec"), names)
-    assert len(codes) >= 3
+def test_the_code_of_the_page_runs(tmp_path):
+    assert len(run_page(PAGE, tmp_path)) >= 3
 
 
 def test_the_table_lists_every_kind():

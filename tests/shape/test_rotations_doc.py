@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from page_runner import run_page
 from polhode import euler, quaternion
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/rotations.md").read_text(encoding="utf-8")
+PATH = Path(__file__).resolve().parents[2] / "docs/rotations.md"
+PAGE = PATH.read_text(encoding="utf-8")
 
 
-def test_the_code_of_the_page_runs(capsys):
-    for code in re.findall(r"```python\n(.*?)```", PAGE, re.S):
-        exec(compile(code, "docs/rotations.md", "exec"), {})
-    assert capsys.readouterr().out == "True True\ngood True\n"
+def test_the_code_of_the_page_runs(tmp_path):
+    assert [each.text for each in run_page(PATH, tmp_path)] == ["True True\n", "good True\n"]
 
 
 def test_names_of_ours_in_the_table_exist():

@@ -20,7 +20,7 @@ def test_a_kind_is_the_function_of_the_file_of_its_name(kind):
 def test_every_file_of_a_kind_is_registered():
     shared = {"__init__", "axes", "ellipsoid", "kinds", "rolling", "run_source"}
     files = {path.stem for path in Path(kinds.__file__).parent.glob("*.py")} - shared
-    assert files == {*kinds.KINDS, "compare", "eigenvalues", "fan"}
+    assert files == {*kinds.KINDS, "campbell", "compare", "eigenvalues", "fan"}
 
 
 def test_a_new_kind_is_drawn_listed_and_given_its_options(monkeypatch):

@@ -9,6 +9,8 @@ import polhode as ph
 from close import assert_close
 from integration import ARM_START, TUMBLER, TUMBLER_START, arm
 from polhode.integrate.methods import METHODS
+from polhode.kernel.backends.llvm.compile import lanes
+from polhode.simulation.compiled_run import CompiledRun, RunSpec
 from polhode.simulation.driven_model import DrivenModel
 from run_cases import attitude_gap, final, states
 
@@ -79,3 +81,21 @@ def test_methods_agree_on_one_motion():
             run = ph.simulate(model, *start, duration=0.2, method=name, step=2e-3, samples=2)
             assert np.max(abs(final(run) - truth)) <= 1e3 * (2e-3) ** 4 / 24, name
             assert attitude_gap(final(run)[:4], truth[:4]) <= 1e-9, name
+
+
+@pytest.mark.parametrize("name", ["double-pendulum", "four-bar"])
+def test_samples_side_by_side_have_the_bits_of_samples_one_by_one(name):
+    """Nineteen samples, more than lanes and no whole number of them, in one table and in tables of one row."""
+    model = ph.load(name)
+    start = ph.consistent_start(model) if model.constraints else None
+    q, v = (start.q, start.v) if start else (np.array([0.3, 0.4]), np.array([0.1, -0.2]))
+    run = CompiledRun(RunSpec(model, METHODS["dop853"], fixed=False))
+    targets = np.linspace(0.05, 0.4, 19)
+    table = np.empty((20, run.width))
+    table[0] = run.start(0.0, q, v, 0.1)
+    samples = run.run(table, [targets, 1e-9, 1.0, 1.0])
+    for i, target in enumerate(targets):
+        row = table[i : i + 2].copy()
+        assert np.array_equal(run.run(row, [np.array([target]), 1e-9, 1.0, 1.0])[0], samples[i])
+        assert np.array_equal(row[1], table[i + 1])
+    assert run._samples_kernel.facts["width"] == lanes()

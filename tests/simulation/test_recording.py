@@ -186,6 +186,12 @@ def test_an_existing_run_is_kept_unless_forced(tmp_path):
         ph.record(tmp_path, TOP, duration=0.2, resume=True)
 
 
+def test_a_whole_run_that_is_to_be_resumed_is_called_whole(tmp_path):
+    ph.record(tmp_path, BALL, duration=0.1)
+    with pytest.raises(ph.InputError, match=r"nothing to resume(.|\n)*found a whole run"):
+        ph.record(tmp_path, BALL, duration=0.1, resume=True)
+
+
 def test_a_wrong_interval_between_checkpoints_is_refused(tmp_path):
     with pytest.raises(ph.InputError, match="checkpoint"):
         ph.record(tmp_path, TOP, checkpoint=0)

@@ -528,6 +528,8 @@ def test_faults_are_told():
         back(lambda q, v: q[0] > 0, ["gravity"])
     with pytest.raises(ph.InputError, match="cannot be differentiated"):
         back(lambda q, v: 1.0 if q[0] > 0 else 0.0, ["gravity"])
+    with pytest.raises(ph.InputError, match="cannot be differentiated"):
+        back(np.zeros((2, 2)), ["gravity"])
     with pytest.raises(ph.InputError, match="nothing to differentiate"):
         back(None, ["gravity"])
     with pytest.raises(ph.UnknownNameError, match="no such number"):

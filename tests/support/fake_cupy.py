@@ -3,10 +3,12 @@
 It has what `polhode.kernel.backends.cuda` uses, and like CuPy it refuses to become an array of NumPy by itself.
 """
 
+import ast
 import atexit
 import ctypes
 import subprocess
 import tempfile
+import threading
 import time
 from itertools import count
 from pathlib import Path
@@ -22,6 +24,9 @@ _numbers = count()
 
 launches = []
 """Of every kernel launched: its name, the options it was compiled with, grid and block."""
+
+devices = set()
+"""The devices that kernels were launched on."""
 
 __version__ = "0"
 
@@ -40,15 +45,130 @@ class Event:
         """Nothing runs on."""
 
 
+DEVICES = 1
+"""How many devices there are; all have the same memory."""
+
+current = threading.local()
+
+_thread_number = threading.Lock()
+"""A library holds one thread number: one launch at a time."""
+
+
+class Device:
+    """A device, the current one of a thread inside `with`."""
+
+    compute_capability = "90"
+
+    def __init__(self, number=0):
+        assert 0 <= number < DEVICES
+        self.number = number
+
+    def __enter__(self):
+        self.before, current.device = _current(), self.number
+
+    def __exit__(self, *_):
+        current.device = self.before
+
+
+def _current():
+    return getattr(current, "device", 0)
+
+
+compiled = []
+"""Every text that was compiled, as C."""
+
+
+class NVRTCError(RuntimeError):
+    """What the compiler refuses."""
+
+
+class _Compiler:
+    """NVRTC's calls: a program is its text, its machine code a library of this machine."""
+
+    NVRTCError = NVRTCError
+
+    def getVersion(self):
+        return (0, 0)  # of no compiler: a cache of kernels never takes this machine code for a GPU's
+
+    def createProgram(self, text, name, headers, names):
+        assert (headers, names) == ((), ())
+        return SimpleNamespace(text=text)
+
+    def compileProgram(self, program, options):
+        if UNKNOWN in options:
+            raise NVRTCError(UNKNOWN)
+        program.image = _library(program.text) + b"\n" + repr(options).encode()
+
+    def getCUBIN(self, program):
+        return program.image
+
+    def destroyProgram(self, program):
+        program.text = None
+
+
+UNKNOWN = None
+"""An option that the compiler refuses."""
+
+
+def _library(code):
+    """C code as the bytes of a library."""
+    compiled.append(code)
+    text = Path(_folder.name) / f"{next(_numbers)}.c"
+    library = text.with_suffix(".so")
+    text.write_text(SHIM + code.replace('extern "C" ', ""))
+    done = subprocess.run([*GCC, text, "-o", library, "-lm"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return library.read_bytes()
+
+
+class Module:
+    """Machine code, loaded."""
+
+    def load(self, image):
+        code, _, options = image.rpartition(b"\n")
+        self.options = tuple(x for x in ast.literal_eval(options.decode()) if not x.startswith("--gpu-architecture="))
+        place = Path(_folder.name) / f"{next(_numbers)}.so"  # a name of its own: a library is loaded once
+        place.write_bytes(code)
+        self.library = ctypes.CDLL(str(place))
+        self.device = _current()
+
+    def get_function(self, name):
+        kernel = self.library[name]
+
+        def launch(grid, block, given):
+            assert _current() == self.device
+            devices.add(self.device)
+            launches.append((name, self.options, grid, block))
+            passed = [
+                ctypes.c_void_p(x.data.ctypes.data) if isinstance(x, ndarray) else ctypes.c_longlong(x) for x in given
+            ]
+            with _thread_number:
+                for block_number in range(grid[0]):
+                    for thread in range(block[0]):
+                        self.library.be(block[0], block_number, thread)
+                        kernel(*passed)
+
+        return launch
+
+
+class RawModule(Module):
+    """Source, compiled for the nearest device that is known."""
+
+    def __init__(self, code, options):
+        self.load(_library(code) + b"\n" + repr(options).encode())
+
+
 cuda = SimpleNamespace(
     runtime=SimpleNamespace(
         memGetInfo=lambda: (FREE, FREE),
-        getDeviceCount=lambda: 1,
-        getDevice=lambda: 0,
+        getDeviceCount=lambda: DEVICES,
+        getDevice=_current,
         getDeviceProperties=lambda device: {"name": b"a stand-in"},
     ),
+    Device=Device,
     Event=Event,
-    nvrtc=SimpleNamespace(getVersion=lambda: (12, 0)),
+    function=SimpleNamespace(Module=Module),
+    nvrtc=_Compiler(),
     get_elapsed_time=lambda begin, end: 1e3 * (end.time - begin.time),
 )
 
@@ -109,31 +229,3 @@ def broadcast_to(array, shape):
 
 def may_share_memory(a, b):
     return np.may_share_memory(a.data, b.data)
-
-
-class RawModule:
-    """Source, compiled as C."""
-
-    def __init__(self, code, options):
-        self.options = options
-        text = Path(_folder.name) / f"{next(_numbers)}.c"  # a name of its own: a library is loaded once
-        library = text.with_suffix(".so")
-        text.write_text(SHIM + code.replace('extern "C" ', ""))
-        done = subprocess.run([*GCC, text, "-o", library, "-lm"], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        self.library = ctypes.CDLL(str(library))
-
-    def get_function(self, name):
-        kernel = self.library[name]
-
-        def launch(grid, block, given):
-            launches.append((name, self.options, grid, block))
-            passed = [
-                ctypes.c_void_p(x.data.ctypes.data) if isinstance(x, ndarray) else ctypes.c_longlong(x) for x in given
-            ]
-            for block_number in range(grid[0]):
-                for thread in range(block[0]):
-                    self.library.be(block[0], block_number, thread)
-                    kernel(*passed)
-
-        return launch

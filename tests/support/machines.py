@@ -7,7 +7,7 @@ import polhode as ph
 from polhode.model import JOINTS
 
 ONE_AXIS = ["revolute", "prismatic", "screw"]
-ALL = list(JOINTS)
+ALL = [name for name, kind in JOINTS.items() if kind.elements]  # a joint of modes is one of many sizes
 
 
 def unit(x):

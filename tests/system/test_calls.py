@@ -56,3 +56,11 @@ def test_parameters_reach_the_derivatives(target):
     for k, step in enumerate(h * np.eye(2)):
         ahead, behind = (system.forward_dynamics(q + s * step, v, tau, **given) for s in (1, -1))
         np.testing.assert_allclose(found.dq[:, k], (ahead - behind) / (2 * h), atol=1e-7)
+
+
+def test_a_body_without_a_name_is_refused():
+    """It is not the whole machine either."""
+    system = ph.compile(ph.load("double-pendulum"))
+    for call in (system.jacobian, system.pose, system.center_of_mass):
+        with pytest.raises(ph.ModelError, match="''"):
+            call([0.1, 0.2], "")

@@ -20,9 +20,8 @@ from polhode.constrain.constraint_policy import TOLERANCE
 from polhode.dynamics import kinematics
 from polhode.errors import InputError, message
 from polhode.linalg.rank import null_space
-from polhode.model import Model, check_model
+from polhode.model import Model, check_model, plain
 from polhode.model.forces.base import ForceElement
-from polhode.model.forces.beam_element import BeamElement
 from polhode.model.forces.force import Force
 from polhode.scalar import Dual, Vec, shown
 
@@ -80,7 +79,7 @@ def buckling(model: Model, load: str | Sequence[str] | None = None, q: Any = Non
         2.469
     """
     check_model("buckling", model)
-    parts = _Parts(model, load)
+    parts = LoadParts(model, load)
     rest = equilibrium(parts.base, q).q
     K, stress, free = _stiffness(parts, rest)
     inverse, vectors = _growing(model, free.T @ K @ free, free.T @ stress @ free)
@@ -92,7 +91,7 @@ def buckling(model: Model, load: str | Sequence[str] | None = None, q: Any = Non
     return Buckling(float(factors[0]), shapes[0], factors, shapes, rest)
 
 
-class _Parts:
+class LoadParts:
     """A model without the loads that grow, and the models whose differences are the loads and the beams alone."""
 
     def __init__(self, model: Model, load: str | Sequence[str] | None) -> None:
@@ -103,13 +102,13 @@ class _Parts:
         names = _load_names(model, load)
         none, chosen = (0.0, 0.0, 0.0), [force for force in model.forces if force.name in names]
         gravity = none if GRAVITY in names else model.gravity
-        others = [f for f in model.forces if not isinstance(f, BeamElement) and f.name not in names]
+        others = [f for f in model.forces if not f.has_strains and f.name not in names]
         spread = load is None
-        self.beams = [f for f in model.forces if isinstance(f, BeamElement)]
-        bent = [replace(beam, load=none) if spread else beam for beam in self.beams]
+        self.beams = [f for f in model.forces if f.has_strains]
+        bent = [beam.unloaded() if spread else beam for beam in self.beams]
         self.base = self._with(model, [*others, *bent], gravity)
         self.others = self._with(model, others, gravity)
-        along = [_load_alone(beam) for beam in self.beams] if spread else []
+        along = [own for beam in self.beams if (own := beam.load_alone())] if spread else []
         self.loaded = self._with(model, [*others, *chosen, *along], model.gravity)
 
     @staticmethod
@@ -119,13 +118,13 @@ class _Parts:
     def stressed(self, prestrains: np.ndarray) -> Model:
         """The others, and the beams with these strains (m, 6) at which they bear nothing."""
         pairs = zip(self.beams, prestrains.tolist(), strict=True)
-        bent = [replace(beam, load=(0.0, 0.0, 0.0), prestrain=tuple(x)) for beam, x in pairs]
+        bent = [beam.unloaded(x) for beam, x in pairs]
         return self._with(self.others, [*self.others.forces, *bent], self.others.gravity)
 
 
 def _load_names(model: Model, load: str | Sequence[str] | None) -> list[str]:
     """The names of the forces that grow."""
-    known = [force.name for force in model.forces if not isinstance(force, BeamElement)]
+    known = [force.name for force in model.forces if not force.has_strains]
     if load is None:
         return [GRAVITY, *(force.name for force in model.forces if isinstance(force, Force))]
     if not isinstance(load, (str, list, tuple)) or not len(load):
@@ -138,15 +137,7 @@ def _load_names(model: Model, load: str | Sequence[str] | None) -> list[str]:
     return names
 
 
-def _load_alone(beam: BeamElement) -> BeamElement:
-    """A beam element without stiffness: its distributed load."""
-    none: dict[str, Any] = dict.fromkeys(
-        ("axial", "torsion", "bending_y", "bending_z", "shear_y", "shear_z", "damping"), 0.0
-    )
-    return replace(beam, **none)
-
-
-def _stiffness(parts: _Parts, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _stiffness(parts: LoadParts, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """K₀ and K_σ at a rest, (n, n) each, and the directions (n, m) that constraints leave free."""
     base, others, loaded = (EquationsAtState(model) for model in (parts.base, parts.others, parts.loaded))
     rest, none = np.zeros(base.n), np.zeros(base.k)
@@ -157,7 +148,7 @@ def _stiffness(parts: _Parts, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
     pushes = np.subtract(*(x.residuals(q, rest, rest, none, 0.0).force for x in (others, loaded)))
     u, lam = _borne(parts.base, elastic - beside, beside, now.A, free, pushes)
     _, stretched = _strains(base, q, u)
-    lengths = np.array([float(beam.length) for beam in parts.beams])
+    lengths = np.array([float(plain(beam.strain_size)) for beam in parts.beams])
     largest = float(np.max(abs(stretched) / lengths[:, None], initial=0.0))
     size = 1 / largest if largest > 0 else 1.0  # K is linear in σ: a large one, against rounding
     tense = _slopes(EquationsAtState(parts.stressed(strains - size * stretched)), q, size * lam)
@@ -174,7 +165,7 @@ def _strains(equations: EquationsAtState, q: np.ndarray, u: np.ndarray) -> tuple
     """Strains of all beam elements at q, and their derivative along a direction u, (m, 6) each."""
     along = Vec(map(Dual, q, (equations.tangents(q) @ u)[:, None]))
     state = kinematics.machine_state(equations.tree, 0.0, along, Vec([0.0] * equations.n))
-    found = [x for beam in equations.tree.forces if isinstance(beam, BeamElement) for x in beam.strains(state)]
+    found = [x for beam in equations.tree.forces if beam.has_strains for x in beam.strains(state)]
     pairs = [(float(x.value), float(x.slope[0])) if isinstance(x, Dual) else (float(x), 0.0) for x in found]
     values, slopes = np.array(pairs).reshape(-1, 6, 2).transpose(2, 0, 1)
     return values, slopes

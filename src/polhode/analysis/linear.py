@@ -126,15 +126,23 @@ class Linear:
 
     def modes(self) -> list[Mode]:
         """The modes, those of ignorable positions left out, those that grow fastest first."""
-        U, P = self._split
         found = self.spectrum
-        shapes = [P @ y for y in found.vectors.T]
-        own, across = U.T @ self.A @ U, U.T @ self.A @ P
-        for k, (value, y) in enumerate(zip(found.values, found.vectors.T, strict=True)):
-            if U.size and not found.is_zero[k]:  # positions go along: (λ − A_UU) z = A_UP y
-                shapes[k] = shapes[k] + U @ np.linalg.lstsq(value * np.eye(len(own)) - own, across @ y, rcond=None)[0]
-        columns = self.W @ np.array(shapes, dtype=complex).reshape(-1, len(self.A)).T
+        vectors = zip(found.values, found.vectors.T, found.is_zero, strict=True)
+        shapes = [self.shape(None if is_zero else value, y) for value, y, is_zero in vectors]
+        columns = np.array(shapes, dtype=complex).reshape(-1, len(self.all_names)).T
         return modes_of(found, columns, self.all_names, self._main)
+
+    def shape(self, value: complex | None, y: np.ndarray) -> np.ndarray:
+        """All perturbations (2nv,) of an eigenvalue of `essential` and its vector y; value: None for 0.
+
+        Positions that do not matter go along: (λ − A_UU) z = A_UP y
+        """
+        U, P = self._split
+        x = P @ y
+        if U.size and value is not None:
+            own, across = U.T @ self.A @ U, U.T @ self.A @ P
+            x = x + U @ np.linalg.lstsq(value * np.eye(len(own)) - own, across @ y, rcond=None)[0]
+        return self.W @ x
 
     @cached_property
     def _main(self) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from polhode.analysis.solve import SteadyProblem, Trial, slope_of
+from polhode.analysis.solve import SINGULAR, SteadyProblem, Trial, slope_of
 
 CORRECTIONS = 20
 """The most of Newton's corrections in a step of the load; near a path six or seven are enough."""
@@ -53,6 +53,21 @@ def rest_under_load(problem: SteadyProblem, start: Trial, tolerance: float, step
     return x
 
 
+def _step(J: np.ndarray, residuals: np.ndarray, forces: int, places: int) -> np.ndarray:
+    """Newton's step of least size, constraints that are redundant included.
+
+    J is [H −Aᵀ; A 0] with a stiffness H of any size h: rows and columns are scaled to [H/h −Aᵀ; A 0], so that singular
+    values that are small for a large h are told from those that are zero.
+
+    forces  residuals that are forces; the others are of constraints
+    places  unknowns that are places and rates; the others are forces
+    """
+    h = max(1.0, float(np.linalg.norm(J[:forces, :places], 2))) ** 0.5
+    rows = np.where(np.arange(J.shape[0]) < forces, 1 / h, h)
+    columns = np.where(np.arange(J.shape[1]) < places, 1 / h, h)
+    return -columns * np.linalg.lstsq(rows[:, None] * J * columns, rows * residuals, rcond=SINGULAR)[0]
+
+
 def _corrected(problem: SteadyProblem, x: Trial, tolerance: float) -> tuple[Trial | None, int]:
     """The rest near a trial by Newton's method, and its corrections; None where it does not converge.
 
@@ -64,7 +79,7 @@ def _corrected(problem: SteadyProblem, x: Trial, tolerance: float) -> tuple[Tria
         J, residuals = problem.slopes(x), x.residuals
         if not (np.all(np.isfinite(J)) and np.all(np.isfinite(residuals))):
             return None, k
-        step = -np.linalg.lstsq(J, residuals, rcond=1e-15)[0]
+        step = _step(J, residuals, len(x.M), len(x.M) + len(x.c))
         following = problem.stepped(x, step, slope_of(J, x))
         sizes.append(float(np.max(abs(problem.moved_by(x, step)))))
         small = SMALL * tolerance * (1 + float(np.max(abs(x.q))))

@@ -198,7 +198,10 @@ def _turning(equations: EquationsAtState, q: np.ndarray, w: np.ndarray) -> np.nd
     """G of a turn w of everything: axes fixed in the world, those of free and planar joints, fall behind by w̃."""
     tree, G = equations.tree, np.zeros((equations.n, equations.n))
     place = Vec(q.tolist())
-    motions = kinematics.unit_motions(tree, place, kinematics.frames(tree, place))
+    slots = kinematics.motion_slots(tree)
+    motions = dict(
+        zip((a for a, _ in slots), kinematics.slot_motions(tree, place, kinematics.frames(tree, place)), strict=True)
+    )
     for joint in equations.model.joints:
         if joint.parent == WORLD and joint.kind.shifts >= 2:
             own = [a for e in tree.elements if e.joint == joint.name for a in e.v if all(e.kind.linear)]

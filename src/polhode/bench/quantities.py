@@ -18,7 +18,7 @@ class BenchQuantity:
     method     of System
     arguments  how many of (q, v, v̇ or τ) it takes
     largest    velocities of the largest machine it is asked of: beyond, kernels take minutes to compile
-    of_body    whether it is asked of the last body, in local axes; in races by `System.bound`
+    of_body    whether it is asked of the last body, in local axes: by name, and into a given array by `System.bound`
     """
 
     title: str
@@ -35,10 +35,12 @@ class BenchQuantity:
         """What it is asked of, as `System.source` takes it."""
         return (model.bodies[-1].name, "local") if self.of_body else ()
 
-    def text(self) -> str:
-        """Its call, as a user writes it in a loop, without the closing bracket."""
-        head = "call" if self.of_body else f"system.{self.method}"
-        return f"{head}({'q, v, x'[: 3 * self.arguments - 2]}{', point' * self.of_body}"
+    def texts(self) -> tuple[str, str]:
+        """Its call with a fresh result, and into a given one, as a user writes them in a loop."""
+        given = "q, v, x"[: 3 * self.arguments - 2]
+        if self.of_body:
+            return f"system.{self.method}({given}, body, axes='local')", f"call({given}, point, out=out)"
+        return f"system.{self.method}({given})", f"system.{self.method}({given}, out=out)"
 
     def call(self, system: System, *arguments: np.ndarray) -> Any:
         """Its result."""

@@ -212,12 +212,13 @@ class Match:
     def _ours(self, states: Arrays, count: int) -> list[Contestant]:
         """Our call with a fresh result, and into a given one; both as a user writes them."""
         about = QUANTITIES[self.quantity]
-        result, text = about.call(self.system, *states[: about.arguments]), about.text()
+        result = about.call(self.system, *states[: about.arguments])
         out = tuple(np.empty_like(x) for x in result) if isinstance(result, tuple) else np.empty_like(result)
         names = {"system": self.system, "out": out, **dict(zip("qvx", states, strict=True))}
         if about.of_body:
-            names |= {"call": self.system.bound(about.method, *about.words(self.system.model)), "point": np.zeros(3)}
-        return [Contestant("polhode", each, each, names, count) for each in (f"{text})", f"{text}, out=out)")]
+            words = about.words(self.system.model)
+            names |= {"body": words[0], "call": self.system.bound(about.method, *words), "point": np.zeros(3)}
+        return [Contestant("polhode", each, each, names, count) for each in about.texts()]
 
     def _difference(self, peer: Peer, states: Arrays) -> float | None:
         """The largest relative difference of the results, ours one by one and as a batch, over a few states."""

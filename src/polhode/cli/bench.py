@@ -19,6 +19,7 @@ from polhode.cli.progress import progress_of
 )
 @click.option("--simulation", is_flag=True, help="Only whole motions, against MuJoCo and SciPy.")
 @click.option("--loops", is_flag=True, help="Only machines with closed loops, against Exudyn.")
+@click.option("--beams", is_flag=True, help="Only a slider-crank with a flexible rod, against Exudyn: a table.")
 @click.option("--ensembles", is_flag=True, help="Only many motions at once, against MuJoCo's rollout.")
 @click.option("--calls", is_flag=True, help="Only whole calls that were made before, with another mass too.")
 @click.option("--compile", "compiling", is_flag=True, help="Only first runs, and where their compile time goes.")
@@ -37,6 +38,7 @@ def bench(
     simulation: bool,
     ensembles: bool,
     loops: bool,
+    beams: bool,
     calls: bool,
     compiling: bool,
     accuracy: bool,
@@ -51,6 +53,9 @@ def bench(
     """Our kernels against the libraries that are installed: times, ratios, compile times."""
     if accuracy or problems:
         _accuracy(problems, out, overwrite, as_json)
+        return
+    if beams:
+        _beams(1.0 if seconds is None else seconds)
         return
     from polhode.bench.page import check_output, save_report
     from polhode.bench.report import report_json
@@ -74,6 +79,14 @@ def bench(
         print_report(report)
     for path in save_report(report, out, overwrite) if out else ():
         click.echo(f"written: {path}", err=as_json)
+
+
+def _beams(seconds: float) -> None:
+    """A race of flexible rods at equal accuracy."""
+    from polhode.bench.beams import beam_table, beam_times
+
+    rows, missing = beam_times(seconds)
+    click.echo(beam_table(rows) if rows else "\n".join(missing))
 
 
 def _accuracy(problems: tuple[str, ...], out: Path | None, overwrite: bool, as_json: bool) -> None:

@@ -57,7 +57,17 @@ class Speeds(click.ParamType):
 
 @click.command()
 @click.argument("source", metavar="MODEL", shell_complete=models)
-@click.option("--speed", "speeds", type=Speeds(), default=None, help="Forward speed, m/s: 5, or 1,2,5, or 0:10:1.")
+@click.option(
+    "--speed",
+    "speeds",
+    type=Speeds(),
+    default=None,
+    help="Forward speed, m/s, or speed of a shaft, rad/s: 5, or 1,2,5, or 0:10:1.",
+)
+@click.option(
+    "--shaft", default=None, metavar="NAME", help="The velocity that --speed gives, of a machine that rotates."
+)
+@click.option("--free", is_flag=True, help="The shaft is not driven: its speed vibrates too.")
 @click.option(
     "--hold",
     "holds",
@@ -75,13 +85,16 @@ class Speeds(click.ParamType):
 )
 @loading
 @output(
-    "Of several speeds: the stability diagram, .svg, .pdf or .png, in place of the tables.",
+    "Of several speeds: the stability diagram, or of a shaft the Campbell diagram, .svg, .pdf or .png, in place of the "
+    "tables.",
     "Overwrite an existing diagram.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def modes(
     source: str,
     speeds: tuple[float, ...] | None,
+    shaft: str | None,
+    free: bool,
     holds: tuple[str, ...],
     rest: bool,
     sets: tuple[str, ...],
@@ -92,12 +105,16 @@ def modes(
 ) -> None:
     """Modes of MODEL: small motions about the rest or the steady motion near its start.
 
-    A start that moves is taken for a steady motion: a wheel that rolls, a top that precesses.
+    A start that moves is taken for a steady motion: a wheel that rolls, a top that precesses. Where nothing moves ahead
+    at the start, --speed is that of a shaft, and frequencies are seen in axes that turn with it.
     """
     model = loaded(source, sets, quiet=as_json, **options)
     constant = _held(holds)
     if out is not None:
         _check_diagram(speeds, out, overwrite)
+    if speeds and (shaft or (not rest and _rotates(model))):
+        _campbell(model, speeds, shaft, not free, constant, out, overwrite, as_json)
+        return
     motions = _Motions(model, constant, rest)
     found = motions.at(speeds) if speeds else [_found(model, None, constant, rest)]
     if as_json:
@@ -111,6 +128,48 @@ def modes(
         many = f"{MANY} The motion nearest to that at the next speed is drawn." if motions.are_many(found) else ""
         if not as_json:
             click.echo("\n".join(filter(None, [words, many, str(out)])))
+
+
+def _rotates(model: "Model") -> bool:
+    """Whether nothing moves ahead at the start, and a shaft is there to turn."""
+    from polhode.analysis.campbell import shaft_of
+
+    try:
+        _ahead(model)
+    except InputError:
+        try:
+            return bool(shaft_of(model))
+        except InputError:
+            return False
+    return False
+
+
+def _campbell(
+    model: "Model",
+    speeds: tuple[float, ...],
+    shaft: str | None,
+    drive: bool,
+    constant: dict[str, float],
+    out: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Frequencies against the speed of a shaft, told or drawn."""
+    from polhode.analysis.campbell import campbell
+    from polhode.show.figure import save_figure
+    from polhode.show.plots.campbell import campbell as diagram
+
+    found = campbell(model, sorted(speeds), shaft=shaft, drive=drive, constant=constant)
+    if as_json:
+        each = [[None if math.isnan(x.real) else [x.real, x.imag] for x in row] for row in found.eigenvalues.tolist()]
+        facts = {"shaft": found.shaft, "speeds": found.speeds.tolist(), "eigenvalues": each}
+        click.echo(json.dumps({"polhode": __version__, "model": model.name, **facts}, indent=1))
+    if out is not None:
+        save_figure(diagram(found), out, f"polhode modes {model.name}", force=overwrite)
+    if not as_json:
+        critical = [f"{x:.4g} ({order:g}×, mode {k + 1})" for x, order, k in found.crossings()]
+        click.echo(found.table() if out is None else str(out))
+        click.echo(f"Multiples of the speed are met at, rad/s: {', '.join(critical) or 'none of these speeds'}")
 
 
 def _check_diagram(speeds: tuple[float, ...] | None, out: Path, overwrite: bool) -> None:

@@ -17,6 +17,7 @@ from polhode.constrain.multiplier_forces import forces_of_multipliers
 from polhode.constrain.row_scales import Scales
 from polhode.dynamics import constraints, forces, inertia, inverse, kinematics, normal_forces
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.coupled_inertia import is_coupled
 from polhode.dynamics.reactions import Reaction, on_bodies
 from polhode.dynamics.state_inertia import at_state, is_fixed
 from polhode.dynamics.sweeps import Sweep
@@ -285,6 +286,29 @@ class ConstrainedDynamics:
         found = self.by_fundamental_equation(tree, x.q, [side], rows.A, self.tolerance(rows.phi))[0]
         return Impact(x.v + found.a, found.multipliers, found.rank)
 
+    def impact_slopes(self, x: Arguments, restitution: Scalar) -> tuple[Vec, Vec, Vec, Vec]:
+        """∂v⁺/∂q (tangent), ∂v⁺/∂v, ∂Λ/∂q, ∂Λ/∂v of an impact, at the rank that is found here.
+
+        With w = v⁺ − v and Λ held:  M δw − AᵀδΛ = −δ(M w − AᵀΛ),  A δw = −δ(A w + (1 + e) r)
+        """
+        tree, n = x.tree, x.tree.nv
+        found = self.impact(x, restitution)
+        w, still, rows = found.v - x.v, Vec([0.0] * n), self.rows(x)
+
+        def residual(z: Vec) -> Vec:
+            moved = x._replace(q=x.q + kinematics.rate(tree, x.q, Vec(z[:n])), v=Vec(z[n:]))
+            there = self.rows(moved)
+            left = needed(moved, w) - needed(moved, still) - found.impulses @ there.A
+            return Vec((*left, *(there.A @ w + (1 + restitution) * there.r)))
+
+        _, slopes = jacobian(residual, Vec((*[0.0 * x.q[0]] * n, *x.v)))
+        sides = [(-Vec(column[:n]), -Vec(column[n:])) for column in slopes.T]
+        solved = self.by_fundamental_equation(at_state(x).tree, x.q, sides, rows.A, self.tolerance(rows.phi))
+        of_q, of_v = solved[:n], solved[n:]
+        dv = [unit + side.a for unit, side in zip(identity(n), of_v, strict=True)]
+        by_q, by_v = (Vec([side.multipliers for side in part]).T for part in (of_q, of_v))
+        return Vec([side.a for side in of_q]).T, Vec(dv).T, by_q, by_v
+
     def rows_at_rest(self, x: Arguments) -> Vec:
         """A (k, nv) of the constraints A v̇ = b: it depends on t and q alone."""
         return self.rows(x._replace(v=Vec([0.0 * x.q[0]] * x.tree.nv))).A
@@ -478,9 +502,11 @@ class ConstrainedDynamics:
 
     def _by_sweeps(self, tree: Tree, k: int) -> bool:
         """Whether sweeps over the tree take fewer operations than its mass matrix: on long branches with few loops."""
+        if is_coupled(tree):
+            return False
         depths = [len(path) for path in inertia.carriers(tree)]
         matrix = sum(MATRIX * d + d * d for d in depths) + 2 * k * sum(depths)
-        return not self.scales.singular_mass and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
+        return not (self.scales.singular_mass or tree.shares) and k > 0 and matrix > tree.nv * (SWEPT + SWEEP * (k + 2))
 
     def _spread(self, found: ConstrainedSolution, kept: list[int], k: int) -> ConstrainedSolution:
         """The solution of some rows as that of all: the others are dependent, with residual 0."""

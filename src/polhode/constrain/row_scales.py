@@ -70,27 +70,28 @@ def scales(
 def _positions(model: Model, tree: Tree) -> list[Vec]:
     """The configurations over which natural sizes are averaged: the start, then random turns of its joints."""
     rng, start, found = np.random.default_rng(0), _start(model), []
-    places = [a for e in tree.elements for a in e.v]
+    moved = [e for e in tree.elements if not e.kind.shares]
+    places = [a for e in moved for a in e.v]
     for sample in range(SIZE_SAMPLES):
         step = np.zeros(tree.nv)
-        step[places] = [rng.normal() if sample and e.kind.turns else 0.0 for e in tree.elements for _ in e.v]
+        step[places] = [rng.normal() if sample and e.kind.turns else 0.0 for e in moved for _ in e.v]
         found.append(kinematics.integrate(tree, start, Vec(step.tolist())))
     return found
 
 
 def mobility_terms(tree: Tree, q: Vec) -> tuple[Any, ...]:
     """The mass matrix (nv, nv); axes (n, 3, 3) and origins (n, 3) of the frames of the n elements; unit motions w, l, o
-    of the velocities, (nv, 3) each."""
+    of the `motion_slots`, (slots, 3) each."""
     at = kinematics.frames(tree, q)
-    motions = kinematics.unit_motions(tree, q, at)
+    motions = kinematics.slot_motions(tree, q, at)
     frames = (Vec([frame[k] for frame in at]) for k in (0, 1))
     return inertia.mass_matrix(tree, q), *frames, *(Vec([motion[k] for motion in motions]) for k in (1, 2, 3))
 
 
 def _on_floats(tree: Tree, positions: Sequence[Vec]) -> Iterable[list[np.ndarray]]:
     """`mobility_terms` at several configurations."""
-    n, nv = len(tree.elements), tree.nv
-    shapes = [(nv, nv), (n, 3, 3), (n, 3), (nv, 3), (nv, 3), (nv, 3)]
+    n, nv, slots = len(tree.elements), tree.nv, len(kinematics.motion_slots(tree))
+    shapes = [(nv, nv), (n, 3, 3), (n, 3), (slots, 3), (slots, 3), (slots, 3)]
     for q in positions:
         yield [np.array(x, dtype=float).reshape(s) for x, s in zip(mobility_terms(tree, q), shapes, strict=True)]
 
@@ -120,7 +121,7 @@ class _Reach(NamedTuple):
 
 class _Seen(NamedTuple):
     """A tree at a configuration, in arrays: axes and origins of the elements' frames (n, 3, 3), (n, 3); unit motions of
-    the velocities w, l, o (nv, 3) each; M⁻¹."""
+    the `motion_slots` w, l, o (slots, 3) each; M⁻¹."""
 
     tree: Tree
     R: np.ndarray
@@ -147,8 +148,9 @@ class _Seen(NamedTuple):
             return _Reach(0.0, 0.0)
         x = self.o[body] + self.R[body] @ np.array(plain(tuple(data.get(f"position_{side}", ORIGIN))), dtype=float)
         path = set(self.tree.ancestors[body])
-        dofs = sorted(a for i in path for a in self.tree.elements[i].v)
-        w, l, o = (x[dofs] for x in self.motions)
+        slots = [(k, a) for k, (a, i) in enumerate(kinematics.motion_slots(self.tree)) if i in path]
+        places, dofs = [k for k, _ in slots], [a for _, a in slots]
+        w, l, o = (x[places] for x in self.motions)
         G = self.inverse_mass[np.ix_(dofs, dofs)]
         J = _cross(w, x - o) + l
         return _Reach(*(float(np.sqrt(max(np.einsum("ai,ab,bi", j, G, j), 0.0))) for j in (J, w)))

@@ -100,7 +100,8 @@ def _joints(tree: Tree) -> list[list[int]]:
 
 
 def free_bodies(tree: Tree) -> Tree:
-    """The bodies of a tree in its order, each on a free joint of its own; gravity acts, no other force."""
+    """The bodies of a tree in its order, each on a free joint of its own; gravity acts, no other force. Inertia that
+    couples bodies stays."""
     elements: list[Element] = []
     of_body = {WORLD: GROUND}
     free = JOINTS["free"]
@@ -113,8 +114,9 @@ def free_bodies(tree: Tree) -> Tree:
         elements += joint_elements(joint, GROUND, *at, e.inertia, Numbers({}))
         of_body[e.body] = len(elements) - 1
     count = len(of_body) - 1
+    coupling = tuple(force for force in tree.forces if force.inertia_bodies)
     return Tree(
-        tree.name, tree.gravity, tuple(elements), of_body, (), free.nq * count, free.nv * count, tree.constraints
+        tree.name, tree.gravity, tuple(elements), of_body, coupling, free.nq * count, free.nv * count, tree.constraints
     )
 
 

@@ -15,10 +15,11 @@ from polhode.dynamics.kinematics import (
     accelerations,
     frames,
     joint_force,
+    motion_slots,
     orientations,
     placement,
-    unit_motion_rates,
-    unit_motions,
+    slot_motion_rates,
+    slot_motions,
     unit_twists,
     velocities,
 )
@@ -86,7 +87,7 @@ def jacobian(tree: Tree, q: Vec, p: BodyPoint, axes: str) -> Vec:
     at, path = frames(tree, q), set(tree.ancestors[p.element])
     x = _place(at[p.element], p, axes)
     columns = {}
-    for a, (i, w, l, o) in enumerate(unit_motions(tree, q, at)):
+    for (a, _), (i, w, l, o) in zip(motion_slots(tree), slot_motions(tree, q, at), strict=True):
         if i in path:
             columns[a] = Vec((*(cross(w, x - o) + l), *w))
     return _rows(tree, columns)
@@ -112,10 +113,8 @@ def jacobian_rate(tree: Tree, q: Vec, v: Vec, p: BodyPoint, axes: str) -> Vec:
     x, (xdot, omega) = _place(at[p.element], p, axes), moving[p.element]
     xdot = ORIGIN if axes == "world" else xdot + cross(omega, x - at[p.element].o)
     back = _axes_in_world(at[p.element], p).T
-    columns, motions = {}, unit_motions(tree, q, at)
-    for a, ((i, w, l, o), (ldot, wdot)) in enumerate(
-        zip(motions, unit_motion_rates(tree, q, v, at, moving), strict=True)
-    ):
+    columns, motions, changes = {}, slot_motions(tree, q, at), slot_motion_rates(tree, q, v, at, moving)
+    for (a, _), (i, w, l, o), (ldot, wdot) in zip(motion_slots(tree), motions, changes, strict=True):
         if i in path:
             linear = cross(wdot, x - o) + cross(w, xdot - moving[i].linear) + ldot
             if axes == "local":

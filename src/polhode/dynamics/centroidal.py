@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from polhode.dynamics.coupled_inertia import is_coupled, momentum, momentum_map
 from polhode.dynamics.energy import Momentum, center_of_mass
 from polhode.dynamics.inertia import composites, impulse
 from polhode.dynamics.inverse import handed, loads
-from polhode.dynamics.kinematics import frames, joint_velocity, placement, rate, unit_twists
+from polhode.dynamics.kinematics import frames, joint_velocity, machine_state, placement, rate, unit_twists
+from polhode.model.forces.refused import refuse_coupled_inertia
 from polhode.model.joints.base import NOTHING
 from polhode.model.tree import GROUND, Tree
 from polhode.scalar import Scalar, Vec, cross, derivative_along, identity, outer, trace
@@ -34,6 +36,7 @@ def subtree(tree: Tree, body: str) -> Tree:
     """The tree with the masses of what a body carries, itself included, alone; the whole tree for ""."""
     if not body:
         return tree
+    refuse_coupled_inertia(f"subtree of '{body}'", tree.forces, "Take the whole machine.")
     top = tree.element(body)
     kept = {i for i, path in enumerate(tree.ancestors) if top in path}
     elements = [e if i in kept else replace(e, inertia=NOTHING) for i, e in enumerate(tree.elements)]
@@ -68,7 +71,7 @@ def center_of_mass_jacobian(tree: Tree, q: Vec) -> Vec:
     total, columns = total_mass(tree), [ORIGIN] * tree.nv
     for e, frame, (m, h) in zip(tree.elements, frames(tree, q), carried, strict=True):
         for a, (l, w) in zip(e.v, unit_twists(e, q), strict=True):
-            columns[a] = frame.R @ ((cross(w, h) + m * l) / total)
+            columns[a] = columns[a] + frame.R @ ((cross(w, h) + m * l) / total)
     return _rows(columns, 3)
 
 
@@ -83,7 +86,9 @@ def centroidal_map(tree: Tree, q: Vec) -> Vec:
         for a, motion in zip(e.v, unit_twists(e, q), strict=True):
             P, H = impulse(whole[i], motion)
             P = R @ P
-            columns[a] = Vec((*P, *(R @ H + cross(o - c, P))))
+            columns[a] = columns[a] + Vec((*P, *(R @ H + cross(o - c, P))))
+    for a, (P, H) in enumerate(momentum_map(tree, q) if is_coupled(tree) else ()):
+        columns[a] = columns[a] + Vec((*P, *(H - cross(c, P))))
     return _rows(columns, 6)
 
 
@@ -110,6 +115,8 @@ def momentum_about(tree: Tree, q: Vec, v: Vec, point: Vec) -> Momentum:
         found.append(impulse(e.inertia, moving[-1]))
     # pass 2, leaves to root
     P, H = _at_root(tree, q, found)
+    if is_coupled(tree):
+        P, H = _summed(((P, H), momentum(tree, machine_state(tree, 0.0, q, v))))
     return Momentum(P, H - cross(point, P))
 
 
@@ -128,6 +135,7 @@ def centroidal_momentum_rate(tree: Tree, q: Vec, v: Vec, vd: Vec) -> Momentum:
 
 def composite_inertia(tree: Tree, q: Vec) -> CompositeInertia:
     """All bodies as one rigid body."""
+    refuse_coupled_inertia("composite inertia", tree.forces, "Take the momentum, or the mass matrix.")
     whole = NOTHING
     for e, frame in zip(tree.elements, frames(tree, q), strict=True):
         whole = joined(whole, moved(Placement(frame.R, frame.o), e.inertia))

@@ -18,13 +18,15 @@ from polhode.dynamics.kinematics import (
     UnitMotion,
     frames,
     joint_force,
+    motion_slots,
     own_coordinates,
     placement,
-    unit_motion_rates,
-    unit_motions,
+    slot_motion_rates,
+    slot_motions,
     unit_twists,
     velocities,
 )
+from polhode.model.forces.refused import refuse_coupled_inertia
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
 from polhode.scalar import Scalar, Vec, cross, dot, identity, outer, trace
@@ -54,49 +56,58 @@ def carriers_seen(tree: Tree, q: Vec, at: list[Placement]) -> list[list[Carrier]
     return found
 
 
+def _refuse(what: str, tree: Tree) -> None:
+    refuse_coupled_inertia(what, tree.forces, "Take the bias, which has all of it; or half-bars as mass of beams.")
+
+
 def christoffel(tree: Tree, q: Vec) -> Vec:
     """Christoffel symbols Γ[a, b, g], nv × nv × nv.                                 BEYOND §§1–2, Zoric (129)
 
     Symmetric in a, b except inside one quaternion.
     """
+    _refuse("Christoffel symbols", tree)
     at = [placement(e, q) for e in tree.elements]
     whole = composites(tree, at)
     n = tree.nv
     G: list[list[list[Scalar]]] = [[[0.0] * n for _ in range(n)] for _ in range(n)]
     for i, seen in enumerate(carriers_seen(tree, q, at)):
         S, h = whole[i].second, whole[i].first
-        own = len(tree.elements[i].v)
+        own, found = len(tree.elements[i].v), dict[tuple[int, int, int], Scalar]()
         for k, g in enumerate(seen[len(seen) - own :], len(seen) - own):
             P, _ = impulse(whole[i], Twist(g.t, g.w))
             for j, b in enumerate(seen[: len(seen) if g.together == i else k]):
                 if j == k:
                     continue
                 N = S @ cross(b.w, g.w) + cross(b.t, P) + cross(cross(b.w, h), g.t)
-                _fill(G, seen[: len(seen) if g.together == i else k + 1], j, b, g, N, i)
+                _fill(found, seen[: len(seen) if g.together == i else k + 1], j, b, g, N, i)
+        for (x, y, z), value in found.items():
+            G[x][y][z] = G[x][y][z] + value
         _armature(G, tree, i)
     for i in range(len(tree.elements)):
         _changing(G, tree, q, at, whole, i)
     return Vec([Vec([Vec(row) for row in plane]) for plane in G])
 
 
-def _fill(G: list, carriers: list[Carrier], j: int, b: Carrier, g: Carrier, N: Vec, i: int) -> None:
+def _fill(
+    G: dict[tuple[int, int, int], Scalar], carriers: list[Carrier], j: int, b: Carrier, g: Carrier, N: Vec, i: int
+) -> None:
     """Every symbol that N_bg gives: x = w_a·N_bg for each a that carries g."""
     inside = b.together == g.together == i  # two axes of one quaternion: each carries the other
     for k, a in enumerate(carriers):
         x = dot(a.w, N)
         carries_b = k <= j or (a.together == b.together != GROUND)
         if inside:  # N_gb is visited on its own, so only its own symbol is written
-            G[a.dof][b.dof][g.dof] = x
+            G[a.dof, b.dof, g.dof] = x
             if a.together != i:
-                G[b.dof][a.dof][g.dof] = x
+                G[b.dof, a.dof, g.dof] = x
             continue
-        G[a.dof][g.dof][b.dof] = -x
+        G[a.dof, g.dof, b.dof] = -x
         if not (a.together == g.together != GROUND):
-            G[g.dof][a.dof][b.dof] = -x
+            G[g.dof, a.dof, b.dof] = -x
         if carries_b:
-            G[a.dof][b.dof][g.dof] = x
+            G[a.dof, b.dof, g.dof] = x
             if not (a.together == b.together != GROUND):
-                G[b.dof][a.dof][g.dof] = x
+                G[b.dof, a.dof, g.dof] = x
 
 
 def _armature(G: list, tree: Tree, i: int) -> None:
@@ -177,29 +188,31 @@ def coriolis(tree: Tree, q: Vec, v: Vec) -> Vec:
 
     O(n d) for n joints at depth d.
     """
+    _refuse("Coriolis matrix", tree)
     at = frames(tree, q)
     moving = velocities(tree, q, at, v)
     sums = _moments(tree, at, moving)
-    motions = [
-        _moving(motion, change, moving[motion.element])
-        for motion, change in zip(unit_motions(tree, q, at), unit_motion_rates(tree, q, v, at, moving), strict=True)
-    ]
+    changes = slot_motion_rates(tree, q, v, at, moving)
+    motions = {
+        slot: _moving(motion, change, moving[motion.element])
+        for slot, motion, change in zip(motion_slots(tree), slot_motions(tree, q, at), changes, strict=True)
+    }
     C: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for i, e in enumerate(tree.elements):
         m, h, S, k, B = sums[i]
         J, J_rate = trace(S) * identity(3) - S, trace(B) * identity(3) - B
-        path = [b for j in tree.ancestors[i] for b in tree.elements[j].v]
+        path = [(b, j) for j in tree.ancestors[i] for b in tree.elements[j].v]
         for g in e.v:
-            w, x, wdot, xdot = motions[g]
+            w, x, wdot, xdot = motions[g, i]
             P, H = m * x + cross(w, h), cross(h, x) + J @ w
             turned = cross(k, x) + J_rate @ w
             P_rate = m * xdot + cross(wdot, h) + cross(w, k)
             H_rate = cross(h, xdot) + J @ wdot + J_rate.T @ w
-            for b in path:
-                by = motions[b]
-                C[g][b] = dot(by.xdot, P) + dot(by.wdot, H) + dot(by.w, turned)
-                if b not in e.v:
-                    C[b][g] = dot(by.x, P_rate) + dot(by.w, H_rate)
+            for b, j in path:
+                by = motions[b, j]
+                C[g][b] = C[g][b] + dot(by.xdot, P) + dot(by.wdot, H) + dot(by.w, turned)
+                if j != i:
+                    C[b][g] = C[b][g] + dot(by.x, P_rate) + dot(by.w, H_rate)
         if e.kind.quaternion:
             extra = e.armature[0] / 2 * skew(Vec([v[a] for a in e.v]))
             for r, g in enumerate(e.v):

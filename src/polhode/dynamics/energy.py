@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from polhode.dynamics import coupled_inertia
 from polhode.dynamics.inertia import impulse
 from polhode.dynamics.kinematics import frames, machine_state, velocities
 from polhode.dynamics.state_inertia import with_masses
@@ -38,20 +39,20 @@ def energy(tree: Tree, q: Vec, v: Vec) -> Energy:
         P, H = impulse(body, twist)
         kinetic = kinetic + (dot(P, twist.linear) + dot(H, twist.angular)) / 2
         potential = potential - dot(tree.gravity, body.mass * frame.o + body.first)
-        for k, a in enumerate(e.v if e.kind.moves else ()):
+        for k, a in enumerate(e.v if e.kind.moves and not e.kind.shares else ()):
             kinetic = kinetic + e.armature[k] * v[a] * v[a] / 2
             if not e.kind.quaternion:
                 apart = q[e.q[k]] - e.rest[k]
                 potential = potential + e.stiffness[k] * apart * apart / 2
     for force in tree.forces:
         potential = potential + force.potential(state)
-    return Energy(kinetic, potential)
+    return Energy(kinetic + coupled_inertia.kinetic_energy(tree, state), potential)
 
 
 def momentum(tree: Tree, q: Vec, v: Vec) -> Momentum:
-    """Momentum of all bodies (armature has none)."""
+    """Momentum of all bodies, and of inertia that couples them (armature has none)."""
     at, tree = frames(tree, q), with_masses(tree, v)
-    linear = angular = Vec([0.0] * 3)
+    linear, angular = coupled_inertia.momentum(tree, machine_state(tree, 0.0, q, v))
     for e, frame, twist in zip(tree.elements, at, velocities(tree, q, at, v), strict=True):
         about_world = moved(Placement(frame.R, frame.o), e.inertia)
         P, H = impulse(about_world, _at_origin(twist, frame.o))

@@ -107,7 +107,7 @@ def joint_forces(tree: Tree, q: Vec, v: Vec) -> Vec:
     """−stiffness (q − rest) − damping v, in the order of v."""
     tau: list[Scalar] = [0.0] * tree.nv
     for e in tree.elements:
-        for k, a in enumerate(e.v):
+        for k, a in enumerate(() if e.kind.shares else e.v):
             tau[a] = -(e.damping[k] * v[a])
             if e.q and not e.kind.quaternion:
                 tau[a] = tau[a] - e.stiffness[k] * (q[e.q[k]] - e.rest[k])

@@ -8,7 +8,9 @@ dynamics, and the articulated bodies answer to what is left of τ, and to gravit
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from polhode.dynamics.inverse import Carried, Wrenches, ground, handed, outward
+from polhode.dynamics import inertia
+from polhode.dynamics.coupled_inertia import is_coupled
+from polhode.dynamics.inverse import Carried, Wrenches, ground, handed, inverse_dynamics, outward
 from polhode.dynamics.kinematics import unit_twists
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import skew
@@ -145,7 +147,15 @@ def follow(joint: Released | None, at: Placement, u: Vec, up: Twist) -> tuple[Ve
 
 
 def forward_dynamics(tree: Tree, q: Vec, v: Vec, tau: Vec, wrenches: Wrenches | None = None) -> Vec:
-    """Accelerations v̇ of M v̇ + Γ v v + gravity = τ + wrenches; no joint springs."""
+    """Accelerations v̇ of M v̇ + Γ v v + gravity = τ + wrenches; no joint springs.
+
+    Where force elements couple bodies, or elements share velocities, there are no articulated bodies: by factors of
+    the mass matrix.
+    """
+    if tree.shares or is_coupled(tree):
+        L, D = inertia.factor(tree, inertia.mass_matrix(tree, q))
+        still = Vec([0.0] * tree.nv)
+        return inertia.solve_factored(tree, L, D, tau - inverse_dynamics(tree, q, v, still, wrenches=wrenches))
     at: list[Placement] = []
     moving: list[Carried] = []
     forces: list[tuple[Vec, Vec]] = []

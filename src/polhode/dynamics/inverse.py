@@ -8,6 +8,7 @@ moment h × a + axial(K Σ).
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from polhode.dynamics.coupled_inertia import is_coupled, needed_wrenches
 from polhode.dynamics.kinematics import joint_acceleration, joint_force, joint_velocity, placement
 from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
@@ -91,6 +92,8 @@ def loads(
 ) -> list[tuple[Vec, Vec]]:
     """What each element is given by its parent: force and moment, in its own axes, at its own origin."""
     root = ground(tree.gravity if gravity is None else gravity)
+    if is_coupled(tree):
+        wrenches = needed_wrenches(tree, q, v, vd, wrenches)
     at: list[Placement] = []
     moving: list[Carried] = []
     force: list[tuple[Vec, Vec]] = []
@@ -119,7 +122,8 @@ def inverse_dynamics(
     gravity   in its place, the tree's own unless given
     """
     tau: list[Scalar] = [0.0] * tree.nv
+    shares = tree.shares
     for e, (f, n) in zip(tree.elements, loads(tree, q, v, vd, gravity, wrenches), strict=True):
         for a, value, armature in zip(e.v, joint_force(e, q, f, n), e.armature, strict=True):
-            tau[a] = value + armature * vd[a]
+            tau[a] = tau[a] + value + armature * vd[a] if shares else value + armature * vd[a]
     return Vec(tau)

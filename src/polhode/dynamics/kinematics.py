@@ -7,6 +7,7 @@ world's origin.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from polhode.errors import InputError, message
 from polhode.model.joints.base import Element
 from polhode.model.state import MachineState
 from polhode.model.tree import GROUND, Tree
@@ -125,18 +126,34 @@ def accelerations(tree: Tree, q: Vec, at: list[Frame], v: Vec, vd: Vec) -> list[
 
 
 def unit_motions(tree: Tree, q: Vec, at: list[Frame]) -> list[UnitMotion]:
-    """The unit motion of every velocity component, world axes, in the order of v.       BEYOND §0"""
+    """The unit motion of every velocity component, world axes, in the order of v.       BEYOND §0
+
+    Of a tree where each velocity has one: `motion_slots` are then the velocities.
+    """
+    if tree.shares:
+        where, found = f"model '{tree.name}'", "velocities that move several frames, each in its own way"
+        raise InputError(message(where, "not for machines with modal bodies", found, "one motion for each velocity"))
+    return slot_motions(tree, q, at)
+
+
+def motion_slots(tree: Tree) -> list[tuple[int, int]]:
+    """Which velocity moves which element by itself: pairs of velocity and element, in the order of v."""
+    return sorted((a, i) for i, e in enumerate(tree.elements) for a in e.v)
+
+
+def slot_motions(tree: Tree, q: Vec, at: list[Frame]) -> list[UnitMotion]:
+    """The unit motions of all `motion_slots`, world axes."""
     found = {}
     for i, (e, frame) in enumerate(zip(tree.elements, at, strict=True)):
         for a, unit in zip(e.v, unit_twists(e, q), strict=True):
-            found[a] = UnitMotion(i, frame.R @ unit.angular, frame.R @ unit.linear, frame.o)
-    return [found[a] for a in range(tree.nv)]
+            found[a, i] = UnitMotion(i, frame.R @ unit.angular, frame.R @ unit.linear, frame.o)
+    return [found[slot] for slot in motion_slots(tree)]
 
 
-def unit_motion_rates(tree: Tree, q: Vec, v: Vec, at: list[Frame], moving: list[Twist]) -> list[Twist]:
-    """d/dt of the unit motions (l, w) along a motion, world axes, in the order of v."""
+def slot_motion_rates(tree: Tree, q: Vec, v: Vec, at: list[Frame], moving: list[Twist]) -> list[Twist]:
+    """d/dt of the unit motions (l, w) along a motion, world axes, of all `motion_slots`."""
     found = {}
-    for e, frame, twist in zip(tree.elements, at, moving, strict=True):
+    for i, (e, frame, twist) in enumerate(zip(tree.elements, at, moving, strict=True)):
         units = unit_twists(e, q)
         changes = [None] * len(units) if e.kind.constant else e.kind.motion_rates(e, own_coordinates(e, q), _of_v(e, v))
         for a, unit, change in zip(e.v, units, changes, strict=True):
@@ -144,8 +161,8 @@ def unit_motion_rates(tree: Tree, q: Vec, v: Vec, at: list[Frame], moving: list[
             angular = cross(twist.angular, frame.R @ unit.angular)
             if change:
                 linear, angular = linear + frame.R @ change.linear, angular + frame.R @ change.angular
-            found[a] = Twist(linear, angular)
-    return [found[a] for a in range(tree.nv)]
+            found[a, i] = Twist(linear, angular)
+    return [found[slot] for slot in motion_slots(tree)]
 
 
 def rate(tree: Tree, q: Vec, v: Vec) -> Vec:

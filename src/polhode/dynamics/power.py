@@ -136,7 +136,7 @@ def _joint_power(tree: Tree, tau: Vec, v: Vec) -> Scalar:
     """Σ τ v over the velocities that move something."""
     found: Scalar = 0.0
     for e in tree.elements:
-        for a in e.v if e.kind.moves else ():
+        for a in e.v if e.kind.moves and not e.kind.shares else ():
             found = found + tau[a] * v[a]
     return found
 

@@ -15,6 +15,8 @@ from typing import NamedTuple
 from polhode.dynamics.body_points import BodyPoint
 from polhode.dynamics.inverse import Carried, carry, ground
 from polhode.dynamics.kinematics import frames, joint_acceleration, joint_velocity, placement, unit_twists, velocities
+from polhode.errors import InputError, message
+from polhode.model.forces.refused import refuse_coupled_inertia
 from polhode.model.joints.base import Element
 from polhode.model.tree import GROUND, Tree
 from polhode.quaternion import rotation_matrix
@@ -70,11 +72,20 @@ def _needed_along(unit: Twist, moving: Carried) -> Vec:
     return Vec((dot(l, moving.a), *(moving.K.T @ l + cross(moving.a, w)), *inertia))
 
 
+def _refuse_shared(tree: Tree) -> None:
+    """Raise an InputError where mass moves with modes: it is no parameter of a rigid body."""
+    if tree.shares:
+        where, found = f"regressors, model '{tree.name}'", "mass that moves with the modes of a body"
+        raise InputError(message(where, "not for machines with modal bodies", found, "rigid bodies"))
+
+
 def torque_regressor(tree: Tree, q: Vec, v: Vec, vd: Vec, bodies: Sequence[int]) -> Vec:
     """Y (nv, 10 bodies) of τ = Y π: inertia, Coriolis and gravity of all bodies, without armature and other forces.
 
     bodies  the elements that carry them, in their order
     """
+    _refuse_shared(tree)
+    refuse_coupled_inertia("torque regressor", tree.forces, "Take half-bars as mass of beams.")
     moved = _moved(tree, q, v, vd, tree.gravity)
     units: list[dict[int, Twist]] = []  # of all velocities that move an element, in its axes, at its origin
     for e, (at, _) in zip(tree.elements, moved, strict=True):
@@ -98,6 +109,8 @@ def body_regressor(tree: Tree, q: Vec, v: Vec, vd: Vec, p: BodyPoint) -> Vec:
 
 def energy_regressors(tree: Tree, q: Vec, v: Vec, bodies: Sequence[int]) -> EnergyRegressors:
     """Rows (10 bodies,) of the kinetic energy of bodies and of their potential energy in gravity."""
+    _refuse_shared(tree)
+    refuse_coupled_inertia("energy regressors", tree.forces, "Take half-bars as mass of beams.")
     at = frames(tree, q)
     moving = velocities(tree, q, at, v)
     kinetic, potential = list[Scalar](), list[Scalar]()
@@ -111,6 +124,8 @@ def energy_regressors(tree: Tree, q: Vec, v: Vec, bodies: Sequence[int]) -> Ener
 
 def momentum_regressor(tree: Tree, q: Vec, v: Vec, bodies: Sequence[int]) -> Vec:
     """(6, 10 bodies): the linear momentum, and the angular momentum about the world's origin, world axes."""
+    _refuse_shared(tree)
+    refuse_coupled_inertia("momentum regressor", tree.forces, "Take half-bars as mass of beams.")
     at = frames(tree, q)
     moving, columns = velocities(tree, q, at, v), list[Vec]()
     for i in bodies:
@@ -129,6 +144,7 @@ def _inertia_columns(R: Vec, omega: Vec) -> list[Vec]:
 
 def static_regressor(tree: Tree, q: Vec, bodies: Sequence[int]) -> Vec:
     """(3, 4 bodies): the mass centre of the machine from the first four parameters of each body, for its mass."""
+    _refuse_shared(tree)
     at = frames(tree, q)
     mass = sum((tree.elements[i].inertia.mass for i in bodies[1:]), tree.elements[bodies[0]].inertia.mass)
     return Vec([column / mass for i in bodies for column in (at[i].o, *at[i].R.T)]).T

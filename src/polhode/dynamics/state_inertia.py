@@ -28,7 +28,7 @@ def at_state(x: Arguments) -> Arguments:
         extra[k] = extra.get(k, 0.0) + HELD * hold.weight
     elements = tuple(
         replace(e, armature=Vec([a + extra[k] if k in extra else a for k, a in zip(e.v, e.armature, strict=True)]))
-        if any(k in extra for k in e.v)
+        if any(k in extra for k in e.v) and not e.kind.shares
         else e
         for e in tree.elements
     )

@@ -1,15 +1,20 @@
 """Batches of runs on a GPU: one run a thread, the steps between two samples in one launch, states and samples there.
 
 The graphs are those of `BatchRun`, as CUDA C, launched as those of quantities are (`kernel/backends/cuda.py`). Only
-samples, and how runs ended, come back; events are placed within their last step by this processor.
+samples, and how runs ended, come back; events are placed within their last step by this processor. Several GPUs take
+batches from one queue, each when it has done its last.
 """
 
 import threading
+from collections.abc import Sequence
+from functools import partial
+from queue import LifoQueue
 from typing import Any
 
 import numpy as np
 
 from polhode.kernel.backends.cuda import REAL, CudaKernel, DeviceRows, cupy
+from polhode.kernel.lru_cache import LruCache
 from polhode.kernel.schedule import fused
 from polhode.simulation import step_state
 from polhode.simulation.batch.batch_records import BatchSamples, BatchStretch, SampleTimes
@@ -21,17 +26,24 @@ SHARE = 0.4
 LARGEST = 2**22
 """Runs of a batch, at most: some 16 times the threads that a large device holds, so that none of it waits."""
 
+RECENT: LruCache[CudaKernel] = LruCache(64)
+"""Kernels of the last sweeps, by what made them: another sweep of the same machine traces nothing."""
+
 KIND = {"double": "double", "single": "float"}
 
 
 class GpuBatchRun:
-    """A BatchRun on a GPU: `run` gives what its own does, in double or in single."""
+    """A BatchRun on a GPU: `run` gives what its own does, in double or in single.
 
-    def __init__(self, batch: BatchRun, precision: str = "double") -> None:
+    number  of the device among those that CUDA shows; None: the current one
+    """
+
+    def __init__(self, batch: BatchRun, precision: str = "double", number: int | None = None) -> None:
         """Raises a CompileError where there is no GPU."""
         self.xp = cupy()
         self.batch, self.precision, self.real = batch, precision, KIND[precision]
-        properties = self.xp.cuda.runtime.getDeviceProperties(self.xp.cuda.runtime.getDevice())
+        self.number = self.xp.cuda.runtime.getDevice() if number is None else number
+        properties = self.xp.cuda.runtime.getDeviceProperties(self.number)
         self.name = f"cuda {properties['name'].decode()}, {precision}"
         self._kernels: dict[str, CudaKernel] = {}
         self._others: dict[BatchRun, GpuBatchRun] = {}
@@ -42,33 +54,79 @@ class GpuBatchRun:
         if other is self.batch and self.precision == "double":
             return self
         if other not in self._others:
-            self._others[other] = GpuBatchRun(other)
+            self._others[other] = GpuBatchRun(other, number=self.number)
         return self._others[other]
+
+    def sharing(self, number: int) -> "GpuBatchRun":
+        """The same batch on another device, which has the kernels of this one."""
+        other = GpuBatchRun(self.batch, self.precision, number)
+        other._kernels = self._kernels
+        return other
 
     def kernel(self, part: str) -> CudaKernel:
         """One function of a run (its first state, steps, outputs) as a kernel of this device."""
         if part not in self._kernels:
-            self._kernels[part] = CudaKernel(fused(self.batch.graph(part)), part, fast=False)
+            key = self.batch.key(part)
+            self._kernels.setdefault(part, RECENT.get(key, partial(self._made, part)) if key else self._made(part))
         return self._kernels[part]
+
+    def _made(self, part: str) -> CudaKernel:
+        return CudaKernel(fused(self.batch.graph(part)), part, fast=False)
 
     def most_runs(self, timing: SampleTimes) -> int:
         """How many runs fit into the device's memory at a time."""
         batch, size = self.batch, REAL[self.real].itemsize
         state = batch.nq + batch.nv
         sampled = len(timing.times) * (state + 1 + len(batch.outputs))
-        free = self.xp.cuda.runtime.memGetInfo()[0]
+        with self.xp.cuda.Device(self.number):
+            free = self.xp.cuda.runtime.memGetInfo()[0]
         return int(min(max(SHARE * free // (size * (2 * batch.compiled.width + 3 * state + sampled)), 64), LARGEST))
 
     def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: SampleTimes, threads: int = 1) -> BatchSamples:
         """As `BatchRun.run`; one caller at a time has the device, others prepare and write meanwhile."""
         found = self.batch.empty(len(q), timing, fill=False)
         most = self.most_runs(timing)
-        with self._one:
+        with self._one, self.xp.cuda.Device(self.number):
             for first in range(0, len(q), most):
                 few = slice(first, first + most)
                 part = BatchSamples(*(array[few] for array in found))
                 _Launch(self, p[few], timing, part).run(q[few], v[few])
         return found
+
+
+class GpuBatchRuns:
+    """A BatchRun on several GPUs: each call of `run` is served by the next device that is free.
+
+    numbers  of the devices; one that is named twice serves two calls in turns
+    """
+
+    def __init__(self, first: GpuBatchRun, numbers: Sequence[int]) -> None:
+        self.each = [first.sharing(number) for number in numbers]
+        names = list(dict.fromkeys(gpu.name for gpu in self.each))
+        self.name = f"{len(self.each)} × {names[0]}" if len(names) == 1 else " + ".join(names)
+        self._free: LifoQueue[GpuBatchRun] = LifoQueue()
+        for gpu in self.each:
+            self._free.put(gpu)
+        self._others: dict[BatchRun, GpuBatchRuns] = {}
+
+    def beside(self, other: BatchRun) -> "GpuBatchRuns":
+        """A batch on the same devices, in double."""
+        if other not in self._others:
+            numbers = [gpu.number for gpu in self.each]
+            self._others.setdefault(other, GpuBatchRuns(self.each[0].beside(other), numbers))
+        return self._others[other]
+
+    def most_runs(self, timing: SampleTimes) -> int:
+        """How many runs fit into the memory of every device at a time."""
+        return min(gpu.most_runs(timing) for gpu in self.each)
+
+    def run(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, timing: SampleTimes, threads: int = 1) -> BatchSamples:
+        """As `BatchRun.run`; callers beyond the number of devices wait."""
+        gpu = self._free.get()
+        try:
+            return gpu.run(q, v, p, timing, threads)
+        finally:
+            self._free.put(gpu)
 
 
 class _Launch:

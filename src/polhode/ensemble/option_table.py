@@ -22,8 +22,8 @@ SWEEP_OPTIONS: dict[str, Option] = {
     ),
     "device": Option(
         "cpu",
-        '"cpu", "cuda", or "auto": a GPU where there is one',
-        Flag("cpu, cuda, or auto: a GPU where there is one."),
+        '"cpu"; "cuda", all GPUs; "cuda:1" or "cuda:0,1", those of these numbers; or "auto": GPUs where there are any',
+        Flag("cpu; cuda, or cuda:0,1 by number; or auto: GPUs where there are any."),
     ),
     "precision": Option("double", '"double", or "single" on a GPU', Flag("double; or single, on a GPU.")),
     "scheduler": Option(

@@ -149,7 +149,7 @@ class SweepJob:
         held = 8 * samples * (batch.nq + batch.nv + len(batch.outputs))  # of one run under way, kept or not
         seconds = SECONDS["cluster" if self.client is not None else "here"]
         if self.device is not None and self.device.most_runs:
-            count = min(self.device.most_runs, ON_GPU * CHUNK_BYTES / bytes_)
+            count = min(self.device.most_runs, ON_GPU * CHUNK_BYTES / bytes_, self.study.runs / self.device.count)
         else:
             count = min(seconds / max(_cost(self.runner), 1e-9), MOST_TOGETHER, CHUNK_BYTES / bytes_)
             if self.client is None:
@@ -172,8 +172,8 @@ class SweepJob:
 
     @property
     def _together(self) -> int:
-        """Chunks that are computed at a time: on a GPU two, one being written."""
-        return 2 if self.device is not None and self.device.most_runs else self.threads
+        """Chunks that are computed at a time: on each GPU two, one being written."""
+        return 2 * self.device.count if self.device is not None and self.device.most_runs else self.threads
 
     @property
     def _name(self) -> str:

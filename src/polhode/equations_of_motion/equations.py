@@ -11,7 +11,7 @@ from polhode.equations_of_motion.record import DerivedEquations
 from polhode.equations_of_motion.vocabulary import vocabulary
 from polhode.errors import InputError, message
 from polhode.model import Model
-from polhode.model.forces.refused import refuse_normal_forces, refuse_state_inertia
+from polhode.model.forces.refused import refuse_coupled_inertia, refuse_normal_forces, refuse_state_inertia
 
 LIMIT = 1200
 """Operations of the equations of motion, written out, up to which they count as readable."""
@@ -74,6 +74,7 @@ def equations(
     if model.nv == 0:
         raise InputError(message(f"equations, model '{model.name}'", "nothing moves", "nv 0", "a joint that moves"))
     refuse_state_inertia(f"equations, model '{model.name}'", model.forces, "Leave them out.")
+    refuse_coupled_inertia(f"equations, model '{model.name}'", model.forces, "Take half-bars as mass of beams.")
     refuse_normal_forces(f"equations, model '{model.name}'", model.forces, "Leave them out.")
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InputError(message("equations, limit", "not a count", repr(limit), "operations, at least 1"))

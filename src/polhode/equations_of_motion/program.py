@@ -104,12 +104,12 @@ def newton_euler(x: SymbolicState) -> dict[str, Any]:
         e, (f, n) = x.tree.elements[i], force[i]
         found |= {f"f.{i}": f, f"n.{i}": n}
         for a, value, armature in zip(e.v, joint_force(e, x.q, f, n), e.armature, strict=True):
-            tau[a] = value + armature * x.vd[a] - acting.generalized[a]
+            tau[a] = tau[a] + value + armature * x.vd[a]
         if e.parent != GROUND:
             F, N = force[e.parent]
             f_p, n_p = handed(at[i], f, n)
             force[e.parent] = F + f_p, N + n_p
-    return {**found, RESULT: Vec(tau)}
+    return {**found, RESULT: Vec(tau) - acting.generalized}
 
 
 def composite_bodies(x: SymbolicState) -> dict[str, Any]:

@@ -81,6 +81,7 @@ class BeamEntry(Entry):
     load: Vector = optional("force per length, N/m")
     follower: StrictBool = optional("whether the load turns with the sections")
     measure: StrictStr = optional("of strains: angle or sine")
+    mass: StrictStr = optional("half-bars or consistent; half-bars unless given")
 
 
 def _given(entry: Entry) -> dict[str, Any]:

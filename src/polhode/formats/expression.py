@@ -169,7 +169,7 @@ def names_in(text: str) -> list[str]:
     tokens = [match.groups() for match in _PATH.finditer(text)]
     found = [
         name
-        for (_, name, _), (_, _, sign) in zip(tokens, [*tokens[1:], NO_TOKEN], strict=True)
+        for (_, name, _), (_, _, sign) in zip(tokens, [*tokens, NO_TOKEN][1:], strict=True)
         if name and not (name in CALLS and sign == "(")
     ]
     return [name for name in dict.fromkeys(found) if name not in FUNCTIONS and name not in CONSTANTS]

@@ -209,6 +209,15 @@ Each = TypeAliasType(
         Discriminator(_one_or_each),
     ],
 )
+OwnNumbers = TypeAliasType(
+    "OwnNumbers",
+    Annotated[
+        Annotated[Number, Tag("one number")]
+        | Annotated[list[Number], Tag("numbers")]
+        | Annotated[list[list[Number]], Tag("rows")],
+        Discriminator(lambda value: _numbers_or_rows(value) if isinstance(value, list) else "one number"),
+    ],
+)
 Limits = TypeAliasType(
     "Limits",
     Annotated[

@@ -28,12 +28,15 @@ from polhode.formats.document import Document, no_collection, read_document, rea
 from polhode.formats.expression import Fault, is_name, unit_fault, written_number
 from polhode.formats.expression_functions import BodyLaw, Conditions, Curve, Expression, body_law, expression
 from polhode.formats.file_values import ExpressionTexts, frozen, read_number, short
+from polhode.formats.folders import Folders, folders_of
+from polhode.formats.modal_entries import modal_of
 from polhode.formats.yaml_faults import LocatedFaults, faults_text
 from polhode.model import JOINTS, Body, BodyFrame, BodyShape, Constraint, ForceElement, Joint, Model, Parameter, Start
 from polhode.model.beams.beam import beam_parts
 from polhode.model.constraints.constraint import check_data
 from polhode.model.constraints.registry import CONSTRAINTS
 from polhode.model.forces.registry import FORCES
+from polhode.model.modal.body import modal_parts
 from polhode.model.numbers import named_parameters, plain
 from polhode.model.parts import limit_pairs
 from polhode.model.per_model_cache import once_each
@@ -47,7 +50,8 @@ WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 def load_yaml(path: str | Path) -> Model:
     """The model of a file."""
-    return model_from_yaml(read_text(Path(path)), str(path))
+    with no_collection():
+        return _read(read_text(Path(path)), str(path), folders_of(path, False))
 
 
 def model_from_yaml(text: str, where: str) -> Model:
@@ -56,10 +60,10 @@ def model_from_yaml(text: str, where: str) -> Model:
     where  what errors call it, as a file's name
     """
     with no_collection():
-        return _read(text, where)
+        return _read(text, where, folders_of(where, True))
 
 
-def _read(text: str, where: str) -> Model:
+def _read(text: str, where: str, folders: Folders) -> Model:
     document = read_document(text, where)
     if not isinstance(document.data, dict):
         found = short(document.data)
@@ -67,10 +71,10 @@ def _read(text: str, where: str) -> Model:
     units = list[UnitNumber]()
     context = {"parameters": _parameters(document), "units": units}
     try:
-        entry = schema.entries().model.model_validate(document.data, context=context)
+        entry = schema.entries_for(document.data).model.model_validate(document.data, context=context)
     except ValidationError as error:
         raise ModelError(faults_text(document, error)) from None
-    model = _model(document, entry)
+    model = _model(document, entry, folders)
     if units:
         _check_units(document, model, document.data, ())
     return model
@@ -105,7 +109,7 @@ def _parameters(document: Document) -> dict[str, float]:
     return values
 
 
-def _model(document: Document, entry: schema.ModelEntry) -> Model:
+def _model(document: Document, entry: schema.ModelEntry, folders: Folders) -> Model:
     """The records of what was read; each of them checks itself."""
     values: dict[str, Any] = {
         key: frozen(getattr(entry, key)) for key in ("name", "gravity") if key in entry.model_fields_set
@@ -121,6 +125,8 @@ def _model(document: Document, entry: schema.ModelEntry) -> Model:
         shapes = [_shape(name, shape) for name, shape in located.each("shapes", entry.shapes)]
         materials = materials_of(entry.materials)
         sections = {name: section_of(name, each, materials) for name, each in located.each("sections", entry.sections)}
+        flexible = modal_parts(modal_of(located.each("modal", entry.modal), folders))
+        bodies, joints = [*bodies, *flexible.bodies], [*joints, *flexible.joints]
         added = beam_parts(beams_of(located.each("beams", entry.beams), sections), bodies, joints)
         joints = [*joints, *added.joints]
         values |= _states(entry, joints)

@@ -72,7 +72,7 @@ def controlled(
     grow       the largest growth; 1 after a rejected step, which keeps the step from growing at once
     """
     power = -1 / (_estimator(method) + 1)
-    end = advanced(method, machine, t, q, v, h)
+    end = advanced(method, machine._replace(tolerance=tolerance), t, q, v, h)
     errors = end.errors
     if machine.tangent:
         along = machine.tangent(t + h, end.q, end.v, list(errors))
@@ -81,6 +81,8 @@ def controlled(
     accepted = error < 1
     factor = SAFETY * exp(power * log(maximum(error, 1e-100)))
     factor = where(accepted, minimum(grow, factor), maximum(SHRINK, factor))
+    if end.growth is not None:
+        factor = where(accepted, minimum(end.growth, factor), where(error > 1, factor, end.growth))
     return Controlled(
         accepted,
         where(accepted, t + h, t),

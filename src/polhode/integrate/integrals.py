@@ -25,6 +25,8 @@ def advanced(method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Sca
         errors = tuple(Vec(error[: machine.nq + n]) for error in end.errors)
         return Step(end.q, Vec(end.v[:n]), errors, end.memory, Vec(end.v[n:]))
     end = method.step(machine, t, q, v, h, *memory)
+    if method.in_loops:  # its stages are the quadrature
+        return end
     return end._replace(integrals=_quadrature(machine, interpolated(machine, t, q, v, h, end, method.order), t, h))
 
 
@@ -32,6 +34,9 @@ def dense_with_integrals(
     method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, theta: Scalar, *memory: Vec
 ) -> tuple[MotionState, Vec]:
     """The state within a step, at its part θ, and the integrals up to there."""
+    if method.in_loops:  # a polynomial through rates at both ends would magnify what is stiff
+        end = method.step(machine, t, q, v, theta * h, *memory)
+        return MotionState(end.q, end.v), end.integrals
     if machine.integrands is None:
         return method.dense(machine, t, q, v, h, *memory).at(theta), Vec()
     if method.family in FAMILIES and not memory:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from polhode.scalar import Scalar, Vec
+from polhode.linalg.sparse_loops import StiffMatrices
+from polhode.scalar import Loops, Scalar, Vec
 
 Rhs = Callable[[Scalar, Vec], Vec]
 """ẋ = rhs(t, x)"""
@@ -91,6 +92,10 @@ class Machine(NamedTuple):
     """Functions of (t, q, v, v̇) that are integrated along steps"""
     integrals: int = 0
     """How many of them there are"""
+    stiff_matrices: Callable[[Loops, Scalar, Vec, Vec], StiffMatrices] | None = None
+    """The matrices of the machine at (t, q, v), for iterations of implicit methods; None: those of a unit mass for each velocity"""
+    tolerance: Scalar | None = None
+    """What a step may err by, relative and absolute; None: as little as can be"""
 
 
 class MotionState(NamedTuple):
@@ -106,6 +111,7 @@ class Step(NamedTuple):
     errors  estimates of the error of (q, v), nq + nv numbers each: one for most pairs, two for dop853
     memory  what the next step is to be given, for the methods that carry something on
     integrals  of the machine's integrands over the step; see `integrals.advanced`
+    growth  the largest factor by which the next step may differ in size for the sake of an iteration; None: any
     """
 
     q: Vec
@@ -113,6 +119,7 @@ class Step(NamedTuple):
     errors: tuple[Vec, ...] = ()
     memory: Vec | None = None
     integrals: Vec = Vec()
+    growth: Scalar | None = None
 
 
 class Interpolant(NamedTuple):
@@ -159,6 +166,9 @@ class Method:
     """Whether multipliers of constraints are unknowns of its step; else it sees them through v̇ alone."""
     damps: bool = False
     """Whether it damps oscillations that are faster than its steps, though they last."""
+
+    in_loops: bool = False
+    """Whether its step is one routine of loops, which all parts of compiled code are to share."""
 
     @property
     def adaptive(self) -> bool:

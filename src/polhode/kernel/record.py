@@ -230,6 +230,10 @@ class Recorder(Loops):
         yield None
         self._ended(While(Index.of(limit), go, body))  # type: ignore[arg-type]
 
+    def repeated(self, limit: int, go: Memory) -> Iterator[None]:
+        """The same, by an array of one cell."""
+        yield from self.repeat(limit, go.cell(0))
+
     def cases(self, of: Index, numbers: Sequence[int]) -> Iterator[int]:
         """The body for each number of a table's entry, one after the other; one of them will run."""
         ((_, entry),) = of.terms

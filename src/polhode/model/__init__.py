@@ -3,6 +3,7 @@
 description   `Model`; `parts`: bodies and joints; `topology`: which body hangs on which
 joints/, forces/, constraints/   the kinds, one file each, with a `registry`; `keys`: what their data hold
 beams/        beams: bodies, joints, elements and constraints that each is made of; `strains`, `section`
+modal/        bodies with modes: finite-element `matrices`, their `reduction`, inertia `invariants`
 numbers       plain or named; `other_numbers`: the same model with others; `user_kinds`: parts by users
 tree          Model → Tree; `state`: what elements and constraints are functions of; `reframe`: fewer numbers
 per_model_cache, per_record_cache   what was made of a model, or of a part of it, and is found again
@@ -29,6 +30,7 @@ from polhode.model.forces.base import (
     Wrench as Wrench,
 )
 from polhode.model.forces.beam_element import BeamElement as BeamElement
+from polhode.model.forces.beam_inertia import BeamInertia as BeamInertia
 from polhode.model.forces.body_force import BodyForce as BodyForce, BodyMotion as BodyMotion
 from polhode.model.forces.bushing import Bushing as Bushing
 from polhode.model.forces.force import Force as Force
@@ -53,6 +55,8 @@ from polhode.model.joints.revolute import REVOLUTE as REVOLUTE
 from polhode.model.joints.screw import SCREW as SCREW
 from polhode.model.joints.spherical import BALL as BALL
 from polhode.model.keys import Key as Key
+from polhode.model.modal.body import ModalBody as ModalBody, ModalInterface as ModalInterface
+from polhode.model.modal.matrices import FiniteElements as FiniteElements
 from polhode.model.numbers import Parameter as Parameter, plain as plain
 from polhode.model.parts import Body as Body, BodyFrame as BodyFrame, Joint as Joint
 from polhode.model.reframe import regrouped as regrouped

@@ -9,6 +9,7 @@ import numpy as np
 
 from polhode.errors import InputError, message
 from polhode.model.description import Model, check_model
+from polhode.model.layout import spelled_out
 from polhode.model.parts import limit_pairs
 from polhode.scalar import Array, as_array, batch_shape, checked, lengths, real_number, shown
 
@@ -55,7 +56,8 @@ def same_configuration(model: Model, q0: Array, q1: Array, tolerance: float = SA
     check_model("same_configuration", model)
     where = "same_configuration"
     tolerance = real_number(f"{where}, tolerance", tolerance, "a number, at least 0", -math.ulp(0.0))
-    a, b = (as_array(f"{where}, argument {name}", q, (model.nq,)) for name, q in (("q0", q0), ("q1", q1)))
+    given = ((f"{where}, argument {name}", q) for name, q in (("q0", q0), ("q1", q1)))
+    a, b = (as_array(place, spelled_out(place, model, "q", q), (model.nq,)) for place, q in given)
     batch = batch_shape(where, {"q0": a.shape[:-1], "q1": b.shape[:-1]})
     found = np.ones(batch, dtype=bool)
     for places, limits in _parts(model):

@@ -16,6 +16,7 @@ from polhode.model.constraints.constraint import Constraint, check_data
 from polhode.model.edits.methods import ModelEdits
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.registry import FORCES
+from polhode.model.modal.body import ModalBody, check_modal, modal_parts
 from polhode.model.notebook import model_html
 from polhode.model.numbers import Parameter, assign, named_parameters, numbers, plain
 from polhode.model.other_numbers import other_numbers
@@ -56,6 +57,7 @@ class Model(ModelEdits):
     ignored  what the file of the model has that would change its motion and is no part of it, a phrase each: every run
              says so. No part of the model's identity: equal models may differ in it.
     beams    beams, each a row of bodies, joints, forces and constraints that the model gets at birth
+    modal    flexible bodies by their modes, each a body, frames of interfaces and joints that the model gets at birth
     number_inputs  whether kernels take its numbers as inputs, instead of folding them: so of models by `with_numbers`.
              No part of its identity either.
     """
@@ -73,13 +75,17 @@ class Model(ModelEdits):
     ignored: Sequence[str] = field(default=(), compare=False, repr=False)
     number_inputs: bool = field(default=False, compare=False, repr=False)
     beams: InitVar[Sequence[Beam]] = ()
+    modal: InitVar[Sequence[ModalBody]] = ()
 
-    def __post_init__(self, beams: Sequence[Beam]) -> None:
-        """Check everything; beams become bodies, joints, forces and constraints."""
+    def __post_init__(self, beams: Sequence[Beam], modal: Sequence[ModalBody]) -> None:
+        """Check everything; beams and modal bodies become bodies, joints, forces and constraints."""
         check_name("model", "model", self.name)
         assign(self, gravity=numbers(f"model '{self.name}'", "gravity", self.gravity, 3))
         for name in RECORDS:
             assign(self, **{name: self._records(name)})
+        if modal:
+            added = modal_parts(modal)
+            assign(self, bodies=(*self.bodies, *added.bodies), joints=(*self.joints, *added.joints))
         if beams:
             parts = beam_parts(beams, self.bodies, self.joints)._asdict()
             assign(self, **{name: (*getattr(self, name), *added) for name, added in parts.items()})
@@ -96,6 +102,7 @@ class Model(ModelEdits):
         check_names(self.name, "force", [force.name for force in self.forces])
         check_names(self.name, "constraint", [constraint.name for constraint in self.constraints])
         parent_first(self.name, [b.name for b in self.bodies], [(j.name, j.parent, j.child) for j in self.joints])
+        check_modal(f"model '{self.name}'", self.joints)
         self._check_forces()
         self._check_start()
         self._check_configurations()
@@ -223,8 +230,8 @@ class Model(ModelEdits):
         return sum(plain(body.mass) for body in self.bodies)
 
     def subtree(self, body: str) -> tuple[str, ...]:
-        """The names of all that a body carries, itself first, parents before children."""
-        found = [self.body(body).name]
+        """The names of all that a body carries, itself first, parents before children; of a frame, its body's."""
+        found = [self.frame(body).body]
         for name in found:
             found += [joint.child for joint in self.joints if joint.parent == name]
         return tuple(found)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from polhode.errors import UnknownNameError, did_you_mean, message
-from polhode.model.joints.base import NOTHING, UPRIGHT, Element
+from polhode.model.joints.base import UPRIGHT, Element
 from polhode.model.numbers import Parameter
 from polhode.model.parts import LIMITS, Body, Joint
 from polhode.quaternion import rotation_matrix_homogeneous, skew
@@ -87,7 +87,10 @@ def body_numbers(body: Body, numbers: Numbers) -> tuple[Scalar, Vec, Vec]:
 def joint_elements(
     joint: Joint, parent: int, first: int, q: int, v: int, inertia: Inertia, numbers: Numbers
 ) -> list[Element]:
-    """The elements of one joint; the last carries the child body."""
+    """The elements of one joint; the last carries the child body.
+
+    Elements that share the joint's coordinates stand on its parent side by side, and so does what they move.
+    """
     path = f"joints.{joint.name}"
     kind = joint.kind
     each = {
@@ -106,31 +109,34 @@ def joint_elements(
     position = numbers.vector(f"{path}.position", joint.position)
     orientation = numbers.vector(f"{path}.orientation", joint.orientation)
     placed = rotation_matrix_homogeneous(orientation)
-    steps = kind.elements
+    steps = kind.steps
     made: list[Element] = []
     at = 0
     for k, (motion, axis) in enumerate(steps):
         nq, nv = motion.nq, motion.nv
         last = k == len(steps) - 1
+        is_placed = last if motion.shares or motion.carried else k == 0
+        none = Vec([0.0] * nv)
         made.append(
             Element(
                 name=joint.name if len(steps) == 1 else f"{joint.name}.{k}",
                 joint=joint.name,
-                parent=parent if k == 0 else first + k - 1,
+                parent=parent if k == 0 or motion.shares else first + k - 1,
                 kind=motion,
                 axis=axes.get(axis, ORIGIN),
                 numbers={name: own[name] for name in motion.numbers},
-                position=position if k == 0 else ORIGIN,
-                orientation=orientation if k == 0 else UPRIGHT,
-                turning=turning_parts(placed if k == 0 else identity(3), axes.get(axis)),
+                position=position if is_placed else ORIGIN,
+                orientation=orientation if is_placed else UPRIGHT,
+                turning=turning_parts(placed if is_placed else identity(3), axes.get(axis)),
                 q=tuple(range(q, q + nq)),
                 v=tuple(range(v, v + nv)),
                 body=joint.child if last else None,
-                inertia=inertia if last else NOTHING,
-                **{name: Vec(values[at : at + nv]) for name, values in each.items()},
+                inertia=inertia if last else motion.inertia(own),
+                **{name: none if motion.shares else Vec(values[at : at + nv]) for name, values in each.items()},
             )
         )
-        q, v, at = q + nq, v + nv, at + nv
+        if not (motion.shares or motion.carried):
+            q, v, at = q + nq, v + nv, at + nv
     return made
 
 

@@ -106,6 +106,17 @@ def _units(model: Model, part: LayoutPart) -> str:
     return "; ".join(", ".join(dict.fromkeys(units)) for units in of)
 
 
+def spelled_out(where: str, model: Model, name: str, value: Any) -> Any:
+    """An argument as numbers, where it was given by names: of joints, {name: numbers}, or, of q, of a configuration.
+
+    name  of the argument, one of LAYOUTS
+    """
+    if isinstance(value, Mapping):
+        return numbers_by_name(where, model, name, value)
+    named = isinstance(value, str) and name in ("q", "q1") and model.configurations
+    return model.configuration(value) if named else value
+
+
 def numbers_by_name(where: str, model: Model, name: str, given: Mapping[str, Array], one: bool = False) -> np.ndarray:
     """An argument (..., nq) or (..., nv) from the numbers of joints by name.
 

@@ -259,7 +259,7 @@ class Joint:
         if self.type not in JOINTS:
             where, fix = f"joint '{self.name}'", "Import the module that calls ph.register_joint for it."
             raise ModelError(message(where, "a type that is not registered", repr(self.type), ", ".join(JOINTS), fix))
-        return JOINTS[self.type]
+        return JOINTS[self.type].sized(self)
 
     @property
     def zero(self) -> tuple[float, ...]:

@@ -31,8 +31,10 @@ def regrouped(tree: Tree) -> Tree:
 
     Mass on the axis of a revolute joint is as well carried by the parent, and so is a part of the second
     moment that looks the same from there; what reaches the ground is gone. The equations of motion are
-    unchanged, and many of their terms are zero.
+    unchanged, and many of their terms are zero. Where elements share velocities, the tree stays as it is.
     """
+    if tree.shares:
+        return tree
     return _inward(reframed(_inward(_welded(tree))))
 
 

@@ -67,14 +67,24 @@ class Tree:
         return tuple(paths)
 
     @property
+    def shares(self) -> bool:
+        """Whether some elements share their velocities: articulated bodies and loops then do not serve."""
+        return any(e.kind.shares for e in self.elements)
+
+    @property
+    def velocity_order(self) -> list[int]:
+        """The places in v of all velocities, those of parents first."""
+        return list(dict.fromkeys(a for e in self.elements for a in e.v))
+
+    @property
     def of_joint(self) -> dict[str, tuple[int, ...]]:
         """The places of each joint's coordinates in q."""
-        return _by_owner((e.joint, e.q) for e in self.elements if e.kind.moves)
+        return _by_owner((e.joint, e.q) for e in self.elements if e.kind.moves and not e.kind.shares)
 
     @property
     def rates_of_joint(self) -> dict[str, tuple[int, ...]]:
         """The places of each joint's velocities in v."""
-        return _by_owner((e.joint, e.v) for e in self.elements if e.kind.moves)
+        return _by_owner((e.joint, e.v) for e in self.elements if e.kind.moves and not e.kind.shares)
 
     @property
     def of_states(self) -> dict[str, tuple[int, ...]]:
@@ -124,12 +134,14 @@ def tree_of(model: Model, numbers: Numbers) -> Tree:
     elements: list[Element] = []
     of_body: dict[str, int] = {WORLD: GROUND}
     links = [(joint.name, joint.parent, joint.child) for joint in model.joints]
+    leaders = {joint.parent: index for index, joint in enumerate(model.joints) if joint.type == "modal"}
     bodies = {body.name: body for body in model.bodies}
     plain = type(numbers) is Numbers and not numbers.values
     made = _own_elements if plain else partial(_elements, numbers)
     for index in parent_first(model.name, list(bodies), links):
         joint = model.joints[index]
-        places = of_body[joint.parent], len(elements), q_at[index], v_at[index]
+        first = leaders[joint.parent] if joint.type == "modal-interface" else index
+        places = of_body[joint.parent], len(elements), q_at[first], v_at[first]
         elements += made(joint, bodies[joint.child], *places)
         of_body[joint.child] = len(elements) - 1
     for k, (owner, name) in enumerate(model.own_states, v_at[-1]):

@@ -58,10 +58,12 @@ _SHORT = {
     Dimension(1, 2, -1): "N m s", Dimension(1, 2, 0): "kg m2", Dimension(1, 2, -2, -1): "N m/rad",
     Dimension(1, 2, -1, -1): "N m s/rad", Dimension(0, 1, -1): "m/s", Dimension(0, 1, -2): "m/s2",
     Dimension(0, 0, -1, 1): "rad/s", Dimension(0, 1, 0, -1): "m/rad", Dimension(1, 0, -1, 0): "N s/m",
+    Dimension(1, -1, -2): "Pa",
 }  # fmt: skip
 _BASE: dict[str, Unit] = {
     "m": Unit(1.0, Dimension(m=1)), "g": Unit(1e-3, Dimension(kg=1)), "s": Unit(1.0, Dimension(s=1)),
     "rad": Unit(1.0, Dimension(rad=1)), "N": Unit(1.0, _N), "J": Unit(1.0, _NM), "W": Unit(1.0, Dimension(1, 2, -3)),
+    "Pa": Unit(1.0, Dimension(1, -1, -2)),
 }  # fmt: skip
 """Units that take prefixes."""
 

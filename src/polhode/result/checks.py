@@ -288,6 +288,9 @@ def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
     with np.errstate(all="ignore"):
         if {"kinetic_energy", "potential_energy"} <= found.keys():
             found.setdefault("total_energy", found["kinetic_energy"] + found["potential_energy"])
+        if "strain_energy" in part and "potential_energy" in found:
+            found["strain_energy"] = np.sum(np.asarray(part["strain_energy"], dtype=float), axis=1)
+            found["other_potential"] = found["potential_energy"] - found["strain_energy"]
         if "work" in part and "total_energy" in found:
             found["balance"] = found["total_energy"] - np.asarray(part["work"], dtype=float)
             sources = part["work_by_source"] if "work_by_source" in part else part["work"]
@@ -304,6 +307,8 @@ def _energy_checks(ranges: Mapping[str, Range], kept: Conserved, bound: _Bound) 
     if "total_energy" not in ranges:
         return []
     unit, note = "of the energy scale", "scale: most kinetic energy plus the range of the potential energy"
+    if "strain_energy" in ranges:
+        note = "scale: most kinetic energy, most strain energy and the range of the other potential energy"
     name, balanced = "energy drift", "balance" in ranges and (not kept.energy or ranges["work"].high > 0)
     if balanced:
         who = f"done ({kept.because})" if kept.because else "done"
@@ -323,6 +328,9 @@ def _energy_scale(ranges: Mapping[str, Range], energy: Range) -> tuple[float, fl
     """The natural scale of a run's energy, and the size of the numbers it is the difference of."""
     if {"kinetic_energy", "potential_energy"} <= ranges.keys():
         T, V = ranges["kinetic_energy"], ranges["potential_energy"]
+        if "strain_energy" in ranges:  # like the kinetic energy it has a natural zero
+            U, V = ranges["strain_energy"], ranges["other_potential"]
+            return float(T.high + U.high + (V.high - V.low)), float(T.size + U.size + V.size)
         return float(T.high + (V.high - V.low)), float(T.size + V.size)
     return energy.size, energy.size
 

@@ -67,6 +67,7 @@ VARIABLES = {
         "what the sections of beams bear, but for strains that are held",
         "element axes: x along the beam",
     ),
+    "strain_energy": DataVar(("time", "beam_element"), "J", "energy of the strains of beams, but for those held"),
     "constraint_residual": DataVar(("time", "constraint"), "m or rad", "what constraints of positions miss"),
     "constraint_rate": DataVar(("time", "constraint"), "m/s or rad/s", "rate of what constraints miss"),
     "multiplier": DataVar(("time", "constraint"), "see multiplier_units", "multiplier of the row: the force along it"),

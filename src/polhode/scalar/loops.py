@@ -16,6 +16,8 @@ from functools import reduce
 from operator import add, mul
 from typing import Any
 
+import numpy as np
+
 from polhode.scalar.functions import equal, where
 
 Derivative = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
@@ -72,6 +74,11 @@ class Loops(ABC):
         """A loop over consecutive places whose passes know nothing of each other: code for one state does several at
         once where every array is read at one place or at the loop's own, and written at the loop's own.
         """
+
+    @abstractmethod
+    def repeated(self, limit: int, go: Any) -> Iterator[None]:
+        """A loop that repeats while go[0] is not 0 after it, at most `limit` times. In a batch of arrays it goes on until
+        all have ended: what has ended is to be kept by its caller."""
 
     @abstractmethod
     def cases(self, of: Any, numbers: Sequence[int]) -> Iterator[int]:
@@ -151,6 +158,13 @@ class PythonLoops(Loops):
     def together(self, first: int, last: int | None = None) -> Iterator[int]:
         """Python's own."""
         return self.range(first, last)
+
+    def repeated(self, limit: int, go: list[Any]) -> Iterator[None]:
+        """While it holds for any of a batch."""
+        for _ in range(limit):
+            yield None
+            if not np.any(go[0]):
+                break
 
     def cases(self, of: int, numbers: Sequence[int]) -> Iterator[int]:
         """The number itself."""

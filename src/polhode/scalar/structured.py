@@ -77,6 +77,8 @@ def unless_valid(valid: Any, values: Vec, again: Callable[[], Vec]) -> Vec:
     """The values of a shortcut where it was valid, else those that a longer way gives; it runs only where needed."""
     if method := own_method("unless_valid", values):
         return method(valid, values, again)
+    if hasattr(valid, "where"):  # a condition on symbols, of values that are none
+        return where(valid, values, again())
     return values if np.all(valid) else where(valid, values, again())
 
 

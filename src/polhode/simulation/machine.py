@@ -6,9 +6,11 @@ from functools import cache
 
 from polhode.dynamics import energy, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.stiffness import stiff_matrices
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.integrate.method import Machine
 from polhode.model import ForceElement, Tree
+from polhode.model.forces.refused import refuse_coupled_inertia
 from polhode.model.joints.base import combined
 from polhode.model.tree import GROUND
 from polhode.scalar import Scalar, Vec, cross, dot, square
@@ -51,6 +53,7 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
         gradient=lambda q, v: kinetic_gradient(tree, q, v) + _generalized(storing(), 0.0, q, nothing, tree.gravity),
         energy=total,
         forces=lambda t, q, v: given(t, q, v) + _generalized(acting(), t, q, v, ORIGIN),
+        stiff_matrices=lambda r, t, q, v: stiff_matrices(r, Arguments(tree, q, v, t=t)),
     )
 
 
@@ -86,16 +89,18 @@ def kinetic_gradient(tree: Tree, q: Vec, v: Vec) -> Vec:
     P, H are the momenta of all that g moves, (l, w) its unit motion: a turn of the subtree leaves alone what
     the subtree does relative to itself, and changes only how it meets the parent's motion.
     """
+    refuse_coupled_inertia("the gradient of the kinetic energy", tree.forces, "Take a method that does not ask for it.")
     at = kinematics.frames(tree, q)
     moving = kinematics.velocities(tree, q, at, v)
     carried = _momenta(tree, at, moving)
     found: list[Scalar] = [0.0] * tree.nv
-    for g, (i, w, l, o) in enumerate(kinematics.unit_motions(tree, q, at)):
+    motions = kinematics.slot_motions(tree, q, at)
+    for (g, _), (i, w, l, o) in zip(kinematics.motion_slots(tree), motions, strict=True):
         parent = tree.elements[i].parent
         (u, Omega), frame = (moving[parent], at[parent]) if parent != GROUND else (AT_REST, WORLD_FRAME)
         u = u + cross(Omega, o - frame.o)
         P, H = carried[i].linear, carried[i].angular - cross(o, carried[i].linear)
-        found[g] = dot(P, cross(Omega, l) + cross(u, w)) + dot(H, cross(Omega, w))
+        found[g] = found[g] + dot(P, cross(Omega, l) + cross(u, w)) + dot(H, cross(Omega, w))
         e = tree.elements[i]
         if not e.kind.constant:  # its own motion changes in its frame
             along = Vec([float(a == g) for a in e.v])

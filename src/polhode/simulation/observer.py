@@ -45,7 +45,10 @@ class Observer:
         linear, angular = energy.momentum(tree, q, v)
         beams = with_sections(tree.forces)
         state = kinematics.machine_state(tree, 0.0, q, v) if beams else None
-        loads = {"section_force": Vec([beam.section_loads(state) for beam in beams])} if state else {}
+        loads: dict[str, Any] = {}
+        if state:
+            loads["section_force"] = Vec([beam.section_loads(state) for beam in beams])
+            loads["strain_energy"] = Vec([beam.strain_energy(state) for beam in beams])
         return {
             "position": Vec([at[i].o for i in places]),
             "quaternion": Vec([turned[i] for i in places]),
@@ -69,7 +72,7 @@ class Observer:
         whole = [
             np.broadcast_to(x, (len(q), *shape)) for x, shape in zip(found, self._kernel.facts["outputs"], strict=True)
         ]
-        names = [*OBSERVED, "section_force"] if len(whole) > len(OBSERVED) else OBSERVED
+        names = [*OBSERVED, "section_force", "strain_energy"] if len(whole) > len(OBSERVED) else OBSERVED
         return dict(zip(names, whole, strict=True))
 
     @cached_property

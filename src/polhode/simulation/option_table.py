@@ -18,6 +18,9 @@ DURATION = 10.0
 METHOD = "dop853"
 """The method of a run, where neither the call nor the model's start names one."""
 
+STIFF_METHOD = "radau"
+"""The same of a model with beams: L-stable, so that steps need not resolve how beams ring."""
+
 RUN_SAMPLES = 1001
 """Samples of a run that says nothing else, its start and its end among them."""
 
@@ -59,9 +62,9 @@ RUN_OPTIONS: dict[str, Option] = {
     ),
     "method": Option(
         None,
-        'a name of ph.methods; "dop853" unless the model\'s start says another; or a solver of SUNDIALS: "cvode",\n'
-        '"cvode-bdf", "ida" (pip install scikit-sundae)',
-        Flag("Method of integration.", "text", "the model's, else dop853"),
+        'a name of ph.methods; "dop853" unless the model\'s start says another, "radau" of models with beams; or a\n'
+        'solver of SUNDIALS: "cvode", "cvode-bdf", "ida" (pip install scikit-sundae)',
+        Flag("Method of integration.", "text", "the model's, else dop853; with beams radau"),
     ),
     "tolerance": Option(
         1e-9,

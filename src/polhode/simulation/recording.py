@@ -163,6 +163,9 @@ def _loaded(path: Path) -> "xr.Dataset":
 
 def _opened(path: Path, asked: dict[str, Any], resume: bool, force: bool) -> tuple[RunStore, dict[str, Any] | None]:
     """The store of a new run; or of one to be resumed, with its checkpoint."""
+    if resume and is_complete(path.parent):
+        where, fix = f"record, '{path.parent}'", "Open it (xarray.open_dataset), or replace it (force=True)."
+        raise InputError(message(where, "nothing to resume", "a whole run", "an unfinished one", fix))
     if resume:
         return RunStore.resume(path.parent, asked)
     try:

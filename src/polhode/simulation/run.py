@@ -11,8 +11,9 @@ import numpy as np
 
 from polhode.check.constraint_monitor import JOINTS, ConstraintMonitor
 from polhode.check.contacts import ContactMonitor, pull_notes
+from polhode.check.modal_limits import ModalLimits
 from polhode.check.singular_positions import position_checks, read
-from polhode.errors import InputError, message
+from polhode.errors import InputError, message, warn_caller
 from polhode.formats.yaml import kept_text
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
@@ -29,7 +30,9 @@ from polhode.simulation.condition import DIRECTIONS, Neighbours
 from polhode.simulation.derivatives.replayed_steps import LEFT_OUT, ReplayedRun, replayed
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.observer import Observer, observer_of, with_sections
+from polhode.simulation.option_table import STIFF_METHOD
 from polhode.simulation.run_loop import RunLoop
+from polhode.simulation.run_options import usual_method
 from polhode.simulation.run_records import Samples
 from polhode.simulation.scenario import Scenario
 from polhode.simulation.stepper import Stepper
@@ -238,14 +241,20 @@ class Run:
         steps = Steps(ending.accepted, ending.rejected, ending.smallest, math.nan, ending.largest)
         if self._damps:  # what its steps take out is in no account
             parts = ({name: x for name, x in part.items() if name != "work"} for part in parts)
+        modal = ModalLimits(self.model)
         found = grade(
-            parts, self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
+            modal.seen(parts), self._tolerance, self.conserved(), steps, self.model, residuals, error, None,
             ending.status, ending.reason, self.options.accuracy, companion, unchecked,
             [*self._constraint_checks(), *self._switch_checks()],
             errors, (lambda: self._growth(samples(), error)) if samples and error else None,
         )  # fmt: skip
         elements = [note for force in self.model.forces for note in force.notes()]
+        if self.scenario.method == STIFF_METHOD == usual_method(self.model):
+            elements.append(f"beams: '{STIFF_METHOD}' is the usual method; it damps what its steps do not resolve")
         found = found.with_notes("corners and jumps", self.scenario.notes()).with_notes("elements", elements)
+        for note in (limits := modal.notes()):
+            warn_caller(f"simulate: {note}.")
+        found = found.with_notes("modal bodies", limits)
         slow = self.stepper.compiled.in_python if isinstance(self.stepper, RunLoop) else []
         return found.with_notes("Python in the loop, slow", slow).with_notes(IGNORED, self.ignored)
 

@@ -18,7 +18,7 @@ from polhode.model.forces.refused import refuse_normal_forces, refuse_state_iner
 from polhode.result.dataset import VARIABLES
 from polhode.scalar import Array, a_list, as_array, flag, real_number
 from polhode.simulation.inputs import Sampled, is_held_input
-from polhode.simulation.option_table import DURATION, METHOD, RUN_OPTIONS
+from polhode.simulation.option_table import DURATION, METHOD, RUN_OPTIONS, STIFF_METHOD
 from polhode.simulation.run_records import Event, listed
 from polhode.simulation.work_limits import a_limit, check_samples, check_steps, quotient
 
@@ -136,7 +136,7 @@ class RunOptions:
         start = model.start
         duration = self.duration if self.duration is not None else start.duration if start else None
         duration = _seconds("duration")(DURATION if duration is None else duration)
-        method = self._constrained_method(model) or (start.method if start else None) or METHOD
+        method = self._constrained_method(model) or (start.method if start else None) or usual_method(model)
         if method in SUNDIALS:
             self._check_sundials(method, tau, model)
         elif not method_named(method).adaptive and self.step is None:
@@ -207,6 +207,11 @@ class RunOptions:
             return None
         assert self.duration is not None
         return sample_times(self.samples, self.duration)
+
+
+def usual_method(model: Model) -> str:
+    """The method of a run of a model, where nobody names one."""
+    return STIFF_METHOD if any(force.stiff_law() for force in model.forces) else METHOD
 
 
 def sample_times(samples: Any, duration: float) -> np.ndarray:

@@ -15,6 +15,7 @@ from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, single_call
 from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel, hoisted_kernel_for
 from polhode.kernel.cache import key as cache_key
 from polhode.model import Model, check_model
+from polhode.model.layout import spelled_out
 from polhode.model.other_numbers import other_numbers
 from polhode.scalar import Array, Vec, a_list, shown
 from polhode.scalar.arrays import batch_shape
@@ -104,7 +105,7 @@ class Simulator:
     def step(self) -> Callable[..., Stepped]:
         """One step of equal size: step(q, v, tau=None, t=0.0) -> (q, v), the state a step later.
 
-        q, v   (..., nq), (..., nv), of one state or a batch
+        q, v   (..., nq), (..., nv), of one state or a batch; or by joint, {name: numbers}
         tau    (..., nv)  generalised forces, held over the step; None: none
         t      s, of the beginning of the step, where forces of the model depend on it
         out    a pair of arrays for the result
@@ -144,6 +145,10 @@ class Simulator:
         if parameters:
             return Simulator(self._with("Simulator.step", parameters), self.options)._step(q, v, tau, t, out)
         nq, nv = self.model.nq, self.model.nv
+        q, v, tau = (
+            spelled_out(f"Simulator.step, {name}", self.model, name, x)
+            for name, x in (("q", q), ("v", v), ("tau", tau))
+        )
         wanted = {"q": (q, (nq,)), "v": (v, (nv,)), "tau": (np.zeros(nv) if tau is None else tau, (nv,)), "t": (t, ())}
         arrays = {name: real_array(f"Simulator.step, {name}", *each) for name, each in wanted.items()}
         depths = {"q": 1, "v": 1, "tau": 1, "t": 0}

@@ -274,7 +274,22 @@ def advance_adaptive(
     longest: Scalar,
     limit: int = LIMIT,
 ) -> tuple[Vec, Vec]:
-    """The step state at a time, or at an event or a fault before it; and (q, v, work) at that time, by a shorter step.
+    """`controlled_steps`, and `state_at` its target."""
+    found = controlled_steps(setup, like, packed, target, tolerance, end, longest, limit)
+    return found, state_at(setup, like, found, target, tolerance)
+
+
+def controlled_steps(
+    setup: Setup,
+    like: AdaptiveStepState,
+    packed: Vec,
+    target: Scalar,
+    tolerance: Scalar,
+    end: Scalar,
+    longest: Scalar,
+    limit: int = LIMIT,
+) -> Vec:
+    """The step state at a time or, by the last step, beyond it; or at an event or a fault before it.
 
     end      of the run: no step goes beyond it
     longest  no step is longer
@@ -319,20 +334,24 @@ def advance_adaptive(
 
     first: AdaptiveStepState = shaped(like, iter(packed))
     moving = (first.status == GOING) & (first.t < target)
-    found = iterate(step, packed, where(moving, limit, 0))
-    s: AdaptiveStepState = shaped(like, iter(found))
+    return iterate(step, packed, where(moving, limit, 0))
+
+
+def state_at(setup: Setup, like: AdaptiveStepState, packed: Vec, target: Scalar, tolerance: Scalar) -> Vec:
+    """(q, v, work) at a time within the last step, by a shorter step, or at its end; tolerance: of its iteration."""
+    s: AdaptiveStepState = shaped(like, iter(packed))
     there = s.t == target
-    inner, work = _between(setup, s, target)
-    return found, Vec((*where(there, s.q, inner.q), *where(there, s.v, inner.v), *where(there, s.work, work)))
+    inner, work = _between(setup, s, target, tolerance)
+    return Vec((*where(there, s.q, inner.q), *where(there, s.v, inner.v), *where(there, s.work, work)))
 
 
-def _between(setup: Setup, s: AdaptiveStepState, target: Scalar) -> tuple[MotionState, Vec]:
+def _between(setup: Setup, s: AdaptiveStepState, target: Scalar, tolerance: Scalar) -> tuple[MotionState, Vec]:
     """The state at a time within the last step, by a shorter step from where that began, and the integrals there.
 
     It takes no more work than dense output, and is as exact as the steps are. Under constraints it starts at the nearer
     end, backwards from the end of the step if that is nearer: a shorter path past a singular configuration.
     """
-    machine = setup.within(s.t0, s.t)
+    machine = setup.within(s.t0, s.t)._replace(tolerance=tolerance)
     if not setup.project:
         inner = advanced(setup.method, machine, s.t0, *s.before, target - s.t0)
         return MotionState(inner.q, inner.v), s.work_before + inner.integrals

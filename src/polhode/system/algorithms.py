@@ -12,6 +12,7 @@ import numpy as np
 
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.coupled_inertia import is_coupled
 from polhode.dynamics.large_trees import derivatives
 from polhode.dynamics.large_trees.loops import is_large
 from polhode.dynamics.normal_forces import loaded_joints
@@ -133,7 +134,7 @@ def by_recursion(spec: SystemSpec) -> bool:
 
 
 def _recursion_applies(tree: Tree) -> bool:
-    return derivatives.applies(tree) and is_fixed(tree) and not loaded_joints(tree)
+    return derivatives.applies(tree) and is_fixed(tree) and not loaded_joints(tree) and not is_coupled(tree)
 
 
 def inverse_slopes(r: Request) -> tuple[Vec, ...]:

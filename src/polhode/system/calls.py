@@ -10,7 +10,7 @@ import numpy as np
 from polhode.errors import InputError, UnknownNameError, message
 from polhode.kernel.backends.base import Call
 from polhode.model import Model
-from polhode.model.layout import LAYOUTS, layout_text, numbers_by_name
+from polhode.model.layout import LAYOUTS, layout_text, spelled_out
 from polhode.model.numbers import named_parameters
 from polhode.model.tree import unknown_number
 from polhode.scalar import Array, batch_shape, shown
@@ -66,9 +66,10 @@ def _array(model: Model, where: str, argument: Argument, value: Any, shape: tupl
     """An argument as an array of a backend; numbers by joint, and errors that tell the layout, where it has one."""
     if argument.field not in LAYOUTS:
         return convert(where, value, shape)
-    if isinstance(value, Mapping):
-        made = numbers_by_name(where, model, argument.field, value)
-        value = made.tolist() if made.ndim == 1 else made  # a GPU takes lists, and arrays of its own alone
+    if isinstance(value, (Mapping, str)):
+        value = spelled_out(where, model, argument.field, value)
+        if isinstance(value, np.ndarray) and value.ndim == 1:
+            value = value.tolist()  # a GPU takes lists, and arrays of its own alone
     try:
         return convert(where, value, shape)
     except InputError as error:

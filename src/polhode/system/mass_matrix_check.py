@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from polhode.dynamics import inertia, kinematics, with_forces
+from polhode.dynamics import coupled_inertia, inertia, kinematics, with_forces
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.large_trees.loops import is_large
 from polhode.errors import ModelError, message
-from polhode.model import Body, Model, Tree, plain
+from polhode.model import Body, ForceElement, Model, Tree, plain
 from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
 from polhode.scalar import Vec
@@ -17,6 +17,9 @@ from polhode.system.tree_kernel import tree_kernel
 
 SINGULAR = 1e-13
 """An eigenvalue of the mass matrix, scaled to unit diagonal, that counts as zero."""
+
+SYMMETRIC = 1e-9
+"""What may be left of M − Mᵀ of an inertia of a force element, relative to M: far above rounding."""
 
 TRIES = 2
 """Random configurations at which it is evaluated: a matrix that is singular in general is so in each."""
@@ -32,10 +35,13 @@ def check_mass(where: str, model: Model, body: str) -> None:
 
 def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
     """Refuse a model whose mass matrix is singular in general, and name the joint.  where: the call that inverts it"""
-    if not model.nv or _is_solid(model):
+    coupling = [force for force in tree.forces if force.inertia_bodies]
+    if not model.nv or (_is_solid(model) and not coupling):
         return
     rng, zero = np.random.default_rng(0), Vec(model.zero)
     steps = [Vec(rng.normal(size=model.nv).tolist()) for _ in range(TRIES)]
+    for force in coupling:
+        _check_symmetric(where, force, tree, [kinematics.integrate(tree, zero, step) for step in steps])
     for M in _matrices(model, tree, [kinematics.integrate(tree, zero, step) for step in steps]):
         if not np.all(np.isfinite(M)):
             fix = "Look for a number that is much too large: model.numbers() lists them all."
@@ -46,8 +52,33 @@ def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
         if values[0] <= SINGULAR:
             dof = int(np.argmax(abs(vectors[:, 0])))
             joint = next(e.joint for e in tree.elements if dof in e.v)
+            if coupling:
+                _refuse_negative(where, coupling, joint, float(values[0]))
             place, fix = f"{where}, joint '{joint}'", "Give the bodies it moves mass, or the joint armature."
             raise ModelError(message(place, "the mass matrix is singular", "nothing that resists it", "inertia", fix))
+
+
+def _check_symmetric(where: str, force: ForceElement, tree: Tree, positions: Sequence[Vec]) -> None:
+    """Refuse inertia of a force element that is not symmetric."""
+    for q in positions:
+        M = np.array(coupled_inertia.matrix(force, kinematics.machine_state(tree, 0.0, q, Vec([0.0] * tree.nv))))
+        M = M.astype(float)
+        apart = abs(M - M.T)
+        if not np.max(apart) <= SYMMETRIC * np.max(abs(M)):
+            i, j = (int(k) for k in np.unravel_index(int(np.argmax(apart)), M.shape))
+            place, found = (
+                f"{where}, {force.kind} '{force.name}'",
+                f"[{i}, {j}] is {M[i, j]:.6g}, [{j}, {i}] {M[j, i]:.6g}",
+            )
+            raise ModelError(message(place, "its inertia is not symmetric", found, "a symmetric matrix"))
+
+
+def _refuse_negative(where: str, coupling: Sequence[ForceElement], joint: str, least: float) -> None:
+    """Refuse a mass matrix that inertia of force elements makes singular, or takes too much of."""
+    names = ", ".join(f"{force.kind} '{force.name}'" for force in coupling[:4])
+    found = f"an eigenvalue {least:.3g} of 1 along joint '{joint}', with {names}"
+    fix = "Give the bodies that it couples more mass, or it less."
+    raise ModelError(message(where, "the mass matrix is not positive definite", found, "above 0", fix))
 
 
 def _matrices(model: Model, tree: Tree, positions: Sequence[Vec]) -> Iterable[np.ndarray]:

@@ -51,6 +51,23 @@ class CentroidalDerivatives(NamedTuple):
     hdot_dvd: Any
 
 
+class ImpactDerivatives(NamedTuple):
+    """Of the velocities after an impact: ∂/∂q along the tangent directions and ∂/∂v, each (..., nv, nv); of its
+    impulses the same, each (..., k, nv)."""
+
+    dq: Any
+    dv: Any
+    impulses_dq: Any
+    impulses_dv: Any
+
+
+class CenterOfMassVelocityDerivatives(NamedTuple):
+    """∂/∂q along the tangent directions and ∂/∂v of the velocity of a mass centre; each (..., 3, nv)."""
+
+    dq: Any
+    dv: Any
+
+
 class ConfigurationStepDerivatives(NamedTuple):
     """∂/∂q along the tangent directions and ∂/∂v of q ⊕ v; each (..., nv, nv)."""
 

@@ -23,7 +23,7 @@ from polhode.model import Model, check_model, make_tree
 from polhode.model.layout import layout_html
 from polhode.scalar import Array, a_list, one_of
 from polhode.system.algorithms import graph_of, on_numbers
-from polhode.system.body_call import body_call, put
+from polhode.system.body_call import MOST_SPOKEN, body_call, put, spoken_call
 from polhode.system.calls import checked_call, own_value, thread_count
 from polhode.system.catalogue.registry import QUANTITIES
 from polhode.system.constrained_model import constrained_dynamics, number_inputs
@@ -201,6 +201,11 @@ class System(
 
     def _checked(self, quantity: Quantity, of: tuple, options: dict[str, Any], values: tuple[Array, ...]) -> Any:
         """The result of a quantity, from arguments of any kind."""
+        if quantity.of_subtree and of and isinstance(of[0], str) and not of[0]:
+            self.model.frame(of[0])  # refuses it: no name is not the whole machine
+        if len(values) != len(quantity.arguments):
+            asked = ", ".join(map(str, quantity.arguments))
+            raise TypeError(f"{quantity.name}() takes {len(quantity.arguments)} arrays ({asked}), found {len(values)}")
         known = None if of else self._computations.get((quantity.name,))  # saves 2 µs of 9 in a batch of 64
         computation = known or self._computation(quantity, _subject(quantity.name, quantity, of))
         if options.keys() <= {"out", "t"} and options.get("t", 0.0) is not None and not computation.numbers:
@@ -221,7 +226,7 @@ class System(
         known = self._computations.get(key)
         if known is not None:
             return known
-        if subject.body:
+        if subject.body or quantity.of_body:
             self.model.frame(subject.body)  # refuses unknown names
         if quantity.needs_constraints and spec.constrained is None:
             where = f"model '{self.model.name}'"
@@ -277,6 +282,14 @@ class System(
         if quantity.name not in vars(self):
             method = body_call(quantity, getattr(System, quantity.name), built_ins, self._origin)
             setattr(self, quantity.name, MethodType(method, self))  # a bound method can be pickled
+        spoken = spoken_call(quantity, getattr(System, quantity.name), *of) if len(of) > len(quantity.choices) else None
+        if spoken is None or sum(key[0] == quantity.name for key in self._direct) > MOST_SPOKEN:
+            return
+        origin = self._origin if spoken.of_point else None
+        fallback = getattr(self, quantity.name)
+        named = self._backend.named(direct, spoken.before, spoken.names, origin, fallback)
+        if named is not None:
+            setattr(self, quantity.name, named)
 
 
 def _subject(where: str, quantity: Quantity, of: tuple) -> Subject:

@@ -25,6 +25,15 @@ def test_bodies_move_as_their_images(seed, normal):
             np.testing.assert_allclose(other, one, atol=TOLERANCE * (1 + np.max(abs(one))), rtol=0)
 
 
+def test_principal_moments_have_an_image_about_any_plane():
+    """A body with three moments, mirrored about a plane across none of its axes."""
+    model = ph.Model("b", (0, 0, 0), [ph.Body("b", 1.0, (1, 2, 2.5))], [ph.Joint("j", "spherical", "world", "b")])
+    n = np.array([1, 2, -1]) / np.sqrt(6)
+    H = np.eye(3) - 2 * np.outer(n, n)
+    found = ph.compile(model.mirrored(n), target="python").mass_matrix([1, 0, 0, 0])
+    np.testing.assert_allclose(found, H @ np.diag([1, 2, 2.5]) @ H, atol=1e-14)
+
+
 def test_the_image_of_an_image_is_the_machine():
     model = random_machine(1)
     twice = model.mirrored((0, 1, 0)).mirrored((0, 1, 0))

@@ -18,6 +18,7 @@ from polhode.analysis.inverse_kinematics.targets import CheckedTargets, checked_
 from polhode.check.given_start import start_of
 from polhode.errors import InputError, UnknownNameError, did_you_mean, message
 from polhode.model import Model, check_model
+from polhode.model.layout import spelled_out
 from polhode.scalar import Array, a_list, as_array, batch_shape, checked, flag, one_of, real_number, shown
 from polhode.system.calls import thread_count
 from polhode.system.identity import identity_text
@@ -93,7 +94,8 @@ def inverse_kinematics(
 
     targets    {name of a body or frame: target}: a position (..., 3), an orientation (..., 4), a pair of both in any
                order, a `ph.Pose`, a `ph.Target`, or a list of those; leading axes are batch axes
-    start      (..., nq)  where the first attempt begins; brought to the limits; the posture, else the model's start
+    start      (..., nq), numbers by joint or the name of a configuration: where the first attempt begins; brought to
+               the limits; the posture, else the model's start
     limits     whether joints stay within their limits
     posture    (..., nq)  of all configurations that reach the targets, the nearest to this one from where they are
                reached
@@ -253,7 +255,7 @@ def _in_rows(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
 
 def _configurations(where: str, model: Model, value: Array) -> np.ndarray:
     """Configurations (..., nq) of unit quaternions, or an InputError."""
-    q = as_array(where, value, (model.nq,))
+    q = as_array(where, spelled_out(where, model, "q", value), (model.nq,))
     if q.dtype.kind != "f":
         raise InputError(message(where, "not real numbers", str(q.dtype), "real numbers"))
     at = 0

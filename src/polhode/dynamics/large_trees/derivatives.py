@@ -24,8 +24,8 @@ from polhode.spatial import ORIGIN, Twist
 
 
 def applies(tree: Tree) -> bool:
-    """Whether the unit motions of all elements are constant in their axes."""
-    return all(e.kind.constant or not e.v for e in tree.elements)
+    """Whether the unit motions of all elements are constant in their axes, and each has velocities of its own."""
+    return not tree.shares and all(e.kind.constant or not e.v for e in tree.elements)
 
 
 def inverse_derivatives(

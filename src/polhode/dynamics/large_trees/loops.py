@@ -26,7 +26,7 @@ in loops: forward dynamics 2.9 and 4.0 µs, 0.6 and 1.5 µs a state in batches, 
 
 def is_large(tree: Tree) -> bool:
     """Whether the passes over a tree are better loops."""
-    return sum(e.kind.operations for e in tree.elements) > UNROLLED
+    return not tree.shares and sum(e.kind.operations for e in tree.elements) > UNROLLED
 
 
 class Slots:

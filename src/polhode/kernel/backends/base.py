@@ -124,6 +124,19 @@ class Backend(ABC):
         """
         return None
 
+    def named(
+        self, direct: Callable, before: int, names: tuple[str, ...], origin: np.ndarray | None, fallback: Callable
+    ) -> Callable | None:
+        """A built-in for calls that name what `direct` is of: arrays, a name, at most one word by keyword.
+
+        before    arrays before the name
+        names     the name; the keyword and its word, where one is to be given
+        origin    the last array of `direct`, which such calls leave out; None: they leave out nothing
+        fallback  what takes all other calls
+        ->        None where there is no such built-in
+        """
+        return None
+
     def kept(self, computation: Computation, numbers: np.ndarray) -> Any:
         """What follows from the numbers (n,) of a computation alone, for its `direct` built-in."""
         raise NotImplementedError

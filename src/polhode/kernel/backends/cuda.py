@@ -8,13 +8,14 @@ double, or single where all arrays given are.
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache as once, lru_cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from polhode.errors import CompileError, InputError, message
+from polhode.kernel import cache
 from polhode.kernel.backends.base import Backend, Call, Computation, real_array
 from polhode.kernel.backends.c import (
     TEXT as TEXT,
@@ -51,11 +52,14 @@ QUICK = "--Ofast-compile=min"
 QUICK_SINCE = (13, 0)
 """The version of NVRTC since which that option is known to be there."""
 
+MACHINE_CODE = {"kind": "machine code of a GPU"}
+"""What the cache of kernels says of such a file."""
+
 DeviceRows = tuple[Any, int]
 """An array that holds one row for each state, and how many numbers lie between two rows; 0 where one serves all."""
 
 
-@cache
+@once
 def cupy() -> ModuleType:
     """CuPy, where it is installed and sees a GPU; else a CompileError."""
     where, expected = "compile, target 'cuda'", "CuPy and a GPU of NVIDIA"
@@ -142,6 +146,29 @@ extern "C" __global__ void {name}({", ".join(["long long n", *strided])})
 """
 
 
+def module_of(text: str, options: tuple[str, ...]) -> Any:
+    """CUDA C as a module of the current device: its machine code from disk, with the checks of the kernels' cache, or
+    compiled now and kept there. Where NVRTC does not know the device, CuPy compiles for the nearest one that it knows.
+    """
+    xp = cupy()
+    nvrtc, asked = xp.cuda.nvrtc, (*options, f"--gpu-architecture=sm_{xp.cuda.Device().compute_capability}")
+    name = cache.key("cuda", repr(nvrtc.getVersion()), *asked, text)
+    kept = cache.load(name)
+    if kept is None or kept.facts != MACHINE_CODE:
+        program = nvrtc.createProgram(text, f"{SYMBOL}.cu", (), ())
+        try:
+            nvrtc.compileProgram(program, asked)
+            kept = cache.CachedKernel(MACHINE_CODE, nvrtc.getCUBIN(program))
+        except nvrtc.NVRTCError:
+            return xp.RawModule(code=text, options=options)
+        finally:
+            nvrtc.destroyProgram(program)
+        cache.save(name, kept)
+    module = xp.cuda.function.Module()
+    module.load(kept.image)
+    return module
+
+
 class CudaKernel:
     """A graph as kernels on GPUs, compiled when first launched, for each device and kind of number."""
 
@@ -149,6 +176,7 @@ class CudaKernel:
         self.graph, self.name = graph, identifier(name)  # a name of ours: a quantity, or a part of a run
         self._options = ("--std=c++17",) if fast else ("--std=c++17", "--fmad=false")
         self._functions: dict[tuple[int, str], Callable] = {}
+        self._lock = threading.Lock()
 
     @property
     def source(self) -> str:
@@ -159,14 +187,18 @@ class CudaKernel:
         """Compute n states: rows of the arguments, then of the results."""
         if not n:
             return
-        device = cupy().cuda.runtime.getDevice()
-        if (device, real) not in self._functions:
-            quick = () if is_small(self.graph) or cupy().cuda.nvrtc.getVersion() < QUICK_SINCE else (QUICK,)
-            text = cuda_source(self.graph.anonymous(), SYMBOL, real)
-            module = cupy().RawModule(code=text, options=(*self._options, *quick))
-            self._functions[device, real] = module.get_function(SYMBOL)
         given = (np.int64(n), *(x for array, step in rows for x in (array, np.int64(step))))
-        self._functions[device, real]((-(-n // BLOCK),), (BLOCK,), given)
+        self._function(real)((-(-n // BLOCK),), (BLOCK,), given)
+
+    def _function(self, real: str) -> Callable:
+        """The kernel on the current device; of several devices of one kind the first compiles, the others wait."""
+        place = cupy().cuda.runtime.getDevice(), real
+        with self._lock:
+            if place not in self._functions:
+                quick = () if is_small(self.graph) or cupy().cuda.nvrtc.getVersion() < QUICK_SINCE else (QUICK,)
+                text = cuda_source(self.graph.anonymous(), SYMBOL, real)
+                self._functions[place] = module_of(text, (*self._options, *quick)).get_function(SYMBOL)
+            return self._functions[place]
 
 
 class CudaBackend(Backend):

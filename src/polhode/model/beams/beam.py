@@ -13,8 +13,10 @@ from polhode.model.beams.section import Section
 from polhode.model.beams.strains import MEASURES, MODES
 from polhode.model.constraints.constraint import Constraint
 from polhode.model.edits.mount import Mount, combined, seen, unit_quaternion
-from polhode.model.forces.beam_element import BeamElement
-from polhode.model.numbers import assign, numbers, plain
+from polhode.model.forces.base import ForceElement
+from polhode.model.forces.beam_element import BeamElement, check_strains
+from polhode.model.forces.beam_inertia import BeamInertia
+from polhode.model.numbers import assign, direction, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD
 from polhode.quaternion import rotation_matrix
@@ -25,6 +27,9 @@ SIDEWAYS = 1e-6
 
 ROUNDING = 1e-15
 """Direction cosines that differ by less than this are equal."""
+
+MASSES = ("half-bars", "consistent")
+"""How the mass of elements is shared."""
 
 SHORT = 1e-9
 """Metres below which two points of a beam are one."""
@@ -44,6 +49,16 @@ class BeamEnd:
     position: Any = (0.0, 0.0, 0.0)
     joint: str = "fixed"
     axis: Any = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Check everything but whether the body is there."""
+        where = "beam end"
+        if not isinstance(self.body, str):
+            raise ModelError(message(f"{where}, body", "not a name", shown(self.body), "a body, or world"))
+        where = f"beam end on '{self.body}'"
+        if not isinstance(self.joint, str):
+            raise ModelError(message(f"{where}, joint", "not a name", shown(self.joint), "as 'fixed', 'revolute'"))
+        assign(self, position=numbers(where, "position", self.position, 3), axis=direction(where, "axis", self.axis))
 
 
 @dataclass(frozen=True)
@@ -68,6 +83,8 @@ class Beam:
     prestrain strains of every element without loads, (6,), m
     load      uniform force per length, N/m, world axes; follower: in the axes of the sections
     measure   of strains: "angle", or "sine" as SPACAR has it
+    mass      "half-bars": each node carries the halves of its elements, and the mass matrix couples no bodies.
+              "consistent": that of the cubic through the nodes, which couples them; of slender beams alone
     """
 
     name: str
@@ -84,6 +101,7 @@ class Beam:
     load: Any = (0.0, 0.0, 0.0)
     follower: bool = False
     measure: str = "angle"
+    mass: str = "half-bars"
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -93,11 +111,16 @@ class Beam:
             fix = "Write ph.Section.circle(0.006), or ph.Section(axial=…, bending_y=…, …)."
             raise ModelError(message(f"{where}, section", "not a section", shown(self.section), "a Section", fix))
         assign(self, start=_end(where, "start", self.start), end=_end(where, "end", self.end))
-        through = [numbers(where, f"through[{k}]", x, 3) for k, x in enumerate(self.through)]
+        points = _several(f"{where}, through", self.through, "points of the world")
+        through = [numbers(where, f"through[{k}]", x, 3) for k, x in enumerate(points)]
         assign(self, through=tuple(through), elements=len(through) + 1 if through else self.elements)
         if isinstance(self.elements, bool) or not isinstance(self.elements, int) or self.elements < 1:
             raise ModelError(message(f"{where}, elements", "not a count", shown(self.elements), "1, 2, …"))
-        held = MODES if self.held == "all" else (self.held,) if isinstance(self.held, str) else tuple(self.held)
+        named = (self.held,) if isinstance(self.held, str) else self.held
+        held = MODES if self.held == "all" else tuple(_several(f"{where}, held", named, "names of strains"))
+        if not isinstance(self.driven, Mapping) or not all(map(callable, self.driven.values())):
+            expected = "functions of time by the names of strains, as {'elongation': lambda t: 0.01 * t}"
+            raise ModelError(message(f"{where}, driven", "not functions by name", shown(self.driven), expected))
         for mode in (*held, *self.driven):
             if mode not in MODES:
                 fix = did_you_mean(mode, MODES)
@@ -106,12 +129,24 @@ class Beam:
             raise ModelError(message(where, "a strain both held and driven", ", ".join(sorted(twice)), "one of both"))
         if self.measure not in MEASURES:
             raise ModelError(message(f"{where}, measure", "unknown", repr(self.measure), " or ".join(MEASURES)))
-        assign(self, held=held, up=numbers(where, "up", self.up, 3))
+        if self.mass not in MASSES:
+            raise ModelError(message(f"{where}, mass", "unknown", shown(self.mass), " or ".join(MASSES)))
+        assign(self, held=held, up=direction(where, "up", self.up))
+        for name in ("damping", "prestrain", "load", "follower"):
+            assign(self, **{name: BeamElement.keys[name].checked(where, name, getattr(self, name))})
+        check_strains(where, self.prestrain)
 
     @property
     def nodes(self) -> list[str]:
         """The names of its nodes."""
         return [f"{self.name}-{k}" for k in range(self.elements + 1)]
+
+
+def _several(place: str, given: Any, expected: str) -> Sequence:
+    """The entries of a list."""
+    if not is_list(given):
+        raise ModelError(message(place, "not a list", shown(given), expected))
+    return tuple(given)
 
 
 def _end(where: str, side: str, given: Any) -> Any:
@@ -131,7 +166,7 @@ class BeamParts(NamedTuple):
 
     bodies: list[Body]
     joints: list[Joint]
-    forces: list[BeamElement]
+    forces: list[ForceElement]
     constraints: list[Constraint]
 
 
@@ -176,13 +211,13 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
     frames = [axes[0], *(_between(a, b) for a, b in pairwise(axes)), axes[-1]]
     for k, name in enumerate(beam.nodes):
         halves = [(axes[j], lengths[j], sign) for j, sign in ((k - 1, -1.0), (k, 1.0)) if 0 <= j < beam.elements]
-        found.bodies.append(_node(name, beam.section, frames[k], halves))
+        found.bodies.append(_node(name, beam, frames[k], halves))
         found.joints.append(_joint(name, ends.get(k), poses.get(k), _Pose(frames[k], points[k])))
-    section = beam.section
+    section, elements = beam.section, list[BeamElement]()
     for k in range(beam.elements):
         name = beam.nodes[k + 1]
         turned = [unit_quaternion(frames[j].T @ axes[k]) for j in (k, k + 1)]
-        found.forces.append(
+        elements.append(
             BeamElement(
                 name, beam.nodes[k], name, float(lengths[k]),
                 axial=section.axial, torsion=section.torsion, bending_y=section.bending_y, bending_z=section.bending_z,
@@ -191,7 +226,16 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
                 measure=beam.measure,
             )
         )  # fmt: skip
-    found.constraints.extend(_constraints(beam, found.forces[-beam.elements :]))
+        if beam.mass == "consistent":
+            mass = section.mass * float(lengths[k])
+            found.forces.append(
+                BeamInertia(
+                    f"{name}-inertia", beam.nodes[k], name, float(lengths[k]), mass, orientation_a=turned[0],
+                    orientation_b=turned[1],
+                )
+            )  # fmt: skip
+    found.forces.extend(elements)
+    found.constraints.extend(_constraints(beam, elements))
 
 
 def _constraints(beam: Beam, elements: Sequence[BeamElement]) -> Iterable[Constraint]:
@@ -245,14 +289,15 @@ def _between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return U @ Vt
 
 
-def _node(name: str, section: Section, frame: np.ndarray, halves: list[tuple[np.ndarray, float, float]]) -> Body:
-    """A node: half a bar for each element, as one rigid body."""
-    about_y, about_z, parts = section.inertia_y, section.inertia_z, []
+def _node(name: str, beam: Beam, frame: np.ndarray, halves: list[tuple[np.ndarray, float, float]]) -> Body:
+    """A node: half a bar for each element, as one rigid body; of consistent mass what `BeamInertia` starts from."""
+    section, is_consistent, parts = beam.section, beam.mass == "consistent", []
+    about_y, about_z = section.inertia_y, section.inertia_z
     for axes, length, sign in halves:
         half, mass = length / 2, section.mass * length / 2
-        across = mass * half * half / 12
+        across = mass * half * half * (2 / 9 if is_consistent else 1 / 12)
         inertia = (half * (about_y + about_z), half * about_y + across, half * about_z + across)
-        bar = Body(name, mass, inertia, (sign * half / 2, 0.0, 0.0))
+        bar = Body(name, mass, inertia, (sign * half / (3 if is_consistent else 2), 0.0, 0.0))
         turned = frame.T @ axes
         is_straight = np.max(abs(turned - np.eye(3))) < ROUNDING
         parts.append(bar if is_straight else seen(bar, Mount(name, orientation=unit_quaternion(turned))))

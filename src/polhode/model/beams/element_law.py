@@ -1,9 +1,11 @@
 """The law of a beam element: from where its ends are and how they move to what it pulls them with."""
 
 from functools import cache
+from math import nan
 from typing import NamedTuple
 
 from polhode.model.beams.strains import (
+    BENT,
     Chord,
     QuadraticTerm,
     chord,
@@ -12,7 +14,7 @@ from polhode.model.beams.strains import (
     second_order,
     with_second_order,
 )
-from polhode.scalar import Scalar, SharedFunction, Vec, dot
+from polhode.scalar import Scalar, SharedFunction, Vec, dot, identity, where
 
 
 class EndMotion(NamedTuple):
@@ -86,14 +88,49 @@ def pull(sine: bool, elastic: bool, damped: bool) -> SharedFunction:
     """
 
     def function(R_p: Vec, R_q: Vec, way: Vec, numbers: Vec, *motion: Vec) -> Vec:
-        length, EA, GJ, EI_y, EI_z, xy, xz, damping, *prestrain = numbers
-        law = ElementNumbers(length, EA, GJ, EI_y, EI_z, xy, xz, damping, Vec(prestrain))
+        law = _law(numbers)
         line = chord(_matrix(R_p), _matrix(R_q), way, law.length, sine)
         moving = EndMotion(*(Vec(motion[0][k : k + 3]) for k in (0, 3, 6))) if damped else None
         loads = raw_loads(line.strains, law.loads(line, moving, elastic), law.quadratic)
-        return Vec([x for part in line.wrenches(loads) for x in part])
+        past = where(line.leaning > BENT[sine], 0.0, nan)  # no value: a run ends there
+        return Vec([x + past for part in line.wrenches(loads) for x in part])
 
     return SharedFunction("beam element", function)
+
+
+@cache
+def pull_slopes(sine: bool, damped: bool) -> SharedFunction:
+    """Stiffness and damping of an element, as a function that compiled code has once for all elements.
+
+        R_p (9), R_q (9), way from p to q (3), numbers (14) -> K (45) [D (45)], by rows up to the diagonal
+
+        K = EᵀSE + N/l (I − t tᵀ) on the way,  D = damping EᵀSE,  E = ∂ε/∂(way, turns of p and q)
+
+    Minus the derivatives of the force on q and the couples on p and q, but for what moments and shear forces of the
+    sections add: that is of the order of the angle by which an element is bent, of the whole.
+    """
+
+    def function(R_p: Vec, R_q: Vec, way: Vec, numbers: Vec) -> Vec:
+        law = _law(numbers)
+        line = chord(_matrix(R_p), _matrix(R_q), way, law.length, sine)
+        units = [EndMotion(*(Vec(unit[k : k + 3]) for k in (0, 3, 6))) for unit in identity(9)]
+        E = [law.strain_rates(line, unit) for unit in units]
+        SE = [law.stiff(column) for column in E]
+        K = [dot(E[i], SE[j]) for i in range(9) for j in range(i + 1)]
+        D = [law.damping * x for x in K] if damped else []
+        tension, t = law.loads(line, None)[0] / line.l, line.t
+        for i in range(3):
+            for j in range(i + 1):
+                k = i * (i + 1) // 2 + j
+                K[k] = K[k] + tension * (float(i == j) - t[i] * t[j])
+        return Vec([*K, *D])
+
+    return SharedFunction("stiffness of a beam element", function)
+
+
+def _law(numbers: Vec) -> ElementNumbers:
+    """The law of the 14 numbers of an element."""
+    return ElementNumbers(*numbers[:8], Vec(numbers[8:]))
 
 
 def _matrix(rows: Vec) -> Vec:

@@ -7,9 +7,18 @@ from typing import Any
 from polhode.errors import ModelError, message
 from polhode.model.keys import ABOVE_ZERO, AT_LEAST_ZERO, Key
 from polhode.model.numbers import Number, assign, number, plain
+from polhode.scalar import shown
 
 TERMS = 40
 """Terms of the series of the torsion of a rectangle: the rest is below rounding."""
+
+
+def _checked(where: str, name: str, value: Any, range: Any) -> Any:
+    """A number of a section or a material, or an error that names it; numbers with units as text are for files."""
+    if isinstance(value, str):
+        fix = f"Files take units, as {name}: {value}." if any(map(str.isalpha, value)) else "Write it without quotes."
+        raise ModelError(message(f"{where}, {name}", "text", shown(value), "a number, in SI", fix))
+    return Key("number", range=range).checked(where, name, value)
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,7 @@ class Material:
     def __post_init__(self) -> None:
         """Check everything."""
         for name in ("young", "density"):
-            Key("number", range=ABOVE_ZERO).checked("material", name, getattr(self, name))
+            _checked("material", name, getattr(self, name), ABOVE_ZERO)
         if not -1 < plain(number("material", "poisson", self.poisson)) <= 0.5:
             raise ModelError(message("material, poisson", "out of range", repr(self.poisson), "above −1, up to 0.5"))
 
@@ -74,18 +83,21 @@ class Section:
         """Check everything."""
         for field in fields(self):
             if field.name != "round":
-                key = Key("number", range=ABOVE_ZERO if field.name in ("mass",) else AT_LEAST_ZERO)
-                assign(self, **{field.name: key.checked("section", field.name, getattr(self, field.name))})
+                range = ABOVE_ZERO if field.name == "mass" else AT_LEAST_ZERO
+                assign(self, **{field.name: _checked("section", field.name, getattr(self, field.name), range)})
+        Key("flag").checked("section", "round", self.round)
 
     @classmethod
     def circle(cls, diameter: float, material: Any = "steel", shear_factor: float = 0.9) -> "Section":
         """A solid circle.  diameter: m; material: a Material, or the name of one"""
-        return cls.tube(diameter, 0.0, material, shear_factor)
+        return cls.tube(_checked("section, circle", "diameter", diameter, ABOVE_ZERO), 0.0, material, shear_factor)
 
     @classmethod
     def tube(cls, outer: float, inner: float, material: Any = "steel", shear_factor: float | None = None) -> "Section":
         """A circular tube.  outer, inner: diameters, m; shear_factor: Cowper's (1966) unless given"""
         made, where = material_of(material), "section, tube"
+        for name, value in (("outer", outer), ("inner", inner)):
+            _checked(where, name, value, AT_LEAST_ZERO)
         if not 0 <= inner < outer:
             raise ModelError(message(where, "no wall", f"outer {outer!r}, inner {inner!r}", "0 ≤ inner < outer, m"))
         if shear_factor is None:
@@ -98,9 +110,8 @@ class Section:
     @classmethod
     def rectangle(cls, width: float, height: float, material: Any = "steel", shear_factor: float = 5 / 6) -> "Section":
         """A solid rectangle.  width: along y, height: along z, m"""
-        if not (width > 0 and height > 0):
-            found = f"width {width!r}, height {height!r}"
-            raise ModelError(message("section, rectangle", "no area", found, "both above 0, m"))
+        for name, value in (("width", width), ("height", height)):
+            _checked("section, rectangle", name, value, ABOVE_ZERO)
         a, b = max(width, height), min(width, height)
         odd = range(1, 2 * TERMS, 2)
         series = sum(math.tanh(n * math.pi * a / (2 * b)) / n**5 for n in odd)
@@ -123,6 +134,7 @@ class Section:
         width: float,
         is_round: bool,
     ) -> "Section":
+        _checked("section", "shear_factor", shear_factor, ABOVE_ZERO)
         E, G, density = material.young, material.shear, material.density
         shear = shear_factor * G * area
         return cls(

@@ -16,12 +16,15 @@ of fourth order of the energy of a geometrically exact rod, with shear: εᵢ = 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from polhode.scalar import Scalar, Vec, atan2, cross, dot, length, real_part, smooth, sqrt, square, where
+from polhode.scalar import Scalar, Vec, atan2, cross, dot, length, minimum, real_part, smooth, sqrt, square, where
 
 MODES = ("elongation", "torsion", "bending-xz-start", "bending-xz-end", "bending-xy-start", "bending-xy-end")
 """The strains by name."""
 
 MEASURES = ("angle", "sine")
+
+BENT = (-0.9848, 0.0)
+"""The cosine of the angle between chord and section at which a measure ends: 170° of angles, 90° of sines."""
 
 SERIES_BELOW = 1e-5
 """Squared sine of the angle between chord and axis below which β/sin β is taken from its series."""
@@ -124,6 +127,11 @@ class Chord(NamedTuple):
     """The slope of S by a turn of the first end, and minus that by one of the second."""
     dC: Vec
     sine: bool
+
+    @property
+    def leaning(self) -> Scalar:
+        """The cosine of the larger angle between the chord and a section."""
+        return minimum(real_part(self.p.tau[0]), real_part(self.q.tau[0]))
 
     @property
     def strains(self) -> Vec:

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import ModelError, message
+from polhode.errors import InputError, ModelError, message
 from polhode.model.constraints.base import BodyConstraint
 from polhode.model.constraints.constraint import Constraint
 from polhode.model.constraints.frames import attitude
 from polhode.model.edits.mount import Mount, unit_quaternion
 from polhode.model.forces.base import ForceElement
+from polhode.model.forces.beam_element import BeamElement
+from polhode.model.forces.beam_inertia import BeamInertia
 from polhode.model.forces.body_force import BodyForce
 from polhode.model.forces.bushing import Bushing
 from polhode.model.forces.force import Force
@@ -21,6 +23,7 @@ from polhode.model.forces.spring import Spring
 from polhode.model.forces.thrust import Thrust
 from polhode.model.forces.torsion_spring import TorsionSpring
 from polhode.model.numbers import plain
+from polhode.model.parts import Joint
 from polhode.model.topology import WORLD
 
 SIDES = ("a", "b")
@@ -133,6 +136,14 @@ def refuse_functions(force: ForceElement) -> None:
         raise NotCarried("its conditions are functions of q and v of the model as it was")
 
 
+def refuse_modal(where: str, joints: Iterable[Joint]) -> None:
+    """Raise an InputError where one of these joints has modes: its numbers belong to the body as it is."""
+    for joint in joints:
+        if joint.type in ("modal", "modal-interface"):
+            fix = "Make the modal body anew from its matrices."
+            raise InputError(message(f"{where}, joint '{joint.name}'", "a modal body", joint.type, "rigid bodies", fix))
+
+
 def _refuse_one_body(old: Sequence[str], new: Sequence[str]) -> None:
     if len(set(old)) > 1 and len(set(new)) < len(set(old)):
         raise NotCarried(f"it is between bodies that become one, {' and '.join(map(repr, old))}")
@@ -140,7 +151,7 @@ def _refuse_one_body(old: Sequence[str], new: Sequence[str]) -> None:
 
 def _moved(force: ForceElement, mounts: Mapping[str, Mount]) -> dict[str, Any]:
     """The fields of a force element that say where it is on its bodies, in the new frames."""
-    if isinstance(force, (Spring, Bushing, TorsionSpring)):
+    if isinstance(force, (Spring, Bushing, TorsionSpring, BeamElement, BeamInertia)):
         return _on_ends(force, mounts)
     if isinstance(force, (Force, Thrust, BodyForce)) and mounts["body"].body == WORLD:
         raise NotCarried(f"body '{force.body}' becomes part of the world")

@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.errors import InputError, did_you_mean, message
 from polhode.model.constraints.constraint import Constraint
-from polhode.model.edits.carry import Faults, NotCarried, refuse_functions
+from polhode.model.edits.carry import Faults, NotCarried, refuse_functions, refuse_modal
 from polhode.model.edits.merge import merged
 from polhode.model.edits.mount import joint_frame, joint_motion
 from polhode.model.edits.states import bare, by_joint, restated, start_q
@@ -29,6 +29,7 @@ def with_locked(model: Any, values: Any, merge: bool = True, drop: bool = False)
     """A Model in which joints do not move; see `Model.with_locked`."""
     where = f"with_locked, model '{model.name}'"
     locked = _checked(where, model, values)
+    refuse_modal(where, [model.joint(name) for name in locked])
     faults = Faults(where, drop)
     forces = [force for given in model.forces for force in _forces(given, locked, faults)]
     constraints = [kept for given in model.constraints for kept in _constraints(given, locked, faults)]

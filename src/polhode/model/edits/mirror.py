@@ -14,11 +14,13 @@ import numpy as np
 from polhode.errors import InputError, ModelError, message
 from polhode.model.constraints.base import BodyConstraint
 from polhode.model.constraints.constraint import Constraint
-from polhode.model.edits.carry import SIDES, Faults, NotCarried, frame_attitude, refuse_functions
+from polhode.model.edits.carry import SIDES, Faults, NotCarried, frame_attitude, refuse_functions, refuse_modal
 from polhode.model.edits.mount import made_body, unit_quaternion
 from polhode.model.edits.states import NamedState, bare, by_joint, start_state, started
 from polhode.model.forces.backlash import Backlash
 from polhode.model.forces.base import ForceElement
+from polhode.model.forces.beam_element import BeamElement
+from polhode.model.forces.beam_inertia import BeamInertia
 from polhode.model.forces.body_force import BodyForce
 from polhode.model.forces.bushing import Bushing
 from polhode.model.forces.force import Force
@@ -51,6 +53,7 @@ WITH_QUATERNION = ("spherical", "free")
 def mirrored(model: Any, normal: Any, drop: bool = False) -> Any:
     """The Model that is the mirror image of another; see `Model.mirrored`."""
     where = f"mirrored, model '{model.name}'"
+    refuse_modal(where, model.joints)
     try:
         n = np.array(plain(direction(where, "normal", normal)), dtype=float)
     except ModelError as error:
@@ -159,9 +162,8 @@ class _Mirror:
 
     def body(self, body: Body) -> Body:
         """A body."""
-        J, center = body.inertia, self.polar(body.name, body.center)
-        if isinstance(J[0], tuple):
-            S = self.of_body[body.name]
+        J, center, S = body.inertia, self.polar(body.name, body.center), self.of_body[body.name]
+        if isinstance(J[0], tuple) or np.count_nonzero(S) > 3:  # across no axis of the body: its moments get products
             image = S @ body.inertia_matrix() @ S.T
             J = tuple(_floats(row) for row in (image + image.T) / 2)
         return made_body(body.name, body.mass, J, center, body.physical)
@@ -199,7 +201,7 @@ class _Mirror:
     def force(self, force: ForceElement) -> ForceElement:
         """A force element."""
         refuse_functions(force)
-        if isinstance(force, (Spring, Bushing, TorsionSpring)):
+        if isinstance(force, (Spring, Bushing, TorsionSpring, BeamElement, BeamInertia)):
             return replace(force, **self._between(force))
         if isinstance(force, Force):
             return replace(force, **self._load(force))
@@ -242,6 +244,10 @@ class _Mirror:
                 found[f"orientation_{side}"] = self.attitude(body, getattr(force, f"orientation_{side}"), FRAME)
         if isinstance(force, TorsionSpring):
             found["axis"] = _floats(-FRAME @ np.array(plain(force.axis)))
+        if isinstance(force, BeamElement):  # torsion, and bending in the plane of y, change their signs
+            found["prestrain"] = _times((1.0, -1.0, 1.0, 1.0, -1.0, -1.0), force.prestrain)
+            in_section = _floats(FRAME @ np.array(plain(tuple(force.load)), dtype=float))
+            found["load"] = in_section if force.follower else self.polar(WORLD, force.load)
         if isinstance(force, Bushing):
             signs = np.concatenate([FRAME.diagonal(), -FRAME.diagonal()])
             for name in ("stiffness", "damping"):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from polhode.model.constraints.constraint import Constraint
-from polhode.model.edits.carry import Faults, NotCarried, refuse_functions
+from polhode.model.edits.carry import Faults, NotCarried, refuse_functions, refuse_modal
 from polhode.model.edits.states import NamedState, bare, by_joint, start_state, started
 from polhode.model.forces.backlash import Backlash
 from polhode.model.forces.base import ForceElement
@@ -21,6 +21,7 @@ from polhode.scalar import real_number
 def scaled(model: Any, length: float = 1.0, mass: float = 1.0, time: float = 1.0, drop: bool = False) -> Any:
     """The Model of another size; see `Model.scaled`."""
     where = f"scaled, model '{model.name}'"
+    refuse_modal(where, model.joints)
     given = {"length": length, "mass": mass, "time": time}
     sizes = {name: real_number(f"{where}, {name}", x, "a factor above 0", 0.0) for name, x in given.items()}
     scale = _Scale(**sizes)

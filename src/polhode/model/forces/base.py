@@ -28,7 +28,7 @@ from polhode.model.keys import Key
 from polhode.model.numbers import short
 from polhode.model.parts import Body
 from polhode.model.state import MachineState
-from polhode.scalar import Scalar, Vec
+from polhode.scalar import Scalar, SharedFunction, Vec
 from polhode.spatial import ORIGIN
 
 
@@ -38,6 +38,21 @@ class Wrench(NamedTuple):
     body: str
     force: Vec
     torque: Vec = ORIGIN
+
+
+class StiffLaw(NamedTuple):
+    """What an implicit method knows of a stiff element between two frames on bodies: the derivatives of its pull.
+
+    ends      of both frames the body, the origin in body axes, m, and the axes there, a unit quaternion
+    slopes    (R_p (9), R_q (9), way from p to q (3), numbers) -> as `beams.element_law.pull_slopes`
+    numbers   of the element
+    is_damped whether derivatives by velocities follow those by displacements
+    """
+
+    ends: tuple[tuple[str, Vec, Vec], tuple[str, Vec, Vec]]
+    slopes: SharedFunction
+    numbers: Vec
+    is_damped: bool
 
 
 class Hold(NamedTuple):
@@ -207,6 +222,31 @@ class ForceElement:
         """What its sections bear, one number for each of `section_labels`; runs keep them."""
         return Vec([])
 
+    # strains
+
+    def strains(self, state: MachineState) -> Vec:
+        """The strains of which what it bears is a linear function, as a beam element has them."""
+        return Vec([])
+
+    @property
+    def has_strains(self) -> bool:
+        """Whether it bears loads by strains: `strains`, `unloaded` and `load_alone` then say how."""
+        return type(self).strains is not ForceElement.strains
+
+    @property
+    def strain_size(self) -> Scalar:
+        """The size of a strain that is large, in its unit."""
+        return 1.0
+
+    def unloaded(self, prestrain: Sequence[float] | None = None) -> Self:
+        """The element without its distributed load; prestrain: the strains at which it bears nothing, its own unless
+        given."""
+        return self
+
+    def load_alone(self) -> "ForceElement | None":
+        """Its distributed load, without stiffness; None where it has none."""
+        return None
+
     # own states
 
     @property
@@ -245,6 +285,26 @@ class ForceElement:
         """Bodies that lose mass, and how much has left, kg; their inertia falls in proportion.  own: as of `holds`"""
         return ()
 
+    # inertia
+
+    def inertia(self, state: MachineState) -> Sequence:
+        """Inertia that it has beside that of bodies, without weight: a symmetric matrix (6k, 6k) for its k bodies.
+
+        Forces at the origins of the bodies, N, and couples, N m, per acceleration of the origins, m/s², and angular
+        acceleration, rad/s², world axes, (force, couple) of one body after the other: a function of positions alone.
+        With the inertia of all bodies the mass matrix must be positive definite.
+        """
+        return ()
+
+    def inertia_bias(self, state: MachineState) -> Sequence | None:
+        """What that inertia needs at accelerations that are 0, (6k,); None: found by derivatives of `inertia`."""
+        return None
+
+    @property
+    def inertia_bodies(self) -> Sequence[str]:
+        """The bodies that its inertia couples, in order: all that it names, unless given; none where it has none."""
+        return self.bodies if type(self).inertia is not ForceElement.inertia else ()
+
     @property
     def changes_inertia(self) -> bool:
         """Whether its own states decide the inertia of the machine: it holds axes, or masses change."""
@@ -264,7 +324,17 @@ class ForceElement:
     def other_part(self) -> "ForceElement | None":
         """The part without a potential; None where there is none. Its forces and those of the conservative part add up
         to those of the element."""
-        return None if type(self).potential is not ForceElement.potential else self
+        own = type(self)
+        has_forces = own.wrenches is not ForceElement.wrenches or self.of_coordinates or bool(self.own_states)
+        return self if own.potential is ForceElement.potential and has_forces else None
+
+    def strain_energy(self, state: MachineState) -> Scalar:
+        """The energy that its sections store, J; runs keep it where there are `section_labels`."""
+        return self.potential(state)
+
+    def stiff_law(self) -> StiffLaw | None:
+        """The derivatives of its forces, for implicit methods, where it is so stiff that their iterations need them."""
+        return None
 
     @property
     def is_internal(self) -> bool:

@@ -1,21 +1,18 @@
 """A beam element: stiffness and damping against the six strains of a straight beam between two frames."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
-from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull
-from polhode.model.beams.strains import MEASURES, MODES, Chord, chord
-from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
+from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull, pull_slopes
+from polhode.model.beams.strains import BENT, MEASURES, MODES, Chord, chord
+from polhode.model.forces.base import DrawnLine, ForceElement, StiffLaw, Wrench
 from polhode.model.forces.two_frames import FrameOnBody, body_frame, check_two_bodies, is_between_bodies
 from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
 from polhode.model.numbers import short
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, cross, dot, flat, is_zero, real_part, vec
-
-BENT = {"angle": -0.9848, "sine": 0.0}
-"""The cosine of the angle between chord and section at which a measure ends: 170° and 90°."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +85,7 @@ class BeamElement(ForceElement):
     def check(self, where: str) -> None:
         """Refuse an element within one body, and strains that are not six."""
         check_two_bodies(where, self.body_a, self.body_b)
-        if len(self.prestrain) != 6 or isinstance(self.prestrain[0], tuple):
-            found = f"{len(self.prestrain)} entries"
-            raise ModelError(message(f"{where}, prestrain", "not six strains", found, ", ".join(MODES)))
+        check_strains(where, self.prestrain)
 
     # strains and loads
 
@@ -121,6 +116,22 @@ class BeamElement(ForceElement):
         """ε (6,), m"""
         return self.law.strains(self._chord(*self._ends(state)))
 
+    @property
+    def strain_size(self) -> Scalar:
+        """Its length."""
+        return self.length
+
+    def unloaded(self, prestrain: Sequence[float] | None = None) -> "BeamElement":
+        """The element without its load; prestrain: its own unless given."""
+        return replace(self, load=(0.0, 0.0, 0.0), prestrain=self.prestrain if prestrain is None else tuple(prestrain))
+
+    def load_alone(self) -> "BeamElement":
+        """Its load: the element without stiffness."""
+        none: dict[str, Any] = dict.fromkeys(
+            ("axial", "torsion", "bending_y", "bending_z", "shear_y", "shear_z", "damping"), 0.0
+        )
+        return replace(self, **none)
+
     def strain_rates(self, state: MachineState) -> Vec:
         """dε/dt (6,), m/s"""
         a, b = self._ends(state)
@@ -134,6 +145,10 @@ class BeamElement(ForceElement):
         a, b = self._ends(state)
         s, l0 = self.law.loads(self._chord(a, b), _motion(a, b)), self.length
         return Vec([s[0], l0 * s[1], l0 * s[2], l0 * s[3], l0 * s[4], l0 * s[5], s[4] - s[5], s[3] - s[2]])
+
+    def strain_energy(self, state: MachineState) -> Scalar:
+        """½ (ε − prestrain)ᵀ S (ε − prestrain), J"""
+        return self.law.energy(self._chord(*self._ends(state)))
 
     def wrenches(self, state: MachineState) -> Iterator[Wrench]:
         """On both bodies, at their origins."""
@@ -177,6 +192,13 @@ class BeamElement(ForceElement):
             return None
         return self.changed(elastic=0.0, load=self.load if self.follower else vec(0.0, 0.0, 0.0))
 
+    def stiff_law(self) -> StiffLaw:
+        """Stiffness and damping of all six strains; loads are left out."""
+        damped, law = not is_zero(self.damping), self.law
+        frames = ((self.point_a, self.orientation_a), (self.point_b, self.orientation_b))
+        a, b = ((body, Vec(x), Vec(C)) for body, (x, C) in zip((self.body_a, self.body_b), frames, strict=True))
+        return StiffLaw((a, b), pull_slopes(self.measure == "sine", damped), Vec([*law[:8], *law.prestrain]), damped)
+
     @property
     def is_internal(self) -> bool:
         """Between two bodies it is, not to the world, nor with a load."""
@@ -187,8 +209,7 @@ class BeamElement(ForceElement):
         line = self._chord(*self._ends(state))
         if not real_part(line.l) > 0:
             return f"beam element '{self.name}' has no length"
-        worst = min(real_part(line.p.tau[0]), real_part(line.q.tau[0]))
-        if not worst > BENT[self.measure]:
+        if not line.leaning > BENT[self.measure == "sine"]:
             limit = 170 if self.measure == "angle" else 90
             return f"beam element '{self.name}' is bent by more than {limit}°: use more elements"
         return ""
@@ -201,6 +222,13 @@ class BeamElement(ForceElement):
         """Its ends and its stiffness."""
         stiffness = f"EA {short(self.axial)}, GJ {short(self.torsion)}, EI {short((self.bending_y, self.bending_z))}"
         return f"beam element, {self.body_a} – {self.body_b}, {short(self.length)} m, {stiffness}"
+
+
+def check_strains(where: str, prestrain: Any) -> None:
+    """Refuse what is not six strains."""
+    if len(prestrain) != 6 or isinstance(prestrain[0], tuple):
+        found = f"{len(prestrain)} entries"
+        raise ModelError(message(f"{where}, prestrain", "not six strains", found, ", ".join(MODES)))
 
 
 def _motion(a: FrameOnBody, b: FrameOnBody) -> EndMotion:

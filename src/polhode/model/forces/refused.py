@@ -21,6 +21,13 @@ def refuse_state_inertia(where: str, forces: Iterable[ForceElement], fix: str) -
         raise InputError(message(where, what, ", ".join(names[:4]), "none", fix))
 
 
+def refuse_coupled_inertia(where: str, forces: Iterable[ForceElement], fix: str) -> None:
+    """Raise an InputError where a force element has inertia that couples bodies."""
+    names = [f"{force.kind} '{force.name}'" for force in forces if force.inertia_bodies]
+    if names:
+        raise InputError(message(where, "inertia that couples bodies", ", ".join(names[:4]), "none", fix))
+
+
 def refuse_normal_forces(where: str, forces: Iterable[ForceElement], fix: str) -> None:
     """Raise an InputError where a force element depends on normal forces of joints."""
     names = [f"{force.kind} '{force.name}'" for force in forces if force.loaded_joints]

@@ -4,6 +4,7 @@ from polhode.errors import ModelError, fault_of_name, message
 from polhode.model.forces.backlash import Backlash
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.beam_element import BeamElement
+from polhode.model.forces.beam_inertia import BeamInertia
 from polhode.model.forces.body_force import BodyForce
 from polhode.model.forces.bushing import Bushing
 from polhode.model.forces.force import Force
@@ -23,6 +24,7 @@ FORCES: dict[str, type[ForceElement]] = {
     "torsion-spring": TorsionSpring,
     "bushing": Bushing,
     "beam-element": BeamElement,
+    "beam-inertia": BeamInertia,
     "body-force": BodyForce,
     "function": ForceFunction,
     "joint-friction": JointFriction,

@@ -74,6 +74,11 @@ class ElementKind:
     """Whether the motion changes the attitude."""
     moves: ClassVar[bool] = True
     """Whether its velocities move something: those of an own state of a force element move nothing."""
+    shares: ClassVar[bool] = False
+    """Whether its coordinates and velocities are those of another element: several frames that one set of coordinates
+    moves. Springs, dampers and armature are the other's; on a path from the ground a velocity occurs once."""
+    carried: ClassVar[bool] = False
+    """Whether other elements of its joint share its coordinates: it moves nothing by itself."""
     one_axis: ClassVar[bool] = False
     """Whether the motion is the same in every frame with the same axis line: its frame may be chosen along it."""
     constant: ClassVar[bool] = False
@@ -162,6 +167,10 @@ class ElementKind:
     def shared(self, e: Element, body: Inertia) -> tuple[Inertia, Inertia]:
         """The mass moments of a body here that the motion feels, and those that the parent may carry as well."""
         return body, NOTHING
+
+    def inertia(self, numbers: Mapping[str, Any]) -> Inertia:
+        """The mass moments of an element that carries no body.  numbers: the joint's own"""
+        return NOTHING
 
     def from_pose(self, e: Element, r: np.ndarray, p: np.ndarray) -> list[float]:
         """Its coordinates, of a pose of the child in the joint frame; see `JointKind.from_pose`."""
@@ -273,6 +282,15 @@ class JointKind:
         self.linear = tuple(x for kind in kinds for x in kind.linear)
         """Which velocities are linear (m/s) rather than angular (rad/s)."""
         self.nq, self.nv = len(self.zero), len(self.linear)
+
+    @property
+    def steps(self) -> tuple[tuple[ElementKind, str], ...]:
+        """The elements of a tree that a joint is made of: `elements`, and those that share their coordinates."""
+        return self.elements
+
+    def sized(self, joint: Any) -> "JointKind":
+        """The kind as a joint has it: where its data tell how many coordinates there are, one of that size."""
+        return self
 
     @property
     def uses_axis(self) -> bool:

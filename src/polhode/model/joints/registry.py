@@ -7,6 +7,7 @@ from polhode.model.joints.base import ElementKind, JointKind
 from polhode.model.joints.cylindrical import CylindricalJoint
 from polhode.model.joints.fixed import FixedJoint
 from polhode.model.joints.free import FreeJoint
+from polhode.model.joints.modal import ModalInterfaceJoint, ModalJoint
 from polhode.model.joints.planar import PlanarJoint
 from polhode.model.joints.prismatic import PrismaticJoint
 from polhode.model.joints.revolute import RevoluteJoint
@@ -27,6 +28,8 @@ JOINTS: dict[str, JointKind] = {
         PlanarJoint,
         SphericalJoint,
         FreeJoint,
+        ModalJoint,
+        ModalInterfaceJoint,
     )
 }
 """All kinds of joints by name."""

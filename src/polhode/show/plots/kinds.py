@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from polhode.errors import UnknownNameError, did_you_mean, message
 from polhode.show.plots.angles import angles as angles
 from polhode.show.plots.balance import balance as balance
+from polhode.show.plots.campbell import campbell as campbell
 from polhode.show.plots.compare import compare as compare
 from polhode.show.plots.drift import drift as drift
 from polhode.show.plots.eigenvalues import eigenvalues as eigenvalues
@@ -38,7 +39,7 @@ KINDS: dict[str, Callable[..., Any]] = {
         polhode, herpolhode, poinsot,
     )
 }  # fmt: skip
-"""Plots of one run by the name that `polhode plot` takes; `compare`, `eigenvalues` and `fan` take more than one run."""
+"""Plots of one run by the name that `polhode plot` takes; not `campbell`, `compare`, `eigenvalues` and `fan`."""
 
 
 def takers(option: str) -> list[str]:

@@ -287,9 +287,10 @@ class BatchRun:
     def kernel(self, part: str, width: int | None = None) -> Kernel:
         """The kernel of one function of `graph`, for all SIMD lanes of this processor, or for fewer."""
         title = f"{self.model.name}: {part} of many {self.compiled.spec.method.name}"
-        return kernel_for(self._key(part), lambda: self.graph(part), title, width)
+        return kernel_for(self.key(part), lambda: self.graph(part), title, width)
 
-    def _key(self, part: str) -> str:
+    def key(self, part: str) -> str:
+        """A digest of all that the graph of one function depends on; "" where texts do not say all of it."""
         model, run, spec = identity_text(self.model), self.spec.run, self.spec
         functions = takes_numbers(run.tau) or run.crossings or spec.outputs or isinstance(run.tau, PD)
         law = self.compiled.driven.law_text or (spec.identity if functions or self.compiled.law else "")

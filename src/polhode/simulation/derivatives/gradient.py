@@ -99,8 +99,8 @@ class Adjoint:
         if not model.nv:
             raise InputError(message(WHERE, "nothing moves", f"model '{model.name}'", "a joint that moves"))
         sizes: dict[str, tuple[int, ...]] = {"q": (model.nq,), "v": (model.nv,)}
-        self.at_end = _number("objective", objective, sizes) if objective else None
-        if running:
+        self.at_end = _number("objective", objective, sizes) if objective is not None else None
+        if running is not None:
             _number("running", running, {"t": (), **sizes})
 
     def step(

@@ -229,7 +229,7 @@ class Replay:
         ) -> Vec:
             t = shaped(run.like, iter(packed)).t
             beyond = minimum(t + (4e-16 * abs(t) + 1e-300), end)
-            return step_state.advance_adaptive(run.setup(level), run.like, packed, beyond, tolerance, end, longest)[0]
+            return step_state.controlled_steps(run.setup(level), run.like, packed, beyond, tolerance, end, longest)
 
         shapes: dict[str, tuple[int, ...]] = {"packed": (compiled.width,), "tolerance": (), "end": (), "longest": ()}
         shapes |= {"level": (compiled.model.nv,)} if compiled.spec.held else {}

@@ -13,7 +13,7 @@ from polhode.spatial import ORIGIN
 from polhode.system.algorithms import slopes_by_duals, slopes_by_graph
 from polhode.system.catalogue.record import FACTORS, FRAMES, POINT, SCALAR, SIX_ROWS, TAU, VD, VECTOR, Q, V, quantity
 from polhode.system.quantity import Algorithm, Request
-from polhode.system.records import CentroidalDerivatives
+from polhode.system.records import CenterOfMassVelocityDerivatives, CentroidalDerivatives
 
 MATRIX = (3, 3)
 COMPOSITES = "composite bodies in link frames; Orin (2013), BEYOND §1"
@@ -99,6 +99,25 @@ def center_of_mass_acceleration(r: Request) -> Vec:
 def center_of_mass_jacobian(r: Request) -> Vec:
     """The Jacobian of the mass centre."""
     return centroidal.center_of_mass_jacobian(_masses(r), r.x.q)
+
+
+def _center_of_mass_velocity(r: Request) -> Vec:
+    return Vec([*center_of_mass_velocity.algorithms[0].function(r)])
+
+
+@quantity(
+    (Q, V),
+    (3, "nv"),
+    (3, "nv"),
+    by="differentiating the graph of the velocity along the frame fields; BEYOND §3",
+    record=CenterOfMassVelocityDerivatives,
+    of_subtree=True,
+    divides_by_mass=True,
+    on_numbers=slopes_by_duals(_center_of_mass_velocity, "v"),
+)
+def center_of_mass_velocity_derivatives(r: Request) -> tuple[Vec, ...]:
+    """The derivatives of the velocity of the mass centre along the tangent directions of q and by v."""
+    return slopes_by_graph(_center_of_mass_velocity, "v")(r)
 
 
 @quantity((Q,), SCALAR, VECTOR, MATRIX, by=FRAMES, record=CompositeInertia, of_subtree=True, divides_by_mass=True)

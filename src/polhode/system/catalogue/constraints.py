@@ -17,13 +17,17 @@ from polhode.system.catalogue.record import (
     MULTIPLIERS,
     RESTITUTION,
     SCALAR,
+    SQUARE,
     TAU,
     VELOCITIES,
     Q,
     V,
     quantity,
 )
-from polhode.system.quantity import Algorithm, Request
+from polhode.system.quantity import Algorithm, Axes, Request
+from polhode.system.records import ImpactDerivatives
+
+ROWS_BY_V: Axes = ("rows", "nv")
 
 ROWS: dict[str, Any] = {
     "by": "rows of the constraints, derived from their residuals; BEYOND §4",
@@ -113,6 +117,12 @@ def project(r: Request) -> Projected:
 def impact(r: Request) -> Impact:
     """The velocities after an impact on the constraints, and its impulses."""
     return r.constrained.impact(r.x, r.x.restitution)
+
+
+@quantity((Q, V, RESTITUTION), SQUARE, SQUARE, ROWS_BY_V, ROWS_BY_V, record=ImpactDerivatives, **ROWS)
+def impact_derivatives(r: Request) -> tuple[Vec, ...]:
+    """The derivatives of the velocities after an impact, and of its impulses, along the directions of q and by v."""
+    return r.constrained.impact_slopes(r.x, r.x.restitution)
 
 
 @quantity((Q,), ("rows", "rows"), **ROWS)

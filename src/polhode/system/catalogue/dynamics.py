@@ -3,6 +3,7 @@
 from polhode.constrain.absolute_coordinates import AbsoluteCoordinates
 from polhode.constrain.constraint_policy import ENGINES
 from polhode.dynamics import body_points, covariant, mass_inverse, with_forces
+from polhode.dynamics.coupled_inertia import is_coupled
 from polhode.dynamics.normal_forces import loaded_joints
 from polhode.linalg.triangular import positive_inverse
 from polhode.scalar import Vec
@@ -61,13 +62,18 @@ def inverse_dynamics(r: Request) -> Vec:
     return with_forces.inverse_dynamics(r.x)
 
 
+def _is_joined(spec: SystemSpec) -> bool:
+    """Whether there are no articulated bodies: force elements couple bodies, or elements share velocities."""
+    return spec.tree.shares or is_coupled(spec.tree)
+
+
 def _is_tree(spec: SystemSpec) -> bool:
     """Whether accelerations are those of a tree in its own coordinates."""
-    return spec.policy is None
+    return spec.policy is None and not _is_joined(spec)
 
 
 def _is_small_tree(spec: SystemSpec) -> bool:
-    return spec.policy is None and spec.model.nv <= FACTORED and not loaded_joints(spec.tree)
+    return _is_tree(spec) and spec.model.nv <= FACTORED and not loaded_joints(spec.tree)
 
 
 def _by_engine(engine: str, text: str) -> Algorithm:
@@ -91,6 +97,11 @@ def _by_engine(engine: str, text: str) -> Algorithm:
             lambda r: with_forces.forward_by_factors(r.x),
             applies=_is_small_tree,
             regroups=True,
+        ),
+        Algorithm(
+            "sparse factors M = LᵀDL of bodies and of what couples them, and Newton–Euler",
+            lambda r: with_forces.forward_dynamics(r.x),
+            applies=lambda spec: spec.policy is None and _is_joined(spec),
         ),
         *(_by_engine(engine, text) for engine, text in ENGINES.items()),
     ),
@@ -188,7 +199,7 @@ def inverse_mass_matrix(r: Request) -> Vec:
         Algorithm(
             "composite bodies, M = LᵀDL; Featherstone (2008) 8.1",
             lambda r: mass_inverse.solved_by_factors(r.x),
-            applies=lambda spec: spec.model.nv <= FACTORED,
+            applies=lambda spec: spec.model.nv <= FACTORED and not is_coupled(spec.tree),
             regroups=True,
         ),
     ),

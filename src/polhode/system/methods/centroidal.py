@@ -14,7 +14,7 @@ from polhode.model import Model, plain
 from polhode.scalar import Array
 from polhode.system.catalogue import centroidal
 from polhode.system.methods.base import QuantityMethods
-from polhode.system.records import CentroidalDerivatives
+from polhode.system.records import CenterOfMassVelocityDerivatives, CentroidalDerivatives
 
 
 class CentroidalMethods(QuantityMethods):
@@ -58,6 +58,12 @@ class CentroidalMethods(QuantityMethods):
         """Jacobian of the mass centre (..., 3, nv): its velocity per v, world axes."""
         return self._call(centroidal.center_of_mass_jacobian, options, q, of=_subtree(body))
 
+    def center_of_mass_velocity_derivatives(
+        self, q: Array, v: Array, body: str | None = None, **options: Any
+    ) -> CenterOfMassVelocityDerivatives:
+        """∂/∂q (tangent) and ∂/∂v of the velocity of the mass centre, (..., 3, nv) each."""
+        return self._call(centroidal.center_of_mass_velocity_derivatives, options, q, v, of=_subtree(body))
+
     def composite_inertia(self, q: Array, body: str | None = None, **options: Any) -> CompositeInertia:
         """All bodies as one rigid body: mass, mass centre, and inertia about it, world axes."""
         return self._call(centroidal.composite_inertia, options, q, of=_subtree(body))
@@ -65,7 +71,8 @@ class CentroidalMethods(QuantityMethods):
     def inertia_of_bodies(self, q: Array, bodies: Sequence[str] | Array, **options: Any) -> CompositeInertia:
         """Some bodies as one rigid body: mass, mass centre, and inertia about it, world axes.
 
-        bodies  their names; or factors (..., bodies) of the masses of all bodies, in the order of the model, as 0 and 1
+        bodies  their names, or those of frames of them; or factors (..., bodies) of the masses of all bodies, in the
+                order of the model, as 0 and 1
         """
         return self._call(centroidal.inertia_of_bodies, options, q, _factors(self.model, bodies))
 
@@ -110,7 +117,7 @@ def _factors(model: Model, bodies: Any) -> Any:
         raise InputError(message(where, "no bodies", repr(bodies), "the names of one or more"))
     if not any(isinstance(name, str) for name in bodies):
         return bodies
-    named = {body.name: body for body in map(model.body, bodies)}  # refuses unknown names
+    named = {body.name: body for body in (model.body(model.frame(x).body) for x in bodies)}  # refuses unknown names
     if len(named) < len(bodies):
         twice = next(name for name, count in Counter(bodies).items() if count > 1)
         raise InputError(message(where, "a body named twice", repr(twice), "each body once"))

@@ -16,6 +16,7 @@ from polhode.constrain.reactions import ConstraintReactions, JointReactions, con
 from polhode.scalar import Array
 from polhode.system.catalogue import constraints
 from polhode.system.methods.base import QuantityMethods
+from polhode.system.records import ImpactDerivatives
 
 
 class ConstraintMethods(QuantityMethods):
@@ -93,6 +94,11 @@ class ConstraintMethods(QuantityMethods):
         restitution  (...)  e: 0 for a plastic impact, 1 for one that keeps the energy. Takes t.
         """
         return self._call(constraints.impact, options, q, v, restitution)
+
+    def impact_derivatives(self, q: Array, v: Array, restitution: Array = 0.0, **options: Any) -> ImpactDerivatives:
+        """∂/∂q (tangent) and ∂/∂v of the velocities after an `impact`, (..., nv, nv) each, and of its impulses,
+        (..., k, nv) each, at the rank of the rows. Takes t."""
+        return self._call(constraints.impact_derivatives, options, q, v, restitution)
 
     def delassus_matrix(self, q: Array, **options: Any) -> Any:
         """Delassus' matrix A M⁻¹ Aᵀ (..., k, k) of the rows of the constraints. Takes t."""

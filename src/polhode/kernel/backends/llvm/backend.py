@@ -11,6 +11,8 @@ import numpy as np
 from polhode.kernel.backends.base import FLOAT, Backend, Call, Computation, into, real_array
 from polhode.kernel.backends.llvm.compile import TIME, Kernel, kernel_for, lanes, single_call
 from polhode.kernel.backends.llvm.hoisted_kernel import HoistedKernel, hoisted_kernel_for
+from polhode.kernel.backends.llvm.named_call import named_call
+from polhode.kernel.backends.llvm.result_memory import LARGE, new_array
 from polhode.kernel.backends.llvm.threads import run_in_threads
 from polhode.kernel.backends.python import PythonBackend
 from polhode.kernel.cache import key as cache_key
@@ -51,10 +53,11 @@ class LlvmBackend(Backend):
             batch = batch or own
         if batch and (threads > 1 or self._too_narrow(kernel, batch)):
             return None
-        if out is None:
+        if out is None and not _is_large(kernel, batch):
             found = kernel.ufunc(*given, t)
         else:
-            outs = _as_given(out, [(*batch, *shape) for shape in kernel.facts["outputs"]], given)
+            shapes = [(*batch, *shape) for shape in kernel.facts["outputs"]]
+            outs = [new_array(shape) for shape in shapes] if out is None else _as_given(out, shapes, given)
             if not outs:
                 return None
             found = kernel.ufunc(*given, t, out=tuple(outs))
@@ -64,6 +67,12 @@ class LlvmBackend(Backend):
         """A built-in for one state, which hands all other calls to `fallback`."""
         kernel = self._plain(computation)
         return single_call(kernel, computation.key[0], fallback, computation.record or tuple) if kernel else None
+
+    def named(
+        self, direct: Callable, before: int, names: tuple[str, ...], origin: np.ndarray | None, fallback: Callable
+    ) -> Callable | None:
+        """A built-in for calls that name what `direct` is of."""
+        return named_call(fallback.__name__, direct, before, names, origin, fallback)
 
     def _plain(self, computation: Computation) -> Kernel | None:
         """The kernel for calls that give no more than they must, if it is there."""
@@ -90,10 +99,10 @@ class LlvmBackend(Backend):
 
     def _run(self, kernel: Kernel, call: Call, arrays: list[np.ndarray], given: list[np.ndarray]) -> list[Any]:
         """The results of a kernel, each with all batch axes, in the arrays given or in new ones."""
-        if not given and (call.threads == 1 or not call.batch):
+        if not given and (call.threads == 1 or not call.batch) and not _is_large(kernel, call.batch):
             return list(kernel(*arrays))
         outputs = [tuple(shape) for shape in kernel.facts["outputs"]]
-        outs = given or [np.empty((*call.batch, *shape)) for shape in outputs]
+        outs = given or [new_array((*call.batch, *shape)) for shape in outputs]
         depths = [*call.depths.values(), *map(len, outputs)]
         run_in_threads(kernel.ufunc, arrays, depths, outs, call.threads, kernel.facts["width"])
         return outs
@@ -154,6 +163,11 @@ class LlvmBackend(Backend):
     def _too_narrow(self, kernel: Kernel, batch: tuple[int, ...]) -> bool:
         """Whether a batch would fill more lanes than a kernel has."""
         return kernel.facts["width"] == 1 and prod(batch) >= self.lanes > 1
+
+
+def _is_large(kernel: Kernel, batch: tuple[int, ...]) -> bool:
+    """Whether the results of a batch are large enough for memory of former ones."""
+    return bool(batch) and 8 * prod(batch) * kernel.largest >= LARGE
 
 
 def _rows(array: np.ndarray, depth: int) -> np.ndarray:

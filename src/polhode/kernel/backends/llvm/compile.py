@@ -3,12 +3,13 @@
 import ctypes
 import hashlib
 import json
+import math
 import struct
 import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -77,6 +78,11 @@ class Kernel:
     _kept: tuple = field(repr=False, compare=False)
     bound: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
     """Its last arguments, where they are the same in every call: nobody gives them."""
+
+    @cached_property
+    def largest(self) -> int:
+        """Numbers of one state in its largest result."""
+        return max(map(math.prod, self.facts["outputs"]), default=0)
 
     @property
     def graph(self) -> Graph:
@@ -304,6 +310,20 @@ def _linked(entry: CachedKernel, graph: Callable[[], Graph]) -> Kernel:
     ufunc, kept = _ufunc(entry.facts, tracker[SYMBOL])
     of_entry = tracker[ENTRY] if entry.facts["entry"] else 0
     return Kernel(entry.facts, ufunc, tracker[SYMBOL], of_entry, graph, (tracker, *kept))
+
+
+def small_function(name: str, text: str) -> tuple[int, Any]:
+    """The address of a function of a few lines, from the disk or compiled now, and what must live as long as it."""
+    import llvmlite.binding as llvm
+
+    full = cache_key(name, text, _identity())
+    entry = load(full)
+    if entry is None or entry.facts != {"name": name} or not _is_object(entry.image):
+        entry = CachedKernel({"name": name}, _machine().emit_object(llvm.parse_assembly(text)))
+        save(full, entry)
+    library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process().export_symbol(name)
+    tracker = library.link(_jit(), f"{name} {next(_numbers)}")
+    return tracker[name], tracker
 
 
 def single_call(kernel: Kernel, name: str, fallback: Callable, record: type = tuple) -> Callable | None:

@@ -17,6 +17,7 @@ import struct
 import sys
 from collections.abc import Callable
 from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,8 @@ class Context(bytes):
     """
 
     owner: Any
+    entry: int
+    """Address of the built-in's function."""
 
     def __reduce__(self) -> tuple:
         if self.owner is None:
@@ -295,7 +298,7 @@ class _Definition(ctypes.Structure):
 
 
 @cache
-def _addresses() -> dict[str, int]:
+def addresses() -> dict[str, int]:
     """The addresses of the objects and functions of CPython and NumPy that the built-in needs."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
@@ -363,14 +366,38 @@ def builtin(name: str, entry: int, facts: dict[str, Any], fallback: Callable, re
     facts     shapes of the inputs and outputs
     fallback  what takes all other calls
     record    a type of named tuples for several results
-    kept      what must live as long as the built-in, which holds it where others hold their module
+    kept      what must live as long as the built-in
     """
-    known = {**_addresses(), "fallback": id(fallback), "record": id(record)}
+    known = {**addresses(), "fallback": id(fallback), "record": id(record)}
     lengths = [n for shape in facts["outputs"] for n in (*shape, 0, 0, 0)[:3]]
     values = [*(known[field] for field in CONTEXT), *lengths]
     context = Context(struct.pack(f"<{len(values)}q", *values))
-    context.owner = getattr(fallback, "__self__", None)
-    definition = _Definition(name.encode(), entry, METH_FASTCALL_KEYWORDS, b"")
+    context.owner, context.entry = getattr(fallback, "__self__", None), entry
+    return new_builtin(name, entry, context, fallback, (record, *kept))
+
+
+class _Kept:
+    """What lives as long as a built-in, which has it where others have the name of their module."""
+
+    def __init__(self, *objects: Any) -> None:
+        self.objects = objects
+
+
+def new_builtin(name: str, entry: int, context: Context, fallback: Callable, kept: tuple) -> Callable:
+    """A built-in function of CPython around machine code, documented as its fallback is.
+
+    kept  what else lives as long as it
+    """
+    definition = _Definition(name.encode(), entry, METH_FASTCALL_KEYWORDS, _documentation(name, fallback).encode())
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-    return make(ctypes.addressof(definition), context, (definition, fallback, record, *kept))
+    return make(ctypes.addressof(definition), context, _Kept(definition, fallback, *kept))
+
+
+def _documentation(name: str, method: Callable) -> str:
+    """The documentation of a method in the form that gives a built-in a signature, with no annotations."""
+    try:
+        plain = [p.replace(annotation=p.empty) for p in signature(method).parameters.values()]
+    except ValueError:  # a built-in without one
+        return ""
+    return f"{name}({', '.join(map(str, plain))})\n--\n\n{method.__doc__ or ''}"

@@ -1,4 +1,4 @@
-"""Graph → LLVM IR: one function for one state, one for a row of lanes, and the loop over a batch.
+"""Graph → LLVM IR: one function for one state, one for a row of lanes, and all that they call.
 
 A lane holds one state. Inputs and outputs are rows of doubles, one row per state; blocks of rows are
 transposed in registers. All lane widths do the same operations, so they round alike.
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from polhode.errors import escaped
 from polhode.kernel.backends.llvm import parts, routine_functions
+from polhode.kernel.backends.llvm.driver import STREAM, driver_text, stream_text
 from polhode.kernel.backends.llvm.function_text import LIBRARY, FunctionText, angles
 from polhode.kernel.graph import Graph
 from polhode.kernel.operations import OPERATIONS
@@ -37,6 +38,7 @@ def kernel_text(
     else:
         _compute_rows(body, graph)
     given = [f"ptr noalias %p{i}, i64 %s{i}" for i in range(len(ports))] + ["i64 %last"] * (not single)
+    given += ["i1 %past"] * parts.goes_past(graph, width)
     return "\n".join(
         [
             *body.functions,
@@ -73,81 +75,6 @@ def huge_text(width: int) -> str:
         body.lines.append(f"  store {body.real} {body.lane_by_lane(function, [x])}, ptr {place}, align 64")
     head = f"define internal void @huge_{width}(ptr %x, ptr %s, ptr %c) noinline cold alignstack(64) {{"
     return "\n".join([head, "entry:", *body.lines, "  ret void", "}"])
-
-
-def driver_text(graph: Graph, name: str, width: int, single: bool) -> str:
-    """The loop over a batch, with the signature of a NumPy ufunc loop: (args, dimensions, steps, data).
-
-    single  whether there is a function for one state; else what is left of a batch fills some of the lanes
-    """
-    count = len(graph.inputs) + len(graph.outputs)
-    lines = [f"define void @{name}(ptr %args, ptr %dims, ptr %steps, ptr %data) {{", "entry:"]
-    lines.append("  %n = load i64, ptr %dims, align 8")
-    for i in range(count):
-        lines += [
-            f"  %a{i} = getelementptr ptr, ptr %args, i64 {i}",
-            f"  %p{i} = load ptr, ptr %a{i}, align 8",
-            f"  %b{i} = getelementptr i64, ptr %steps, i64 {i}",
-            f"  %s{i} = load i64, ptr %b{i}, align 8",
-        ]
-
-    def call(states: int, at: str, last: str) -> list[str]:
-        text = []
-        for i in range(count):
-            text += [
-                f"  %o{i}{at} = mul i64 %s{i}, %i{at}",
-                f"  %q{i}{at} = getelementptr i8, ptr %p{i}, i64 %o{i}{at}",
-            ]
-        given = [f"ptr %q{i}{at}, i64 %s{i}" for i in range(count)] + [f"i64 {last}"] * (not single)
-        return [*text, f"  call void @{name}_{states}({', '.join(given)})"]
-
-    one_by_one = [
-        "  br label %one",
-        "one:",
-        "  %ir = phi i64 [ %whole, %rest ], [ %jr, %onebody ]",
-        "  %morer = icmp slt i64 %ir, %n",
-        "  br i1 %morer, label %onebody, label %done",
-        "onebody:",
-        *call(1, "r", ""),
-        "  %jr = add i64 %ir, 1",
-        "  br label %one",
-    ]
-    together = [
-        "  %left = sub i64 %n, %whole",
-        "  %morer = icmp sgt i64 %left, 0",
-        "  br i1 %morer, label %some, label %done",
-        "some:",
-        "  %ir = sub i64 %n, %left",
-        "  %last = sub i64 %left, 1",
-        *call(width, "r", "%last"),
-        "  br label %done",
-    ]
-
-    lines += [
-        f"  %blocks = sdiv i64 %n, {width}",
-        f"  %whole = mul i64 %blocks, {width if width > 1 else 0}",
-        "  br label %wide",
-        "wide:",
-        "  %iw = phi i64 [ 0, %entry ], [ %jw, %widebody ]",
-        "  %morew = icmp slt i64 %iw, %whole",
-        "  br i1 %morew, label %widebody, label %rest",
-        "widebody:",
-        *call(width, "w", str(width - 1)),
-        f"  %jw = add i64 %iw, {width}",
-        "  br label %wide",
-        "rest:",
-        *(one_by_one if single else together),
-        "done:",  # NumPy gives no data and looks at the processor's flags: what unused branches set is no warning
-        "  %alone = icmp ne ptr %data, null",
-        "  br i1 %alone, label %out, label %clear",
-        "clear:",
-        "  %cleared = call i32 @feclearexcept(i32 63)",
-        "  br label %out",
-        "out:",
-        "  ret void",
-        "}",
-    ]
-    return "\n".join(lines)
 
 
 def header(graph: Graph) -> str:
@@ -187,6 +114,7 @@ def module_text(graph: Graph, name: str, width: int, fast: bool = False, single:
             kernels += [*body.functions, text]
     kernels += [routine_functions.table_text(routine, names[routine]) for routine in names]
     kernels += [huge_text(w) for w in every if any(f"@huge_{w}(" in text for text in kernels)]
-    driver = driver_text(graph, name, width, single)
-    never = '!0 = !{!"branch_weights", i32 1, i32 100000}\n'
+    driver = driver_text(graph, name, width, single, parts.goes_past(graph, width))
+    kernels += [stream_text()] if STREAM in driver else []
+    never = '!0 = !{!"branch_weights", i32 1, i32 100000}\n!1 = !{i32 1}\n'
     return "\n\n".join(["\n".join(dict.fromkeys(declarations)), *kernels, driver, never])

@@ -7,6 +7,7 @@ memory holds one number per lane.
 from collections.abc import Callable
 
 from polhode.kernel.backends.llvm.function_text import FunctionText, angles
+from polhode.kernel.backends.llvm.streamed_rows import has_lines, stream_rows
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.routine import Routine
 from polhode.kernel.schedule import Division, divided, weight
@@ -23,6 +24,12 @@ STRIDE = 8
 def is_large(graph: Graph) -> bool:
     """Whether a graph is better compiled in parts."""
     return weight(graph) > MOST_OPERATIONS or sum(len(port.nodes) for port in graph.outputs) > MOST_RESULTS
+
+
+def goes_past(graph: Graph, width: int) -> bool:
+    """Whether a kernel for so many lanes can write results past the caches: its last argument, %past, says when."""
+    by_memory = is_one_call(graph) or is_large(graph)
+    return by_memory and any(has_lines(len(port.nodes), width) for port in graph.outputs)
 
 
 def compute(body: FunctionText, graph: Graph, values: dict[int, str]) -> None:
@@ -48,7 +55,7 @@ def kernel(body: FunctionText, graph: Graph) -> None:
     memory.run(graph)
     first = sum(len(port.nodes) for port in graph.inputs)
     for i, port in enumerate(graph.outputs, len(graph.inputs)):
-        memory.empty(port, f"%p{i}", f"%s{i}", first)
+        memory.empty(port, f"%p{i}", f"%s{i}", first, goes_past(graph, body.width))
         first += len(port.nodes)
 
 
@@ -134,17 +141,17 @@ class _Memory:
             following = self.body.put(f"getelementptr i8, ptr {place}, i64 {ahead}")
             self.body.lines.append(f"  call void @llvm.prefetch.p0(ptr {following}, i32 {write}, i32 3, i32 1)")
 
-    def empty(self, port: Port, at: str, stride: str, first: int) -> None:
+    def empty(self, port: Port, at: str, stride: str, first: int, past: bool = False) -> None:
         """Copy the components of a result from their slots, which a table tells, to the rows of its states.
 
         first  the slot of the first, where they lie in order
+        past   whether to do so past the caches where %past says so: rows are dense and aligned then
         """
         body, m, W = self.body, len(port.nodes), self.body.width
         if not m:
             return
         slots = [self.division.slot[k] for k in port.nodes]
         elsewhere = [j for j, slot in enumerate(slots) if slot != first + j]
-        in_order = not elsewhere
         if W == 1 and len(elsewhere) <= m // 2:
             body.lines.append(
                 f"  call void @llvm.memcpy.p0.p0.i64(ptr {at}, ptr {self._place(first)}, i64 {8 * m}, i1 false)"
@@ -153,32 +160,50 @@ class _Memory:
                 body.store_row(body.put(f"getelementptr double, ptr {at}, i64 {j}"), self.load(port.nodes[j]), 1)
             return
         table = f"@{body.title}_slots{len(body.functions)}"
-        if not in_order:
+        if elsewhere:
             body.functions.append(f"{table} = internal constant [{m} x i32] [{', '.join(f'i32 {x}' for x in slots)}]")
+
+        def columns(k: str, size: int) -> list[str]:
+            found = []
+            for j in range(size):
+                n = body.put(f"add i64 {k}, {j}")
+                if elsewhere:
+                    entry = body.put(f"load i32, ptr {body.put(f'getelementptr i32, ptr {table}, i64 {n}')}, align 4")
+                    slot = body.put(f"zext i32 {entry} to i64")
+                else:
+                    slot = body.put(f"add i64 {n}, {first}")
+                found.append(body.put(f"load {body.real}, ptr {self._place(slot)}, align {self.align}"))
+            return found
+
+        def states(k: str, size: int) -> list[str]:
+            found = columns(k, size)
+            return body.transposed(found + [found[-1]] * (W - size))
+
+        if past and has_lines(m, W):
+            plain, streamed, after = (f"{word}{body.name()[2:]}" for word in ("plain", "streamed", "stored"))
+            body.lines.append(f"  br i1 %past, label %{streamed}, label %{plain}")
+            body.label(streamed)
+            stream_rows(body, [body.row(at, stride, lane, 0) for lane in range(W)], m, states)
+            body.lines.append(f"  br label %{after}")
+            body.label(plain)
         rows = [body.row(at, stride, lane, 0) for lane in range(W)]
         ahead = body.put(f"mul i64 {stride}, {W}")
 
         def block(k: str, size: int) -> None:
-            columns = []
-            for j in range(size):
-                n = body.put(f"add i64 {k}, {j}")
-                if in_order:
-                    slot = body.put(f"add i64 {n}, {first}")
-                else:
-                    entry = body.put(f"load i32, ptr {body.put(f'getelementptr i32, ptr {table}, i64 {n}')}, align 4")
-                    slot = body.put(f"zext i32 {entry} to i64")
-                columns.append(body.put(f"load {body.real}, ptr {self._place(slot)}, align {self.align}"))
             if W == 1:
                 start = body.put(f"getelementptr double, ptr {at}, i64 {k}")
-                for j, value in enumerate(columns):
+                for j, value in enumerate(columns(k, size)):
                     body.store_row(body.put(f"getelementptr double, ptr {start}, i64 {j}"), value, 1)
                 return
             places = [body.put(f"getelementptr double, ptr {row}, i64 {k}") for row in rows]
             self._prefetch(places, ahead, 1)
-            for place, value in zip(places, body.transposed(columns + [columns[-1]] * (W - size)), strict=True):
+            for place, value in zip(places, states(k, size), strict=True):
                 body.store_row(place, value, size)
 
         _blocks(body, m, W if W > 1 else STRIDE, block)
+        if past and has_lines(m, W):
+            body.lines.append(f"  br label %{after}")
+            body.label(after)
 
 
 def _part_text(outer: FunctionText, graph: Graph, division: Division, part: tuple[int, ...], name: str) -> str:
@@ -280,6 +305,7 @@ def one_call(body: FunctionText, graph: Graph) -> None:
     for i, port in enumerate(graph.outputs):
         if i not in direct.values():
             n = len(graph.inputs) + i
-            memory.empty(port, f"%p{n}", f"%s{n}", slot[port.nodes[0]] if port.nodes else 0)
+            first = slot[port.nodes[0]] if port.nodes else 0
+            memory.empty(port, f"%p{n}", f"%s{n}", first, goes_past(graph, body.width))
     if large:
         body.lines.append(f"  call void @free(ptr {memory.at})")

@@ -1,0 +1,239 @@
+"""Mass matrix, stiffness and damping of a tree as sparse matrices, assembled element by element in loops.
+
+The stiffness of an element is the derivative of its own law by its two frames, (9, 9), which compiled code has once; in
+a loop over elements the unit motions of the velocities that carry their ends take it to the machine's. Unknowns that no
+body, element or constraint couples have no entry.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from typing import Any, NamedTuple
+
+from polhode.dynamics import inertia, kinematics
+from polhode.dynamics.arguments import Arguments
+from polhode.dynamics.state_inertia import at_state
+from polhode.linalg.sparse_loops import StiffMatrices, SymmetricPattern
+from polhode.model import Tree
+from polhode.model.forces.base import StiffLaw
+from polhode.model.tree import GROUND
+from polhode.quaternion import rotation_matrix_homogeneous
+from polhode.scalar import Loops, Scalar, SharedFunction, Vec, cross, flat, is_zero
+
+SOFT = 1e-9
+"""What a row of constraints yields, in parts of what it moves by a unit force: rows that depend on others would else
+have no pivot; iterations that use the matrices do not notice."""
+
+SIZE = 9
+"""A way and two turns: what an element between two frames sees."""
+
+
+class _Support(NamedTuple):
+    """A velocity that moves an element, and which of its ends: 1 or 0 each."""
+
+    velocity: int
+    first: float
+    second: float
+
+
+class _StiffElement(NamedTuple):
+    """An element, the tree's elements that carry its ends, and the velocities that move these."""
+
+    law: StiffLaw
+    carriers: tuple[int, int]
+    support: list[_Support]
+
+
+def is_stiff(tree: Tree) -> bool:
+    """Whether any element brings the derivatives of its forces along."""
+    return any(force.stiff_law() for force in tree.forces)
+
+
+def _elements(tree: Tree) -> Iterator[_StiffElement]:
+    above = tree.ancestors
+    for force in tree.forces:
+        law = force.stiff_law()
+        if law is None:
+            continue
+        i, j = (tree.of_body[body] for body, _, _ in law.ends)
+        moved = [{k for e in (above[x] if x != GROUND else ()) for k in tree.elements[e].v} for x in (i, j)]
+        both = sorted(moved[0] | moved[1])
+        yield _StiffElement(law, (i, j), [_Support(k, float(k in moved[0]), float(k in moved[1])) for k in both])
+
+
+@lru_cache(maxsize=64)
+def _pattern(near: tuple[tuple[int, ...], ...], later: int) -> SymmetricPattern:
+    return SymmetricPattern(near, later)
+
+
+def stiff_matrices(r: Loops, x: Arguments, rows: Sequence[Vec] = ()) -> StiffMatrices:
+    """The matrices of a tree at a state, in loops.
+
+    rows  those of constraints, A (k, nv)
+    """
+    x = at_state(x)
+    tree, n = x.tree, x.tree.nv
+    M, stiff = inertia.mass_matrix(tree, x.q), list(_elements(tree))
+    near = [{j for j, value in enumerate(row) if not is_zero(value)} for row in M]
+    near += [{j for j, value in enumerate(row) if not is_zero(value)} for row in rows]
+    for element in stiff:
+        for one in element.support:
+            near[one.velocity] |= {other.velocity for other in element.support}
+    pattern = _pattern(tuple(tuple(sorted(places)) for places in near), len(rows))
+    values: list[Scalar] = [0.0] * pattern.size
+    for i, row in enumerate((*M, *rows)):
+        for j in near[i]:
+            if j <= i:
+                values[pattern.slot(i, j)] = row[j]
+    for i, row in enumerate(rows, n):
+        values[pattern.slot(i, i)] = -SOFT * sum(row[j] * row[j] / M[j][j] for j in near[i])
+    base = _filled(r, "inertia", values)
+    damped = any(element.law.is_damped for element in stiff)
+    K = r.array("stiffness", pattern.size)
+    D = (
+        r.array("damping", pattern.size)
+        if damped or any(not is_zero(d) for e in tree.elements for d in e.damping)
+        else None
+    )
+    for e in tree.elements:
+        for k, a in enumerate(e.v):
+            slot = pattern.slot(a, a)
+            if D is not None and not is_zero(e.damping[k]):
+                D[slot] = e.damping[k]
+            if e.q and not e.kind.quaternion and not is_zero(e.stiffness[k]):
+                K[slot] = e.stiffness[k]
+    if stiff:
+        _add_elements(r, x, pattern, stiff, K, D)
+    return StiffMatrices(pattern, base, D, K)
+
+
+def _filled(r: Loops, name: str, values: Sequence[Any]) -> Any:
+    """An array of numbers that are computed within the loops; those that are known come from a table."""
+    memory = r.array(name, len(values), unset=True)
+    known = r.table(f"{name}_known", [x if isinstance(x, float) else 0.0 for x in values])
+    for k in r.range(len(values)):
+        memory[k] = known[k]
+    for k, value in enumerate(values):
+        if not isinstance(value, float):
+            memory[k] = value
+    return memory
+
+
+def _add_elements(
+    r: Loops, x: Arguments, pattern: SymmetricPattern, stiff: list[_StiffElement], K: Any, D: Any | None
+) -> None:
+    at = kinematics.frames(x.tree, x.q)
+    used = sorted({i for element in stiff for i in element.carriers if i != GROUND})
+    place = {GROUND: 0} | {i: k for k, i in enumerate(used, 1)}
+    ground = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    frames = _filled(r, "frames", [*ground, *(y for i in used for y in (*flat(at[i].R), *at[i].o))])
+    moving = sorted({one.velocity for element in stiff for one in element.support})
+    units = kinematics.unit_motions(x.tree, x.q, at)
+    column = {k: c for c, k in enumerate(moving)}
+    from_origin = [(units[k].l - cross(units[k].w, units[k].o), units[k].w) for k in moving]
+    motions = _filled(r, "motions", [y for pair in from_origin for part in pair for y in part])
+    groups: dict[SharedFunction, list[_StiffElement]] = {}
+    for element in stiff:
+        groups.setdefault(element.law.slopes, []).append(element)
+    for g, (slopes, group) in enumerate(groups.items()):
+        damping = D if group[0].law.is_damped else None
+        _Group(r, f"stiff{g}", pattern, slopes, group, place, column).add(frames, motions, K, damping)
+
+
+class _Group:
+    """Elements of one law, as tables."""
+
+    def __init__(
+        self,
+        r: Loops,
+        name: str,
+        pattern: SymmetricPattern,
+        slopes: SharedFunction,
+        group: list[_StiffElement],
+        place: dict[int, int],
+        column: dict[int, int],
+    ) -> None:
+        self.r, self.name, self.slopes, self.count = r, name, slopes, len(group)
+        numbers = [
+            [*element.law.numbers, *(y for _, point, C in element.law.ends for y in _placed(point, C))]
+            for element in group
+        ]
+        self.width = len(numbers[0])
+        rows = [y for row in numbers for y in row]
+        known = all(isinstance(y, float) for y in rows)
+        self.numbers = (r.table if known else r.given)(f"{name}_numbers", rows)
+        self.bodies = [r.lookup(f"{name}_body{k}", [place[e.carriers[k]] for e in group]) for k in (0, 1)]
+        self.most = max(len(e.support) for e in group)
+        sizes = [len(e.support) for e in group]
+        self.begin, self.end = self._bounds("support", sizes)
+        every = [one for e in group for one in e.support]
+        self.motion = r.lookup(f"{name}_motion", [column[one.velocity] for one in every])
+        self.local = r.lookup(f"{name}_local", [k for n in sizes for k in range(n)])
+        self.sides = [r.table(f"{name}_side{k}", [one[1 + k] for one in every]) for k in (0, 1)]
+        pairs = [list(combinations_with_replacement(range(n), 2)) for n in sizes]
+        self.first, self.after = self._bounds("pairs", [len(x) for x in pairs])
+        chosen = [(e, i, j) for e, x in zip(group, pairs, strict=True) for i, j in x]
+        self.left = r.lookup(f"{name}_left", [i for _, i, _ in chosen])
+        self.right = r.lookup(f"{name}_right", [j for _, _, j in chosen])
+        slots = [pattern.slot(e.support[i].velocity, e.support[j].velocity) for e, i, j in chosen]
+        self.slot = r.lookup(f"{name}_slot", slots)
+
+    def _bounds(self, what: str, sizes: list[int]) -> tuple[Any, Any]:
+        ends = [sum(sizes[: k + 1]) for k in range(len(sizes))]
+        begins = [0, *ends[:-1]]
+        return self.r.lookup(f"{self.name}_{what}", begins), self.r.lookup(f"{self.name}_{what}_end", ends)
+
+    def add(self, frames: Any, motions: Any, K: Any, D: Any | None) -> None:
+        """Add the elements to stiffness and damping."""
+        r, half = self.r, SIZE * (SIZE + 1) // 2
+        B = r.array(f"{self.name}_B", self.most * SIZE, unset=True)
+        targets = [(K, 0)] if D is None else [(K, 0), (D, half)]
+        products = [r.array(f"{self.name}_KB{k}", self.most * SIZE, unset=True) for k in range(len(targets))]
+        law = r.array(f"{self.name}_law", half * len(targets), unset=True)
+        for e in r.range(self.count):
+            n = [self.numbers[e * self.width + k] for k in range(self.width)]
+            (R_p, o_p), (R_q, o_q) = (self._end(frames, e, k, n[-24 + 12 * k :]) for k in (0, 1))
+            found = self.slopes(Vec(flat(R_p)), Vec(flat(R_q)), o_q - o_p, Vec(n[:-24]))
+            for k, value in enumerate(found):
+                law[k] = value
+            for s in r.range(self.begin.at(e), self.end.at(e)):
+                one = self._motion(motions, s, o_p, o_q)
+                local = self.local.at(s)
+                out = [
+                    Vec([sum(law[first + _packed(i, j)] * one[j] for j in range(SIZE)) for i in range(SIZE)])
+                    for _, first in targets
+                ]
+                for m, value in enumerate(one):
+                    B[local * SIZE + m] = value
+                for product, values in zip(products, out, strict=True):
+                    for m, value in enumerate(values):
+                        product[local * SIZE + m] = value
+            for o in r.range(self.first.at(e), self.after.at(e)):
+                left, right, slot = self.left.at(o), self.right.at(o), self.slot.at(o)
+                for (target, _), product in zip(targets, products, strict=True):
+                    value = sum(B[left * SIZE + m] * product[right * SIZE + m] for m in range(SIZE))
+                    target[slot] = target[slot] + value
+
+    def _end(self, frames: Any, e: Any, k: int, own: Sequence[Any]) -> tuple[Vec, Vec]:
+        """The frame of an end in the world."""
+        at = self.bodies[k].at(e) * 12
+        R = Vec([Vec([frames[at + 3 * i + j] for j in range(3)]) for i in range(3)])
+        C = Vec([Vec(own[3 * i : 3 * i + 3]) for i in range(3)])
+        return R @ C, Vec([frames[at + 9 + i] for i in range(3)]) + R @ Vec(own[9:12])
+
+    def _motion(self, motions: Any, s: Any, o_p: Vec, o_q: Vec) -> Vec:
+        """How a unit velocity moves the ends of an element: the way from one to the other, and both turns."""
+        at = self.motion.at(s) * 6
+        u, w = (Vec([motions[at + k + m] for m in range(3)]) for k in (0, 3))
+        p, q = self.sides[0][s], self.sides[1][s]
+        return Vec([*(q * (u + cross(w, o_q)) - p * (u + cross(w, o_p))), *(p * w), *(q * w)])
+
+
+def _placed(point: Vec, orientation: Vec) -> list[Scalar]:
+    return [*flat(rotation_matrix_homogeneous(orientation)), *point]
+
+
+def _packed(i: int, j: int) -> int:
+    """The place of an entry of a symmetric matrix by rows up to the diagonal."""
+    i, j = max(i, j), min(i, j)
+    return i * (i + 1) // 2 + j

@@ -1,0 +1,1 @@
+"""Matrices of finite elements from files: NumPy, Matrix Market, CalculiX, Nastran."""

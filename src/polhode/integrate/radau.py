@@ -1,0 +1,324 @@
+"""Radau IIA of order 5 under control of its error, for stiff machines: its iteration takes the machine's sparse matrices.
+
+    Z = h (A ⊗ I) F(x + Z),  x = (d, v) around the state,  ḋ = Jr(d)⁻¹ v,  v̇ = v̇(t, q ⊕ d, v)
+    (Λ − h J) ΔW = T⁻¹ h F − Λ W,  Z = T W                          Hairer, Wanner (1996) §IV.8, radau5.f
+
+J = ∂(ḋ, v̇)/∂(d, v) is taken where the step begins and is not exact, so iterations are more than one, but what they converge
+to is. Its stiff part, [0 I; −M⁻¹K −M⁻¹D], leaves for each eigenvalue ζ/h of A⁻¹/h one symmetric system of nv unknowns,
+
+    (M + s D + s² K) δd = M (s² r_v + s r_d) + s² D r_d,  s = h/ζ,  δv = δd/s − r_d
+
+sparse where K and D are those of elements between bodies; under constraints M, D and K act along them, by the rows A.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import nan, sqrt
+from typing import Any
+
+from polhode.integrate.chart import hermite
+from polhode.integrate.group import right_inverse
+from polhode.integrate.method import Machine, Method, Step
+from polhode.integrate.tableaus import RADAU3
+from polhode.linalg.sparse_loops import (
+    ComplexCells,
+    ComplexNumber,
+    RealCells,
+    StiffMatrices,
+    SymmetricPattern,
+    SymmetricTables,
+)
+from polhode.scalar import Loops, Scalar, SharedFunction, Vec, loops_for, maximum, minimum, sqrt as sqrt_, square, where
+
+LIMIT = 12
+"""Most corrections of a step. They shrink by the part of J that is left out, h times rates of rotation: where twelve are
+not enough the step is too long for that alone."""
+
+PART = 0.02
+"""The part of what a step may err by that its iteration may: Hairer and Wanner give 0.01 to 0.1."""
+
+SHRINKS, HALVED, MOST = 0.25, 0.6, 1.25
+"""What a change should be of the one before, which the size of steps is chosen for (it grows with its square), and the
+factors of a step whose iteration failed, and of one whose iteration was quick, at most: a longer step takes more corrections than it saves steps."""
+
+GROWS, SLOW = 2.0, 0.6
+"""A change that is more than this times the one before ends an iteration, and so do two in turn that are more than SLOW
+times the one before: a step of half the size takes less work."""
+
+TIGHT, ROUNDING = 1e-10, 1e-13
+"""What the iteration of equal steps may err by, and the least that any can promise."""
+
+_root = 9 ** (1 / 3)
+_alpha, _beta = (12 - _root * (_root - 1)) / 60, _root * (_root + 1) * sqrt(3) / 60
+
+GAMMA = 30 / (6 + _root * (_root - 1))
+"""The real eigenvalue of A⁻¹."""
+
+ALPHA, BETA = _alpha / (_alpha**2 + _beta**2), _beta / (_alpha**2 + _beta**2)
+"""The others are ALPHA ± i BETA."""
+
+T = (
+    (9.1232394870892942792e-02, -0.14125529502095420843, -3.0029194105147424492e-02),
+    (0.24171793270710701896, 0.20412935229379993199, 0.38294211275726193779),
+    (0.96604818261509293619, 1.0, 0.0),
+)
+T_INVERSE = (
+    (4.3255798900631553510, 0.33919925181580986954, 0.54177053993587487119),
+    (-4.1787185915519047273, -0.32768282076106238708, 0.47662355450055045196),
+    (-0.50287263494578687595, 2.5719269498556054292, -0.59603920482822492497),
+)
+"""T⁻¹ A⁻¹ T = Λ, of one real and one complex block: those of radau5.f."""
+
+ERROR = ((-13 - 7 * sqrt(6)) / 3, (-13 + 7 * sqrt(6)) / 3, -1 / 3)
+"""Weights of the stages in the difference to a rule of order 3.                         Hairer, Wanner (1996) (8.19)"""
+
+
+class _Solver:
+    """(ζ/h − J)⁻¹ for both eigenvalues, factored, in loops."""
+
+    def __init__(self, r: Loops, matrices: StiffMatrices, n: int, h: Scalar) -> None:
+        self.r, self.n, self.h, self.matrices = r, n, h, matrices
+        pattern = matrices.pattern
+        self.tables = SymmetricTables(r, pattern)
+        self.y = RealCells(r, "y", pattern.n), ComplexCells(r, "y_c", pattern.n)
+        self.x = RealCells(r, "x", pattern.n), ComplexCells(r, "x_c", pattern.n)
+        self.a = RealCells(r, "a", pattern.size), ComplexCells(r, "a_c", pattern.size)
+        self.inverse = RealCells(r, "inverse", pattern.n), ComplexCells(r, "inverse_c", pattern.n)
+        self.s = h / GAMMA, _over(ZETA[1]) * h
+        for o in r.range(pattern.size):
+            M, D, K = (0.0 if x is None else x[o] for x in matrices[1:])
+            s, z = self.s
+            self.a[0].put(o, M + s * (D + s * K))
+            zz = z * z
+            self.a[1].put(o, ComplexNumber(M + z.re * D + zz.re * K, z.im * D + zz.im * K))
+        for a, inverse in zip(self.a, self.inverse, strict=True):
+            self.tables.factor(a, inverse)
+
+    def solve(self, *asked: tuple[int, Any, Any]) -> None:
+        """(d, v) of (ζ − h J) (d, v) = right for each asked (which, right, out): 2 n numbers, first those of d."""
+        r, n, h = self.r, self.n, self.h
+        over_h, whole = 1 / where(h == 0.0, 1.0, h), self.matrices.pattern.n
+        for k in r.range(n):
+            for which, right, _ in asked:
+                part = _over(ZETA[which])
+                self.y[which].put(k, (right.get(n + k) * self.s[which] + right.get(k)) * part)
+                self.x[which].put(k, _number(which, 0.0))
+        for k in r.range(n, whole):
+            for which, _, _ in asked:
+                self.y[which].put(k, _number(which, 0.0))
+                self.x[which].put(k, _number(which, 0.0))
+        pairs = [(self.y[which], self.x[which]) for which, _, _ in asked]
+        self.tables.times(self.matrices.inertia, *pairs)
+        if self.matrices.damping is not None:
+            for k in r.range(n):
+                for which, right, _ in asked:
+                    self.y[which].put(k, right.get(k) * (self.s[which] * _over(ZETA[which])))
+            self.tables.times(self.matrices.damping, *pairs)
+        self.tables.solve(*((self.a[which], self.inverse[which], self.x[which]) for which, _, _ in asked))
+        for k in r.range(n):
+            for which, right, out in asked:
+                d = self.x[which].get(k)
+                out.put(n + k, (d * ZETA[which] - right.get(k)) * over_h)
+                out.put(k, d)
+
+
+ZETA: tuple[float, ComplexNumber] = (GAMMA, ComplexNumber(ALPHA, BETA))
+
+
+def _over(zeta: Any) -> Any:
+    return zeta.inverse() if isinstance(zeta, ComplexNumber) else 1 / zeta
+
+
+def _number(which: int, value: Any) -> Any:
+    return ComplexNumber(value, 0.0) if which else value
+
+
+def _unit_masses(r: Loops, n: int) -> StiffMatrices:
+    M = r.array("inertia", n)
+    for k in r.range(n):
+        M[k] = 1.0
+    return StiffMatrices(SymmetricPattern([()] * n), M, None, None)
+
+
+Rates = Callable[[Vec, Vec, Vec, Vec], Vec]
+"""h (ḋ, v̇) of (t, h), q, v and the change (d, δv) of the state (q, v)"""
+
+
+def _rates_of(machine: Machine) -> Rates:
+    def rates(times: Vec, q: Vec, v: Vec, change: Vec) -> Vec:
+        (t, h), d, V = times, Vec(change[: machine.nv]), v + Vec(change[machine.nv :])
+        vd = machine.acceleration(t, machine.retract(q, d), V)
+        return h * Vec((*right_inverse(machine.rotations, d, V), *vd))
+
+    return rates
+
+
+class _Iteration:
+    """Newton's iteration for the stages of one step, in loops.
+
+    Changes are measured as errors of steps are: ways and turns, and those that changes of velocity make in a step.
+    """
+
+    def __init__(self, r: Loops, machine: Machine, rates: Rates, t: Scalar, q: Vec, v: Vec, h: Scalar) -> None:
+        self.r, self.machine, self.t, self.q, self.v, self.h = r, machine, t, q, v, h
+        self._rates = rates
+        n = self.n = machine.nv
+        given = (
+            machine.stiff_matrices(r, t + h / 2, machine.retract(q, h / 2 * v), v)
+            if machine.stiff_matrices
+            else _unit_masses(r, n)
+        )
+        self.solver = _Solver(r, given, n, h)
+        self.Z = r.array("Z", 6 * n, unset=True)
+        """Increments of the stages, (3, 2 n)"""
+        self.V, self.scale = r.given("v", v), r.array("scale", 2 * n, unset=True)
+        for k in r.range(n):
+            self.scale[k] = 1.0
+            self.scale[n + k] = abs(h) / (1 + abs(self.V[k]))
+
+    def rates(self, c: Any, get: Any) -> Vec:
+        """h times the rates of d and v where these have changed; get: the change of the number k."""
+        change = Vec([get(k) for k in range(2 * self.n)])
+        return self._rates(Vec([self.t + c * self.h, self.h]), self.q, self.v, change)
+
+    def stages(self) -> Any:
+        """Find the stages; the array of 1 where they were found, and of what the last change was of the one before."""
+        r, n, Z, h = self.r, self.n, self.Z, self.h
+        tolerance = TIGHT if self.machine.tolerance is None else maximum(PART * self.machine.tolerance, ROUNDING)
+        F, W = r.array("F", 6 * n, unset=True), r.array("W", 6 * n, unset=True)
+        c, found = r.table("c", RADAU3.c), r.array("found", 2)
+        go, size, before = r.array("go", 1), r.array("size", 1), r.array("before", 1)
+        right = RealCells(r, "right", 2 * n), ComplexCells(r, "right_c", 2 * n)
+        out = RealCells(r, "out", 2 * n), ComplexCells(r, "out_c", 2 * n)
+        # at first, as by the acceleration without what is too fast for the step: that of the implicit rule of Euler
+        self.now = RealCells(r, "now", 2 * n)
+        for k, value in enumerate(self.rates(0.0, lambda k: 0.0)):
+            self.now.put(k, value)
+        self.solver.solve((0, self.now, out[0]))
+        for k in r.range(n):
+            change = GAMMA * out[0].get(n + k)
+            for i, part in enumerate(RADAU3.c):
+                Z[i * 2 * n + k] = part * h * (self.V[k] + part / 2 * change)
+                Z[i * 2 * n + n + k] = part * change
+        for k in r.range(2 * n):
+            z = [Z[i * 2 * n + k] for i in range(3)]
+            for i in range(3):
+                W[i * 2 * n + k] = _sum(T_INVERSE[i], z)
+        go[0], before[0] = 1.0, 0.0
+        for _ in r.repeated(LIMIT, go):
+            going = go[0] == 1.0
+            for i in r.range(3):
+                for k, value in enumerate(self.rates(c[i], lambda k, i=i: Z[i * (2 * n) + k])):
+                    F[i * (2 * n) + k] = value
+            for k in r.range(2 * n):
+                f, w = ([x[i * 2 * n + k] for i in range(3)] for x in (F, W))
+                g = [_sum(row, f) for row in T_INVERSE]
+                right[0].put(k, g[0] - GAMMA * w[0])
+                right[1].put(k, ComplexNumber(g[1] - ALPHA * w[1] + BETA * w[2], g[2] - BETA * w[1] - ALPHA * w[2]))
+            self.solver.solve((0, right[0], out[0]), (1, right[1], out[1]))
+            size[0] = 0.0
+            for k in r.range(2 * n):
+                first, others = out[0].get(k), out[1].get(k)
+                change = [where(going, x, 0.0) for x in (first, others.re, others.im)]
+                w = [W[i * 2 * n + k] + change[i] for i in range(3)]
+                z = [_sum(row, w) for row in T]
+                size[0] = size[0] + square(Vec([_sum(row, change) * self.scale[k] for row in T]))
+                for i in range(3):
+                    W[i * 2 * n + k] = w[i]
+                    Z[i * 2 * n + k] = z[i]
+            size[0] = sqrt_(size[0] / (6 * n))
+            # of changes that shrink by θ, θ/(1 − θ) of the last is left
+            first = before[0] == 0.0
+            theta = size[0] / where(first, 1.0, before[0])
+            shrinks = where(first, False, theta < 1)
+            left = size[0] * where(shrinks, theta / where(shrinks, 1 - theta, 1.0), 1.0)
+            near = where(shrinks, left <= tolerance, size[0] <= PART * tolerance)
+            found[0] = where(going, where(near, 1.0, 0.0), found[0])
+            hopes = where(first, True, (theta < GROWS) & ((theta < SLOW) | (found[1] < SLOW)))
+            found[1] = where(going, where(first, 0.0, theta), found[1])
+            go[0] = where(going, where(near, 0.0, where(hopes, 1.0, 0.0)), 0.0)
+            before[0] = where(going, size[0], before[0])
+        return found
+
+    def integrals(self, out: Any) -> None:
+        """The integrals of the machine's integrands over the step, by the quadrature of its stages."""
+        machine, n, h, Z = self.machine, self.n, self.h, self.Z
+        if machine.integrands is None:
+            return
+        weights, c = self.r.table("weights", [RADAU3.A[2][i] for i in range(3)]), self.r.table("c", RADAU3.c)
+        for i in self.r.range(3):
+            x = [Z[i * (2 * n) + k] for k in range(2 * n)]
+            at = self.t + c[i] * h, machine.retract(self.q, Vec(x[:n])), self.v + Vec(x[n:])
+            for k, value in enumerate(machine.integrands(*at, machine.acceleration(*at))):
+                out[k] = out[k] + weights[i] * h * value
+
+    def error(self, out: Any) -> None:
+        """The estimated error, 2 n numbers, filtered twice: what is stiff counts as much as it is worth."""
+        r, n, Z = self.r, self.n, self.Z
+        right, err = RealCells(r, "wanted", 2 * n), RealCells(r, "err", 2 * n)
+        for k in r.range(2 * n):
+            right.put(k, self.now.get(k))
+        for again in (False, True):
+            if again:
+                for k, value in enumerate(self.rates(0.0, err.get)):
+                    right.put(k, value)
+            for k in r.range(2 * n):
+                right.put(k, right.get(k) + _sum(ERROR, [Z[i * 2 * n + k] for i in range(3)]))
+            self.solver.solve((0, right, err))
+        for k in r.range(2 * n):
+            out[k] = err.get(k)
+
+
+def _sum(row: Any, values: Any) -> Scalar:
+    return row[0] * values[0] + row[1] * values[1] + row[2] * values[2]
+
+
+def radau_step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, rates: Rates | None = None) -> Step:
+    """One step.  rates: those of the machine, where they are known"""
+    n = machine.nv
+    with loops_for("radau", (q, v, Vec([t, h]))) as r:
+        iteration = _Iteration(r, machine, rates or _rates_of(machine), t, q, v, h)
+        end, err, good = r.output("end", 2 * n, unset=True), r.output("error", 2 * n, unset=True), r.output("good", 2)
+        stages, work = iteration.stages(), r.output("work", machine.integrals)
+        iteration.integrals(work)
+        for k in range(2):
+            good[k] = stages[k]
+        iteration.error(err)
+        for k in r.range(2 * n):
+            end[k] = iteration.Z[4 * n + k]
+    results = r.results()
+    found, good_one, theta, work = results[: 4 * n], results[4 * n], results[4 * n + 1], Vec(results[4 * n + 2 :])
+    failed = Vec([where(good_one == 1.0, 0.0, nan)] * n)
+    q1, v1 = machine.retract(q, Vec(found[:n])), v + Vec(found[n : 2 * n]) + failed
+    ways, speeds = Vec(found[2 * n : 3 * n]), minimum(1.0, abs(h)) * Vec(found[3 * n :]) + failed
+    growth = where(good_one == 1.0, maximum(HALVED, minimum(MOST, sqrt_(SHRINKS / maximum(theta, ROUNDING)))), HALVED)
+    return Step(q1, v1, (Vec((*machine.rate(q1, ways), *speeds)),), integrals=work, growth=growth)
+
+
+def shared(method: Method, machine: Machine) -> Method:
+    """The method with steps of one machine as a function that compiled code has once, however often it is called."""
+
+    rates = SharedFunction("rates", _rates_of(machine))
+
+    def found(numbers: Vec, q: Vec, v: Vec) -> Vec:
+        t, h, tolerance = numbers
+        end = radau_step(machine._replace(tolerance=tolerance), t, q, v, h, rates)
+        return Vec((*end.q, *end.v, *end.errors[0], end.growth, *end.integrals))
+
+    routine, nq, n = SharedFunction("step", found), machine.nq, machine.nv
+
+    def step(given: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
+        tolerance = TIGHT / PART if given.tolerance is None else given.tolerance
+        x = routine(Vec([t, h, tolerance]), q, v)
+        more = 2 * (nq + n)
+        end = Vec(x[:nq]), Vec(x[nq : nq + n]), (Vec(x[nq + n : more]),)
+        return Step(*end, growth=x[more], integrals=Vec(x[more + 1 :]))
+
+    return replace(method, step=step, dense=hermite(step, method.order))
+
+
+RADAU = Method(
+    "radau", "implicit", 5, radau_step, hermite(radau_step, 5), RADAU3.source,
+    error_order=3, on_group=True, damps=True, in_loops=True,
+)  # fmt: skip
+"""Under control of its error; its iteration knows the structure of beams."""

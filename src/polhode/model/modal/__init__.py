@@ -1,0 +1,1 @@
+"""Bodies with modes from finite elements: matrices, their reduction, inertia invariants, and the bodies themselves."""

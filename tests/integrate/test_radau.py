@@ -1,0 +1,64 @@
+"""Radau IIA under control of its error: its constants, order, damping, and machines with beams."""
+
+import numpy as np
+import polhode as ph
+import pytest
+from polhode.integrate.radau import ALPHA, BETA, GAMMA, T, T_INVERSE
+from polhode.integrate.tableaus import RADAU3
+
+
+def test_the_transformation_splits_the_rule_into_one_real_and_one_complex_part():
+    A = np.array([[row[j] for j in range(3)] for row in RADAU3.A])
+    np.testing.assert_allclose(np.array(T) @ T_INVERSE, np.eye(3), atol=1e-15)
+    expected = [[GAMMA, 0, 0], [0, ALPHA, -BETA], [0, BETA, ALPHA]]
+    np.testing.assert_allclose(T_INVERSE @ np.linalg.inv(A) @ T, expected, atol=1e-14)
+
+
+def tip(model, **options):
+    run = ph.simulate(model, duration=0.4, samples=[0.4], verify=False, **options)
+    assert run.attrs["status"] == "finished", run.attrs["reason"]
+    return run.q.values[-1]
+
+
+SOFT = ph.Section(
+    axial=50.0, torsion=1.0, bending_y=1.0, bending_z=1.0, mass=1.0, inertia_y=1e-2, inertia_z=1e-2, height=0.1
+)
+
+
+@pytest.mark.parametrize("held", [(), pytest.param(("elongation",), marks=pytest.mark.long)])
+def test_steps_of_beams_converge_with_order_five(held):
+    """Against the explicit method; under constraints too."""
+    beam = ph.Beam("b", SOFT, start=("world", (0, 0, 0)), end=(1, 0, 0), elements=2, held=held)
+    model = ph.Model("soft", beams=[beam])
+    best = tip(model, method="dop853", tolerance=1e-13)
+    errors = [np.max(abs(tip(model, method="radau", step=h) - best)) for h in (0.02, 0.01)]
+    assert errors[1] < 1e-7
+    assert np.log2(errors[0] / errors[1]) > 4.2
+
+
+def test_control_keeps_the_tolerance():
+    beam = ph.Beam("b", SOFT, start=("world", (0, 0, 0)), end=(1, 0, 0), elements=2)
+    model = ph.Model("soft", beams=[beam])
+    best = tip(model, method="dop853", tolerance=1e-13)
+    for tolerance in (1e-4, 1e-7):
+        assert np.max(abs(tip(model, tolerance=tolerance) - best)) < 10 * tolerance
+
+
+def test_a_spinning_body_has_order_five():
+    """Quaternions turn, without any stiffness to know of."""
+    model = ph.load("t-handle")
+    ends = {h: ph.simulate(model, duration=2.0, step=h, method="radau", verify=False).q.values[-1] for h in (0.1, 0.05)}
+    best = ph.simulate(model, duration=2.0, tolerance=1e-13, verify=False).q.values[-1]
+    errors = [np.max(abs(x - best)) for x in ends.values()]
+    assert np.log2(errors[0] / errors[1]) > 4.2
+
+
+def test_what_is_stiff_is_stepped_over():
+    """At the rest of a steel ruler, whose fastest vibration has a million radians a second, a few steps are enough."""
+    section = ph.Section.rectangle(0.02, 0.002)
+    beam = ph.Beam("b", section, start=("world", (0, 0, 0)), end=(0.5, 0, 0), elements=3, damping=1e-3)
+    model = ph.Model("ruler", beams=[beam])
+    run = ph.simulate(model, q=ph.equilibrium(model).q, duration=1.0, tolerance=1e-6, samples=3, verify=False)
+    assert run.attrs["method"] == "radau"
+    assert run.attrs["steps_taken"] < 20
+    assert np.max(abs(run.v.values)) < 1e-9

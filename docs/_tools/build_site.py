@@ -235,7 +235,8 @@ def main() -> int:
     chosen = [*pages(), *examples_of_reference()]
     printed = {path: kept(path) or [] for path in chosen} if options.kept else run_pages(chosen, options.workers)
     count = sum(map(len, printed.values()))
-    print(f"{len(printed)} pages, {count} blocks run and compared: {time.monotonic() - begin:.0f} s")
+    what = "of runs before, none run now" if options.kept else "run and compared"
+    print(f"{len(printed)} pages, {count} blocks {what}: {time.monotonic() - begin:.0f} s")
     if options.pages_only:
         return 0
     check_spelling()

@@ -126,7 +126,7 @@ class Figures:
                     f".. image-sg:: /{place}\n   :alt: {script.stem.replace('_', ' ')}\n   :srcset: /{place}\n   :class: sphx-glr-single-img\n"
                 )
             elif path.suffix in {".mp4", ".webm"}:
-                target = Path(gallery_conf["src_dir"], "_films", path.name)
+                target = Path(gallery_conf["src_dir"]).parent / "static" / "films" / path.name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
                 shown.append(

@@ -25,7 +25,7 @@ GROUPS: dict[str, tuple[str, str, list[str]]] = {
         "Models and files",
         "A machine as a value: bodies, joints, frames, a start. Guides: [model files](../models.md), [models made of models](../model-edits.md), [beams](../beams.md).",
         [
-            "Model", "Body", "Joint", "BodyFrame", "Start", "Parameter", "load", "bicycle", "absolute", "with_limits",
+            "Model", "Body", "Joint", "BodyFrame", "BodyShape", "Start", "Parameter", "load", "bicycle", "absolute", "with_limits",
             "random_configuration", "same_configuration", "Beam", "BeamEnd", "BeamElement", "Section", "Material",
             "BeamInertia",
             "ModalBody",
@@ -70,7 +70,7 @@ GROUPS: dict[str, tuple[str, str, list[str]]] = {
     "analysis": (
         "Rest, stability, modes",
         "Where a machine stays as it is, and small motions about it. Guide: [rest, steady motion, small motions](../analysis.md).",
-        ["equilibrium", "steady_motion", "Steady", "linearize", "Linear", "Mode", "campbell", "Campbell", "buckling", "Buckling"],
+        ["equilibrium", "steady_motion", "Steady", "linearize", "Linear", "Mode", "campbell", "Campbell", "buckling", "Buckling", "load_path", "LoadPath"],
     ),
     "robots": (
         "Inverse kinematics and identification",
@@ -167,6 +167,16 @@ def addresses() -> list[str]:
     return [*top, *inner, *quantities()]
 
 
+@cache
+def is_known(address: str) -> bool:
+    """Whether the reference has a place for an address: a public name, or a member of a public class that something is said of."""
+    if address in addresses():
+        return True
+    holder, _, name = address.rpartition(".")
+    kind = getattr(polhode, holder, None) if holder in polhode.__all__ else None
+    return inspect.isclass(kind) and not issubclass(kind, BaseException) and name in _member_names(kind)
+
+
 def resolved(address: str) -> Any:
     """The object of an address."""
     found: Any = polhode
@@ -224,7 +234,8 @@ def pages(printed: dict[Path, list[Printed]]) -> dict[str, str]:
             *further,
             *(f"{key}.{name}" for name in sorted(public(getattr(polhode, key)), key=str.lower) if name not in further),
         ]
-        found[f"{key}.rst"] = _page(title, text, names, said, plain=True)
+        page = _page(title, text, names, said, plain=True)
+        found[f"{key}.rst"] = page.replace("=\n\n", f"=\n\n.. py:module:: polhode.{key}\n\n", 1)
     found["command-line.md"] = command_line(said)
     found["index.md"] = index()
     return found

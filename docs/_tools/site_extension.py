@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 from docstring_markup import markup
+from reference_pages import is_known
 
 HOLDERS = {
     "ph": "polhode",
@@ -39,6 +40,8 @@ class NamesInCode(SphinxTransform):
             if found is None:
                 continue
             target = f"{HOLDERS[found[1]]}.{found[2]}".rstrip(".")
+            if not is_known(target.removeprefix("polhode.")):
+                continue
             reference = addnodes.pending_xref(
                 "", refdomain="py", reftype="obj", reftarget=target, refexplicit=True, refwarn=False
             )

@@ -18,6 +18,7 @@ from build_site import BESIDE, DOCS, examples_of_reference, pages
 from docstring_markup import markup
 from gallery_pages import staged, tags
 from polhode import cli
+from polhode.errors import PolhodeWarning
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*pages(), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -195,7 +196,8 @@ class TestRunner:
             self.run("```python\nx = 0\n1 / x\n```\n", tmp_path)
 
     def test_a_warning_is_an_error_unless_it_is_ours(self, tmp_path):
-        self.run('```python\nimport warnings\nwarnings.warn("it is", ph.PolhodeWarning)\n```\n', tmp_path)
+        with pytest.warns(PolhodeWarning):
+            self.run('```python\nimport warnings\nwarnings.warn("it is", ph.PolhodeWarning)\n```\n', tmp_path)
         with pytest.raises(page_runner.PageError, match="UserWarning"):
             self.run('```python\nimport warnings\nwarnings.warn("it is")\n```\n', tmp_path)
 

@@ -1,6 +1,7 @@
 """Matrices of a machine with beams, assembled in loops: against its mass matrix and derivatives of its forces."""
 
 import numpy as np
+
 import polhode as ph
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.stiffness import stiff_matrices

@@ -1,9 +1,10 @@
 """Radau IIA under control of its error: its constants, order, damping, and machines with beams."""
 
 import numpy as np
-import polhode as ph
 import pytest
-from polhode.integrate.radau import ALPHA, BETA, GAMMA, T, T_INVERSE
+
+import polhode as ph
+from polhode.integrate.radau import ALPHA, BETA, GAMMA, T_INVERSE, T
 from polhode.integrate.tableaus import RADAU3
 
 

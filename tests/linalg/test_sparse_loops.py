@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from polhode.kernel import evaluate, trace
 from polhode.linalg.sparse_loops import (
     ComplexCells,

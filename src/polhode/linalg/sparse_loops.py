@@ -4,8 +4,8 @@
 
 The pattern is known beforehand, so the order of elimination, its fill and every operation of it are tables of places;
 compiled, one loop goes over each. Unknowns come before the conditions that hold them ([M Aᵀ; A 0] with few entries), in
-order of least degree (Tinney, Walker 1967). There is no pivoting: what is eliminated first has to be definite, as inertia
-is, and a row that may depend on others needs a small number on its diagonal.
+order of least degree (Tinney, Walker 1967). There is no pivoting: what is eliminated first has to be definite, as
+inertia is, and a row that may depend on others needs a small number on its diagonal.
 """
 
 from collections.abc import Iterable, Sequence
@@ -87,7 +87,7 @@ class ComplexCells:
 
 
 class _Operations(NamedTuple):
-    """Operations of an elimination, those of pivot p from first[p] to before first[p + 1]: target −= factor × source."""
+    """Operations of an elimination, target −= factor × source: those of pivot p from first[p] to before first[p + 1]."""
 
     first: list[int]
     target: list[int]

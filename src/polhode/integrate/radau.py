@@ -4,7 +4,8 @@
     (Λ − h J) ΔW = T⁻¹ h F − Λ W,  Z = T W                          Hairer, Wanner (1996) §IV.8, radau5.f
 
 J = ∂(ḋ, v̇)/∂(d, v) is that of the middle of the step, about, and not exact, so iterations are more than one; what they
-converge to is exact. Its stiff part, [0 I; −M⁻¹K −M⁻¹D], leaves for each eigenvalue ζ/h of A⁻¹/h one symmetric system of nv unknowns,
+converge to is exact. Its stiff part, [0 I; −M⁻¹K −M⁻¹D], leaves for each eigenvalue ζ/h of A⁻¹/h one symmetric system
+of nv unknowns,
 
     (M + s D + s² K) δd = M (s² r_v + s r_d) + s² D r_d,  s = h/ζ,  δv = δd/s − r_d
 

@@ -481,3 +481,15 @@ def test_a_method_that_extinguishes_oscillations_is_not_called_good(stiffness, m
     assert found["accompanied"].values.tolist() == [ACCOMPANIED[expected]] * 2
     if expected == "damped":
         assert not np.any(found["verdict"].values == VERDICTS["good"])
+
+
+def test_the_final_value_of_a_run_that_was_stopped_is_where_it_ended():
+    stop = {"low": ph.Stop(lambda t, q, v, own: q[0] + 0.5)}
+    found = ph.sweep(
+        PENDULUM, {"start.q.hinge": ph.Grid([0.2, 1.0])}, duration=3.0, times=4, stop=stop,
+        measures={"last": ph.Measure("final", "q.hinge"), "rate": ph.Measure("final", "v.hinge")},
+    )  # fmt: skip
+    assert found["status"].values.tolist() == [1, 2]
+    assert found["last"].values[1] == found["q_end"].values[1, 0] == pytest.approx(-0.5)
+    assert found["rate"].values[1] == found["v_end"].values[1, 0]
+    assert found["last"].values[0] == found["q"].values[0, -1, 0]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.bench import beams
 
 UNIT = ph.Section(axial=1e8, torsion=1.0, bending_y=1.0, bending_z=2.0, mass=1.0, inertia_y=1e-4, inertia_z=1e-4)
 SOFT = ph.Section(axial=1e3, torsion=1.0, bending_y=1.0, bending_z=2.0, mass=1.0, inertia_y=1e-4, inertia_z=1e-4)
@@ -95,14 +96,16 @@ def test_frequencies_converge_with_order_two():
     assert np.log2(abs(coarse / fine)) == pytest.approx(2, abs=0.4)
 
 
-def test_a_free_beam_keeps_momenta_and_energy():
+@pytest.mark.parametrize(("method", "bound"), [("dop853", 1e-9), pytest.param("radau", 1e-7, marks=pytest.mark.long)])
+def test_a_free_beam_keeps_momenta_and_energy(method, bound):
+    """By radau up to its iteration: a fiftieth of the tolerance of ways, over a step of 1e-3 s, of velocities."""
     beam = ph.Beam("b", SOFT, start=(0, 0, 0), end=(1, 0, 0), elements=2)
     model = ph.Model("free", gravity=(0, 0, 0), beams=[beam])
     v = [0, 1, 0, 0, 0, 0, 0, 0, -0.5, 0, 0, 0, 0.1, 0.3, 0.7, 0.5, 0.2, 0.3]
-    run = ph.simulate(model, v=v, duration=0.3, tolerance=1e-9)
+    run = ph.simulate(model, v=v, duration=0.3, tolerance=1e-9, method=method)
     assert run.verdict == "good"
-    assert float(abs(run.linear_momentum - run.linear_momentum[0]).max()) < 1e-9
-    assert float(abs(run.angular_momentum - run.angular_momentum[0]).max()) < 1e-9
+    assert float(abs(run.linear_momentum - run.linear_momentum[0]).max()) < bound
+    assert float(abs(run.angular_momentum - run.angular_momentum[0]).max()) < bound
     assert float(abs(run.potential_energy).max()) > 1e-3
 
 
@@ -270,3 +273,103 @@ def test_an_element_bent_past_its_measure_is_refused():
     )
     with pytest.raises(ph.PolhodeError, match="bent by more than 90"):
         ph.simulate(model, q=[1, 0, 0, *turned], duration=0.1)
+
+
+def test_an_element_that_bends_past_its_measure_ends_the_run():
+    section = ph.Section(axial=1e4, torsion=10, bending_y=1.0, bending_z=1.0, mass=1.0, inertia_y=1e-4, inertia_z=1e-4)
+    model = cantilever(section, 2, torque=(0, -8.0, 0), measure="sine")
+    run = ph.simulate(model, duration=5.0, tolerance=1e-4, samples=20, verify=False)
+    assert run.attrs["status"] == "failed"
+    assert "beam element 'b-2' is bent by more than 90°" in run.attrs["reason"]
+    assert 0 < float(run.time[-1]) < 0.1
+
+
+def test_runs_keep_strain_energy_and_name_their_method():
+    model = ph.Model("free", (0, 0, 0), beams=[ph.Beam("b", SOFT, start=(0, 0, 0), end=(1, 0, 0), elements=2)])
+    v = np.zeros(model.nv)
+    v[[2, 8, 14]] = 0.3, -0.3, 0.3
+    run = ph.simulate(model, v=v, duration=0.2, tolerance=1e-6, samples=5)
+    assert run.attrs["method"] == "radau"
+    assert "the usual method" in run.attrs["grade"]
+    assert run.strain_energy.dims == ("time", "beam_element")
+    np.testing.assert_allclose(run.strain_energy.sum("beam_element"), run.potential_energy, atol=1e-14)
+    assert ph.simulate(model, v=v, duration=0.01, tolerance=1e-6, method="rk4", step=1e-3).attrs["method"] == "rk4"
+
+
+@pytest.mark.parametrize("method", ["radau", pytest.param("dop853", marks=pytest.mark.long)])
+def test_a_stiff_damped_beam_at_rest_is_no_failure(method):
+    """Its energy does not move: the scale of its balance is the strain energy that it stores."""
+    section = ph.Section.rectangle(0.02, 0.002)
+    beam = ph.Beam("b", section, start=("world", (0, 0, 0)), end=(0.5, 0, 0), elements=2, damping=1e-3)
+    model = ph.Model("rest", beams=[beam])
+    duration = 0.2 if method == "radau" else 0.02
+    run = ph.simulate(model, q=ph.equilibrium(model).q, duration=duration, tolerance=1e-6, samples=11, method=method)
+    assert run.attrs["verdict"] == "good"
+    assert abs(float(run.work[-1])) < 1e-3 * float(run.strain_energy[0].sum())
+
+
+# dynamics: digits of reference problems
+
+
+def spin_up(n, **more):
+    """Simo and Vu-Quoc (1986): the root turns by ψ(t)."""
+    w = 2 * np.pi / 15
+
+    def angle(t):
+        return ph.where(t < 15, 0.4 * (t * t / 2 + (ph.cos(w * t) - 1) / w**2), 6 * t - 45)
+
+    section = ph.Section(2.8e7, 1e4, 1.4e4, 1.4e4, 1e7, 1e7, 1.2, 6e-4, 6e-4)
+    hub = ph.Joint("shaft", "revolute", "world", "hub", axis=(0, 0, 1))
+    beam = ph.Beam("b", section, start=("hub", (0, 0, 0)), end=(10, 0, 0), elements=n, **more)
+    drive = ph.Constraint("drive", "prescribed", {"joint": "shaft", "value": angle})
+    bodies = [ph.Body("hub", 1.0, (1, 1, 1))]
+    return ph.Model("spin-up", (0, 0, 0), bodies=bodies, joints=[hub], beams=[beam], constraints=[drive])
+
+
+def turning_tip(n, **more):
+    """u and w of the tip after 3, 6 and 6.762 s, in axes that turn with the root."""
+    times = [3.0, 6.0, 6.762]
+    run = ph.simulate(spin_up(n, **more), duration=6.762, samples=times, tolerance=1e-5, verify=False)
+    assert run.attrs["status"] == "finished", run.attrs["reason"]
+    x, y = run.position.sel(body=f"b-{n}").values[1:, :2].T
+    angle = run.q.values[1:, 0]
+    return np.cos(angle) * x + np.sin(angle) * y - 10, np.cos(angle) * y - np.sin(angle) * x
+
+
+@pytest.mark.long
+def test_the_spin_up_of_simo_and_vu_quoc():
+    reference = np.array([-0.2172674, -0.5435964, -0.5738348])
+    errors = []
+    for n in (4, 8, 16):
+        u, w = turning_tip(n)
+        errors.append(np.max(abs(w - reference)) / 0.574)
+    assert errors[2] < 1e-3
+    assert errors[0] > 3 * errors[1] > 9 * errors[2]
+    np.testing.assert_allclose(u[:2], [-0.00272829, -0.01697125], atol=1e-5)
+
+
+@pytest.mark.long
+def test_the_slider_crank_of_jonker_and_meijaard():
+    errors = []
+    for n in (4, 8, 16):
+        model, v = beams.slider_crank(n)
+        run = ph.simulate(model, v=v, duration=4 * np.pi / 150, samples=9, tolerance=1e-5, verify=False)
+        errors.append(beams.error(beams.deflection(run, n)))
+    assert errors[2] < 1e-3
+    assert errors[0] > 3 * errors[1] > 9 * errors[2]
+
+
+@pytest.mark.long
+def test_a_very_stiff_beam_moves_as_a_rigid_body():
+    """A pendulum of a beam a million times as stiff as steel, hinged, and the rigid bar of its nodes."""
+    steel = ph.Material(210e15, 0.3, 7850.0)
+    end = ph.BeamEnd("world", (0, 0, 0), "revolute", (0, 1, 0))
+    beam = ph.Beam("b", ph.Section.circle(0.01, steel), start=end, end=(1, 0, 0), elements=4)
+    model = ph.Model("stiff", beams=[beam])
+    run = ph.simulate(model, duration=1.0, tolerance=1e-8, samples=11, verify=False)
+    mass, across = ph.Section.circle(0.01, steel).mass, ph.Section.circle(0.01, steel).inertia_y
+    bar = ph.Body("bar", mass, (2 * across, mass / 12 + across, mass / 12 + across), center=(0.5, 0, 0))
+    rigid = ph.Model("bar", bodies=[bar], joints=[ph.Joint("j", "revolute", "world", "bar", axis=(0, 1, 0))])
+    best = ph.simulate(rigid, duration=1.0, tolerance=1e-12, samples=11, verify=False).q.values[:, 0]
+    tip = run.position.sel(body="b-4").values
+    np.testing.assert_allclose(tip[:, [0, 2]], np.column_stack([np.cos(best), -np.sin(best)]), atol=1e-6)

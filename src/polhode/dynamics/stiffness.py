@@ -128,7 +128,10 @@ def _add_elements(
     ground = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
     frames = _filled(r, "frames", [*ground, *(y for i in used for y in (*flat(at[i].R), *at[i].o))])
     moving = sorted({one.velocity for element in stiff for one in element.support})
-    units = kinematics.unit_motions(x.tree, x.q, at)
+    slots = zip(kinematics.motion_slots(x.tree), kinematics.slot_motions(x.tree, x.q, at), strict=True)
+    units = {
+        a: motion for (a, _), motion in slots
+    }  # the matrix steers Newton steps: one frame of shared velocities does
     column = {k: c for c, k in enumerate(moving)}
     from_origin = [(units[k].l - cross(units[k].w, units[k].o), units[k].w) for k in moving]
     motions = _filled(r, "motions", [y for pair in from_origin for part in pair for y in part])

@@ -20,7 +20,8 @@ VERDICTS = {"unchecked": UNCHECKED, "good": GOOD, "loose": LOOSE, "failed": FAIL
 class Measure:
     """One number of a run, from the samples of an output, a coordinate ("q.hinge") or a velocity ("v.hinge").
 
-    kind    final, max, min, mean; settle: the time after which |x − target| stays within the band (NaN: never)
+    kind    final, max, min, mean; settle: the time after which |x − target| stays within the band (NaN: never).
+            Final, of a run that was stopped, is where it ended; of an output always its last sample
     """
 
     kind: str

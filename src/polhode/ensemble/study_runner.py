@@ -409,6 +409,10 @@ class StudyRunner:
         for part, states in (("q", block.q), ("v", block.v)):
             series |= {f"{part}.{name}": states[:, :, k] for k, name in enumerate(names[part])}
         found |= named(study.measures, series, self.timing.times)
+        ends = {f"{part}.{name}": found[f"{part}_end"][:, k] for part in START for k, name in enumerate(names[part])}
+        for name, measure in study.measures.items():  # a run that was stopped ends between two samples
+            if measure.kind == "final" and measure.of in ends:
+                found[name] = np.where(block.status == step_state.EVENT, ends[measure.of], found[name])
         status = np.zeros(len(values), dtype=np.int8)
         for code, ended in _ENDED.items():
             status[block.status == code] = ended

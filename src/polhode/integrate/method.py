@@ -93,7 +93,7 @@ class Machine(NamedTuple):
     integrals: int = 0
     """How many of them there are"""
     stiff_matrices: Callable[[Loops, Scalar, Vec, Vec], StiffMatrices] | None = None
-    """The matrices of the machine at (t, q, v), for iterations of implicit methods; None: those of a unit mass for each velocity"""
+    """The matrices of the machine at (t, q, v), for iterations of implicit methods; None: unit masses"""
     tolerance: Scalar | None = None
     """What a step may err by, relative and absolute; None: as little as can be"""
 

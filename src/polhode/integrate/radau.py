@@ -1,10 +1,11 @@
-"""Radau IIA of order 5 under control of its error, for stiff machines: its iteration takes the machine's sparse matrices.
+"""Radau IIA of order 5 under control of its error, for stiff machines: its iteration takes their sparse matrices.
 
     Z = h (A ⊗ I) F(x + Z),  x = (d, v) around the state,  ḋ = Jr(d)⁻¹ v,  v̇ = v̇(t, q ⊕ d, v)
     (Λ − h J) ΔW = T⁻¹ h F − Λ W,  Z = T W                          Hairer, Wanner (1996) §IV.8, radau5.f
 
-J = ∂(ḋ, v̇)/∂(d, v) is taken where the step begins and is not exact, so iterations are more than one, but what they converge
-to is. Its stiff part, [0 I; −M⁻¹K −M⁻¹D], leaves for each eigenvalue ζ/h of A⁻¹/h one symmetric system of nv unknowns,
+J = ∂(ḋ, v̇)/∂(d, v) is that of the middle of the step, about, and not exact, so iterations are more than one; what they
+converge to is exact. Its stiff part, [0 I; −M⁻¹K −M⁻¹D], leaves for each eigenvalue ζ/h of A⁻¹/h one symmetric system
+of nv unknowns,
 
     (M + s D + s² K) δd = M (s² r_v + s r_d) + s² D r_d,  s = h/ζ,  δv = δd/s − r_d
 
@@ -31,15 +32,16 @@ from polhode.linalg.sparse_loops import (
 from polhode.scalar import Loops, Scalar, SharedFunction, Vec, loops_for, maximum, minimum, sqrt as sqrt_, square, where
 
 LIMIT = 12
-"""Most corrections of a step. They shrink by the part of J that is left out, h times rates of rotation: where twelve are
-not enough the step is too long for that alone."""
+"""Most corrections of a step. They shrink by what J leaves out and how it changes within the step: where twelve are not
+enough, the step is too long."""
 
 PART = 0.02
 """The part of what a step may err by that its iteration may: Hairer and Wanner give 0.01 to 0.1."""
 
 SHRINKS, HALVED, MOST = 0.25, 0.6, 1.25
 """What a change should be of the one before, which the size of steps is chosen for (it grows with its square), and the
-factors of a step whose iteration failed, and of one whose iteration was quick, at most: a longer step takes more corrections than it saves steps."""
+factors of a step whose iteration failed, and of one whose iteration was quick, at most: a longer step takes more
+corrections than it saves steps."""
 
 GROWS, SLOW = 2.0, 0.6
 """A change that is more than this times the one before ends an iteration, and so do two in turn that are more than SLOW

@@ -4,8 +4,8 @@
 
 The pattern is known beforehand, so the order of elimination, its fill and every operation of it are tables of places;
 compiled, one loop goes over each. Unknowns come before the conditions that hold them ([M Aᵀ; A 0] with few entries), in
-order of least degree (Tinney, Walker 1967). There is no pivoting: what is eliminated first has to be definite, as inertia
-is, and a row that may depend on others needs a small number on its diagonal.
+order of least degree (Tinney, Walker 1967). There is no pivoting: what is eliminated first has to be definite, as
+inertia is, and a row that may depend on others needs a small number on its diagonal.
 """
 
 from collections.abc import Iterable, Sequence
@@ -87,7 +87,7 @@ class ComplexCells:
 
 
 class _Operations(NamedTuple):
-    """Operations of an elimination, those of pivot p from first[p] to before first[p + 1]: target −= factor × source."""
+    """Operations of an elimination, target −= factor × source: those of pivot p from first[p] to first[p + 1]."""
 
     first: list[int]
     target: list[int]
@@ -105,8 +105,8 @@ class SymmetricPattern:
     def __init__(self, near: Sequence[Iterable[int]], later: int = 0) -> None:
         self.n = len(near)
         self._near = [set(places) - {i} for i, places in enumerate(near)]
-        for i, places in enumerate(self._near):
-            for j in places:
+        for i, others in enumerate(self._near):
+            for j in others:
                 self._near[j].add(i)
         self.order, self.below = _eliminated([set(x) for x in self._near], self.n - later)
         self.at = {i: p for p, i in enumerate(self.order)}

@@ -77,8 +77,8 @@ class Loops(ABC):
 
     @abstractmethod
     def repeated(self, limit: int, go: Any) -> Iterator[None]:
-        """A loop that repeats while go[0] is not 0 after it, at most `limit` times. In a batch of arrays it goes on until
-        all have ended: what has ended is to be kept by its caller."""
+        """A loop that repeats while go[0] is not 0 after it, at most `limit` times. In a batch of arrays it goes on
+        until all have ended: what has ended is to be kept by its caller."""
 
     @abstractmethod
     def cases(self, of: Any, numbers: Sequence[int]) -> Iterator[int]:

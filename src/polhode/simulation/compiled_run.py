@@ -120,6 +120,7 @@ class CompiledRun:
         self.tree, self.constrained, self.law = driven.tree, driven.constrained, driven.law
         self._loops_stages = True  # of a state of many numbers, stages are a loop and not written out
         self.raised = ""
+        self.pace = 0.0  # step states a second, of the last block of the last run
         """What a user function raised during the run, and where."""
         self.in_python = driven.untraceable()
         """Why steps run in Python, one reason for each user function; empty: they are compiled."""

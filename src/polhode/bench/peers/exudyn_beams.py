@@ -3,6 +3,7 @@
 In the plane, with Exudyn's own planar nodes, beams and joints: its fastest way.
 """
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import exudyn
@@ -84,7 +85,7 @@ class ExudynRod:
             x = facts.crank + facts.rod * k / n
             node = items.NodeRigidBody2D(referenceCoordinates=[x, 0, 0], initialVelocities=[0, across, turning])
             nodes.append(self.mbs.AddNode(node))
-        for pair in zip(nodes[:-1], nodes[1:], strict=True):
+        for pair in pairwise(nodes):
             self.mbs.AddObject(
                 items.ObjectBeamGeometricallyExact2D(
                     nodeNumbers=list(pair), physicsLength=facts.rod / n, physicsMassPerLength=facts.mass,
@@ -102,7 +103,7 @@ class ExudynRod:
             x = facts.crank + facts.rod * k / n
             node = items.NodePoint2DSlope1(referenceCoordinates=[x, 0, 1, 0], initialVelocities=[0, across, 0, turning])
             nodes.append(self.mbs.AddNode(node))
-        for pair in zip(nodes[:-1], nodes[1:], strict=True):
+        for pair in pairwise(nodes):
             self.mbs.AddObject(
                 items.ObjectANCFCable2D(
                     nodeNumbers=list(pair), physicsLength=facts.rod / n, physicsMassPerLength=facts.mass,

@@ -130,7 +130,8 @@ def pull_slopes(sine: bool, damped: bool) -> SharedFunction:
 
 def _law(numbers: Vec) -> ElementNumbers:
     """The law of the 14 numbers of an element."""
-    return ElementNumbers(*numbers[:8], Vec(numbers[8:]))
+    length, EA, GJ, EI_y, EI_z, xy, xz, damping, *prestrain = numbers
+    return ElementNumbers(length, EA, GJ, EI_y, EI_z, xy, xz, damping, Vec(prestrain))
 
 
 def _matrix(rows: Vec) -> Vec:

@@ -105,7 +105,8 @@ def _histograms(summary: "Dataset") -> str:
             continue
         edges = np.linspace(low, high, len(counts) + 1)
         view = SvgChart(np.array([low, high]), np.array([0.0, 1.05 * counts.max()]))
-        drawn = [view.bar(*edges[k : k + 2], count, "narrow") for k, count in enumerate(counts.tolist()) if count]
+        bars = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+        drawn = [view.bar(left, right, count, "narrow") for left, right, count in bars if count]
         drawn.append(view.upright(mean, "mean"))
         title = f"{_titled(name, units.get(name, ''))}, of {int(counts.sum()):,} runs"
         found.append(chart_card(title, view.svg(drawn, units.get(name) or name)))

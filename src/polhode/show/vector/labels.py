@@ -146,7 +146,7 @@ def _leaders(boxes: Array, spots: Array) -> Array:
 
 def _within(points: Array, boxes: Array) -> Array:
     """Whether points (..., 2) are in boxes (..., 4)."""
-    return ((points > boxes[..., :2]) & (points < boxes[..., 2:])).all(axis=-1)
+    return np.asarray(((points > boxes[..., :2]) & (points < boxes[..., 2:])).all(axis=-1))
 
 
 def _parted(placed: list[PlacedLabel], points: Array, weights: Array) -> list[PlacedLabel]:

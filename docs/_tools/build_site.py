@@ -195,7 +195,11 @@ def decisions() -> str:
 
 
 def forget_examples() -> None:
-    """Examples run again when the package changed, as pages do."""
+    """Pages of scripts that are no more, or not chosen, go; examples run again when the package changed, as pages do."""
+    chosen = {path.stem for path in (ROOT / "build" / "examples").glob("*.py")}
+    for path in (SOURCE / gallery_pages.FOLDER).glob("[0-9]*.*"):
+        if path.name.split(".")[0] not in chosen:
+            path.unlink()
     told = ROOT / "build" / "examples" / "package"
     if os.environ.get("POLHODE_DOCS_STALE") == "1" and told.exists():
         return

@@ -131,7 +131,13 @@ def _duration() -> float:
 def _ours(elements: int, tolerance: float) -> tuple[float, Contestant]:
     """The error of a run of ours, and the run."""
     model, v = slider_crank(elements)
-    options = {"v": v, "duration": _duration(), "samples": QUARTERS[-1] + 1, "tolerance": tolerance, "verify": False}
+    options: dict[str, Any] = {
+        "v": v,
+        "duration": _duration(),
+        "samples": QUARTERS[-1] + 1,
+        "tolerance": tolerance,
+        "verify": False,
+    }
     text = "simulate(model, **options)"
     names = {"simulate": simulate, "model": model, "options": options}
     return error(deflection(simulate(model, **options), elements)), Contestant("polhode", "simulate", text, names)

@@ -44,11 +44,6 @@ class _StiffElement(NamedTuple):
     support: list[_Support]
 
 
-def is_stiff(tree: Tree) -> bool:
-    """Whether any element brings the derivatives of its forces along."""
-    return any(force.stiff_law() for force in tree.forces)
-
-
 def _elements(tree: Tree) -> Iterator[_StiffElement]:
     above = tree.ancestors
     for force in tree.forces:

@@ -211,7 +211,7 @@ class RunOptions:
 
 def usual_method(model: Model) -> str:
     """The method of a run of a model, where nobody names one."""
-    return STIFF_METHOD if any(force.stiff_law() for force in model.forces) else METHOD
+    return STIFF_METHOD if any(force.is_stiff for force in model.forces) else METHOD
 
 
 def sample_times(samples: Any, duration: float) -> np.ndarray:

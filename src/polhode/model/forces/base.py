@@ -142,6 +142,8 @@ class ForceElement:
     """Whether its switching functions are depths of contacts: runs record as events that it touches and leaves."""
     has_jumps: ClassVar[bool] = False
     """Whether they jump there."""
+    is_stiff: ClassVar[bool] = False
+    """Whether runs of its machine need an implicit method, as a rule."""
     load_steps: ClassVar[int] = 0
     """Steps in which `ph.equilibrium` lets loads grow on a machine that has it; 0: they act at once."""
     section_labels: ClassVar[Sequence[str]] = ()

@@ -77,6 +77,7 @@ class BeamElement(ForceElement):
         "measure": Key("word", "of strains: angle or sine", choices=MEASURES),
     }
     changes_energy = "dampers and loads that follow"
+    is_stiff = True
     load_steps = 8
     section_labels = ("N", "Mx", "My_start", "My_end", "Mz_start", "Mz_end", "Qy", "Qz")
     elastic: ClassVar[float] = 1.0

@@ -9,6 +9,7 @@ from polhode.bench import beams
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore")  # Exudyn's own, which pytest would make errors of
 def test_ours_is_raced_where_it_is_as_accurate(monkeypatch):
     pytest.importorskip("exudyn")
     monkeypatch.setattr(beams, "OURS", ((4, 1e-4), (8, 1e-4)))

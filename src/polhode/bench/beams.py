@@ -64,13 +64,13 @@ class BeamRace:
         return self.theirs.least / self.ours.least if self.ours and self.theirs else None
 
 
-def slider_crank(elements: int) -> tuple[Model, np.ndarray]:
+def slider_crank(elements: int, section: Section = SECTION) -> tuple[Model, np.ndarray]:
     """The mechanism, stretched out along x where joints are at 0, and its velocities: those of a rigid one."""
     slider = Body("slider", SECTION.mass * ROD / 2, (1e-5, 1e-5, 1e-5))
     shaft = Joint("shaft", "revolute", "world", "crank", axis=(0, 0, 1))
     rail = Joint("rail", "prismatic", "world", "slider", axis=(1, 0, 0), position=(CRANK + ROD, 0, 0))
     pins = [BeamEnd(body, (x, 0, 0), "revolute", (0, 0, 1)) for body, x in (("crank", CRANK), ("slider", 0.0))]
-    rod = Beam("rod", SECTION, start=pins[0], end=pins[1], elements=elements)
+    rod = Beam("rod", section, start=pins[0], end=pins[1], elements=elements)
     bodies = [Body("crank", 1.0, (1e6, 1e6, 1e6)), slider]
     tip = CRANK * SPEED
     nodes = [[0, tip * (1 - k / elements), 0, 0, 0, -tip / ROD] for k in range(1, elements)]

@@ -158,7 +158,7 @@ def _rates_of(machine: Machine) -> Rates:
 class _Iteration:
     """Newton's iteration for the stages of one step, in loops.
 
-    Changes are measured as errors of steps are: ways and turns, and those that changes of velocity make in a step.
+    Changes are measured as ways and turns, and as velocities over 1 + |v|: an error of those lasts beyond the step.
     """
 
     def __init__(self, r: Loops, machine: Machine, rates: Rates, t: Scalar, q: Vec, v: Vec, h: Scalar) -> None:
@@ -176,7 +176,7 @@ class _Iteration:
         self.V, self.scale = r.given("v", v), r.array("scale", 2 * n, unset=True)
         for k in r.range(n):
             self.scale[k] = 1.0
-            self.scale[n + k] = abs(h) / (1 + abs(self.V[k]))
+            self.scale[n + k] = 1 / (1 + abs(self.V[k]))
 
     def rates(self, c: Any, get: Any) -> Vec:
         """h times the rates of d and v where these have changed; get: the change of the number k."""

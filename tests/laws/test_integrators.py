@@ -313,7 +313,7 @@ def test_a_refused_step_leaves_the_state_and_shortens_the_step(name):
     assert not tried.accepted
     assert (tried.t, tried.q, tried.v) == (0.0, q, v)
     assert 0.2 <= tried.h < 1.0
-    assert tried.error > 1
+    assert not tried.error <= 1  # of an iteration that failed it is no number
     accepted = controlled(METHODS[name], machine, 0.0, q, v, 1e-4, 1e-6)
     assert accepted.accepted
     assert accepted.t == 1e-4

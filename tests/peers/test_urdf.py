@@ -241,7 +241,7 @@ def test_each_kind_of_finding_is_one_warning_with_names():
     assert "without mass: 'base'" in texts[0]
     assert "'tip'" in texts[1]
     assert "principal moments 1, 1, 9" in texts[1]
-    for name in ("visual (1)", "limit.effort (2)", "limit.velocity (2)", "dynamics.friction (1)"):
+    for name in ("limit.effort (2)", "limit.velocity (2)", "dynamics.friction (1)"):
         assert name in texts[2]
     assert "package://nowhere/a.stl" in texts[3]
     assert not any("slab" in text for text in texts)

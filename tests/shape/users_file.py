@@ -199,6 +199,12 @@ equal = ph.same_configuration(model, places, places)
 least = ph.actuation(system, q, v).tau
 bounced = ph.contact_impulse(system, q, v, [], 0.5).v
 
+handle = ph.BodyShape("grip", "arm", "cylinder", (0.01, 0.2))
+elements: ph.FiniteElements = ph.read_finite_elements("bracket.npz")
+bracket: ph.ModalBody = ph.ModalBody.from_matrices("bracket", [[1.0]], [[1.0]], [[0.0, 0.0, 0.0]], {"bolt": 0}, 2)
+diagram: ph.Campbell = ph.campbell(model, [0.0, 1.0])
+snapped: ph.LoadPath = ph.load_path(model, "tip")
+
 # pictures
 
 figure = ph.plot.energies(run)

@@ -3,6 +3,7 @@
 method       what a method is, what it sees of a machine; `methods` lists all of them by name
 tableaus     coefficients of Runge–Kutta rules: a row here is a method
 explicit, implicit, lie, structure   methods by family: a method is an entry of the tuple at the end of its file
+radau        the implicit method of stiff machines, whose iteration takes their sparse matrices
 constrained  methods whose steps solve for multipliers, by constraint policy
 chart        rules for vectors on machines, and the motion within a step; `group`: maps of the rotation group
 integrals    of functions of the state along steps, as the work of forces

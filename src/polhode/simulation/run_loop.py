@@ -137,8 +137,8 @@ class RunLoop:
         sources = self.compiled.spec.work
         none = np.zeros(len(sources)) if sources else None
         self.position = Position(0.0, scenario.q.copy(), scenario.v.copy(), work=none)
-        known = self.compiled.pace if self.watched else 0.0  # watched, Ctrl-C is seen within blocks too
-        self._rate: float = same._rate / SLOWER if same else known  # step states a second
+        pace = self.compiled.pace if self.watched else 0.0  # watched, Ctrl-C is seen within blocks too
+        self._rate: float = same._rate / SLOWER if same else pace  # step states a second
         self._most = step_state.at_once(scenario.model.nv)  # equal steps of one step state; as many as the clock allows
         self._longest, self._stops = scenario.longest, scenario.stops
         self._is_companion = scenario.role != "run"  # steps to and from switches differ from those of the run

@@ -19,14 +19,16 @@ PAGE = ("polhode.show.page.study", "write_study_report")
 
 def write_results(dataset: "xr.Dataset", folder: Path) -> "xr.Dataset":
     """The summary of the study in a folder, which is then there too, with its page."""
+    import dask
+
     found = summary(dataset)
     paths = [folder / SUMMARY, folder / REPORT]
     (folder / RESULTS).unlink(missing_ok=True)  # what it says is no longer so
     clear_parts(*paths)
     kept = found.copy()
     kept.attrs = {key: x if isinstance(x, (str, int, float)) else json.dumps(x) for key, x in found.attrs.items()}
-    with atomic_write(paths[0], force=True) as sink:
-        write_netcdf(kept, sink)
+    with dask.config.set(scheduler="synchronous"), atomic_write(paths[0], force=True) as sink:
+        write_netcdf(kept, sink)  # here: a lock of a cluster knows no file of ours
     module, name = PAGE
     getattr(import_module(module), name)(found, paths[1])
     sign_results(folder, str(found.attrs["identity"]), [path.name for path in paths])

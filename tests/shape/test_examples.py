@@ -57,6 +57,9 @@ CAMPAIGNS = {
     "57_a_spring_turns_bouncing_into_swinging",
     "58_a_propeller_stiffens_as_it_turns",
     "59_two_leaves_guide_a_stage",
+    "60_a_beam_is_spun_up",
+    "61_panels_shake_a_satellite",
+    "62_a_rod_casts_its_lure",
 }
 """Examples that work for seconds: `make test-all` runs them."""
 

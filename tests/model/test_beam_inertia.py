@@ -109,14 +109,16 @@ def test_a_rotating_blade_stiffens():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("method", "exact"), [("dop853", 1e-14), ("radau", 1e-11)])  # one iterates to its tolerance
+@pytest.mark.parametrize("method", ["dop853", "radau"])
 @pytest.mark.parametrize("n", [1, 4])
-def test_momenta_and_energy_stay_in_free_flight(n, method, exact):
+def test_momenta_and_energy_stay_in_free_flight(n, method):
+    """Momenta to rounding where steps are explicit; by an iteration to what all steps may err by."""
     model = beam(n, (0, 0, 0), (1, 0, 0), section(1.3, 1e-2, 1e3))
     v = 0.5 * np.random.default_rng(1).normal(size=model.nv)
     run = ph.simulate(model, v=v, duration=0.2, tolerance=1e-11, method=method)
     assert run.attrs["verdict"] == "good"
-    for name, bound in (("linear_momentum", exact), ("angular_momentum", exact), ("total_energy", 1e-11)):
+    most, exact = (1e-11, 1e-14) if method == "dop853" else (run.attrs["steps_taken"] * 1e-11,) * 2
+    for name, bound in (("linear_momentum", exact), ("angular_momentum", exact), ("total_energy", most)):
         values = run[name].values
         assert np.max(abs(values - values[0])) < bound
 

@@ -11,7 +11,6 @@ from polhode.bench import beams
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # Exudyn's own, which pytest would make errors of
 def test_ours_is_raced_where_it_is_as_accurate(monkeypatch):
-    pytest.importorskip("exudyn")
     monkeypatch.setattr(beams, "OURS", ((4, 1e-4), (8, 1e-4)))
     (coarse, fine), missing = beams.beam_times(0.1, [("GE", 8, 800), ("ANCF", 4, 3200)])
     assert not missing

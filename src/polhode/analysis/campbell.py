@@ -11,8 +11,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
-from scipy.optimize import brentq, linear_sum_assignment
 
 from polhode.analysis.equations_at_state import equations_at_state
 from polhode.analysis.held_speeds import with_speeds_held
@@ -270,6 +268,8 @@ class _FollowedModes:
             (path, self.rotations.at(self.last).shapes[path[self.last]]) for path in self.paths if self.last in path
         ]
         alike = assurance(np.array([shape for _, shape in before]).reshape(-1, len(now.mass)), now.shapes, now.mass)
+        from scipy.optimize import linear_sum_assignment
+
         rows, columns = linear_sum_assignment(-alike)
         low = [alike[r, c] for r, c in zip(rows, columns, strict=True) if min(before[r][0][self.last], c) < self.count]
         middle = (self.last + speed) / 2
@@ -302,6 +302,9 @@ class _FollowedModes:
 
 def _zeros(x: np.ndarray, y: np.ndarray) -> list[float]:
     """Where a curve through samples is 0, gaps left out; not at x = 0."""
+    from scipy.interpolate import PchipInterpolator
+    from scipy.optimize import brentq
+
     known = np.isfinite(y)
     if np.sum(known) < 2:
         return []

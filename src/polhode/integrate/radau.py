@@ -33,7 +33,7 @@ from polhode.scalar import Loops, Scalar, SharedFunction, Vec, loops_for, maximu
 
 LIMIT = 30
 """Most corrections of a step. They shrink by what J leaves out and how it changes within the step: where thirty are not
-enough, the step is too long. Equal steps iterate to TIGHT, controlled ones need a third of it and give up earlier."""
+enough, the step is too long. Equal steps need them to come to TIGHT; controlled ones end sooner, by SLOW."""
 
 PART = 0.02
 """The part of what a step may err by that its iteration may: Hairer and Wanner give 0.01 to 0.1."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.model import Model
-from polhode.model.joints.modal import FIRST
+from polhode.model.joints.modal import first_frequency
 from polhode.model.numbers import plain
 
 FAR = 0.1
@@ -38,21 +38,12 @@ class ModalLimits:
         self._leaders, at = list[_WatchedModes](), 0
         names = [body.name for body in model.bodies]
         for joint in model.joints:
-            if joint.type == "modal":
-                data: Any = joint.data
-                points = np.array(plain(data["points"]), dtype=float)
-                k = joint.nv
-                moved = points[:, FIRST:].reshape(len(points), k, 3)
-                masses = np.einsum("n,nid,nid->i", points[:, 0], moved, moved)
-                squares = np.broadcast_to(np.array(plain(joint.stiffness), dtype=float), (k,)) / masses
-                others: list[Any] = [x.data for x in model.joints if x.parent == joint.parent and _is_modal(x.type)]
-                shapes = [np.array(plain(x["shape"]), dtype=float) for x in others]
-                slowest = float(np.sqrt(max(np.min(squares), 0.0)))
-                place = slice(at, at + k)
-                size = float(plain(data["size"]))
-                self._leaders.append(
-                    _WatchedModes(joint.parent, names.index(joint.parent), place, size, shapes, slowest)
-                )
+            if joint.kind.shared:
+                own: Any = joint.data
+                others: list[Any] = [x.data for x in model.joints if x.parent == joint.parent and x.kind.shares]
+                shapes = [np.array(plain(x["shape"]), dtype=float) for x in (own, *others)]
+                body, place, size = names.index(joint.parent), slice(at, at + joint.nq), float(plain(own["size"]))
+                self._leaders.append(_WatchedModes(joint.parent, body, place, size, shapes, first_frequency(joint)))
             at += joint.nq
         self._far, self._fast = dict[str, tuple[float, float]](), dict[str, tuple[float, float]]()
 
@@ -82,10 +73,6 @@ class ModalLimits:
             for body, (t, worst) in self._fast.items()
         ]
         return [*far, *fast]
-
-
-def _is_modal(kind: str) -> bool:
-    return kind in ("modal", "modal-interface")
 
 
 def _note(found: dict[str, tuple[float, float]], body: str, time: np.ndarray, x: np.ndarray, most: float) -> None:

@@ -134,13 +134,13 @@ def tree_of(model: Model, numbers: Numbers) -> Tree:
     elements: list[Element] = []
     of_body: dict[str, int] = {WORLD: GROUND}
     links = [(joint.name, joint.parent, joint.child) for joint in model.joints]
-    leaders = {joint.parent: index for index, joint in enumerate(model.joints) if joint.type == "modal"}
+    leaders = {joint.parent: index for index, joint in enumerate(model.joints) if joint.kind.shared}
     bodies = {body.name: body for body in model.bodies}
     plain = type(numbers) is Numbers and not numbers.values
     made = _own_elements if plain else partial(_elements, numbers)
     for index in parent_first(model.name, list(bodies), links):
         joint = model.joints[index]
-        first = leaders[joint.parent] if joint.type == "modal-interface" else index
+        first = leaders[joint.parent] if joint.kind.shares else index
         places = of_body[joint.parent], len(elements), q_at[first], v_at[first]
         elements += made(joint, bodies[joint.child], *places)
         of_body[joint.child] = len(elements) - 1

@@ -139,7 +139,7 @@ def refuse_functions(force: ForceElement) -> None:
 def refuse_modal(where: str, joints: Iterable[Joint]) -> None:
     """Raise an InputError where one of these joints has modes: its numbers belong to the body as it is."""
     for joint in joints:
-        if joint.type in ("modal", "modal-interface"):
+        if joint.kind.shared or joint.kind.shares:
             fix = "Make the modal body anew from its matrices."
             raise InputError(message(f"{where}, joint '{joint.name}'", "a modal body", joint.type, "rigid bodies", fix))
 

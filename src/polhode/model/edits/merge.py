@@ -60,11 +60,12 @@ def on_mount(joint: Joint, mount: Mount, name: str = "", child: str = "") -> Joi
 def _mounts(model: Any, joints: Collection[str] | None) -> dict[str, Mount]:
     """For every body the body that it becomes part of, and where it is there."""
     found = {WORLD: Mount(WORLD)}
-    flexible = {joint.parent for joint in model.joints if joint.type == "modal"}  # modes are in its own axes
+    flexible = {joint.parent for joint in model.joints if joint.kind.shared}  # modes are in its own axes
     links = [(joint.name, joint.parent, joint.child) for joint in model.joints]
     for k in parent_first(model.name, [body.name for body in model.bodies], links):
         joint = model.joints[k]
-        asked = joint.type == "fixed" and (joints is None or joint.name in joints) and joint.child not in flexible
+        rigid = not joint.nv and not joint.kind.shares and joint.child not in flexible
+        asked = rigid and (joints is None or joint.name in joints)
         parent = found[joint.parent]
         if asked and parent.body != WORLD:
             at = joint_frame(joint)

@@ -267,6 +267,10 @@ class JointKind:
     """What pictures show at the joint: "revolute", "prismatic", "screw", "ball", or "" for nothing."""
     floats: ClassVar[bool] = False
     """Whether the child is held at no point: pictures draw no link to the joint frame."""
+    shared: ClassVar[bool] = False
+    """Whether joints that share its coordinates may stand beside it, on the same parent."""
+    shares: ClassVar[bool] = False
+    """Whether its coordinates are those of the `shared` joint on its parent."""
     shifts: ClassVar[int] = 0
     """Directions along which the joint lets the whole machine be shifted, at every q: 1 along `axis`, 2 across z, 3."""
     spins: ClassVar[str] = ""

@@ -10,9 +10,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
+import numpy as np
+
 from polhode.errors import ModelError, message
 from polhode.model.joints.base import Element, ElementKind, JointKind
 from polhode.model.keys import Key
+from polhode.model.numbers import plain
 from polhode.quaternion import skew, skew_square
 from polhode.scalar import Vec, cross, diagonal, dot, identity, is_list, shown, sqrt, square, vec
 from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist
@@ -196,7 +199,7 @@ class ModalJoint(JointKind):
 
     name = "modal"
     elements: ClassVar = ()
-    floats = True
+    floats = shared = True
     keys: ClassVar = {
         "points": Key(
             "array",
@@ -227,7 +230,7 @@ class ModalInterfaceJoint(JointKind):
 
     name = "modal-interface"
     elements: ClassVar = ()
-    floats = True
+    floats = shares = True
     keys: ClassVar = {"shape": SHAPE, "turn": TURN}
 
     def sized(self, joint: Any) -> JointKind:
@@ -236,6 +239,15 @@ class ModalInterfaceJoint(JointKind):
         k = _columns(where, joint.data, "shape")
         _columns(where, joint.data, "turn", k)
         return _follower(k)
+
+
+def first_frequency(joint: Any) -> float:
+    """The lowest frequency of the modes of a joint of this kind while its body is held, rad/s."""
+    points = np.array(plain(joint.data["points"]), dtype=float)
+    moved = points[:, FIRST:].reshape(len(points), joint.nv, 3)
+    masses = np.einsum("n,nid,nid->i", points[:, 0], moved, moved)
+    squares = np.broadcast_to(np.array(plain(joint.stiffness), dtype=float), (joint.nv,)) / masses
+    return float(np.sqrt(max(np.min(squares), 0.0)))
 
 
 def _columns(where: str, data: Any, name: str, wanted: int | None = None) -> int:

@@ -284,13 +284,13 @@ def check_modal(where: str, joints: Sequence[Joint]) -> None:
     """Raise a ModelError unless each interface finds the modal coordinates it shares."""
     leaders = dict[str, Joint]()
     for joint in joints:
-        if joint.type == "modal":
+        if joint.kind.shared:
             if joint.parent in leaders:
                 found = f"'{leaders[joint.parent].name}' and '{joint.name}' on '{joint.parent}'"
                 raise ModelError(message(where, "two sets of modes of one body", found, "one joint of type modal"))
             leaders[joint.parent] = joint
     for joint in joints:
-        if joint.type != "modal-interface":
+        if not joint.kind.shares:
             continue
         place = f"{where}, joint '{joint.name}'"
         if joint.parent not in leaders:

@@ -326,3 +326,38 @@ def test_kernels_made_in_less_time_give_the_same_bits(name):
         v, tau = rng.normal(size=(2, model.nv))
         assert np.array_equal(system.forward_dynamics(q, v, tau), quick.forward_dynamics(q, v, tau), equal_nan=True)
         assert np.array_equal(system.mass_matrix(q), quick.mass_matrix(q))
+
+
+def second_derivatives_by_differences(system, which, third, q, v, x):
+    """The derivatives of first derivatives by central differences, with their error of order h⁴ taken out."""
+    first = getattr(system, f"{which}_derivatives")
+
+    def slope(at):
+        one, two = ((np.array(at(h)) - np.array(at(-h))) / (2 * h) for h in (2e-3, 1e-3))
+        return (4 * two - one) / 3
+
+    along_q = [slope(lambda h, e=e: first(system.integrate(q, h * e), v, x)) for e in np.eye(system.nv)]
+    by_v = [slope(lambda h, e=e: first(q, v + h * e, x)[1]) for e in np.eye(system.nv)]
+    dq, dv, other = np.moveaxis(along_q, 0, -1)
+    return {"dq_dq": dq, "dv_dq": dv, "dv_dv": np.moveaxis(by_v, 0, -1), f"{third}_dq": other}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "spherical, universal, screw",
+        pytest.param("free, planar", marks=pytest.mark.long),
+        pytest.param("nine hinges", marks=pytest.mark.long),  # in loops
+        pytest.param("four-bar", marks=pytest.mark.long),
+    ],
+)
+@pytest.mark.parametrize(("which", "third"), [("inverse_dynamics", "dvd"), ("forward_dynamics", "dtau")])
+def test_second_derivatives_are_those_of_first_ones(name, which, third):
+    kinds = ["revolute"] * 9 if name == "nine hinges" else name.split(", ")
+    model = ph.load(name) if name == "four-bar" else random_model(kinds, 4, chain=True)
+    system, rng = ph.compile(model), np.random.default_rng(2)
+    q = np.array(model.start.q) if name == "four-bar" else random_q(model, rng)
+    v, x = rng.normal(size=(2, model.nv)) * (name != "four-bar")
+    found = getattr(system, f"{which}_second_derivatives")(q, v, x)
+    for key, expected in second_derivatives_by_differences(system, which, third, q, v, x).items():
+        np.testing.assert_allclose(getattr(found, key), expected, atol=2e-9 * (1 + np.max(abs(expected))), rtol=0)

@@ -4,7 +4,7 @@ Trees are regrouped where nothing asks for their bodies one by one. Derivatives 
 those of large trees by recursion; on numbers, from dual numbers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -33,6 +33,10 @@ DIFFERENTIATED = 900
 """The sum of the squared depths of velocities up to which derivatives come from a graph that is written out, which
 has some 20 operations for each. Of forward dynamics so and in loops, one call and a state in batches: `chain-12` (650)
 5.8 and 3.5 µs, 1.0 and 1.2; `quadruped` (867) 4.7 and 5.1, 1.0 and 2.2; `chain-16` (1496) 13 and 4.4, 2.4 and 1.9."""
+
+DIFFERENTIATED_TWICE = 150
+"""The same for second derivatives, by the time that they take to compile: chains of 8 and 10 (204, 385) 3.5 and 6 s in
+loops, 6 and 16 s written out, of 20 24 s in loops."""
 
 Shapes = Mapping[Argument, tuple[int, ...]]
 
@@ -123,14 +127,22 @@ def on_numbers(
 # derivatives
 
 
-def by_recursion(spec: SystemSpec) -> bool:
-    """Whether derivatives of a tree are better taken by recursion, in loops, than from a graph that is written out."""
+def by_recursion(spec: SystemSpec, beyond: int = DIFFERENTIATED) -> bool:
+    """Whether derivatives of a tree are better taken by recursion, in loops, than from a graph that is written out.
+
+    beyond  the sum of the squared depths of velocities from which on they are
+    """
     depths = [0] * (len(spec.tree.elements) + 1)  # the ground's is the last
     squares = 0
     for i, e in enumerate(spec.tree.elements):
         depths[i] = depths[e.parent] + len(e.v)
         squares += sum((depths[e.parent] + k + 1) ** 2 for k in range(len(e.v)))
-    return squares > DIFFERENTIATED and _recursion_applies(spec.tree)
+    return squares > beyond and _recursion_applies(spec.tree)
+
+
+def twice_by_recursion(spec: SystemSpec) -> bool:
+    """The same of second derivatives."""
+    return by_recursion(spec, DIFFERENTIATED_TWICE)
 
 
 def _recursion_applies(tree: Tree) -> bool:
@@ -149,9 +161,9 @@ def forward_slopes(r: Request) -> tuple[Vec, ...]:
     """
     x = r.x
     if loaded_joints(x.tree):  # friction that depends on v̇
-        dq, dv, dtau = _slopes(r, r.scalars, ("step", "v", "tau"), forward_dynamics)
+        dq, dv, dtau = _slopes(r, r.scalars, ("step", "v", "tau"), lambda r: forward_dynamics(r.x))
         return dq, dv, dtau
-    dq, dv = _slopes(r, {**r.scalars, Argument("vd"): forward_by_factors(x)}, ("step", "v"))
+    dq, dv = _slopes(r, {**_without(r, "tau"), Argument("vd"): forward_by_factors(x)}, ("step", "v"))
     L, D = inertia.factor(x.tree, inertia.mass_matrix(at_state(x).tree, x.q))  # shared with v̇
 
     def less(right: Vec) -> Vec:
@@ -179,26 +191,32 @@ def _moving_tree(r: Request) -> Tree:
 
 def _slopes_of_applied(r: Request) -> tuple[Vec, Vec]:
     """The derivatives of all generalised forces but gravity along the tangent directions of q and by v."""
-    dq, dv = _slopes(r, {a: x for a, x in r.scalars.items() if a.field != "vd"}, ("step", "v"), applied_forces)
+    dq, dv = _slopes(r, _without(r, "vd", "tau"), ("step", "v"), lambda r: applied_forces(r.x))
     return dq, dv
+
+
+def _without(r: Request, *fields: str) -> dict[Argument, Any]:
+    """The arguments of a request but for these."""
+    return {argument: x for argument, x in r.scalars.items() if argument.field not in fields}
 
 
 def _slopes(
     r: Request,
     scalars: Mapping[Argument, Any],
     names: tuple[str, ...],
-    of: Callable[[Arguments], Vec] = inverse_dynamics,
+    of: Callable[[Request], Vec] = lambda r: inverse_dynamics(r.x),
 ) -> tuple[Vec, ...]:
     """Derivatives of inverse dynamics, or of another function, from its graph: along "step", v, v̇.
 
     "step" stands for the tangent directions of q.
     """
-    given = {str(argument): argument for argument in scalars if argument.field != "tau" or "tau" in names}
+    given = {str(argument): argument for argument in scalars}
     rest = Vec([0.0] * r.spec.model.nv)
 
     def needed(step: Vec, **inner: Any) -> Vec:
         x = replace(r, scalars={given[name]: value for name, value in inner.items()}).x
-        return of(x._replace(q=x.q + kinematics.rate(x.tree, x.q, step)))
+        moved = {**inner, "q": x.q + kinematics.rate(x.tree, x.q, step)}
+        return of(replace(r, scalars={given[name]: value for name, value in moved.items()}))
 
     shapes = {name: _shape(scalars[argument]) for name, argument in given.items()}
     values = trace(needed, step=(len(rest),), **shapes)
@@ -208,6 +226,28 @@ def _slopes(
     return tuple(found[f"d_result_d_{name}"] for name in names)
 
 
+def second_slopes(first: Callable[[Request], tuple[Vec, ...]]) -> Callable[[Request], tuple[Vec, ...]]:
+    """Derivatives of three matrices, those of a function along q, by v, and by a third argument: all three along the
+    tangent directions of q, and the second by v. [i, j, k]: of entry [i, j] along k."""
+
+    def found(r: Request) -> tuple[Vec, ...]:
+        n = r.spec.model.nv
+
+        def entries(r: Request) -> Vec:
+            return Vec([a for matrix in first(r) for row in matrix for a in row])
+
+        along_q, by_v = _slopes(r, r.scalars, ("step", "v"), entries)
+        dq, dv, third = (_matrices(along_q[block * n * n : (block + 1) * n * n], n) for block in range(3))
+        return dq, dv, _matrices(by_v[n * n : 2 * n * n], n), third
+
+    return found
+
+
+def _matrices(rows: Sequence[Vec], n: int) -> Vec:
+    """n² rows in n matrices of n rows."""
+    return Vec([Vec([*rows[n * i : n * (i + 1)]]) for i in range(n)])
+
+
 def _shape(value: Any) -> tuple[int, ...]:
     """The axes of an argument on scalars."""
     return (len(value), *_shape(value[0])) if isinstance(value, Vec) and value else (0,) * isinstance(value, Vec)
@@ -215,7 +255,7 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 def slopes_by_graph(function: Callable[[Request], Vec], *fields: str) -> Callable[[Request], tuple[Vec, ...]]:
     """Derivatives of a function along the tangent directions of q, then by these arguments, from its graph."""
-    return lambda r: _slopes(r, r.scalars, ("step", *fields), lambda x: function(r.at(x)))
+    return lambda r: _slopes(r, r.scalars, ("step", *fields), function)
 
 
 def by_duals(function: Callable[[Arguments], Vec], *fields: str) -> Callable[[Request], tuple[Vec, ...]]:

@@ -26,6 +26,32 @@ class InverseDerivatives(NamedTuple):
     dvd: Any
 
 
+class ForwardSecondDerivatives(NamedTuple):
+    """Of `ForwardDerivatives`: those of dq, dv and dtau along the tangent directions of q, and of dv by v.
+
+    Each (..., nv, nv, nv): [i, j, k] is the derivative of entry [i, j] along direction k, or by v[k]. ∂²v̇/∂q∂v is dv_dq
+    with its last two axes exchanged. dq_dq is not symmetric in them where a joint has a quaternion: directions of
+    rotations do not commute.
+    """
+
+    dq_dq: Any
+    dv_dq: Any
+    dv_dv: Any
+    dtau_dq: Any
+
+
+class InverseSecondDerivatives(NamedTuple):
+    """Of `InverseDerivatives`: those of dq, dv and dvd along the tangent directions of q, and of dv by v.
+
+    Each (..., nv, nv, nv), as of `ForwardSecondDerivatives`; dvd_dq are the derivatives of the mass matrix.
+    """
+
+    dq_dq: Any
+    dv_dq: Any
+    dv_dv: Any
+    dvd_dq: Any
+
+
 class VelocityDerivatives(NamedTuple):
     """∂/∂q along the tangent directions and ∂/∂v of the velocities of a point; each (..., 6, nv), linear rows first."""
 

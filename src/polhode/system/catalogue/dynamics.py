@@ -15,10 +15,18 @@ from polhode.system.algorithms import (
     forward_slopes_by_recursion,
     inverse_slopes,
     inverse_slopes_by_recursion,
+    second_slopes,
+    slopes_by_graph,
+    twice_by_recursion,
 )
 from polhode.system.catalogue.record import POINT, SQUARE, TAU, VD, VELOCITIES, Q, V, quantity
 from polhode.system.quantity import Algorithm, Request, SystemSpec
-from polhode.system.records import ForwardDerivatives, InverseDerivatives
+from polhode.system.records import (
+    ForwardDerivatives,
+    ForwardSecondDerivatives,
+    InverseDerivatives,
+    InverseSecondDerivatives,
+)
 
 
 @quantity((Q,), SQUARE, by="composite bodies; Zoric (97)–(100), BEYOND §1", regroups=True)
@@ -167,6 +175,62 @@ def forward_dynamics_derivatives(r: Request) -> tuple[Vec, ...]:
 def inverse_dynamics_derivatives(r: Request) -> tuple[Vec, ...]:
     """The derivatives of τ along the tangent directions of q, by v and by v̇."""
     return inverse_slopes(r)
+
+
+CUBE = ("nv", "nv", "nv")
+
+
+@quantity(
+    (Q, V, VD),
+    *(CUBE,) * 4,
+    by="differentiating the graph of inverse dynamics twice along the frame fields; BEYOND §3",
+    record=InverseSecondDerivatives,
+    applies=lambda spec: not twice_by_recursion(spec),
+    regroups=True,
+    by_graph=True,
+    also=(
+        Algorithm(
+            "differentiating the derivatives by composite bodies, in loops over the joints; Singh (2022)",
+            second_slopes(inverse_slopes_by_recursion),
+            applies=twice_by_recursion,
+            regroups=True,
+            by_graph=True,
+        ),
+    ),
+)
+def inverse_dynamics_second_derivatives(r: Request) -> tuple[Vec, ...]:
+    """The derivatives of those of τ along the tangent directions of q, and by v."""
+    return second_slopes(inverse_slopes)(r)
+
+
+@quantity(
+    (Q, V, TAU),
+    *(CUBE,) * 4,
+    by="differentiating −M⁻¹ times the derivatives of inverse dynamics along the frame fields; BEYOND §3",
+    record=ForwardSecondDerivatives,
+    applies=lambda spec: spec.constrained is None and not twice_by_recursion(spec),
+    regroups=True,
+    by_graph=True,
+    also=(
+        Algorithm(
+            "differentiating the derivatives by articulated bodies, in loops over the joints; Singh (2022)",
+            second_slopes(forward_slopes_by_recursion),
+            applies=lambda spec: spec.constrained is None and twice_by_recursion(spec),
+            regroups=True,
+            by_graph=True,
+        ),
+        Algorithm(
+            "differentiating the graph of accelerations under constraints twice along the frame fields; BEYOND §9",
+            second_slopes(slopes_by_graph(lambda r: r.constrained.forward(r.x), "v", "tau")),
+            applies=lambda spec: spec.constrained is not None,
+            by_graph=True,
+        ),
+    ),
+    inverts_mass=True,
+)
+def forward_dynamics_second_derivatives(r: Request) -> tuple[Vec, ...]:
+    """The derivatives of those of v̇ along the tangent directions of q, and by v."""
+    return second_slopes(forward_slopes)(r)
 
 
 @quantity(

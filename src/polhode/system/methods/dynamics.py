@@ -5,7 +5,12 @@ from typing import Any
 from polhode.scalar import Array
 from polhode.system.catalogue import dynamics
 from polhode.system.methods.base import ALIGNED, ORIGIN, QuantityMethods
-from polhode.system.records import ForwardDerivatives, InverseDerivatives
+from polhode.system.records import (
+    ForwardDerivatives,
+    ForwardSecondDerivatives,
+    InverseDerivatives,
+    InverseSecondDerivatives,
+)
 
 
 class DynamicsMethods(QuantityMethods):
@@ -46,6 +51,18 @@ class DynamicsMethods(QuantityMethods):
     def inverse_dynamics_derivatives(self, q: Array, v: Array, vd: Array, **options: Any) -> InverseDerivatives:
         """∂τ/∂q (tangent), ∂τ/∂v, ∂τ/∂v̇. Takes t, wrench."""
         return self._call(dynamics.inverse_dynamics_derivatives, options, q, v, vd)
+
+    def inverse_dynamics_second_derivatives(
+        self, q: Array, v: Array, vd: Array, **options: Any
+    ) -> InverseSecondDerivatives:
+        """∂²τ/∂q∂q, ∂²τ/∂v∂q, ∂²τ/∂v∂v, ∂M/∂q, each (..., nv, nv, nv). Takes t, wrench."""
+        return self._call(dynamics.inverse_dynamics_second_derivatives, options, q, v, vd)
+
+    def forward_dynamics_second_derivatives(
+        self, q: Array, v: Array, tau: Array, **options: Any
+    ) -> ForwardSecondDerivatives:
+        """∂²v̇/∂q∂q, ∂²v̇/∂v∂q, ∂²v̇/∂v∂v, ∂²v̇/∂τ∂q, each (..., nv, nv, nv), constraints included. Takes t, wrench."""
+        return self._call(dynamics.forward_dynamics_second_derivatives, options, q, v, tau)
 
     def inverse_mass_matrix(self, q: Array, **options: Any) -> Any:
         """M⁻¹ (..., nv, nv), symmetric to the last bit."""

@@ -42,11 +42,11 @@ KINDS: dict[str, Callable[..., Any]] = {
 """Plots of one run by the name that `polhode plot` takes; not `campbell`, `compare`, `eigenvalues` and `fan`."""
 
 
-__all__ = [*KINDS, "campbell", "compare", "draw", "eigenvalues", "fan", "fitting"]
+__all__ = [*KINDS, "Unfit", "campbell", "compare", "draw", "eigenvalues", "fan", "fitting", "read", "takers"]
 
 
 def __dir__() -> list[str]:
-    """The plots: what `ph.plot.` offers to complete."""
+    """The plots, and what draws them by name: what `ph.plot.` offers to complete."""
     return __all__
 
 

@@ -21,7 +21,7 @@ HUB, GRID, PAPER, TEXT = "#59636f", "#d3dae1", "#ffffff", "#46505c"
 FINER = 2
 """Pixels painted for each pixel of the picture and direction: edges are smooth."""
 TRAIL = 720
-"""Points of a trail: as many as a motion has poses (MOST_FRAMES), and some; with fewer, fast swings are seen as corners."""
+"""Points of a trail: somewhat more than a motion has poses (MOST_FRAMES); with fewer, fast swings look like corners."""
 
 
 SHADE = (0.88 * np.arange(256) + 0.5).astype(np.uint8)

@@ -115,7 +115,8 @@ HEADER = """Gallery
 =======
 
 Each example is one idea in at most 80 lines: a phenomenon, a model, a run, one figure, and an ``assert`` of what it claims. All of them ran
-when this site was built; figures and printed lines are what they made. Run one with ``python examples/11_flips_of_a_t_handle.py``.
+when this site was built; figures and printed lines are what they made. Where motion is the point there is a small film, on the card too.
+Run one with ``python examples/11_flips_of_a_t_handle.py``.
 
 .. raw:: html
 

@@ -1,12 +1,31 @@
 // The gallery's filter: words and tags. Tags and texts of examples are in gallery-tags.js, which the build writes.
+const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// A card's film over its picture, played while it is in view; where it cannot be had, the picture stays.
+function playFilm(card, name) {
+  const picture = card.querySelector("img");
+  if (!picture || calm) return;
+  const film = document.createElement("video");
+  Object.assign(film, { muted: true, loop: true, playsInline: true, preload: "none", src: `../_static/films/${name}.mp4` });
+  film.setAttribute("aria-hidden", "true");
+  film.addEventListener("playing", () => film.classList.add("playing"), { once: true });
+  film.addEventListener("error", () => film.remove());
+  picture.after(film);
+  new IntersectionObserver(([seen]) => {
+    if (seen.isIntersecting) film.play().catch(() => {}); else film.pause();
+  }).observe(card);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+  if (calm) for (const film of document.querySelectorAll("video.film")) { film.autoplay = false; film.pause(); }
   const box = document.getElementById("gallery-filter");
   const data = window.POLHODE_EXAMPLES;
   if (!box || !data) return;
   const cards = [...document.querySelectorAll(".sphx-glr-thumbcontainer")].map((card) => {
     const link = card.querySelector("a[href]");
     const name = link ? link.getAttribute("href").replace(/^.*\//, "").replace(/\.html.*$/, "") : "";
-    const known = data[name] || { tags: [], words: "" };
+    const known = data[name] || { tags: [], words: "", film: false };
+    if (known.film) playFilm(card, name);
     if (known.tags.length) {
       const chips = document.createElement("span");
       chips.className = "sphx-glr-chips";

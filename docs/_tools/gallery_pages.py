@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polhode as ph
 from docstring_markup import markup
 
 FOLDER = "examples"
@@ -30,6 +31,35 @@ TAGS = {
     "films": r"ph\.animate",
 }
 """Tags, and what a script has that gets one: they follow the scripts."""
+
+FILMS = {
+    "10_double_pendulum_forgets": ("first", "model"),
+    "11_flips_of_a_t_handle": ("run", "model"),
+    "18_poinsots_ellipsoid_rolls": ("run", "body"),
+    "21_four_bars_pass_their_line": ("run", "model"),
+    "22_a_coin_stays_up_by_rolling": ("run", "disk"),
+    "23_who_carries_the_platform": ("run", "model"),
+    "31_a_pendulum_rattles_a_wheel": ("run", "model"),
+    "32_a_cable_goes_slack": ("run", "model"),
+    "33_a_chain_and_its_modes": ("run", "chain"),
+    "45_a_cardan_shaft_runs_unevenly": ("run", "line"),
+    "46_a_falling_chain_outruns_a_stone": ("run", "chain"),
+    "49_a_top_falls_asleep": ("run", "top"),
+    "53_a_ladder_leaves_its_wall": ("run", "model"),
+    "56_a_skater_pulls_in_her_arms": ("run", "skater"),
+}
+"""Examples whose point is the motion: the run of which the build makes a film, and its model, as the script calls them."""
+LARGEST_FILM = 200_000
+"""Bytes."""
+
+
+def film(run: Any, model: Any, path: Path) -> None:
+    """Writes a film of a run that loops in five seconds, with fewer pictures a second where it would be too large."""
+    for rate in (15, 12, 10, 8):
+        ph.animate(run, path, model=model, seconds=5, rate=rate, size=(360, 270), vectors=False, overwrite=True)
+        if path.stat().st_size <= LARGEST_FILM:
+            return
+    raise ValueError(f"{path.name}: a film of {path.stat().st_size} bytes; at most {LARGEST_FILM} are taken")
 
 
 def tags(text: str) -> list[str]:
@@ -77,7 +107,7 @@ def write_tags(examples: Path, target: Path) -> None:
             *re.findall(r"\w{4,}", text.split('"""')[1].lower()),
             *(name.lower() for name in re.findall(r"ph\.[\w.]+", text)),
         }
-        found[path.stem] = {"tags": tags(text), "words": " ".join(sorted(words))}
+        found[path.stem] = {"tags": tags(text), "words": " ".join(sorted(words)), "film": path.stem in FILMS}
     write(target, f"window.POLHODE_EXAMPLES = {json.dumps(found, ensure_ascii=False)};\n")
 
 
@@ -85,7 +115,8 @@ HEADER = """Gallery
 =======
 
 Each example is one idea in at most 80 lines: a phenomenon, a model, a run, one figure, and an ``assert`` of what it claims. All of them ran
-when this site was built; figures and printed lines are what they made. Run one with ``python examples/11_flips_of_a_t_handle.py``.
+when this site was built; figures and printed lines are what they made. Where motion is the point there is a small film, on the card too.
+Run one with ``python examples/11_flips_of_a_t_handle.py``.
 
 .. raw:: html
 
@@ -111,7 +142,11 @@ class Figures:
         """reStructuredText that shows what was made since the last block."""
         script = Path(block_vars["src_file"])
         made = script.parent / "out"
-        seen = block_vars["example_globals"].setdefault("__scraped__", set())
+        known = block_vars["example_globals"]
+        seen = known.setdefault("__scraped__", set())
+        run, model = FILMS.get(script.stem, ("", ""))
+        if run in known and model in known and f"{script.stem}.mp4" not in seen:
+            film(known[run], known[model], made / f"{script.stem}.mp4")
         shown = []
         for path in sorted(made.glob(f"{script.stem}.*")):
             if path.name in seen:
@@ -157,7 +192,7 @@ def configuration(root: Path, source: Path) -> dict[str, Any]:
         "min_reported_time": 0,
         "remove_config_comments": True,
         "nested_sections": False,
-        "thumbnail_size": (480, 360),
+        "thumbnail_size": (720, 330),
         "abort_on_example_error": False,
         "only_warn_on_example_error": True,
         "write_computation_times": False,

@@ -41,6 +41,16 @@ def test_a_joint_stops_at_its_limit_unless_told_otherwise():
     assert "beyond the limit" in checks(free, "joint limit")[0]["note"]
 
 
+@pytest.mark.parametrize("steps", [{}, {"step": 1e-3, "method": "rk4"}])
+def test_touches_of_a_limit_are_events_at_the_time_of_the_free_swing(steps):
+    passed = ph.Event("passed", lambda t, q, v: q[0] + 0.5, direction=-1, terminal=True)
+    free = ph.simulate(pendulum(), [1.0], duration=1.2, limits=False, events=[passed])
+    run = ph.simulate(pendulum(), [1.0], duration=1.2, **steps)
+    assert run["event_name"].values[:2].tolist() == ["hinge.limit.touches", "hinge.limit.leaves"]
+    assert run["event_time"].values[0] == pytest.approx(free["event_time"].item(), abs=1e-8)
+    assert ph.simulate(pendulum(), [0.3], duration=1.0)["event_time"].size == 0
+
+
 def test_a_run_that_touches_no_limit_is_the_run_without_them_and_graded_alike():
     limited, free = (ph.simulate(pendulum(), [0.3], duration=3.0, limits=limits) for limits in (True, False))
     assert np.max(abs(limited.q.values - free.q.values)) < 1e-13

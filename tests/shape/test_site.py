@@ -13,10 +13,11 @@ from ruamel.yaml import YAML
 import american
 import page_blocks
 import page_runner
+import polhode as ph
 import reference_pages
 from build_site import BESIDE, DOCS, examples_of_reference, pages
 from docstring_markup import markup
-from gallery_pages import staged, tags
+from gallery_pages import FILMS, LARGEST_FILM, film, staged, tags
 from polhode import cli
 from polhode.errors import PolhodeWarning
 
@@ -244,3 +245,23 @@ class TestRunner:
         page_runner.execute(page)
         monkeypatch.setattr(page_runner, "package_digest", lambda: "another")
         assert page_runner.kept(page) is None
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_a_film_of_the_gallery_is_of_a_run_that_its_script_has(name):
+    text = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
+    assigned = {
+        target.id
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Assign)
+        for part in node.targets
+        for target in (part.elts if isinstance(part, ast.Tuple) else [part])
+        if isinstance(target, ast.Name)
+    }
+    assert set(FILMS[name]) <= assigned
+
+
+def test_a_film_is_small_enough_for_a_page(tmp_path):
+    model = ph.load("double-pendulum")
+    film(ph.simulate(model, duration=1.0), model, tmp_path / "film.mp4")
+    assert 1000 < (tmp_path / "film.mp4").stat().st_size <= LARGEST_FILM

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import polhode as ph
 from polhode.cli import main
 from polhode.show.plots import kinds
 from polhode.show.plots.run_source import Unfit
@@ -42,3 +43,12 @@ def test_a_kind_that_does_not_fit_is_left_out(monkeypatch):
 
     monkeypatch.setattr(kinds, "KINDS", {"never": never, "always": lambda run: "drawn"})
     assert list(kinds.fitting(object())) == [("always", "drawn")]
+
+
+def test_the_module_lists_its_plots_and_no_imports():
+    found = dir(ph.plot)
+    assert set(kinds.KINDS) < set(found)
+    others = {"Unfit", "campbell", "compare", "draw", "eigenvalues", "fan", "fitting", "read", "takers"}
+    assert set(found) - set(kinds.KINDS) == others
+    for name in found:
+        assert getattr(ph.plot, name).__doc__

@@ -6,11 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import polhode as ph
 from close import assert_close
 from integration import ARM_START, arm
 from polhode.integrate.methods import ADAPTIVE, METHODS
+from polhode.simulation import compiled_run
 from run_cases import CART, DOUBLE, PENDULUM, SLIDER, attitude_gap, final, states, top
 
 TOLERANCE = 1e-10
@@ -302,6 +304,51 @@ def test_gains_may_differ_from_joint_to_joint():
     found = run(DOUBLE, [1.0, 1.0], duration=1.0, tau=tau)
     t, w = found["time"].values[:, None], np.array([3.0, 4.0])
     assert np.max(abs(found["q"].values - (1 + w * t) * np.exp(-w * t))) <= ADDED
+
+
+def test_a_controller_may_know_another_machine_than_the_one_it_holds():
+    """At rest m₀ (K (target − q) + g) = m g."""
+    known = slider(2.0)
+    wrong, right = (
+        ph.simulate(
+            known,
+            q=[0.3],
+            duration=8.0,
+            parameters={"bodies.block.mass": 3.0},
+            tau=ph.ComputedTorque(9.0, 6.0, target=[0.3], model=given),
+        )
+        for given in (known, None)
+    )
+    assert right["q"].values[-1, 0] == pytest.approx(0.3, abs=1e-9)
+    assert wrong["q"].values[-1, 0] == pytest.approx(0.3 - (3.0 - 2.0) * 9.81 / (9.0 * 2.0), abs=1e-6)
+    with pytest.raises(ph.InputError, match="another machine"):
+        ph.simulate(known, duration=1.0, tau=ph.ComputedTorque(1.0, 1.0, model=DOUBLE))
+
+
+def slider(mass):
+    """A block that gravity pulls along its rail."""
+    rail = ph.Joint("rail", "prismatic", "world", "block", axis=(0, 0, 1))
+    return ph.Model("slider", bodies=[ph.Body("block", mass, (0.1, 0.1, 0.1))], joints=[rail])
+
+
+def test_a_curve_of_scipy_is_told_how_it_is_given_and_runs_as_its_table():
+    times = np.linspace(0.0, 1.0, 6)
+    curve, fine = CubicSpline(times, np.sin(4 * times)[:, None]), np.linspace(0.0, 1.0, 401)
+    with pytest.raises(ph.InputError, match=r"ph\.Table\(times, curve\(times\)\)"):
+        ph.simulate(slider(2.0), duration=0.5, tau=curve)
+    with pytest.warns(ph.PolhodeWarning, match="Python runs in the loop"):
+        opaque = ph.simulate(slider(2.0), duration=0.5, tau=lambda t, q, v: curve(t), method="rk4", step=0.01)
+    table = ph.simulate(slider(2.0), duration=0.5, tau=ph.Table(fine, curve(fine)))
+    assert opaque["q"].values[-1, 0] == pytest.approx(table["q"].values[-1, 0], abs=1e-5)
+
+
+def test_around_a_function_in_python_the_machine_is_compiled(monkeypatch):
+    options = {"q": [1.0, 1.0], "duration": 0.2, "method": "rk4", "step": 0.01}
+    monkeypatch.setattr(compiled_run, "forward_dynamics", None)  # that of generic scalars, a millisecond a call
+    with pytest.warns(ph.PolhodeWarning, match="Python runs in the loop"):
+        found = ph.simulate(DOUBLE, tau=lambda t, q, v: [math.sin(t), 0.0], **options)
+    compiled = ph.simulate(DOUBLE, tau=lambda t, q, v: [ph.sin(t), 0.0], **options)
+    assert np.max(abs(found["q"].values - compiled["q"].values)) < 1e-14
 
 
 # sampled controllers

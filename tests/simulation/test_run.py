@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import xarray
 
 import polhode as ph
 from close import assert_close
@@ -91,7 +92,18 @@ def test_events_are_stored_with_their_times():
     run = ph.simulate(SLIDER, [0.0], [9.81], duration=3.0, events=events)
     assert run["event_name"].values.tolist() == ["top", "ground"]
     assert_close(run["event_time"].values, [1.0, 2.0], condition=100)
-    assert "event_time" not in ph.simulate(SLIDER, [1.0], duration=0.1, events=events)
+
+
+def test_a_run_that_watched_and_saw_nothing_has_empty_events(tmp_path):
+    missed = [ph.Event("ground", lambda t, q, v: q[0])]
+    run = ph.simulate(SLIDER, [1.0], duration=0.1, events=missed)
+    run.to_netcdf(tmp_path / "run.nc")
+    recorded = ph.record(tmp_path / "recorded", SLIDER, [1.0], duration=0.1, events=missed)
+    for found in (run, xarray.load_dataset(tmp_path / "run.nc"), recorded):
+        assert found["event_time"].shape == found["event_name"].shape == (0,)
+        assert found["event_time"].attrs["units"] == "s"
+        assert found["event_name"].values.tolist() == []
+    assert "event_time" not in ph.simulate(SLIDER, [1.0], duration=0.1)
 
 
 def test_the_start_of_the_model_is_the_start_of_the_run():

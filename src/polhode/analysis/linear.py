@@ -205,7 +205,8 @@ class Linear:
         """The modes as text."""
         head = [f"{self.model}: {len(self.A)} states, {self.stability}"]
         dropped = len(self.A) - len(self.essential)
-        head[0] += f"; {dropped} of them are positions that do not matter, left out" if dropped else ""
+        what = "a position that does not matter" if dropped == 1 else "positions that do not matter"
+        head[0] += f"; {dropped} of them {'is' if dropped == 1 else 'are'} {what}, left out" if dropped else ""
         if not self.is_steady:
             head.append(f"Not a steady motion: accelerations up to {np.max(abs(self.drift)):.3g} are left.")
         return "\n".join([*head, table_of(self.modes(), self._main)])

@@ -63,6 +63,13 @@ about ε, times lever ratios of the machine that a factor of 10 covers."""
 CORRECTIONS = 2
 """Newton steps of the projection of positions: each squares the violation, and one step of a run leaves it small."""
 
+MORE_CORRECTIONS = 30
+"""Further ones, at most, of a state that may be anywhere (`System.project`), up to SETTLED. From farther away Newton's
+method does not arrive; `consistent_start` goes in bounded steps."""
+
+SETTLED = 1e-13
+"""The violation, in natural units of the rows, up to which positions are corrected: some hundred roundings."""
+
 CONTRADICTION = 1e-6
 """The residual of dependent rows in velocities, relative to the speed of the machine, beyond which they contradict each
 other: that of `check.diagnosis.CONSISTENT` at the start."""
@@ -347,17 +354,25 @@ class ConstrainedDynamics:
         return constraints.positions(tree, found, t, q), constraints.speeds(tree, found, t, q, v)
 
     def projected(
-        self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int = CORRECTIONS, strict: bool = False
+        self, tree: Tree, t: Scalar, q: Vec, v: Vec, corrections: int = CORRECTIONS, strict: bool = False, more: int = 0
     ) -> tuple[Vec, Vec]:
         """The state brought back, by the least change in the metric of the mass matrix.           BEYOND §7
 
         δ = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺φ,  q ← q ⊕ δ;   v ← v − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺r
 
         strict  where dependent rows contradict each other, velocities become NO_MOTION
+        more    further corrections, at most, while positions are off by more than SETTLED
         """
         holonomic, nothing = self.holonomic, Vec([0.0] * tree.nv)
         is_large = holonomic * tree.nv > UNROLLED
         shared = self._correction(tree, t, q, v) if is_large and holonomic == len(self.names) else None
+
+        def is_off(q: Vec) -> Any:
+            return self._violation(self.residuals(tree, t, q, v)[0]) > SETTLED
+
+        def settled(q: Vec) -> tuple[Vec, Any]:
+            q, _ = corrected(q)
+            return q, where(is_off(q), 1.0, 0.0)
 
         def corrected(q: Vec) -> tuple[Vec, Any]:
             if shared:
@@ -372,6 +387,8 @@ class ConstrainedDynamics:
                 q, _ = corrected(q)
         else:
             q = iterate(corrected, q, corrections)
+        if more and holonomic:
+            q = iterate(settled, q, where(is_off(q), more, 0))
         if shared:
             change, residual, tolerance = shared(q, self.residuals(tree, t, q, v)[1])
         else:
@@ -455,10 +472,15 @@ class ConstrainedDynamics:
 
     def tolerance(self, phi: Vec) -> Scalar:
         """Rank tolerance of rows at positions that violate the conditions by phi.                    BEYOND §5"""
+        off = self._violation(phi, TOLERANCE_PER_VIOLATION)
+        return maximum(minimum(off, MOST), self.policy.rank_tolerance) if phi else self.policy.rank_tolerance
+
+    def _violation(self, phi: Vec, factor: float = 1.0) -> Scalar:
+        """The largest violation of positions, in natural units of the rows, times a factor."""
         off: Scalar = 0.0
         for value, unit in zip(phi, self.scales.units, strict=False):
-            off = maximum(off, abs(value) * (TOLERANCE_PER_VIOLATION / unit))
-        return maximum(minimum(off, MOST), self.policy.rank_tolerance) if phi else self.policy.rank_tolerance
+            off = maximum(off, abs(value) * (factor / unit))
+        return off
 
     def constrained(
         self, tree: Tree, q: Vec, sides: list[tuple[Vec, Vec]], rows: Vec, tolerance: Scalar

@@ -295,12 +295,16 @@ class Model(ModelEdits):
         return model_html(self)
 
     def __repr__(self) -> str:
-        return (
-            f"<Model '{self.name}': {len(self.bodies)} bodies, {len(self.joints)} joints, nq {self.nq}, nv {self.nv}>"
-        )
+        return f"<Model '{self.name}': {self._size()}>"
+
+    def _size(self) -> str:
+        """How many bodies, joints and numbers it has."""
+        counts = (len(self.bodies), "body", "bodies"), (len(self.joints), "joint", "joints")
+        parts = [f"{count} {one if count == 1 else many}" for count, one, many in counts]
+        return f"{', '.join(parts)}, nq {self.nq}, nv {self.nv}"
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq {self.nq}, nv {self.nv}"]
+        lines = [f"{self.name}: {self._size()}"]
         lines += [f"  {j.name}: {j.type}, {j.parent} → {j.child}" for j in self.joints]
         return "\n".join(lines)
 

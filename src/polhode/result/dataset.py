@@ -124,7 +124,7 @@ class Trajectory:
     extra   further variables by name
     labels  names along the dimensions that `extra` brings, as in {"constraint": ["loop.x", "loop.y"]}
     beside  further coordinates along such dimensions: dimension, texts and meaning by name
-    events  time and name of what happened
+    events  time and name of what happened; None where nothing was watched for
     """
 
     time: Array
@@ -134,7 +134,7 @@ class Trajectory:
     extra: Mapping[str, Extra] = field(default_factory=dict)
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     beside: Mapping[str, tuple[str, Sequence[str], str]] = field(default_factory=dict)
-    events: Sequence[tuple[float, str]] = ()
+    events: Sequence[tuple[float, str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -413,10 +413,10 @@ def _common_unit(model: Model, name: str) -> str:
     return units.pop() if len(units) == 1 else f"see {MIXED[name]}"
 
 
-def _events(events: Sequence[tuple[float, str]]) -> dict[str, tuple]:
-    if not events:
+def _events(events: Sequence[tuple[float, str]] | None) -> dict[str, tuple]:
+    if events is None:
         return {}
-    times, names = zip(*events, strict=True)
+    times, names = [time for time, _ in events], [name for _, name in events]
     return {
         "event_time": ("event", np.array(times, dtype=float), _attributes("s", "time of the event")),
         "event_name": ("event", np.array(names, dtype=str), {"long_name": "what happened"}),

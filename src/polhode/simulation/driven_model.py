@@ -26,6 +26,9 @@ from polhode.system.mass_matrix_check import check_mass_matrix
 from polhode.system.shared import shared_system
 from polhode.system.system import System
 
+ONE_CURVE = "It is called with (t, q, v). A curve over time: ph.Table(times, curve(times)), which is compiled."
+"""What to do with an input of another number of arguments."""
+
 AHEAD = 1e-9
 """How far ahead, relative to the time, constraints are evaluated after a run has failed."""
 
@@ -63,7 +66,8 @@ class DrivenModel:
             except PolhodeError:
                 raise
             except Exception as error:
-                raise InputError(message(where, "failed at the start", told(error), "finite numbers")) from error
+                fix = ONE_CURVE if name.startswith("tau") and isinstance(error, TypeError) else ""
+                raise InputError(message(where, "failed at the start", told(error), "finite numbers", fix)) from error
             if found.ndim != axes:
                 raise InputError(message(where, "wrong result", f"shape {found.shape}", "one number"))
             if not np.all(np.isfinite(found)):
@@ -89,6 +93,11 @@ class DrivenModel:
         crossings = [(f"event '{c.name}'", c.function) for c in self.crossings]
         found = [traceable(self.model, function, what) for what, function in (*self.inputs, *crossings)]
         return [reason for reason in found if reason]
+
+    @cached_property
+    def has_opaque_forces(self) -> bool:
+        """Whether a force element of the model cannot be compiled."""
+        return any(traceable(self.model, function, what) for what, function in named_inputs(self.tree, None, None))
 
     @cached_property
     def normal_forces(self) -> list[tuple[str, Law]]:

@@ -17,7 +17,7 @@ from polhode.kernel.compile_fault import compile_fault
 from polhode.kernel.record import Recorder
 from polhode.kernel.routine import Index, Routine
 from polhode.kernel.trace import Builder, Symbol, current, number_node, outermost, trace
-from polhode.model import ForceElement, Model, Tree
+from polhode.model import ForceElement, Model, Tree, make_tree
 from polhode.scalar import Array, Dual, Scalar, Vec, as_array, is_real, shown, smooth, where
 
 STRAIGHT = 1e-12
@@ -68,6 +68,8 @@ class ComputedTorque:
     """Inverse dynamics of the model at the acceleration a + D (speed − v) + K (target ⊖ q).
 
     acceleration  a (nv,), or a function of t; None: 0;  all else as in PD, per unit of inertia
+    model         what the controller takes the machine for; None: the model of the run, with the numbers it runs with
+                  (`parameters` of simulate among them; in sweeps those that nothing is drawn for)
     """
 
     stiffness: Any
@@ -75,6 +77,7 @@ class ComputedTorque:
     target: Any = None
     speed: Any = None
     acceleration: Any = None
+    model: Model | None = None
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,8 @@ def _table(tau: Table, nv: int) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(message("Table, times", "not increasing", repr(tau.times)[:60], "increasing seconds"))
     if values.shape != (len(times), nv) or not np.all(np.isfinite(values)):
         expected = f"finite forces ({len(times)}, {nv})"
-        raise InputError(message("Table, values", "do not fit", f"shape {values.shape}", expected))
+        fix = "One column for each velocity, zeros where nothing acts: values[:, None] makes a column of one."
+        raise InputError(message("Table, values", "do not fit", f"shape {values.shape}", expected, fix))
     return times, values
 
 
@@ -287,7 +291,11 @@ def controller(tau: PD | ComputedTorque, tree: Tree, zero: np.ndarray) -> Law:
     if isinstance(tau, PD):
         return pulled
     wanted = _over_time(tau.acceleration, [0.0] * nv, f"{where_}, acceleration")
-    return lambda t, q, v: needed(Arguments(tree, q, v, t=t), wanted(t) + pulled(t, q, v))
+    known = tree if tau.model is None else make_tree(tau.model)
+    if (known.nq, known.nv) != (tree.nq, nv):
+        found, expected = f"nq {known.nq}, nv {known.nv}", f"nq {tree.nq}, nv {nv}, as the model of the run has"
+        raise InputError(message(f"{where_}, model", "another machine", found, expected))
+    return lambda t, q, v: needed(Arguments(known, q, v, t=t), wanted(t) + pulled(t, q, v))
 
 
 def _each(value: Any, n: int, where: str) -> Vec:

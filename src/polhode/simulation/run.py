@@ -205,7 +205,7 @@ class Run:
         observed: dict[str, np.ndarray] | None = None,
     ) -> "xr.Dataset":
         """The Dataset of some samples of the run."""
-        model, events = self.model, self.stepper.ending.events
+        model, events = self.model, self.stepper.ending.events if self.stepper.watches_events else None
         extra = self.stepper.extras(arrays["q"], arrays["v"])
         found = self.observed(arrays) if observed is None else observed
         named = dict(self._monitor.labels) if self.driven.constrained else {}

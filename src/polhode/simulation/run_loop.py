@@ -123,6 +123,8 @@ class RunLoop:
         self.compiled: CompiledRun = known or compiled_run_of(spec_of(scenario), warn)
         self.driven = self.compiled.driven
         self.events: tuple[Event | RunElementEvent, ...] = (*options.events, *self.compiled.element_events)
+        switching = self.compiled.spec.switching
+        self.watches_events = bool(self.events) or (switching is not None and any(switching.contacts))
         self.policy = options.policy
         if first is None:
             self.driven.check_forces(scenario.q, scenario.v)

@@ -67,7 +67,8 @@ def simulate(
                    scalars; PD, ComputedTorque; Sampled(function, period) for a controller in Python
     {options}
     start          the name of a configuration of the model, in place of q
-    parameters     other numbers of the model by path, as {"bodies.arm.mass": 2.0}: the run of model.with_numbers(…)
+    parameters     other numbers of the model by path, as {"bodies.arm.mass": 2.0}: the run of model.with_numbers(…),
+                   which a ComputedTorque without a model of its own knows too
     progress       called with the part that is done and the time reached, s; True: lines on stderr
     model_text     the text that the model came from, kept in the Dataset
     ->             Dataset; its attributes hold `status`, `reason` and the grade; a run that fails returns what there is

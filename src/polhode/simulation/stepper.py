@@ -19,6 +19,8 @@ class Stepper(Protocol):
     ending: Ending
     policy: ConstraintPolicy
     """The constraint policy."""
+    watches_events: bool
+    """Whether something is watched that the run records as events."""
 
     @property
     def norm_policy(self) -> str:

@@ -32,6 +32,7 @@ class SundialsRun:
         start = scenario.q, scenario.v
         self.driven = DrivenModel(scenario.model, scenario.tau, options.policy, start=start)
         self.driven.check_forces(*start)
+        self.watches_events = False
         self.policy = replace(options.policy, keeping="none")
         self.position, self.ending = Position(0.0, *start), Ending()
         self.nq = scenario.model.nq

@@ -124,7 +124,6 @@ class LimitStop(JointStop):
 
     kind = "limit-stop"
     source = "joint limits"
-    is_contact = False
 
 
 def _is_there(limit: Scalar) -> bool:

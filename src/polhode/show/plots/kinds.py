@@ -42,6 +42,14 @@ KINDS: dict[str, Callable[..., Any]] = {
 """Plots of one run by the name that `polhode plot` takes; not `campbell`, `compare`, `eigenvalues` and `fan`."""
 
 
+__all__ = [*KINDS, "Unfit", "campbell", "compare", "draw", "eigenvalues", "fan", "fitting", "read", "takers"]
+
+
+def __dir__() -> list[str]:
+    """The plots, and what draws them by name: what `ph.plot.` offers to complete."""
+    return __all__
+
+
 def takers(option: str) -> list[str]:
     """The kinds that take this option: it is a parameter of their function."""
     return [kind for kind, plot in KINDS.items() if option in inspect.signature(plot).parameters]

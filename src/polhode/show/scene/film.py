@@ -20,8 +20,8 @@ SERIES = ("#0072b2", "#d55e00", "#008f68", "#b8478f", "#3b9fdc", "#c98b00", "#5b
 HUB, GRID, PAPER, TEXT = "#59636f", "#d3dae1", "#ffffff", "#46505c"
 FINER = 2
 """Pixels painted for each pixel of the picture and direction: edges are smooth."""
-TRAIL = 240
-"""Points of a trail."""
+TRAIL = 720
+"""Points of a trail: somewhat more than a motion has poses (MOST_FRAMES); with fewer, fast swings look like corners."""
 
 
 SHADE = (0.88 * np.arange(256) + 0.5).astype(np.uint8)

@@ -23,6 +23,7 @@ class FormRun:
         assert options.step is not None
         self.h, self.segments, self.norm_policy = options.step, scenario.segments, options.norm
         self.driven = DrivenModel(scenario.model, scenario.tau, options.policy, start=start)
+        self.watches_events = False
         self.policy = options.policy if options.policy.baumgarte else replace(options.policy, keeping="none")
         self.position, self.ending = Position(0.0, *start), Ending()
         asked = scenario.model, options.form, options.norm, *start, scenario.tau

@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from polhode.constrain.constrained_dynamics import ConditionRows, Impact, Projected, Reactions, Residuals
+from polhode.constrain.constrained_dynamics import (
+    MORE_CORRECTIONS,
+    ConditionRows,
+    Impact,
+    Projected,
+    Reactions,
+    Residuals,
+)
 from polhode.constrain.reactions import (
     ConstraintReactions,
     JointReactions,
@@ -110,7 +117,7 @@ def constraint_pivots(r: Request) -> Vec:
 @quantity((Q, V), COORDINATES, VELOCITIES, record=Projected, **ROWS)
 def project(r: Request) -> Projected:
     """The state nearest in the mass metric at which the constraints hold."""
-    return Projected(*r.constrained.projected(r.x.tree, r.x.t, r.x.q, r.x.v))
+    return Projected(*r.constrained.projected(r.x.tree, r.x.t, r.x.q, r.x.v, more=MORE_CORRECTIONS))
 
 
 @quantity((Q, V, RESTITUTION), VELOCITIES, ("rows",), SCALAR, record=Impact, **ROWS)

@@ -85,7 +85,11 @@ class ConstraintMethods(QuantityMethods):
         return self._call(constraints.constraint_pivots, options, q)
 
     def project(self, q: Array, v: Array, **options: Any) -> Projected:
-        """The state brought to where the constraints hold, by the least change in the mass metric. Takes t."""
+        """The state brought to where the constraints hold, by the least change in the mass metric. Takes t.
+
+        Newton's method, to rounding. It does not arrive from everywhere: `constraint_residuals` says what is left, and
+        `ph.consistent_start` looks farther, and refuses what it cannot bring there.
+        """
         return self._call(constraints.project, options, q, v)
 
     def impact(self, q: Array, v: Array, restitution: Array = 0.0, **options: Any) -> Impact:

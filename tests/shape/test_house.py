@@ -5,6 +5,10 @@ from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 
+from polhode.model.constraints.registry import CONSTRAINTS
+from polhode.model.forces.registry import FORCES
+from polhode.model.joints.registry import JOINTS
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "polhode"
 TESTS = ROOT / "tests"
@@ -81,3 +85,25 @@ def test_tests_stand_under_the_name_of_what_they_test():
         if not any(topic == name or topic.startswith(f"{name}_") for name in known):
             strangers.append(str(path.relative_to(TESTS)))
     assert not strangers
+
+
+def asked_by_name(tree):
+    """Comparisons of `x.type` or `x.kind.name` with the name of a kind; questions for the class of a force element."""
+    names, classes = {*JOINTS, *CONSTRAINTS, *FORCES}, {kind.__name__ for kind in FORCES.values()}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            asks = any(isinstance(x, ast.Attribute) and ast.unparse(x).endswith((".type", "kind.name")) for x in sides)
+            words = {x.value for side in sides for x in ast.walk(side) if isinstance(x, ast.Constant)}
+            if asks and words & names:
+                yield ast.unparse(node)
+        is_asked = isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
+        if is_asked and {x.id for x in ast.walk(node.args[1]) if isinstance(x, ast.Name)} & classes:
+            yield ast.unparse(node)
+
+
+def test_nobody_asks_for_a_kind_by_its_name():
+    own = ("polhode.model.joints.", "polhode.model.forces.", "polhode.model.constraints.")
+    own += ("polhode.bench.peers.",)  # say our kinds in the words of other programs
+    found = {name: list(asked_by_name(tree)) for name, tree in modules().items() if not name.startswith(own)}
+    assert not {name: places for name, places in found.items() if places}

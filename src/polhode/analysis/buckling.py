@@ -22,7 +22,6 @@ from polhode.errors import InputError, message
 from polhode.linalg.rank import null_space
 from polhode.model import Model, check_model, plain
 from polhode.model.forces.base import ForceElement
-from polhode.model.forces.force import Force
 from polhode.scalar import Dual, Vec, shown
 
 GRAVITY = "gravity"
@@ -126,7 +125,7 @@ def _load_names(model: Model, load: str | Sequence[str] | None) -> list[str]:
     """The names of the forces that grow."""
     known = [force.name for force in model.forces if not force.has_strains]
     if load is None:
-        return [GRAVITY, *(force.name for force in model.forces if isinstance(force, Force))]
+        return [GRAVITY, *(force.name for force in model.forces if force.is_load)]
     if not isinstance(load, (str, list, tuple)) or not len(load):
         expected = "the name of a force, or a list of them"
         raise InputError(message("buckling, load", "not a name", shown(load), expected))

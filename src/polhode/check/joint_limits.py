@@ -10,7 +10,7 @@ import numpy as np
 from polhode.check.initial_state import consistent_start
 from polhode.dynamics.inertia import mass_matrix
 from polhode.errors import InputError, ModelError, did_you_mean, message
-from polhode.model import ImpactStop, Joint, JointStop, LimitStop, Model, check_model, make_tree, plain
+from polhode.model import Joint, LimitStop, Model, check_model, make_tree, plain
 from polhode.model.parts import limit_pairs
 from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
@@ -104,7 +104,7 @@ def _with_stops(
     dissipation: float | None,
     time_constant: float,
 ) -> Model:
-    held = {(force.joint, force.axis) for force in model.forces if isinstance(force, (JointStop, ImpactStop))}
+    held = {axis for force in model.forces for axis in force.stops}
     axes = [x for x in limited_axes(model) if joints is None or x.joint.name in joints]
     axes = [x for x in axes if (x.joint.name, x.axis) not in held]
     if not axes:

@@ -10,7 +10,6 @@ import numpy as np
 from polhode.errors import ModelError, PolhodeWarning, did_you_mean, message, warn_caller
 from polhode.formats.xml_guard import XmlElement, read_xml
 from polhode.model import Joint, Model
-from polhode.model.numbers import plain
 
 FEW = 8
 """So many names at most a message lists."""
@@ -76,19 +75,20 @@ def _joint(model: Model, node: XmlElement) -> Joint | None:
     name, size = node.text("name"), len(node.text("value").split())
     found = next((joint for joint in model.joints if joint.name == name), None)
     if found is None and size == 7:
-        return next((joint for joint in model.joints if joint.type == "free" and joint.parent == "world"), None)
+        return next((joint for joint in model.joints if joint.kind.floats and joint.nq == size), None)
     return found if found is not None and found.nq else None
 
 
 def _values(joint: Joint, node: XmlElement) -> tuple[float, ...]:
     """The coordinates of a joint; a free one is x y z and the quaternion, scalar last, in the file."""
     q = node.numbers("value", joint.nq)
-    if joint.type != "free":
+    if not joint.kind.has_quaternion:
         return q
-    turn = np.array([q[6], *q[3:6]]) / (np.linalg.norm(q[3:]) or np.nan)
+    *before, x, y, z, w = q
+    turn = np.array([w, x, y, z]) / (np.linalg.norm(q[-4:]) or np.nan)
     if not np.all(np.isfinite(turn)):
-        node.fail("a quaternion without length", f"{q[3:]}", "one of any other length")
-    return (*q[:3], *turn.tolist())
+        node.fail("a quaternion without length", f"{q[-4:]}", "one of any other length")
+    return (*before, *turn.tolist())
 
 
 def _joined(states: Sequence[tuple[str, str, dict[str, tuple]]]) -> dict[str, dict[str, tuple]]:
@@ -106,12 +106,11 @@ def _joined(states: Sequence[tuple[str, str, dict[str, tuple]]]) -> dict[str, di
 
 def _filled(model: Model, values: Mapping[str, tuple]) -> tuple[float, ...]:
     """Coordinates of all joints: zero, or as those that they follow say, where none are given."""
-    known = dict(values)
+    known, zero = dict(values), {joint.name: joint.zero for joint in model.joints}
     for constraint in model.constraints:
-        data = constraint.data
-        if constraint.type == "mimic" and data["joint"] not in values and "polynomial" not in data:
-            source = known.get(data["source"], (0.0,))[0]
-            known[data["joint"]] = (plain(data.get("multiplier", 1.0)) * source + plain(data.get("offset", 0.0)),)
+        found = constraint.kind.following(constraint.data, {**zero, **known})
+        if found is not None and found[0] not in values:
+            known[found[0]] = (found[1],)
     return tuple(x for joint in model.joints for x in (known.get(joint.name, joint.zero)))
 
 

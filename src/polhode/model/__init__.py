@@ -4,6 +4,7 @@ description   `Model`; `parts`: bodies and joints; `topology`: which body hangs 
 joints/, forces/, constraints/   the kinds, one file each, with a `registry`; `keys`: what their data hold
 beams/        beams: bodies, joints, elements and constraints that each is made of; `strains`, `section`
 modal/        bodies with modes: finite-element `matrices`, their `reduction`, inertia `invariants`
+edits/        models made of models; what a kind tells them of itself is in terms of `mount`, `reflection`, `scale`
 numbers       plain or named; `other_numbers`: the same model with others; `user_kinds`: parts by users
 tree          Model → Tree; `state`: what elements and constraints are functions of; `reframe`: fewer numbers
 per_model_cache, per_record_cache   what was made of a model, or of a part of it, and is found again
@@ -70,6 +71,7 @@ from polhode.model.tree import Tree as Tree, make_tree as make_tree
 description   `Model`; `parts`: bodies and joints; `topology`: which body hangs on which
 joints/, forces/, constraints/   the kinds, one file each, with a `registry`; `keys`: what their data hold
 beams/        beams: bodies, joints, elements and constraints that each is made of; `strains`, `section`
+edits/        models made of models; what a kind tells them of itself is in terms of `mount`, `reflection`, `scale`
 numbers       plain or named; `other_numbers`: the same model with others; `user_kinds`: parts by users
 tree          Model → Tree; `state`: what elements and constraints are functions of; `reframe`: fewer numbers
 per_model_cache, per_record_cache   what was made of a model, or of a part of it, and is found again

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model import JointStop, Model, plain
+from polhode.model import Model, plain
 from polhode.model.per_model_cache import once_each
 from polhode.result.error_estimate import ErrorEstimate
 from polhode.result.labels import coordinate_names, coordinate_units
@@ -393,7 +393,7 @@ def _limit_notes(ranges: Mapping[str, Range], model: Model | None) -> list[Check
     if not np.any(beyond > 0):
         return notes
     names, units = _coordinates_of(model)
-    stopped = {force.joint for force in model.forces if isinstance(force, JointStop)}
+    stopped = {joint for force in model.forces for joint, _ in force.stops}
     joints = [joint.name for joint in model.joints for _ in range(joint.nq)]
     for name, joint, unit, past in zip(names, joints, units, beyond.tolist(), strict=True):
         if past > 0:

@@ -12,10 +12,11 @@ from polhode.errors import ModelError, check_name, did_you_mean, message
 from polhode.model.beams.section import Section
 from polhode.model.beams.strains import MEASURES, MODES
 from polhode.model.constraints.constraint import Constraint
-from polhode.model.edits.mount import Mount, combined, seen, unit_quaternion
+from polhode.model.edits.mounted import combined, seen
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.beam_element import BeamElement, check_strains
 from polhode.model.forces.beam_inertia import BeamInertia
+from polhode.model.mount import Mount, unit_quaternion
 from polhode.model.numbers import assign, direction, numbers, plain
 from polhode.model.parts import Body, Joint
 from polhode.model.topology import WORLD

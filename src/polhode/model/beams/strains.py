@@ -19,6 +19,8 @@ from typing import NamedTuple
 from polhode.scalar import Scalar, Vec, atan2, cross, dot, length, minimum, real_part, smooth, sqrt, square, where
 
 MODES = ("elongation", "torsion", "bending-xz-start", "bending-xz-end", "bending-xy-start", "bending-xy-end")
+STRAIN_SIGNS = (1.0, -1.0, 1.0, 1.0, -1.0, -1.0)
+"""What they become, times themselves, where frames are reflected across y, as `reflection.FRAME` has it."""
 """The strains by name."""
 
 MEASURES = ("angle", "sine")

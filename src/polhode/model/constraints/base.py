@@ -7,9 +7,15 @@ follows from it (rates, Jacobians, second-order terms, reactions) is derived in 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from polhode.errors import CompileError, ModelError, PolhodeError, message, told
-from polhode.model.constraints.frames import MovingFrame, end
+from polhode.model.constraints.frames import MovingFrame, attitude, end
 from polhode.model.keys import Key
+from polhode.model.mount import NotCarried, unit_quaternion
+from polhode.model.numbers import Parameter, plain
+from polhode.model.reflection import Reflection
+from polhode.model.scale import Scale
 from polhode.model.state import MachineState
 from polhode.model.topology import WORLD
 from polhode.scalar import Vec, vec
@@ -81,6 +87,37 @@ class ConstraintKind:
         """Whether its forces on the bodies of the machine cancel, moments included."""
         return WORLD not in self.bodies(data)
 
+    def following(self, data: Data, q: Mapping[str, tuple[float, ...]]) -> tuple[str, float] | None:
+        """A joint whose coordinate follows from those of others, and its value; None where none does.
+
+        q  the coordinates of each joint
+        """
+        return None
+
+    # changed models: each of these gives the data that a constraint has there, or raises a NotCarried that says why
+
+    def reflected(self, data: Data, mirror: Reflection) -> Data:
+        """Its data in a mirror image of the machine."""
+        raise NotCarried("its kind has no image")
+
+    def scaled(self, data: Data, scale: Scale) -> Data:
+        """Its data in a machine of another size: numbers by their units."""
+        found = dict(data)
+        for name in numeric_keys(data):
+            if not self.keys[name].unit:
+                raise NotCarried(f"the unit of its {name} is not known")
+            found[name] = scale.by(self.keys[name].unit, data[name])
+        return found
+
+    def locked(self, data: Data, values: Mapping[str, tuple[float, ...]]) -> "tuple[str, Data] | None":
+        """The kind and the data of what is left of it where joints do not move, some of those that it names among them;
+        None: it is met.
+
+        values  the coordinates of each locked joint
+        """
+        held = next(name for name in self.joints(data) if name in values)
+        raise NotCarried(f"joint '{held}' is locked")
+
     def bodies(self, data: Data) -> list[str]:
         """The bodies that it is between; the world where none is named."""
         return [data.get(name, WORLD) for name, key in self.keys.items() if key.holds == "body"]
@@ -106,10 +143,16 @@ ENDS = {
 given."""
 
 
+SIDES = ("a", "b")
+
+
 class BodyConstraint(ConstraintKind):
     """A kind of constraint between frames on two bodies: its residual is a function of both frames."""
 
     keys = ENDS
+    has_image: ClassVar[bool] = False
+    """Whether its residual vanishes in the mirror image too, where x and z axes of both frames are images, y axes the
+    opposites of theirs."""
 
     def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """The residual of positions, one number for each of `rows`: zero where the constraint holds."""
@@ -125,12 +168,26 @@ class BodyConstraint(ConstraintKind):
 
     def check(self, where: str, data: Data) -> None:
         """Refuse a frame whose attitude is given twice, and two frames on one body."""
-        for side in ("a", "b"):
+        for side in SIDES:
             if f"axis_{side}" in data and f"orientation_{side}" in data:
                 found = f"axis_{side} and orientation_{side}"
                 raise ModelError(message(where, "an attitude twice", found, "one of them"))
         if data["body_b"] == data.get("body_a", WORLD):
             raise ModelError(message(where, "both ends on one body", repr(data["body_b"]), "two bodies"))
+
+    def reflected(self, data: Data, mirror: Reflection) -> Data:
+        """Its frames."""
+        if not self.has_image:
+            raise NotCarried("its kind has no image")
+        if any(map(callable, data.values())):
+            raise NotCarried("its function has no image")
+        found = {key: value for key, value in data.items() if key not in ("axis_a", "axis_b")}
+        for side in SIDES:
+            body = data.get(f"body_{side}", WORLD)
+            if f"position_{side}" in data:
+                found[f"position_{side}"] = mirror.polar(body, data[f"position_{side}"])
+            found[f"orientation_{side}"] = mirror.attitude(body, frame_attitude(data, side))
+        return found
 
     def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[ConstraintCondition]:
         """Those of positions and those of velocities."""
@@ -177,6 +234,23 @@ class CoordinateConstraint(ConstraintKind):
     def is_internal(self, data: Data) -> bool:
         """Forces between joints are."""
         return True
+
+
+def frame_attitude(data: Data, side: str) -> tuple[float, ...]:
+    """The orientation of the frame that a constraint names on a body, also where only its z axis is given."""
+    values = {key: plain(value) for key, value in data.items()}
+    return unit_quaternion(np.array(attitude(values, side), dtype=float))
+
+
+def numeric_keys(data: Data) -> list[str]:
+    """The keys of data that hold numbers of the machine: each of these has a path."""
+    return [key for key, value in data.items() if key not in ("rows", "active") and _is_numeric(value)]
+
+
+def _is_numeric(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return bool(value) and all(map(_is_numeric, value))
+    return isinstance(value, Parameter) or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def asked(name: str, function: Callable, *arguments: Any) -> Any:

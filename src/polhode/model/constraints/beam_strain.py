@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from polhode.model.beams.strains import MEASURES, MODES, chord, second_order, with_second_order
+from polhode.model.beams.strains import MEASURES, MODES, STRAIN_SIGNS, chord, second_order, with_second_order
 from polhode.model.constraints.base import ENDS, BodyConstraint, ConstraintCondition, Data, asked, counted
 from polhode.model.constraints.frames import MovingFrame, end
 from polhode.model.keys import POSITIVE, Key
+from polhode.model.numbers import plain
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec
 
@@ -20,6 +22,7 @@ class BeamStrain(BodyConstraint):
     """
 
     name = "beam-strain"
+    has_image = True
     keys: ClassVar[dict[str, Key]] = {
         **_FRAMES,
         "length": Key(
@@ -36,6 +39,13 @@ class BeamStrain(BodyConstraint):
     def positions(self, a: MovingFrame, b: MovingFrame, data: Data) -> Vec:
         """ε_mode, without what it is to be."""
         return Vec([_strain(a, b, data)])
+
+    def reflected(self, data: Data, mirror: Reflection) -> Data:
+        """Its frames; torsion, and bending in the plane of y, change their signs."""
+        found = dict(super().reflected(data, mirror))
+        if "strain" in data:
+            found["strain"] = STRAIN_SIGNS[MODES.index(data["mode"])] * plain(data["strain"])
+        return found
 
     def conditions(self, name: str, data: Data, names: Sequence[str]) -> list[ConstraintCondition]:
         """One, of positions: ε_mode − strain"""

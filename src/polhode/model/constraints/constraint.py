@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from polhode.errors import ModelError, check_name, did_you_mean, message
-from polhode.model.constraints.base import ConstraintKind
+from polhode.model.constraints.base import ConstraintKind, numeric_keys
 from polhode.model.constraints.registry import constraint_kind
-from polhode.model.numbers import Parameter, assign, number
+from polhode.model.numbers import assign, number
 from polhode.scalar import is_list, shown, without_rotations
 
 
@@ -70,7 +70,7 @@ class Constraint:
     @property
     def numeric(self) -> list[str]:
         """The keys of its data that hold numbers of the machine: each of these has a path."""
-        return [key for key, value in self.data.items() if key not in ("rows", "active") and _is_numeric(value)]
+        return numeric_keys(self.data)
 
 
 def _frozen(value: Any) -> Any:
@@ -86,12 +86,6 @@ def _check_size(where: str, key: str, value: Any) -> None:
             _check_size(where, key, x)
         elif not isinstance(x, float) or math.isfinite(x):
             number(where, key, x)
-
-
-def _is_numeric(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return bool(value) and all(map(_is_numeric, value))
-    return isinstance(value, Parameter) or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def check_data(constraint: Constraint) -> None:

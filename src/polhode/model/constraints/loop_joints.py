@@ -6,6 +6,8 @@ from typing import ClassVar
 from polhode.model.constraints.base import ENDS, BodyConstraint, Data
 from polhode.model.constraints.frames import MovingFrame, apart, tilted, turned
 from polhode.model.keys import Key
+from polhode.model.numbers import plain
+from polhode.model.reflection import Reflection
 from polhode.scalar import Vec, atan2, cos, dot, sin
 
 LENGTHS, TURNS = ("x", "y", "z"), ("turn x", "turn y", "turn z")
@@ -14,6 +16,7 @@ LENGTHS, TURNS = ("x", "y", "z"), ("turn x", "turn y", "turn z")
 class Weld(BodyConstraint):
     """Two frames that stay one."""
 
+    has_image = True
     name = "weld"
     rows = (*LENGTHS, *TURNS)
 
@@ -25,6 +28,7 @@ class Weld(BodyConstraint):
 class Revolute(BodyConstraint):
     """A hinge: b turns about the z axis of a."""
 
+    has_image = True
     name = "revolute"
     rows = (*LENGTHS, *TURNS[:2])
     turns_about_axis = True
@@ -37,6 +41,7 @@ class Revolute(BodyConstraint):
 class Prismatic(BodyConstraint):
     """A slider: b moves along the z axis of a."""
 
+    has_image = True
     name = "prismatic"
     rows = (*LENGTHS[:2], *TURNS)
 
@@ -48,6 +53,7 @@ class Prismatic(BodyConstraint):
 class Cylindrical(BodyConstraint):
     """A slider that turns: b moves along the z axis of a and about it."""
 
+    has_image = True
     name = "cylindrical"
     rows = (*LENGTHS[:2], *TURNS[:2])
     turns_about_axis = True
@@ -60,6 +66,7 @@ class Cylindrical(BodyConstraint):
 class Universal(BodyConstraint):
     """A Cardan joint: the z axis of a keeps its angle, a right one unless given, with the x axis of b."""
 
+    has_image = True
     name = "universal"
     keys: ClassVar = {
         **ENDS,
@@ -75,6 +82,7 @@ class Universal(BodyConstraint):
 class Spherical(BodyConstraint):
     """A ball joint: b turns about its origin."""
 
+    has_image = True
     name = "spherical"
     rows = LENGTHS
 
@@ -86,6 +94,7 @@ class Spherical(BodyConstraint):
 class Planar(BodyConstraint):
     """A body that slides on a plane: b moves along the xy plane of a and turns about z."""
 
+    has_image = True
     name = "planar"
     rows = ("z", *TURNS[:2])
 
@@ -97,6 +106,7 @@ class Planar(BodyConstraint):
 class Screw(BodyConstraint):
     """A screw: b moves along the z axis of a by the pitch for each radian that it turns."""
 
+    has_image = True
     name = "screw"
     keys: ClassVar = {
         **ENDS,
@@ -116,3 +126,7 @@ class Screw(BodyConstraint):
         s, c = sin(z / pitch), cos(z / pitch)
         sin_a, cos_a = dot(a.axis(1), b.axis(0)), dot(a.axis(0), b.axis(0))
         return Vec((x, y, pitch * atan2(s * cos_a - c * sin_a, c * cos_a + s * sin_a), *tilted(a, b)))
+
+    def reflected(self, data: Data, mirror: Reflection) -> Data:
+        """Its frames, and the opposite pitch."""
+        return {**super().reflected(data, mirror), "pitch": -plain(data["pitch"])}

@@ -15,6 +15,7 @@ FUNCTION_UNIT = "J per unit of the function"
 class Distance(BodyConstraint):
     """A rod with a ball at each end."""
 
+    has_image = True
     name = "distance"
     keys: ClassVar = {
         **ENDS,
@@ -34,6 +35,7 @@ class Distance(BodyConstraint):
 class PointOnLine(BodyConstraint):
     """A point on the z axis of a."""
 
+    has_image = True
     name = "point-on-line"
     rows = ("x", "y")
 
@@ -45,6 +47,7 @@ class PointOnLine(BodyConstraint):
 class PointOnPlane(BodyConstraint):
     """A point in the xy plane of a."""
 
+    has_image = True
     name = "point-on-plane"
     rows = ("z",)
 
@@ -56,6 +59,7 @@ class PointOnPlane(BodyConstraint):
 class PointOnCurve(BodyConstraint):
     """A point on a curve that is fixed to a."""
 
+    has_image = True
     name = "point-on-curve"
     keys: ClassVar = {**ENDS, "function": Key("function", needed=True)}
     rows = ("0", "1")

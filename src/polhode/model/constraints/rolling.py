@@ -13,6 +13,7 @@ RADIUS = Key("number", "of a disk or sphere, m", unit="m", letter="r", needed=Tr
 class _Rolling(BodyConstraint):
     """What rolls on the plane: it touches the plane, and its point of contact has no velocity along it."""
 
+    has_image = True
     rows = ("height",)
     rate_rows = ("slip x", "slip y")
     normal_row = "height"
@@ -75,6 +76,7 @@ class RollingSphere(_Rolling):
 class KnifeEdge(BodyConstraint):
     """A blade along x of its frame on b: its point does not move along y, against body a."""
 
+    has_image = True
     name = "knife-edge"
     rate_rows = ("across",)
 

@@ -7,9 +7,10 @@ from typing import Any
 from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
-from polhode.model.edits.mount import NOWHERE, STILL, Mount, frames_on, shapes_on
+from polhode.model.edits.mounted import frames_on, shapes_on
 from polhode.model.edits.states import NamedState, bare, by_joint, start_q, start_state, started
 from polhode.model.keys import Key
+from polhode.model.mount import NOWHERE, STILL, Mount
 from polhode.model.topology import WORLD
 from polhode.scalar import shown
 

@@ -1,25 +1,35 @@
 """Another body as the base of a machine that flies: the same motion, joints on the way turned round."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from polhode.errors import InputError, ModelError, did_you_mean, message
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
-from polhode.model.edits.mount import Mount, frames_on, joint_frame, joint_motion, joint_velocity, seen, shapes_on
+from polhode.model.edits.mounted import (
+    frames_on,
+    joint_frame,
+    joint_motion,
+    joint_velocity,
+    motion_elements,
+    seen,
+    shapes_on,
+)
 from polhode.model.edits.states import NamedState, bare, by_joint, start_state, started
 from polhode.model.forces.base import ForceElement
+from polhode.model.joints.base import Element
+from polhode.model.mount import Mount, NotCarried
 from polhode.model.numbers import plain
 from polhode.model.parts import Joint
 from polhode.model.start import Start
 from polhode.model.topology import WORLD
-from polhode.quaternion import conjugate, rotation_matrix
 
-LINES = ("fixed", "revolute", "prismatic", "screw", "cylindrical")
-"""Kinds whose coordinates stay when the joint is turned round, with the opposite axis."""
+OF_KIND = 1e-9
+"""m, rad and their rates, by their size: so far may the inverse motion of a joint be from one of its kind."""
 
 
 def with_base(model: Any, body: str, drop: bool = False) -> Any:
@@ -40,12 +50,10 @@ def with_base(model: Any, body: str, drop: bool = False) -> Any:
             joints.append(_turned(joint, mounts.get(joint.child, Mount(joint.child))))
         else:
             joints.append(on_mount(joint, mounts.get(joint.parent, Mount(joint.parent))))
-    swapped = {joint.name for joint in turned if joint.type == "universal"}
     faults = Faults(where, drop)
-    given = [_swapped(force) if swapped.intersection(force.joints) else force for force in model.forces]
-    given = [force for force in given if not _is_turned(force, turned, faults)]
+    on_turned = {joint.name: joint for joint in turned}
     renaming = Renaming(mounts)
-    forces = renaming.forces(given, faults)
+    forces = renaming.forces(faults.kept(model.forces, lambda force: _along(force, on_turned)), faults)
     constraints = renaming.constraints(model.constraints, faults)
     faults.end()
     made = bare(
@@ -79,21 +87,24 @@ def _path(where: str, model: Any, body: Any) -> list[Joint]:
 
 def _check(where: str, root: Joint, turned: Sequence[Joint]) -> None:
     """Refuse joints that cannot be turned round with the same motion."""
-    if root.type != "free":
+    if not (root.kind.floats and root.kind.has_quaternion):
         fix = "A machine that is held by the world moves otherwise when it is held elsewhere: limb, append."
         found = f"joint '{root.name}', {root.type}"
         raise ModelError(message(where, "its base does not fly", found, "a free joint on the world", fix))
     for joint in (root, *turned):
-        place = f"{where}, joint '{joint.name}'"
-        if joint is not root and joint.type not in TURNED:
-            raise ModelError(message(place, "cannot be turned round", f"a {joint.type}", ", ".join(TURNED)))
-        if joint.type not in LINES and joint.type != "universal":
+        kind, place = joint.kind, f"{where}, joint '{joint.name}'"
+        if kind.shared or kind.shares:
+            raise ModelError(message(place, "cannot be turned round", f"a {joint.type}", "a joint of rigid bodies"))
+        if not (kind.is_one_line or kind.is_reversible):
             _refuse_numbers(place, joint, joint is root)
+            if joint is not root:
+                _inverse(place, joint, joint.zero, (0.0,) * joint.nv)  # whether it is of the kind
 
 
 def _refuse_numbers(place: str, joint: Joint, is_root: bool) -> None:
     """Refuse numbers along coordinates that become others: of a quaternion, damping and armature alike stay."""
-    isotropic = () if is_root or joint.type != "spherical" else ("damping", "armature")
+    is_ball = joint.kind.has_quaternion and joint.nv == 3
+    isotropic = ("damping", "armature") if is_ball and not is_root else ()
     for name in ("damping", "armature", "stiffness", "rest"):
         values = np.atleast_1d(np.array(plain(getattr(joint, name)), dtype=float))
         if name in isotropic and np.all(values == values[0]):
@@ -114,10 +125,12 @@ def _turned(joint: Joint, mount: Mount) -> Joint:
         "position": mount.position,
         "orientation": mount.orientation,
     }
-    if joint.type == "universal":
+    if joint.kind.is_reversible:
         each = {name: _reversed(getattr(joint, name)) for name in _PER_AXIS}
         return replace(joint, axis=_opposite(joint.axis2), axis2=_opposite(joint.axis), **ends, **each)
-    return replace(joint, axis=_opposite(joint.axis), **ends) if joint.kind.uses_axis else replace(joint, **ends)
+    if joint.kind.is_one_line and joint.kind.uses_axis:
+        return replace(joint, axis=_opposite(joint.axis), **ends)
+    return replace(joint, **ends)
 
 
 _PER_AXIS = ("armature", "damping", "stiffness", "rest", "lower", "upper")
@@ -131,77 +144,49 @@ def _opposite(axis: Any) -> tuple[float, ...]:
     return tuple(0.0 - x for x in plain(tuple(axis)))
 
 
-def _swapped(force: ForceElement) -> ForceElement:
-    """A force element along an axis of a universal joint that is turned round: its axes change places."""
-    axis: Any = getattr(force, "axis", None)
-    changed: dict[str, Any] = {"axis": 1 - axis} if isinstance(axis, int) else {}
-    return replace(force, **changed)
-
-
-def _is_turned(force: ForceElement, turned: Sequence[Joint], faults: Faults) -> bool:
-    """Whether a force element is along a coordinate that becomes another; then it is noted."""
-    changed = [joint.name for joint in turned if joint.type in ("planar", "free")]
+def _along(force: ForceElement, turned: Mapping[str, Joint]) -> ForceElement:
+    """A force element along coordinates of joints that are turned round; axes of its own may change places."""
     for name in force.joints:
-        if name in changed:
-            faults.note(force, f"the coordinates of joint '{name}' become others")
-            return True
-    return False
+        joint = turned.get(name)
+        if joint is None or joint.kind.is_one_line:
+            continue
+        if joint.kind.is_reversible:
+            axes = {key: 1 - axis for key in force.keys if force.keys[key].holds == "axis"
+                    and (axis := getattr(force, key)) is not None}  # fmt: skip
+            return replace(force, **axes) if axes else force
+        if not (joint.kind.has_quaternion and joint.nv == 3):
+            raise NotCarried(f"the coordinates of joint '{name}' become others")
+    return force
 
 
-class _Motion(NamedTuple):
-    """A joint's motion: of the child in the joint frame, r (3,), its attitude, ṙ in joint axes, ω in child axes."""
-
-    position: np.ndarray
-    orientation: np.ndarray
-    velocity: np.ndarray
-    omega: np.ndarray
-
-    @property
-    def R(self) -> np.ndarray:
-        return np.array(rotation_matrix(self.orientation))
-
-    def inverse(self) -> "_Motion":
-        """The motion of the joint frame in the child."""
-        R, p, u, w = self.R, self.position, self.velocity, self.omega
-        back = R.T @ p
-        return _Motion(-back, np.array(conjugate(self.orientation)), np.cross(w, back) - R.T @ u, -(R @ w))
-
-
-def _same(q: tuple, v: tuple) -> tuple[tuple, tuple]:
-    return q, v
-
-
-def _other_way(q: tuple, v: tuple) -> tuple[tuple, tuple]:
-    return tuple(reversed(q)), tuple(reversed(v))
+def _inverse(place: str, joint: Joint, q: tuple, v: tuple) -> tuple[tuple, tuple]:
+    """The coordinates and velocities of a joint that is turned round: those of the inverse motion."""
+    kind = joint.kind
+    if kind.is_one_line:
+        return q, v
+    if kind.is_reversible:
+        return q[::-1], v[::-1]
+    at = joint_motion(joint, q)
+    back = at.inverse(joint.name)
+    elements = motion_elements(joint)
+    by_pose = kind.from_pose(elements, np.array(back.position), np.array(back.orientation))
+    found = tuple(_nearest(e, by_pose[k], -q[k]) for e in elements for k in e.q)
+    there = joint_motion(joint, found)
+    missed = [*np.subtract(there.position, back.position), *(there.R - back.R).ravel()]
+    linear, angular = joint_velocity(joint, q, v)
+    wanted = np.array([*(at.R.T @ (np.cross(angular, at.position) - linear)), *(-at.R.T @ angular)])
+    units = [joint_velocity(joint, found, unit) for unit in np.eye(joint.nv).tolist()]
+    S = np.array([[*a, *b] for a, b in units]).reshape(joint.nv, 6).T
+    rates = np.linalg.lstsq(S, wanted, rcond=None)[0]
+    size = 1 + max(map(abs, (*at.position, *wanted)))
+    if max(map(abs, (*missed, *(S @ rates - wanted)))) > OF_KIND * size:
+        raise ModelError(message(place, "cannot be turned round", f"a {joint.type}", "an inverse motion of its kind"))
+    return found, tuple(rates.tolist())
 
 
-def _ball(q: tuple, v: tuple) -> tuple[tuple, tuple]:
-    found = _Motion(np.zeros(3), np.array(q), np.zeros(3), np.array(v)).inverse()
-    return tuple(found.orientation.tolist()), tuple(found.omega.tolist())
-
-
-def _free(q: tuple, v: tuple) -> tuple[tuple, tuple]:
-    found = _Motion(np.array(q[:3]), np.array(q[3:]), np.array(v[:3]), np.array(v[3:])).inverse()
-    return (*found.position.tolist(), *found.orientation.tolist()), (*found.velocity.tolist(), *found.omega.tolist())
-
-
-def _plane(q: tuple, v: tuple) -> tuple[tuple, tuple]:
-    half = q[2] / 2
-    turn = np.array([np.cos(half), 0.0, 0.0, np.sin(half)])
-    found = _Motion(
-        np.array([q[0], q[1], 0.0]), turn, np.array([v[0], v[1], 0.0]), np.array([0.0, 0.0, v[2]])
-    ).inverse()
-    return (*found.position[:2].tolist(), -q[2]), (*found.velocity[:2].tolist(), -v[2])
-
-
-TURNED: dict[str, Callable[[tuple, tuple], tuple[tuple, tuple]]] = {
-    **dict.fromkeys(LINES, _same),
-    "universal": _other_way,
-    "spherical": _ball,
-    "planar": _plane,
-    "free": _free,
-}
-"""Kinds of joints that can be turned round, and their new coordinates and velocities."""
+def _nearest(e: Element, angle: float, to: float) -> float:
+    """An angle, with whole turns so that it is next to another one, where the motion does not count them."""
+    return angle + 2 * math.pi * round((to - angle) / (2 * math.pi)) if e.kind.wraps(e) else angle
 
 
 def _restated(path: Sequence[Joint], q: Mapping[str, tuple]) -> dict[str, tuple]:
@@ -209,7 +194,7 @@ def _restated(path: Sequence[Joint], q: Mapping[str, tuple]) -> dict[str, tuple]
     root, found = path[0], dict(q)
     at = Mount(root.name, q[root.name][:3], q[root.name][3:])
     for joint in path[1:]:
-        found[joint.name] = TURNED[joint.type](q[joint.name], (0.0,) * joint.nv)[0]
+        found[joint.name] = _inverse(joint.name, joint, q[joint.name], (0.0,) * joint.nv)[0]
         place, motion = joint_frame(joint), joint_motion(joint, q[joint.name])
         at = at.frame(place.position, place.orientation).frame(motion.position, motion.orientation)
     return {**found, root.name: (*at.position, *at.orientation)}
@@ -221,7 +206,7 @@ def _restated_rates(path: Sequence[Joint], q: Mapping[str, tuple], v: Mapping[st
     at = Mount(root.name, q[root.name][:3], q[root.name][3:])
     u, w = np.array(v[root.name][:3]), at.R @ np.array(v[root.name][3:])  # in the axes of the root's joint frame
     for joint in path[1:]:
-        found[joint.name] = TURNED[joint.type](q[joint.name], v[joint.name])[1]
+        found[joint.name] = _inverse(joint.name, joint, q[joint.name], v[joint.name])[1]
         place = joint_frame(joint)
         hinge = at.frame(place.position, place.orientation)
         motion, (linear, angular) = (

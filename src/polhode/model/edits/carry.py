@@ -1,36 +1,18 @@
 """Force elements and constraints on other bodies, by other names: what every edit of a model has to carry over."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeVar
 
 from polhode.errors import InputError, ModelError, message
-from polhode.model.constraints.base import BodyConstraint
+from polhode.model.constraints.base import SIDES, BodyConstraint, frame_attitude
 from polhode.model.constraints.constraint import Constraint
-from polhode.model.constraints.frames import attitude
-from polhode.model.edits.mount import Mount, unit_quaternion
 from polhode.model.forces.base import ForceElement
-from polhode.model.forces.beam_element import BeamElement
-from polhode.model.forces.beam_inertia import BeamInertia
-from polhode.model.forces.body_force import BodyForce
-from polhode.model.forces.bushing import Bushing
-from polhode.model.forces.force import Force
-from polhode.model.forces.force_function import ForceFunction
-from polhode.model.forces.joint_lock import JointLock
-from polhode.model.forces.spring import Spring
-from polhode.model.forces.thrust import Thrust
-from polhode.model.forces.torsion_spring import TorsionSpring
-from polhode.model.numbers import plain
+from polhode.model.mount import Mount, NotCarried
 from polhode.model.parts import Joint
 from polhode.model.topology import WORLD
 
-SIDES = ("a", "b")
-
-
-class NotCarried(Exception):
-    """Why a force element or a constraint cannot be carried over, in half a sentence."""
+R = TypeVar("R", ForceElement, Constraint)
 
 
 @dataclass
@@ -45,6 +27,19 @@ class Faults:
         """Note a force element or a constraint that cannot be carried over."""
         kind = f"force '{record.name}'" if isinstance(record, ForceElement) else f"constraint '{record.name}'"
         self.found.append(f"{kind}: {reason}")
+
+    def kept(self, given: Iterable[R], edit: Callable[[R], R | None]) -> list[R]:
+        """Force elements or constraints as an edit makes them; None: it is gone. Those that cannot be carried over are
+        noted."""
+        found = []
+        for record in given:
+            try:
+                made = edit(record)
+            except NotCarried as reason:
+                self.note(record, reason)
+            else:
+                found += [] if made is None else [made]
+        return found
 
     def end(self) -> None:
         """Raise a ModelError that tells them all, unless they are to be left out."""
@@ -84,23 +79,11 @@ class Renaming:
 
     def forces(self, given: Iterable[ForceElement], faults: Faults) -> list[ForceElement]:
         """Force elements on the new bodies and joints."""
-        found = []
-        for force in given:
-            try:
-                found.append(carried_force(force, self))
-            except NotCarried as reason:
-                faults.note(force, reason)
-        return found
+        return faults.kept(given, lambda force: carried_force(force, self))
 
     def constraints(self, given: Iterable[Constraint], faults: Faults) -> list[Constraint]:
         """Constraints on the new bodies and joints."""
-        found = []
-        for constraint in given:
-            try:
-                found.append(carried_constraint(constraint, self))
-            except NotCarried as reason:
-                faults.note(constraint, reason)
-        return found
+        return faults.kept(given, lambda constraint: carried_constraint(constraint, self))
 
 
 def carried_force(force: ForceElement, new: Renaming) -> ForceElement:
@@ -123,17 +106,15 @@ def carried_force(force: ForceElement, new: Renaming) -> ForceElement:
             values[name] = tuple(tuple(mount.body for mount in pair) for pair in pairs)
     _refuse_one_body(force.bodies, [mount.body for mount in mounts.values()])
     if not all(mount.is_own for mount in mounts.values()):
-        values |= _moved(force, mounts)
+        values |= force.moved(mounts)
     changed = {name: value for name, value in values.items() if value != getattr(force, name)}
     return replace(force, **changed) if changed else force
 
 
 def refuse_functions(force: ForceElement) -> None:
     """Raise a NotCarried where a force element has a user function of all coordinates."""
-    if isinstance(force, ForceFunction):
-        raise NotCarried("its function is of q and v of the model as it was")
-    if isinstance(force, JointLock) and (force.lock_when or force.release_when):
-        raise NotCarried("its conditions are functions of q and v of the model as it was")
+    if force.of_layout:
+        raise NotCarried(force.of_layout)
 
 
 def refuse_modal(where: str, joints: Iterable[Joint]) -> None:
@@ -147,47 +128,6 @@ def refuse_modal(where: str, joints: Iterable[Joint]) -> None:
 def _refuse_one_body(old: Sequence[str], new: Sequence[str]) -> None:
     if len(set(old)) > 1 and len(set(new)) < len(set(old)):
         raise NotCarried(f"it is between bodies that become one, {' and '.join(map(repr, old))}")
-
-
-def _moved(force: ForceElement, mounts: Mapping[str, Mount]) -> dict[str, Any]:
-    """The fields of a force element that say where it is on its bodies, in the new frames."""
-    if isinstance(force, (Spring, Bushing, TorsionSpring, BeamElement, BeamInertia)):
-        return _on_ends(force, mounts)
-    if isinstance(force, (Force, Thrust, BodyForce)) and mounts["body"].body == WORLD:
-        raise NotCarried(f"body '{force.body}' becomes part of the world")
-    if isinstance(force, Force):
-        return _load(force, mounts["body"])
-    if isinstance(force, Thrust):
-        mount = mounts["body"]
-        return {"point": mount.point(force.point), "direction": mount.direction(force.direction)}
-    if isinstance(force, BodyForce):
-        other = mounts.get("other")
-        if mounts["body"].turns or (other is not None and not other.is_own):
-            raise NotCarried("its function is of a body whose frame is another")
-        return {"point": mounts["body"].point(force.point)}
-    raise NotCarried(f"{type(force).__name__} does not say how it is moved to another frame")
-
-
-def _on_ends(force: ForceElement, mounts: Mapping[str, Mount]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for side in SIDES:
-        mount = mounts[f"body_{side}"]
-        if f"point_{side}" in force.keys:
-            found[f"point_{side}"] = mount.point(getattr(force, f"point_{side}"))
-        if f"orientation_{side}" in force.keys:
-            found[f"orientation_{side}"] = mount.attitude(getattr(force, f"orientation_{side}"))
-    return found
-
-
-def _load(force: Force, mount: Mount) -> dict[str, Any]:
-    found: dict[str, Any] = {"point": mount.point(force.point)}
-    if force.axes == "body" and mount.turns:
-        for part in ("force", "torque"):
-            value = getattr(force, part)
-            if callable(value):
-                raise NotCarried(f"its {part} is a function of time in the axes of a body whose frame is another")
-            found[part] = mount.direction(value)
-    return found
 
 
 def carried_constraint(constraint: Constraint, new: Renaming) -> Constraint:
@@ -229,9 +169,3 @@ def _on_end(data: Mapping[str, Any], side: str, mount: Mount) -> dict[str, Any]:
     if mount.turns:
         found[f"orientation_{side}"] = mount.attitude(frame_attitude(data, side))
     return found
-
-
-def frame_attitude(data: Mapping[str, Any], side: str) -> tuple[float, ...]:
-    """The orientation of the frame that a constraint names on a body, also where only its z axis is given."""
-    values = {key: plain(value) for key, value in data.items()}
-    return unit_quaternion(np.array(attitude(values, side), dtype=float))

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from polhode.model.edits.carry import Faults, Renaming
-from polhode.model.edits.mount import Mount, combined, frames_on, joint_frame, seen, shapes_on
+from polhode.model.edits.mounted import combined, frames_on, joint_frame, seen, shapes_on
 from polhode.model.edits.states import bare, restated
 from polhode.model.forces.base import ForceElement
+from polhode.model.mount import Mount
 from polhode.model.parts import BodyFrame, Joint
 from polhode.model.topology import WORLD, parent_first
 

@@ -1,20 +1,20 @@
 """A machine of another size: every number times powers of the scales of length, mass and time, by its unit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from polhode.model.constraints.constraint import Constraint
-from polhode.model.edits.carry import Faults, NotCarried, refuse_functions, refuse_modal
+from polhode.model.edits.carry import Faults, refuse_functions, refuse_modal
 from polhode.model.edits.states import NamedState, bare, by_joint, start_state, started
-from polhode.model.forces.backlash import Backlash
 from polhode.model.forces.base import ForceElement
+from polhode.model.mount import NotCarried
 from polhode.model.number_units import PER_AXIS
 from polhode.model.numbers import plain
 from polhode.model.parts import Body, Joint
-from polhode.model.units import Dimension, UnknownUnit, dimension_at
+from polhode.model.scale import Scale, multiplied
 from polhode.scalar import real_number
 
 
@@ -24,20 +24,10 @@ def scaled(model: Any, length: float = 1.0, mass: float = 1.0, time: float = 1.0
     refuse_modal(where, model.joints)
     given = {"length": length, "mass": mass, "time": time}
     sizes = {name: real_number(f"{where}, {name}", x, "a factor above 0", 0.0) for name, x in given.items()}
-    scale = _Scale(**sizes)
+    scale = Scale(**sizes, linear={joint.name: joint.kind.linear for joint in model.joints})
     faults = Faults(where, drop)
-    linear = {joint.name: joint.kind.linear for joint in model.joints}
-    forces, constraints = [], []
-    for force in model.forces:
-        try:
-            forces.append(_force(scale, force, linear))
-        except NotCarried as reason:
-            faults.note(force, reason)
-    for constraint in model.constraints:
-        try:
-            constraints.append(_constraint(scale, constraint, linear))
-        except NotCarried as reason:
-            faults.note(constraint, reason)
+    forces = faults.kept(model.forces, lambda force: _force(scale, force))
+    constraints = faults.kept(model.constraints, lambda constraint: _constraint(scale, constraint))
     faults.end()
     made = bare(
         model,
@@ -55,37 +45,7 @@ def scaled(model: Any, length: float = 1.0, mass: float = 1.0, time: float = 1.0
     return _started(scale, model, made)
 
 
-@dataclass(frozen=True)
-class _Scale:
-    """Factors of length, mass and time."""
-
-    length: float
-    mass: float
-    time: float
-
-    def of(self, dimension: Dimension) -> float:
-        """The factor of numbers of a dimension."""
-        return self.mass**dimension.kg * self.length**dimension.m * self.time**dimension.s
-
-    def factor(self, unit: str, is_linear: bool = False, place: tuple[int, ...] = (), size: int = 0) -> float:
-        """The factor of a number of a key, by the text of its unit; see `dimension_at`."""
-        try:
-            return self.of(dimension_at(unit, place, size, is_linear))
-        except UnknownUnit as unknown:
-            raise NotCarried(f"the unit of a number of it is not known, {unknown.word!r}") from None
-
-    def by(self, unit: str, value: Any, is_linear: bool = False, place: tuple[int, ...] = (), size: int = 0) -> Any:
-        """A number, or numbers, of a key."""
-        if isinstance(value, tuple):
-            return tuple(self.by(unit, x, is_linear, (*place, k), len(value)) for k, x in enumerate(value))
-        return _times(value, self.factor(unit, is_linear, place, size))
-
-
-def _times(value: Any, factor: float) -> Any:
-    return value if factor == 1 else plain(value) * factor
-
-
-def _body(scale: _Scale, body: Body) -> Body:
+def _body(scale: Scale, body: Body) -> Body:
     return replace(
         body,
         mass=scale.by("kg", body.mass),
@@ -94,7 +54,7 @@ def _body(scale: _Scale, body: Body) -> Body:
     )
 
 
-def _joint(scale: _Scale, joint: Joint) -> Joint:
+def _joint(scale: Scale, joint: Joint) -> Joint:
     kind, values = joint.kind, dict[str, Any](position=scale.by("m", joint.position))
     linear = kind.linear[-1:] if kind.has_quaternion else kind.linear  # one number of armature is on the angular part
     for name, unit in PER_AXIS.items():
@@ -116,59 +76,19 @@ def _joint(scale: _Scale, joint: Joint) -> Joint:
     return replace(joint, **values)
 
 
-def _force(scale: _Scale, force: ForceElement, linear: Mapping[str, tuple[bool, ...]]) -> ForceElement:
+def _force(scale: Scale, force: ForceElement) -> ForceElement:
     refuse_functions(force)
-    if force.holds_functions:
+    changed = force.scaled(scale)
+    return replace(force, **changed) if changed else force
+
+
+def _constraint(scale: Scale, constraint: Constraint) -> Constraint:
+    if any(map(callable, constraint.data.values())):
         raise NotCarried("its function has numbers of its own")
-    joint, axis = next(iter(force.joints), None), getattr(force, "axis", 0)
-    along = linear[joint] if joint else (False,)
-    is_linear = along[axis if isinstance(axis, int) and axis < len(along) else 0]
-    values = {}
-    for name in force.numeric:
-        if not force.keys[name].unit:
-            raise NotCarried(f"the unit of its {name} is not known")
-        values[name] = scale.by(force.keys[name].unit, getattr(force, name), is_linear)
-    if "exponent" in force.keys and "stiffness" in values:  # N/mⁿ
-        power = float(getattr(force, "exponent")) - 1  # noqa: B009
-        values["stiffness"] = _times(values["stiffness"], scale.factor("rad or m", is_linear) ** -power)
-    if isinstance(force, Backlash) and force.other:
-        values["ratio"] = _times(force.ratio, _ratio(scale, force.joint, force.other, linear))
-    if getattr(force, "sampled", None) and "period" in force.keys:
-        values["period"] = float(force.period) * scale.time
-    return replace(force, **values) if values else force
+    return Constraint(constraint.name, constraint.type, constraint.kind.scaled(constraint.data, scale))
 
 
-def _ratio(scale: _Scale, joint: str, source: str, linear: Mapping[str, tuple[bool, ...]]) -> float:
-    """The factor of what one joint goes for what another goes."""
-    return scale.factor("rad or m", linear[joint][0]) / scale.factor("rad or m", linear[source][0])
-
-
-def _constraint(scale: _Scale, constraint: Constraint, linear: Mapping[str, tuple[bool, ...]]) -> Constraint:
-    data, kind = dict(constraint.data), constraint.kind
-    if any(map(callable, data.values())):
-        raise NotCarried("its function has numbers of its own")
-    if constraint.type in ("mimic", "gear"):
-        data |= _follower(scale, data, linear)
-    elif constraint.type == "prescribed":
-        data["value"] = scale.by("rad or m", data["value"], linear[data["joint"]][0])
-    else:
-        for name in constraint.numeric:
-            if not kind.keys[name].unit:
-                raise NotCarried(f"the unit of its {name} is not known")
-            data[name] = scale.by(kind.keys[name].unit, data[name])
-    return Constraint(constraint.name, constraint.type, data)
-
-
-def _follower(scale: _Scale, data: Mapping[str, Any], linear: Mapping[str, tuple[bool, ...]]) -> dict[str, Any]:
-    own, source = (scale.factor("rad or m", linear[data[name]][0]) for name in ("joint", "source"))
-    if "polynomial" in data:
-        return {"polynomial": tuple(_times(c, own / source**k) for k, c in enumerate(data["polynomial"]))}
-    factors = {"multiplier": own / source, "offset": own}
-    found = {name: _times(data[name], factor) for name, factor in factors.items() if name in data}
-    return found if "multiplier" in found or own == source else {**found, "multiplier": own / source}
-
-
-def _started(scale: _Scale, model: Any, made: Any) -> Any:
+def _started(scale: Scale, model: Any, made: Any) -> Any:
     """The model with the start and the configurations of the machine as it was, at the new size."""
     kinds = {joint.name: joint.kind for joint in model.joints}
 
@@ -190,7 +110,7 @@ def _started(scale: _Scale, model: Any, made: Any) -> Any:
     return started(made, NamedState(q, v, own), start, configurations)
 
 
-def _q(scale: _Scale, kind: Any, q: tuple) -> list[float]:
+def _q(scale: Scale, kind: Any, q: tuple) -> list[float]:
     """The coordinates of a joint: lengths are scaled, angles and quaternions are not."""
     units = [unit for element, _ in kind.elements for unit in element.units[0]]
-    return [_times(x, scale.factor(unit)) for x, unit in zip(q, units, strict=True)]
+    return [multiplied(x, scale.factor(unit)) for x, unit in zip(q, units, strict=True)]

@@ -7,8 +7,9 @@ from polhode.errors import InputError, did_you_mean, message
 from polhode.model.edits.append import appended
 from polhode.model.edits.carry import Faults, Renaming
 from polhode.model.edits.merge import on_mount
-from polhode.model.edits.mount import Mount, frames_on, shapes_on
+from polhode.model.edits.mounted import frames_on, shapes_on
 from polhode.model.edits.states import bare, restated
+from polhode.model.mount import Mount
 from polhode.model.topology import WORLD
 
 

@@ -1,14 +1,17 @@
 """Backlash: a gap between two coordinates, or about a place of one, with compliant contact at both of its ends."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.compliant_contact import KEYS, TOUCH, law_of
 from polhode.model.forces.joint_axis import along_axes
 from polhode.model.keys import AT_LEAST_ZERO, Key
+from polhode.model.numbers import plain
+from polhode.model.reflection import Reflection
+from polhode.model.scale import Scale, multiplied
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, is_zero
 
@@ -92,3 +95,24 @@ class Backlash(ForceElement):
     def is_internal(self) -> bool:
         """It is, between the bodies of its joints."""
         return True
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Ratio and offset, by the signs of the coordinates."""
+        own, other = mirror.sign(self.joint), mirror.sign(self.other) if self.other else 1.0
+        return {"ratio": own * other * plain(self.ratio), "offset": own * plain(self.offset)}
+
+    def scaled(self, scale: Scale) -> dict[str, Any]:
+        """Numbers by their units; the ratio by what both joints go, the stiffness by its exponent."""
+        own = scale.of_coordinate(self.joint)
+        found = super().scaled(scale)
+        found["stiffness"] = multiplied(found["stiffness"], own ** (1 - self.exponent))
+        if self.other is not None:
+            found["ratio"] = multiplied(self.ratio, own / scale.of_coordinate(self.other))
+        return found
+
+    def locked(self, values: Mapping[str, tuple[float, ...]]) -> dict[str, Any] | None:
+        """With the other joint locked, the gap is about a fixed place."""
+        if self.joint in values or self.other is None:
+            return super().locked(values)
+        offset = plain(self.offset) + plain(self.ratio) * values[self.other][0]
+        return {"other": None, "offset": offset, "ratio": 1.0}

@@ -25,8 +25,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 from polhode.errors import ModelError, check_name, message
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
+from polhode.model.mount import Mount, NotCarried
 from polhode.model.numbers import short
 from polhode.model.parts import Body
+from polhode.model.reflection import Reflection
+from polhode.model.scale import Scale
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, SharedFunction, Vec
 from polhode.spatial import ORIGIN
@@ -364,6 +367,22 @@ class ForceElement:
         """Whether any of its fields is a function, by a user or from a file."""
         return any(callable(getattr(self, name)) for name in self.keys)
 
+    @property
+    def of_layout(self) -> str:
+        """Why it belongs to the coordinates of one model, in half a sentence: it has a function of all of q and v; ""
+        where it does not."""
+        return ""
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it is a load: one that grows in `ph.buckling`, unless loads are named there."""
+        return False
+
+    @property
+    def stops(self) -> Sequence[tuple[str, int]]:
+        """Axes of joints that it keeps within limits, (joint, axis) each."""
+        return ()
+
     def notes(self) -> Sequence[str]:
         """What every run of a model with it should say of it, a line each."""
         return ()
@@ -376,6 +395,48 @@ class ForceElement:
         """The element in one line, without its name."""
         values = [f"{key} {short(x)}" for key in self.keys if (x := getattr(self, key)) is not None]
         return ", ".join([self.kind, *values])
+
+    # changed models: each of these gives the fields that become others, or raises a NotCarried that says why it cannot
+
+    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
+        """Its fields where frames of its bodies become others.  mounts: of each key of a body, the old frame on the new
+        body"""
+        raise NotCarried(f"{type(self).__name__} does not say how it is moved to another frame")
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Its fields in a mirror image of the machine."""
+        raise NotCarried("its kind has no image")
+
+    def scaled(self, scale: Scale) -> dict[str, Any]:
+        """Its fields in a machine of another size: numbers by their units."""
+        if self.holds_functions:
+            raise NotCarried("its function has numbers of its own")
+        values = {}
+        for name in self.numeric:
+            if not self.keys[name].unit:
+                raise NotCarried(f"the unit of its {name} is not known")
+            values[name] = scale.by(self.keys[name].unit, getattr(self, name), self._is_along_length(scale))
+        if self.sampled and "period" in self.keys:
+            values["period"] = float(self.period) * scale.time
+        return values
+
+    def _is_along_length(self, scale: Scale) -> bool:
+        """Whether the coordinate that it acts along is a length."""
+        if not self.joints:
+            return False
+        along, axis = scale.linear[self.joints[0]], getattr(self, "axis", 0)
+        return along[axis if isinstance(axis, int) and axis < len(along) else 0]
+
+    def locked(self, values: Mapping[str, tuple[float, ...]]) -> dict[str, Any] | None:
+        """Its fields where joints do not move, some of those that it names among them; None: it does nothing then.
+
+        values  the coordinates of each locked joint
+        """
+        held = [name for name in self.joints if name in values]
+        if len(held) < len(self.joints):
+            left = next(name for name in self.joints if name not in values)
+            raise NotCarried(f"joint '{held[0]}' is locked, '{left}' is not")
+        return None
 
     # numbers
 

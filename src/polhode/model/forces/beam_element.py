@@ -1,17 +1,27 @@
 """A beam element: stiffness and damping against the six strains of a straight beam between two frames."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
 from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull, pull_slopes
-from polhode.model.beams.strains import BENT, MEASURES, MODES, Chord, chord
+from polhode.model.beams.strains import BENT, MEASURES, MODES, STRAIN_SIGNS, Chord, chord
 from polhode.model.forces.base import DrawnLine, ForceElement, StiffLaw, Wrench
-from polhode.model.forces.two_frames import FrameOnBody, body_frame, check_two_bodies, is_between_bodies
+from polhode.model.forces.two_frames import (
+    FrameOnBody,
+    body_frame,
+    check_two_bodies,
+    is_between_bodies,
+    moved_ends,
+    reflected_ends,
+)
 from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
+from polhode.model.mount import Mount, array_of, floats
 from polhode.model.numbers import short
+from polhode.model.reflection import FRAME, Reflection, times
 from polhode.model.state import MachineState
+from polhode.model.topology import WORLD
 from polhode.scalar import Scalar, Vec, cross, dot, flat, is_zero, real_part, vec
 
 
@@ -223,6 +233,18 @@ class BeamElement(ForceElement):
         """Its ends and its stiffness."""
         stiffness = f"EA {short(self.axial)}, GJ {short(self.torsion)}, EI {short((self.bending_y, self.bending_z))}"
         return f"beam element, {self.body_a} – {self.body_b}, {short(self.length)} m, {stiffness}"
+
+    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
+        """Its frames."""
+        return moved_ends(self, mounts)
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Its frames; torsion, and bending in the plane of y, change their signs."""
+        in_section = floats(FRAME @ array_of(self.load))
+        return reflected_ends(self, mirror) | {
+            "prestrain": times(STRAIN_SIGNS, self.prestrain),
+            "load": in_section if self.follower else mirror.polar(WORLD, self.load),
+        }
 
 
 def check_strains(where: str, prestrain: Any) -> None:

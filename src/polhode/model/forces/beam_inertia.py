@@ -1,14 +1,16 @@
 """The inertia of a beam element beyond that of its nodes: consistent mass, which couples both."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
 from polhode.model.forces.base import ForceElement
-from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies
+from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies, moved_ends, reflected_ends
 from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
+from polhode.model.mount import Mount
 from polhode.model.numbers import short
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
 from polhode.quaternion import rotation_matrix_homogeneous, skew
 from polhode.scalar import Scalar, Vec, cross, identity
@@ -116,3 +118,11 @@ class BeamInertia(ForceElement):
     def summary(self) -> str:
         """Its ends and its mass."""
         return f"inertia of a beam element, {self.body_a} – {self.body_b}, {short(self.mass)} kg"
+
+    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
+        """Its frames."""
+        return moved_ends(self, mounts)
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Its frames."""
+        return reflected_ends(self, mirror)

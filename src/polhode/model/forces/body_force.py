@@ -9,9 +9,11 @@ import numpy as np
 
 from polhode.errors import CompileError, ModelError, defined_at, message
 from polhode.model.forces.base import ForceElement, Wrench
-from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies
+from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies, stays_on_body
 from polhode.model.keys import Key
+from polhode.model.mount import Mount, NotCarried
 from polhode.model.numbers import plain
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
 from polhode.quaternion import from_matrix
 from polhode.scalar import Vec, cross
@@ -142,6 +144,18 @@ class BodyForce(ForceElement):
         held = "".join(f", {name} {x:.4g}" for name, x in plain(tuple(dict(self.numbers).items())))
         on = self.body if self.other is None else f"{self.body} and {self.other}"
         return f"a function of the motion of {on}{held}, {self.axes} axes"
+
+    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
+        """Where it acts, while the axes of its bodies stay."""
+        mount, other = mounts["body"], mounts.get("other")
+        stays_on_body(mount, self.body)
+        if mount.turns or (other is not None and not other.is_own):
+            raise NotCarried("its function is of a body whose frame is another")
+        return {"point": mount.point(self.point)}
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Functions have no image."""
+        raise NotCarried("its function has no image")
 
 
 def _size(part: Any) -> int:

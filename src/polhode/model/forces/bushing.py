@@ -1,6 +1,6 @@
 """A bushing: stiffness and damping against all six relative motions of two frames."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -8,9 +8,19 @@ import numpy as np
 
 from polhode.errors import ModelError, message, warn_caller
 from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
-from polhode.model.forces.two_frames import FrameOnBody, body_frame, check_two_bodies, is_between_bodies, opposite
+from polhode.model.forces.two_frames import (
+    FrameOnBody,
+    body_frame,
+    check_two_bodies,
+    is_between_bodies,
+    moved_ends,
+    opposite,
+    reflected_ends,
+)
 from polhode.model.keys import Key
+from polhode.model.mount import Mount, floats
 from polhode.model.numbers import plain, short
+from polhode.model.reflection import FRAME, Reflection
 from polhode.model.state import MachineState
 from polhode.quaternion import from_matrix, rotation_matrix_homogeneous
 from polhode.scalar import Scalar, Vec, atan2, cross, diagonal, dot, is_zero, real_part, smooth, sqrt, square, where
@@ -119,6 +129,19 @@ class Bushing(ForceElement):
         """Its ends and its numbers."""
         ends = f"{self.body_a} {short(self.point_a)} – {self.body_b} {short(self.point_b)}"
         return f"bushing, {ends}, stiffness {short(self.stiffness)}, damping {short(self.damping)}, {self.at}"
+
+    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
+        """Its frames."""
+        return moved_ends(self, mounts)
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Its frames; products of stiffness and damping change their signs."""
+        found, signs = reflected_ends(self, mirror), np.concatenate([FRAME.diagonal(), -FRAME.diagonal()])
+        for name in ("stiffness", "damping"):
+            K = np.array(plain(getattr(self, name)), dtype=float)
+            if K.ndim == 2:
+                found[name] = tuple(floats(row) for row in K * np.outer(signs, signs))
+        return found
 
 
 class Displacement(NamedTuple):

@@ -1,14 +1,18 @@
 """A force and a couple on a body."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from polhode.errors import CompileError, defined_at, message
 from polhode.model.forces.base import ForceElement, Wrench
+from polhode.model.forces.two_frames import stays_on_body
 from polhode.model.keys import Key
+from polhode.model.mount import Mount, NotCarried
 from polhode.model.numbers import short
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
+from polhode.model.topology import WORLD
 from polhode.scalar import Array, Scalar, Vec, cross
 
 TimeFunction = Callable[[Any], Sequence]
@@ -68,6 +72,35 @@ class Force(ForceElement):
         """Where it acts, and its numbers."""
         force, torque = ("a function of t" if callable(x) else short(x) for x in (self.force, self.torque))
         return f"on {self.body}, force {force} N, torque {torque} N m, at {short(self.point)}, {self.axes} axes"
+
+    @property
+    def is_load(self) -> bool:
+        """It is."""
+        return True
+
+    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
+        """Where it acts; force and torque where they are in body axes."""
+        mount = mounts["body"]
+        stays_on_body(mount, self.body)
+        found: dict[str, Any] = {"point": mount.point(self.point)}
+        if self.axes == "body" and mount.turns:
+            for part in ("force", "torque"):
+                value = getattr(self, part)
+                if callable(value):
+                    raise NotCarried(f"its {part} is a function of time in the axes of a body whose frame is another")
+                found[part] = mount.direction(value)
+        return found
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Where it acts, the force, and the couple, which is axial."""
+        if callable(self.force) or callable(self.torque):
+            raise NotCarried("its function of time has no image")
+        axes = WORLD if self.axes == "world" else self.body
+        return {
+            "point": mirror.polar(self.body, self.point),
+            "force": mirror.polar(axes, self.force),
+            "torque": mirror.axial(axes, self.torque),
+        }
 
 
 def _of_time(function: TimeFunction) -> Callable[[Scalar, Vec, Vec], Vec]:

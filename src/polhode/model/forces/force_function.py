@@ -34,3 +34,8 @@ class ForceFunction(ForceElement):
     def summary(self) -> str:
         """That it is a function."""
         return "a function of t, q, v"
+
+    @property
+    def of_layout(self) -> str:
+        """Its function is."""
+        return "its function is of q and v of the model as it was"

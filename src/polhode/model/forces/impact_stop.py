@@ -3,14 +3,15 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ElementEvent, ForceElement, Hold, Jump
-from polhode.model.forces.joint_axis import axis_of, check_axis
+from polhode.model.forces.joint_axis import axis_of, check_axis, reflected_limits
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import ABOVE_ZERO, Key
 from polhode.model.numbers import plain, short
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, where
 
@@ -133,6 +134,15 @@ class ImpactStop(ForceElement):
         """From which speed on it rests."""
         told = f"impact-stop '{self.name}' of joint '{self.joint}'"
         return [f"{told} comes to rest after impacts that would leave less than {short(self.rest_speed)} m/s or rad/s"]
+
+    @property
+    def stops(self) -> Sequence[tuple[str, int]]:
+        """Its own axis."""
+        return [(self.joint, self.axis)]
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Its limits, the other way round where the coordinate changes its sign."""
+        return reflected_limits(self, mirror)
 
 
 def _is_none(limit: Scalar) -> bool:

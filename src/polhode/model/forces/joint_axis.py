@@ -1,10 +1,12 @@
 """One axis of a joint, as force elements on coordinates see it: its coordinate, its velocity, the force along it."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from polhode.errors import ModelError, message
 from polhode.model.joints.base import JointKind
+from polhode.model.numbers import plain
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar
 
@@ -37,3 +39,10 @@ def check_axis(where: str, joint: str, kind: JointKind, axis: int) -> None:
         raise ModelError(message(where, "a joint without axes", found, "revolute, prismatic, universal, …"))
     if axis >= kind.nv:
         raise ModelError(message(f"{where}, axis", "no such axis", f"{axis} of {found}", f"0 to {kind.nv - 1}"))
+
+
+def reflected_limits(element: Any, mirror: Reflection) -> dict[str, Any]:
+    """The limits of a stop along an axis of a joint in a mirror image of the machine."""
+    if mirror.sign(element.joint, element.axis) > 0:
+        return {}
+    return {"lower": -plain(element.upper), "upper": -plain(element.lower)}

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ElementEvent, ForceElement, Hold, Jump
@@ -11,6 +11,7 @@ from polhode.model.forces.joint_axis import along_axes, axis_of, check_axis
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import ABOVE_ZERO, AT_LEAST_ZERO, Key
 from polhode.model.numbers import plain, short
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, exp, real_part, sqrt, square, where
 
@@ -112,10 +113,11 @@ class JointFriction(ForceElement):
     def check_joint(self, where: str, joint: str, kind: JointKind) -> None:
         """Of a joint with a quaternion only the spherical one, whose friction is against its angular velocity."""
         if self.coefficient is not None:
-            turns = kind.name == "revolute"
-            if not turns and kind.name != "prismatic":
+            (element, _), *more = kind.elements
+            if more or element.numbers or not (element.one_axis and element.constant):
                 found = f"'{joint}', {kind.name}"
                 raise ModelError(message(f"{where}, coefficient", "no normal force", found, "revolute or prismatic"))
+            turns = element.turns
             if turns != (self.radius is not None):
                 found = "none" if self.radius is None else f"{short(self.radius)} m of a {kind.name} joint"
                 expected = "that at which a revolute joint rubs" if turns else "none: it slides"
@@ -233,6 +235,12 @@ class JointFriction(ForceElement):
     def is_internal(self) -> bool:
         """It is, between the two bodies of its joint."""
         return True
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """The speed of its drive, where the coordinate changes its sign."""
+        if plain(self.drive_speed) and mirror.sign(self.joint, self.axis) < 0:
+            return {"drive_speed": -plain(self.drive_speed)}
+        return {}
 
 
 def _is_ball(kind: JointKind) -> bool:

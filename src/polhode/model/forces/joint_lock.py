@@ -10,6 +10,7 @@ from polhode.model.forces.joint_axis import check_axis
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import AT_LEAST_ZERO, Key
 from polhode.model.numbers import plain
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, maximum, minimum, where
 
@@ -113,6 +114,16 @@ class JointLock(ForceElement):
     def is_internal(self) -> bool:
         """It is, between the two bodies of its joint."""
         return True
+
+    @property
+    def of_layout(self) -> str:
+        """Its conditions are."""
+        functions = self.lock_when or self.release_when
+        return "its conditions are functions of q and v of the model as it was" if functions else ""
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """What is held stays held."""
+        return {}
 
 
 def _as_vector(function: Callable[..., Any]) -> Callable[[Scalar, Vec, Vec], Vec]:

@@ -3,15 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.compliant_contact import KEYS, TOUCH, law_of
-from polhode.model.forces.joint_axis import along_axes, axis_of, check_axis
+from polhode.model.forces.joint_axis import along_axes, axis_of, check_axis, reflected_limits
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
 from polhode.model.numbers import plain, short
+from polhode.model.reflection import Reflection
+from polhode.model.scale import Scale, multiplied
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, is_zero
 
@@ -100,6 +102,21 @@ class JointStop(ForceElement):
         ends = f"{short(self.lower)} to {short(self.upper)}"
         law = f"stiffness {short(self.stiffness)}, dissipation {short(self.dissipation)}, exponent {self.exponent:g}"
         return f"stops of {self.joint}, {ends}, {law}"
+
+    @property
+    def stops(self) -> Sequence[tuple[str, int]]:
+        """Its own axis."""
+        return [(self.joint, self.axis)]
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Its limits, the other way round where the coordinate changes its sign."""
+        return reflected_limits(self, mirror)
+
+    def scaled(self, scale: Scale) -> dict[str, Any]:
+        """Numbers by their units, the stiffness also by its exponent."""
+        found = super().scaled(scale)
+        factor = scale.of_coordinate(self.joint, self.axis) ** (1 - self.exponent)
+        return found | {"stiffness": multiplied(found["stiffness"], factor)}
 
 
 class LimitStop(JointStop):

@@ -1,6 +1,6 @@
 """A spring and damper between points of two bodies."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -8,9 +8,11 @@ from polhode.errors import ModelError, message
 from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
 from polhode.model.forces.monotone_table import check_table
 from polhode.model.forces.spring_law import SpringLaw, law_summary, one_number, warn_of_negative
-from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies
+from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies, moved_ends, reflected_ends
 from polhode.model.keys import Key
+from polhode.model.mount import Mount
 from polhode.model.numbers import plain, short
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, cross, dot, is_zero, length, maximum, real_part, smooth, sqrt, square, where
 
@@ -186,6 +188,14 @@ class Spring(ForceElement):
         ends = f"{self.body_a} {short(self.point_a)} – {self.body_b} {short(self.point_b)}"
         only = f", only {self.only}" if self.only != "both" else ""
         return f"spring, {ends}, {law_summary(self)}{only}"
+
+    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
+        """Its frames."""
+        return moved_ends(self, mounts)
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Its frames: a length is the same."""
+        return reflected_ends(self, mirror)
 
 
 def _added(elastic: Scalar, other: Scalar) -> Scalar:

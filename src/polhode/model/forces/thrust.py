@@ -6,9 +6,12 @@ from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ElementEvent, ForceElement, Jump, Wrench
+from polhode.model.forces.two_frames import stays_on_body
 from polhode.model.keys import ABOVE_ZERO, AT_LEAST_ZERO, Key
+from polhode.model.mount import Mount
 from polhode.model.numbers import plain, short
 from polhode.model.parts import Body
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, cross, length, where
 
@@ -95,3 +98,14 @@ class Thrust(ForceElement):
         """The flow, where it is a function of time."""
         flow = self.flow
         return [(f"flow of '{self.name}'", lambda t, q, v: Vec([flow(t)]))] if callable(flow) else []
+
+    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
+        """Where it acts, and its direction."""
+        mount = mounts["body"]
+        stays_on_body(mount, self.body)
+        return {"point": mount.point(self.point), "direction": mount.direction(self.direction)}
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Where it acts, and its direction."""
+        at = mirror.polar(self.body, self.point)
+        return {"point": at, "direction": mirror.polar(self.body, self.direction)}

@@ -1,6 +1,6 @@
 """A torsion spring and damper about an axis."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,10 +9,20 @@ from polhode.model.forces.base import ForceElement, Wrench
 from polhode.model.forces.joint_axis import along_axes, axis_of
 from polhode.model.forces.monotone_table import check_table
 from polhode.model.forces.spring_law import SpringLaw, law_summary, one_number, warn_of_negative
-from polhode.model.forces.two_frames import FrameOnBody, body_frame, check_two_bodies, is_between_bodies, opposite
+from polhode.model.forces.two_frames import (
+    FrameOnBody,
+    body_frame,
+    check_two_bodies,
+    is_between_bodies,
+    moved_ends,
+    opposite,
+    reflected_ends,
+)
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
+from polhode.model.mount import Mount, array_of, floats
 from polhode.model.numbers import short
+from polhode.model.reflection import FRAME, Reflection
 from polhode.model.state import MachineState
 from polhode.scalar import Scalar, Vec, atan2, cos, dot, is_zero, sin, smooth, sqrt, square, trace, vec
 from polhode.spatial import ORIGIN
@@ -192,3 +202,13 @@ class TorsionSpring(ForceElement):
     def is_internal(self) -> bool:
         """Between two bodies it is, those of a joint included, not to the world."""
         return self.joint is not None or is_between_bodies(self.body_a, self.body_b)
+
+    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
+        """Its frames."""
+        return moved_ends(self, mounts)
+
+    def reflected(self, mirror: Reflection) -> dict[str, Any]:
+        """Its frames and its axis: the angle is the same."""
+        if self.joint is not None:
+            return {}
+        return reflected_ends(self, mirror) | {"axis": floats(-FRAME @ array_of(self.axis))}

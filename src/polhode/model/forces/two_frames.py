@@ -1,15 +1,19 @@
 """Two frames on bodies, and how one moves against the other: what springs, torsion springs and bushings are made of."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import Wrench
+from polhode.model.mount import Mount, NotCarried
+from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
 from polhode.model.topology import WORLD
 from polhode.quaternion import rotation_matrix_homogeneous
 from polhode.scalar import Vec, cross
 from polhode.spatial import Frame, Twist
+
+SIDES = ("a", "b")
 
 
 class FrameOnBody(NamedTuple):
@@ -54,3 +58,33 @@ def check_two_bodies(where: str, body_a: str | None, body_b: str | None) -> None
 def is_between_bodies(body_a: str | None, body_b: str | None) -> bool:
     """Whether neither end is on the world."""
     return WORLD not in (body_a, body_b)
+
+
+def moved_ends(element: Any, mounts: Mapping[str, Mount]) -> dict[str, Any]:
+    """Points and orientations of an element between frames on two bodies; see `ForceElement.moved`."""
+    found: dict[str, Any] = {}
+    for side in SIDES:
+        mount = mounts[f"body_{side}"]
+        if f"point_{side}" in element.keys:
+            found[f"point_{side}"] = mount.point(getattr(element, f"point_{side}"))
+        if f"orientation_{side}" in element.keys:
+            found[f"orientation_{side}"] = mount.attitude(getattr(element, f"orientation_{side}"))
+    return found
+
+
+def reflected_ends(element: Any, mirror: Reflection) -> dict[str, Any]:
+    """Points and orientations of an element between frames on two bodies; see `ForceElement.reflected`."""
+    found: dict[str, Any] = {}
+    for side in SIDES:
+        body = getattr(element, f"body_{side}")
+        if f"point_{side}" in element.keys:
+            found[f"point_{side}"] = mirror.polar(body, getattr(element, f"point_{side}"))
+        if f"orientation_{side}" in element.keys:
+            found[f"orientation_{side}"] = mirror.attitude(body, getattr(element, f"orientation_{side}"))
+    return found
+
+
+def stays_on_body(mount: Mount, body: str) -> None:
+    """Raise a NotCarried where a body becomes part of the world, on which nothing acts."""
+    if mount.body == WORLD:
+        raise NotCarried(f"body '{body}' becomes part of the world")

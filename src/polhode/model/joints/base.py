@@ -20,6 +20,7 @@ from polhode.scalar import Scalar, Vec, cross, derivative_along, diagonal, dot, 
 from polhode.spatial import AT_REST, ORIGIN, Inertia, Placement, Twist, Z
 
 UPRIGHT = vec(1.0, 0.0, 0.0, 0.0)
+AXES = ("x", "y", "z")
 NOTHING = Inertia(0.0, ORIGIN, diagonal(ORIGIN))
 
 
@@ -85,6 +86,11 @@ class ElementKind:
     """Whether the unit motions are constant in the element's axes, and their linear and angular parts parallel."""
     numbers: ClassVar[tuple[str, ...]] = ()
     """The joint's own numbers that the motion depends on: `e.numbers` holds them."""
+    axis_image: ClassVar[str] = ""
+    """What its axis is in a mirror: "axial" of a turn about it, "polar" of a travel along it; "" where the image of the
+    motion is not known."""
+    number_signs: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    """What its numbers become in a mirror image, times themselves: 1 unless given, −1 of the pitch of a screw."""
     symbol: ClassVar[str] = "revolute"
     """What pictures show in its place: "revolute", "prismatic", "screw", "ball", or "" for nothing."""
     operations: ClassVar[int] = 500
@@ -305,6 +311,50 @@ class JointKind:
     def turns_freely(self) -> bool:
         """Whether the child alone is a rigid body that turns freely: about a fixed point, or floating."""
         return self.has_quaternion and (self.floats or self.nv == 3)
+
+    @property
+    def has_image(self) -> bool:
+        """Whether a mirror image of its motion is known."""
+        moves = [(kind.axis_image, axis) for kind, axis in self.elements if kind.nv and not kind.quaternion]
+        if self.has_quaternion:
+            return moves in ([], [("polar", axis) for axis in AXES])
+        return all(image for image, _ in moves)
+
+    @property
+    def fixed_axes(self) -> bool:
+        """Whether coordinates are along axes of the joint frame, and it has no quaternion."""
+        return not self.has_quaternion and any(axis in AXES for _, axis in self.elements)
+
+    def axis_image(self, axis: str) -> str:
+        """What one of its axes, "axis" or "axis2", is in a mirror: as its first motion along it has it."""
+        return next(kind.axis_image for kind, of in self.elements if of == axis)
+
+    def image_signs(self, S: np.ndarray) -> tuple[float, ...]:
+        """What its coordinates become in a mirror image, times themselves; none where it has a quaternion.
+
+        S  how components in the child's axes are reflected, (3, 3); diagonal where it has `fixed_axes`
+        """
+        found = list[float]()
+        for kind, axis in self.elements:
+            if axis in AXES:
+                k = AXES.index(axis)
+                sign = -S[k, k] if kind.axis_image == "axial" else S[k, k]
+            else:
+                sign = 1.0 if not kind.nv or kind.axis_image == self.axis_image(axis) else -1.0
+            found += [float(sign)] * kind.nv
+        return tuple(found)
+
+    @property
+    def is_one_line(self) -> bool:
+        """Whether all its motions are about or along one axis; turned round with the opposite one, coordinates stay."""
+        return all(kind.one_axis and kind.constant and axis == "axis" for kind, axis in self.elements if kind.nv)
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether its motions are about axes of its own, of one sort, one each: turned round, the opposite axes and the
+        coordinates change places."""
+        kinds, axes = [kind for kind, _ in self.elements], [axis for _, axis in self.elements]
+        return axes == ["axis", "axis2"] and kinds == kinds[::-1] and kinds[0].one_axis and kinds[0].constant
 
     def closing(self, elements: Sequence[Element]) -> Closing | None:
         """The joint as a constraint between its two bodies, for absolute coordinates; None: it holds nothing."""

@@ -16,6 +16,7 @@ class PrismaticElement(ElementKind):
     linear = (True,)
     one_axis = constant = True
     turns = False
+    axis_image = "polar"
     symbol = "prismatic"
     operations = 200
 

@@ -15,6 +15,7 @@ class RevoluteElement(ElementKind):
 
     name = "revolute"
     turns_about_axis = one_axis = constant = True
+    axis_image = "axial"
     operations = 260
 
     def placement(self, e: Element, q: Vec) -> Placement:

@@ -18,6 +18,8 @@ class ScrewElement(ElementKind):
     name = "screw"
     turns_about_axis = one_axis = constant = True
     numbers = ("pitch",)
+    axis_image = "axial"
+    number_signs: ClassVar = {"pitch": -1.0}
     symbol = "screw"
     operations = 300
 

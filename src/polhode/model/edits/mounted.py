@@ -1,77 +1,21 @@
-"""Where the frame of a body of one model is on a body of another, and what is fixed to it seen from there."""
+"""Bodies, frames, shapes and motions of joints as seen from a frame on another body."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from polhode.errors import ModelError
 from polhode.model.elements import Numbers, joint_elements
 from polhode.model.joints.base import NOTHING, Element
+from polhode.model.mount import NOWHERE, STILL, Mount, array_of, floats
 from polhode.model.numbers import plain
 from polhode.model.parts import Body, BodyFrame, Joint
 from polhode.model.shapes import BodyShape
 from polhode.model.state import GROUND
 from polhode.model.topology import WORLD
-from polhode.quaternion import conjugate, from_matrix, product, rotation_matrix
 from polhode.scalar import Vec
-
-STILL = (1.0, 0.0, 0.0, 0.0)
-NOWHERE = (0.0, 0.0, 0.0)
-
-
-class Mount(NamedTuple):
-    """A frame on a body.
-
-    body         the body that carries it
-    position     its origin in the body's axes, m
-    orientation  of its axes in the body's: a unit quaternion
-    """
-
-    body: str
-    position: tuple[float, ...] = NOWHERE
-    orientation: tuple[float, ...] = STILL
-
-    @property
-    def turns(self) -> bool:
-        """Whether its axes are not those of the body."""
-        return tuple(self.orientation) != STILL
-
-    @property
-    def is_own(self) -> bool:
-        """Whether it is the body's own frame."""
-        return not self.turns and not any(self.position)
-
-    @property
-    def R(self) -> np.ndarray:
-        """Its axes as columns (3, 3)."""
-        return np.array(rotation_matrix(np.array(self.orientation)))
-
-    def direction(self, x: Any) -> tuple[float, ...]:
-        """A direction in its axes, in those of the body."""
-        return _floats(self.R @ _array(x)) if self.turns else tuple(x)
-
-    def point(self, x: Any) -> tuple[float, ...]:
-        """A point in its axes, in those of the body."""
-        if self.is_own:
-            return tuple(x)
-        return _floats(np.array(self.position) + (self.R @ _array(x) if self.turns else _array(x)))
-
-    def attitude(self, p: Any) -> tuple[float, ...]:
-        """A unit quaternion in its axes, in those of the body."""
-        if not self.turns:
-            return tuple(p)
-        return _unit(np.array(product(np.array(self.orientation), _array(p))))
-
-    def frame(self, position: Any, orientation: Any) -> "Mount":
-        """A frame that is placed in this one, on the body."""
-        return Mount(self.body, self.point(position), self.attitude(orientation))
-
-    def inverse(self, body: str) -> "Mount":
-        """The frame of the body in this one, which is that of another body."""
-        q = _floats(conjugate(np.array(self.orientation))) if self.turns else STILL
-        return Mount(body, _floats(-(self.R.T @ np.array(self.position))), q)
 
 
 def frames_on(mounts: Mapping[str, Mount], frames: Iterable[BodyFrame], prefix: str = "") -> list[BodyFrame]:
@@ -96,23 +40,6 @@ def shapes_on(mounts: Mapping[str, Mount], shapes: Iterable[BodyShape], prefix: 
             name = f"{prefix}{shape.name}"
             found.append(replace(shape, name=name, body=at.body, position=at.position, orientation=at.orientation))
     return found
-
-
-def _array(x: Any) -> np.ndarray:
-    return np.array(plain(tuple(x)), dtype=float)
-
-
-def _floats(x: Any) -> tuple[float, ...]:
-    return tuple(float(a) + 0.0 for a in x)  # −0.0 is 0.0
-
-
-def _unit(q: np.ndarray) -> tuple[float, ...]:
-    return _floats(q / np.linalg.norm(q))
-
-
-def unit_quaternion(R: np.ndarray) -> tuple[float, ...]:
-    """The unit quaternion of a rotation matrix (3, 3)."""
-    return _unit(np.array(from_matrix(R)))
 
 
 def joint_frame(joint: Joint) -> Mount:
@@ -140,13 +67,18 @@ def joint_velocity(joint: Joint, q: Sequence[float], v: Sequence[float]) -> tupl
     return linear, angular
 
 
+def motion_elements(joint: Joint) -> list[Element]:
+    """The elements of a joint alone, from its own frame."""
+    bare = replace(joint, position=NOWHERE, orientation=STILL)
+    return list(joint_elements(bare, GROUND, 0, 0, 0, NOTHING, Numbers({})))
+
+
 def _motions(joint: Joint, q: Sequence[float]) -> Iterator[tuple[Element, Vec, Mount]]:
     """The elements of a joint, the coordinates of each, and its frame in the one before."""
-    bare = replace(joint, position=NOWHERE, orientation=STILL)
-    for e in joint_elements(bare, GROUND, 0, 0, 0, NOTHING, Numbers({})):
+    for e in motion_elements(joint):
         own = Vec([float(q[k]) for k in e.q])
         turn = e.kind.turn(e, own)
-        yield e, own, Mount(joint.name, _floats(e.kind.placement(e, own).r), STILL if turn is None else _floats(turn))
+        yield e, own, Mount(joint.name, floats(e.kind.placement(e, own).r), STILL if turn is None else floats(turn))
 
 
 def seen(body: Body, mount: Mount, name: str = "") -> Body:
@@ -163,14 +95,14 @@ def seen(body: Body, mount: Mount, name: str = "") -> Body:
 def combined(name: str, parts: Sequence[Body]) -> Body:
     """Bodies in one frame as one: masses added, inertias about the common mass centre."""
     m = [float(plain(body.mass)) for body in parts]
-    c = [_array(body.center) for body in parts]
+    c = [array_of(body.center) for body in parts]
     total = sum(m)
     center = sum((a * x for a, x in zip(m, c, strict=True)), start=np.zeros(3)) / (total or 1.0)
     J = np.zeros((3, 3))
     for body, a, x in zip(parts, m, c, strict=True):
         d = x - center
         J = J + body.inertia_matrix() + a * (d @ d * np.eye(3) - np.outer(d, d))
-    return made_body(name, total, _rows(J), _floats(center), all(body.physical for body in parts))
+    return made_body(name, total, _rows(J), floats(center), all(body.physical for body in parts))
 
 
 def made_body(name: str, mass: Any, inertia: Any, center: Any, physical: bool) -> Body:
@@ -184,4 +116,4 @@ def made_body(name: str, mass: Any, inertia: Any, center: Any, physical: bool) -
 
 
 def _rows(J: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    return tuple(_floats(row) for row in (J + J.T) / 2)
+    return tuple(floats(row) for row in (J + J.T) / 2)

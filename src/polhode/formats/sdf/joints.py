@@ -49,7 +49,8 @@ class TreeJoint(NamedTuple):
     full: str
     node: XmlElement
     source: SdfJoint
-    type: str
+    said: str
+    """Its type, as SDF calls it."""
     parent: str
     child: str
 
@@ -139,7 +140,7 @@ class JointReader:
 
     def _joint(self, joint: TreeJoint, name: str, child: str, at: FramePose, data: dict[str, Any]) -> Joint:
         parent = self.names[joint.parent]
-        return Joint(name, TYPES[joint.type], parent, child, position=at.position, orientation=at.orientation, **data)
+        return Joint(name, TYPES[joint.said], parent, child, position=at.position, orientation=at.orientation, **data)
 
     def _placed(self, joint: TreeJoint) -> tuple[FramePose, Vec, dict[str, Any]]:
         """The child in the parent at zero; from the child's origin to a point of the joint; the axes, child axes."""
@@ -147,16 +148,16 @@ class JointReader:
         at = document.between(joint.parent, joint.child)
         arm = document.between(joint.child, joint_frame(joint.full)).position
         found: dict[str, Any] = {}
-        axes = [self.axis(joint, tag, joint.child) for tag in ("axis", "axis2")[: AXES.get(joint.type, 0)]]
+        axes = [self.axis(joint, tag, joint.child) for tag in ("axis", "axis2")[: AXES.get(joint.said, 0)]]
         for tag, axis in zip(("axis", "axis2"), axes, strict=False):
             found[tag] = axis
-        if joint.type in ("fixed", "prismatic"):  # the same about any point
+        if joint.said in ("fixed", "prismatic"):  # the same about any point
             arm = moved((0.0, 0.0, 0.0)).position
         elif len(axes) == 1:  # the same about any point of the axis
             arm = arm - dot(arm, axes[0]) * axes[0]
         if length(arm) <= BARE * max(1.0, length(at.position)):
             arm = moved((0.0, 0.0, 0.0)).position
-        if joint.type == "screw":
+        if joint.said == "screw":
             found["pitch"] = self._pitch(joint, owner)
         return at, arm, found
 
@@ -196,9 +197,9 @@ class JointReader:
 
     def _axis_data(self, joint: TreeJoint) -> dict[str, Any]:
         """Dampers, springs and limits of the coordinates of a joint."""
-        owner, count = f"joint '{joint.full}'", AXES.get(joint.type, 0)
+        owner, count = f"joint '{joint.full}'", AXES.get(joint.said, 0)
         nodes = [joint.node.first(tag) for tag in ("axis", "axis2")[:count]]
-        if joint.type == "ball":
+        if joint.said == "ball":
             dynamics = _dynamics(joint.node.first("axis"))
             if number(dynamics, "spring_stiffness", 0.0, owner):
                 self.remarks.ignore("springs of ball joints ({n})")
@@ -210,7 +211,7 @@ class JointReader:
             found["stiffness"].append(number(dynamics, "spring_stiffness", 0.0, owner))
             found["rest"].append(number(dynamics, "spring_reference", 0.0, owner))
             low, high = limit(bounds, "lower", -inf, owner), limit(bounds, "upper", inf, owner)
-            if joint.type == "continuous":
+            if joint.said == "continuous":
                 low, high = -inf, inf
             place = f"{joint.node.file}:{joint.node.line}"
             low, high = self.remarks.limits(place, self.joint_name(joint), low, high)
@@ -236,13 +237,13 @@ class JointReader:
 
     def _has_forces(self, joint: TreeJoint) -> bool:
         owner = f"joint '{joint.full}'"
-        for node in (joint.node.first(tag) for tag in ("axis", "axis2")[: AXES.get(joint.type, 0)]):
+        for node in (joint.node.first(tag) for tag in ("axis", "axis2")[: AXES.get(joint.said, 0)]):
             keys = ("damping", "friction", "spring_stiffness")
             if any(number(_dynamics(node), key, 0.0, owner) for key in keys):
                 return True
             bounds = None if node is None else node.first("limit")
             if limit(bounds, "lower", -inf, owner) > -inf or limit(bounds, "upper", inf, owner) < inf:
-                return joint.type != "continuous"
+                return joint.said != "continuous"
         return False
 
     def _note_friction(self, joint: TreeJoint, name: str) -> None:
@@ -251,11 +252,11 @@ class JointReader:
         sizes = [
             number(_dynamics(node), "friction", 0.0, owner) for tag in ("axis", "axis2") for node in joint.node.all(tag)
         ]
-        if not any(sizes) or joint.type == "fixed":
+        if not any(sizes) or joint.said == "fixed":
             return
         if self.friction == "ignore":
             self.remarks.ignore("dry friction of joints")
-        elif AXES.get(joint.type) == 1:
+        elif AXES.get(joint.said) == 1:
             with located(f"{joint.node.file}:{joint.node.line}"):
                 self.rubbing.append(JointFriction(f"{name}.friction", name, sizes[0], method=self.friction))
         else:
@@ -278,8 +279,8 @@ class JointReader:
                     fix = "With mimic='free' it is not needed."
                     element.fail("unknown leader", repr(leader[:60]), "another joint of the tree", fix, owner)
                 for each in (joint, joints[leader]):
-                    if AXES.get(each.type) != 1:
-                        found_type = f"'{each.full}', {each.type}"
+                    if AXES.get(each.said) != 1:
+                        found_type = f"'{each.full}', {each.said}"
                         element.fail("a joint without a single coordinate", found_type, "one axis", owner=owner)
                 n, offset = number(element, "multiplier", 1.0, owner), number(element, "offset", 0.0, owner)
                 offset -= n * number(element, "reference", 0.0, owner)
@@ -316,7 +317,7 @@ class JointReader:
         """The hinge between two links, and the sign of its angle as one from `body` to `link` about an axis."""
         for joint in joints.values():
             ends = (joint.parent, joint.child)
-            if joint.type in HINGES and ends in ((body, link), (link, body)):
+            if joint.said in HINGES and ends in ((body, link), (link, body)):
                 wanted, there = self.axis(box, tag, link), self.axis(joint, "axis", link)
                 if length(cross(wanted, there)) < PARALLEL:
                     sign = 1.0 if dot(wanted, there) > 0 else -1.0

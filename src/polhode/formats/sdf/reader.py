@@ -120,8 +120,8 @@ class _SdfReader:
         gravity = self._gravity()
         bodies = {full: self._body(full) for full in document.links}
         every = [joint_ends(document, full) for full in document.joints]
-        boxes = [joint for joint in every if joint.type == GEARBOX]
-        carrying, closing = self._split([joint for joint in every if joint.type != GEARBOX])
+        boxes = [joint for joint in every if joint.said == GEARBOX]
+        carrying, closing = self._split([joint for joint in every if joint.said != GEARBOX])
         joints, q = self._bases({joint.child for joint in carrying.values()})
         frames = []
         for joint in carrying.values():
@@ -308,7 +308,7 @@ class _SdfReader:
             if link.node.first("collision") is None:
                 continue
             at = full
-            while at in parents and parents[at].type == "fixed":
+            while at in parents and parents[at].said == "fixed":
                 at = parents[at].parent
             is_still = at == WORLD or (at not in parents and self.document.links[at].scope.is_static)
             still, moving = still + is_still, moving + (not is_still)

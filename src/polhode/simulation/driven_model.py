@@ -91,7 +91,7 @@ class DrivenModel:
         """The joints whose motion is not defined at coordinates, by name, and why."""
         found, at = [], 0
         for joint in self.model.joints:
-            if why := joint.kind.fault(q[at : at + joint.nq]):
+            if why := joint.kind.fault(q[at : at + joint.nq].tolist()):
                 found.append((joint.name, why))
             at += joint.nq
         return found

@@ -105,6 +105,18 @@ SDF = """<sdf version="1.10">
   </world>
 </sdf>
 """
+DIRECTIVES = """directives:
+- add_model:
+    name: left
+    file: arm.sdf
+    default_joint_positions: {arm::hip: [0.3]}
+- add_frame:
+    name: table
+    X_PF: {base_frame: world, translation: [0.1, 0.2, 0.3], rotation: !Rpy {deg: [10, 20, 30]}}
+- add_weld: {parent: table, child: left::arm::base, X_PC: {translation: [0, 0, 0.5]}}
+- add_model: {name: loose, file: arm.sdf, default_free_body_pose: {arm::base: {translation: [1, 2, 3]}}}
+- add_frame: {name: mount, X_PF: {base_frame: left::arm::tip}}
+"""
 MESHED = """<mujoco><asset><mesh name="m" file="m.{}"/></asset><worldbody><body name="a"><freejoint/>
   <geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
 STUDY = """study: a pendulum under uncertainty
@@ -147,13 +159,16 @@ SOUND: dict[str, list[bytes]] = {
     "urdf": [URDF.encode()],
     "mjcf": [MJCF.encode()],
     "sdf": [SDF.encode()],
+    "dmd": [DIRECTIVES.encode()],
     "study": [STUDY.encode()],
     "stl": [_stl()],
     "obj": [OBJ.encode()],
 }
-SHARES = {"yaml": 35, "urdf": 15, "mjcf": 15, "sdf": 15, "study": 14, "stl": 3, "obj": 3}
+SHARES = {"yaml": 35, "urdf": 15, "mjcf": 15, "sdf": 12, "dmd": 3, "study": 14, "stl": 3, "obj": 3}
 """Of a hundred cases."""
-SUFFIX = {"yaml": "yaml", "urdf": "urdf", "mjcf": "xml", "sdf": "sdf", "study": "yaml"}
+PLAIN = ("yaml", "study", "dmd")
+"""Kinds that are YAML."""
+SUFFIX = {"yaml": "yaml", "urdf": "urdf", "mjcf": "xml", "sdf": "sdf", "dmd": "dmd.yaml", "study": "yaml"}
 
 
 def cases(seed: int, count: int) -> Iterator[tuple[str, bytes]]:
@@ -223,7 +238,7 @@ def _replace(pattern: bytes, new: bytes, content: bytes, chance: random.Random, 
 
 def _name(content: bytes, chance: random.Random, kind: str) -> bytes:
     name = chance.choice(NAMES)
-    if kind in ("yaml", "study"):
+    if kind in PLAIN:
         quoted = "".join(c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in name)
         new = chance.choice([f'"{quoted}"', f'"{quoted}"', name])
         word = rb"[A-Za-z][\w.-]*"
@@ -251,13 +266,13 @@ XML_SWAPS = [
 
 
 def _swap(content: bytes, chance: random.Random, kind: str) -> bytes:
-    old, new = chance.choice(SWAPS if kind in ("yaml", "study") else XML_SWAPS)
+    old, new = chance.choice(SWAPS if kind in PLAIN else XML_SWAPS)
     return _replace(old, new, content, chance)
 
 
 def _deep(content: bytes, chance: random.Random, kind: str) -> bytes:
     depth = chance.choice([20, 60, 300, 5000])
-    if kind in ("yaml", "study"):
+    if kind in PLAIN:
         new = chance.choice([b"[" * depth + b"]" * depth, b"{a: " * depth + b"1" + b"}" * depth, b"- " * depth,
                              b"&a [1]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c, *c]", b"".join(
             b"\n" + b" " * k + b"a:" for k in range(min(depth, 300)))])  # fmt: skip
@@ -308,6 +323,7 @@ def attempt_content(kind: str, content: bytes, folder: Path) -> str:
     if kind in ("stl", "obj"):
         (folder / f"m.{kind}").write_bytes(content)
         kind, content = "mjcf", MESHED.format(kind).encode()
+    (folder / "arm.sdf").write_text(SDF)  # that directives name
     path = folder / f"hostile.{SUFFIX[kind]}"
     path.write_bytes(content)
     return attempt_study(path) if kind == "study" else attempt(path)

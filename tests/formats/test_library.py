@@ -239,9 +239,11 @@ def test_options_are_checked_and_never_ignored(tmp_path):
     with pytest.raises(ph.InputError, match="is for URDF, and this is a bundled model"):
         load("pendulum", base="free")
     (tmp_path / "a.yaml").write_text(to_yaml(quiet("pendulum")), encoding="utf-8")
-    with pytest.raises(ph.InputError, match="argument mimic: is for URDF and SDF, and this is our YAML"):
+    with pytest.raises(
+        ph.InputError, match="argument mimic: is for URDF, SDF and Drake's directives, and this is our YAML"
+    ):
         load(tmp_path / "a.yaml", mimic="free")
-    with pytest.raises(ph.InputError, match="argument packages: is for URDF, SDF and MJCF"):
+    with pytest.raises(ph.InputError, match="argument packages: is for URDF, SDF, Drake's directives and MJCF"):
         load(tmp_path / "a.yaml", packages=["folder"])
     (tmp_path / "a.xml").write_text(MUJOCO, encoding="utf-8")
     with pytest.raises(ph.InputError, match="argument base: is for URDF, and this is MJCF"):

@@ -30,7 +30,7 @@ def load(
 ) -> Model:
     """A model from a file, or a bundled one by name.
 
-    source    a path ending in .urdf, .sdf, .world, .xml, .yaml or .yml; or a name such as "heavy-top", "chain-7"
+    source    a path ending in .urdf, .sdf, .world, .xml, .dmd.yaml, .yaml or .yml; or a name such as "heavy-top"
     base      of a URDF: "fixed" puts its root on the world, "free" puts it on a free joint
     mimic     of a URDF or SDF: "constrain" keeps mimic joints as constraints, "free" leaves them free
     packages  of a URDF, SDF or MJCF: folders in which package://NAME or model://NAME is looked for
@@ -48,7 +48,7 @@ def load(
         raise InputError(message("load, argument source", "not a name or a path", repr(source), "text, or a Path"))
     path = Path(source)
     try:
-        found = _format(source, path)
+        found = format_of(source, path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(message(f"load, '{source}'", "cannot be read", reason, "a file that may be read")) from None
@@ -82,9 +82,10 @@ def _refuse_options(kind: str, source: str, options: Mapping[str, Any]) -> None:
         raise InputError(message(where, f"is for {told}, and this is {kind}", repr(value), expected, fix))
 
 
-def _format(source: str | Path, path: Path) -> FileFormat:
+def format_of(source: str | Path, path: Path) -> FileFormat:
     """The format of a file; or the error that tells what is wrong with the source."""
-    suffix, known = path.suffix.lower(), by_suffix()
+    known, name = by_suffix(), path.name.lower()
+    suffix = max((one for one in known if name.endswith(one)), key=len, default=path.suffix.lower())
     if suffix not in known:
         if isinstance(source, str) and not _is_path(source, path):
             raise _unknown_name(source)

@@ -40,6 +40,12 @@ FORMATS = (
         "sdf",
         ("mimic", "friction", "packages"),
     ),
+    FileFormat(
+        "Drake's directives",
+        (".dmd.yaml",),
+        "polhode.formats.directives.load_directives",
+        options=("mimic", "friction", "packages"),
+    ),
     FileFormat("MJCF", (".xml",), "polhode.formats.mjcf.reader.load_mjcf", "mujoco", ("friction", "packages")),
 )
 

@@ -38,10 +38,12 @@ PIECES = [
     *"[]{}:-,#'\"|>%@`~\\<>/=&;!?*", "\n", "\0", "\t", "\r", "\ufeff", "\x85", "\u2028", "<<: *a", "&a ", "*a",
     "---\n", "...\n", f"!!python/object/apply:os.system ['{RUN}']", f"!!python/name:os.system {RUN}", "<!-- ", "-->",
     "<![CDATA[", "<?x y?>", '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">]>', "&a;", "&lt;", "&#0;", "&#10;", "&#xD800;",
-    "/>", "</mujoco>", "</robot>", '<include file="x"/>', '<include file="/etc/passwd"/>',
+    "/>", "</mujoco>", "</robot>", "</model>", '<include file="x"/>', '<include file="/etc/passwd"/>',
     '<compiler eulerseq="abc" meshdir="/"/>', '<freejoint/>', '<replicate count="1000000000"><body/></replicate>',
     '<equality><weld body1="x"/></equality>', "<default class='q'/>", '<mimic joint="nobody"/>',
-    '<limit lower="2" upper="1"/>', "physical: false", "lower: 3", "upper: -3",
+    '<limit lower="2" upper="1"/>', "<include><uri>hostile.sdf</uri></include>", '<pose relative_to="tip">1</pose>',
+    "<include merge='true'><uri>model://hostile.sdf</uri><name>n</name></include>", "<uri>file:///etc/passwd</uri>",
+    "physical: false", "lower: 3", "upper: -3",
 ]  # fmt: skip
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 URDF = f"""<?xml version="1.0"?>
@@ -78,6 +80,42 @@ MJCF = """<mujoco model="arm">
   </worldbody>
   <equality><joint joint1="hip" joint2="knee" polycoef="0 1 0.1 0 0"/><connect body1="tool" anchor="0 0 0"/></equality>
 </mujoco>
+"""
+SDF = """<sdf version="1.10">
+  <world name="hall"><gravity>0 0 -9.8</gravity>
+  <model name="arm" canonical_link="base"><pose>0 0 1 0 0 0.2</pose>
+    <link name="base"><inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial></link>
+    <link name="upper"><pose relative_to="base" degrees="true">0 0 0.5 10 0 0</pose>
+      <inertial><pose>0 0 0.2 0.1 0 0</pose><mass>2</mass>
+        <inertia><ixx>0.2</ixx><ixy>0.01</ixy><iyy>0.2</iyy><izz>0.1</izz></inertia></inertial>
+      <visual name="v"><geometry><box><size>1 2 3</size></box></geometry></visual></link>
+    <frame name="tip" attached_to="upper"><pose>0 0 1 0 0 0</pose></frame>
+    <joint name="hip" type="revolute"><pose>0.1 0 0 0 0 0</pose><parent>base</parent><child>upper</child>
+      <axis><xyz expressed_in="__model__">0 1 0</xyz><limit><lower>-1</lower><upper>2</upper></limit>
+      <dynamics><damping>0.1</damping><spring_stiffness>2</spring_stiffness></dynamics></axis></joint>
+    <model name="hand"><pose relative_to="tip"/><link name="palm"/><link name="finger"/>
+      <joint name="grip" type="screw"><parent>palm</parent><child>finger</child>
+        <axis><xyz>0 0 1</xyz><mimic joint="turn"><multiplier>2</multiplier></mimic></axis>
+        <screw_thread_pitch>0.01</screw_thread_pitch></joint>
+      <joint name="turn" type="prismatic"><parent>world</parent><child>palm</child><axis><xyz>1 0 1</xyz></axis></joint>
+    </model>
+    <joint name="wrist" type="ball"><parent>tip</parent><child>hand::palm</child></joint>
+  </model>
+  <model name="floor"><static>true</static><link name="plane"><pose relative_to="__model__"/></link></model>
+  </world>
+</sdf>
+"""
+DIRECTIVES = """directives:
+- add_model:
+    name: left
+    file: arm.sdf
+    default_joint_positions: {arm::hip: [0.3]}
+- add_frame:
+    name: table
+    X_PF: {base_frame: world, translation: [0.1, 0.2, 0.3], rotation: !Rpy {deg: [10, 20, 30]}}
+- add_weld: {parent: table, child: left::arm::base, X_PC: {translation: [0, 0, 0.5]}}
+- add_model: {name: loose, file: arm.sdf, default_free_body_pose: {arm::base: {translation: [1, 2, 3]}}}
+- add_frame: {name: mount, X_PF: {base_frame: left::arm::tip}}
 """
 MESHED = """<mujoco><asset><mesh name="m" file="m.{}"/></asset><worldbody><body name="a"><freejoint/>
   <geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
@@ -120,13 +158,17 @@ SOUND: dict[str, list[bytes]] = {
     "yaml": [file.read_bytes() for file in sorted((files("polhode.formats") / "models").iterdir(), key=str)],
     "urdf": [URDF.encode()],
     "mjcf": [MJCF.encode()],
+    "sdf": [SDF.encode()],
+    "dmd": [DIRECTIVES.encode()],
     "study": [STUDY.encode()],
     "stl": [_stl()],
     "obj": [OBJ.encode()],
 }
-SHARES = {"yaml": 40, "urdf": 20, "mjcf": 20, "study": 14, "stl": 3, "obj": 3}
+SHARES = {"yaml": 35, "urdf": 15, "mjcf": 15, "sdf": 12, "dmd": 3, "study": 14, "stl": 3, "obj": 3}
 """Of a hundred cases."""
-SUFFIX = {"yaml": "yaml", "urdf": "urdf", "mjcf": "xml", "study": "yaml"}
+PLAIN = ("yaml", "study", "dmd")
+"""Kinds that are YAML."""
+SUFFIX = {"yaml": "yaml", "urdf": "urdf", "mjcf": "xml", "sdf": "sdf", "dmd": "dmd.yaml", "study": "yaml"}
 
 
 def cases(seed: int, count: int) -> Iterator[tuple[str, bytes]]:
@@ -196,7 +238,7 @@ def _replace(pattern: bytes, new: bytes, content: bytes, chance: random.Random, 
 
 def _name(content: bytes, chance: random.Random, kind: str) -> bytes:
     name = chance.choice(NAMES)
-    if kind in ("yaml", "study"):
+    if kind in PLAIN:
         quoted = "".join(c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in name)
         new = chance.choice([f'"{quoted}"', f'"{quoted}"', name])
         word = rb"[A-Za-z][\w.-]*"
@@ -218,23 +260,24 @@ XML_SWAPS = [
     (rb"<(\w+)", b"<body"), (rb"/>", b">"), (rb"</\w+>", b""), (rb' \w+="[^"]*"', b""), (rb'"[^"]*"', b'""'),
     (rb'"[^"]*"', b'"' + b"1 " * 30_000 + b'"'), (rb"\w+=", b"type="), (rb'"[^"]*"', b'"1 2 3 4 5 6 7 8"'),
     (rb"<joint", b"<joint type='free'"), (rb'"(revolute|slide|ball|prismatic)"', b'"free"'),
+    (rb'"(revolute|screw|ball|prismatic)"', b'"gearbox"'), (rb">[\w.: -]+<", b"><"), (rb">[\w.: -]+<", b">base<"),
     (rb'"[\d. -]+"', b'"0 0 0"'),
 ]  # fmt: skip
 
 
 def _swap(content: bytes, chance: random.Random, kind: str) -> bytes:
-    old, new = chance.choice(SWAPS if kind in ("yaml", "study") else XML_SWAPS)
+    old, new = chance.choice(SWAPS if kind in PLAIN else XML_SWAPS)
     return _replace(old, new, content, chance)
 
 
 def _deep(content: bytes, chance: random.Random, kind: str) -> bytes:
     depth = chance.choice([20, 60, 300, 5000])
-    if kind in ("yaml", "study"):
+    if kind in PLAIN:
         new = chance.choice([b"[" * depth + b"]" * depth, b"{a: " * depth + b"1" + b"}" * depth, b"- " * depth,
                              b"&a [1]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c, *c]", b"".join(
             b"\n" + b" " * k + b"a:" for k in range(min(depth, 300)))])  # fmt: skip
         return _replace(rb"[\w.]+$", new, content, chance, 1)
-    tag = chance.choice([b"body", b"link", b"frame", b"default", b"geom", b"include"])
+    tag = chance.choice([b"body", b"link", b"frame", b"default", b"geom", b"include", b"model"])
     return _replace(rb">", b">" + (b"<" + tag + b">") * depth + (b"</" + tag + b">") * depth, content, chance, 1)
 
 
@@ -280,6 +323,7 @@ def attempt_content(kind: str, content: bytes, folder: Path) -> str:
     if kind in ("stl", "obj"):
         (folder / f"m.{kind}").write_bytes(content)
         kind, content = "mjcf", MESHED.format(kind).encode()
+    (folder / "arm.sdf").write_text(SDF)  # that directives name
     path = folder / f"hostile.{SUFFIX[kind]}"
     path.write_bytes(content)
     return attempt_study(path) if kind == "study" else attempt(path)

@@ -170,8 +170,8 @@ def test_the_heavy_top_is_that_of_the_lie_group_papers():
         ("folder", ["a folder"]),
         ("folder.yaml", ["not a file"]),
         ("sub/arm", ["no suffix", ".yaml"]),
-        ("other.xml", ["neither MJCF nor URDF", "<svg>"]),
-        ("empty.xml", ["neither MJCF nor URDF", "no element"]),
+        ("other.xml", ["neither MJCF nor SDF nor URDF", "<svg>"]),
+        ("empty.xml", ["neither MJCF nor SDF nor URDF", "no element"]),
         ("a\0b.yaml", ["not a name or a path"]),
         ("a" * 5000 + ".yaml", ["cannot be read"]),
         (None, ["not a name or a path"]),
@@ -239,9 +239,11 @@ def test_options_are_checked_and_never_ignored(tmp_path):
     with pytest.raises(ph.InputError, match="is for URDF, and this is a bundled model"):
         load("pendulum", base="free")
     (tmp_path / "a.yaml").write_text(to_yaml(quiet("pendulum")), encoding="utf-8")
-    with pytest.raises(ph.InputError, match="argument mimic: is for URDF, and this is our YAML"):
+    with pytest.raises(
+        ph.InputError, match="argument mimic: is for URDF, SDF and Drake's directives, and this is our YAML"
+    ):
         load(tmp_path / "a.yaml", mimic="free")
-    with pytest.raises(ph.InputError, match="argument packages: is for URDF and MJCF"):
+    with pytest.raises(ph.InputError, match="argument packages: is for URDF, SDF, Drake's directives and MJCF"):
         load(tmp_path / "a.yaml", packages=["folder"])
     (tmp_path / "a.xml").write_text(MUJOCO, encoding="utf-8")
     with pytest.raises(ph.InputError, match="argument base: is for URDF, and this is MJCF"):
@@ -252,19 +254,19 @@ def test_options_are_checked_and_never_ignored(tmp_path):
 
 def test_a_format_is_one_module_and_one_row(tmp_path, monkeypatch):
     """One more kind of XML, and one with a suffix of its own, are loaded, told of and offered like ours."""
-    (tmp_path / "sdf_reader.py").write_text(
+    (tmp_path / "vrml_reader.py").write_text(
         "import polhode as ph\ndef read(path, packages=()):\n    return ph.Model(path.stem + str(len(packages)))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    new = registry.FileFormat("SDF", (".sdf", ".xml"), "sdf_reader.read", "sdf", ("packages",))
+    new = registry.FileFormat("VRML", (".vrml", ".xml"), "vrml_reader.read", "vrml", ("packages",))
     monkeypatch.setattr(registry, "FORMATS", (*registry.FORMATS, new))
-    for name in ("a.sdf", "b.xml"):
-        (tmp_path / name).write_text("<sdf/>", encoding="utf-8")
+    for name in ("a.vrml", "b.xml"):
+        (tmp_path / name).write_text("<vrml/>", encoding="utf-8")
         assert load(tmp_path / name, packages=["folder"]).name == f"{name[0]}1"
-    with pytest.raises(ph.InputError, match="argument base: is for URDF, and this is SDF"):
-        load(tmp_path / "a.sdf", base="free")
-    with pytest.raises(ph.InputError, match=r"\.xml \(MJCF or SDF or URDF\), \.sdf \(SDF\)"):
+    with pytest.raises(ph.InputError, match="argument base: is for URDF, and this is VRML"):
+        load(tmp_path / "a.vrml", base="free")
+    with pytest.raises(ph.InputError, match=r"\.xml \(MJCF or SDF or URDF or VRML\), .*\.vrml \(VRML\)"):
         load(tmp_path / "a.step")
     (tmp_path / "c.xml").write_text("<svg/>", encoding="utf-8")
-    with pytest.raises(ph.ModelError, match="neither MJCF nor SDF nor URDF"):
+    with pytest.raises(ph.ModelError, match="neither MJCF nor SDF nor URDF nor VRML"):
         load(tmp_path / "c.xml")

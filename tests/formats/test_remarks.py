@@ -92,7 +92,7 @@ def test_dry_friction_of_files_is_kept_where_asked():
         assert "dry friction of ball and free joints (1)" in load_mjcf(ball, friction="regularised").ignored
     with pytest.raises(ph.InputError, match="load_mjcf, argument friction"):
         load_mjcf(text, friction="some")
-    with pytest.raises(ph.InputError, match="is for URDF and MJCF"):
+    with pytest.raises(ph.InputError, match="is for URDF, SDF, Drake's directives and MJCF"):
         ph.load("pendulum", friction="events")
 
 

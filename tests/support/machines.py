@@ -7,7 +7,8 @@ import polhode as ph
 from polhode.model import JOINTS
 
 ONE_AXIS = ["revolute", "prismatic", "screw"]
-ALL = [name for name, kind in JOINTS.items() if kind.elements]  # a joint of modes is one of many sizes
+ALL = [name for name, kind in JOINTS.items() if kind.elements and name != "rpy-free"]
+"""Kinds of joints for random machines. A joint of modes is one of many sizes; near gimbal lock nothing is accurate."""
 
 
 def unit(x):

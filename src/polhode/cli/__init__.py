@@ -68,7 +68,7 @@ Rigid multibody dynamics in unit quaternions (Euler parameters). Where to start:
 
   polhode run                    Dzhanibekov's T-handle: its motion, graded, with a report page
   polhode models                 the bundled models; polhode info MODEL tells more of one
-  polhode run double-pendulum    the motion of a model, or of your own file (.yaml, .urdf, .xml)
+  polhode run double-pendulum    the motion of a model, or of your own file (.yaml, .urdf, .sdf, .xml)
   polhode plot double-pendulum-run energies
   polhode --help                 all commands; polhode COMMAND --help the options of one"""
 """What is printed where no command is given."""

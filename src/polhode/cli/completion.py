@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-MODEL_FILES = (".yaml", ".yml", ".urdf", ".xml", ".mjcf")
+MODEL_FILES = (".yaml", ".yml", ".urdf", ".sdf", ".world", ".xml", ".mjcf")
 """Files that are offered where a model is asked for."""
 
 RUN_FILES = (".nc",)

@@ -87,9 +87,9 @@ def loading(command: Callable) -> Callable:
             "packages",
             multiple=True,
             type=click.Path(),
-            help="URDF, MJCF: folder for package://; may be repeated.",
+            help="URDF, SDF, MJCF: folder for package://; may be repeated.",
         ),
-        click.option("--mimic", type=mimics, default="constrain", show_default=True, help="URDF: mimic joints."),
+        click.option("--mimic", type=mimics, default="constrain", show_default=True, help="URDF, SDF: mimic joints."),
         click.option(
             "--base", type=bases, default="fixed", show_default=True, help="URDF: root on the world, or flying."
         ),

@@ -69,7 +69,7 @@ DRAWN = 20_000
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.pass_context
 def run(context: click.Context, **asked: Any) -> None:  # fmt: skip
-    """Follow the motion of MODEL: a file (.yaml, .urdf, .xml) or a bundled name.
+    """Follow the motion of MODEL: a file (.yaml, .urdf, .sdf, .xml) or a bundled name.
 
     Writes run.nc, report.html and, if asked, run.csv into a folder, and tells how good the run is. Without MODEL it
     runs Dzhanibekov's T-handle. Exit code: 0; 2 for wrong input; 3 for a run that failed on its way; 130 after Ctrl-C.

@@ -6,7 +6,9 @@ yaml                 our own files: `document` and `fast_yaml` (YAML with lines)
 beam_entries         beams, sections and materials of our own files; `modal_entries`: flexible bodies by modes
 finite_elements/     matrices of such bodies: NumPy, Matrix Market, CalculiX, Nastran
 urdf                 URDF; `visuals`: how its links look
+sdf/                 SDF: the model, the graph of frames and included files, joints, shapes
 mjcf/                MJCF: the model, the cleaned text, MuJoCo's parser, equality constraints, inertias of shapes
+directives           Drake's model directives: files of models put together
 xml_guard, folders   XML and other files of a model as untrusted input
 remarks, placement   what a loader reports; poses of frames
 configurations       coordinates by name: group states of SRDF, keyframes of MJCF, starts of our own files

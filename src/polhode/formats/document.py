@@ -6,7 +6,7 @@ is obeyed, so nothing but plain data can come out, and what aliases repeat is co
 
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,8 +129,8 @@ def scalar(text: str) -> Any:
     return float(text) if _FLOAT.fullmatch(text) else text
 
 
-def read_document(text: str, where: str) -> Document:
-    """The one document of a YAML text."""
+def read_document(text: str, where: str, tags: Set[str] = frozenset()) -> Document:
+    """The one document of a YAML text.  tags: those that are passed over, all others are refused"""
     plain = text.replace("\r\n", "\n") + "\n"
 
     def fault(at: int, what: str, found: str, expected: str) -> ModelError:
@@ -139,20 +139,21 @@ def read_document(text: str, where: str) -> Document:
     try:  # most files
         return Document(where, *fast_yaml.read(plain, scalar, fast_yaml.Limit(DEEPEST, MOST, fault)), plain)
     except fast_yaml.Beyond as beyond:
-        return read_whole(text, where, plain.count("\n", 0, beyond.at) + 1)
+        return read_whole(text, where, plain.count("\n", 0, beyond.at) + 1, tags)
 
 
-def read_whole(text: str, where: str, line: int = 1) -> Document:
+def read_whole(text: str, where: str, line: int = 1, tags: Set[str] = frozenset()) -> Document:
     """The one document of a YAML text, with all that YAML has.
 
     line  where it is not plain any more, about
+    tags  those that are passed over
     """
     if len(text) > WHOLE_LARGEST:
         raise _too_much(where, line, f"{len(text) / 1e6:.1f} MB", f"at most {WHOLE_LARGEST / 1e6:.0f} MB of it")
     if found := _LONG_TAG.search(text):
         place = f"{where}:{text.count(chr(10), 0, found.start()) + 1}"
         raise ModelError(message(place, "a tag", f"'{found[0][:20]}…'", "plain data"))
-    builder = _YamlBuilder(where, line)
+    builder = _YamlBuilder(where, line, tags)
     for event in _events(text, where):
         builder.take(event)
     if not builder.found:
@@ -201,6 +202,7 @@ class _YamlBuilder:
 
     where: str
     line: int
+    tags: Set[str] = frozenset()
     stack: list[_Open] = field(default_factory=list)
     found: list = field(default_factory=list)
     anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)
@@ -215,7 +217,7 @@ class _YamlBuilder:
         kind = type(event).__name__
         line = event.start_mark.line + 1 if event.start_mark else 1
         if kind in ("ScalarEvent", "MappingStartEvent", "SequenceStartEvent"):
-            if event.tag not in (None, "!") and str(event.tag) not in ("None", "!"):
+            if event.tag not in (None, "!") and str(event.tag) not in ("None", "!", *self.tags):
                 fix = "Files are data: nothing in them is constructed or run. Leave the tag out."
                 raise self.fault(line, "a tag", f"'{str(event.tag)[:60]}'", "plain data", fix)
             if not self.stack and self.found:

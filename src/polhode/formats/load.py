@@ -1,4 +1,4 @@
-"""One call for every kind of model: `load("arm.urdf")`, `load("arm.yaml")`, `load("heavy-top")`."""
+"""One call for every kind of model: `load("arm.urdf")`, `load("arm.sdf")`, `load("arm.yaml")`, `load("heavy-top")`."""
 
 import re
 import warnings
@@ -30,12 +30,12 @@ def load(
 ) -> Model:
     """A model from a file, or a bundled one by name.
 
-    source    a path ending in .urdf, .xml, .yaml or .yml; or a name such as "heavy-top", "chain-7"
+    source    a path ending in .urdf, .sdf, .world, .xml, .dmd.yaml, .yaml or .yml; or a name such as "heavy-top"
     base      of a URDF: "fixed" puts its root on the world, "free" puts it on a free joint
-    mimic     of a URDF: "constrain" keeps mimic joints as constraints, "free" leaves them free
-    packages  of a URDF or MJCF: folders in which package://NAME is looked for
-    friction  of a URDF or MJCF: dry friction of joints of one axis is ignored, and every run says so; or it becomes a
-              `JointFriction`, "regularised" or by "events"
+    mimic     of a URDF or SDF: "constrain" keeps mimic joints as constraints, "free" leaves them free
+    packages  of a URDF, SDF or MJCF: folders in which package://NAME or model://NAME is looked for
+    friction  of a URDF, SDF or MJCF: dry friction of joints of one axis is ignored, and every run says so; or it
+              becomes a `JointFriction`, "regularised" or by "events"
     srdf      of a URDF: an SRDF file, whose group states become `Model.configurations`
     """
     for name, value in (("base", base), ("mimic", mimic), ("friction", friction)):
@@ -48,7 +48,7 @@ def load(
         raise InputError(message("load, argument source", "not a name or a path", repr(source), "text, or a Path"))
     path = Path(source)
     try:
-        found = _format(source, path)
+        found = format_of(source, path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(message(f"load, '{source}'", "cannot be read", reason, "a file that may be read")) from None
@@ -77,14 +77,15 @@ def _refuse_options(kind: str, source: str, options: Mapping[str, Any]) -> None:
         where = f"load, {source!r}, argument {name}"
         fix = "The file itself says how its bodies hang on the world." if name == "base" else ""
         expected = repr(usual) if usual else "none"
-        raise InputError(
-            message(where, f"is for {' and '.join(takers(name))}, and this is {kind}", repr(value), expected, fix)
-        )
+        *others, last = takers(name)
+        told = f"{', '.join(others)} and {last}" if others else last
+        raise InputError(message(where, f"is for {told}, and this is {kind}", repr(value), expected, fix))
 
 
-def _format(source: str | Path, path: Path) -> FileFormat:
+def format_of(source: str | Path, path: Path) -> FileFormat:
     """The format of a file; or the error that tells what is wrong with the source."""
-    suffix, known = path.suffix.lower(), by_suffix()
+    known, name = by_suffix(), path.name.lower()
+    suffix = max((one for one in known if name.endswith(one)), key=len, default=path.suffix.lower())
     if suffix not in known:
         if isinstance(source, str) and not _is_path(source, path):
             raise _unknown_name(source)

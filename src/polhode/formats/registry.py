@@ -33,6 +33,19 @@ FORMATS = (
         "robot",
         ("base", "mimic", "friction", "packages", "srdf"),
     ),
+    FileFormat(
+        "SDF",
+        (".sdf", ".world", ".xml"),
+        "polhode.formats.sdf.reader.load_sdf",
+        "sdf",
+        ("mimic", "friction", "packages"),
+    ),
+    FileFormat(
+        "Drake's directives",
+        (".dmd.yaml",),
+        "polhode.formats.directives.load_directives",
+        options=("mimic", "friction", "packages"),
+    ),
     FileFormat("MJCF", (".xml",), "polhode.formats.mjcf.reader.load_mjcf", "mujoco", ("friction", "packages")),
 )
 

@@ -35,6 +35,7 @@ class Remarks:
         self.meshes: dict[str, str] = {}
         self.lighter: list[str] = []
         self.crossed: list[str] = []
+        self.told: dict[str, list[str]] = {}
         self._ignored: Counter[str] = Counter()
 
     def limits(self, place: str, name: str, lower: float, upper: float) -> tuple[float, float]:
@@ -103,6 +104,10 @@ class Remarks:
         found = [phrase.replace("{n}", str(count)) for phrase, count in self._ignored.items() if count]
         return (*found, *([f"the mass of meshes not read: {', '.join(self.lighter)}"] if self.lighter else []))
 
+    def tell(self, finding: str, name: str) -> None:
+        """Note something of a body or joint that its user should know; names of one finding are told together."""
+        self.told.setdefault(finding, []).append(f"'{escaped(name)}'")
+
     def mesh(self, name: str, reason: str) -> None:
         """Note a mesh file that is not read."""
         self.meshes[escaped(name)] = reason
@@ -131,6 +136,7 @@ class Remarks:
         if self.crossed:
             head = f"{shown}: lower limits above upper ones, taken as no limits:"
             texts.append("\n  ".join([head, *self.crossed]))
+        texts += [f"{shown}: {finding}: {', '.join(names)}." for finding, names in self.told.items()]
         return texts
 
 

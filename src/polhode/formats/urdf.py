@@ -18,7 +18,7 @@ from polhode.formats.folders import Folders, folders_of
 from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, turn_from_z
 from polhode.formats.registry import FRICTION
 from polhode.formats.remarks import ACTUATORS, Remarks, located, massless
-from polhode.formats.visuals import shapes_of
+from polhode.formats.visuals import shapes_of, visuals_of
 from polhode.formats.xml_guard import TEXT, XmlElement, read_xml
 from polhode.model import WORLD, Body, Constraint, Joint, JointFriction, Model
 from polhode.quaternion import conjugate, rotation_matrix
@@ -138,7 +138,7 @@ def load_urdf(
     with located(root.file):
         model = Model(
             name, bodies=tuple(bodies), joints=tuple(records), forces=rubbing, constraints=tuple(constraints),
-            shapes=shapes_of(root, folders, [body.name for body in bodies]), ignored=remarks.ignored,
+            shapes=shapes_of(visuals_of(root, folders), [body.name for body in bodies]), ignored=remarks.ignored,
         )  # fmt: skip
     remarks.warn()
     return model if srdf is None else with_group_states(model, srdf)

@@ -1,6 +1,6 @@
 """What the links of a URDF look like: their visual shapes and mesh files, for pictures only."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,17 +48,21 @@ def visuals_of(root: XmlElement, folders: Folders) -> dict[str, list[Visual]]:
         kinds = [
             [shape for node in link.all(tag) for shape in _shapes(node, folders)] for tag in ("visual", "collision")
         ]
-        shapes = next((shapes for shapes in kinds if shapes and all(map(_is_readable, shapes))), kinds[0])
-        if shapes:
+        if shapes := drawn_ones(*kinds):
             found[link.attributes.get("name", "")] = shapes
     return found
 
 
-def shapes_of(root: XmlElement, folders: Folders, bodies: Collection[str]) -> list[BodyShape]:
+def drawn_ones(visual: list[Visual], collision: list[Visual]) -> list[Visual]:
+    """The shapes of a link that are drawn: the first of the two that can be read throughout."""
+    return next((shapes for shapes in (visual, collision) if shapes and all(map(_is_readable, shapes))), visual)
+
+
+def shapes_of(visuals: Mapping[str, Sequence[Visual]], bodies: Collection[str]) -> list[BodyShape]:
     """The shapes of some links, as a model keeps them; meshes that are not found, or not read, are left out."""
     return [
         BodyShape(f"{link}-{k}", link, one.kind, one.size, one.position, one.orientation, str(one.file or ""))
-        for link, shapes in visuals_of(root, folders).items()
+        for link, shapes in visuals.items()
         for k, one in enumerate(shapes)
         if link in bodies and _is_readable(one) and (one.kind == "mesh" or min(one.size) > 0)
     ]

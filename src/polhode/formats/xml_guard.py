@@ -30,13 +30,17 @@ _BEFORE_DECLARATION = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?>(?:<!--(?>.*?-->)\s*)
 
 @dataclass
 class XmlElement:
-    """An XML element and where it stands. Text between elements is not kept: no model file uses it."""
+    """An XML element and where it stands.
+
+    content  the text between its tags, where `read_xml` was asked to keep it: SDF has its numbers there
+    """
 
     tag: str
     attributes: dict[str, str]
     file: str
     line: int
     children: list["XmlElement"] = field(default_factory=list)
+    content: str = ""
 
     @property
     def where(self) -> str:
@@ -85,7 +89,13 @@ class XmlElement:
         """
         if name not in self.attributes and default is not None:
             return default
-        text = self.text(name, owner)
+        return self._numbers(self.text(name, owner), size, f"{name} cannot be read", owner, infinite)
+
+    def content_numbers(self, size: int, owner: str = "", infinite: bool = False) -> tuple:
+        """The text of the element as so many finite numbers."""
+        return self._numbers(self.content, size, "cannot be read", owner, infinite)
+
+    def _numbers(self, text: str, size: int, fault: str, owner: str, infinite: bool) -> tuple:
         try:
             values = tuple(float(word) for word in text.split())
         except ValueError:
@@ -93,7 +103,7 @@ class XmlElement:
         bad = math.isnan if infinite else lambda x: not math.isfinite(x)
         if len(values) != size or "_" in text or any(map(bad, values)):
             expected = "a finite number" if size == 1 else f"{size} finite numbers with spaces between"
-            self.fail(f"{name} cannot be read", repr(shorten(text)), expected, owner=owner)
+            self.fail(fault, repr(shorten(text.strip())), expected, owner=owner)
         return values
 
     def number(self, name: str, default: float | None = None, owner: str = "", infinite: bool = False) -> float:
@@ -111,18 +121,19 @@ def is_text(source: str | Path) -> bool:
     return isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<")
 
 
-def read_xml(source: str | Path, shown: str | None = None) -> XmlElement:
+def read_xml(source: str | Path, shown: str | None = None, keep_content: bool = False) -> XmlElement:
     """The root element of an XML file, or of a text that begins with "<".
 
-    shown  the file's name in messages; its path unless told
+    shown         the file's name in messages; its path unless told
+    keep_content  whether elements keep the text between their tags
     """
     if isinstance(source, str) and is_text(source):
         label = shown or TEXT
         begun = source.lstrip("\ufeff \t\r\n")
         skipped = source[: len(source) - len(begun)].count("\n")
-        return _parse(begun.encode("utf-8", "replace"), label, "utf-8", skipped)
+        return _parse(begun.encode("utf-8", "replace"), label, "utf-8", skipped, keep_content)
     label = shown or str(source)
-    return _parse(read_bytes(Path(source), label), label)
+    return _parse(read_bytes(Path(source), label), label, keep_content=keep_content)
 
 
 def read_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
@@ -143,7 +154,9 @@ def read_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
     return data
 
 
-def _parse(data: bytes, shown: str, encoding: str | None = None, skipped: int = 0) -> XmlElement:
+def _parse(
+    data: bytes, shown: str, encoding: str | None = None, skipped: int = 0, keep_content: bool = False
+) -> XmlElement:
     """Parse in one go; every handler may refuse. `skipped` lines stood before the data."""
     if len(data) > MAX_BYTES:
         found, bound = f"{len(data) / 1e6:.0f} MB", f"at most {MAX_BYTES / 1e6:.0f} MB"
@@ -154,6 +167,9 @@ def _parse(data: bytes, shown: str, encoding: str | None = None, skipped: int = 
     builder = _XmlBuilder(shown, parser, skipped)
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
+    if keep_content:
+        parser.buffer_text = True
+        parser.CharacterDataHandler = builder.characters
     parser.StartDoctypeDeclHandler = builder.refuse_doctype
     parser.EntityDeclHandler = builder.refuse_doctype
     try:
@@ -176,6 +192,7 @@ class _XmlBuilder:
         self.shown, self.parser, self.skipped = shown, parser, skipped
         self.root: XmlElement | None = None
         self.open: list[XmlElement] = []
+        self.texts: list[list[str]] = []
         self.count = 0
 
     @property
@@ -194,9 +211,14 @@ class _XmlBuilder:
         else:
             self.root = node
         self.open.append(node)
+        self.texts.append([])
+
+    def characters(self, text: str) -> None:
+        if text.strip():
+            self.texts[-1].append(text)
 
     def end(self, _tag: str) -> None:
-        self.open.pop()
+        self.open.pop().content = " ".join(self.texts.pop()).strip()
 
     def refuse_doctype(self, *_: object) -> None:
         where = f"{self.shown}:{self.line}"

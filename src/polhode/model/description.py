@@ -14,6 +14,7 @@ from polhode.errors import InputError, ModelError, UnknownNameError, check_name,
 from polhode.model.beams.beam import Beam, beam_parts
 from polhode.model.constraints.constraint import Constraint, check_data
 from polhode.model.edits.methods import ModelEdits
+from polhode.model.edits.named_frames import constraints_on_bodies, forces_on_bodies
 from polhode.model.forces.base import ForceElement
 from polhode.model.forces.registry import FORCES
 from polhode.model.modal.body import ModalBody, check_modal, modal_parts
@@ -51,7 +52,8 @@ class Model(ModelEdits):
 
     configurations  coordinates q (nq,) by name, as "home": SRDF group states, MJCF keyframes. Runs start there by
              `start="home"`.
-    frames   frames fixed to bodies, whose names calls take in the place of a body's: MJCF sites, links that were merged
+    frames   frames fixed to bodies, whose names calls take in the place of a body's: MJCF sites, merged links.
+             Forces and constraints may name them: they then stand on the body, points and axes seen from there.
     shapes   what bodies look like, for pictures; others are drawn as solids of their inertia. No part of the model's
              identity: equal models may differ in it.
     ignored  what the file of the model has that would change its motion and is no part of it, a phrase each: every run
@@ -103,10 +105,16 @@ class Model(ModelEdits):
         check_names(self.name, "constraint", [constraint.name for constraint in self.constraints])
         parent_first(self.name, [b.name for b in self.bodies], [(j.name, j.parent, j.child) for j in self.joints])
         check_modal(f"model '{self.name}'", self.joints)
+        self._check_frames()
+        if self.frames:
+            assign(
+                self,
+                forces=forces_on_bodies(self.forces, self.frames),
+                constraints=constraints_on_bodies(self.constraints, self.frames),
+            )
         self._check_forces()
         self._check_start()
         self._check_configurations()
-        self._check_frames()
         self._check_shapes()
         named_parameters(self)
 

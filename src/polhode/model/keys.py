@@ -42,6 +42,8 @@ class Key:
     choices   the words it may be
     in_files  whether a model file may give it
     variables the arguments of a function, by which an expression of a file calls them; () where files give none
+    fixed_to  of a vector, direction or quaternion: the key of the body in whose axes it is, a vector being a point.
+              Where that body's frame becomes another (`ForceElement.moved`), so do its numbers; "" where it is none
     """
 
     holds: str
@@ -54,6 +56,7 @@ class Key:
     choices: tuple[str, ...] = ()
     in_files: bool = True
     variables: tuple[str, ...] = ()
+    fixed_to: str = ""
 
     @property
     def is_numeric(self) -> bool:

@@ -110,7 +110,7 @@ class Joint:
     it at zero. `axis` is a direction in the joint frame (fixed, spherical, planar and free ignore it).
 
     name                       unique
-    type                       fixed, revolute, prismatic, screw, cylindrical, universal, planar, spherical, free
+    type                       fixed, revolute, prismatic, screw, cylindrical, universal, planar, spherical, free, …
     parent, child              body names; "world" is the ground
     axis, axis2                directions; axis2 is the second of a universal joint, carried by the first
     position, orientation      m; unit quaternion (w, x, y, z)

@@ -572,6 +572,8 @@ class CompiledRun:
                 state = self.ahead(t, q, v, h, level)
             except Exception:
                 return ""
+            for name, fault in self.driven.joint_faults(np.array(state[1])):
+                return f"joint '{name}' cannot move: {fault}"
             for name, fault in self.driven.force_faults(state[0], *map(np.array, state[1:])):
                 return f"force '{name}' has no value: {fault}"
             for name, function in (*self.driven.inputs, *self.driven.normal_forces):

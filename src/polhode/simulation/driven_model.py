@@ -74,7 +74,10 @@ class DrivenModel:
                 raise InputError(message(where, "not finite at the start", str(found.tolist())[:80], "finite numbers"))
 
     def check_forces(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Refuse a start at which a force element has no value."""
+        """Refuse a start at which a force element has no value, or the motion of a joint."""
+        for name, fault in self.joint_faults(q):
+            fix = "Start from other coordinates."
+            raise InputError(message(f"simulate, joint '{name}'", "cannot move at the start", fault, "a motion", fix))
         for name, fault in self.force_faults(0.0, q, v):
             fix = "Start from other positions."
             raise InputError(message(f"simulate, force '{name}'", "has no value at the start", fault, "a value", fix))
@@ -87,6 +90,15 @@ class DrivenModel:
         state = machine_state(self.tree, t, Vec(q.tolist()), Vec(v.tolist()))
         found = [(force.name, force.fault(state)) for force in asked]
         return [(name, why) for name, why in found if why]
+
+    def joint_faults(self, q: np.ndarray) -> list[tuple[str, str]]:
+        """The joints whose motion is not defined at coordinates, by name, and why."""
+        found, at = [], 0
+        for joint in self.model.joints:
+            if why := joint.kind.fault(q[at : at + joint.nq].tolist()):
+                found.append((joint.name, why))
+            at += joint.nq
+        return found
 
     def untraceable(self) -> list[str]:
         """Why user functions cannot be compiled, one reason each."""

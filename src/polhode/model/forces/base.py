@@ -399,9 +399,16 @@ class ForceElement:
     # changed models: each of these gives the fields that become others, or raises a NotCarried that says why it cannot
 
     def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
-        """Its fields where frames of its bodies become others.  mounts: of each key of a body, the old frame on the new
-        body"""
-        raise NotCarried(f"{type(self).__name__} does not say how it is moved to another frame")
+        """Its fields where frames of its bodies become others: by the keys that are `fixed_to` those bodies.
+
+        mounts  of each key of a body, the old frame on the new body
+        """
+        fixed = {name: key for name, key in self.keys.items() if key.fixed_to in mounts}
+        if any(
+            not mount.is_own and body not in {key.fixed_to for key in fixed.values()} for body, mount in mounts.items()
+        ):
+            raise NotCarried(f"{type(self).__name__} does not say how it is moved to another frame")
+        return {name: _seen(mounts[key.fixed_to], key.holds, getattr(self, name)) for name, key in fixed.items()}
 
     def reflected(self, mirror: Reflection) -> dict[str, Any]:
         """Its fields in a mirror image of the machine."""
@@ -463,6 +470,13 @@ class ForceElement:
         for name, value in values.items():
             object.__setattr__(made, name, value)
         return made
+
+
+def _seen(mount: Mount, holds: str, value: Any) -> tuple[float, ...]:
+    """A point, direction or attitude in the axes of a frame, in those of the body that carries it."""
+    if callable(value):
+        raise NotCarried("it has a function in the axes of a body whose frame is another")
+    return {"vector": mount.point, "direction": mount.direction, "quaternion": mount.attitude}[holds](value)
 
 
 def _is_given(value: Any) -> bool:

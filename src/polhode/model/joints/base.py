@@ -361,6 +361,10 @@ class JointKind:
         where, fix = f"joint '{elements[0].joint}'", f"Give {type(self).__name__} the method `closing`."
         raise ModelError(message(where, "this kind has no form as a constraint", self.name, "a kind that has", fix))
 
+    def fault(self, q: Sequence[float]) -> str:
+        """Why its motion is not defined at some coordinates, in half a sentence, as at gimbal lock; "" where it is."""
+        return ""
+
     def from_pose(self, elements: Sequence[Element], r: np.ndarray, p: np.ndarray) -> list[float]:
         """The coordinates (nq,) of a pose of the child in the joint frame.
 

@@ -11,6 +11,7 @@ from polhode.model.joints.modal import ModalInterfaceJoint, ModalJoint
 from polhode.model.joints.planar import PlanarJoint
 from polhode.model.joints.prismatic import PrismaticJoint
 from polhode.model.joints.revolute import RevoluteJoint
+from polhode.model.joints.rpy_free import RpyFreeJoint
 from polhode.model.joints.screw import ScrewJoint
 from polhode.model.joints.spherical import SphericalJoint
 from polhode.model.joints.universal import UniversalJoint
@@ -28,6 +29,7 @@ JOINTS: dict[str, JointKind] = {
         PlanarJoint,
         SphericalJoint,
         FreeJoint,
+        RpyFreeJoint,
         ModalJoint,
         ModalInterfaceJoint,
     )

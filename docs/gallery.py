@@ -169,7 +169,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "animation: frames": lambda: still("heavy-top", 0.9, 1.5, frames=True),
     "animation: cans": lambda: still("four-bar", 0.7, 1.2, cans=True, vectors=False),
     "animation: a beam by its moment": lambda: beam_still(ph.still(*leaf())),
-    "animation: a mode, by its torsion": lambda: beam_still(ph.mode_motion(leaf()[0], 4, leaf()[1]), color="My"),
+    "animation: a mode of a beam": lambda: beam_still(ph.mode_motion(leaf()[0], 4, leaf()[1]), color="My"),
     "animation: the bicycle": lambda: still("bicycle", 1.0, 1.0, trails=True, vectors=False),
 }
 """Every kind of picture, by its caption."""

@@ -1,6 +1,6 @@
 """A crane's jib bends under its load: drawn with its sections, coloured by the bending moment.
 
-A mast of tube carries a jib with a strut below it; a load pulls at the tip. Beyond the strut the jib is a cantilever: the
+A mast carries a jib with a strut below it; a load pulls at the tip. Beyond the strut the jib is a cantilever: the
 moment there is the load times the way to it, by which the picture is checked. The slowest mode swings the jib sideways.
 """
 

@@ -50,13 +50,23 @@ def drawn(model: Model) -> list[tuple[str, DrawnBeam]]:
 
 def node_names(model: Model) -> set[str]:
     """The bodies that are parts of beams, and not drawn themselves."""
-    return {body for _, beam in drawn(model) if beam.nodes for body in (beam.body_a, beam.body_b)} - {WORLD}
+    return set(_ends(model))
 
 
 def inner_nodes(model: Model) -> set[str]:
     """Those of them with beams on both sides."""
-    ends = [body for _, beam in drawn(model) if beam.nodes for body in (beam.body_a, beam.body_b)]
+    ends = _ends(model)
     return {body for body in ends if ends.count(body) > 1}
+
+
+def _ends(model: Model) -> list[str]:
+    """The nodes at the ends of all beams; not a body that a node became part of, which has another name."""
+    return [
+        body
+        for name, beam in drawn(model)
+        for body in (beam.body_a, beam.body_b)
+        if beam.nodes and beam_of(body) == beam_of(name)
+    ]
 
 
 def beam_records(model: Model, reach: float) -> list[Record]:

@@ -4,12 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from PIL import Image
 
 import polhode as ph
 from motions import bent, swinging
+from polhode.cli import main
 from polhode.errors import InputError, ModelError, UnknownNameError
 from polhode.formats.registry import model_of_text
+from polhode.result.files import save
 from polhode.show.animation import animate
 from polhode.show.page.report import report_page
 from polhode.show.plots.run_source import Unfit, model_of
@@ -370,3 +373,26 @@ def test_modes_of_closed_loops_stay_closed():
     assert np.ptp(shown["q"].values[:, 0]) > 0.02
     residuals = system.constraint_residuals(shown["q"].values, 0 * shown["v"].values).positions
     assert abs(residuals).max() < 1e-9
+
+
+# the command line
+
+
+def test_the_command_line_shows_modes_and_section_forces(tmp_path):
+    file, run = str(tmp_path / "mode.png"), str(tmp_path / "run.nc")
+    shown = CliRunner().invoke(main, ["modes", "double-pendulum", "--animate", file, "--mode", "2"])
+    assert shown.exit_code == 0, shown.output
+    assert "drawn with" in shown.output
+    with Image.open(file) as picture:
+        assert picture.size == (640, 480)
+    several = CliRunner().invoke(main, ["modes", "bicycle", "--speed", "4,5", "--animate", str(tmp_path / "b.gif")])
+    assert "modes, --animate: not one state" in several.output
+    save(bent(), run)
+    words = ["plot", run, "section_force", "--beam", "leaf", "--section-force", "My,Qz", "--time", "0.05,0.1"]
+    drawn = CliRunner().invoke(main, [*words, "--envelope", "--out", str(tmp_path / "moments.svg")])
+    assert drawn.exit_code == 0, drawn.output
+    assert "not instants" in CliRunner().invoke(main, [*words[:-1], "soon"]).output
+    still = CliRunner().invoke(
+        main, ["animate", run, "--color", "bending_y", "--at", "0.05", "--out", str(tmp_path / "a.png")]
+    )
+    assert still.exit_code == 0, still.output

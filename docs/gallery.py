@@ -110,6 +110,24 @@ def rotor() -> Any:
     return ph.plot.campbell(ph.campbell(model, np.linspace(0, 300, 13), modes=6))
 
 
+@cache
+def leaf() -> tuple[Any, Any]:
+    """A leaf under a load along it and a twisted tip, and its rest."""
+    section = ph.Section.rectangle(0.05, 0.004)
+    beam = ph.Beam("leaf", section, start=("world", (0, 0, 0)), end=(0.5, 0, 0), elements=4, load=(0, 0, -150))
+    tip = ph.Force("tip", "leaf-4", force=(0, 0, -10), torque=(6, 0, 0))
+    model = ph.Model("leaf", (0, 0, 0), beams=[beam], forces=[tip])
+    return model, ph.equilibrium(model)
+
+
+def beam_still(run: Any, **shown: Any) -> Image.Image:
+    """One picture of a machine with beams."""
+    model, arrays = leaf()[0], Arrays()
+    return Film(scene(run, model, arrays, **shown), arrays, Shown(), CELL, caption=run.attrs.get("caption", "")).draw(
+        0.0
+    )
+
+
 def still(name: str, t: float, duration: float, **shown: bool) -> Image.Image:
     """One picture of an animation."""
     model, arrays = ph.load(name), Arrays()
@@ -142,6 +160,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "reactions": lambda: draw("reactions", linkage()),
     "multipliers": lambda: draw("multipliers", by_form()),
     "compare": lambda: ph.plot.compare([swinging(), swinging(1e-6), swinging(1e-4)]),
+    "section_force": lambda: ph.plot.section_force(leaf()[1], model=leaf()[0]),
     "eigenvalues": stability,
     "campbell": rotor,
     "polhode compare": lambda: compare_figure(compare(duration=10.0)),
@@ -149,6 +168,8 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "animation: ω and L": lambda: still("t-handle", 4.4, 8.0, trails=False),
     "animation: frames": lambda: still("heavy-top", 0.9, 1.5, frames=True),
     "animation: cans": lambda: still("four-bar", 0.7, 1.2, cans=True, vectors=False),
+    "animation: a beam by its moment": lambda: beam_still(ph.still(*leaf())),
+    "animation: a mode of a beam": lambda: beam_still(ph.mode_motion(leaf()[0], 4, leaf()[1]), color="My"),
     "animation: the bicycle": lambda: still("bicycle", 1.0, 1.0, trails=True, vectors=False),
 }
 """Every kind of picture, by its caption."""

@@ -57,7 +57,7 @@ GROUPS: dict[str, tuple[str, str, list[str]]] = {
         "The motion of a machine as a graded Dataset. Guides: [simulation](../simulation.md), [verdicts](../verdicts.md).",
         [
             "simulate", "record", "simulator", "Simulator", "RunOptions", "Event", "PD", "ComputedTorque", "Table", "Sampled", "gradient",
-            "methods", "animate", "draw_cans",
+            "methods", "still", "animate", "mode_motion", "draw_cans",
         ],
     ),
     "studies": (
@@ -90,7 +90,7 @@ GROUPS: dict[str, tuple[str, str, list[str]]] = {
         "Joints, force elements and constraints in your own file: functions on generic scalars. Guide: [extending](../extending.md).",
         [
             "register_joint", "register_force", "register_constraint", "JointKind", "ElementKind", "ForceElement", "ConstraintKind",
-            "BodyConstraint", "CoordinateConstraint", "Closing", "ElementEvent", "Hold", "Jump", "Key", "DrawnLine", "MachineState", "BodyMotion",
+            "BodyConstraint", "CoordinateConstraint", "Closing", "ElementEvent", "Hold", "Jump", "Key", "DrawnBeam", "DrawnLine", "MachineState", "BodyMotion",
             "MovingFrame", "REVOLUTE", "PRISMATIC", "SCREW", "BALL",
         ],
     ),

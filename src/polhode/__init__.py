@@ -37,6 +37,7 @@ _NAMES = {
     ],
     "polhode.show.animation": ["animate"],
     "polhode.show.cans.draw": ["draw_cans"],
+    "polhode.show.mode_motion": ["mode_motion"],
     "polhode.show.page.identification": ["write_identification_report"],
     "polhode.scalar": [
         "Vec", "acos", "asin", "atan2", "cos", "cross", "dot", "exp", "is_zero", "length", "log", "maximum", "minimum",
@@ -69,6 +70,7 @@ _NAMES = {
     "polhode.simulation.inputs": ["ComputedTorque", "PD", "Sampled", "Table"],
     "polhode.simulation.recording": ["record"],
     "polhode.simulation.simulate": ["simulate"],
+    "polhode.simulation.still": ["still"],
     "polhode.simulation.simulator": ["Simulator", "simulator"],
     "polhode.ensemble.distributions": ["Grid", "Listed", "LogUniform", "Normal", "Rotations", "Uniform"],
     "polhode.ensemble.measures": ["Measure"],
@@ -84,7 +86,7 @@ _NAMES = {
     "polhode.model": [
         "BALL", "PRISMATIC", "REVOLUTE", "SCREW", "Backlash", "Beam", "BeamElement", "BeamEnd", "BeamInertia",
         "Body", "BodyConstraint", "BodyForce", "BodyFrame", "BodyMotion", "BodyShape", "Bushing", "Closing",
-        "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnLine", "ElementEvent", "ElementKind",
+        "Constraint", "ConstraintKind", "CoordinateConstraint", "DrawnBeam", "DrawnLine", "ElementEvent", "ElementKind",
         "FiniteElements", "Force", "ForceElement", "ForceFunction", "Hold", "ImpactStop", "Joint",
         "JointFriction", "JointKind", "JointLock", "JointStop", "Jump", "Key", "LimitStop", "MachineState",
         "Material", "ModalBody", "ModalInterface", "Model", "MovingFrame", "Parameter", "Section", "Spring",

@@ -102,7 +102,7 @@ from polhode.model import (
     BeamInertia as BeamInertia, Body as Body, BodyConstraint as BodyConstraint, BodyForce as BodyForce,
     BodyFrame as BodyFrame, BodyMotion as BodyMotion, BodyShape as BodyShape, Bushing as Bushing, Closing as Closing,
     Constraint as Constraint, ConstraintKind as ConstraintKind, CoordinateConstraint as CoordinateConstraint,
-    DrawnLine as DrawnLine, ElementEvent as ElementEvent, ElementKind as ElementKind,
+    DrawnBeam as DrawnBeam, DrawnLine as DrawnLine, ElementEvent as ElementEvent, ElementKind as ElementKind,
     FiniteElements as FiniteElements, Force as Force, ForceElement as ForceElement, ForceFunction as ForceFunction,
     Hold as Hold, ImpactStop as ImpactStop, Joint as Joint, JointFriction as JointFriction, JointKind as JointKind,
     JointLock as JointLock, JointStop as JointStop, Jump as Jump, Key as Key, LimitStop as LimitStop,
@@ -128,6 +128,9 @@ from polhode.show.animation import (
 )
 from polhode.show.cans.draw import (
     draw_cans as draw_cans,
+)
+from polhode.show.mode_motion import (
+    mode_motion as mode_motion,
 )
 from polhode.show.page.identification import (
     write_identification_report as write_identification_report,
@@ -156,6 +159,9 @@ from polhode.simulation.simulate import (
 )
 from polhode.simulation.simulator import (
     Simulator as Simulator, simulator as simulator,
+)
+from polhode.simulation.still import (
+    still as still,
 )
 from polhode.spatial.pose import (
     Pose as Pose,

@@ -77,6 +77,106 @@ def test_every_kind_of_file_gives_the_same_matrices(write, tmp_path):
     assert found.freedoms.tolist() == [[k // 6, k % 6] for k in range(30)]
 
 
+def write_as_calculix(folder):
+    """As ccx writes them: the upper half, column by column, 13 digits; nodes whose last coordinates are left out."""
+    for name, matrix in (("sti", K), ("mas", M)):
+        entries = [(i, j) for j in range(len(K)) for i in range(j + 1) if matrix[i, j]]
+        (folder / f"beam.{name}").write_text("".join(f"{i + 1} {j + 1} {matrix[i, j]:20.13e}\n" for i, j in entries))
+    (folder / "beam.dof").write_text("".join(f"{node}.{direction}\n" for node, direction in FREEDOMS))
+    nodes = "".join(f"{label:8d},{x:20.13E}\n" for label, (x, _, _) in zip(LABELS, NODES.tolist(), strict=True))
+    step = "*STEP\n*FREQUENCY, SOLVER=MATRIXSTORAGE\n10\n*NODE FILE\nU\n*END STEP\n"
+    (folder / "beam.inp").write_text(f"*NODE,NSET=NALL\n{nodes}*ELEMENT,TYPE=B31,ELSET=EALL\n1,3,10\n{step}")
+    return folder / "beam.sti"
+
+
+def punched(number):
+    """A number of 16 columns as a punch file has it: it may touch the one before."""
+    return f"{number:16.9E}".replace("E", "D")
+
+
+def write_punch(folder):
+    """As EXTOUT,DMIGPCH has it: a symmetric form whose halves mix, as columns go by internal numbers; damping too."""
+    order = [k for node in (2, 0, 4, 1, 3) for k in range(6 * node, 6 * node + 6)]
+    lines = ["$TITLE   = BEAM", "$SUBTITLE=", "ASET1,123456,3,10,20", "+,31,77"]
+    for label, (x, y, z) in zip(LABELS, NODES.tolist(), strict=True):
+        lines += [f"GRID*   {label:16d}{0:16d}{x:16.9E}{y:16.9E}", f"*       {z:16.9E}{0:16d}"]
+    for name, matrix in (("KAAX", K), ("K4AAX", 0.01 * K), ("MAAX", M)):
+        lines.append(f"DMIG    {name:8}{0:8}{6:8}{2:8}{0:8}{'':8}{'':8}{len(K):8}")
+        for at, j in enumerate(order):
+            rows = [i for i in order[at:] if matrix[i, j]]
+            head = f"{name:16}{FREEDOMS[j][0]:16}{FREEDOMS[j][1]:16}{'':16}*MAT{j:04d}"
+            lines.append(f"DMIG*   {head}")
+            lines += [f"*       {FREEDOMS[i][0]:16}{FREEDOMS[i][1]:16}{punched(matrix[i, j])}" for i in rows]
+    (folder / "beam.pch").write_text("\n".join(lines) + "\n")
+    return folder / "beam.pch"
+
+
+def short(number):
+    """A number of eight columns as Nastran writes it: 1.2345+6."""
+    for digits in range(6, -1, -1):
+        head, _, power = f"{number:.{digits}e}".partition("e")
+        head = head if "." in head else f"{head}."
+        if len(text := f"{head}{int(power):+d}") <= 8:
+            return f"{text:>8}"
+    raise ValueError(number)
+
+
+def write_short_fields(folder):
+    """Short fields: two entries on each continuation, exponents without a letter."""
+    lines = ["BEGIN BULK"]
+    for label, (x, y, z) in zip(LABELS, NODES.tolist(), strict=True):
+        lines.append(f"GRID    {label:8}{'':8}{short(x)}{short(y)}{short(z)}")
+    for name, matrix in (("KAAX", K), ("MAAX", M)):
+        lines.append(f"DMIG    {name:8}{0:8}{6:8}{1:8}{0:8}")
+        for j, (node, direction) in enumerate(FREEDOMS):
+            terms = [
+                f"{FREEDOMS[i][0]:8}{FREEDOMS[i][1]:8}{short(matrix[i, j])}{'':8}"
+                for i in range(j, len(K))
+                if matrix[i, j]
+            ]
+            lines.append(f"DMIG    {name:8}{node:8}{direction:8}{'':8}{terms[0]}+")
+            lines += [f"+       {''.join(terms[k : k + 2])}" for k in range(1, len(terms), 2)]
+    (folder / "beam.bdf").write_text("\n".join([*lines, "ENDDATA"]))
+    return folder / "beam.bdf"
+
+
+@pytest.mark.parametrize(
+    ("write", "digits"), [(write_as_calculix, 1e-13), (write_punch, 1e-9), (write_short_fields, 1e-3)]
+)
+def test_files_as_the_programs_write_them(write, digits, tmp_path):
+    found = read_finite_elements(write(tmp_path))
+    np.testing.assert_allclose(found.K.toarray(), K, rtol=digits, atol=digits * 1e-6 * np.max(K))
+    np.testing.assert_allclose(found.M.toarray(), M, rtol=digits, atol=digits * 1e-6 * np.max(M))
+    np.testing.assert_allclose(found.nodes, NODES, rtol=0, atol=digits)
+    assert found.labels.tolist() == LABELS.tolist()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (f"KAAX    {0:8}{6:8}{2:8}", f"KAAX    {0:8}{9:8}{2:8}", "KAAX: neither square nor symmetric"),
+        (f"MAAX    {0:8}{6:8}{2:8}", f"MAAX    {0:8}{6:8}{4:8}", "MAAX: complex numbers"),
+        (f"{0.0:16.9E}{0:16d}", f"{0.0:16.9E}{7:16d}", "displacements in coordinates of their own"),
+        (f"DMIG*   {'KAAX':16}{20:16}{1:16}", f"DMIG*   {'KAAX':16}{20:16}{0:16}", "not a freedom of a node"),
+    ],
+)
+def test_matrices_of_another_sort_are_refused(old, new, told, tmp_path):
+    path = write_punch(tmp_path)
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(ph.ModelError, match=told):
+        read_finite_elements(path)
+
+
+def test_an_entry_of_a_symmetric_matrix_that_is_given_twice_is_refused(tmp_path):
+    path = write_punch(tmp_path)
+    line = f"*       {20:16}{1:16}{punched(K[12, 12])}"
+    assert line in path.read_text()
+    path.write_text(path.read_text().replace(line, f"{line}\n{line}", 1))
+    with pytest.raises(ph.ModelError, match=r"KAAX: an entry twice.*\n.*20-1 with 20-1"):
+        read_finite_elements(path)
+
+
 MODEL = """
 name: arm
 gravity: [0, 0, 0]

@@ -73,20 +73,20 @@ def test_mass_weight_and_rigid_inertia_are_those_of_a_bar():
 
 
 @pytest.mark.parametrize(
-    ("start", "first", "exact", "n", "error"),
+    ("start", "first", "exact", "n", "error", "order"),
     [
-        (("world", (0, 0, 0)), 0, CLAMPED, (2, 4), 4e-5),
-        ((0, 0, 0), 6, FREE, (4, 8), 1e-4),
-        pytest.param(("world", (0, 0, 0)), 0, CLAMPED, (8, 16), 1.5e-7, marks=pytest.mark.long),
-        pytest.param((0, 0, 0), 6, FREE, (8, 16), 5.5e-6, marks=pytest.mark.long),
+        (("world", (0, 0, 0)), 0, CLAMPED, (2, 4), 4e-5, 3.8),
+        ((0, 0, 0), 6, FREE, (4, 8), 1e-4, 3.7),
+        pytest.param(("world", (0, 0, 0)), 0, CLAMPED, (8, 16), 1.5e-7, 3.9, marks=pytest.mark.long),
+        pytest.param((0, 0, 0), 6, FREE, (8, 16), 5.5e-6, 3.9, marks=pytest.mark.long),
     ],
     ids=["clamped", "free", "clamped, fine", "free, fine"],
 )
-def test_frequencies_converge_with_order_four(start, first, exact, n, error):
+def test_frequencies_converge_with_order_four(start, first, exact, n, error, order):
     """Both planes have the same; spin about the beam is far above."""
     coarse, fine = (frequencies(beam(k, start, made=section(spin=1e-9)))[first::2][:2] / exact - 1 for k in n)
     assert abs(fine[0]) < error
-    assert np.log2(coarse[0] / fine[0]) == pytest.approx(4, abs=0.25)
+    assert order < np.log2(coarse[0] / fine[0]) < 4.25
 
 
 @pytest.mark.long

@@ -60,6 +60,7 @@ CAMPAIGNS = {
     "60_a_beam_is_spun_up",
     "61_panels_shake_a_satellite",
     "62_a_rod_casts_its_lure",
+    "63_a_cranes_jib_is_coloured_by_its_moment",
 }
 """Examples that work for seconds: `make test-all` runs them."""
 

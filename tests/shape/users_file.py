@@ -210,6 +210,11 @@ snapped: ph.LoadPath = ph.load_path(model, "tip")
 figure = ph.plot.energies(run)
 figure.savefig("energies.svg")
 film: Path = ph.animate(run, "run.gif")
+bent: Path = ph.animate(ph.still(model, rest), "rest.png", color="bending_y")
+mode: Path = ph.animate(ph.mode_motion(model, small.modes()[0], rest, amplitude=0.1), "mode.gif")
+swept_line: ph.DrawnBeam = ph.DrawnBeam(
+    "a", (0, 0, 0), (1, 0, 0, 0), "b", (0, 0, 0), (1, 0, 0, 0), 1.0, "circle", (0.1,)
+)
 cans = ph.draw_cans("313", "cans.svg")
 width, height = cans.size
 

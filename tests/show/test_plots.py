@@ -19,7 +19,7 @@ from matplotlib.image import imread
 
 import polhode as ph
 from analysis_cases import bicycle_matrices
-from motions import by_form, damped, free_body, linkage, swinging, top, tumbling
+from motions import bent, by_form, damped, free_body, linkage, swinging, top, tumbling
 from polhode.errors import InputError
 from polhode.result.files import save
 from polhode.show.figure import COLOURS, new_figure, save_figure
@@ -62,7 +62,7 @@ def bicycle_speeds(count=200):
 EVERY = {
     "energies": top, "balance": damped, "momenta": tumbling, "drift": linkage, "joints": swinging, "phase": swinging,
     "reactions": linkage, "multipliers": by_form, "quaternions": tumbling, "angles": top, "rates": tumbling,
-    "polhode": tumbling, "herpolhode": tumbling, "poinsot": tumbling,
+    "polhode": tumbling, "herpolhode": tumbling, "poinsot": tumbling, "section_force": bent,
 }  # fmt: skip
 
 

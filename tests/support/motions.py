@@ -42,3 +42,14 @@ def by_form():
 @cache
 def linkage():
     return ph.simulate(ph.load("four-bar"), duration=1.0, samples=201)
+
+
+@cache
+def bent():
+    """A leaf that is let go, straight, under a load along it and at its tip."""
+    leaf = ph.Section.rectangle(width=0.03, height=0.004)
+    beam = ph.Beam(
+        "leaf", leaf, start=("world", (0, 0, 0)), end=(0.5, 0, 0), elements=3, load=(0, 0, -20), damping=1e-3
+    )
+    model = ph.Model("leaf", (0, 0, 0), beams=[beam], forces=[ph.Force("tip", "leaf-3", force=(2.0, 0, -5.0))])
+    return ph.simulate(model, duration=0.1, samples=21, tolerance=1e-4, verify=False)

@@ -29,7 +29,8 @@ class Size(click.ParamType):
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=runs)
 @output(
-    "The moving picture: .html, .mp4 or .gif.  [default: RUN.html beside the run]", "Overwrite an existing picture."
+    "The moving picture: .html, .mp4 or .gif; .png: an instant.  [default: RUN.html beside the run]",
+    "Overwrite an existing picture.",
 )
 @click.option("--trails/--no-trails", default=True, help="Paths of the outermost bodies.  [default: yes]")
 @click.option("--frames", is_flag=True, help="The axes of every body.")
@@ -40,6 +41,13 @@ class Size(click.ParamType):
 @click.option(
     "--sequence", default="313", show_default=True, help="The angles by which balls and free bodies have cans."
 )
+@click.option(
+    "--color",
+    default=None,
+    metavar="FORCE",
+    help="What beams are coloured by: N, Qy, Qz, Mx, My, Mz, M, or bending_y, torsion, …; plain.  [default: M, bending]",
+)
+@click.option("--at", type=Seconds(), default=None, help="Of a .png: the instant, s.  [default: the last]")
 @click.option(
     "--seconds", type=Seconds(), default=None, help="How long a film plays.  [default: as the motion was, or 6 s]"
 )

@@ -89,6 +89,23 @@ class Speeds(click.ParamType):
     "tables.",
     "Overwrite an existing diagram.",
 )
+@click.option(
+    "--animate",
+    "film",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="FILE",
+    help="A mode in motion: .html, .gif or .mp4, or .png; at one speed at most.",
+)
+@click.option(
+    "--mode",
+    "number",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="Of --animate: which mode, the slowest that oscillates first.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def modes(
     source: str,
@@ -100,6 +117,8 @@ def modes(
     sets: tuple[str, ...],
     out: Path | None,
     overwrite: bool,
+    film: Path | None,
+    number: int,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -112,6 +131,9 @@ def modes(
     constant = _held(holds)
     if out is not None:
         _check_diagram(speeds, out, overwrite)
+    if film is not None and speeds and (len(speeds) > 1 or shaft or (not rest and _rotates(model))):
+        given = f"{len(speeds)} speeds" if len(speeds) > 1 else "a shaft that turns"
+        raise InputError(message("modes, --animate", "not one state", given, "rest, or one forward speed"))
     if speeds and (shaft or (not rest and _rotates(model))):
         _campbell(model, speeds, shaft, not free, constant, out, overwrite, as_json)
         return
@@ -123,6 +145,14 @@ def modes(
     elif not out:
         texts = [_text(model, state, small) for state, small in found]
         click.echo("\n\n".join([*texts, *[MANY] * (speeds is not None and motions.are_many(found))]))
+    if film is not None:
+        from polhode.show.animation import animate
+        from polhode.show.mode_motion import mode_motion
+
+        shown = mode_motion(model, number, found[0][0])
+        made = animate(shown, film, model=model, vectors=False, overwrite=overwrite)
+        if not as_json:
+            click.echo(f"\n{shown.attrs['caption']}\n{made}")
     if out is not None and speeds:
         words = _draw(model, speeds, [small for _, small in found], lambda x: motions(x)[1], out, overwrite)
         many = f"{MANY} The motion nearest to that at the next speed is drawn." if motions.are_many(found) else ""

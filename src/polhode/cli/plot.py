@@ -42,6 +42,15 @@ class PlotCommand(click.Command):
 @click.option(
     "--at", type=Seconds(), default=None, help="Of {kinds}: the instant, s.  [default: when ω is farthest from L]"
 )
+@click.option("--beam", default=None, help="Of {kinds}: which beam.  [default: the first]")
+@click.option(
+    "--section-force",
+    "force",
+    default=None,
+    help="Of {kinds}: N, Qy, Qz, Mx, My, Mz, M, split by commas.  [default: all]",
+)
+@click.option("--time", default=None, help="Of {kinds}: instants, s, split by commas.  [default: five]")
+@click.option("--envelope", is_flag=True, default=None, help="Of {kinds}: shade the range of all instants.")
 @click.option("--variable", default="q", show_default=True, help="Of compare: which variable.")
 @click.option(
     "--model",
@@ -65,7 +74,8 @@ def plot(what: tuple[str, ...], out: Path | None, overwrite: bool, variable: str
 
     runs = [item for item in what if item not in KINDS and item != "compare" and _means_file(item)]
     kinds = [item for item in what if item not in runs]
-    options["names"] = listed(options["names"])
+    options |= {name: listed(options[name]) for name in ("names", "force")}
+    options["time"] = _seconds(options["time"])
     if not runs:
         raise InputError(message("plot", "no run", repr(" ".join(what)), "a file such as run.nc, then kinds of plots"))
     several = len(kinds) != 1 and not (len(runs) > 1 and not kinds)
@@ -86,6 +96,16 @@ def plot(what: tuple[str, ...], out: Path | None, overwrite: bool, variable: str
         check_figure_path(path, overwrite)
     for path, (_, figure) in zip(paths, found, strict=True):
         click.echo(save_figure(figure, path, made_by, force=overwrite))
+
+
+def _seconds(text: str | None) -> list[float] | None:
+    """Instants that are split by commas."""
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(message("plot, --time", "not instants", repr(text), "seconds, as 0,0.5,1")) from None
 
 
 def _means_file(item: str) -> bool:

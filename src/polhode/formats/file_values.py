@@ -275,6 +275,7 @@ FILE_TYPES: dict[str, Any] = {
     "pairs": list[Annotated[list[Name], Field(min_length=2, max_length=2)]],
     "axis": StrictInt,
     "power": Value,
+    "sizes": list[Value],
     "word": StrictStr,
     "flag": StrictBool,
 }

@@ -23,6 +23,7 @@ from polhode.model.constraints.registry import register_constraint as register_c
 from polhode.model.description import Model as Model, Start as Start, check_model as check_model
 from polhode.model.forces.backlash import Backlash as Backlash
 from polhode.model.forces.base import (
+    DrawnBeam as DrawnBeam,
     DrawnLine as DrawnLine,
     ElementEvent as ElementEvent,
     ForceElement as ForceElement,

@@ -31,7 +31,8 @@ class Key:
     holds     "number", "limit" (one that may be infinite), "numbers" (two or more), "vector", "direction" (three),
               "quaternion" (four, of unit length); "array" (any count of numbers, or rows of as many each) and "named"
               (numbers by name), () for none; "body", "joint" (their names), "pairs" (of bodies), "axis" (the place of
-              a coordinate among those of its joint), "power" (an exponent, fixed), "seconds" (a time, fixed), "word",
+              a coordinate among those of its joint), "power" (an exponent, fixed), "seconds" (a time, fixed), "sizes"
+              (lengths of pictures, m: no numbers of the equations), "word",
               "flag" (true or false), "function", "rows" (a count, or names)
     text      what it is, for the schema of model files
     unit      of its numbers, in SI; "1" for pure numbers, "" where it is not known
@@ -113,7 +114,7 @@ class Key:
             raise ModelError(message(place, "not a place", repr(value), "0, 1, … of a coordinate of the joint"))
         if self.holds == "rows":
             _check_rows(place, value)
-        return value
+        return _sizes(place, value, self.text) if self.holds == "sizes" else value
 
 
 def _array(where: str, name: str, value: Any, text: str) -> tuple:
@@ -126,6 +127,14 @@ def _array(where: str, name: str, value: Any, text: str) -> tuple:
     if not all(map(is_list, entries)) or len({len(row) for row in entries}) > 1:
         raise ModelError(message(f"{where}, {name}", "rows of different length", shown(value), text))
     return tuple([numbers(where, name, row, len(row)) for row in entries])
+
+
+def _sizes(place: str, value: Any, text: str) -> tuple[float, ...]:
+    """Lengths, 0 or more each."""
+    entries: list[Any] = [plain(x) for x in value] if is_list(value) else [None]
+    if not all(isinstance(x, (int, float)) and not isinstance(x, bool) and 0 <= x < math.inf for x in entries):
+        raise ModelError(message(place, "not lengths", shown(value), text))
+    return tuple(float(x) for x in entries)
 
 
 def _pairs(place: str, value: Any) -> tuple[tuple[str, str], ...]:

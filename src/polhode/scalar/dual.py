@@ -128,6 +128,14 @@ class _Condition:
 
     __rand__ = __and__
 
+    def __or__(self, other: Any) -> _Condition:
+        return _Condition(np.logical_or(self.holds, getattr(other, "holds", other)))
+
+    __ror__ = __or__
+
+    def __invert__(self) -> _Condition:
+        return _Condition(np.logical_not(self.holds))
+
 
 def _parts(x: Any) -> tuple[Any, Any]:
     return (x.value, x.slope) if isinstance(x, Dual) else (x, 0.0)

@@ -1,8 +1,9 @@
-"""`ph.animate`: a run as a moving picture, .html, .mp4 or .gif."""
+"""`ph.animate`: a run as a moving picture, .html, .mp4 or .gif, or one instant of it, .png."""
 
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,13 @@ from polhode.errors import InputError, PolhodeError, message
 from polhode.euler import check_sequence
 from polhode.model import Model
 from polhode.result.atomic_file import atomic_path, atomic_write
+from polhode.scalar import real_number
 from polhode.show.figure import check_new_file
 from polhode.show.packing import PackedArrays
 from polhode.show.page.document import document
 from polhode.show.page.report import SCRIPTS, STYLES
 from polhode.show.page.sections import animation as animation_section, header
-from polhode.show.plots.run_source import Run, instants, model_of, opened
+from polhode.show.plots.run_source import Run, as_run, instants, model_of
 from polhode.show.scene.film import HUB, PAPER, SERIES, TEXT, Film, Shown, rgb
 from polhode.show.scene.meshes import looks
 from polhode.show.scene.motion import Arrays
@@ -29,9 +31,13 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 
-KINDS = (".html", ".mp4", ".gif")
+KINDS = (".html", ".mp4", ".gif", ".png")
 SECONDS, REAL = 6.0, (3.0, 10.0)
 """Seconds that a film plays; a motion that takes between the two REAL values plays in real time."""
+LOOP = 2.0
+"""Seconds that one round of a film that loops plays."""
+LOOPS, CAPTION = "loops", "caption"
+"""Attributes of what is shown: that it goes on where it began; what stands below it in place of the time."""
 LOOKED_AT = 8
 """Pictures that the colours of a .gif are taken of."""
 PLAIN = [np.rint(255 * rgb(colour)).astype(int) for colour in (PAPER, HUB, TEXT, *SERIES)]
@@ -55,6 +61,8 @@ def animate(
     meshes: Any = None,
     packages: Sequence[str | Path] = (),
     sequence: str = "313",
+    color: str | None = None,
+    at: float | None = None,
     seconds: float | None = None,
     rate: float = 25.0,
     size: tuple[int, int] = (640, 480),
@@ -62,10 +70,12 @@ def animate(
     overwrite: bool = False,
     progress: Any = None,
 ) -> Path:
-    """Write a moving picture of a run: .html (in a browser, to be turned and zoomed), .mp4 or .gif.
+    """Write a moving picture of a run: .html (in a browser, to be turned and zoomed), .mp4 or .gif; .png: an instant.
 
-    A body is the box, cylinder or ball that has its mass and inertia, with links between its joints, or its mesh.
+    A body is the box, cylinder or ball that has its mass and inertia, with links between its joints, or its mesh. Beams
+    are bent, with their sections.
 
+    run       a run, or a state that `ph.equilibrium` returns, with its model
     model     the run's model, where the run does not hold it
     trails    paths of the outermost bodies
     frames    the axes x, y, z of every body, orange, green, blue
@@ -73,6 +83,9 @@ def animate(
     cans      joints as cans in series; balls and free bodies by the angles of `sequence`
     meshes    a URDF whose shapes the bodies have, or by body: a mesh file, or triangles (n, 3, 3) in its axes
     packages  folders in which package://NAME of the URDF is looked for
+    color     the section force by which beams are coloured: "N", "My", … or "bending_y", "torsion", …; "plain": none;
+              √(My² + Mz²) unless given
+    at        of a .png: the instant, s; the last unless given
     seconds   how long a film plays; None: as the motion was, or 6 s
     rate      pictures per second of a film
     size      of a film, pixels
@@ -82,23 +95,26 @@ def animate(
     path = Path(path)
     _check(path, overwrite, rate, size, seconds)
     check_sequence(sequence)
-    found = opened(run)
-    instants("animation", found)
+    found = as_run("animate", run, model)
     known = model_of("animation", found, model)
+    if path.suffix != ".png" and LOOPS not in found.attrs:
+        instants("animation", found)
     shown = Shown(trails, frames, vectors, cans)
     shapes = looks(meshes, known, packages)
     if path.suffix == ".html":
         with atomic_write(path, overwrite) as sink:
-            sink.write(_page(found, known, shown, sequence, shapes).encode())
+            sink.write(_page(found, known, shown, sequence, shapes, color).encode())
         return path
     _needs_pillow()
     encoder = _ffmpeg() if path.suffix == ".mp4" else ""
     arrays = Arrays()
-    moving = scene(found, known, arrays, sequence, shapes)  # type: ignore[arg-type]
+    moving = scene(found, known, arrays, sequence, shapes, color)  # type: ignore[arg-type]
     if moving is None:
         raise _nothing(found)
-    film = Film(moving, arrays, shown, size, view)
-    pictures = _pictures(film, seconds, rate, progress)
+    film = Film(moving, arrays, shown, size, view, str(found.attrs.get(CAPTION, "")))
+    if path.suffix == ".png":
+        return _write_png(film, path, overwrite, at)
+    pictures = _pictures(film, seconds, rate, progress, LOOPS in found.attrs)
     with atomic_path(path, overwrite, path.suffix) as part:
         if path.suffix == ".gif":
             _write_gif(pictures, part, rate, _palette(film))
@@ -130,10 +146,10 @@ def _nothing(run: "Dataset") -> InputError:
     )
 
 
-def _page(run: "Dataset", model: Model, shown: Shown, sequence: str, shapes: dict[str, Any]) -> str:
+def _page(run: "Dataset", model: Model, shown: Shown, sequence: str, shapes: dict[str, Any], color: str | None) -> str:
     """The page of an animation: the report's own stage, alone."""
     store = PackedArrays()
-    moving = scene(run, model, store, sequence, shapes)
+    moving = scene(run, model, store, sequence, shapes, color)
     if moving is None:
         raise _nothing(run)
     time = np.asarray(run["time"].values, dtype=float)
@@ -144,12 +160,15 @@ def _page(run: "Dataset", model: Model, shown: Shown, sequence: str, shapes: dic
         "events": [],
         "scene": moving,
         "poinsot": None,
+        "loops": LOOPS in run.attrs,
     }
     name = str(run.attrs.get("model_name") or model.name)
     chosen = {"trail": shown.trails, "axes": shown.frames, "vectors": shown.vectors, "cans": shown.cans}
+    caption = str(run.attrs.get(CAPTION, ""))
+    told = f'<p class="note">{escape(caption)}</p>' if caption else ""
     body = [
         header(run, model, name, time),
-        f'<main class="film">{animation_section(moving, chosen)}</main>',
+        f'<main class="film">{told}{animation_section(moving, chosen)}</main>',
     ]
     return document(name, body, STYLES, SCRIPTS, {**data, "arrays": store.texts})
 
@@ -157,15 +176,27 @@ def _page(run: "Dataset", model: Model, shown: Shown, sequence: str, shapes: dic
 # films
 
 
-def _pictures(film: Film, seconds: float | None, rate: float, progress: Any) -> "Iterator[Image]":
-    """Pictures evenly spread over the motion, the first and the last instant among them."""
+def _pictures(film: Film, seconds: float | None, rate: float, progress: Any, loops: bool) -> "Iterator[Image]":
+    """Pictures evenly spread over the motion, first and last instant among them; of a loop, each once."""
     start, end = film.motion.time[0], film.motion.time[-1]
-    length = seconds or (end - start if REAL[0] <= end - start <= REAL[1] else SECONDS)
+    real = end - start if REAL[0] <= end - start <= REAL[1] else SECONDS
+    length = seconds or (LOOP if loops else real)
     count = max(2, min(MOST, round(length * rate)))
-    for k, t in enumerate(np.linspace(start, end, count)):
+    for k, t in enumerate(np.linspace(start, end, count, endpoint=not loops)):
         yield film.draw(float(t))
         if progress is not None:
             progress(k + 1, count)
+
+
+def _write_png(film: Film, path: Path, overwrite: bool, at: float | None) -> Path:
+    """The picture of an instant."""
+    time = film.motion.time
+    t = float(time[-1]) if at is None else real_number("animate, at", at, "seconds")
+    if not time[0] <= t <= time[-1]:
+        raise InputError(message("animate, at", "not an instant of the run", f"{t:g}", f"{time[0]:g} … {time[-1]:g} s"))
+    with atomic_path(path, overwrite, path.suffix) as part:
+        film.draw(t).save(part)
+    return path
 
 
 def _needs_pillow() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from polhode import quaternion
 from polhode.model import Model
+from polhode.show.scene.beams import axis, swept
 from polhode.show.scene.film import HUB, SERIES, rgb
 from polhode.show.scene.raster import Camera, Canvas, Painted
 from polhode.show.scene.scene import still_machine
@@ -44,6 +45,10 @@ def terminal_picture(model: Model, r: np.ndarray, p: np.ndarray, columns: int, r
     for part in machine["stands"]:
         solids.append(Painted(mesh(part), rgb(HUB)))
         cloud.append([*part["at"], part["reach"]])
+    for beam in machine["beams"]:
+        made = swept(beam, r, p, machine["steps"]).mesh
+        solids.append(Painted(made, 0.88 * rgb(SERIES[beam["colour"]]) + 0.12))
+        cloud += [[*point, beam["reach"]] for point in axis(beam, r, p, np.array([0.0, 0.5, 1.0])).points]
     up = np.array(machine["up"])
     camera = Camera.seeing(np.array(machine["look"]), up, np.array(cloud), size)
     canvas = Canvas(camera, np.zeros((size[1], size[0], 4), np.uint8))

@@ -7,6 +7,7 @@ import pytest
 
 import polhode as ph
 from edited_machines import BodyMotion, motions, start_of
+from polhode.result.labels import coordinate_names, dof_names
 
 SECTION = ph.Section(
     axial=30.0, torsion=2.0, bending_y=1.0, bending_z=3.0, shear_y=40.0, shear_z=50.0, mass=1.5, inertia_y=0.02,
@@ -99,3 +100,61 @@ def test_a_shaft_is_locked():
     found = machine("consistent").with_locked(["shaft"])
     assert found.nv == 12
     assert [force.kind for force in found.forces].count("beam-inertia") == 2
+
+
+@pytest.mark.parametrize("name", ["shaft", "blade-1", "blade-2"])
+@pytest.mark.parametrize("mass", ["half-bars", "consistent"])
+def test_a_locked_joint_leaves_the_equations_of_the_others(mass, name):
+    """M_uu v̇_u = −b_u, with the velocities of the locked joint at 0."""
+    model = machine(mass)
+    (q, v), locked = start_of(model), model.with_locked([name])
+    kept = [not x.startswith(name) for x in dof_names(model)]
+    kept_q = [not x.startswith(name) for x in coordinate_names(model)]
+    v = np.where(kept, v, 0.0)
+    before, after = (ph.compile(each, target="python") for each in (model, locked))
+    b, M = before.inverse_dynamics(q, v, 0 * v), before.mass_matrix(q)
+    expected = np.linalg.solve(M[np.ix_(kept, kept)], -b[kept])
+    found = after.forward_dynamics(q[kept_q], v[kept], 0 * v[kept])
+    np.testing.assert_allclose(found, expected, atol=TOLERANCE * np.max(abs(expected)))
+
+
+def satellite(mass):
+    """A hub that flies, an arm on it, and a panel from the one to the other."""
+    hub, arm = ph.Body("hub", 2.0, (0.3, 0.4, 0.5), (0.1, 0.0, 0.2)), ph.Body("arm", 1.0, (0.1, 0.2, 0.15))
+    hinge = ph.Joint("hinge", "revolute", "hub", "arm", axis=(0, 0, 1), position=(0, 0.3, 0))
+    panel = ph.Beam("panel", SECTION, start=("hub", (0.2, 0.1, 0)), end=("arm", (1, 0, 0)), elements=2, mass=mass)
+    model = ph.Model("sat", (0, 0, 0), [hub, arm], [ph.Joint("fly", "free", "world", "hub"), hinge], beams=[panel])
+    rng = np.random.default_rng(2)
+    q = ph.compile(model, target="python").integrate(np.array(model.zero), 0.1 * rng.normal(size=model.nv))
+    return replace(model, start=ph.Start(q=q, v=rng.normal(size=model.nv), duration=1.0))
+
+
+@pytest.mark.parametrize("base", ["arm", "panel-0", "panel-1", "panel-2"])
+@pytest.mark.parametrize("mass", ["half-bars", "consistent"])
+def test_a_satellite_with_a_beam_moves_alike_from_any_base(mass, base):
+    model = satellite(mass)
+    (found, energy), (expected, before) = motions(model.with_base(base)), motions(model)
+    np.testing.assert_allclose(energy, before, rtol=1e-11, atol=1e-12)
+    for body, motion in expected.items():
+        for name in BodyMotion._fields:
+            one = getattr(motion, name)
+            np.testing.assert_allclose(getattr(found[body], name), one, atol=TOLERANCE * (1 + np.max(abs(one))))
+
+
+@pytest.mark.parametrize("mass", ["half-bars", "consistent"])
+def test_a_limb_that_a_beam_ties_to_the_rest_is_refused_by_name(mass):
+    """Nodes of a beam fly: they are no part of a limb, and a beam is never cut in silence."""
+    model = satellite(mass)
+    for edit in (
+        lambda: model.limb("hinge"),
+        lambda: model.without_subtree("hinge"),
+        lambda: model.with_subtree("hinge", ph.load("pendulum"), prefix="p."),
+    ):
+        with pytest.raises(ph.ModelError, match=r"cannot be carried over.*\n.*force 'panel-2'.*\n.*drop=True"):
+            edit()
+    assert not model.limb("hinge", drop=True).forces
+
+
+def test_a_limb_whose_beams_are_all_its_own_is_refused_too():
+    with pytest.raises(ph.ModelError, match=r"force 'blade-1': body 'blade-1' is no part of the limb"):
+        machine("half-bars").limb("shaft")

@@ -1,6 +1,7 @@
 """Matrices of CalculiX (*FREQUENCY, SOLVER=MATRIXSTORAGE): name.sti, name.mas, name.dof, and nodes of name.inp.
 
-Lines of .sti and .mas are "row column value" from 1; of .dof "node.direction", one for each row.
+Lines of .sti and .mas are "row column value" from 1, of the upper half; of .dof "node.direction", one for each row.
+Trailing coordinates of a node that are left out are 0.
 """
 
 from pathlib import Path
@@ -22,7 +23,8 @@ def read_calculix(where: str, path: Path) -> RawMatrices:
     missing = [int(label) for label in known if int(label) not in places]
     if missing:
         found, expected = f"{missing[0]} and {len(missing) - 1} more", "a place of each in *NODE of the .inp file"
-        raise ModelError(message(where, "nodes without a place", found, expected))
+        fix = "Files that *INCLUDE names are not read: put their nodes into the .inp file."
+        raise ModelError(message(where, "nodes without a place", found, expected, fix))
     row = {int(label): k for k, label in enumerate(known)}
     freedoms = np.column_stack([[row[int(label)] for label in labels], directions])
     n = len(labels)
@@ -73,8 +75,8 @@ def _nodes(where: str, path: Path) -> dict[int, tuple[float, float, float]]:
             continue
         if inside:
             words = [word.strip() for word in text.split(",") if word.strip()]
-            if len(words) != 4 or len(found) > 10 * MOST_FREEDOMS:
+            if not 2 <= len(words) <= 4 or len(found) > 10 * MOST_FREEDOMS:
                 raise ModelError(message(where, "not a node", text[:80], "number, x, y, z"))
-            x, y, z = (number_of(where, line, word) for word in words[1:])
+            x, y, z = [*(number_of(where, line, word) for word in words[1:]), 0.0, 0.0][:3]
             found[number_of(where, line, words[0], int)] = (x, y, z)
     return found

@@ -1,6 +1,7 @@
 """Matrices of Nastran as text: DMIG entries (KAAX, MAAX, …) and GRID entries, in short, long or free fields."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,26 +15,35 @@ from polhode.model.modal.matrices import MOST_ENTRIES
 Term = tuple[tuple[int, int], tuple[int, int], float]
 """An entry of a matrix: node and direction of its row and of its column, and the value."""
 
+SYMMETRIC, SQUARE = 6, 1
+"""Forms of a DMIG (its field IFO) that are taken: of a symmetric one each pair of entries is written once."""
+
+COMPLEX = (3, 4)
+"""Types of a DMIG (its field TIN) that are not."""
+
 EXPONENT = re.compile(r"(?<=[\d.])([+-]\d+)$")
 """An exponent without its letter: 1.5+3."""
 
 
 def read_nastran(where: str, path: Path) -> RawMatrices:
-    """The matrices of a file: K is the DMIG whose name begins with K, M that with M."""
+    """The matrices of a file: KAAX and MAAX, or the only DMIG whose name begins with K and that with M."""
     places = dict[int, tuple[float, float, float]]()
-    matrices = dict[str, list[Term]]()
+    matrices, forms = dict[str, list[Term]](), dict[str, int]()
     count = 0
     for fields in _entries(where, path):
         if fields[0] == "GRID":
             label, place = _grid(where, fields)
             places[label] = place
-        elif fields[0] == "DMIG" and fields[2].strip() not in ("", "0"):
+        elif fields[0] == "DMIG" and fields[2].strip() in ("", "0"):
+            forms[fields[1].strip().upper()] = _form(where, fields)
+        elif fields[0] == "DMIG":
             terms = _column(where, fields)
             count += len(terms)
             if count > MOST_ENTRIES:
                 raise ModelError(message(where, "too large", f"{count} entries", f"at most {MOST_ENTRIES}"))
             matrices.setdefault(fields[1].strip().upper(), []).extend(terms)
     chosen = {letter: [name for name in matrices if name.startswith(letter)] for letter in "KM"}
+    chosen |= {letter: [f"{letter}AAX"] for letter in "KM" if f"{letter}AAX" in matrices}  # K4AAX is damping
     for letter, names in chosen.items():
         if len(names) != 1:
             found = ", ".join(matrices) or "no DMIG"
@@ -44,14 +54,35 @@ def read_nastran(where: str, path: Path) -> RawMatrices:
         raise ModelError(message(where, "nodes without a place", f"{missing[0]}", "a GRID entry of each"))
     labels = sorted({label for label, _ in used})
     row, at = {label: k for k, label in enumerate(labels)}, {end: k for k, end in enumerate(used)}
-    M, K = (_matrix(where, chosen[letter][0], matrices[chosen[letter][0]], at) for letter in "MK")
+    M, K = (_matrix(where, name, matrices[name], at, forms.get(name)) for (name,) in (chosen["M"], chosen["K"]))
     freedoms = np.array([(row[label], direction) for label, direction in used])
     return RawMatrices(M, K, np.array([places[label] for label in labels]), freedoms, np.array(labels))
 
 
-def _matrix(where: str, name: str, terms: list[Term], at: dict[tuple[int, int], int]) -> Any:
-    """A matrix of its terms.  at: the rows of freedoms"""
+def _form(where: str, fields: list[str]) -> int:
+    """The form of a matrix, by the entry that begins it."""
+    name, (form, kind) = (
+        fields[1].strip(),
+        (number_of(where, " ".join(fields), x.strip() or "?", int) for x in fields[3:5]),
+    )
+    if form not in (SYMMETRIC, SQUARE):
+        raise ModelError(message(f"{where}, {name}", "neither square nor symmetric", f"form {form}", "form 1 or 6"))
+    if kind in COMPLEX:
+        raise ModelError(message(f"{where}, {name}", "complex numbers", f"type {kind}", "real ones, type 1 or 2"))
+    return form
+
+
+def _matrix(where: str, name: str, terms: list[Term], at: dict[tuple[int, int], int], form: int | None) -> Any:
+    """A matrix of its terms.  at: the rows of freedoms; form: as `_form` has it, None where no entry told"""
     rows, columns = [at[a] for a, _, _ in terms], [at[b] for _, b, _ in terms]
+    if form == SYMMETRIC:  # entries of both halves may be mixed
+        pairs = [(max(i, j), min(i, j)) for i, j in zip(rows, columns, strict=True)]
+        if len(set(pairs)) < len(pairs):
+            twice = Counter(pairs).most_common(1)[0][0]
+            (a, b), (c, d) = (next(end for end, k in at.items() if k == row) for row in twice)
+            expected = "each pair of a symmetric matrix once"
+            raise ModelError(message(f"{where}, {name}", "an entry twice", f"{a}-{b + 1} with {c}-{d + 1}", expected))
+        rows, columns = [i for i, _ in pairs], [j for _, j in pairs]
     return symmetric_matrix(f"{where}, {name}", len(at), rows, columns, [x for *_, x in terms])
 
 
@@ -99,6 +130,12 @@ def _grid(where: str, fields: list[str]) -> tuple[int, tuple[float, float, float
     if fields[2].strip() not in ("", "0"):
         found, fix = f"GRID {fields[1].strip()} in system {fields[2].strip()}", "Export places in the basic system."
         raise ModelError(message(where, "a node in coordinates of its own", found, "the basic system", fix))
+    if fields[6].strip() not in ("", "0"):
+        found, fix = (
+            f"GRID {fields[1].strip()} in system {fields[6].strip()}",
+            "Export displacements in the basic system.",
+        )
+        raise ModelError(message(where, "displacements in coordinates of their own", found, "the basic system", fix))
     x, y, z = (_number(where, field) if field.strip() else 0.0 for field in fields[3:6])
     return number_of(where, fields[1], fields[1], int), (x, y, z)
 

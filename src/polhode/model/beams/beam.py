@@ -215,6 +215,7 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
         found.bodies.append(_node(name, beam, frames[k], halves))
         found.joints.append(_joint(name, ends.get(k), poses.get(k), _Pose(frames[k], points[k])))
     section, elements = beam.section, list[BeamElement]()
+    shape, size = section.outline
     for k in range(beam.elements):
         name = beam.nodes[k + 1]
         turned = [unit_quaternion(frames[j].T @ axes[k]) for j in (k, k + 1)]
@@ -224,7 +225,7 @@ def _add(found: BeamParts, beam: Beam, bodies: Sequence[Body], joints: Sequence[
                 axial=section.axial, torsion=section.torsion, bending_y=section.bending_y, bending_z=section.bending_z,
                 shear_y=section.shear_y, shear_z=section.shear_z, orientation_a=turned[0], orientation_b=turned[1],
                 prestrain=beam.prestrain, damping=beam.damping, load=beam.load, follower=beam.follower,
-                measure=beam.measure,
+                measure=beam.measure, shape=shape, size=size, nodes=True,
             )
         )  # fmt: skip
         if beam.mass == "consistent":

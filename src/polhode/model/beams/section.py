@@ -1,13 +1,21 @@
 """Sections of beams: stiffnesses and inertia of a metre, by shape and material or as numbers."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from polhode.errors import ModelError, message
 from polhode.model.keys import ABOVE_ZERO, AT_LEAST_ZERO, Key
 from polhode.model.numbers import Number, assign, number, plain
 from polhode.scalar import shown
+
+OUTLINES = {
+    "circle": ("diameter",),
+    "tube": ("outer diameter", "inner diameter"),
+    "ellipse": ("width", "height"),
+    "rectangle": ("width", "height"),
+}
+"""The shapes of sections in pictures, and the lengths of each; width along y, height along z."""
 
 TERMS = 40
 """Terms of the series of the torsion of a rectangle: the rest is below rounding."""
@@ -64,6 +72,7 @@ class Section:
     inertia_y, inertia_z  ρI about y and z, kg m; about x it is their sum
     height, width         along z and y, m, for pictures
     round                 whether pictures show it round
+    bore                  diameter of the hole in it, m, for pictures
     """
 
     axial: Number = 0.0
@@ -78,6 +87,7 @@ class Section:
     height: float = 0.0
     width: float = 0.0
     round: bool = False
+    bore: float = 0.0
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -105,7 +115,17 @@ class Section:
             k = (1 + m) ** 2
             shear_factor = 6 * (1 + nu) * k / ((7 + 6 * nu) * k + (20 + 12 * nu) * m)
         area, second = math.pi * (outer**2 - inner**2) / 4, math.pi * (outer**4 - inner**4) / 64
-        return cls._of(made, area, second, second, 2 * second, shear_factor, outer, outer, True)
+        found = cls._of(made, area, second, second, 2 * second, shear_factor, outer, outer, True)
+        return replace(found, bore=float(inner))
+
+    @property
+    def outline(self) -> tuple[str, tuple[float, ...]]:
+        """What pictures show: a shape of OUTLINES and its sizes, m; "" where it is not known."""
+        if not self.width or not self.height:
+            return "", ()
+        if self.round and self.width == self.height:
+            return ("tube", (self.width, self.bore)) if self.bore else ("circle", (self.width,))
+        return ("ellipse" if self.round else "rectangle"), (self.width, self.height)
 
     @classmethod
     def rectangle(cls, width: float, height: float, material: Any = "steel", shear_factor: float = 5 / 6) -> "Section":

@@ -108,6 +108,30 @@ class DrawnLine(NamedTuple):
     """"line", or "coil"."""
 
 
+class DrawnBeam(NamedTuple):
+    """A beam that pictures show bent between frames on two bodies, with its section.
+
+    body_a, point_a, orientation_a, …  the frames, in body axes: m, unit quaternions (w, x, y, z); x along the beam
+    length  without strain, m
+    shape   of the section: "circle", "tube", "ellipse" or "rectangle"
+    size    of the section, m: diameter; outer and inner diameter; width along y and height along z
+    shear   12 EI/(GA l²) of the planes xy and xz: how far sections lean from the axis
+    nodes   whether the bodies at its ends are part of it, and not drawn themselves
+    """
+
+    body_a: str
+    point_a: Any
+    orientation_a: Any
+    body_b: str
+    point_b: Any
+    orientation_b: Any
+    length: float
+    shape: str
+    size: tuple[float, ...]
+    shear: tuple[float, float] = (0.0, 0.0)
+    nodes: bool = False
+
+
 @dataclass(frozen=True)
 class ForceElement:
     """A force element of a machine: a frozen record with a name, names of bodies, and numbers.
@@ -151,6 +175,8 @@ class ForceElement:
     """Steps in which `ph.equilibrium` lets loads grow on a machine that has it; 0: they act at once."""
     section_labels: ClassVar[Sequence[str]] = ()
     """Names of what its sections bear, `section_loads`, where it has sections."""
+    section_forces: ClassVar[Mapping[str, str]] = {}
+    """Names of what sections along it bear, `forces_along`, each with its unit."""
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -226,6 +252,23 @@ class ForceElement:
     def section_loads(self, state: MachineState) -> Vec:
         """What its sections bear, one number for each of `section_labels`; runs keep them."""
         return Vec([])
+
+    def forces_along(self, loads: Sequence, R_a: Vec, R_b: Vec, part: float) -> Sequence:
+        """What the section at a part of its length bears, one number for each of `section_forces`.
+
+        loads     what `section_loads` gave
+        R_a, R_b  the axes of the frames at its ends in the world, columns
+        """
+        return []
+
+    @property
+    def strain_holders(self) -> Sequence[str]:
+        """The names of constraints that hold its strains, where there are such: their multipliers are loads then."""
+        return ()
+
+    def held_loads(self, multipliers: Sequence) -> Sequence:
+        """What `section_loads` lacks, by the multipliers of `strain_holders`, N, 0 where there is none."""
+        return []
 
     # strains
 
@@ -387,8 +430,8 @@ class ForceElement:
         """What every run of a model with it should say of it, a line each."""
         return ()
 
-    def drawing(self) -> Iterable[DrawnLine]:
-        """The lines that pictures show of it."""
+    def drawing(self) -> Iterable[DrawnLine | DrawnBeam]:
+        """The lines and beams that pictures show of it."""
         return ()
 
     def summary(self) -> str:

@@ -1,13 +1,15 @@
 """A beam element: stiffness and damping against the six strains of a straight beam between two frames."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
 from polhode.model.beams.element_law import ElementNumbers, EndMotion, pull, pull_slopes
+from polhode.model.beams.section import OUTLINES
 from polhode.model.beams.strains import BENT, MEASURES, MODES, STRAIN_SIGNS, Chord, chord
-from polhode.model.forces.base import DrawnLine, ForceElement, StiffLaw, Wrench
+from polhode.model.forces.base import DrawnBeam, ForceElement, StiffLaw, Wrench
 from polhode.model.forces.two_frames import (
     FrameOnBody,
     body_frame,
@@ -18,11 +20,11 @@ from polhode.model.forces.two_frames import (
 )
 from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
 from polhode.model.mount import Mount, array_of, floats
-from polhode.model.numbers import short
+from polhode.model.numbers import plain, short
 from polhode.model.reflection import FRAME, Reflection, times
 from polhode.model.state import MachineState
 from polhode.model.topology import WORLD
-from polhode.scalar import Scalar, Vec, cross, dot, flat, is_zero, real_part, vec
+from polhode.scalar import Scalar, Vec, cross, dot, flat, is_zero, real_part, shown, vec
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class BeamElement(ForceElement):
     damping     s: loads grow by so many seconds times S ε̇
     load        uniform force per length, N/m, (3,), in world axes; with follower=True in those of the sections
     measure     of bending and torsion: "angle", or "sine" as SPACAR has it
+    shape, size of the section in pictures: "circle" (diameter), "tube" (outer and inner diameter), "ellipse" or
+                "rectangle" (width along y, height along z), m; "": the rectangle that has EI/EA of both planes
+    nodes       whether the bodies at its ends are nodes of a beam, which pictures leave out
     """
 
     name: str
@@ -64,6 +69,9 @@ class BeamElement(ForceElement):
     load: Any = (0.0, 0.0, 0.0)
     follower: bool = False
     measure: str = "angle"
+    shape: str = ""
+    size: Any = ()
+    nodes: bool = False
 
     kind = "beam-element"
     keys: ClassVar = {
@@ -85,11 +93,15 @@ class BeamElement(ForceElement):
         "load": Key("vector", "uniform force per length, N/m", unit="N/m", letter="f"),
         "follower": Key("flag", "whether the load is in the axes of the sections"),
         "measure": Key("word", "of strains: angle or sine", choices=MEASURES),
+        "shape": Key("word", "of the section in pictures", choices=("", *OUTLINES)),
+        "size": Key("sizes", "of the section in pictures, m: diameter; outer, inner; width, height"),
+        "nodes": Key("flag", "whether the bodies at its ends are nodes, which pictures leave out"),
     }
     changes_energy = "dampers and loads that follow"
     is_stiff = True
     load_steps = 8
     section_labels = ("N", "Mx", "My_start", "My_end", "Mz_start", "Mz_end", "Qy", "Qz")
+    section_forces: ClassVar = {"N": "N", "Qy": "N", "Qz": "N", "Mx": "N m", "My": "N m", "Mz": "N m"}
     elastic: ClassVar[float] = 1.0
     """0 of the part without a potential."""
 
@@ -97,6 +109,9 @@ class BeamElement(ForceElement):
         """Refuse an element within one body, and strains that are not six."""
         check_two_bodies(where, self.body_a, self.body_b)
         check_strains(where, self.prestrain)
+        if self.shape and len(self.size) != len(OUTLINES[self.shape]):
+            expected = f"{', '.join(OUTLINES[self.shape])} of a {self.shape}, m"
+            raise ModelError(message(f"{where}, size", "wrong count", shown(self.size), expected))
 
     # strains and loads
 
@@ -154,8 +169,32 @@ class BeamElement(ForceElement):
         N (N), M_x (N m), M_y at the first and the second end, M_z at them (N m), Q_y and Q_z (N)
         """
         a, b = self._ends(state)
-        s, l0 = self.law.loads(self._chord(a, b), _motion(a, b)), self.length
+        return self.held_loads(self.law.loads(self._chord(a, b), _motion(a, b)))
+
+    @property
+    def strain_holders(self) -> list[str]:
+        """As a Beam names the constraints of its strains."""
+        return [f"{self.name}-{mode}" for mode in MODES]
+
+    def held_loads(self, multipliers: Sequence) -> Vec:
+        """The loads of sections (8,) of σ (6,), N."""
+        s, l0 = multipliers, self.length
         return Vec([s[0], l0 * s[1], l0 * s[2], l0 * s[3], l0 * s[4], l0 * s[5], s[4] - s[5], s[3] - s[2]])
+
+    def forces_along(self, loads: Sequence, R_a: Vec, R_b: Vec, part: float) -> Vec:
+        """N, Q_y, Q_z (N), M_x, M_y, M_z (N m), by statics of the element, to first order in strains.
+
+        Those of the ends, straight between them, and what its own load f adds to a beam that is clamped at both:
+            dF/ds = −f,   dM/ds = F × x
+        """
+        N, Mx, My_a, My_b, Mz_a, Mz_b, Qy, Qz = loads
+        l0, f, none = self.length, Vec(self.load), (0.0, 0.0, 0.0)
+        p, q, r = none if _is_zero(f) else f if self.follower else (R_a.T @ f + R_b.T @ f) / 2
+        left, bowed = l0 * (0.5 - part), l0 * l0 * (1 - 6 * part + 6 * part * part) / 12
+        My = (1 - part) * My_a + part * My_b - r * bowed
+        return Vec([
+            N + p * left, Qy + q * left, Qz + r * left, Mx, My, (1 - part) * Mz_a + part * Mz_b + q * bowed,
+        ])  # fmt: skip
 
     def strain_energy(self, state: MachineState) -> Scalar:
         """½ (ε − prestrain)ᵀ S (ε − prestrain), J"""
@@ -225,9 +264,21 @@ class BeamElement(ForceElement):
             return f"beam element '{self.name}' is bent by more than {limit}°: use more elements"
         return ""
 
-    def drawing(self) -> Iterator[DrawnLine]:
-        """A line between its ends."""
-        yield DrawnLine(self.body_a, self.point_a, self.body_b, self.point_b)
+    def drawing(self) -> Iterator[DrawnBeam]:
+        """A beam with its section."""
+        ends = self.body_a, self.point_a, self.orientation_a, self.body_b, self.point_b, self.orientation_b
+        shape, size = (self.shape, self.size) if self.shape else ("rectangle", self._by_stiffness())
+        y, z = self.shear
+        yield DrawnBeam(*ends, float(plain(self.length)), shape, size, (plain(y), plain(z)), self.nodes)
+
+    def _by_stiffness(self) -> tuple[float, float]:
+        """Width and height of the rectangle that has EI/EA of both planes, up to half the length; 0 without EA."""
+        axial, most = float(plain(self.axial)), float(plain(self.length)) / 2
+        width, height = (
+            min(math.sqrt(12 * float(plain(EI)) / axial), most) if axial > 0 else 0.0
+            for EI in (self.bending_z, self.bending_y)
+        )
+        return width, height
 
     def summary(self) -> str:
         """Its ends and its stiffness."""

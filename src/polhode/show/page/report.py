@@ -23,7 +23,7 @@ from polhode.show.scene.scene import scene
 if TYPE_CHECKING:
     from xarray import Dataset
 
-SCRIPTS = ("uplot.min.js", "stage.js", "page.js", "plots.js", "pictures.js", "controls.js")
+SCRIPTS = ("uplot.min.js", "stage.js", "page.js", "beams.js", "plots.js", "pictures.js", "controls.js")
 STYLES = ("uplot.min.css", "page.css")
 MOST_EVENTS = 200
 """Events marked on the plots."""

@@ -13,6 +13,8 @@ from polhode.result.verdict import said_beside
 from polhode.show.model_text import axis_text
 from polhode.show.packing import COLOURS, Plot
 from polhode.show.run_values import parting, times, values
+from polhode.show.scene.beams import PLAIN, beam_records, drawn, node_names
+from polhode.show.section_values import beam_of
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -229,6 +231,7 @@ def animation(moving: Mapping[str, Any], chosen: Mapping[str, bool] | None = Non
     boxes = "".join(
         f'<label><input type="checkbox" data-option="{key}"{state[key]}> {text}</label>' for key, text, _ in switches
     )
+    boxes, bar = boxes + _shades(moving), '<div class="bar" id="bar" hidden><b></b><div>{}</div><i></i></div>'
     needles = "".join(f'<g class="needle-{x}"><line x1="36" y1="36"/><text>{x}</text></g>' for x in "xyz")
     label = "The machine in motion. Drag to turn, pinch or scroll to zoom; arrow keys turn, + and − zoom, 0 resets."
     return f"""<section class="card view" id="scene" aria-label="Animation">
@@ -238,7 +241,7 @@ def animation(moving: Mapping[str, Any], chosen: Mapping[str, bool] | None = Non
 <span class="hint">drag to turn · click, then scroll to zoom · double-click to reset · space to play</span>
 <p class="fallback" hidden>The animation needs WebGL 2, which this browser does not offer. The plots below do not.</p>
 <noscript><p class="fallback">The animation and the plots need JavaScript.</p></noscript>
-<div class="stills"></div></div>
+{bar.format(3 * "<span></span>") if moving.get("loads") else ""}<div class="stills"></div></div>
 <div class="controls" id="controls" hidden><button id="play" type="button" aria-label="Play" aria-pressed="false">
 <svg viewBox="0 0 20 20" aria-hidden="true"><path class="go" d="M5 2.6v14.8L17.5 10z"/>
 <path class="pause" d="M4 3h4.4v14H4zm7.6 0H16v14h-4.4z"/></svg></button>
@@ -247,22 +250,51 @@ def animation(moving: Mapping[str, Any], chosen: Mapping[str, bool] | None = Non
 <div class="switches">{boxes}</div></div></section>"""
 
 
+def _shades(moving: Mapping[str, Any]) -> str:
+    """The choice of what beams are coloured by."""
+    if not moving.get("loads"):
+        return ""
+    names = {PLAIN: "plain", **{name: found["words"] for name, found in moving["loads"].items()}}
+    chosen = {name: " selected" if name == moving["color"] else "" for name in names}
+    options = "".join(f'<option value="{name}"{chosen[name]}>{text}</option>' for name, text in names.items())
+    return f'<label>beams <select id="shade" aria-label="Colour of beams">{options}</select></label>'
+
+
 def _bodies(model: Model) -> str:
     """The bodies with the colours they are drawn in."""
     if not model.bodies:
         return '<section class="card bodies"><h3>Bodies</h3><p class="note">The model has none.</p></section>'
     owners = {joint.child: (k, joint) for k, joint in enumerate(model.joints)}
-    rows = []
+    rows, nodes = list[str](), node_names(model)
     for body in model.bodies:
+        if body.name in nodes:
+            continue
         k, joint = owners[body.name]
         axis = axis_text(joint)
         how = f"{escape(joint.name)}, {joint.type}{' ' + escape(axis) if axis else ''}"
         name = f'<i class="chip c{k % COLOURS}"></i>{escape(body.name)}'
         mass = f"{number(plain(body.mass))} kg"
         rows.append(f'<tr><th scope="row">{name}</th><td class="number">{mass}</td><td>{how}</td></tr>')
+    rows += _beams(model)
     titles = '<th>Body</th><th class="number">Mass</th><th>On the joint</th>'
     table = f"<table><thead><tr>{titles}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return f'<section class="card bodies"><h3>Bodies</h3><div class="scroll" tabindex="0">{table}</div></section>'
+
+
+def _beams(model: Model) -> Iterator[str]:
+    """The beams with their colours, in place of their nodes: a row of the table of bodies each."""
+    masses = {body.name: float(plain(body.mass)) for body in model.bodies}
+    beams: dict[str, list[int]] = {}
+    records, found = beam_records(model, 0.0), drawn(model)
+    for k, (name, beam) in enumerate(found):
+        if beam.nodes:
+            beams.setdefault(beam_of(name), []).append(k)
+    for name, places in beams.items():
+        nodes = {body for k in places for body in (found[k][1].body_a, found[k][1].body_b)}
+        mass = number(sum(masses.get(body, 0.0) for body in nodes))
+        chip = f'<i class="chip c{records[places[0]]["colour"]}"></i>{escape(name)}'
+        how = f"beam, {len(places)} element{'s' if len(places) > 1 else ''}"
+        yield f'<tr><th scope="row">{chip}</th><td class="number">{mass} kg</td><td>{how}</td></tr>'
 
 
 def _quality(dataset: "Dataset") -> str:

@@ -28,6 +28,7 @@ from polhode.show.plots.quaternions import quaternions as quaternions
 from polhode.show.plots.rates import rates as rates
 from polhode.show.plots.reactions import reactions as reactions
 from polhode.show.plots.run_source import Run, Unfit, read
+from polhode.show.plots.section_force import section_force as section_force
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +37,7 @@ KINDS: dict[str, Callable[..., Any]] = {
     plot.__name__: plot
     for plot in (
         energies, balance, momenta, drift, joints, phase, reactions, multipliers, quaternions, angles, rates,
-        polhode, herpolhode, poinsot,
+        section_force, polhode, herpolhode, poinsot,
     )
 }  # fmt: skip
 """Plots of one run by the name that `polhode plot` takes; not `campbell`, `compare`, `eigenvalues` and `fan`."""

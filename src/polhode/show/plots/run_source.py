@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+import polhode  # its lazy table: only a state needs the compiler
 from polhode.errors import InputError, ModelError, PolhodeWarning, UnknownNameError, did_you_mean, message
 from polhode.formats.load import load
 from polhode.formats.registry import model_of_text
@@ -47,6 +48,16 @@ def opened(run: Run, model: Any = None) -> "Dataset":
             here, there = (", ".join(x[:6]) or "none" for x in (names, known))
             raise InputError(message("plot, argument model", "another model than the run's", there, here))
     return found
+
+
+def as_run(where: str, run: Any, model: Any = None) -> "Dataset":
+    """A run as in `opened`, or a state that was found, as `ph.equilibrium` returns it, as a run of one sample."""
+    if not hasattr(run, "residual") or not hasattr(run, "tau"):
+        return opened(run)
+    if model is None:
+        fix = f"Give it: {where}(…, model=model)."
+        raise InputError(message(where, "a state without its model", "no model", "the model that it is of", fix))
+    return polhode.still(model if isinstance(model, Model) else load(model), run)
 
 
 def read(run: Run) -> "Dataset":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode import quaternion
+from polhode.show.scene.beams import axis, swept, tones
 from polhode.show.scene.motion import Arrays, ScenePoses
 from polhode.show.scene.raster import NEAREST, Camera, Canvas, Painted, as_bytes
 from polhode.show.scene.solids import Mesh, given, mesh
@@ -57,8 +58,16 @@ class Film:
     """Draws a scene at any instant."""
 
     def __init__(
-        self, scene: dict[str, Any], arrays: Arrays, shown: Shown, size: tuple[int, int], view: Any = None
+        self,
+        scene: dict[str, Any],
+        arrays: Arrays,
+        shown: Shown,
+        size: tuple[int, int],
+        view: Any = None,
+        caption: str = "",
     ) -> None:
+        self.caption = caption
+        """What stands below the picture in place of the time."""
         self.scene, self.arrays, self.shown, self.size = scene, arrays, shown, size
         self.motion = ScenePoses.of(scene, arrays)
         self.bodies = [
@@ -89,6 +98,9 @@ class Film:
         times = self.motion.time
         for t in np.linspace(times[0], times[-1], 60):
             x, q = self.motion.at(t)
+            for beam in self.scene["beams"]:
+                bent = axis(beam, x, q, np.array([0.0, 0.5, 1.0])).points - (x[0] if self.scene["follow"] else 0.0)
+                found += [[*point, beam["reach"]] for point in bent.tolist()]
             for b, _, parts in self.bodies:
                 at = np.array([part.get("at", (0.0, 0.0, 0.0)) for _, part in parts]).reshape(-1, 3)
                 centres = x[b] + at @ np.asarray(quaternion.rotation_matrix(_unit(q[b]))).T
@@ -115,6 +127,7 @@ class Film:
                 shade = 0.84 if part["kind"] == "box" else 0.62
                 alpha = 0.34 if body["glass"] and not part.get("tone") else 1.0
                 solids.append(Painted(made.moved(R[b], x[b]), tone, shade, alpha))
+        solids += self._beams(t, x, q)
         ground = self._ground(camera, x[0]) if self.scene["follow"] else self._still_ground
         canvas = Canvas(camera, self._shaded(ground, camera, [solid.mesh for solid in solids]))
         arrows = self._arrows(t, x, q)
@@ -124,6 +137,20 @@ class Film:
         picture = Image.frombuffer("RGBX", camera.size, canvas.pixels, "raw", "RGBX", 0, 1).reduce(FINER).convert("RGB")
         self._write(picture, t, names)
         return picture
+
+    def _beams(self, t: float, x: np.ndarray, q: np.ndarray) -> list[Painted]:
+        """The bent beams, in the colours of what their sections bear."""
+        shade = self.scene.get("loads", {}).get(self.scene.get("color"))
+        ends = self.motion.between(self.arrays.kept[shade["values"]], t) if shade else None
+        found = []
+        for k, beam in enumerate(self.scene["beams"]):
+            made = swept(beam, x, q, self.scene["steps"])
+            colour = 0.88 * rgb(SERIES[beam["colour"]]) + 0.12
+            if shade is not None and ends is not None:
+                (low, high), value = shade["range"], ends[k, 0] + (ends[k, 1] - ends[k, 0]) * made.part
+                colour = tones(shade["colours"], (value - low) / (high - low))
+            found.append(Painted(made.mesh, colour))
+        return found
 
     @cached_property
     def _still_ground(self) -> np.ndarray:
@@ -268,10 +295,34 @@ class Film:
         pen, font = ImageDraw.Draw(picture), self._font
         span = self.motion.time[-1] - self.motion.time[0]
         digits = int(np.clip(2 - np.floor(np.log10(span)), 0, 6)) if span > 0 else 2
-        pen.text((10, self.size[1] - 1.85 * self._letters), f"t = {t:.{digits}f} s", fill=TEXT, font=font)
+        clock = f"t = {t:.{digits}f} s" if len(self.motion.time) > 1 else ""
+        told = (self.caption or clock).split("; ")
+        for k, line in enumerate(reversed(told)):
+            pen.text((10, self.size[1] - (1.85 + 1.4 * k) * self._letters), line, fill=TEXT, font=font)
+        self._write_scale(pen)
         for name, at, colour in names:
             if np.isfinite(at).all():
                 pen.text((float(at[0]) + 3, float(at[1]) - 0.6 * self._letters), name, fill=colour, font=font)
+
+    def _write_scale(self, pen: Any) -> None:
+        """The bar of colours of what beams bear, at the right, with its range and its name."""
+        shade = self.scene.get("loads", {}).get(self.scene.get("color"))
+        if not shade:
+            return
+        letter, (width, height) = self._letters, self.size
+        right, top, high = width - 12, 2.6 * letter, round(0.36 * height)
+        for row in range(high):
+            colour = tones(shade["colours"], np.array([1 - row / (high - 1)]))[0]
+            place = [right - 0.9 * letter, top + row, right, top + row]
+            pen.line(place, fill=tuple(np.rint(255 * colour).astype(int).tolist()))
+        title = f"{shade['words']} ({shade['unit']})"
+        pen.text((right, 0.8 * letter), title, fill=TEXT, font=self._font, anchor="ra")
+        low, most = shade["range"]
+        for value in dict.fromkeys((low, 0.0, most)):
+            at = top + (high - 1) * (most - value) / (most - low)
+            pen.text(
+                (right - 1.3 * letter, at), f"{value:.3g}".replace("-", "−"), fill=TEXT, font=self._font, anchor="rm"
+            )
 
 
 def hull(points: np.ndarray) -> np.ndarray:

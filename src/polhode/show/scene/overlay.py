@@ -3,7 +3,7 @@
 Of a ball or a free body the three angles of a sequence are three pairs of halves in series, on the frames between.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,11 +43,19 @@ def can(at: np.ndarray, turn: np.ndarray, radius: float, height: float) -> Part:
     return {"kind": "cylinder", "r": float(radius), "h": float(height), **place, "pattern": 1}
 
 
-def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: str = "313") -> list[CanHalf]:
+def cans(
+    model: Model,
+    r: np.ndarray,
+    p: np.ndarray,
+    radius: float,
+    sequence: str = "313",
+    nodes: Container[str] = (),
+) -> list[CanHalf]:
     """All cans of a machine.
 
     r, p    (frames, bodies, 3 and 4)  poses of the bodies
     radius  of a can, m
+    nodes   bodies whose free joints have none: parts of beams
     """
     if len(model.joints) > MOST_JOINTS:
         return []
@@ -55,6 +63,8 @@ def cans(model: Model, r: np.ndarray, p: np.ndarray, radius: float, sequence: st
     found: list[CanHalf] = []
     for k, joint in enumerate(model.joints):
         child = place[joint.child]
+        if joint.kind.floats and joint.child in nodes:
+            continue
         if joint.parent == WORLD:
             base_r, base_p = np.zeros_like(r[:, 0]), np.tile([1.0, 0.0, 0.0, 0.0], (len(r), 1))
         else:

@@ -54,7 +54,8 @@ class Camera:
 
 
 class Painted(NamedTuple):
-    """A mesh with its colour (3,) in 0 … 1, the factor of its darker pattern, and how opaque it is."""
+    """A mesh with its colour (3,) in 0 … 1, or one for each triangle (n, 3), the factor of its darker pattern, and how
+    opaque it is."""
 
     mesh: Mesh
     colour: np.ndarray
@@ -104,7 +105,9 @@ class Canvas:
         face = abs(facing[seen]) / np.linalg.norm(toward[seen], axis=1)
         light = 0.21 + 0.34 * (0.5 + 0.5 * n @ up) + 0.56 * np.maximum(n @ key, 0.0) + 0.12 * face  # as on the page
         tone = np.where(mesh.dark[seen], solid.shade, 1.0)
-        paint = np.minimum(np.asarray(solid.colour) ** GAMMA * (light * tone)[:, None], 1.0) ** (1 / GAMMA)
+        colour = np.asarray(solid.colour)
+        colour = colour[seen] if colour.ndim == 2 else colour
+        paint = np.minimum(colour**GAMMA * (light * tone)[:, None], 1.0) ** (1 / GAMMA)
         return self.camera.on_page(mesh.corners[seen]), as_bytes(paint)
 
     def triangles(self, corners: np.ndarray, colours: np.ndarray, lift: float = 1.0) -> None:

@@ -15,6 +15,7 @@ from polhode import quaternion
 from polhode.model import WORLD, Body, Joint, Model, plain
 from polhode.show.packing import COLOURS, PackedArrays
 from polhode.show.run_values import labels, times, values
+from polhode.show.scene.beams import beam_records, coloured_by, inner_nodes, loads, node_names, steps_of
 from polhode.show.scene.meshes import looks_of, with_normals
 from polhode.show.scene.overlay import cans
 from polhode.show.scene.ties import fixed_ends, ties
@@ -132,8 +133,11 @@ def _thickness(shape: Part, axis: Sequence[float]) -> float:
     return 2 * float(np.min(half / np.maximum(along, 1e-9)))
 
 
-def body_parts(model: Model, body: Body, radius: float) -> list[Part]:
-    """The parts of a body, in its own axes: its solid, its links, the hub of its joint."""
+def body_parts(model: Model, body: Body, radius: float, is_node: bool = False) -> list[Part]:
+    """The parts of a body, in its own axes: its solid, its links, the hub of its joint.
+
+    is_node  it is part of a beam, which is drawn: it has no solid
+    """
     joint = next(joint for joint in model.joints if joint.child == body.name)
     ends = [plain(j.position) for j in model.joints if j.parent == body.name and not j.kind.floats]
     ends += [
@@ -143,7 +147,7 @@ def body_parts(model: Model, body: Body, radius: float) -> list[Part]:
         if c.data.get(f"body_{side}") == body.name and f"position_{side}" in c.data
     ]
     center = plain(body.center)
-    shape = None if _is_frame(model, body, joint) else solid(body, 1.4 * radius)
+    shape = None if is_node or _is_frame(model, body, joint) else solid(body, 1.4 * radius)
     if shape is not None:
         ends.append(center)
     found: list[Part | None] = [shape, _hub(joint, radius, shape)]
@@ -158,11 +162,11 @@ def _is_frame(model: Model, body: Body, joint: Joint) -> bool:
     return float(plain(body.mass)) <= (TRIFLE * whole if not joint.kind.nv else 0.0)
 
 
-def _stands(model: Model, radius: float) -> list[Part]:
-    """Rods from the world's origin to the joints that stand on it."""
+def _stands(model: Model, radius: float, nodes: set[str]) -> list[Part]:
+    """Rods from the world's origin to the joints that stand on it, but for ends of beams, `nodes`."""
     found = []
     for joint in model.joints:
-        if joint.parent == WORLD and not joint.kind.floats:
+        if joint.parent == WORLD and not joint.kind.floats and joint.child not in nodes:
             rod = _rod((0, 0, 0), plain(joint.position), 1.3 * radius)
             found += [{**rod, "tone": "hub"}] if rod else []
     return found
@@ -214,11 +218,13 @@ def scene(
     store: PackedArrays,
     sequence: str = "313",
     looks: Mapping[str, list[Part]] | None = None,
+    color: str | None = None,
 ) -> dict[str, Any] | None:
     """Everything the animation needs, or None where there is nothing to show.
 
     sequence  of the cans of balls and free bodies
     looks     parts of bodies by name, in place of the model's own shapes and the solids of their inertia
+    color     the section force that beams are coloured by; None: the bending moment, where there is one
     """
     position, attitude = values(dataset, "position"), values(dataset, "quaternion")
     names = labels(dataset, "body")
@@ -245,6 +251,9 @@ def scene(
     machine["bodies"] += [record for record, *_ in cans]
     r, p, moved = (np.concatenate([x, *(each[k] for _, *each in cans)], axis=1) for k, x in enumerate((r, p, moved)))
     momentum = values(dataset, "angular_momentum")
+    if machine["beams"]:
+        machine["loads"] = loads(dataset, model, machine["beams"], chosen, store)
+        machine["color"] = coloured_by("animation, color", color, machine["loads"])
     return {
         "time": store.put(time[chosen], double=True),
         "position": store.put(r),
@@ -262,7 +271,7 @@ def _cans(
     """The cans as bodies of their own, drawn when they are asked for: record, path, attitudes, turns."""
     size = min(0.13, 0.3 / math.sqrt(len(model.joints))) * machine["reach"]
     every = np.arange(len(time))
-    for held in cans(model, r, p, size, sequence):
+    for held in cans(model, r, p, size, sequence, node_names(model)):
         record = {"name": "", "colour": held.colour % COLOURS, "parts": _with_reach(held.parts), "glass": False}
         turn = turns(time, held.attitude, None, every)
         yield {**record, "overlay": True}, held.position[:, None], held.attitude[:, None], turn[:, None]
@@ -273,7 +282,7 @@ def _spins(
 ) -> dict[str, Any]:
     """Of a machine of several bodies: ω of each at its mass centre (body axes), L of all about the world's origin."""
     chosen, places = which
-    if omega is None or not 1 < len(model.bodies) <= MOST_SPINS:
+    if omega is None or not 1 < len(model.bodies) <= MOST_SPINS or node_names(model):
         return {}
     shown = omega[chosen][:, places]
     if not np.isfinite(shown).all() or not np.any(shown):
@@ -319,7 +328,8 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
     roots = np.array([*still, *fixed_ends(model)], dtype=float).reshape(-1, 3)
     reach = _reach(model, np.concatenate([points[0], roots]))
     radius = min((0.022 if len(model.bodies) > 1 else 0.03) * reach, 0.07 * _link(model, reach))
-    parts = [looks.get(body.name) or body_parts(model, body, radius) for body in model.bodies]
+    nodes, beams = node_names(model), beam_records(model, reach)
+    parts = [looks.get(body.name) or body_parts(model, body, radius, body.name in nodes) for body in model.bodies]
     place = {body.name: b for b, body in enumerate(model.bodies)}
     pairs = [(place[j.parent], place[j.child]) for j in model.joints if j.parent != WORLD]
     hiding = {
@@ -328,7 +338,7 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
     cloud = np.concatenate([points.reshape(-1, 3), roots])
     low, high, up = cloud.min(0), cloud.max(0), _up(model)
     way = float(np.linalg.norm(high - low)) / 2
-    floating = any(joint.parent == WORLD and joint.kind.floats for joint in model.joints)
+    floating = _floats_about(model, nodes)
     follow = floating and way > 5 * reach
     wide = 1.6 * reach if follow else max(way, 0.5 * reach) + 0.3 * reach
     return {
@@ -342,8 +352,10 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
             }
             for b, body in enumerate(model.bodies)
         ],
-        "stands": _with_reach(_stands(model, radius)),
+        "stands": _with_reach(_stands(model, radius, nodes)),
         "ties": ties(model, 2.2 * radius),
+        "beams": beams,
+        "steps": steps_of(len(beams)),
         "target": _floats((low + high) / 2),
         "look": _floats(_look(cloud, up)),
         "radius": wide,
@@ -351,10 +363,22 @@ def _machine(model: Model, r: np.ndarray, p: np.ndarray, looks: Mapping[str, lis
         "follow": follow,
         "travels": floating and way > 1.5 * reach,
         "up": _floats(up),
-        "ground": _ground(model, r, p, parts, up),
+        "ground": _ground(model, r, p, parts, up, _thickness_of(beams)),
         "cell": _cell(wide),
         "trails": _trails(model),
     }
+
+
+def _floats_about(model: Model, nodes: set[str]) -> bool:
+    """Whether the machine moves about as a whole: a body floats that is no node of a beam, or nothing stands."""
+    roots = [joint for joint in model.joints if joint.parent == WORLD]
+    others = [joint for joint in roots if joint.child not in nodes or not joint.kind.floats]
+    return any(joint.kind.floats for joint in others or roots)
+
+
+def _thickness_of(beams: list[dict[str, Any]]) -> dict[int, float]:
+    """Half the thickness of beams at bodies, by their places, m."""
+    return {body: beam["reach"] for beam in beams for body in beam["bodies"] if body >= 0}
 
 
 def _axes_length(parts: list[Part], reach: float, bodies: int) -> float:
@@ -399,14 +423,19 @@ def _with_reach(parts: list[Part]) -> list[Part]:
     return [{**part, "reach": float(f"{_size(part):.4g}")} for part in parts]
 
 
-def _ground(model: Model, r: np.ndarray, p: np.ndarray, parts: list[list[Part]], up: np.ndarray) -> float:
-    """Height of the floor: the world's origin for a machine that stands on it, else below everything."""
-    lowest = math.inf
+def _ground(
+    model: Model, r: np.ndarray, p: np.ndarray, parts: list[list[Part]], up: np.ndarray, thick: Mapping[int, float]
+) -> float:
+    """Height of the floor: the world's origin for a machine that stands on it, else below everything.
+
+    thick  half the thickness of beams at bodies, by their places, m
+    """
+    lowest = min((float((r[:, b] @ up).min()) - half for b, half in thick.items()), default=math.inf)
     for b, group in enumerate(parts):
         for part in group:
             at = r[:, b] + quaternion.rotate(p[:, b], np.broadcast_to(part["at"], r[:, b].shape))
             lowest = min(lowest, float((at @ up).min()) - _size(part))
-    floats = any(joint.parent == WORLD and joint.kind.floats for joint in model.joints)
+    floats = _floats_about(model, node_names(model))
     width = max((_size(part) for group in parts for part in group), default=0.0)
     lowest = lowest if math.isfinite(lowest) else float((r @ up).min())
     return 0.0 if not floats and abs(lowest) < 0.8 * width and float((r @ up).min()) > 0 else lowest
@@ -445,8 +474,11 @@ def _colour(model: Model, body: Body) -> int:
 def _trails(model: Model) -> list[dict[str, Any]]:
     """Points of the outermost bodies whose paths are drawn: their mass centres."""
     parents = {joint.parent for joint in model.joints}
-    leaves = [k for k, body in enumerate(model.bodies) if body.name not in parents]
-    return [{"body": k, "point": _floats(plain(model.bodies[k].center))} for k in leaves[:MOST_TRAILS]]
+    nodes, inner = node_names(model), inner_nodes(model)
+    still = {joint.child for joint in model.joints if joint.child in nodes and not joint.nv}
+    leaves = [k for k, b in enumerate(model.bodies) if b.name not in parents and b.name not in inner | still]
+    points = [(0.0, 0.0, 0.0) if model.bodies[k].name in nodes else plain(model.bodies[k].center) for k in leaves]
+    return [{"body": k, "point": _floats(x)} for k, x in zip(leaves, points, strict=True)][:MOST_TRAILS]
 
 
 def _vectors(model: Model, omega: np.ndarray | None, store: PackedArrays) -> dict[str, Any]:

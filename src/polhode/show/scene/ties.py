@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model import WORLD, Model, plain
+from polhode.model import WORLD, DrawnLine, Model, plain
 from polhode.quaternion import rotate
 from polhode.show.scene.overlay import from_z
 
@@ -35,14 +35,17 @@ def ties(model: Model, radius: float) -> list[dict[str, Any]]:
             "points": [[float(x) for x in plain(point)] for point in (line.point_a, line.point_b)],
             "path": unit_path(line.look, radius),
         }
-        for force in model.forces
-        for line in force.drawing()
+        for line in _lines(model)
     ]
+
+
+def _lines(model: Model) -> list[DrawnLine]:
+    return [line for force in model.forces for line in force.drawing() if isinstance(line, DrawnLine)]
 
 
 def fixed_ends(model: Model) -> list[tuple[float, ...]]:
     """The ends of such lines that stand on the world."""
-    lines = [line for force in model.forces for line in force.drawing()]
+    lines = [line for force in model.forces for line in force.drawing()]  # beams among them
     ends = [(line.body_a, line.point_a) for line in lines] + [(line.body_b, line.point_b) for line in lines]
     return [tuple(plain(point)) for body, point in ends if body == WORLD]
 

@@ -9,8 +9,9 @@ const controls = $("#controls");
 if (controls && clock.end > clock.start) {
   const play = $("#play"), slider = $("#time"), speed = $("#speed"), readout = $("#readout");
   const length = clock.end - clock.start;
-  const speeds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
-  const ideal = length >= 4 && length <= 30 ? 1 : speeds.reduce((best, s) => (Math.abs(Math.log(length / s / 10)) < Math.abs(Math.log(length / best / 10)) ? s : best), 1);
+  const speeds = [0.00001, 0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+  const wanted = P.data.loops ? 2 : 10; // seconds
+  const ideal = length >= 4 && length <= 30 && !P.data.loops ? 1 : speeds.reduce((best, s) => (Math.abs(Math.log(length / s / wanted)) < Math.abs(Math.log(length / best / wanted)) ? s : best), 1);
   const first = speeds.indexOf(ideal);
   for (const s of speeds.filter((s, k) => Math.abs(k - first) < 5 || s === 1)) speed.add(new Option(`${s}×`, s, s === ideal, s === ideal));
   clock.speed = ideal;
@@ -21,8 +22,9 @@ if (controls && clock.end > clock.start) {
     if (!clock.playing) return;
     const t = clock.t + ((now - last) / 1000) * clock.speed;
     last = now;
-    if (t >= clock.end) { clock.set(clock.end); toggle(false); return; }
-    clock.set(t);
+    if (t >= clock.end && P.data.loops) clock.set(clock.start + ((t - clock.start) % length));
+    else if (t >= clock.end) { clock.set(clock.end); toggle(false); return; }
+    else clock.set(t);
     requestAnimationFrame(step);
   };
   const toggle = (on) => {

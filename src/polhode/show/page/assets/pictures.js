@@ -86,6 +86,7 @@ function option(name) { return switches[name] ? switches[name].checked : false; 
 
 /* ---- the animation ---- */
 const scene = data.scene;
+const shade = () => { const chosen = $("#shade"); return chosen ? chosen.value : ""; }; // what beams are coloured by
 let move = null;
 if (scene) {
   move = motion(scene);
@@ -113,6 +114,14 @@ if (scene) {
       const [a, b] = ends.map((k, side) => (k < 0 ? points[side] : add(poses[k].x, rotate(poses[k].q, points[side]))));
       const way = add(b, a, -1), turn = norm(way) > 0 ? fromZ(way) : [1, 0, 0, 0];
       return path.flatMap(([x, y, z], k) => [...add(add(a, way, z), rotate(turn, [x, y, 0])), k]);
+    };
+    const beams = scene.beams.length ? new P.Beams(stage, scene.beams, scene.steps) : null, world = pose([0, 0, 0], [1, 0, 0, 0]);
+    const paint = (c, { i, s }) => { // the colour of a beam at a part of its length
+      const chosen = scene.loads && scene.loads[shade()];
+      if (!chosen) return (k) => mixed(rgb(c.series[scene.beams[k].colour]), [1, 1, 1], 0.12);
+      const a = arrays[chosen.values], [low, high] = chosen.range, n = scene.beams.length;
+      const at = (row, k, side) => a[2 * (row * n + k) + side], now = (k, side) => (s === 0 ? at(i, k, side) : (1 - s) * at(i, k, side) + s * at(i + 1, k, side));
+      return (k, part) => P.tone(chosen.colours, ((1 - part) * now(k, 0) + part * now(k, 1) - low) / (high - low));
     };
     const segment = stage.line(), head = stage.mesh(P.shapes.cone({ r: 1, h: 2.6 }));
     const needles = ["x", "y", "z"].map((name) => $(`.needle-${name}`, host));
@@ -159,6 +168,13 @@ if (scene) {
         });
       });
     }
+    for (let k = 0; k < rounds && beams; k++) {
+      const s = move.at(clock.start + ((clock.end - clock.start) * k) / Math.max(1, rounds - 1)), poses = scene.bodies.map((_, b) => move.body(b, s));
+      for (const beam of scene.beams) {
+        stage.cloud.push([...beams.middle(beam, poses), beam.reach]);
+        beam.bodies.forEach((b, side) => stage.cloud.push([...(b < 0 ? beam.points[side] : add(poses[b].x, rotate(poses[b].q, beam.points[side]))), beam.reach]));
+      }
+    }
     if (scene.follow) stage.cloud = stage.cloud.map((p) => [...add(add(p, move.body(0, move.at(clock.start)).x, -1), scene.target), p[3] * 1.3]);
     trails.forEach(({ points }) => { for (let k = 0; k < points.length && !scene.follow; k += 32) stage.cloud.push([...points.slice(k, k + 3), 0]); });
     ties.forEach(({ bodies: ends, points }) => ends.forEach((k, side) => { if (k < 0) stage.cloud.push([...points[side], 0]); }));
@@ -172,7 +188,9 @@ if (scene) {
           stands.forEach((part) => draw(part, part.local, c.hub));
           bodies.forEach((body, b) => (body.overlay && !option("cans") ? [] : body.parts).forEach((part) => draw(part, mul(matrices[b], part.local), part.tone === "hub" ? c.hub : c.series[body.colour], body)));
         };
-        stage.shadows(scene.ground, c.shadow, (draw) => each((part, model) => draw(part.mesh, model)));
+        if (beams) beams.bend(poses, paint(c, s));
+        stage.shadows(scene.ground, c.shadow, (draw) => { each((part, model) => draw(part.mesh, model)); if (beams) draw(beams.mesh, world); });
+        if (beams) stage.painted(beams.mesh, world);
         for (const glass of [false, true]) each((part, model, colour, body) => { // see-through ones last
           if (Boolean(body && body.glass && !part.tone) !== glass) return;
           stage.solid(part.mesh, model, mixed(rgb(colour), [1, 1, 1], part.tone ? 0 : 0.12), { pattern: glass ? 0 : part.pattern, tone: part.shade, alpha: glass ? 0.34 : 1 });
@@ -221,6 +239,21 @@ if (scene) {
     switches[input.dataset.option] = input;
     input.addEventListener("change", () => pictures.forEach((p) => p.ask()));
   }
+}
+
+const shades = $("#shade");
+if (shades) {
+  const told = () => { // the bar of colours
+    const chosen = scene.loads[shade()], bar = $("#bar");
+    bar.hidden = !chosen;
+    if (!chosen) return;
+    $("b", bar).textContent = `${chosen.words} (${chosen.unit})`;
+    $("i", bar).style.background = `linear-gradient(to top, ${chosen.colours.join(", ")})`;
+    const [low, high] = chosen.range, [top, middle, bottom] = bar.querySelectorAll("span");
+    top.textContent = shown(high, 3); bottom.textContent = shown(low, 3); middle.textContent = low < 0 ? "0" : "";
+  };
+  shades.addEventListener("change", () => { told(); pictures.forEach((p) => p.ask()); });
+  told();
 }
 
 /* ---- the polhode on the inertia ellipsoid, and the herpolhode ---- */

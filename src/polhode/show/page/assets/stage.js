@@ -145,6 +145,8 @@ void main() {
   c = c * light + gloss * (0.22 * spec + 0.08 * rim);
   o = vec4(pow(min(c, vec3(1.0)), vec3(1.0 / 2.2)) * alpha, alpha);
 }`;
+const PAINTED_V = SOLID_V.replace("in vec3 n;", "in vec3 n; in vec3 c; out vec3 C;").replace("L = p;", "L = p; C = c;"); // a colour at each corner
+const PAINTED_F = SOLID_F.replace("in vec3 N, V, L;", "in vec3 N, V, L, C;").replace("uniform vec3 colour, key", "uniform vec3 key").replace("pow(colour,", "pow(C,");
 const FLAT_V = `${HEAD} in vec3 p; uniform mat4 all; void main() { gl_Position = all * vec4(p, 1.0); }`;
 const FLAT_F = `${HEAD} uniform vec4 colour; out vec4 o; void main() { o = vec4(colour.rgb * colour.a, colour.a); }`;
 const LINE_V = `${HEAD}
@@ -212,13 +214,14 @@ P.Stage = class {
         gl.attachShader(made, shader);
       }
       ["p", "n", "a", "b"].forEach((name, k) => gl.bindAttribLocation(made, k % 2, name));
+      gl.bindAttribLocation(made, 2, "c");
       gl.linkProgram(made);
       const where = {};
       const count = gl.getProgramParameter(made, gl.ACTIVE_UNIFORMS);
       for (let k = 0; k < count; k++) { const { name } = gl.getActiveUniform(made, k); where[name] = gl.getUniformLocation(made, name); }
       return { made, where };
     };
-    this.programs = { solid: program(SOLID_V, SOLID_F), flat: program(FLAT_V, FLAT_F), line: program(LINE_V, LINE_F), ground: program(GROUND_V, GROUND_F) };
+    this.programs = { solid: program(SOLID_V, SOLID_F), painted: program(PAINTED_V, PAINTED_F), flat: program(FLAT_V, FLAT_F), line: program(LINE_V, LINE_F), ground: program(GROUND_V, GROUND_F) };
     this.square = this.mesh({ data: [-1, -1, 0, 0, 0, 1, 1, -1, 0, 0, 0, 1, -1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1], index: [0, 1, 2, 2, 1, 3] });
     this.listeners = [];
     this._listen();
@@ -234,6 +237,28 @@ P.Stage = class {
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint32Array(index), gl.STATIC_DRAW);
     gl.bindVertexArray(null);
     return { vao, count: index.length };
+  }
+  /* triangles whose corners change: positions, normals and colours, filled by fill() */
+  surface(index) {
+    const { gl } = this, vao = gl.createVertexArray(), buffer = gl.createBuffer();
+    gl.bindVertexArray(vao);
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    for (const k of [0, 1, 2]) { gl.enableVertexAttribArray(k); gl.vertexAttribPointer(k, 3, gl.FLOAT, false, 36, 12 * k); }
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint32Array(index), gl.STATIC_DRAW);
+    gl.bindVertexArray(null);
+    return { vao, buffer, count: index.length };
+  }
+  fill(surface, data) {
+    const { gl } = this;
+    gl.bindBuffer(gl.ARRAY_BUFFER, surface.buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
+  }
+  painted(surface, model) {
+    const { gl } = this;
+    gl.enable(gl.DEPTH_TEST); gl.depthFunc(gl.LEQUAL);
+    this.use("painted", { view: this.view, proj: this.proj, model, key: this.key, up: this.upView, pattern: 0, tone: 1, alpha: 1, gloss: 0.5 });
+    this._draw(surface);
   }
   /* points: x, y, z, parameter; `dynamic` ones are filled again by set() */
   line(points) {

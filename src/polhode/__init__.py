@@ -5,7 +5,10 @@
 The names below are the public ones; each is loaded when it is first used.
 """
 
+import gc
 from importlib import import_module
+from sys import modules
+from types import ModuleType
 from typing import Any
 
 from polhode.moved import install as _find_moved_modules
@@ -100,10 +103,21 @@ __all__ = ["__version__", *_MODULES, *_HOME]
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(_MODULES[name])
+        return _imported(_MODULES[name])
     if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+        return getattr(_imported(_HOME[name]), name)
     raise AttributeError(f"module 'polhode' has no attribute {name!r}")
+
+
+def _imported(address: str) -> ModuleType:
+    """A module, first imported without the cyclic garbage collector: it took a fifth of the time and found nothing."""
+    if address in modules or not gc.isenabled():
+        return import_module(address)
+    gc.disable()
+    try:
+        return import_module(address)
+    finally:
+        gc.enable()
 
 
 def __dir__() -> list[str]:

@@ -1,9 +1,11 @@
 """What is shipped: the version, the extras and what is said without them, the licences, the recipe."""
 
+import gc
 import re
 import subprocess
 import sys
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,23 @@ def test_sources_without_a_build_have_a_version(tmp_path):
     code = "import polhode; print(polhode.__version__)"
     found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert found.stdout.strip() == PROJECT["tool"]["setuptools_scm"]["fallback_version"]
+
+
+@pytest.mark.parametrize("collects", [True, False])
+@pytest.mark.parametrize("fails", [True, False])
+def test_the_garbage_collector_is_after_a_first_import_what_it_was_before(collects, fails, tmp_path, monkeypatch):
+    text = "import gc\nwas_enabled = gc.isenabled()\n" + "1 / 0\n" * fails
+    (tmp_path / "first_imported.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    was = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        with pytest.raises(ZeroDivisionError) if fails else nullcontext():
+            assert not ph._imported("first_imported").was_enabled
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if was else gc.disable)()
+        sys.modules.pop("first_imported", None)
 
 
 def test_every_notice_of_others_is_among_the_licences():

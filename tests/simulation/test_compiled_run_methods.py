@@ -1,6 +1,7 @@
 """Every method, compiled into a run, does what it does on plain floats, and converges with its order."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,11 @@ from close import assert_close
 from integration import ARM_START, TUMBLER, TUMBLER_START, arm
 from polhode.integrate.methods import METHODS
 from polhode.kernel.backends.llvm.compile import lanes
+from polhode.model import make_tree
+from polhode.simulation import step_state
 from polhode.simulation.compiled_run import CompiledRun, RunSpec
 from polhode.simulation.driven_model import DrivenModel
+from polhode.simulation.switching import Switching
 from run_cases import attitude_gap, final, states
 
 CASES = {"arm": (arm(damping=0.1), ARM_START), "free": (TUMBLER, TUMBLER_START)}
@@ -99,3 +103,23 @@ def test_samples_side_by_side_have_the_bits_of_samples_one_by_one(name):
         assert np.array_equal(run.run(row, [np.array([target]), 1e-9, 1.0, 1.0])[0], samples[i])
         assert np.array_equal(row[1], table[i + 1])
     assert run._samples_kernel.facts["width"] == lanes()
+
+
+def test_samples_beyond_an_event_are_left_out_and_those_before_it_keep_their_bits():
+    """A pendulum with a stop: rows up to the contact have the samples of tables of one row, rows after it none."""
+    stop = ph.JointStop("stop", "hinge", -0.5, 0.2, stiffness=1e3)
+    model = replace(ph.load("pendulum"), forces=(stop,))
+    bends = Switching((), np.zeros(1), np.zeros(1), 1.0, make_tree(model))
+    run = CompiledRun(RunSpec(model, METHODS["dop853"], fixed=False, switching=bends))
+    targets = np.linspace(0.02, 1.0, 50)
+    table = np.empty((51, run.width))
+    table[0] = run.start(0.0, np.array([-0.4]), np.array([2.0]), 0.01)
+    samples = run.run(table, [targets, 1e-9, 1.0, 1.0])
+    going = run.field(table[1:], "status") == step_state.GOING
+    good = int(np.argmin(going))
+    assert 0 < good < 49
+    assert not going[good:].any()
+    assert np.isnan(samples[good:]).all()
+    for i in range(good):
+        row = table[i : i + 2].copy()
+        assert np.array_equal(run.run(row, [targets[i : i + 1], 1e-9, 1.0, 1.0])[0], samples[i])

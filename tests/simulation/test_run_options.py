@@ -11,7 +11,7 @@ from polhode.cli import main
 from polhode.constrain.constraint_policy import DEFAULT_POLICY
 from polhode.simulation.companion import companion_of
 from polhode.simulation.option_table import FLAGS, RUN_OPTIONS
-from polhode.simulation.run_options import CHECKS, MotionKeywords, RunKeywords, RunOptions
+from polhode.simulation.run_options import CHECKS, MotionKeywords, RunKeywords, RunOptions, checked_options
 from polhode.simulation.scenario import Scenario
 from run_cases import PENDULUM
 
@@ -123,3 +123,24 @@ def test_a_run_by_sundials_or_a_form_compiles_no_run_of_our_own(monkeypatch):
 def test_derivatives_need_steps_of_our_own():
     with pytest.raises(ph.InputError, match="gradient: no derivatives of such a run"):
         ph.gradient(PENDULUM, lambda q, v: q[0], ["gravity"], duration=0.1, method="cvode")
+
+
+def test_options_are_found_again_only_where_nothing_differs_in_value_or_type():
+    first = checked_options(step=1, samples=5, verify=True)
+    assert checked_options(step=1, samples=5, verify=True) is first
+    assert checked_options(step=1, samples=6, verify=True) == RunOptions(step=1, samples=6, verify=True)
+    with pytest.raises(ph.InputError, match="verify"):
+        checked_options(step=1, samples=5, verify=1)
+    times = [0.0, 1.0]
+    assert checked_options(samples=times).samples == (0.0, 1.0)
+    times[1] = 2.0
+    assert checked_options(samples=times).samples == (0.0, 2.0)
+
+
+def test_options_of_a_model_are_found_again_for_that_model_alone():
+    model, options = ph.load("pendulum"), RunOptions(samples=5)
+    other = replace(model, start=ph.Start(duration=3.0))
+    assert options.for_model(model) is options.for_model(model)
+    assert options.for_model(other).duration == 3.0
+    assert options.for_model(model).duration == model.start.duration
+    assert not options.for_model(model).times.flags.writeable

@@ -1,6 +1,6 @@
 """The state a run starts from: the one given, else the model's own start, else zero; checked."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,8 @@ def start_of(model: Model, q: Any, v: Any, where: str = "simulate") -> tuple[np.
     if isinstance(v, Mapping):
         v = numbers_by_name(f"{where}, v", model, "v", v, one=True)
     v = v if v is not None else start.v if start else None
-    q = _vector(f"{where}, q", q, list(model.zero), layout_text(model, "q"))
-    v = _vector(f"{where}, v", _with_own_states(model, v), list(model.at_rest), _order(model))
+    q = _vector(f"{where}, q", q, model.zero, lambda: layout_text(model, "q"))
+    v = _vector(f"{where}, v", _with_own_states(model, v), model.at_rest, lambda: _order(model))
     _check_quaternions(where, model, q)
     return q, v
 
@@ -49,7 +49,8 @@ def _order(model: Model) -> str:
     return f"Give the velocities of the joints ({model.joint_velocities}), and after them, or not, own states: {own}."
 
 
-def _vector(where: str, value: Any, default: list[float], fix: str = "") -> np.ndarray:
+def _vector(where: str, value: Any, default: Sequence[float], fix: Callable[[], str]) -> np.ndarray:
+    """Checked numbers, as many as the default has; fix: the last sentence of a message."""
     if value is None:
         return np.array(default, dtype=float)
     if isinstance(value, np.ma.MaskedArray):
@@ -57,9 +58,9 @@ def _vector(where: str, value: Any, default: list[float], fix: str = "") -> np.n
     try:
         array = np.array(without_rotations(value), dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(message(where, "not numbers", repr(value)[:60], f"({len(default)},)", fix)) from None
+        raise InputError(message(where, "not numbers", repr(value)[:60], f"({len(default)},)", fix())) from None
     if array.shape != (len(default),):
-        raise InputError(message(where, "wrong shape", str(array.shape), f"({len(default)},)", fix))
+        raise InputError(message(where, "wrong shape", str(array.shape), f"({len(default)},)", fix()))
     if not np.all(np.isfinite(array)):
         raise InputError(message(where, "not finite", repr(array.tolist())[:80], "finite numbers"))
     return array

@@ -176,6 +176,8 @@ class PathWatch:
         """The rates of the rows by the probes, of rows as long as their natural size; 0 until they are known."""
         self.pending: States | None = None
         """Times, q and v of the last looks, some of which await what follows."""
+        self._known: Looks | None = None
+        """These looks, where they are known and need not be taken again."""
         self._examined = self._jumped = -np.inf
 
     @property
@@ -211,17 +213,18 @@ class PathWatch:
         self.usual, self._examined, self._jumped, self._strongest = map(float, state[[1, 2, 3, 5]])
         self._largest, self._sizes = state[SINGLE : SINGLE + k].copy(), state[SINGLE + k : SINGLE + 2 * k].copy()
         looks = state[SINGLE + 2 * k :].reshape(-1, 1 + model.nq + model.nv)
+        self._known = None
         if len(looks):
             self.pending = looks[:, 0], looks[:, 1 : 1 + model.nq], looks[:, 1 + model.nq :]
 
     def pace(self, v: np.ndarray) -> np.ndarray:
         """The largest of velocities (n, nv), in radians or lengths of the machine per second."""
-        return np.max(abs(v) * self._per, axis=1, initial=0.0)
+        return np.max((abs(v) * self._per).T.copy(), axis=0, initial=0.0)
 
     def restart(self) -> None:
         """Begin a new path, after a reset of the motion."""
         self.close()
-        self.pending = None
+        self.pending = self._known = None
 
     def close(self) -> None:
         """Examine the looks whose followers were awaited: none will come."""
@@ -235,13 +238,22 @@ class PathWatch:
             self._see(t[i : i + most], q[i : i + most], v[i : i + most], last and i + most >= len(t))
 
     def _see(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, last: bool) -> None:
+        before = self._known
         if self.pending is not None:
             new = t > self.pending[0][-1]
-            t, q, v = (np.concatenate([a, b[new]]) for a, b in zip(self.pending, (t, q, v), strict=True))
-        at = self.looks(t, q, v)
+            t, q, v = (x[new] for x in (t, q, v))
+            if before is None:
+                t, q, v = (np.concatenate([a, b]) for a, b in zip(self.pending, (t, q, v), strict=True))
+        if before is None:
+            at = self.looks(t, q, v)
+        elif len(t):
+            at = Looks(*(np.concatenate([a, b]) for a, b in zip(before, self.looks(t, q, v), strict=True)))
+        else:
+            at = before
         if not len(at.t) or self.degenerate:
             return
-        self.pending = at.t[-KEPT:], at.q[-KEPT:], at.v[-KEPT:]
+        self._known = at.part(slice(-KEPT, None))
+        self.pending = self._known[:3]
         self._compare(at)
         if not self.rank:
             return
@@ -258,14 +270,20 @@ class PathWatch:
 
     def _compare(self, at: Looks) -> None:
         """Keep rank and σ of the looks whose smallest pivot is well above those before."""
-        alive = at.pivots > 0
-        weakest = np.min(np.where(alive, at.pivots, np.inf), axis=1, initial=np.inf)
-        counts = np.sum(alive, axis=1)
-        better = (counts > 0) & ((counts > self.rank) | (weakest > STRONGER * self._strongest))
-        for i in np.flatnonzero(better).tolist():
-            if counts[i] > self.rank or weakest[i] > STRONGER * self._strongest:  # than those before it, too
-                self._strongest = float(weakest[i])
-                self._take(at.part(slice(i, i + 1)))
+        pivots = at.pivots.T.copy()  # along the looks, as minima and sums like it
+        alive = pivots > 0
+        weakest = np.min(np.where(alive, pivots, np.inf), axis=0, initial=np.inf)
+        counts = np.sum(alive, axis=0)
+        begin = 0
+        while True:  # the next that is better than all before it
+            more, stronger = counts[begin:] > self.rank, weakest[begin:] > STRONGER * self._strongest
+            better = np.flatnonzero((counts[begin:] > 0) & (more | stronger))
+            if not len(better):
+                return
+            i = begin + int(better[0])
+            self._strongest = float(weakest[i])
+            self._take(at.part(slice(i, i + 1)))
+            begin = i + 1
 
     def _take(self, one: Looks) -> None:
         """Let the rank and σ of one look count among those so far."""
@@ -281,15 +299,16 @@ class PathWatch:
         """Those of some states that are finite, and whose rows are."""
         pivots, rates = self.system.constraint_pivots(q, t=t), self._rates(t, q)
         phi, units = self.system.constraint_residuals(q, v, t=t).positions, np.array(self.scales.units)
-        off = np.max(abs(phi) / units[: phi.shape[1]], axis=1, initial=0.0)
-        good = np.isfinite(v).all(axis=1) & np.isfinite(pivots).all(axis=1) & np.isfinite(rates).all(axis=(1, 2))
-        if not np.all(good):
+        off = np.max((abs(phi) / units[: phi.shape[1]]).T.copy(), axis=0, initial=0.0)
+        finite = [np.isfinite(x) for x in (v, pivots, rates)]
+        if not all(yes.all() for yes in finite):
+            good = np.all([yes.reshape(len(t), -1).all(axis=1) for yes in finite], axis=0)
             t, q, v, pivots, rates, off = (x[good] for x in (t, q, v, pivots, rates, off))
         return Looks(t, q, v, pivots, rates, off)
 
     def _rates(self, t: np.ndarray, q: np.ndarray) -> np.ndarray:
         """(n, k, PROBES)  of `Looks.rates`."""
-        rates = [self.system.constraint_rates(q, np.tile(z, (len(t), 1)), t=t) for z in self._probes]
+        rates = [self.system.constraint_rates(q, z, t=t) for z in self._probes]
         found = np.stack(rates, axis=2)
         if not np.any(self._sizes) and len(t) and np.all(np.isfinite(found[0])):
             self._sizes = self._natural(t[:1], q[:1])
@@ -302,6 +321,8 @@ class PathWatch:
         size = np.linalg.norm(self.system.constraint_rows(q, still, t=t).A[0] / self._per, axis=1)
         known = (length > 0) & (size > 0)
         found = np.where(known, size / np.where(known, length, 1.0), 0.0)
+        if np.all(known):
+            return found
         return np.where(known, found, np.median(found[known]) if np.any(known) else 1.0)
 
     def _scaled(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -459,7 +480,8 @@ class PathWatch:
         if len(at.t) < 2:
             return
         size = np.maximum(np.max(lengths(at.rates), axis=0), SUSPECT)
-        part, pace = np.max(lengths(at.rates[1:] - at.rates[:-1]) / size, axis=1), self.pace(at.v)
+        turned = lengths(at.rates[1:] - at.rates[:-1]) / size
+        part, pace = np.max(turned.T.copy(), axis=0), self.pace(at.v)
         angle = np.maximum(pace[1:], pace[:-1]) * np.diff(at.t)
         jumps = (part > CORNER) & (part > 4 * angle) & (at.t[1:] > self._jumped)
         for i in np.flatnonzero(jumps)[:JUMPS]:

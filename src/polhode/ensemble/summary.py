@@ -57,6 +57,10 @@ class RunningMoments(NamedTuple):
     def of(x: np.ndarray) -> "RunningMoments":
         """The moments of rows (n, columns)."""
         there = ~np.isnan(x)
+        if there.all():
+            mean = x.sum(axis=0) / max(len(x), 1)
+            squares = ((x - mean) ** 2).sum(axis=0)
+            return RunningMoments(np.full(x.shape[1], float(len(x))), mean, squares, x.min(axis=0), x.max(axis=0))
         count = there.sum(axis=0).astype(float)
         filled = np.where(there, x, 0.0)
         mean = filled.sum(axis=0) / np.maximum(count, 1)
@@ -230,11 +234,15 @@ def _quantiles(array: "xr.DataArray", quantiles: tuple[float, ...]) -> tuple[np.
     wide = max(1, min(columns, ROOM // (8 * looked_at)))
     found = np.full((len(quantiles), columns), np.nan)
     for first in range(0, columns, wide):
-        kept = np.empty((looked_at, min(wide, columns - first)))
+        kept = np.empty((min(wide, columns - first), looked_at))  # the runs of a column side by side
         at = 0
         for part in _parts(array[:looked_at]):
-            kept[at : at + len(part)] = part.reshape(len(part), -1)[:, first : first + wide]
+            kept[:, at : at + len(part)] = part.reshape(len(part), -1)[:, first : first + wide].T
             at += len(part)
-        some = ~np.isnan(kept).all(axis=0)
-        found[:, first : first + wide][:, some] = np.nanquantile(kept[:, some], quantiles, axis=0)
+        gaps = np.isnan(kept)
+        if not gaps.any():
+            found[:, first : first + wide] = np.quantile(kept, quantiles, axis=1, overwrite_input=True)
+            continue
+        some = ~gaps.all(axis=1)
+        found[:, first : first + wide][:, some] = np.nanquantile(kept[some], quantiles, axis=1)
     return found, looked_at

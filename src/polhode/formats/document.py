@@ -12,9 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
 from polhode.errors import InputError, ModelError, escaped, message
 from polhode.formats import fast_yaml
 from polhode.formats.fast_yaml import NumberRow
@@ -168,6 +165,9 @@ def _too_much(where: str, line: int, found: str, expected: str) -> ModelError:
 
 def _events(text: str, where: str) -> Iterator[Any]:
     """The YAML events of a text, every error of ruamel.yaml as a ModelError."""
+    from ruamel.yaml import YAML  # most files do without, and it takes as long to import as they to be read
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
     try:
         yield from YAML(typ="safe", pure=True).parse(text)
     except MarkedYAMLError as error:

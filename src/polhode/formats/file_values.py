@@ -44,7 +44,7 @@ def optional(description: str, default: Any = None) -> Any:
 class Entry(BaseModel):
     """A mapping of a model file; keys it does not know are errors."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 def custom(fault: Fault) -> PydanticCustomError:

@@ -39,12 +39,26 @@ class CachedKernel(NamedTuple):
 @cache
 def source_digest() -> str:
     """A digest of this package's own source: other source, other kernels."""
-    digest = hashlib.sha256()
-    root = Path(__file__).resolve().parents[1]
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
+    digest, root = hashlib.sha256(), str(Path(__file__).resolve().parents[1])
+    for path in sorted(_sources(root)):
+        digest.update(path.removeprefix(root).encode())
+        file = os.open(path, os.O_RDONLY)  # as pathlib does, in half the time
+        try:
+            while part := os.read(file, max(os.fstat(file).st_size, 1)):
+                digest.update(part)
+        finally:
+            os.close(file)
     return digest.hexdigest()
+
+
+def _sources(folder: str) -> Iterator[str]:
+    """The paths of all modules in a folder and below."""
+    with os.scandir(folder) as found:
+        for entry in found:
+            if entry.is_dir():
+                yield from _sources(entry.path)
+            elif entry.name.endswith(".py"):
+                yield entry.path
 
 
 def key(*parts: str) -> str:

@@ -85,12 +85,13 @@ class Range:
     def drift(self) -> float:
         """The largest distance from the first value."""
         with np.errstate(all="ignore"):
-            return float(np.max(np.maximum(self.high - self.first, self.first - self.low), initial=0.0))
+            moved = np.maximum(self.high - self.first, self.first - self.low)
+            return float(np.maximum.reduce(moved, axis=None, initial=0.0))
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The largest absolute value."""
-        return float(np.max(np.maximum(abs(self.low), abs(self.high)), initial=0.0))
+        return float(np.maximum.reduce(np.maximum(abs(self.low), abs(self.high)), axis=None, initial=0.0))
 
     def with_later(self, later: "Range") -> "Range":
         """The range of this part of a run and a later one."""
@@ -271,11 +272,11 @@ def _ranges(run: Any, kept: Conserved) -> tuple[dict[str, Range], int]:
     total: dict[str, Range] = {}
     samples = 0
     for part in parts:
-        for name, values in _judged(part, kept).items():
-            if len(values):
-                with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
+            for name, values in _judged(part, kept).items():
+                if len(values):
                     along = np.ascontiguousarray(values.T)  # the samples of each number side by side, as minima like it
-                    here = Range(values[0], along.min(axis=-1), along.max(axis=-1))
+                    here = Range(values[0], np.minimum.reduce(along, axis=-1), np.maximum.reduce(along, axis=-1))
                     total[name] = total[name].with_later(here) if name in total else here
         samples += len(np.asarray(part["time"])) if "time" in part else 0
     return total, samples
@@ -285,21 +286,20 @@ def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:
     """The arrays of one part from which the checks are made."""
     names = ("q", "v", "kinetic_energy", "potential_energy", "total_energy", "norm_error")
     found = {name: np.asarray(part[name], dtype=float) for name in names if name in part}
-    with np.errstate(all="ignore"):
-        if {"kinetic_energy", "potential_energy"} <= found.keys():
-            found.setdefault("total_energy", found["kinetic_energy"] + found["potential_energy"])
-        if "strain_energy" in part and "potential_energy" in found:
-            found["strain_energy"] = np.sum(np.asarray(part["strain_energy"], dtype=float), axis=1)
-            found["other_potential"] = found["potential_energy"] - found["strain_energy"]
-        if "work" in part and "total_energy" in found:
-            found["balance"] = found["total_energy"] - np.asarray(part["work"], dtype=float)
-            sources = part["work_by_source"] if "work_by_source" in part else part["work"]
-            found["work"] = np.sum(np.atleast_2d(abs(np.asarray(sources, dtype=float)).T), axis=0)
-        for kind, directions in (("linear", kept.linear), ("angular", kept.angular)):
-            if f"{kind}_momentum" in part and directions:
-                momentum = np.asarray(part[f"{kind}_momentum"], dtype=float)
-                found[kind] = momentum @ np.asarray(directions, dtype=float).T
-                found[f"{kind} size"] = lengths(momentum)
+    if {"kinetic_energy", "potential_energy"} <= found.keys():
+        found.setdefault("total_energy", found["kinetic_energy"] + found["potential_energy"])
+    if "strain_energy" in part and "potential_energy" in found:
+        found["strain_energy"] = np.sum(np.asarray(part["strain_energy"], dtype=float), axis=1)
+        found["other_potential"] = found["potential_energy"] - found["strain_energy"]
+    if "work" in part and "total_energy" in found:
+        found["balance"] = found["total_energy"] - np.asarray(part["work"], dtype=float)
+        sources = part["work_by_source"] if "work_by_source" in part else part["work"]
+        found["work"] = np.sum(np.atleast_2d(abs(np.asarray(sources, dtype=float)).T), axis=0)
+    for kind, directions in (("linear", kept.linear), ("angular", kept.angular)):
+        if f"{kind}_momentum" in part and directions:
+            momentum = np.asarray(part[f"{kind}_momentum"], dtype=float)
+            found[kind] = momentum @ np.asarray(directions, dtype=float).T
+            found[f"{kind} size"] = lengths(momentum)
     return found
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from polhode import __version__
 from polhode.errors import InputError, PolhodeError, message
 from polhode.model import Model
+from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.result import labels
 from polhode.result.deferred import DeferredArray, variable_data
@@ -169,7 +170,7 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
     xr = xarray()
     sizes = {"time": len(np.atleast_1d(trajectory.time)), **_sizes(model), **_extra_sizes(trajectory)}
     arrays = completed(model, _known({"q": trajectory.q, "v": trajectory.v, **trajectory.others}, sizes))
-    attributes, variables = _attributes_of(_Named(model)), {}
+    attributes, variables = _attributes_of(_named(model)), {}
     for name, kind in VARIABLES.items():
         if name in arrays:
             data = variable_data(arrays[name])
@@ -200,11 +201,13 @@ def _assembled_directly(
     xr = xarray()
     index = _index(time, "time")
     coords = index.create_variables({"time": xr.Variable("time", time, _attributes("s", "time"), fastpath=True)})
-    coords |= {name: variable.copy(deep=False) for name, variable in labels.variables.items()}
+    dims = {
+        dim: size for x in (*variables.values(), *coords.values()) for dim, size in zip(x.dims, x.shape, strict=True)
+    }
+    coords |= {name: variable.copy(deep=False) for name, variable in labels._variables.items()}
+    indexes = {"time": index, **labels._indexes}
     every = {**variables, **coords}
-    dims = {dim: size for variable in every.values() for dim, size in zip(variable.dims, variable.shape, strict=True)}
-    indexes = {"time": index, **labels.xindexes}
-    return xr.Dataset._construct_direct(every, set(coords), dims=dims, attrs=attrs, indexes=indexes)
+    return xr.Dataset._construct_direct(every, set(coords), dims={**dims, **labels._dims}, attrs=attrs, indexes=indexes)
 
 
 def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
@@ -318,7 +321,7 @@ def _checked(name: str, values: Any, dims: tuple[str, ...], sizes: Mapping[str, 
     if not name.isidentifier():
         raise InputError(message("dataset", "not a name for a variable", repr(name), "letters, digits and _"))
     array = values if isinstance(values, DeferredArray) else np.asarray(values)
-    expected = tuple(sizes[dim] for dim in dims)
+    expected = tuple([sizes[dim] for dim in dims])
     if array.shape != expected:
         shown = f"({', '.join(dims)}) = {expected}"
         raise InputError(message(f"dataset, variable '{name}'", "wrong shape", str(array.shape), shown))
@@ -333,7 +336,7 @@ def _checked(name: str, values: Any, dims: tuple[str, ...], sizes: Mapping[str, 
 
 def _times(trajectory: Trajectory, sizes: Mapping[str, int]) -> np.ndarray:
     time = _checked("time", trajectory.time, ("time",), sizes).astype(float, copy=False)
-    if np.any(np.diff(time) < 0) or not np.all(np.isfinite(time)):
+    if (time[1:] < time[:-1]).any() or not np.isfinite(time).all():
         raise InputError(message("dataset, time", "not ascending", "a later sample before it", "times that never fall"))
     return time
 
@@ -342,7 +345,7 @@ def _labels(model: Model, trajectory: Trajectory) -> "xr.Dataset":
     """The names along all dimensions but time, as coordinates."""
     own = {dim: (dim, tuple(names), dim) for dim, names in trajectory.labels.items()}
     own |= {name: (dim, tuple(texts), meaning) for name, (dim, texts, meaning) in trajectory.beside.items()}
-    return _label_set(_Named(model), tuple(own.items()))
+    return _label_set(_named(model), tuple(own.items()))
 
 
 class _Named:
@@ -353,12 +356,18 @@ class _Named:
         joints = tuple([(joint.name, joint.type, id(joint.kind)) for joint in model.joints])
         states = tuple([(force.name, *force.own_states.items()) for force in model.forces if force.own_states])
         self._key = joints, tuple([body.name for body in model.bodies]), states
+        self._hash = hash(self._key)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Named) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return self._hash
+
+
+@once_each
+def _named(model: Model) -> _Named:
+    return _Named(model)
 
 
 @lru_cache(maxsize=8)
@@ -393,7 +402,7 @@ def _label_set(of: _Named, own: tuple[tuple[str, tuple[str, tuple[str, ...], str
 
 def _index(values: np.ndarray, dim: str) -> Any:
     """The index of a dimension as xarray makes it, which looks whether arrays are dask's and imports that."""
-    return xarray().indexes.PandasIndex(import_module("pandas").Index(values), dim, values.dtype)
+    return xarray().indexes.PandasIndex(import_module("pandas").Index(values, name=dim), dim, values.dtype)
 
 
 @lru_cache(maxsize=8)

@@ -7,8 +7,9 @@ from what was written, whatever did it; it is no proof against somebody who writ
 import hashlib
 import json
 import os
+import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,26 @@ def digest_of(place: str, path: Path, size: int | None = None) -> tuple[int, str
     for piece in pieces(path, size):
         found.update(piece)
         count += len(piece)
+    return count, found.hexdigest()
+
+
+def written_with_digest(place: str, path: Path, content: Iterable[bytes | memoryview]) -> tuple[int, str]:
+    """Size and digest of a file, as `digest_of`, whose content is written: it is there as a whole, or not at all."""
+    found, count = hashlib.sha256(f"{place}\n".encode()), 0
+    part = path.with_suffix(f".{secrets.token_hex(8)}.partial")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with part.open("wb", buffering=0) as file:
+            for piece in content:
+                view = memoryview(piece)
+                while view.nbytes:
+                    done = file.write(view[:PIECE])
+                    found.update(view[:done])
+                    view, count = view[done:], count + done
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
     return count, found.hexdigest()
 
 

@@ -93,7 +93,7 @@ class Grade:
     def with_notes(self, name: str, notes: Sequence[str]) -> "Grade":
         """The grade with further lines of one name that judge nothing."""
         more = [Check(name, None, None, None, "", NOTE, note) for note in notes]
-        return replace(self, checks=(*self.checks, *more))
+        return replace(self, checks=(*self.checks, *more)) if more else self
 
     def rows(self) -> list[dict[str, str]]:
         """The checks as texts by the column's name: check, value, good up to, loose up to, verdict, note."""
@@ -116,7 +116,7 @@ class Grade:
             for name in NUMBERS:
                 if check[name] is not None and not math.isfinite(check[name]):
                     check[name] = str(check[name])  # JSON has no NaN
-        text = json.dumps(checks, ensure_ascii=False, allow_nan=False)
+        text = _AS_JSON.encode(checks)
         return {"verdict": self.verdict, "good_until": self.good_until, "grade": text, "grade_basis": self.basis}
 
     @classmethod
@@ -139,6 +139,9 @@ class Grade:
             raise InputError(
                 message("grade of a run", "cannot be read", found, "the checks that a run keeps")
             ) from None
+
+
+_AS_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def said_beside(names: Sequence[Any]) -> str:

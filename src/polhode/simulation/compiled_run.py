@@ -26,7 +26,7 @@ from polhode.integrate.radau import shared
 from polhode.kernel import Symbol, trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for, lanes
 from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
-from polhode.kernel.backends.llvm.in_place import chained
+from polhode.kernel.backends.llvm.in_place import BoundKernel, chained
 from polhode.kernel.cache import key as cache_key
 from polhode.linalg.sparse_loops import StiffMatrices
 from polhode.model import Model, Tree, make_tree, regrouped
@@ -447,30 +447,40 @@ class CompiledRun:
         g     the functions of crossings and surfaces, where known
         work  done so far, by source; None: none
         """
-        make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
         if not self.is_watching and not self.spec.method.start:  # nothing is computed
             return self._plain_start(t, q, v, h, work)
         if g is None and self._watch_is_compiled:
             g = self._watched(t, q, v, level).values
-        plain = g is not None and not self.spec.method.start
-        setup = self._setup_unheld if plain else self.setup(_vector(level))
-        first = make(setup, t, Vec(q.tolist()), Vec(v.tolist()), h, _vector(g), _vector(work))
+        if g is not None and not self.spec.method.start:
+            return self._plain_start(t, q, v, h, work, g)
+        make = step_state.fixed_start if self.spec.fixed else step_state.adaptive_start
+        first = make(self.setup(_vector(level)), t, Vec(q.tolist()), Vec(v.tolist()), h, _vector(g), _vector(work))
         return np.array(flat(first), dtype=float)
 
     def _plain_start(
-        self, t: float, q: np.ndarray, v: np.ndarray, h: float, work: np.ndarray | None = None
+        self,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        h: float,
+        work: np.ndarray | None = None,
+        g: np.ndarray | None = None,
     ) -> np.ndarray:
-        """The first step state of a run without crossings and memory."""
+        """The first step state of a run by a method without memory.  g: the functions of crossings and surfaces"""
         found, places = self._blank.copy(), self._places
         found[places["q"]], found[places["v"]] = q, v
-        if work is not None:
-            found[places["work"]] = work
+        if g is not None:
+            found[places["g"]] = found[places["g_before"]] = g
         if not self.spec.fixed:
-            if work is not None:
-                found[places["work_before"]] = work
             found[places["t"]] = found[places["t0"]] = t
             found[places["h"]] = found[places["h0"]] = h
+        keeps = not self.spec.fixed or g is not None  # where the last step began
+        if keeps:
             found[places["before"]] = np.concatenate([q, v])
+        if work is not None:
+            found[places["work"]] = work
+            if keeps:
+                found[places["work_before"]] = work
         return found
 
     @cached_property
@@ -630,7 +640,19 @@ class CompiledRun:
             return samples
         others = [np.asarray(x, dtype=float, order="C") for x in (*settings, *extra)]
         chained(self._kernel, table, others)
-        return None if self.spec.fixed else self._samples_kernel(table[1:], *others[:2], *extra)[0]
+        return None if self.spec.fixed else self._samples(table[1:], *others[:2], *extra)
+
+    def _samples(self, rows: np.ndarray, target: np.ndarray, *more: np.ndarray | None) -> np.ndarray:
+        """q, v and work at the targets of step states; NaN from one on that an event or a fault ended."""
+        status, n = self.field(rows, "status"), len(rows)
+        if status[-1] == step_state.GOING:
+            found: np.ndarray = self._samples_kernel(rows, target, *more)[0]
+            return found
+        good = int(np.argmax(status != step_state.GOING))
+        found = np.full((n, self.model.nq + self.model.nv + len(self.spec.work)), np.nan)
+        if good:
+            found[:good] = self._samples_kernel(rows[:good], target if target.ndim == 0 else target[:good], *more)[0]
+        return found
 
     def _run_in_python(
         self, table: np.ndarray, settings: Sequence[Any], extra: list[Any], samples: np.ndarray | None
@@ -675,16 +697,27 @@ class CompiledRun:
         return self._step_kernel(given, CompiledRun._state_at, "samples", ["samples"], quick=True, width=lanes())
 
     def inside(
-        self, packed: np.ndarray, theta: float, settings: Sequence[float], level: np.ndarray | None
-    ) -> np.ndarray:
+        self, packed: np.ndarray, settings: Sequence[float], level: np.ndarray | None
+    ) -> Callable[[float], np.ndarray]:
         """t, q, v, the crossings' functions, the work within the last step; the error after t where there are surfaces.
 
         settings  h, origin for fixed steps; the tolerance of controlled ones where there are surfaces
+        ->        a function of the part θ of the step, whose calls share one array for what they return
         """
-        if not self.in_python:
-            extra = [level] if self.spec.held else []
-            return self._inside_kernel(packed, theta, *settings, *extra)[0]
-        return np.array(self._inside(_vector(level))(Vec(packed.tolist()), float(theta), *settings))
+        if self.in_python:
+            function = self._inside(_vector(level))
+            return lambda theta: np.array(function(Vec(packed.tolist()), float(theta), *settings))
+        theta_, found = np.empty(()), np.empty((1, *self._inside_kernel.facts["outputs"][0]))
+        extra = [level] if self.spec.held else []
+        others = [np.asarray(x, dtype=float, order="C") for x in (*settings, *extra)]
+        bound, row = BoundKernel(self._inside_kernel, 1, [packed, theta_, *others], [found]), found[0]
+
+        def inside(theta: float) -> np.ndarray:
+            theta_[()] = theta
+            bound()
+            return row
+
+        return inside
 
     def _inside(self, level: Vec | None = None) -> Callable[..., Vec]:
         """`inside` as a function of (packed, theta, settings) on generic scalars."""

@@ -69,9 +69,8 @@ class Observer:
             seen = self.on_scalars(self.tree, Vec(), Vec())
             return {name: np.tile(np.array(x, dtype=float), (len(q), *[1] * np.ndim(x))) for name, x in seen.items()}
         found = self._kernel(np.ascontiguousarray(q), np.ascontiguousarray(v))
-        whole = [
-            np.broadcast_to(x, (len(q), *shape)) for x, shape in zip(found, self._kernel.facts["outputs"], strict=True)
-        ]
+        shapes = [(len(q), *shape) for shape in self._kernel.facts["outputs"]]
+        whole = [x if x.shape == shape else np.broadcast_to(x, shape) for x, shape in zip(found, shapes, strict=True)]
         names = [*OBSERVED, "section_force", "strain_energy"] if len(whole) > len(OBSERVED) else OBSERVED
         return dict(zip(names, whole, strict=True))
 

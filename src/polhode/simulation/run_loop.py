@@ -360,8 +360,10 @@ class RunLoop:
 
     def _steps_of(self, table: np.ndarray) -> float:
         """Steps tried within a block: too few of them hand no step state back early."""
-        tried = [self.compiled.field(table[[0, -1]], name) for name in ("accepted", "rejected")]
-        return float(sum(after - before for before, after in tried))
+        first, last = table[0], table[-1]
+        return float(
+            sum(self.compiled.field(last, x) - self.compiled.field(first, x) for x in ("accepted", "rejected"))
+        )
 
     def _check_work(self) -> None:
         """End a run with more steps or events than its limits allow, or that would have at its present pace."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypedDict
 
 import numpy as np
@@ -15,6 +15,7 @@ from polhode.integrate.methods import ADAPTIVE, method_named
 from polhode.integrate.sundials import SUNDIALS
 from polhode.model import Model
 from polhode.model.forces.refused import refuse_normal_forces, refuse_state_inertia
+from polhode.model.per_model_cache import once_each
 from polhode.result.dataset import VARIABLES
 from polhode.scalar import Array, a_list, as_array, flag, real_number
 from polhode.simulation.inputs import Sampled, is_held_input
@@ -133,6 +134,11 @@ class RunOptions:
 
     def for_model(self, model: Model, tau: Any = None) -> "RunOptions":
         """The options with the duration and the method of a run of a model, checked against it and its inputs."""
+        if tau is None and not self.events and not isinstance(self.samples, tuple):
+            return _without_inputs(model, self)
+        return self._for_model(model, tau)
+
+    def _for_model(self, model: Model, tau: Any) -> "RunOptions":
         start = model.start
         duration = self.duration if self.duration is not None else start.duration if start else None
         duration = _seconds("duration")(DURATION if duration is None else duration)
@@ -206,7 +212,29 @@ class RunOptions:
         if self.samples is None:
             return None
         assert self.duration is not None
-        return sample_times(self.samples, self.duration)
+        found = sample_times(self.samples, self.duration)
+        found.flags.writeable = False  # several runs may have them
+        return found
+
+
+PLAIN = (type(None), bool, int, float, str)
+"""The types of values that never change."""
+
+
+def checked_options(**given: Any) -> RunOptions:
+    """The RunOptions of keywords; those of plain values are checked once, and found again."""
+    return _known(**given) if all(type(value) in PLAIN for value in given.values()) else RunOptions(**given)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _known(**given: Any) -> RunOptions:
+    return RunOptions(**given)
+
+
+@once_each
+def _without_inputs(model: Model, options: RunOptions) -> RunOptions:
+    """The options of a run without inputs and events."""
+    return options._for_model(model, None)
 
 
 def usual_method(model: Model) -> str:

@@ -118,7 +118,7 @@ class Scenario:
         resets = any(event.reset for event in self.options.events) or bool(element_events(self.model))
         return (*_work_sources(self.model, self.tau is not None), *[EVENTS] * resets)
 
-    @property
+    @cached_property
     def is_autonomous(self) -> bool:
         """Whether nothing but the state decides the motion: no inputs, user functions or events."""
         options, functions = self.options, self.switching

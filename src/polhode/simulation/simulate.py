@@ -13,7 +13,7 @@ from polhode.scalar import Array, shown
 from polhode.simulation.derivatives.sensitivity import Sensitivities
 from polhode.simulation.option_table import RUN_OPTIONS, check_keywords, takes_options
 from polhode.simulation.run import Progress, Run
-from polhode.simulation.run_options import RunKeywords, RunOptions
+from polhode.simulation.run_options import RunKeywords, RunOptions, checked_options
 from polhode.simulation.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def simulate(
     if parameters is not None:
         check_model("simulate", model)
         model = other_numbers(model, parameters, "simulate, parameters")
-    asked = RunOptions(duration=duration, step=step, method=method, tolerance=tolerance, **options)
+    asked = checked_options(duration=duration, step=step, method=method, tolerance=tolerance, **options)
     if isinstance(progress, bool):
         progress = RunLines(getattr(model, "name", "simulate")) if progress else None
     return followed(model, q, v, tau, asked, progress, model_text)

@@ -168,6 +168,8 @@ def bends(tree: Tree, t: Scalar, q: Vec, v: Vec) -> list[tuple[ForceElement, Sca
 def update_times(model: Model, duration: float) -> np.ndarray:
     """The times within a run at which discrete states of force elements are updated, increasing."""
     periods = {force.period for force in model.forces if force.sampled}
+    if not periods:
+        return NONE
     found = [period * np.arange(1, np.ceil(duration / period)) for period in periods]
     return np.unique(np.concatenate([NONE, *found]))
 

@@ -117,17 +117,20 @@ class WatchedPath:
     def _filled(self, table: np.ndarray, settings: Sequence[Any], level: np.ndarray | None) -> np.ndarray | None:
         """Fill the table some rows at a time, up to one that is handed back before its time."""
         n, found, i, count = len(table) - 1, list[np.ndarray](), 0, AT_ONCE
+        settings = [np.asarray(x, dtype=float) for x in settings]
         while i < n:
             part = table[i : i + count + 1]
-            given = [x if np.ndim(x) == 0 else x[i : i + count] for x in settings]
+            given = [x[i : i + count] if x.ndim else x for x in settings]
             states = self.compiled.run(part, given, level)
             if states is not None:
                 found.append(states)
-                if self.compiled.field(part[-1], "t") < np.max(given[0]):
+                if self.compiled.field(part[-1], "t") < (
+                    given[0][-1] if given[0].ndim else given[0]
+                ):  # the last target
                     table[i + len(part) :] = part[-1]
                     found.append(np.full((n - i - len(states), states.shape[1]), np.nan))
                     break
-            few = np.ptp(self.compiled.field(part, "accepted")) <= count
+            few = self.compiled.field(part[-1], "accepted") - self.compiled.field(part[0], "accepted") <= count
             i, count = i + count, min(2 * count, MOST_AT_ONCE) if few else AT_ONCE
         return np.concatenate(found) if found else None
 

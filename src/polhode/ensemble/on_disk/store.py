@@ -45,13 +45,13 @@ from polhode.ensemble.on_disk.seal import (
     write_seal,
     written_chunks,
 )
-from polhode.ensemble.on_disk.zarr_layout import fill, needed
+from polhode.ensemble.on_disk.zarr_layout import ChunkLayout, fill, needed
 from polhode.ensemble.option_table import RUN_FLAGS, STUDY_RUN_OPTIONS
 from polhode.ensemble.study_runner import STATUS, RunBlock, StudyRunner
 from polhode.errors import InputError, PolhodeError, escaped, message, warn_caller
 from polhode.kernel.work_threads import in_threads
 from polhode.result.atomic_file import FULL
-from polhode.result.digests import Damaged, digest_of, is_count, is_digest, read_json
+from polhode.result.digests import Damaged, is_count, is_digest, read_json, written_with_digest
 from polhode.result.lock import Lock
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class StudyStore:
             raise damage_error(where, self.folder, [Damage(f"{GROUP}/zarr.json", str(fault))]) from None
         self.names = list(self.seal.axes)
         self.lock: Lock | None = None
-        self._arrays: dict[str, Any] = {}
+        self._layouts: dict[str, ChunkLayout] = {}
 
     # beginning
 
@@ -173,9 +173,8 @@ class StudyStore:
         receipt_path(self.folder, number).unlink(missing_ok=True)  # what it says is no longer so
         files = {}
         for name in self.names:
-            self.array(name)[first:last] = block.arrays[name]
-            place = self.seal.chunk_place(name, number)
-            files[name] = list(digest_of(place, self.folder / GROUP / self.seal.key(name, number)))
+            place, path = self.seal.chunk_place(name, number), self.folder / GROUP / self.seal.key(name, number)
+            files[name] = list(written_with_digest(place, path, self.layout(name).pieces(block.arrays[name])))
         status = block.arrays["status"]
         receipt = {
             "format": FORMAT, "identity": self.seal.identity, "chunk": number, "first": first, "last": last,
@@ -196,14 +195,11 @@ class StudyStore:
             return None
         return found
 
-    def array(self, name: str) -> Any:
-        """An array of the group."""
-        if name not in self._arrays:
-            zarr = needed()
-            # every chunk becomes a file, those of fill values too, without a look at every number
-            with zarr.config.set({"array.write_empty_chunks": True}):
-                self._arrays[name] = zarr.open_array(str(self.folder / GROUP), path=name, mode="r+")
-        return self._arrays[name]
+    def layout(self, name: str) -> ChunkLayout:
+        """The layout of the chunks of an array."""
+        if name not in self._layouts:
+            self._layouts[name] = ChunkLayout.of(read_json(self.folder / GROUP / name / "zarr.json"))
+        return self._layouts[name]
 
     # reading
 

@@ -165,12 +165,16 @@ class StepEvents:
         if self.is_switching and theta == 0.0:  # a step of no length: nothing is computed
             before, g, work = (self.compiled.field(self.packed, name) for name in ("before", "g_before", "work_before"))
             return 0.0, PlaceInStep(self.begin, before[:nq], before[nq:], g, work)
-        found = self.compiled.inside(self.packed, theta, self.settings, self.level)
-        error = float(found[1]) if self.is_switching else 0.0
-        found = np.delete(found, 1) if self.is_switching else found
+        found = self._inside(theta).copy()
+        error, first = (float(found[1]), 2) if self.is_switching else (0.0, 1)
         last = len(found) - len(self.compiled.spec.work)
-        state = found[1 : 1 + nq], found[1 + nq : 1 + n], found[1 + n : last], found[last:]
+        state = found[first : first + nq], found[first + nq : first + n], found[first + n : last], found[last:]
         return error, PlaceInStep(float(found[0]), *state)
+
+    @cached_property
+    def _inside(self) -> Callable[[float], np.ndarray]:
+        """What `CompiledRun.inside` tells of a part θ of the step; the next call writes over it."""
+        return self.compiled.inside(self.packed, self.settings, self.level)
 
     def hits(self) -> Iterator[EventHit]:
         """The events of the step in the order of their times, up to the first switch, and that."""
@@ -218,7 +222,9 @@ class StepEvents:
         return until * bracketed(before, after, lambda part: self._value(k, part * until), NARROW, crossing)[1]
 
     def _value(self, k: int, theta: float) -> float:
-        return float(self.at(theta).g[k])
+        """The function k at a part θ > 0 of the step."""
+        first = 1 + self.is_switching + self.compiled.model.nq + self.compiled.model.nv
+        return float(self._inside(theta)[first + k])
 
     # switches
 

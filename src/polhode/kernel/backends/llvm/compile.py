@@ -8,6 +8,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import count
@@ -24,6 +25,9 @@ from polhode.kernel.interrupt import interruptible
 from polhode.kernel.lru_cache import LruCache
 from polhode.kernel.schedule import fused
 from polhode.kernel.stage_clock import stage
+
+with suppress(ImportError):  # `_new_machine` says so
+    import llvmlite.binding  # noqa: F401 - here while nobody collects garbage: see polhode.__init__
 
 SYMBOL, ENTRY, SEAL = "kernel", "entry", "seal"
 """The names of the compiled loop, of the built-in around it, and of the digest of its facts, in their object code."""

@@ -17,7 +17,7 @@ from polhode.formats.library import names
 from polhode.kernel import cache, trace
 from polhode.kernel.backends.llvm import compile, hoisted_kernel, two_tiers
 from polhode.kernel.backends.llvm.compile import build, lanes
-from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, Request, object_code
+from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel, object_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK
 from polhode.kernel.lru_cache import LruCache
 from random_programs import programs, run
@@ -231,12 +231,12 @@ def test_what_fails_is_told_and_the_kernel_stays(place, monkeypatch):
 def test_an_optimiser_says_what_llvm_refused_and_goes_on():
     optimiser = Optimiser()
     with pytest.raises(OptimiserError, match="LLVM"):
-        optimiser.optimised(Request("", None, {"level": 2}, b"no bitcode"))
+        optimiser.optimised(UnoptimisedKernel("", None, {"level": 2}, b"no bitcode"))
     with pytest.raises(OptimiserError, match="LLVM"):
-        optimiser.optimised(Request("", None, {"level": 2}, b"no bitcode"))
+        optimiser.optimised(UnoptimisedKernel("", None, {"level": 2}, b"no bitcode"))
     optimiser._process.kill()
     with pytest.raises(OptimiserError, match="ended"):
-        optimiser.optimised(Request("", None, {"level": 2}, b"no bitcode"))
+        optimiser.optimised(UnoptimisedKernel("", None, {"level": 2}, b"no bitcode"))
     optimiser.end()
 
 

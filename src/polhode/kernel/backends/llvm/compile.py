@@ -21,6 +21,7 @@ from polhode.kernel.backends.llvm.optimiser import object_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine
 from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, watch, when
 from polhode.kernel.cache import CachedKernel, key as cache_key, load, save
+from polhode.kernel.collection import collection_paused
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
 from polhode.kernel.lru_cache import LruCache
@@ -155,7 +156,8 @@ def _loaded_or_compiled(full: str, scheduled: Callable[[], Graph], way: Compiled
                 return _linked(full, entry, scheduled, optimised)
         except RuntimeError:  # not object code of this machine, or of another kernel
             pass
-    entry = _compiled(scheduled(), way, optimised)
+    with collection_paused():
+        entry = _compiled(scheduled(), way, optimised)
     if full:
         save(full, entry)
     with stage("link"):

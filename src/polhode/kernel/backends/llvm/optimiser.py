@@ -22,7 +22,7 @@ NICE = 10
 START = "import sys; sys.path[:0] = sys.argv[1:]; from polhode.kernel.backends.llvm.optimiser import serve; serve()"
 
 
-class Request(NamedTuple):
+class UnoptimisedKernel(NamedTuple):
     """A kernel to be optimised.
 
     name   its name in the cache; "": it is not kept there
@@ -64,7 +64,7 @@ class Optimiser:
         except OSError as error:
             raise OptimiserError(f"no process for it: {error}") from error
 
-    def optimised(self, asked: Request) -> bytes:
+    def optimised(self, asked: UnoptimisedKernel) -> bytes:
         """The object code of a kernel."""
         given, told = self._process.stdin, self._process.stdout
         assert given is not None
@@ -128,7 +128,7 @@ def serve() -> None:
         except ValueError:
             return
         try:
-            answer, image = {}, _stored(Request(head["name"], head["cache"], head["facts"], bitcode))
+            answer, image = {}, _stored(UnoptimisedKernel(head["name"], head["cache"], head["facts"], bitcode))
         except RuntimeError as error:
             answer, image = {"error": f"LLVM: {error}"}, b""
         try:
@@ -137,7 +137,7 @@ def serve() -> None:
             return
 
 
-def _stored(asked: Request) -> bytes:
+def _stored(asked: UnoptimisedKernel) -> bytes:
     """The object code of a kernel, which then is in the cache."""
     try:
         image = object_code(asked.bitcode, asked.facts["level"])

@@ -18,7 +18,7 @@ from typing import Any
 from weakref import WeakSet
 
 from polhode.errors import InputError, PolhodeWarning, message
-from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, Request
+from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel
 from polhode.kernel.backends.llvm.target_machine import linker, machine
 from polhode.kernel.cache import CachedKernel, claim, load, release
 
@@ -161,7 +161,7 @@ class FirstTier:
         try:
             found = load(name, self._cache) if name else None  # by another process, meanwhile
             if found is None or found.bitcode or found.facts != facts:
-                image = optimiser().optimised(Request(name, self._cache, facts, self._entry.bitcode))
+                image = optimiser().optimised(UnoptimisedKernel(name, self._cache, facts, self._entry.bitcode))
                 found = CachedKernel(facts, image)
         finally:
             release(name, self._cache)

@@ -36,6 +36,9 @@ session = os.environ["POLHODE_TEST_SESSION"]
 os.environ["POLHODE_CACHE"] = os.path.join(
     session, "kernels"
 )  # compiled once; tests of the compiler and the cache have settings of their own
+os.environ["POLHODE_OPTIMISE"] = (
+    "never"  # kernels as they are first used; `tests/kernel` compares them with optimised ones
+)
 os.environ["MPLCONFIGDIR"] = str(tools.HOME / "matplotlib")  # nobody's own settings; a home may be missing
 os.environ["PATH"] += os.pathsep + str(tools.COMPILER)  # what stands for a gcc that is missing
 

@@ -94,7 +94,7 @@ def test_an_image_of_another_shape_is_compiled_anew(place, image):
     "facts",
     [{}, [], 5, {"width": 1}, {"inputs": 5}, {"inputs": [[2], 3]}, {"inputs": [["a"]]}, {"inputs": [[3], []]},
      {"outputs": [[-1]]}, {"outputs": [[3]]}, {"entry": 1}, {"entry": None}, {"width": 99}, {"fast": 0},
-     {"quick": True}],
+     {"quick": True}, {"level": True}, {"level": 7}, {"level": None}],
 )  # fmt: skip
 def test_facts_of_another_shape_are_compiled_anew(place, facts):
     first = gravity()

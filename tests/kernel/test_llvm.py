@@ -139,9 +139,9 @@ def test_long_texts_are_compiled_at_another_level_to_the_same_bits(physics, monk
     given = random_q(model, rng, (11,)), rng.normal(size=(11, model.nv)), rng.normal(size=(11, model.nv))
     (expected,) = build(graph)(*given)
     levels = []
-    machine = building._machine
+    machine = building.machine
     monkeypatch.setattr(building, "LONG_TEXT", 0)
-    monkeypatch.setattr(building, "_machine", lambda level=building.FULL: levels.append(level) or machine(level))
+    monkeypatch.setattr(building, "machine", lambda level=building.FULL: levels.append(level) or machine(level))
     (found,) = build(graph)(*given)
     assert building.OF_LONG in levels
     assert np.array_equal(found, expected)

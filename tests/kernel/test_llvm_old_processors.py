@@ -22,10 +22,10 @@ OLDEST = {"x86_64": "x86-64", "AMD64": "x86-64"}
 def old(monkeypatch):
     """LLVM writes for the oldest processor of this architecture."""
     name = OLDEST.get(platform.machine(), "generic")
-    building._machine()  # LLVM is ready
+    building.machine()  # LLVM is ready
     target = llvm.Target.from_default_triple()
     machine = target.create_target_machine(cpu=name, features="", opt=2, reloc="pic", codemodel="small", jit=True)
-    monkeypatch.setattr(building, "_machine", lambda *level: machine)
+    monkeypatch.setattr(building, "machine", lambda *level: machine)
 
 
 @pytest.mark.parametrize("physics", [forward.forward_dynamics, loops.forward_dynamics])
@@ -44,6 +44,6 @@ def test_an_old_processor_computes_the_same_bits(physics, width, request):
 def test_the_oldest_instructions_know_no_wide_registers(request):
     request.getfixturevalue("old")
     graph = trace(lambda a, b, c: a * b + c, a=(), b=(), c=())
-    text = building._machine().emit_assembly(llvm.parse_assembly(building.module_text(graph, "kernel", 2)))
+    text = building.machine().emit_assembly(llvm.parse_assembly(building.module_text(graph, "kernel", 2)))
     assert "ymm" not in text
     assert "vfmadd" not in text

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from polhode.bench.peers.registry import peer_module
-from polhode.bench.timing import Contestant, Timing, race
+from polhode.bench.timing import OPTIMISED, Contestant, Timing, in_environment, race
 from polhode.model import Body, Joint, Model
 from polhode.model.beams.beam import Beam, BeamEnd
 from polhode.model.beams.section import Material, Section
@@ -104,7 +104,8 @@ def beam_times(seconds: float, theirs: Sequence[tuple[str, int, int]] = THEIRS) 
         SECTION.mass * ROD / 2,
     )  # fmt: skip
     known: dict[tuple[int, float], tuple[float, Contestant]] = {}
-    return [_raced(exudyn.ExudynRod(facts, kind, n), steps, seconds, known) for kind, n, steps in theirs], []
+    with in_environment(**OPTIMISED):
+        return [_raced(exudyn.ExudynRod(facts, kind, n), steps, seconds, known) for kind, n, steps in theirs], []
 
 
 def _raced(peer: Any, steps: int, seconds: float, known: dict[tuple[int, float], tuple[float, Contestant]]) -> BeamRace:

@@ -15,6 +15,7 @@ from typing import Any
 from polhode.bench.machines import machine, random_states
 from polhode.bench.quantities import QUANTITIES
 from polhode.errors import PolhodeError
+from polhode.kernel.backends.llvm.two_tiers import SWITCH
 from polhode.system.system import compile
 
 REPEATS = 3
@@ -61,6 +62,7 @@ def in_new_process(model: str, quantity: str, cache: Path) -> float:
 def told_by(arguments: list[str], cache: Path, what: str) -> Any:
     """What a new process of Python with these arguments and this cache prints as JSON; what: for errors."""
     environment = {**os.environ, "POLHODE_CACHE": str(cache)}
+    environment.pop(SWITCH, None)  # as users find it
     command = [sys.executable, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:

@@ -1,7 +1,6 @@
 """The race: every quantity of every machine, checked against the peers and then timed in turn with them."""
 
 import math
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ from polhode.bench.report import KINDS, FirstCall, QuantityRace, Report
 from polhode.bench.robots import ROBOTS, missing as missing_robot
 from polhode.bench.simulation import simulation_times
 from polhode.bench.threads import thread_times
-from polhode.bench.timing import Contestant, race
+from polhode.bench.timing import OPTIMISED, Contestant, in_environment, race
 from polhode.bench.whole_calls import whole_call_times
 from polhode.errors import PolhodeError, UnknownNameError, message
 from polhode.kernel import Graph
@@ -70,7 +69,7 @@ def run_bench(
             known = ", ".join((*QUANTITIES, *OTHERS))
             raise UnknownNameError(message("bench", "no such quantity", repr(name), known))
     page = SpeedPage(batch, seconds, progress or (lambda name: None), first_calls)
-    with _own_cache() as cache:
+    with _own_cache() as cache, in_environment(**OPTIMISED):
         for name, group in groupby(work(models, quantities), key=itemgetter(0)):
             page.measure(name, [quantity for _, quantity in group], cache)
     return page.report()
@@ -248,13 +247,5 @@ def _blocks(result: Any) -> list[np.ndarray]:
 @contextmanager
 def _own_cache() -> Iterator[Path]:
     """A cache folder for the time of the race, empty at first."""
-    before = os.environ.get("POLHODE_CACHE")
-    with tempfile.TemporaryDirectory(prefix="polhode-bench-") as folder:
-        os.environ["POLHODE_CACHE"] = folder
-        try:
-            yield Path(folder)
-        finally:
-            if before is None:
-                del os.environ["POLHODE_CACHE"]
-            else:
-                os.environ["POLHODE_CACHE"] = before
+    with tempfile.TemporaryDirectory(prefix="polhode-bench-") as folder, in_environment(POLHODE_CACHE=folder):
+        yield Path(folder)

@@ -6,12 +6,16 @@ Only where threads are the question does the clock on the wall count.
 """
 
 import gc
+import os
 import statistics
 import time
 import timeit
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from polhode.kernel.backends.llvm.two_tiers import FIRST, SWITCH
 
 SAMPLE = 2e-3
 """Seconds that one sample should take at least; a sample is as many calls as that needs."""
@@ -19,6 +23,23 @@ LONG = 0.1
 """Seconds that are no mere interruption."""
 FEWEST = 10
 """Turns that each contestant gets at least, unless said otherwise."""
+
+
+OPTIMISED = {SWITCH: FIRST}
+"""The environment of races: kernels as they are after a second of use."""
+
+
+@contextmanager
+def in_environment(**values: str) -> Iterator[None]:
+    """Variables of the environment, for a while."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            os.environ.update({} if value is None else {name: value})
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ schedule, hoist     a graph as machines run it; what follows from numbers alone,
 backends/           graph → machine code, CUDA, C, Python: one file each
 cache, lru_cache    kernels on disk, and in memory
 interrupt, work_threads, stage_clock   Ctrl-C while others work; threads; where the time goes
+collection          garbage collection, paused
 """
 
 from polhode.kernel.differentiate import (

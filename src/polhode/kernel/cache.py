@@ -15,7 +15,7 @@ import stat
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,17 +23,25 @@ from typing import Any, NamedTuple
 LIMIT = 512 * 2**20
 """Bytes that the folder may hold; the files not used for longest go first."""
 
-MAGIC = b"polhode kernel 2\n"
+MAGIC = b"polhode kernel 3\n"
 
 ABANDONED = 3600.0
 """Seconds after which an unfinished file belongs to a writer that was killed."""
 
 
+CLAIMED = 300.0
+"""Seconds after which a claim belongs to a process that was killed."""
+
+
 class CachedKernel(NamedTuple):
-    """A kernel as it is kept: facts about it (plain JSON) and its object code."""
+    """A kernel as it is kept: facts about it (plain JSON) and its object code.
+
+    bitcode  of one that was compiled quickly, what its optimised code is to be made of
+    """
 
     facts: dict[str, Any]
     image: bytes
+    bitcode: bytes = b""
 
 
 @cache
@@ -70,18 +78,22 @@ def key(*parts: str) -> str:
     return digest.hexdigest()
 
 
-def folder() -> int | None:
+def folder(named: str | None = None, make: bool = True) -> int | None:
     """A descriptor of the cache's folder, made if need be; None where there is none that belongs to the user alone.
 
     $POLHODE_CACHE names it; empty means no cache. Otherwise ~/.cache/polhode (or $XDG_CACHE_HOME). A link is refused.
+
+    named  what to take for $POLHODE_CACHE; None: its value now
+    make   whether it is made where it is not there
     """
-    named = os.environ.get("POLHODE_CACHE")
+    named = os.environ.get("POLHODE_CACHE") if named is None else named
     if named == "" or not hasattr(os, "getuid"):
         return None
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         place = Path(named) if named else base / "polhode"
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if make:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (OSError, RuntimeError, ValueError):  # ValueError: a NUL in the name
         return None
@@ -97,9 +109,9 @@ def _is_own(found: os.stat_result) -> bool:
 
 
 @contextmanager
-def _opened() -> Iterator[int | None]:
+def _opened(named: str | None = None, make: bool = True) -> Iterator[int | None]:
     """The folder's descriptor, closed afterwards."""
-    found = folder()
+    found = folder(named, make)
     try:
         yield found
     finally:
@@ -107,9 +119,9 @@ def _opened() -> Iterator[int | None]:
             os.close(found)
 
 
-def load(name: str) -> CachedKernel | None:
-    """The kernel of this name, if it is there and whole."""
-    with _opened() as place:
+def load(name: str, named: str | None = None) -> CachedKernel | None:
+    """The kernel of this name, if it is there and whole.  named: as in `folder`"""
+    with _opened(named) as place:
         if place is None:
             return None
         try:
@@ -131,9 +143,9 @@ def load(name: str) -> CachedKernel | None:
     return entry
 
 
-def save(name: str, entry: CachedKernel) -> None:
-    """Keep a kernel, where there is a folder for it."""
-    with _opened() as place:
+def save(name: str, entry: CachedKernel, named: str | None = None, make: bool = True) -> None:
+    """Keep a kernel, where there is a folder for it.  named, make: as in `folder`"""
+    with _opened(named, make) as place:
         if place is None:
             return
         part = f".{secrets.token_hex(8)}.part"
@@ -152,6 +164,46 @@ def save(name: str, entry: CachedKernel) -> None:
             return
 
 
+def claim(name: str, named: str | None = None) -> bool:
+    """Whether this process, of all that use the folder, is to optimise a kernel: until it releases it.
+
+    Where there is no folder, or none to write to, nobody else would know of the result: yes.
+    """
+    with _opened(named, make=False) as place:
+        if place is None or not name:
+            return True
+        for _ in range(2):
+            try:
+                os.close(
+                    os.open(_claim(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=place)
+                )
+                return True
+            except FileExistsError:
+                pass
+            except OSError:
+                return True
+            try:
+                since = os.stat(_claim(name), dir_fd=place, follow_symlinks=False).st_mtime
+                if since > time.time() - CLAIMED:
+                    return False
+                os.unlink(_claim(name), dir_fd=place)
+            except OSError:  # released just now
+                continue
+        return False
+
+
+def release(name: str, named: str | None = None) -> None:
+    """End a claim."""
+    with _opened(named, make=False) as place:
+        if place is not None and name:
+            with suppress(OSError):
+                os.unlink(_claim(name), dir_fd=place)
+
+
+def _claim(name: str) -> str:
+    return f".{name}.claim"
+
+
 def _digest(name: str, payload: bytes) -> bytes:
     """The digest of a kernel's name and content."""
     return hashlib.sha256(name.encode() + b"\n" + payload).digest()
@@ -159,7 +211,7 @@ def _digest(name: str, payload: bytes) -> bytes:
 
 def _packed(name: str, entry: CachedKernel) -> bytes:
     facts = json.dumps(entry.facts, sort_keys=True).encode()
-    payload = struct.pack("<Q", len(facts)) + facts + entry.image
+    payload = b"".join((struct.pack("<QQ", len(facts), len(entry.image)), facts, entry.image, entry.bitcode))
     return MAGIC + _digest(name, payload) + payload
 
 
@@ -170,11 +222,14 @@ def _unpacked(name: str, data: bytes) -> CachedKernel | None:
     if not data.startswith(MAGIC) or _digest(name, payload) != data[len(MAGIC) : start]:
         return None
     try:
-        (size,) = struct.unpack_from("<Q", payload)
-        facts = json.loads(payload[8 : 8 + size])
+        size, image = struct.unpack_from("<QQ", payload)
+        facts = json.loads(payload[16 : 16 + size])
     except (struct.error, ValueError, OverflowError, RecursionError):
         return None
-    return CachedKernel(facts, payload[8 + size :]) if isinstance(facts, dict) else None
+    end = 16 + size + image
+    if not isinstance(facts, dict) or end > len(payload):
+        return None
+    return CachedKernel(facts, payload[16 + size : end], payload[end:])
 
 
 def _trim(place: int) -> None:
@@ -183,7 +238,9 @@ def _trim(place: int) -> None:
         files = [(entry.stat(follow_symlinks=False), entry.name) for entry in entries]
     kernels = [(found, name) for found, name in files if name.endswith(".kernel")]
     total = sum(found.st_size for found, _ in kernels)
-    old = [name for found, name in files if name.endswith(".part") and found.st_mtime < time.time() - ABANDONED]
+    old = [
+        name for found, name in files if name.endswith((".part", ".claim")) and found.st_mtime < time.time() - ABANDONED
+    ]
     for found, name in sorted(kernels, key=lambda pair: pair[0].st_mtime):
         if total <= LIMIT:
             break

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
-from polhode.kernel.operations import COMMUTATIVE, OPERATIONS
+from polhode.kernel.operations import COMMUTATIVE, OPERATIONS, cost
 
 SNAP = 1e-15
 """Asked for with `trace(function, SNAP, …)`: smaller constants are 0 where they meet a symbol in + − *.
@@ -173,6 +173,11 @@ class Graph:
         nodes = tuple(Node("input") if node.op == "input" else node for node in self.nodes)
         inputs, outputs = numbered(self.inputs, "in"), numbered(self.outputs, "out")
         return Graph("kernel", inputs, outputs, nodes, self.structure)
+
+    @cached_property
+    def weight(self) -> int:
+        """About how many instructions it becomes."""
+        return sum([cost(op) for op, args, _ in self.nodes if args])
 
     @property
     def operations(self) -> Counter[str]:

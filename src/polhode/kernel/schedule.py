@@ -99,11 +99,6 @@ class Division:
     slots: int
 
 
-def weight(graph: Graph) -> int:
-    """About how many instructions a graph becomes."""
-    return sum(cost(node.op) for node in graph.nodes if node.args)
-
-
 def divided(graph: Graph, size: int = PART) -> Division:
     """A graph cut into parts of about equal weight; a slot serves several values, one after the other."""
     parts = _cut(graph, size)
@@ -200,14 +195,20 @@ def _cut(graph: Graph, size: int) -> tuple[tuple[int, ...], ...]:
     parts: list[list[int]] = [[]]
     room, here = size, set[int]()
     for k in ordered(graph):
-        node = graph.nodes[k]
-        if not node.args or node.op == "part":
+        op, args, _ = graph.nodes[k]
+        if not args or op == "part":
             continue
         if room <= 0:
             parts.append([])
             room, here = size, set()
-        own = [k, *results.get(k, ())]
-        parts[-1] += own
-        room -= cost(node.op) + len({*node.args} - here) + len(own) - 1
-        here.update(own, node.args)
+        room -= cost(op) + len({*args} - here)
+        here.update(args)
+        if op == "call":
+            own = [k, *results.get(k, ())]
+            parts[-1] += own
+            room -= len(own) - 1
+            here.update(own)
+        else:
+            parts[-1].append(k)
+            here.add(k)
     return tuple(map(tuple, parts))

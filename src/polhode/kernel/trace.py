@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from polhode.errors import CompileError, message
+from polhode.kernel.collection import collection_paused
 from polhode.kernel.compile_fault import compile_fault
 from polhode.kernel.graph import (
     RULE_CONSTANTS,
@@ -33,6 +34,7 @@ from polhode.kernel.operations import BRANCHES, COMMUTATIVE, MEANING, OPERATIONS
 from polhode.scalar import Vec, inside_smooth, split
 from polhode.scalar.functions import NUMBERS
 
+NO_TAGS = (None, None)
 _serials = count()
 _open = threading.local()
 
@@ -94,10 +96,11 @@ class Builder:
     def apply(self, op: str, *args: int) -> int:
         """The node of an operation on nodes: a simpler one, one that is there already, or a new one."""
         key = (op, args, None)
-        index = self._known.get(key)
+        known = self._known
+        index = known.get(key)
         if index is None:
             index = self._simpler(op, args)
-            self._known[key] = index = self._new(key) if index is None else index
+            known[key] = index = self._new(key) if index is None else index
         return index
 
     def _new(self, key: tuple[str, tuple[int, ...], None]) -> int:
@@ -105,7 +108,11 @@ class Builder:
         op, args, _ = key
         if op in COMMUTATIVE and args[0] > args[1]:
             key = (op, (args[1], args[0], *args[2:]), None)
-        index = self._noted(key)
+            if (found := self._known.get(key)) is not None:
+                return found
+            self._known[key] = len(self.nodes)
+        self.nodes.append(key)
+        index = len(self.nodes) - 1
         if op in RULE_OPERATIONS:
             self._tags[index] = op
         return index
@@ -133,11 +140,18 @@ class Builder:
         raise self.error("symbols of two traces meet", f"a symbol of {symbol.builder.name}", "symbols of this one")
 
     def _simpler(self, op: str, args: tuple[int, ...]) -> int | None:
-        repeated = len({*args}) < len(args)
-        if not repeated and self._tags.keys().isdisjoint(args):
-            return None
         tag = self._tags.get
-        rewrite = _rewrite(op, tuple([tag(a) for a in args]), repeated)
+        if len(args) == 2:  # nearly all are, and of these nearly none has a tag
+            a, b = args
+            tags: tuple[Any, ...] = (tag(a), tag(b))
+            repeated = a == b
+            if tags == NO_TAGS and not repeated:
+                return None
+        else:
+            tags, repeated = tuple([tag(a) for a in args]), len({*args}) < len(args)
+            if not repeated and not any(known is not None for known in tags):
+                return None
+        rewrite = _rewrite(op, tags, repeated)
         return rewrite(self, args) if rewrite else None
 
     def error(self, what: str, found: str, expected: str, fix: str = "", place: str = "") -> CompileError:
@@ -416,7 +430,7 @@ def trace(function: Callable, snap: float = 0.0, /, **shapes: tuple[int, ...]) -
         symbols = np.empty(len(nodes), dtype=object)
         symbols[:] = [Symbol(builder, node) for node in nodes]
         arguments[name] = split(symbols.reshape(shape), len(shape))
-    with scope(builder):
+    with scope(builder), collection_paused():
         try:
             found = function(**arguments)
         except (TypeError, CompileError) as error:
@@ -424,7 +438,7 @@ def trace(function: Callable, snap: float = 0.0, /, **shapes: tuple[int, ...]) -
                 raise CompileError(f"{error}\n  {told}.") from error
             raise
         structure = _collected(builder, found, [], outputs)
-    return Graph.pruned(builder.name, inputs, outputs, builder.nodes, structure)
+        return Graph.pruned(builder.name, inputs, outputs, builder.nodes, structure)
 
 
 def _check(builder: Builder, function: Callable, shapes: dict[str, Any]) -> None:

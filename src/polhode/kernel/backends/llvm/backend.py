@@ -18,9 +18,13 @@ from polhode.kernel.backends.python import PythonBackend
 from polhode.kernel.cache import key as cache_key
 from polhode.kernel.graph import Graph
 from polhode.kernel.hoist import KEPT, NUMBERS, place_of_numbers
+from polhode.kernel.lru_cache import LruCache
 
 NOW = np.zeros(())
 """The time of a call that gives none."""
+
+TRACED = 8
+"""Graphs that stay in memory: a quantity that was asked for one state is often asked for many soon after."""
 
 
 class LlvmBackend(Backend):
@@ -31,6 +35,7 @@ class LlvmBackend(Backend):
         self.fast = fast
         self.kernels: dict[tuple[str, ...], Kernel] = {}
         self.hoisted: dict[tuple[str, ...], HoistedKernel] = {}
+        self._graphs: LruCache[Graph] = LruCache(TRACED)
         self._lock = threading.Lock()
 
     array = staticmethod(real_array)
@@ -158,7 +163,8 @@ class LlvmBackend(Backend):
         """The name of a kernel on disk, what gives its graph, and its lanes."""
         shapes, text = call.shapes, computation.identity
         name = cache_key(text, repr(place), repr([*shapes.values()])) if text else ""
-        return name, partial(computation.graph, shapes), self.lanes if prod(call.batch) >= self.lanes else 1
+        traced = partial(self._graphs.get, (place, *shapes.values()), partial(computation.graph, shapes))
+        return name, traced, self.lanes if prod(call.batch) >= self.lanes else 1
 
     def _too_narrow(self, kernel: Kernel, batch: tuple[int, ...]) -> bool:
         """Whether a batch would fill more lanes than a kernel has."""

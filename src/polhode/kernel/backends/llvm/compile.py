@@ -6,7 +6,6 @@ import json
 import math
 import struct
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,10 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.errors import CompileError, escaped, message
+from polhode.errors import CompileError, escaped
 from polhode.kernel.backends.llvm.cpython_call import builtin, entry_text, fits, is_switched_on
 from polhode.kernel.backends.llvm.module import header, module_text
+from polhode.kernel.backends.llvm.optimiser import object_code
+from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine
+from polhode.kernel.backends.llvm.two_tiers import FIRST, LATER, FirstTier, watch, when
 from polhode.kernel.cache import CachedKernel, key as cache_key, load, save
+from polhode.kernel.collection import collection_paused
 from polhode.kernel.graph import Graph
 from polhode.kernel.interrupt import interruptible
 from polhode.kernel.lru_cache import LruCache
@@ -36,10 +39,6 @@ TIME = "t"
 """The last input of a kernel that has a built-in, which takes it as 0."""
 
 _numbers = count()
-
-FULL, QUICK = 2, 0
-"""LLVM's levels of code generation: the usual one; one that takes an eighth of the time and gives slower code, for
-kernels that are called a few times. Results have the same bits: both compute the operations of the graph."""
 
 LONG_TEXT, OF_LONG = 1_500_000, 1
 """Characters of a kernel's text above which it is compiled at a level below FULL, and that level: without scheduling
@@ -65,6 +64,11 @@ class CompiledAs(NamedTuple):
     single: bool
     """Whether there is a function for one state beside that of the lanes. Without, kernels of samples compile in 0.46
     to 0.70 of the time (`bicycle`, `stewart-platform`), and what is left of a batch takes the time of all lanes."""
+
+    @property
+    def has_tiers(self) -> bool:
+        """Whether it may be used before it is optimised: where sums are reassociated, other code has other bits."""
+        return not self.quick and not self.fast
 
 
 @dataclass(frozen=True)
@@ -106,65 +110,6 @@ class Kernel:
         return found if isinstance(found, tuple) else (found,)
 
 
-_once = threading.RLock()
-"""Held while the compiler and the linker are made: a second linker would take its kernels along when it goes."""
-
-
-def _machine(level: int = FULL) -> Any:
-    """LLVM's target machine for this processor; level: how much it improves its code."""
-    with _once:
-        return _new_machine(level)
-
-
-def _jit() -> Any:
-    """The just-in-time linker of all kernels."""
-    with _once:
-        return _new_jit()
-
-
-@cache
-def _new_machine(level: int) -> Any:
-    try:
-        import llvmlite.binding as llvm
-    except ImportError:
-        fix = "Install it with: pip install 'polhode[cpu]'. Without it, target='python' computes the same, slowly."
-        raise CompileError(message("compile, target 'cpu'", "no compiler", "no llvmlite", "llvmlite", fix)) from None
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=level,
-        reloc="pic",
-        codemodel="small",
-        jit=True,
-    )
-
-
-def lanes() -> int:
-    """The number of states that this processor takes at once: 8 with AVX-512, 4 with AVX2, else 2."""
-    _machine()
-    return _lanes()
-
-
-@cache
-def _lanes() -> int:
-    import llvmlite.binding as llvm
-
-    features = llvm.get_host_cpu_features()
-    if features.get("avx512f"):
-        return 8
-    return 4 if features.get("avx2") and features.get("fma") else 2
-
-
-@cache
-def _new_jit() -> Any:
-    import llvmlite.binding as llvm
-
-    return llvm.create_lljit_compiler(_machine())
-
-
 def kernel_for(
     name: str,
     make: Callable[[], Graph],
@@ -197,24 +142,30 @@ def kernel_for(
         with stage("schedule"):
             return schedule(graph)
 
-    make_kernel = partial(_loaded_or_compiled, full, scheduled, way)
+    make_kernel = partial(_loaded_or_compiled, full, scheduled, way, when() if way.has_tiers else FIRST)
     return _kept.get(full, make_kernel) if keep and full else make_kernel()
 
 
-def _loaded_or_compiled(full: str, scheduled: Callable[[], Graph], way: CompiledAs) -> Kernel:
-    """The kernel of a name: from the disk if it is there, else compiled and kept there; "": compiled."""
+def _loaded_or_compiled(full: str, scheduled: Callable[[], Graph], way: CompiledAs, optimised: str) -> Kernel:
+    """The kernel of a name: from the disk if it is there, else compiled and kept there; "": compiled.
+
+    optimised  when: a value of `two_tiers.SWITCH`
+    """
     entry = load(full) if full else None
     if entry is not None and _is_complete(entry.facts, way) and _is_object(entry.image):
         try:
+            if entry.bitcode and optimised == FIRST:
+                entry = _optimised(full, entry)
             with stage("link"):
-                return _linked(entry, scheduled)
+                return _linked(full, entry, scheduled, optimised)
         except RuntimeError:  # not object code of this machine, or of another kernel
             pass
-    entry = _compiled(scheduled(), way)
+    with collection_paused():
+        entry = _compiled(scheduled(), way, optimised)
     if full:
         save(full, entry)
     with stage("link"):
-        return _linked(entry, scheduled)
+        return _linked(full, entry, scheduled, optimised)
 
 
 def _is_complete(facts: dict[str, Any], way: CompiledAs) -> bool:
@@ -226,6 +177,7 @@ def _is_complete(facts: dict[str, Any], way: CompiledAs) -> bool:
     whole = all(type(n) is int and 0 <= n < 2**31 for n in lengths)
     entry = facts.get("entry")
     own = type(entry) is bool and (not entry or fits(facts))
+    own = own and type(facts.get("level")) is int and facts["level"] in (QUICK, OF_LONG, FULL)
     same = all(type(facts.get(name)) is type(value) and facts[name] == value for name, value in way._asdict().items())
     return whole and own and same
 
@@ -249,7 +201,8 @@ def build(
     graph: Graph, width: int | None = None, fast: bool = False, quick: bool = False, single: bool = True
 ) -> Kernel:
     """The kernel of a graph, not kept: products fused, for `width` lanes (this processor's own unless given)."""
-    return kernel_for("", lambda: graph, graph.name, width, fast, quick=quick, single=single)
+    way = CompiledAs(lanes() if width is None else width, fast, quick, single or width == 1)
+    return _loaded_or_compiled("", lambda: fused(graph), way, FIRST)
 
 
 @cache
@@ -262,8 +215,8 @@ def _identity() -> str:
     return "|".join((*machine, llvmlite.__version__, np.__version__, sys.version))
 
 
-def _compiled(graph: Graph, way: CompiledAs) -> CachedKernel:
-    """Object code of a graph, and the facts that a caller needs of it."""
+def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST) -> CachedKernel:
+    """Object code of a graph, and the facts that a caller needs of it; bitcode with what is not optimised first."""
     import llvmlite.binding as llvm
 
     facts: dict[str, Any] = {
@@ -274,22 +227,32 @@ def _compiled(graph: Graph, way: CompiledAs) -> CachedKernel:
     facts["entry"] = way.single and bool(graph.inputs) and graph.inputs[-1].name == TIME and fits(facts)
     with stage("text"):
         text = module_text(graph.anonymous(), SYMBOL, way.width, way.fast, way.single)
+    facts["level"] = QUICK if way.quick else OF_LONG if len(text) > LONG_TEXT else FULL
     text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
     if facts["entry"]:
         text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
-    machine = _machine(QUICK if way.quick else OF_LONG if len(text) > LONG_TEXT else FULL)
+    by = machine(facts["level"] if optimised == FIRST else QUICK)
 
-    def image_of() -> bytes:
-        module = llvm.parse_assembly(text)
+    def made() -> CachedKernel:
+        module = llvm.parse_assembly(text, llvm.create_context())
         module.verify()
-        return machine.emit_object(module)
+        bitcode = b"" if optimised == FIRST else module.as_bitcode()
+        return CachedKernel(facts, by.emit_object(module), bitcode)
 
     try:
         with stage("LLVM"):
-            image = interruptible(image_of)
+            return interruptible(made)
     except RuntimeError as error:
         raise CompileError(f"LLVM refused the kernel of {escaped(graph.name)}: {error}") from error
-    return CachedKernel(facts, image)
+
+
+def _optimised(full: str, entry: CachedKernel) -> CachedKernel:
+    """The kernel of a name that another process has compiled quickly, optimised."""
+    with stage("LLVM"):
+        image = interruptible(lambda: object_code(entry.bitcode, entry.facts["level"]))
+    found = CachedKernel(entry.facts, image)
+    save(full, found)
+    return found
 
 
 def _digest(facts: dict[str, Any]) -> bytes:
@@ -297,10 +260,24 @@ def _digest(facts: dict[str, Any]) -> bytes:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
 
 
-def _linked(entry: CachedKernel, graph: Callable[[], Graph]) -> Kernel:
-    """A callable of object code; every kernel is a library of its own in the just-in-time linker.
+def _linked(name: str, entry: CachedKernel, graph: Callable[[], Graph], optimised: str) -> Kernel:
+    """A callable of object code; that of code which is to be optimised goes by addresses that stay.
 
     Raises a RuntimeError for what is not object code, or not that of these facts.
+    """
+    loop, of_entry, kept = _addresses(entry)
+    if entry.bitcode and optimised == LATER:
+        tier = FirstTier(name, entry, (loop, of_entry, kept), _addresses)
+        loop, of_entry, kept = tier.jumps.loop, tier.jumps.entry, tier
+        watch(tier)
+    ufunc, more = _ufunc(entry.facts, loop)
+    return Kernel(entry.facts, ufunc, loop, of_entry, graph, (kept, *more))
+
+
+def _addresses(entry: CachedKernel) -> tuple[int, int, Any]:
+    """The addresses of the loop and of the built-in's function, 0 for none, and what must live as long as they.
+
+    Every kernel is a library of its own in the just-in-time linker.
     """
     import llvmlite.binding as llvm
 
@@ -308,12 +285,10 @@ def _linked(entry: CachedKernel, graph: Callable[[], Graph]) -> Kernel:
     library.export_symbol(SYMBOL).export_symbol(SEAL)
     if entry.facts["entry"]:
         library.export_symbol(ENTRY)
-    tracker = library.link(_jit(), f"kernel {next(_numbers)}")
+    tracker = library.link(linker(), f"kernel {next(_numbers)}")
     if ctypes.string_at(tracker[SEAL], 32) != _digest(entry.facts):
         raise RuntimeError("the facts are those of another kernel")
-    ufunc, kept = _ufunc(entry.facts, tracker[SYMBOL])
-    of_entry = tracker[ENTRY] if entry.facts["entry"] else 0
-    return Kernel(entry.facts, ufunc, tracker[SYMBOL], of_entry, graph, (tracker, *kept))
+    return tracker[SYMBOL], tracker[ENTRY] if entry.facts["entry"] else 0, tracker
 
 
 def small_function(name: str, text: str) -> tuple[int, Any]:
@@ -323,10 +298,10 @@ def small_function(name: str, text: str) -> tuple[int, Any]:
     full = cache_key(name, text, _identity())
     entry = load(full)
     if entry is None or entry.facts != {"name": name} or not _is_object(entry.image):
-        entry = CachedKernel({"name": name}, _machine().emit_object(llvm.parse_assembly(text)))
+        entry = CachedKernel({"name": name}, machine().emit_object(llvm.parse_assembly(text, llvm.create_context())))
         save(full, entry)
     library = llvm.JITLibraryBuilder().add_object_img(entry.image).add_current_process().export_symbol(name)
-    tracker = library.link(_jit(), f"{name} {next(_numbers)}")
+    tracker = library.link(linker(), f"{name} {next(_numbers)}")
     return tracker[name], tracker
 
 

@@ -69,19 +69,20 @@ class FunctionText:
         self.count, self.block = wide.count, wide.block
 
     def name(self) -> str:
-        """A fresh name for a value."""
+        """A fresh name for a value: a number. LLVM keeps no table of those, and wants them to grow along the text."""
         self.count += 1
-        return f"%x{self.count}"
+        return f"%{self.count}"
 
     def put(self, text: str) -> str:
         """One instruction with a result."""
-        name = self.name()
+        self.count += 1
+        name = f"%{self.count}"
         self.lines.append(f"  {name} = {text}")
         return name
 
     def all_lanes(self, value: str, kind: str = "double") -> str:
         """A constant in every lane."""
-        return value if self.width == 1 else "<" + ", ".join([f"{kind} {value}"] * self.width) + ">"
+        return value if self.width == 1 else f"splat ({kind} {value})"
 
     def real_constant(self, value: float) -> str:
         """A double in every lane."""

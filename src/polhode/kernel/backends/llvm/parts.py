@@ -10,7 +10,7 @@ from polhode.kernel.backends.llvm.function_text import FunctionText, angles
 from polhode.kernel.backends.llvm.streamed_rows import has_lines, stream_rows
 from polhode.kernel.graph import Graph, Port
 from polhode.kernel.routine import Routine
-from polhode.kernel.schedule import Division, divided, weight
+from polhode.kernel.schedule import Division, divided
 
 MOST_OPERATIONS = 1500
 MOST_RESULTS = 400
@@ -23,7 +23,7 @@ STRIDE = 8
 
 def is_large(graph: Graph) -> bool:
     """Whether a graph is better compiled in parts."""
-    return weight(graph) > MOST_OPERATIONS or sum(len(port.nodes) for port in graph.outputs) > MOST_RESULTS
+    return graph.weight > MOST_OPERATIONS or sum(len(port.nodes) for port in graph.outputs) > MOST_RESULTS
 
 
 def goes_past(graph: Graph, width: int) -> bool:
@@ -180,7 +180,7 @@ class _Memory:
             return body.transposed(found + [found[-1]] * (W - size))
 
         if past and has_lines(m, W):
-            plain, streamed, after = (f"{word}{body.name()[2:]}" for word in ("plain", "streamed", "stored"))
+            plain, streamed, after = (f"{word}{body.name()[1:]}" for word in ("plain", "streamed", "stored"))
             body.lines.append(f"  br i1 %past, label %{streamed}, label %{plain}")
             body.label(streamed)
             stream_rows(body, [body.row(at, stride, lane, 0) for lane in range(W)], m, states)
@@ -232,7 +232,7 @@ def _blocks(body: FunctionText, count: int, size: int, block: Callable[[str, int
     whole = count - count % size
     if whole:
         before, name = body.block, body.name()
-        loop, after, following = f"loop{name[2:]}", f"done{name[2:]}", f"{name}.next"
+        loop, after, following = f"loop{name[1:]}", f"done{name[1:]}", f"%next{name[1:]}"
         body.lines.append(f"  br label %{loop}")
         body.label(loop)
         body.lines.append(f"  {name} = phi i64 [ 0, %{before} ], [ {following}, %{loop} ]")

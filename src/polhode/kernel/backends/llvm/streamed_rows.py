@@ -59,20 +59,20 @@ class _Lines:
             if not self.heads[lane]:
                 self._store(lane, row, "0")
         before, k = body.block, body.name()
-        loop, after = f"lines{k[2:]}", f"ends{k[2:]}"
+        loop, after = f"lines{k[1:]}", f"ends{k[1:]}"
         body.lines.append(f"  br label %{loop}")
         body.label(loop)
         head = len(body.lines)
         found = states(k, W)
-        body.lines.insert(head, f"  {k} = phi i64 [ {W}, %{before} ], [ {k}.next, %{loop} ]")
+        body.lines.insert(head, f"  {k} = phi i64 [ {W}, %{before} ], [ %next{k[1:]}, %{loop} ]")
         for lane, (a, b) in enumerate(zip(first, found, strict=True)):
-            body.lines.insert(head, f"  {k}.row{lane} = phi {body.real} [ {a}, %{before} ], [ {b}, %{loop} ]")
+            body.lines.insert(head, f"  %row{k[1:]}_{lane} = phi {body.real} [ {a}, %{before} ], [ {b}, %{loop} ]")
         for lane, row in enumerate(found):
             h = self.heads[lane]
-            line = self._line(f"{k}.row{lane}", row, range(h, h + W)) if h else row
+            line = self._line(f"%row{k[1:]}_{lane}", row, range(h, h + W)) if h else row
             self._store(lane, line, body.put(f"sub i64 {k}, {-h % W}"))
-        body.lines.append(f"  {k}.next = add i64 {k}, {W}")
-        more = body.put(f"icmp slt i64 {k}.next, {self.at}")
+        body.lines.append(f"  %next{k[1:]} = add i64 {k}, {W}")
+        more = body.put(f"icmp slt i64 %next{k[1:]}, {self.at}")
         body.lines.append(f"  br i1 {more}, label %{loop}, label %{after}")
         body.label(after)
         return found

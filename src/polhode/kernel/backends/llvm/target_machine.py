@@ -1,0 +1,69 @@
+"""LLVM on this processor: its target machines, its just-in-time linker, and how many states it takes at once."""
+
+import threading
+from functools import cache
+from typing import Any
+
+from polhode.errors import CompileError, message
+
+FULL, QUICK = 2, 0
+"""LLVM's levels of code generation: the usual one; one that takes an eighth of the time and gives slower code.
+Results have the same bits: both compute the operations of the graph."""
+
+_once = threading.RLock()
+"""Held while the compiler and the linker are made: a second linker would take its kernels along when it goes."""
+
+
+def machine(level: int = FULL) -> Any:
+    """LLVM's target machine for this processor; level: how much it improves its code."""
+    with _once:
+        return _new_machine(level)
+
+
+def linker() -> Any:
+    """The just-in-time linker of all kernels."""
+    with _once:
+        return _new_linker()
+
+
+@cache
+def _new_machine(level: int) -> Any:
+    try:
+        import llvmlite.binding as llvm
+    except ImportError:
+        fix = "Install it with: pip install 'polhode[cpu]'. Without it, target='python' computes the same, slowly."
+        raise CompileError(message("compile, target 'cpu'", "no compiler", "no llvmlite", "llvmlite", fix)) from None
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=level,
+        reloc="pic",
+        codemodel="small",
+        jit=True,
+    )
+
+
+@cache
+def _new_linker() -> Any:
+    import llvmlite.binding as llvm
+
+    return llvm.create_lljit_compiler(machine())
+
+
+def lanes() -> int:
+    """The number of states that this processor takes at once: 8 with AVX-512, 4 with AVX2, else 2."""
+    machine()
+    return _lanes()
+
+
+@cache
+def _lanes() -> int:
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 8
+    return 4 if features.get("avx2") and features.get("fma") else 2

@@ -1,0 +1,281 @@
+"""Kernels that are used at once and optimised while they are: quickly compiled code first, LLVM's usual level later.
+
+Both compute the operations of the graph, fused ones among them, and so the same bits: no result tells when one takes
+the other's place. A caller keeps one address, that of a jump to the code in use; jumps count calls, and a kernel that
+is called at several moments is optimised by a process of its own (`optimiser.py`).
+"""
+
+import atexit
+import ctypes
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+from typing import Any
+from weakref import WeakSet
+
+from polhode.errors import InputError, PolhodeWarning, message
+from polhode.kernel.backends.llvm.optimiser import Optimiser, OptimiserError, UnoptimisedKernel
+from polhode.kernel.backends.llvm.target_machine import linker, machine
+from polhode.kernel.cache import CachedKernel, claim, load, release
+
+SWITCH = "POLHODE_OPTIMISE"
+"""The variable of the environment that says when kernels are optimised."""
+
+LATER, FIRST, NEVER = "later", "first", "never"
+"""Its values: while they are used, where they are used for long (so also where it is not set); before; not at all."""
+
+MOMENT = 0.2
+"""Seconds between two looks at the counts of calls, at first; twice as many after each that finds none used."""
+
+LONGEST_MOMENT = 5.0
+
+MOMENTS = 3
+"""In how many moments a kernel must be in use to be optimised. Kernels of short runs are not: that of `n-four-bar-40`
+takes 0.3 s in code compiled quickly, and optimising it takes 4 s."""
+
+
+def when() -> str:
+    """When kernels are optimised: LATER, FIRST or NEVER."""
+    asked = os.environ.get(SWITCH) or LATER
+    if asked not in (LATER, FIRST, NEVER):
+        found, expected = repr(asked), f"{LATER!r}, {FIRST!r} or {NEVER!r}"
+        raise InputError(message(f"environment, {SWITCH}", "not a time to optimise kernels", found, expected))
+    return FIRST if asked == LATER and not _has_interpreter() else asked
+
+
+def _has_interpreter() -> bool:
+    """Whether `sys.executable` is Python: within other programs it may be that program."""
+    name = os.path.basename(sys.executable or "").lower()
+    return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
+
+
+# jumps
+
+_JUMPS = """
+@calls = global i64 0, align 8
+@loop_code = global ptr null, align 8
+@entry_code = global ptr null, align 8
+
+define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {
+  %calls = load i64, ptr @calls, align 8
+  %more = add i64 %calls, 1
+  store i64 %more, ptr @calls, align 8
+  %code = load atomic ptr, ptr @loop_code acquire, align 8
+  musttail call void %code(ptr %args, ptr %dims, ptr %steps, ptr %data)
+  ret void
+}
+
+define ptr @entry(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+  %calls = load i64, ptr @calls, align 8
+  %more = add i64 %calls, 1
+  store i64 %more, ptr @calls, align 8
+  %code = load atomic ptr, ptr @entry_code acquire, align 8
+  %found = musttail call ptr %code(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)
+  ret ptr %found
+}
+"""
+
+_numbers = count()
+
+
+@cache
+def _jumps_code() -> bytes:
+    import llvmlite.binding as llvm
+
+    return machine().emit_object(llvm.parse_assembly(_JUMPS, llvm.create_context()))
+
+
+class Jumps:
+    """Addresses that stay, and the code behind them, which changes.
+
+    loop, entry  addresses for callers
+    """
+
+    def __init__(self, loop: int, entry: int) -> None:
+        """loop, entry: the addresses of the code; 0 where there is none."""
+        import llvmlite.binding as llvm
+
+        names = ("calls", "loop_code", "entry_code", "loop", "entry")
+        library = llvm.JITLibraryBuilder().add_object_img(_jumps_code())
+        for name in names:
+            library.export_symbol(name)
+        self._tracker = library.link(linker(), f"jumps {next(_numbers)}")
+        calls, loop_code, entry_code, self.loop, own_entry = (self._tracker[name] for name in names)
+        self.entry = own_entry if entry else 0
+        self._calls, self._places = ctypes.c_int64.from_address(calls), (loop_code, entry_code)
+        self.go_to(loop, entry)
+
+    @property
+    def calls(self) -> int:
+        """How often they were taken; where threads do so at once, about so often."""
+        return self._calls.value
+
+    def go_to(self, loop: int, entry: int) -> None:
+        """Other code: calls that have begun end in the old one. A pointer is stored in one piece."""
+        for place, address in zip(self._places, (loop, entry), strict=True):
+            ctypes.c_void_p.from_address(place).value = address
+        self.code = loop, entry
+
+
+# kernels in use
+
+
+class FirstTier:
+    """A kernel compiled quickly, until its optimised code takes over."""
+
+    def __init__(self, name: str, entry: CachedKernel, code: tuple[int, int, Any], link: Callable) -> None:
+        """A kernel in use.
+
+        name   in the cache; "": it is not kept there
+        entry  its bitcode among the rest
+        code   the addresses of its loop and of its entry, and what keeps them alive
+        link   CachedKernel → the same of its optimised code
+        """
+        self.jumps = Jumps(*code[:2])
+        self._cache = os.environ.get("POLHODE_CACHE")
+        self._name, self._entry, self._link = name, entry, link
+        self._kept = [code[2]]  # also of the old code: a call may still be in it
+        self._seen, self._moments = 0, 0
+
+    def is_hot(self) -> bool:
+        """Whether it was used in enough of the moments at which this is asked."""
+        calls = self.jumps.calls
+        self._moments += calls != self._seen
+        self._seen = calls
+        return self._moments >= MOMENTS
+
+    @property
+    def was_used(self) -> bool:
+        """Whether it was used since it was asked whether it is hot."""
+        return self.jumps.calls != self._seen
+
+    def optimise(self, optimiser: Callable[[], Optimiser]) -> bool:
+        """Let optimised code take over; False where another process is about to make it."""
+        name, facts = self._name, self._entry.facts
+        if not claim(name, self._cache):
+            return False
+        try:
+            found = load(name, self._cache) if name else None  # by another process, meanwhile
+            if found is None or found.bitcode or found.facts != facts:
+                image = optimiser().optimised(UnoptimisedKernel(name, self._cache, facts, self._entry.bitcode))
+                found = CachedKernel(facts, image)
+        finally:
+            release(name, self._cache)
+        with _watch.linking:
+            loop, entry, kept = self._link(found)
+            self._kept.append(kept)
+            self.jumps.go_to(loop, entry)
+        self._entry = found  # without bitcode
+        return True
+
+
+class _Watch:
+    """Those kernels of this process that are not optimised, and the thread that looks after them."""
+
+    def __init__(self) -> None:
+        self.kernels: WeakSet[FirstTier] = WeakSet()
+        self.linking = threading.Lock()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._optimiser: Optimiser | None = None
+        self._ended = False
+
+    def add(self, kernel: FirstTier) -> None:
+        with self._changed:
+            self.kernels.add(kernel)
+            self._changed.notify()
+            self.start()
+
+    def start(self) -> None:
+        if self._thread is None and self.kernels:
+            self._thread = threading.Thread(target=self._look_after, name="polhode", daemon=True)
+            self._thread.start()
+
+    def _look_after(self) -> None:
+        """What the thread does, until no kernel is left."""
+        moment = MOMENT
+        while True:
+            with self._changed:
+                if not self.kernels:
+                    self._thread = None
+                    return
+                moment = MOMENT if self._changed.wait(moment) else moment
+                kernels = [*self.kernels]
+            used = any(kernel.was_used for kernel in kernels)
+            moment = MOMENT if used else min(2 * moment, LONGEST_MOMENT)
+            if moment == LONGEST_MOMENT:
+                self._end_process()
+            for kernel in kernels:
+                if kernel.is_hot() and self._optimise(kernel):
+                    self.kernels.discard(kernel)
+
+    def _optimise(self, kernel: FirstTier) -> bool:
+        """Whether no more is to be done about it; what fails is told, and the kernel stays as it is."""
+        try:
+            return kernel.optimise(self._process)
+        except (OptimiserError, RuntimeError, OSError) as fault:
+            if self._ended:
+                return True
+            self._end_process()
+            fix = f"Results are the same, and runs slower. {SWITCH}={FIRST} optimises kernels before they are used."
+            warnings.warn(f"A kernel could not be optimised: {fault}. {fix}", PolhodeWarning, stacklevel=1)
+            return True
+
+    def _process(self) -> Optimiser:
+        self._optimiser = self._optimiser or Optimiser()
+        return self._optimiser
+
+    def _end_process(self) -> None:
+        if self._optimiser:
+            self._optimiser.end()
+            self._optimiser = None
+
+    def leave(self) -> None:
+        """Leave the other process alone: it ends when it has finished what it has in hand."""
+        if self._optimiser:
+            self._optimiser.leave()
+
+    def end(self) -> None:
+        """Before the interpreter goes: no code is linked any more."""
+        self._ended = True
+        self.linking.acquire()
+        self.leave()
+
+
+_watch = _Watch()
+
+
+def watch(kernel: FirstTier) -> None:
+    """Have a kernel optimised where it turns out to be used for long."""
+    _watch.add(kernel)
+
+
+def _in_child() -> None:
+    """A forked process has neither the thread nor the other process of its parent; it looks after its own copies."""
+    global _watch
+    _watch.leave()
+    kernels, _watch = [*_watch.kernels], _Watch()
+    _watch.kernels.update(kernels)
+    _watch.start()
+
+
+def _before_fork() -> None:
+    """No fork while code is linked: a child would find LLVM's lock held for ever."""
+    _watch.linking.acquire()
+
+
+def _in_parent() -> None:
+    _watch.linking.release()
+
+
+def _at_exit() -> None:
+    _watch.end()  # that of now: a forked process has another
+
+
+atexit.register(_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)

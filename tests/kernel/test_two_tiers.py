@@ -36,6 +36,7 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setenv("POLHODE_CACHE", str(folder))
     monkeypatch.setenv("POLHODE_OPTIMISE", "later")
     monkeypatch.setattr(two_tiers, "MOMENT", 0.02)
+    monkeypatch.setattr(compile, "SHORT_TEXT", 0)
     monkeypatch.setattr(two_tiers, "_watch", watch := two_tiers._Watch())
     yield folder
     thread = watch._thread
@@ -149,8 +150,8 @@ def test_the_next_process_goes_on_where_this_one_ended(place, monkeypatch):
 ENDS = """
 import sys
 import polhode as ph
-from polhode.kernel.backends.llvm import optimiser, two_tiers
-two_tiers.MOMENT = 0.01
+from polhode.kernel.backends.llvm import compile, optimiser, two_tiers
+two_tiers.MOMENT, compile.SHORT_TEXT = 0.01, 0
 system = ph.compile(ph.load("quadruped"))
 state = system.model.zero, [0.0] * system.nv, [0.0] * system.nv
 asked, write = [], optimiser._write

@@ -60,6 +60,14 @@ def test_a_beam_of_another_size_moves_alike(mass, follower):
             np.testing.assert_allclose(getattr(found[body], name), one, atol=TOLERANCE * (1 + np.max(abs(one))))
 
 
+def test_a_beam_of_another_size_is_drawn_so():
+    section = ph.Section.circle(0.02, ph.Material(1e9, 3e8, 1000.0))
+    model = ph.Model("rod", beams=[ph.Beam("rod", section, start=(0, 0, 0), end=(1, 0, 0))])
+    before, after = ([x.size for x in y.forces if x.has_strains] for y in (model, model.scaled(length=3.0)))
+    assert before[0] == (0.02,)
+    assert after[0] == pytest.approx((0.06,))
+
+
 @pytest.mark.parametrize(("mass", "follower"), MACHINES)
 def test_a_clamped_node_becomes_part_of_its_body(mass, follower):
     model = machine(mass, follower)

@@ -18,7 +18,7 @@ _FRAMES = {name: key for name, key in ENDS.items() if not name.startswith("axis"
 class BeamStrain(BodyConstraint):
     """A strain of a beam element between two frames, x along it: ε_mode = strain, 0 unless given.
 
-    Its multiplier is the load of the section that belongs to the strain, N.
+    Minus its multiplier is the load of the section that belongs to the strain, N.
     """
 
     name = "beam-strain"

@@ -22,6 +22,7 @@ from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
 from polhode.model.mount import Mount, array_of, floats
 from polhode.model.numbers import plain, short
 from polhode.model.reflection import FRAME, Reflection, times
+from polhode.model.scale import Scale
 from polhode.model.state import MachineState
 from polhode.model.topology import WORLD
 from polhode.scalar import Scalar, Vec, cross, dot, flat, is_zero, real_part, shown, vec
@@ -288,6 +289,10 @@ class BeamElement(ForceElement):
     def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
         """Its frames."""
         return moved_ends(self, mounts)
+
+    def scaled(self, scale: Scale) -> dict[str, Any]:
+        """Its numbers by their units, and the size that pictures show."""
+        return super().scaled(scale) | {"size": scale.by("m", self.size)}
 
     def reflected(self, mirror: Reflection) -> dict[str, Any]:
         """Its frames; torsion, and bending in the plane of y, change their signs."""

@@ -40,6 +40,10 @@ TIME = "t"
 
 _numbers = count()
 
+SHORT_TEXT = 400_000
+"""Characters of a kernel's text up to which it is optimised before its first use: that takes 0.15 s at most (quantities
+and steps of `arm-7` 0.05 to 0.15 s, 0.02 to 0.05 s quickly), and whoever times a call times what stays."""
+
 LONG_TEXT, OF_LONG = 1_500_000, 1
 """Characters of a kernel's text above which it is compiled at a level below FULL, and that level: without scheduling
 after registers are given out, which the processor does itself. Steps of `stewart-platform` and of `n-four-bar-40` take
@@ -231,12 +235,13 @@ def _compiled(graph: Graph, way: CompiledAs, optimised: str = FIRST) -> CachedKe
     text += f"\n@{SEAL} = constant [32 x i8] [{', '.join(f'i8 {byte}' for byte in _digest(facts))}]\n"
     if facts["entry"]:
         text += entry_text(ENTRY, f"{SYMBOL}_1", facts["inputs"], facts["outputs"])
-    by = machine(facts["level"] if optimised == FIRST else QUICK)
+    at_once = optimised == FIRST or (optimised == LATER and len(text) <= SHORT_TEXT)
+    by = machine(facts["level"] if at_once else QUICK)
 
     def made() -> CachedKernel:
         module = llvm.parse_assembly(text, llvm.create_context())
         module.verify()
-        bitcode = b"" if optimised == FIRST else module.as_bitcode()
+        bitcode = b"" if at_once else module.as_bitcode()
         return CachedKernel(facts, by.emit_object(module), bitcode)
 
     try:

@@ -32,7 +32,7 @@ class Pose(NamedTuple):
     """A frame in another: its origin, and the quaternion that turns its components into the other's.
 
         >>> import polhode as ph
-        >>> lift = ph.Pose((0, 0, 2), (1, 0, 0, 0))
+        >>> lift = ph.Pose((0, 0, 2))
         >>> turn = ph.Pose.exp((0, 0, 0, 0, 0, 3.141592653589793))
         >>> print((lift @ turn).apply((1, 0, 0)).round(3))
         [-1.  0.  2.]
@@ -42,8 +42,8 @@ class Pose(NamedTuple):
 
     position: Any
     """(..., 3)  m"""
-    quaternion: Any
-    """(..., 4)  unit, (w, x, y, z)"""
+    quaternion: Any = (1.0, 0.0, 0.0, 0.0)
+    """(..., 4)  unit, (w, x, y, z); not turned unless given"""
 
     @classmethod
     def identity(cls) -> Self:

@@ -61,7 +61,7 @@ def test_a_beam_of_another_size_moves_alike(mass, follower):
 
 
 def test_a_beam_of_another_size_is_drawn_so():
-    section = ph.Section.circle(0.02, ph.Material(1e9, 3e8, 1000.0))
+    section = ph.Section.circle(0.02, ph.Material(1e9, 0.3, 1000.0))
     model = ph.Model("rod", beams=[ph.Beam("rod", section, start=(0, 0, 0), end=(1, 0, 0))])
     before, after = ([x.size for x in y.forces if x.has_strains] for y in (model, model.scaled(length=3.0)))
     assert before[0] == (0.02,)

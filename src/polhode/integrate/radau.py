@@ -29,7 +29,7 @@ from polhode.linalg.sparse_loops import (
     SymmetricPattern,
     SymmetricTables,
 )
-from polhode.scalar import Loops, Scalar, SharedFunction, Vec, loops_for, maximum, minimum, sqrt as sqrt_, square, where
+from polhode.scalar import Loops, Scalar, SharedFunction, Vec, cross, loops_for, maximum, minimum, sqrt as sqrt_, square, where
 
 LIMIT = 30
 """Most corrections of a step. They shrink by what J leaves out and how it changes within the step: where thirty are not
@@ -71,6 +71,16 @@ T_INVERSE = (
     (-0.50287263494578687595, 2.5719269498556054292, -0.59603920482822492497),
 )
 """T⁻¹ A⁻¹ T = Λ, of one real and one complex block: those of radau5.f."""
+
+A_INVERSE = tuple(
+    tuple(
+        GAMMA * T[i][0] * T_INVERSE[0][j]
+        + T[i][1] * (ALPHA * T_INVERSE[1][j] - BETA * T_INVERSE[2][j])
+        + T[i][2] * (BETA * T_INVERSE[1][j] + ALPHA * T_INVERSE[2][j])
+        for j in range(3)
+    )
+    for i in range(3)
+)
 
 ERROR = ((-13 - 7 * sqrt(6)) / 3, (-13 + 7 * sqrt(6)) / 3, -1 / 3)
 """Weights of the stages in the difference to a rule of order 3.                         Hairer, Wanner (1996) (8.19)"""
@@ -143,6 +153,45 @@ def _unit_masses(r: Loops, n: int) -> StiffMatrices:
     return StiffMatrices(SymmetricPattern([()] * n), M, None, None)
 
 
+class _Turns:
+    """Turns of the bodies that carry stiff elements, from the start of a step to its stages.
+
+    Stiffness turns with them: J of a stage is Q J₀ Qᵀ, about, with Q the turn of each body's velocities and ways along
+    fixed axes. What Q is not exact in costs iterations, so it is that of the turning at the start, by Cayley's map.
+    """
+
+    def __init__(self, r: Loops, machine: Machine, q: Vec, v: Vec, h: Scalar) -> None:
+        self.r, self.n, self.count = r, machine.nv, len(machine.carried)
+        if not self.count or machine.turning is None:
+            self.count = 0
+            return
+        rates = r.given("turning", machine.turning(q, v))
+        self.places = [r.lookup(f"shift{k}", [body[k] for body in machine.carried]) for k in range(3)]
+        self.Q = r.array("turns", 27 * self.count, unset=True)
+        for b in r.range(self.count):
+            omega = Vec([rates[b * 3 + k] for k in range(3)])
+            for i, c in enumerate(RADAU3.c):
+                a = c / 2 * h * omega
+                part = 2 / (1 + square(a))
+                for k, axis in enumerate(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))):
+                    across = cross(a, Vec(axis))
+                    column = Vec(axis) + part * (across + cross(a, across))
+                    for m in range(3):
+                        self.Q[b * 27 + i * 9 + 3 * m + k] = column[m]
+
+    def apply(self, x: Any, stage: int, begin: int, *, back: bool) -> None:
+        """Q x, or Qᵀ x, in the place of the 2 n numbers of x from `begin` on."""
+        if not self.count:
+            return
+        for b in self.r.range(self.count):
+            Q = [[self.Q[b * 27 + stage * 9 + 3 * i + j] for j in range(3)] for i in range(3)]
+            at = [place.at(b) for place in self.places]
+            for first in (begin, begin + self.n):
+                old = [x[first + k] for k in at]
+                for m, k in enumerate(at):
+                    x[first + k] = _sum([Q[j][m] if back else Q[m][j] for j in range(3)], old)
+
+
 Rates = Callable[[Vec, Vec, Vec, Vec], Vec]
 """h (ḋ, v̇) of (t, h), q, v and the change (d, δv) of the state (q, v)"""
 
@@ -167,11 +216,11 @@ class _Iteration:
         self._rates = rates
         n = self.n = machine.nv
         given = (
-            machine.stiff_matrices(r, t + h / 2, machine.retract(q, h / 2 * v), v)
+            machine.stiff_matrices(r, t, q, v)
             if machine.stiff_matrices
             else _unit_masses(r, n)
         )
-        self.solver = _Solver(r, given, n, h)
+        self.solver, self.turns = _Solver(r, given, n, h), _Turns(r, machine, q, v, h)
         self.Z = r.array("Z", 6 * n, unset=True)
         """Increments of the stages, (3, 2 n)"""
         self.V, self.scale = r.given("v", v), r.array("scale", 2 * n, unset=True)
@@ -188,7 +237,7 @@ class _Iteration:
         """Find the stages; the array of 1 where they were found, and of what the last change was of the one before."""
         r, n, Z, h = self.r, self.n, self.Z, self.h
         tolerance = TIGHT if self.machine.tolerance is None else maximum(PART * self.machine.tolerance, ROUNDING)
-        F, W = r.array("F", 6 * n, unset=True), r.array("W", 6 * n, unset=True)
+        F = r.array("F", 6 * n, unset=True)
         c, found = r.table("c", RADAU3.c), r.array("found", 2)
         go, size, before = r.array("go", 1), r.array("size", 1), r.array("before", 1)
         right = RealCells(r, "right", 2 * n), ComplexCells(r, "right_c", 2 * n)
@@ -203,10 +252,6 @@ class _Iteration:
             for i, part in enumerate(RADAU3.c):
                 Z[i * 2 * n + k] = part * h * (self.V[k] + part / 2 * change)
                 Z[i * 2 * n + n + k] = part * change
-        for k in r.range(2 * n):
-            z = [Z[i * 2 * n + k] for i in range(3)]
-            for i in range(3):
-                W[i * 2 * n + k] = _sum(T_INVERSE[i], z)
         go[0], before[0] = 1.0, 0.0
         for _ in r.repeated(LIMIT, go):
             going = go[0] == 1.0
@@ -214,21 +259,29 @@ class _Iteration:
                 for k, value in enumerate(self.rates(c[i], lambda k, i=i: Z[i * (2 * n) + k])):
                     F[i * (2 * n) + k] = value
             for k in r.range(2 * n):
-                f, w = ([x[i * 2 * n + k] for i in range(3)] for x in (F, W))
-                g = [_sum(row, f) for row in T_INVERSE]
-                right[0].put(k, g[0] - GAMMA * w[0])
-                right[1].put(k, ComplexNumber(g[1] - ALPHA * w[1] + BETA * w[2], g[2] - BETA * w[1] - ALPHA * w[2]))
+                z = [Z[i * 2 * n + k] for i in range(3)]
+                for i in range(3):
+                    F[i * 2 * n + k] = F[i * 2 * n + k] - _sum(A_INVERSE[i], z)
+            for i in range(3):
+                self.turns.apply(F, i, i * 2 * n, back=True)
+            for k in r.range(2 * n):
+                f = [F[i * 2 * n + k] for i in range(3)]
+                right[0].put(k, _sum(T_INVERSE[0], f))
+                right[1].put(k, ComplexNumber(_sum(T_INVERSE[1], f), _sum(T_INVERSE[2], f)))
             self.solver.solve((0, right[0], out[0]), (1, right[1], out[1]))
-            size[0] = 0.0
             for k in r.range(2 * n):
                 first, others = out[0].get(k), out[1].get(k)
-                change = [where(going, x, 0.0) for x in (first, others.re, others.im)]
-                w = [W[i * 2 * n + k] + change[i] for i in range(3)]
-                z = [_sum(row, w) for row in T]
-                size[0] = size[0] + square(Vec([_sum(row, change) * self.scale[k] for row in T]))
+                w = [where(going, x, 0.0) for x in (first, others.re, others.im)]
                 for i in range(3):
-                    W[i * 2 * n + k] = w[i]
-                    Z[i * 2 * n + k] = z[i]
+                    F[i * 2 * n + k] = _sum(T[i], w)
+            for i in range(3):
+                self.turns.apply(F, i, i * 2 * n, back=False)
+            size[0] = 0.0
+            for k in r.range(2 * n):
+                change = [F[i * 2 * n + k] for i in range(3)]
+                size[0] = size[0] + square(Vec([x * self.scale[k] for x in change]))
+                for i in range(3):
+                    Z[i * 2 * n + k] = Z[i * 2 * n + k] + change[i]
             size[0] = sqrt_(size[0] / (6 * n))
             # of changes that shrink by θ, θ/(1 − θ) of the last is left
             first = before[0] == 0.0

@@ -164,6 +164,9 @@ class Method:
     """Order of the embedded rule that the error is estimated with; None: no estimate, fixed steps."""
     start: Start | None = None
     """The memory of the first step, for methods whose steps hand one to the next."""
+    recalls: Callable[[Machine], int] | None = None
+    """How many numbers a controlled step hands to the next, for its guess; zeros at first. Results do not depend on
+    them but for what the iteration leaves."""
     on_group: bool = False
     """Whether quaternions are turned, never added, so that the method itself keeps their length."""
     meets_constraints: bool = False

@@ -192,6 +192,57 @@ class _Turns:
                     x[first + k] = _sum([Q[j][m] if back else Q[m][j] for j in range(3)], old)
 
 
+class _Recalled:
+    """The polynomial of the stages of an earlier step, gone on: the guess of the stages of this one.
+
+    memory  where on it this step begins, 0 or 1; the size of the earlier step, 0 where there was none; its Z
+    """
+
+    def __init__(self, r: Loops, machine: Machine, memory: Vec, h: Scalar) -> None:
+        self.r, self.n, self.rotations = r, machine.nv, machine.rotations
+        origin, size = memory[0], memory[1]
+        self.is_known = size != 0.0
+        self.Z = r.given("recalled", Vec(memory[2:]))
+        part = h / where(self.is_known, size, 1.0)
+        self.begin = _weights(origin)
+        self.stages = [[a - b for a, b in zip(_weights(origin + c * part), self.begin, strict=True)] for c in RADAU3.c]
+
+    def guess(self, Z: Any) -> None:
+        """Put the guess in the place of Z, where there is one."""
+        r, n = self.r, self.n
+        for k in r.range(2 * n):
+            old = [self.Z[i * 2 * n + k] for i in range(3)]
+            for i, weights in enumerate(self.stages):
+                Z[i * 2 * n + k] = where(self.is_known, _sum(weights, old), Z[i * 2 * n + k])
+        if not self.rotations:
+            return
+        turns = [r.lookup(f"turn{k}", [triple[k] for triple in self.rotations]) for k in range(3)]
+        for b in r.range(len(self.rotations)):
+            at = [turn.at(b) for turn in turns]
+            begin = Vec([_sum(self.begin, [self.Z[i * 2 * n + k] for i in range(3)]) for k in at])
+            for i in range(3):  # the turn from where the step begins: Jr(d) of the difference, to second order
+                x = Vec([Z[i * 2 * n + k] for k in at])
+                across = cross(begin, x)
+                turn = x - across / 2 + cross(begin, across) / 6
+                for k, value, old in zip(at, turn, x, strict=True):
+                    Z[i * 2 * n + k] = where(self.is_known, value, old)
+
+
+def _weights(theta: Scalar) -> list[Scalar]:
+    """Those of the stages in the polynomial through them and 0 at the start, at the part θ of the step."""
+    found = []
+    for j, c in enumerate(RADAU3.c):
+        weight = theta / c
+        for other in (*RADAU3.c[:j], *RADAU3.c[j + 1 :]):
+            weight = weight * (theta - other) / (c - other)
+        found.append(weight)
+    return found
+
+
+def _memory_size(machine: Machine) -> int:
+    return 2 + 6 * machine.nv
+
+
 Rates = Callable[[Vec, Vec, Vec, Vec], Vec]
 """h (ḋ, v̇) of (t, h), q, v and the change (d, δv) of the state (q, v)"""
 
@@ -211,7 +262,10 @@ class _Iteration:
     Changes are measured as ways and turns, and as velocities over 1 + |v|: an error of those lasts beyond the step.
     """
 
-    def __init__(self, r: Loops, machine: Machine, rates: Rates, t: Scalar, q: Vec, v: Vec, h: Scalar) -> None:
+    def __init__(
+        self, r: Loops, machine: Machine, rates: Rates, t: Scalar, q: Vec, v: Vec, h: Scalar, memory: Vec | None
+    ) -> None:
+        self.recalled = _Recalled(r, machine, memory, h) if memory is not None else None
         self.r, self.machine, self.t, self.q, self.v, self.h = r, machine, t, q, v, h
         self._rates = rates
         n = self.n = machine.nv
@@ -252,6 +306,8 @@ class _Iteration:
             for i, part in enumerate(RADAU3.c):
                 Z[i * 2 * n + k] = part * h * (self.V[k] + part / 2 * change)
                 Z[i * 2 * n + n + k] = part * change
+        if self.recalled:
+            self.recalled.guess(Z)
         go[0], before[0] = 1.0, 0.0
         for _ in r.repeated(LIMIT, go):
             going = go[0] == 1.0
@@ -329,11 +385,17 @@ def _sum(row: Any, values: Any) -> Scalar:
     return row[0] * values[0] + row[1] * values[1] + row[2] * values[2]
 
 
-def radau_step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, rates: Rates | None = None) -> Step:
-    """One step.  rates: those of the machine, where they are known"""
+def radau_step(
+    machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, memory: Vec | None = None, rates: Rates | None = None
+) -> Step:
+    """One step.
+
+    memory  that of an earlier step; none of it is in the result
+    rates   those of the machine, where they are known
+    """
     n = machine.nv
     with loops_for("radau", (q, v, Vec([t, h]))) as r:
-        iteration = _Iteration(r, machine, rates or _rates_of(machine), t, q, v, h)
+        iteration = _Iteration(r, machine, rates or _rates_of(machine), t, q, v, h, memory)
         end, err, good = r.output("end", 2 * n, unset=True), r.output("error", 2 * n, unset=True), r.output("good", 2)
         stages, work = iteration.stages(), r.output("work", machine.integrals)
         iteration.integrals(work)
@@ -342,13 +404,18 @@ def radau_step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, rates: Ra
         iteration.error(err)
         for k in r.range(2 * n):
             end[k] = iteration.Z[4 * n + k]
+        stage = r.output("stages", 6 * n if memory is not None else 0, unset=True)
+        for k in r.range(6 * n) if memory is not None else ():
+            stage[k] = iteration.Z[k]
     results = r.results()
-    found, good_one, theta, work = results[: 4 * n], results[4 * n], results[4 * n + 1], Vec(results[4 * n + 2 :])
+    found, good_one, theta, more = results[: 4 * n], results[4 * n], results[4 * n + 1], results[4 * n + 2 :]
+    work, recalled = Vec(more[: machine.integrals]), Vec((1.0, h, *more[machine.integrals :]))
     failed = Vec([where(good_one == 1.0, 0.0, nan)] * n)
     q1, v1 = machine.retract(q, Vec(found[:n])), v + Vec(found[n : 2 * n]) + failed
     ways, speeds = Vec(found[2 * n : 3 * n]), minimum(1.0, abs(h)) * Vec(found[3 * n :]) + failed
     growth = where(good_one == 1.0, maximum(HALVED, minimum(MOST, sqrt_(SHRINKS / maximum(theta, ROUNDING)))), HALVED)
-    return Step(q1, v1, (Vec((*machine.rate(q1, ways), *speeds)),), integrals=work, growth=growth)
+    errors = (Vec((*machine.rate(q1, ways), *speeds)),)
+    return Step(q1, v1, errors, None if memory is None else recalled, work, growth)
 
 
 def shared(method: Method, machine: Machine) -> Method:
@@ -356,25 +423,26 @@ def shared(method: Method, machine: Machine) -> Method:
 
     rates = SharedFunction("rates", _rates_of(machine))
 
-    def found(numbers: Vec, q: Vec, v: Vec) -> Vec:
+    def found(numbers: Vec, q: Vec, v: Vec, memory: Vec) -> Vec:
         t, h, tolerance = numbers
-        end = radau_step(machine._replace(tolerance=tolerance), t, q, v, h, rates)
-        return Vec((*end.q, *end.v, *end.errors[0], end.growth, *end.integrals))
+        end = radau_step(machine._replace(tolerance=tolerance), t, q, v, h, memory, rates)
+        return Vec((*end.q, *end.v, *end.errors[0], end.growth, *end.integrals, *(end.memory or ())))
 
     routine, nq, n = SharedFunction("step", found), machine.nq, machine.nv
 
-    def step(given: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
+    def step(given: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, memory: Vec | None = None) -> Step:
         tolerance = TIGHT / PART if given.tolerance is None else given.tolerance
-        x = routine(Vec([t, h, tolerance]), q, v)
+        x = routine(Vec([t, h, tolerance]), q, v, Vec([0.0] * _memory_size(machine)) if memory is None else memory)
         more = 2 * (nq + n)
         end = Vec(x[:nq]), Vec(x[nq : nq + n]), (Vec(x[nq + n : more]),)
-        return Step(*end, growth=x[more], integrals=Vec(x[more + 1 :]))
+        integrals, rest = Vec(x[more + 1 : more + 1 + machine.integrals]), Vec(x[more + 1 + machine.integrals :])
+        return Step(*end, None if memory is None else rest, integrals, x[more])
 
     return replace(method, step=step, dense=hermite(step, method.order))
 
 
 RADAU = Method(
     "radau", "implicit", 5, radau_step, hermite(radau_step, 5), RADAU3.source,
-    error_order=3, on_group=True, damps=True, in_loops=True,
+    error_order=3, on_group=True, damps=True, in_loops=True, recalls=_memory_size,
 )  # fmt: skip
 """Under control of its error; its iteration knows the structure of beams."""

@@ -29,7 +29,7 @@ from polhode.linalg.sparse_loops import (
     SymmetricPattern,
     SymmetricTables,
 )
-from polhode.scalar import Loops, Scalar, SharedFunction, Vec, cross, loops_for, maximum, minimum, sqrt as sqrt_, square, where
+from polhode.scalar import Loops, Scalar, SharedFunction, Vec, cross, exp, log, loops_for, maximum, minimum, sqrt as sqrt_, square, where
 
 LIMIT = 30
 """Most corrections of a step. They shrink by what J leaves out and how it changes within the step: where thirty are not
@@ -38,7 +38,7 @@ enough, the step is too long. Equal steps need them to come to TIGHT; controlled
 PART = 0.02
 """The part of what a step may err by that its iteration may: Hairer and Wanner give 0.01 to 0.1."""
 
-SHRINKS, HALVED, MOST = 0.25, 0.6, 1.25
+SHRINKS, HALVED, MOST = 0.15, 0.6, 2.5
 """What a change should be of the one before, which the size of steps is chosen for (it grows with its square), and the
 factors of a step whose iteration failed, and of one whose iteration was quick, at most: a longer step takes more
 corrections than it saves steps."""
@@ -154,37 +154,39 @@ def _unit_masses(r: Loops, n: int) -> StiffMatrices:
 
 
 class _Turns:
-    """Turns of the bodies that carry stiff elements, from the start of a step to its stages.
+    """Turns of the bodies that carry stiff elements, from where J is taken to the stages and to the start of a step.
+
+    base  where J is taken, as a part of the step
 
     Stiffness turns with them: J of a stage is Q J₀ Qᵀ, about, with Q the turn of each body's velocities and ways along
     fixed axes. What Q is not exact in costs iterations, so it is that of the turning at the start, by Cayley's map.
     """
 
-    def __init__(self, r: Loops, machine: Machine, q: Vec, v: Vec, h: Scalar) -> None:
+    def __init__(self, r: Loops, machine: Machine, q: Vec, v: Vec, h: Scalar, base: Scalar) -> None:
         self.r, self.n, self.count = r, machine.nv, len(machine.carried)
         if not self.count or machine.turning is None:
             self.count = 0
             return
         rates = r.given("turning", machine.turning(q, v))
         self.places = [r.lookup(f"shift{k}", [body[k] for body in machine.carried]) for k in range(3)]
-        self.Q = r.array("turns", 27 * self.count, unset=True)
+        self.Q = r.array("turns", 36 * self.count, unset=True)
         for b in r.range(self.count):
             omega = Vec([rates[b * 3 + k] for k in range(3)])
-            for i, c in enumerate(RADAU3.c):
-                a = c / 2 * h * omega
+            for i, c in enumerate((*RADAU3.c, 0.0)):
+                a = (c - base) / 2 * h * omega
                 part = 2 / (1 + square(a))
                 for k, axis in enumerate(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))):
                     across = cross(a, Vec(axis))
                     column = Vec(axis) + part * (across + cross(a, across))
                     for m in range(3):
-                        self.Q[b * 27 + i * 9 + 3 * m + k] = column[m]
+                        self.Q[b * 36 + i * 9 + 3 * m + k] = column[m]
 
     def apply(self, x: Any, stage: int, begin: int, *, back: bool) -> None:
         """Q x, or Qᵀ x, in the place of the 2 n numbers of x from `begin` on."""
         if not self.count:
             return
         for b in self.r.range(self.count):
-            Q = [[self.Q[b * 27 + stage * 9 + 3 * i + j] for j in range(3)] for i in range(3)]
+            Q = [[self.Q[b * 36 + stage * 9 + 3 * i + j] for j in range(3)] for i in range(3)]
             at = [place.at(b) for place in self.places]
             for first in (begin, begin + self.n):
                 old = [x[first + k] for k in at]
@@ -202,10 +204,18 @@ class _Recalled:
         self.r, self.n, self.rotations = r, machine.nv, machine.rotations
         origin, size = memory[0], memory[1]
         self.is_known = size != 0.0
-        self.Z = r.given("recalled", Vec(memory[2:]))
+        self.memory = Vec(memory[2:])
+        self.Z = r.given("recalled", self.memory)
         part = h / where(self.is_known, size, 1.0)
         self.begin = _weights(origin)
+        self.half = [a - b for a, b in zip(_weights(origin + part / 2), self.begin, strict=True)]
         self.stages = [[a - b for a, b in zip(_weights(origin + c * part), self.begin, strict=True)] for c in RADAU3.c]
+
+    def middle(self, machine: Machine, q: Vec) -> tuple[Scalar, Vec]:
+        """The middle of the step, as a part of it, and the configuration there; the start where nothing is known."""
+        n, weights = self.n, self.half
+        way = [_sum(weights, [self.memory[i * 2 * n + k] for i in range(3)]) for k in range(n)]
+        return where(self.is_known, 0.5, 0.0), machine.retract(q, Vec([where(self.is_known, x, 0.0) for x in way]))
 
     def guess(self, Z: Any) -> None:
         """Put the guess in the place of Z, where there is one."""
@@ -269,12 +279,11 @@ class _Iteration:
         self.r, self.machine, self.t, self.q, self.v, self.h = r, machine, t, q, v, h
         self._rates = rates
         n = self.n = machine.nv
-        given = (
-            machine.stiff_matrices(r, t, q, v)
-            if machine.stiff_matrices
-            else _unit_masses(r, n)
-        )
-        self.solver, self.turns = _Solver(r, given, n, h), _Turns(r, machine, q, v, h)
+        base, near = 0.0 * h, q
+        if self.recalled:  # a state ahead is as good as its strains: those along a tangent would be wrong
+            base, near = self.recalled.middle(machine, q)
+        given = machine.stiff_matrices(r, t + base * h, near, v) if machine.stiff_matrices else _unit_masses(r, n)
+        self.solver, self.turns = _Solver(r, given, n, h), _Turns(r, machine, q, v, h, base)
         self.Z = r.array("Z", 6 * n, unset=True)
         """Increments of the stages, (3, 2 n)"""
         self.V, self.scale = r.given("v", v), r.array("scale", 2 * n, unset=True)
@@ -288,19 +297,20 @@ class _Iteration:
         return self._rates(Vec([self.t + c * self.h, self.h]), self.q, self.v, change)
 
     def stages(self) -> Any:
-        """Find the stages; the array of 1 where they were found, and of what the last change was of the one before."""
+        """Find the stages; the array of 1 where they were found, and of what changes were of those before."""
         r, n, Z, h = self.r, self.n, self.Z, self.h
         tolerance = TIGHT if self.machine.tolerance is None else maximum(PART * self.machine.tolerance, ROUNDING)
         F = r.array("F", 6 * n, unset=True)
         c, found = r.table("c", RADAU3.c), r.array("found", 2)
         go, size, before = r.array("go", 1), r.array("size", 1), r.array("before", 1)
+        last, begun, count = r.array("last", 1), r.array("begun", 1), r.array("count", 1)
         right = RealCells(r, "right", 2 * n), ComplexCells(r, "right_c", 2 * n)
         out = RealCells(r, "out", 2 * n), ComplexCells(r, "out_c", 2 * n)
         # at first, as by the acceleration without what is too fast for the step: that of the implicit rule of Euler
         self.now = RealCells(r, "now", 2 * n)
         for k, value in enumerate(self.rates(0.0, lambda k: 0.0)):
             self.now.put(k, value)
-        self.solver.solve((0, self.now, out[0]))
+        self._filtered(self.now, right[0], out[0])
         for k in r.range(n):
             change = GAMMA * out[0].get(n + k)
             for i, part in enumerate(RADAU3.c):
@@ -346,11 +356,24 @@ class _Iteration:
             left = size[0] * where(shrinks, theta / where(shrinks, 1 - theta, 1.0), 1.0)
             near = where(shrinks, left <= tolerance, size[0] <= PART * tolerance)
             found[0] = where(going, where(near, 1.0, 0.0), found[0])
-            hopes = where(first, True, (theta < GROWS) & ((theta < SLOW) | (found[1] < SLOW)))
-            found[1] = where(going, where(first, 0.0, theta), found[1])
+            hopes = where(first, True, (theta < GROWS) & ((theta < SLOW) | (last[0] < SLOW)))
+            last[0] = where(going, where(first, 0.0, theta), last[0])
+            begun[0] = where(first, size[0], begun[0])
+            count[0] = count[0] + where(going, 1.0, 0.0)
             go[0] = where(going, where(near, 0.0, where(hopes, 1.0, 0.0)), 0.0)
             before[0] = where(going, size[0], before[0])
+        # of all changes: single ones go up and down where errors turn about each other
+        shrunk = maximum(before[0], 1e-300) / maximum(begun[0], 1e-300)
+        found[1] = where(count[0] > 1.0, exp(log(shrunk) / maximum(count[0] - 1, 1.0)), 0.0)
         return found
+
+    def _filtered(self, given: RealCells, right: RealCells, out: RealCells) -> None:
+        """(γ − h J)⁻¹ of what is given, J that of the start of the step; right: gets what is given, turned"""
+        for k in self.r.range(2 * self.n):
+            right.put(k, given.get(k))
+        self.turns.apply(right.memory, 3, 0, back=True)
+        self.solver.solve((0, right, out))
+        self.turns.apply(out.memory, 3, 0, back=False)
 
     def integrals(self, out: Any) -> None:
         """The integrals of the machine's integrands over the step, by the quadrature of its stages."""
@@ -367,7 +390,7 @@ class _Iteration:
     def error(self, out: Any) -> None:
         """The estimated error, 2 n numbers, filtered twice: what is stiff counts as much as it is worth."""
         r, n, Z = self.r, self.n, self.Z
-        right, err = RealCells(r, "wanted", 2 * n), RealCells(r, "err", 2 * n)
+        right, err, turned = (RealCells(r, name, 2 * n) for name in ("wanted", "err", "turned"))
         for k in r.range(2 * n):
             right.put(k, self.now.get(k))
         for again in (False, True):
@@ -376,7 +399,7 @@ class _Iteration:
                     right.put(k, value)
             for k in r.range(2 * n):
                 right.put(k, right.get(k) + _sum(ERROR, [Z[i * 2 * n + k] for i in range(3)]))
-            self.solver.solve((0, right, err))
+            self._filtered(right, turned, err)
         for k in r.range(2 * n):
             out[k] = err.get(k)
 

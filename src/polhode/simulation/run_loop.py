@@ -125,7 +125,7 @@ class RunLoop:
         self.events: tuple[Event | RunElementEvent, ...] = (*options.events, *self.compiled.element_events)
         self.policy = options.policy
         if first is None:
-            self.driven.check_forces(scenario.q, scenario.v)
+            self.driven.check_forces(scenario.q, scenario.v, hidden=True)
         watch = self.driven.constrained and scenario.model.nv and not (first and options.fixed)
         self.watched = WatchedPath(self.compiled, first is None) if watch else None
         """Looks for singular positions of constraints; in a companion for steps without end alone."""
@@ -697,6 +697,8 @@ class RunLoop:
         if status == step_state.STOPPED:
             compiled.field(at.packed[None], "status")[:] = step_state.GOING
             raise KeyboardInterrupt
+        if not self.ending.accepted:
+            self.driven.check_forces(at.q, at.v)
         sizes = [step.h / 2, step.h]
         if not compiled.spec.fixed:
             h, longest = (max(float(compiled.field(at.packed, name)), 1e-300) for name in ("h", "h0"))

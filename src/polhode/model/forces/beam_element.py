@@ -81,6 +81,7 @@ class BeamElement(ForceElement):
     load_steps = 8
     section_labels = ("N", "Mx", "My_start", "My_end", "Mz_start", "Mz_end", "Qy", "Qz")
     elastic: ClassVar[float] = 1.0
+    fault_is_nan: ClassVar[bool] = True
     """0 of the part without a potential."""
 
     def check(self, where: str) -> None:

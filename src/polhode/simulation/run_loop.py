@@ -126,7 +126,7 @@ class RunLoop:
         self.policy = options.policy
         if first is None:
             self.driven.check_forces(scenario.q, scenario.v, hidden=True)
-        watch = self.driven.constrained and scenario.model.nv and not (first and options.fixed)
+        watch = self._has_changing_rows() and scenario.model.nv and not (first and options.fixed)
         self.watched = WatchedPath(self.compiled, first is None) if watch else None
         """Looks for singular positions of constraints; in a companion for steps without end alone."""
         for text in self.driven.unloaded(scenario.q, scenario.v) if warn else ():
@@ -314,6 +314,13 @@ class RunLoop:
             return self._block(len(segment.counts) - first)
         few = segment.counts[first : first + MOST_STATES]
         return max(1, int(np.searchsorted(few, accepted + self._most, "right")))
+
+    def _has_changing_rows(self) -> bool:
+        """Whether there are constraints whose rows depend on the position, which may be a singular one."""
+        if not self.driven.constrained:
+            return False
+        constant = {c.name for c in self.compiled.model.constraints if c.kind.has_constant_rows}
+        return any(condition.name not in constant for condition in self.driven.constrained.conditions)
 
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
         """Fill a table of step states as `CompiledRun.run` does, watched under constraints; its pace is measured."""

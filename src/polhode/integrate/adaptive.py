@@ -17,6 +17,9 @@ SAFETY = 0.9
 Hairer, Nørsett, Wanner (1993) §II.4 give 0.8 to 0.9.
 """
 
+NOTHING = Vec()
+"""The memory of methods that recall nothing."""
+
 SHRINK, GROW = 0.2, 10.0
 """Bounds on the ratio of a step to the one before, those of DOPRI5 and of SciPy."""
 
@@ -69,7 +72,7 @@ def controlled(
     h: Scalar,
     tolerance: Scalar,
     grow: Scalar = GROW,
-    memory: Vec = Vec(),
+    memory: Vec = NOTHING,
 ) -> Controlled:
     """A step, accepted if its error is below 1 in units of tolerance (1 + |x|), and the step size to try next.
 

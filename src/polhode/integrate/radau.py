@@ -29,7 +29,21 @@ from polhode.linalg.sparse_loops import (
     SymmetricPattern,
     SymmetricTables,
 )
-from polhode.scalar import Loops, Scalar, SharedFunction, Vec, cross, exp, log, loops_for, maximum, minimum, sqrt as sqrt_, square, where
+from polhode.scalar import (
+    Loops,
+    Scalar,
+    SharedFunction,
+    Vec,
+    cross,
+    exp,
+    log,
+    loops_for,
+    maximum,
+    minimum,
+    sqrt as sqrt_,
+    square,
+    where,
+)
 
 LIMIT = 30
 """Most corrections of a step. They shrink by what J leaves out and how it changes within the step: where thirty are not
@@ -296,9 +310,49 @@ class _Iteration:
         change = Vec([get(k) for k in range(2 * self.n)])
         return self._rates(Vec([self.t + c * self.h, self.h]), self.q, self.v, change)
 
+    def _guess(self, right: RealCells, out: RealCells) -> None:
+        """The stages at first, in Z; the rates at the start, in `now`."""
+        r, n, Z, h = self.r, self.n, self.Z, self.h
+        # at first, as by the acceleration without what is too fast for the step: that of the implicit rule of Euler
+        self.now = RealCells(r, "now", 2 * n)
+        for k, value in enumerate(self.rates(0.0, lambda k: 0.0)):
+            self.now.put(k, value)
+        self._filtered(self.now, right, out)
+        for k in r.range(n):
+            change = GAMMA * out.get(n + k)
+            for i, part in enumerate(RADAU3.c):
+                Z[i * 2 * n + k] = part * h * (self.V[k] + part / 2 * change)
+                Z[i * 2 * n + n + k] = part * change
+        if self.recalled:
+            self.recalled.guess(Z)
+
+    def _change(
+        self, F: Any, right: tuple[RealCells, ComplexCells], out: tuple[RealCells, ComplexCells], on: Any
+    ) -> None:
+        """The changes of the stages in the place of F, h times their rates; on: 0 where it is not true."""
+        r, n, Z = self.r, self.n, self.Z
+        for k in r.range(2 * n):
+            z = [Z[i * 2 * n + k] for i in range(3)]
+            for i in range(3):
+                F[i * 2 * n + k] = F[i * 2 * n + k] - _sum(A_INVERSE[i], z)
+        for i in range(3):
+            self.turns.apply(F, i, i * 2 * n, back=True)
+        for k in r.range(2 * n):
+            f = [F[i * 2 * n + k] for i in range(3)]
+            right[0].put(k, _sum(T_INVERSE[0], f))
+            right[1].put(k, ComplexNumber(_sum(T_INVERSE[1], f), _sum(T_INVERSE[2], f)))
+        self.solver.solve((0, right[0], out[0]), (1, right[1], out[1]))
+        for k in r.range(2 * n):
+            first, others = out[0].get(k), out[1].get(k)
+            w = [where(on, x, 0.0) for x in (first, others.re, others.im)]
+            for i in range(3):
+                F[i * 2 * n + k] = _sum(T[i], w)
+        for i in range(3):
+            self.turns.apply(F, i, i * 2 * n, back=False)
+
     def stages(self) -> Any:
         """Find the stages; the array of 1 where they were found, and of what changes were of those before."""
-        r, n, Z, h = self.r, self.n, self.Z, self.h
+        r, n, Z = self.r, self.n, self.Z
         tolerance = TIGHT if self.machine.tolerance is None else maximum(PART * self.machine.tolerance, ROUNDING)
         F = r.array("F", 6 * n, unset=True)
         c, found = r.table("c", RADAU3.c), r.array("found", 2)
@@ -306,42 +360,14 @@ class _Iteration:
         last, begun, count = r.array("last", 1), r.array("begun", 1), r.array("count", 1)
         right = RealCells(r, "right", 2 * n), ComplexCells(r, "right_c", 2 * n)
         out = RealCells(r, "out", 2 * n), ComplexCells(r, "out_c", 2 * n)
-        # at first, as by the acceleration without what is too fast for the step: that of the implicit rule of Euler
-        self.now = RealCells(r, "now", 2 * n)
-        for k, value in enumerate(self.rates(0.0, lambda k: 0.0)):
-            self.now.put(k, value)
-        self._filtered(self.now, right[0], out[0])
-        for k in r.range(n):
-            change = GAMMA * out[0].get(n + k)
-            for i, part in enumerate(RADAU3.c):
-                Z[i * 2 * n + k] = part * h * (self.V[k] + part / 2 * change)
-                Z[i * 2 * n + n + k] = part * change
-        if self.recalled:
-            self.recalled.guess(Z)
+        self._guess(right[0], out[0])
         go[0], before[0] = 1.0, 0.0
         for _ in r.repeated(LIMIT, go):
             going = go[0] == 1.0
             for i in r.range(3):
                 for k, value in enumerate(self.rates(c[i], lambda k, i=i: Z[i * (2 * n) + k])):
                     F[i * (2 * n) + k] = value
-            for k in r.range(2 * n):
-                z = [Z[i * 2 * n + k] for i in range(3)]
-                for i in range(3):
-                    F[i * 2 * n + k] = F[i * 2 * n + k] - _sum(A_INVERSE[i], z)
-            for i in range(3):
-                self.turns.apply(F, i, i * 2 * n, back=True)
-            for k in r.range(2 * n):
-                f = [F[i * 2 * n + k] for i in range(3)]
-                right[0].put(k, _sum(T_INVERSE[0], f))
-                right[1].put(k, ComplexNumber(_sum(T_INVERSE[1], f), _sum(T_INVERSE[2], f)))
-            self.solver.solve((0, right[0], out[0]), (1, right[1], out[1]))
-            for k in r.range(2 * n):
-                first, others = out[0].get(k), out[1].get(k)
-                w = [where(going, x, 0.0) for x in (first, others.re, others.im)]
-                for i in range(3):
-                    F[i * 2 * n + k] = _sum(T[i], w)
-            for i in range(3):
-                self.turns.apply(F, i, i * 2 * n, back=False)
+            self._change(F, right, out, going)
             size[0] = 0.0
             for k in r.range(2 * n):
                 change = [F[i * 2 * n + k] for i in range(3)]

@@ -197,7 +197,9 @@ class Scenario:
             why += ["events"] * bool(self.options.events)
             why += [f"events of {force.kind} '{force.name}'" for force in self.model.forces if force.events()]
             why += [f"{name} has conditions" for name in dict.fromkeys(switching.jumps)]
-            found.append(f"steps are at most {self.longest:.3g} s, duration/{self.duration / self.longest:.4g}: {'; '.join(why)}")
+            found.append(
+                f"steps are at most {self.longest:.3g} s, duration/{self.duration / self.longest:.4g}: {'; '.join(why)}"
+            )
         elif switching.opaque:
             names = ", ".join(switching.opaque)
             found.append(f"{names} runs in Python: its corners and jumps within equal steps are not found")

@@ -46,6 +46,9 @@ BENDS = "bends of "
 Named = tuple[str, Callable[[Scalar, Vec, Vec], Any]]
 """A function of (t, q, v), and what messages call it"""
 
+NamedOrTraced = tuple[str, "Callable[[Scalar, Vec, Vec], Any] | TracedFunction"]
+"""The same, perhaps traced already"""
+
 
 class TracedFunction(NamedTuple):
     """A user function of (t, q, v) as a graph of its values and its switching functions.
@@ -140,13 +143,13 @@ def traced(sizes: tuple[int, int], name: str, function: Callable[[Scalar, Vec, V
     )  # fmt: skip
 
 
-def known_functions(model: Model, policy: ConstraintPolicy) -> Sequence[Named | tuple[str, TracedFunction]]:
+def known_functions(model: Model, policy: ConstraintPolicy) -> Sequence[NamedOrTraced]:
     """The functions of a model without inputs: traced once, where expressions of files are all that is in it."""
-    return _traced_once(model, policy) if identity_text(model) else list(user_functions(model, None, policy))
+    return _traced_once(model, policy) if identity_text(model) else [*user_functions(model, None, policy)]
 
 
 @once_each
-def _traced_once(model: Model, policy: ConstraintPolicy) -> Sequence[Named | tuple[str, TracedFunction]]:
+def _traced_once(model: Model, policy: ConstraintPolicy) -> Sequence[NamedOrTraced]:
     named = list(user_functions(model, None, policy))
     return [(name, traced((model.nq, model.nv), name, f) or f) for name, f in named]
 
@@ -173,8 +176,10 @@ def _dependence(nodes: Sequence[tuple]) -> list[int]:
     return found
 
 
-def _time_parts(nodes: Sequence[tuple], outputs: Sequence[int], needed: set[int], on: Sequence[int]) -> list[int] | None:
-    """The nodes of time alone that outputs are sums of products of, with nodes of the state; None where they are not."""
+def _time_parts(
+    nodes: Sequence[tuple], outputs: Sequence[int], needed: set[int], on: Sequence[int]
+) -> list[int] | None:
+    """The nodes of time alone that outputs are sums of products of, with nodes of the state; None: they are not."""
     found = {k for k in outputs if on[k] == TIME}
     for k in needed:
         op, args, _ = nodes[k]
@@ -225,7 +230,7 @@ class Switching:
 
     def __init__(
         self,
-        functions: Sequence[Named | tuple[str, TracedFunction]],
+        functions: Sequence[NamedOrTraced],
         q: np.ndarray,
         v: np.ndarray,
         duration: float,
@@ -286,9 +291,10 @@ class Switching:
         found = [1]
         for f in self.functions:
             if f.depends_on_time:
-                known = f.parts is not None and not f.times and not any(node.op == "call" for node in f.parts.nodes)
-                sizes = len(self._state["q"]), len(self._state["v"])
-                found.append(known and f.parts and smooth_pieces(f.parts, self._duration, sizes) or MOST_PIECES)
+                sizes, pieces = (len(self._state["q"]), len(self._state["v"])), None
+                if f.parts is not None and not f.times and not any(node.op == "call" for node in f.parts.nodes):
+                    pieces = smooth_pieces(f.parts, self._duration, sizes)
+                found.append(pieces or MOST_PIECES)
         return max(found)
 
     @property

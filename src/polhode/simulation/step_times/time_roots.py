@@ -37,8 +37,8 @@ PIECES_TRIED = (16, 32, 80, 160, 400)
 """Numbers of equal pieces of a run, of which the fewest are sought that a function of time is smooth on."""
 
 RESOLVED = 1e-3
-"""What may be left of a function of time, and of its first two differences, in parts of their range, when a polynomial of
-degree 4 is taken away on each piece: a step of that length sees all that the function does."""
+"""What may be left of a function of time, and of its first two differences, in parts of their range, when a polynomial
+of degree 4 is taken away on each piece: a step of that length sees all that the function does."""
 
 MOST_ABRUPT = 0.3
 """The share of windows with abrupt changes above which none is marked: then the motion itself shortens the steps."""

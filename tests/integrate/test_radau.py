@@ -1,5 +1,7 @@
 """Radau IIA under control of its error: its constants, order, damping, and machines with beams."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,38 @@ def test_what_is_stiff_is_stepped_over():
     assert run.attrs["method"] == "radau"
     assert run.attrs["steps_taken"] < 20
     assert np.max(abs(run.v.values)) < 1e-9
+
+
+def test_long_steps_are_guessed_from_the_step_before():
+    """A turning beam: its stiff axis turns within a step, and steps are as long as bending allows."""
+    section = ph.Section(2.8e7, 1e4, 1.4e4, 1.4e4, 1e7, 1e7, 1.2, 6e-4, 6e-4)
+    hub = ph.Joint("shaft", "revolute", "world", "hub", axis=(0, 0, 1))
+    beam = ph.Beam("b", section, start=("hub", (0, 0, 0)), end=(10, 0, 0), elements=2, mass="consistent")
+    model = ph.Model("spin", (0, 0, 0), bodies=[ph.Body("hub", 1.0, (1e6, 1e6, 1e6))], joints=[hub], beams=[beam])
+    speed = 3.0
+    v = [speed, 0, 5 * speed, 0, 0, 0, speed, 0, 10 * speed, 0, 0, 0, speed]
+    run = ph.simulate(model, v=v, duration=6.0, tolerance=1e-4, samples=2, verify=False)
+    assert run.attrs["steps_taken"] < 150
+    momentum = run.angular_momentum.values[:, 2]
+    assert abs(momentum[1] / momentum[0] - 1) < 1e-4
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", [{"tolerance": 1e-9}, {"step": 0.02}])
+def test_sensitivities_are_those_of_central_differences(options):
+    def ended(stiffness, **more):
+        section = replace(SOFT, bending_y=ph.Parameter("EI", stiffness))
+        beam = ph.Beam("b", section, start=("world", (0, 0, 0)), end=(1, 0, 0), elements=2)
+        model = ph.Model("soft", beams=[beam])
+        return ph.simulate(model, duration=0.4, samples=[0.4], verify=False, **options, **more)
+
+    h, places = 1e-4, [0, 1, 2, 7, 8, 9]
+    ends = [ended(1.0 + x).q.values[-1][places] for x in (h, -h)]
+    found = ended(1.0, sensitivities=["EI"]).sensitivity_q.sel(parameter="EI").values[-1]
+    np.testing.assert_allclose(found[[0, 1, 2, 6, 7, 8]], (ends[0] - ends[1]) / (2 * h), atol=2e-6)
+
+
+def test_a_gradient_backward_is_refused_by_name():
+    beam = ph.Beam("b", SOFT, start=("world", (0, 0, 0)), end=(1, 0, 0), elements=2)
+    with pytest.raises(ph.CompileError, match="no way back through a step of 'radau'"):
+        ph.gradient(ph.Model("soft", beams=[beam]), lambda q, v: q[0], ["bodies.b-1.mass"], duration=0.1)

@@ -326,3 +326,19 @@ def test_a_corner_of_a_wire_ends_a_run_that_projections_would_hold_before_it(ste
     assert run.attrs["status"] == "failed"
     assert "constraint 'wire' has a corner" in run.attrs["reason"]
     assert run["time"].values[-1] == pytest.approx(0.45334186, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("tau", "pieces"),
+    [
+        (lambda t, q, v: [ph.sin(t) * v[0] + q[0]], 16),
+        (lambda t, q, v: [ph.exp(-(((t - 5) / 0.05) ** 2))], 400),
+        (lambda t, q, v: [1e-6 * ph.sin(3e3 * t) + t], 1000),
+        (lambda t, q, v: [ph.sin(t + q[0])], 1000),
+        (lambda t, q, v: [ph.where(t < 20, t, 0.0)], 1000),
+    ],
+)
+def test_steps_may_be_as_long_as_functions_of_time_are_smooth(tau, pieces):
+    """Those of time alone are sampled; time within functions of the state, and conditions, are not looked into."""
+    options = RunOptions(duration=10.0).for_model(CART)
+    assert 10.0 / Scenario(CART, np.zeros(1), np.zeros(1), tau, options).longest == pytest.approx(pieces)

@@ -1,26 +1,30 @@
-"""A slider-crank with a flexible rod against Exudyn, at equal accuracy: published digits are the judge.
+"""Flexible machines against Exudyn at equal accuracy: published digits are the judge.
 
-Exudyn runs its mechanism, in the plane, at given elements and steps; its error is that of the deflection of the rod's
-middle over two turns. Ours, in space, then runs with the fewest elements and the loosest tolerance that are no less
-accurate. Only then are both timed, in turn: the whole `ph.simulate(verify=False)` against `SolveDynamic` alone.
+Two problems: a slider-crank with a flexible rod, and a beam that is spun up. Both programs run meshes, and time steps
+or tolerances, from a list. A setting has an accuracy where it and the same mesh with finer steps both have it: a mesh
+whose error happens to cancel that of its steps does not count. For each accuracy the quickest settings of both are
+then timed in turn: the whole `ph.simulate(verify=False)`, its Dataset included, against `SolveDynamic` alone. Ours is
+in space, theirs in the plane. What was compiled before is not in these times; what was assembled before neither.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from polhode.bench.peers.registry import peer_module
 from polhode.bench.timing import OPTIMISED, Contestant, Timing, in_environment, race
-from polhode.model import Body, Joint, Model
+from polhode.formats.expression_functions import Expression
+from polhode.model import Body, Constraint, Joint, Model
 from polhode.model.beams.beam import Beam, BeamEnd
 from polhode.model.beams.section import Material, Section
 from polhode.simulation.simulate import simulate
 
-CRANK, ROD, SPEED = 0.15, 0.3, 150.0
-"""Of the crank, m, of the rod, m, and rad/s.                                          Jonker (1989); Meijaard (1996)"""
+CRANK, ROD, SPEED, FLYWHEEL = 0.15, 0.3, 150.0, 1e4
+"""Of the crank, m, of the rod, m, rad/s, and the inertia that keeps the speed.        Jonker (1989); Meijaard (1996)"""
 
 QUARTERS = (1, 2, 3, 4, 6, 8)
 """Quarter turns at which the deflection is known."""
@@ -28,35 +32,80 @@ QUARTERS = (1, 2, 3, 4, 6, 8)
 DEFLECTION = (0.005615, 0.003037, -0.007561, 0.000468, -0.002951, -0.000926)
 """Of the rod's middle from its chord there, of its length: a planar Reissner beam by spectral elements, ±3e-6."""
 
+LARGEST = 0.015533
+"""The largest deflection, of the rod's length."""
+
 SECTION = Section.circle(0.006, Material(0.2e12, 0.3, 7.87e3))
 
-OURS = tuple((elements, tolerance) for elements in (4, 8, 16, 32) for tolerance in (1e-4, 1e-5))
-"""Elements and tolerances from which ours is chosen, cheapest first."""
+SPIN_LENGTH, SPIN_TIME, SPIN_LARGEST = 10.0, 6.0, 0.574
+"""Of the beam that is spun up, m, of its run, s, and of its tip behind the root, m.             Simo, Vu-Quoc (1986)"""
 
-THEIRS = (("GE", 8, 800), ("GE", 16, 1600), ("GE", 32, 3200), ("ANCF", 4, 1600), ("ANCF", 4, 6400))
-"""Kinds of Exudyn's beams, their numbers, and steps over both turns: errors of time are below those of the mesh."""
+SPIN_TIP = (-0.2172674, -0.5435964)
+"""Its tip in axes that turn with the root after 3 and 6 s, m, ±1e-6."""
+
+SPIN_SECTION = Section(2.8e7, 1e4, 1.4e4, 1.4e4, 1e7, 1e7, 1.2, 6e-4, 6e-4)
+
+SPIN_ANGLE = "0.4*(t*t/2 + (cos(2*pi*t/15) - 1)/(2*pi/15)^2)"
+
+FINER_STEPS, FINER_TOLERANCE = 2, 0.1
+"""How the same mesh is run once more."""
 
 TURNS = 3
 """The fewest runs of each contestant."""
 
 
 @dataclass(frozen=True)
-class BeamRace:
-    """One peer at one accuracy; times are seconds for two turns.
+class BeamSetting:
+    """One way to solve a problem: "GE", "ANCF" with equal steps, or a mass of ours with a tolerance.
 
-    error, their_error  the largest of the deflection, of the rod's length
-    ours, theirs        None where no run of ours is as accurate; `elements`, `tolerance` and `error` are then our best
+    fineness  steps of theirs, the tolerance of ours
     """
 
-    peer: str
-    their_elements: int
-    their_steps: int
-    their_error: float
+    kind: str
     elements: int
-    tolerance: float
-    error: float
-    ours: Timing | None
+    fineness: float
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is one of ours."""
+        return self.fineness < 1
+
+    @property
+    def finer(self) -> "BeamSetting":
+        """The same mesh, with finer steps."""
+        return replace(self, fineness=self.fineness * (FINER_TOLERANCE if self.is_ours else FINER_STEPS))
+
+    def __str__(self) -> str:
+        last = f"tolerance {self.fineness:g}" if self.is_ours else f"{self.fineness:g} steps"
+        return f"{self.kind}, {self.elements}, {last}"
+
+
+@dataclass(frozen=True)
+class BeamProblem:
+    """A problem with known digits.
+
+    accuracies  errors at which both are compared, of `scale`
+    prepared    a setting → the statement to be timed, and the error after it has run, in units of what is known
+    """
+
+    name: str
+    scale: float
+    accuracies: tuple[float, ...]
+    ours: tuple[BeamSetting, ...]
+    theirs: tuple[BeamSetting, ...]
+    prepared: Callable[[BeamSetting], tuple[Contestant, Callable[[Any], float]]]
+
+
+@dataclass(frozen=True)
+class BeamRace:
+    """The quickest settings of both at one accuracy, and the seconds of a run; None where no setting is so accurate."""
+
+    problem: str
+    accuracy: float
+    their_setting: BeamSetting | None
+    setting: BeamSetting | None
     theirs: Timing | None
+    ours: Timing | None
 
     @property
     def ratio(self) -> float | None:
@@ -64,14 +113,17 @@ class BeamRace:
         return self.theirs.least / self.ours.least if self.ours and self.theirs else None
 
 
-def slider_crank(elements: int, section: Section = SECTION) -> tuple[Model, np.ndarray]:
+# the slider-crank
+
+
+def slider_crank(elements: int, section: Section = SECTION, mass: str = "half-bars") -> tuple[Model, np.ndarray]:
     """The mechanism, stretched out along x where joints are at 0, and its velocities: those of a rigid one."""
     slider = Body("slider", SECTION.mass * ROD / 2, (1e-5, 1e-5, 1e-5))
     shaft = Joint("shaft", "revolute", "world", "crank", axis=(0, 0, 1))
     rail = Joint("rail", "prismatic", "world", "slider", axis=(1, 0, 0), position=(CRANK + ROD, 0, 0))
     pins = [BeamEnd(body, (x, 0, 0), "revolute", (0, 0, 1)) for body, x in (("crank", CRANK), ("slider", 0.0))]
-    rod = Beam("rod", section, start=pins[0], end=pins[1], elements=elements)
-    bodies = [Body("crank", 1.0, (1e6, 1e6, 1e6)), slider]
+    rod = Beam("rod", section, start=pins[0], end=pins[1], elements=elements, mass=mass)
+    bodies = [Body("crank", 1.0, (FLYWHEEL, FLYWHEEL, FLYWHEEL)), slider]
     tip = CRANK * SPEED
     nodes = [[0, tip * (1 - k / elements), 0, 0, 0, -tip / ROD] for k in range(1, elements)]
     v = np.concatenate([[SPEED, 0, -SPEED - tip / ROD], *nodes, [-tip / ROD]])
@@ -80,7 +132,11 @@ def slider_crank(elements: int, section: Section = SECTION) -> tuple[Model, np.n
 
 def deflection(run: Any, elements: int) -> np.ndarray:
     """How far the middle of the rod is from its chord at samples, of its length."""
-    start, middle, end = (run.position.sel(body=f"rod-{k}").values[:, :2] for k in (0, elements // 2, elements))
+    return _from_chord([run.position.sel(body=f"rod-{k}").values[:, :2] for k in (0, elements // 2, elements)])
+
+
+def _from_chord(places: Sequence[np.ndarray]) -> np.ndarray:
+    start, middle, end = places
     chord, way = end - start, middle - start
     across = chord[:, 0] * way[:, 1] - chord[:, 1] * way[:, 0]
     return across / np.linalg.norm(chord, axis=1) / ROD
@@ -93,68 +149,156 @@ def error(found: np.ndarray) -> float:
     return float(np.max(abs(found[list(QUARTERS)] - DEFLECTION)))
 
 
-def beam_times(seconds: float, theirs: Sequence[tuple[str, int, int]] = THEIRS) -> tuple[list[BeamRace], list[str]]:
+def _crank(setting: BeamSetting) -> tuple[Contestant, Callable[[Any], float]]:
+    duration = QUARTERS[-1] * math.pi / 2 / SPEED
+    if setting.is_ours:
+        model, v = slider_crank(setting.elements, mass=setting.kind)
+        options = {"v": v, "duration": duration, "samples": QUARTERS[-1] + 1}
+        return _simulated(model, setting, options), lambda run: error(deflection(run, setting.elements))
+    exudyn = peer_module("exudyn_beams")
+    facts = exudyn.RodMechanism(CRANK, SPEED, _numbers(exudyn, SECTION, ROD), SECTION.mass * ROD / 2, FLYWHEEL)
+    peer = exudyn.ExudynCrank(facts, setting.kind, setting.elements)
+    return _solved(peer, setting, duration, QUARTERS[-1]), lambda _: error(_from_chord(peer.places()))
+
+
+# the spin-up
+
+
+def spin_up(elements: int, mass: str = "half-bars") -> Model:
+    """A beam whose root turns by a given angle."""
+    hub = Joint("shaft", "revolute", "world", "hub", axis=(0, 0, 1))
+    start, end = ("hub", (0, 0, 0)), (SPIN_LENGTH, 0, 0)
+    beam = Beam("b", SPIN_SECTION, start=start, end=end, elements=elements, mass=mass)
+    drive = Constraint("drive", "prescribed", {"joint": "shaft", "value": Expression(SPIN_ANGLE, ("t",))})
+    return Model("spin-up", (0, 0, 0), [Body("hub", 1.0, (1, 1, 1))], [hub], beams=[beam], constraints=[drive])
+
+
+def spin_error(tip: np.ndarray) -> float:
+    """The largest error of the tip's way across the root's axes at 0, 3 and 6 s, m, of places (3, 2)."""
+    if len(tip) != 3:
+        return math.inf
+    turned = [Expression(SPIN_ANGLE, ("t",))(t) for t in (SPIN_TIME / 2, SPIN_TIME)]
+    found = np.cos(turned) * tip[1:, 1] - np.sin(turned) * tip[1:, 0]
+    return float(np.max(abs(found - SPIN_TIP)))
+
+
+def _spin(setting: BeamSetting) -> tuple[Contestant, Callable[[Any], float]]:
+    if setting.is_ours:
+        model = spin_up(setting.elements, setting.kind)
+        told = f"b-{setting.elements}"
+        contestant = _simulated(model, setting, {"duration": SPIN_TIME, "samples": 3})
+        return contestant, lambda run: spin_error(run.position.sel(body=told).values[:, :2])
+    exudyn, w = peer_module("exudyn_beams"), 2 * math.pi / 15
+    peer = exudyn.ExudynSpin(
+        _numbers(exudyn, SPIN_SECTION, SPIN_LENGTH),
+        lambda t, m: 0.4 * (t * t / 2 + (m.cos(w * t) - 1) / w**2),
+        setting.kind,
+        setting.elements,
+    )
+    return _solved(peer, setting, SPIN_TIME, 2), lambda _: spin_error(peer.places()[0])
+
+
+# both
+
+
+def _numbers(exudyn: Any, section: Section, length: float) -> Any:
+    return exudyn.RodNumbers(length, section.axial, section.bending_z, section.shear_y, section.mass, section.inertia_z)
+
+
+def _simulated(model: Model, setting: BeamSetting, options: dict[str, Any]) -> Contestant:
+    options = {**options, "tolerance": setting.fineness, "verify": False}
+    names = {"simulate": simulate, "model": model, "options": options}
+    return Contestant("polhode", "simulate", "found = simulate(model, **options)", names)
+
+
+def _solved(peer: Any, setting: BeamSetting, duration: float, samples: int) -> Contestant:
+    settings = peer.settings(duration, int(setting.fineness), samples)
+    names = {"peer": peer, "settings": settings}
+    return Contestant(peer.name, "SolveDynamic", "found = peer.solve(settings)", names)
+
+
+def _each(kinds: Sequence[str], elements: Sequence[int], fineness: Sequence[float]) -> tuple[BeamSetting, ...]:
+    return tuple(BeamSetting(kind, n, x) for kind in kinds for n in elements for x in fineness)
+
+
+OURS = _each(("consistent",), (2, 4, 8), (1e-2, 1e-3, 1e-4))
+
+PROBLEMS = (
+    BeamProblem(
+        "slider-crank", LARGEST, (1e-1, 3e-2, 1e-2, 3e-3), OURS,
+        (
+            *_each(("ANCF",), (2, 4, 8), (400, 800, 1600)),
+            *_each(("GE",), (16, 32, 64), (400, 800, 1600)),
+        ),
+        _crank,
+    ),
+    BeamProblem(
+        "spin-up", SPIN_LARGEST, (1e-2, 3e-3, 1e-3, 3e-4), OURS,
+        _each(("ANCF", "GE"), (2, 4, 8, 16, 32), (50, 100, 200, 400)),
+        _spin,
+    ),
+)  # fmt: skip
+
+
+class _Measured:
+    """The errors and first times of a problem's settings, each found when it is asked for."""
+
+    def __init__(self, problem: BeamProblem) -> None:
+        self.problem = problem
+        self._found: dict[BeamSetting, tuple[float, float, Contestant]] = {}
+
+    def __call__(self, setting: BeamSetting) -> tuple[float, float, Contestant]:
+        """Error of the scale, seconds of a second run, and the statement."""
+        if setting not in self._found:
+            contestant, judge = self.problem.prepared(setting)
+            exec(contestant.text, contestant.names)
+            found = judge(contestant.names["found"]) / self.problem.scale
+            begin = time.process_time()
+            exec(contestant.text, contestant.names)
+            self._found[setting] = found, time.process_time() - begin, contestant
+        return self._found[setting]
+
+    def quickest(self, settings: Sequence[BeamSetting], accuracy: float) -> BeamSetting | None:
+        """The quickest of settings with an accuracy, which the finer ones have too."""
+        good = [x for x in settings if self(x)[0] <= accuracy]
+        for setting in sorted(good, key=lambda x: self(x)[1]):
+            if self(setting.finer)[0] <= accuracy:
+                return setting
+        return None
+
+
+def beam_times(seconds: float, problems: Sequence[BeamProblem] = PROBLEMS) -> tuple[list[BeamRace], list[str]]:
     """All races; and what was left out."""
     try:
-        exudyn = peer_module("exudyn_beams")
+        peer_module("exudyn_beams")
     except ImportError:
         return [], ["Exudyn: not installed"]
-    facts = exudyn.RodMechanism(
-        CRANK, ROD, SPEED, SECTION.axial, SECTION.bending_y, SECTION.shear_y, SECTION.mass, SECTION.inertia_y,
-        SECTION.mass * ROD / 2,
-    )  # fmt: skip
-    known: dict[tuple[int, float], tuple[float, Contestant]] = {}
     with in_environment(**OPTIMISED):
-        return [_raced(exudyn.ExudynRod(facts, kind, n), steps, seconds, known) for kind, n, steps in theirs], []
+        return [row for problem in problems for row in _races(problem, seconds)], []
 
 
-def _raced(peer: Any, steps: int, seconds: float, known: dict[tuple[int, float], tuple[float, Contestant]]) -> BeamRace:
-    settings = peer.settings(_duration(), steps, QUARTERS[-1])
-    other = Contestant(peer.name, "SolveDynamic", "mbs.SolveDynamic(settings)", {"mbs": peer.mbs, "settings": settings})
-    exec(other.text, dict(other.names))
-    their_error = error(peer.deflection())
-    best = OURS[0]
-    for pair in OURS:
-        if pair not in known:
-            known[pair] = _ours(*pair)
-        if known[pair][0] < known[best][0]:
-            best = pair
-        if known[pair][0] <= their_error:
-            mine, theirs = race([known[pair][1], other], seconds, fewest=TURNS)
-            return BeamRace(peer.name, peer.elements, steps, their_error, *pair, known[pair][0], mine, theirs)
-    return BeamRace(peer.name, peer.elements, steps, their_error, *best, known[best][0], None, None)
-
-
-def _duration() -> float:
-    return QUARTERS[-1] * math.pi / 2 / SPEED
-
-
-def _ours(elements: int, tolerance: float) -> tuple[float, Contestant]:
-    """The error of a run of ours, and the run."""
-    model, v = slider_crank(elements)
-    options: dict[str, Any] = {
-        "v": v,
-        "duration": _duration(),
-        "samples": QUARTERS[-1] + 1,
-        "tolerance": tolerance,
-        "verify": False,
-    }
-    text = "simulate(model, **options)"
-    names = {"simulate": simulate, "model": model, "options": options}
-    return error(deflection(simulate(model, **options), elements)), Contestant("polhode", "simulate", text, names)
+def _races(problem: BeamProblem, seconds: float) -> Iterator[BeamRace]:
+    measured = _Measured(problem)
+    for accuracy in problem.accuracies:
+        theirs, ours = (measured.quickest(settings, accuracy) for settings in (problem.theirs, problem.ours))
+        chosen = [x for x in (theirs, ours) if x]
+        timings = race([measured(x)[2] for x in chosen], seconds, fewest=TURNS) if chosen else []
+        times = dict(zip(chosen, timings, strict=True))
+        pair = [times.get(x) if x else None for x in (theirs, ours)]
+        yield BeamRace(problem.name, accuracy, theirs, ours, pair[0], pair[1])
 
 
 def beam_table(rows: Sequence[BeamRace]) -> str:
     """The races as a table in Markdown."""
     lines = [
-        "| peer | elements, steps | its error | ours: elements, tolerance | our error | its ms | ours ms | ratio |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| problem | error, of the largest | Exudyn: beams, elements, steps | ms | ours: mass, elements | ms | ratio |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
         times = [f"{1e3 * t.least:.1f}" if t else "–" for t in (row.theirs, row.ours)]
-        ratio = f"{row.ratio:.2f}" if row.ratio else "none of ours is as accurate"
+        ratio = f"{row.ratio:.1f}" if row.ratio else "–"
+        names = [str(x) if x else "none is so accurate" for x in (row.their_setting, row.setting)]
         lines.append(
-            f"| {row.peer} | {row.their_elements}, {row.their_steps} | {row.their_error:.1e} | {row.elements}, "
-            f"{row.tolerance:g} | {row.error:.1e} | {times[0]} | {times[1]} | {ratio} |"
+            f"| {row.problem} | {row.accuracy:g} | {names[0]} | {times[0]} | {names[1]} | {times[1]} | {ratio} |"
         )
     return "\n".join(lines)

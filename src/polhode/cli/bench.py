@@ -19,7 +19,7 @@ from polhode.cli.progress import progress_of
 )
 @click.option("--simulation", is_flag=True, help="Only whole motions, against MuJoCo and SciPy.")
 @click.option("--loops", is_flag=True, help="Only machines with closed loops, against Exudyn.")
-@click.option("--beams", is_flag=True, help="Only a slider-crank with a flexible rod, against Exudyn: a table.")
+@click.option("--beams", is_flag=True, help="Only flexible machines, against Exudyn at equal accuracy: a table.")
 @click.option("--ensembles", is_flag=True, help="Only many motions at once, against MuJoCo's rollout.")
 @click.option("--calls", is_flag=True, help="Only whole calls that were made before, with another mass too.")
 @click.option("--compile", "compiling", is_flag=True, help="Only first runs, and where their compile time goes.")

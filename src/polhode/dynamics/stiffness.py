@@ -17,8 +17,8 @@ from polhode.linalg.sparse_loops import StiffMatrices, SymmetricPattern
 from polhode.model import Tree
 from polhode.model.forces.base import StiffLaw
 from polhode.model.tree import GROUND
-from polhode.quaternion import rotation_matrix_homogeneous
-from polhode.scalar import Loops, Scalar, SharedFunction, Vec, cross, flat, is_zero
+from polhode.quaternion import rotate, rotation_matrix_homogeneous
+from polhode.scalar import Loops, Scalar, SharedFunction, Vec, cross, dot, flat, is_zero
 
 SOFT = 1e-9
 """What a row of constraints yields, in parts of what it moves by a unit force: rows that depend on others would else
@@ -54,6 +54,45 @@ def _elements(tree: Tree) -> Iterator[_StiffElement]:
         moved = [{k for e in (above[x] if x != GROUND else ()) for k in tree.elements[e].v} for x in (i, j)]
         both = sorted(moved[0] | moved[1])
         yield _StiffElement(law, (i, j), [_Support(k, float(k in moved[0]), float(k in moved[1])) for k in both])
+
+
+class CarriedBody(NamedTuple):
+    """A body that moves along three fixed axes and turns freely, with stiff elements at it.
+
+    shifts  the places in v of its velocities along the axes
+    turn    the element of the tree that turns it
+    """
+
+    shifts: tuple[int, int, int]
+    turn: int
+
+
+def carried_bodies(tree: Tree) -> list[CarriedBody]:
+    """The bodies that stiff elements move along fixed axes: the stiffness of those turns with them."""
+    found = []
+    for i in sorted({i for element in _elements(tree) for i in element.carriers if i != GROUND}):
+        path = [tree.elements[k] for k in sorted(tree.ancestors[i])]
+        along = path[:-1]
+        fixed = len(along) == 3 and all(e.kind.linear == (True,) and not e.kind.turns for e in along)
+        if fixed and path[-1].kind.quaternion and _are_right_handed([e.axis for e in along]):
+            found.append(CarriedBody((along[0].v[0], along[1].v[0], along[2].v[0]), i))
+    return found
+
+
+def _are_right_handed(axes: Sequence[Vec]) -> bool:
+    """Whether three axes are those of a frame, in order."""
+    known = all(isinstance(x, float) for axis in axes for x in axis)
+    return known and max(abs(x) for x in cross(axes[0], axes[1]) - axes[2]) < 1e-9
+
+
+def turning(tree: Tree, carried: Sequence[CarriedBody], q: Vec, v: Vec) -> Vec:
+    """The angular velocities of carried bodies along the axes of their shifts, three numbers each."""
+    found: list[Scalar] = []
+    for body in carried:
+        e = tree.elements[body.turn]
+        rate = rotate(Vec([q[k] for k in e.q]), Vec([v[k] for k in e.v]))
+        found += (dot(tree.elements[i].axis, rate) for i in sorted(tree.ancestors[body.turn])[:3])
+    return Vec(found)
 
 
 @lru_cache(maxsize=64)

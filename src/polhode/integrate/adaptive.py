@@ -17,6 +17,9 @@ SAFETY = 0.9
 Hairer, Nørsett, Wanner (1993) §II.4 give 0.8 to 0.9.
 """
 
+NOTHING = Vec()
+"""The memory of methods that recall nothing."""
+
 SHRINK, GROW = 0.2, 10.0
 """Bounds on the ratio of a step to the one before, those of DOPRI5 and of SciPy."""
 
@@ -32,6 +35,8 @@ class Controlled(NamedTuple):
     error: Scalar
     end: MotionState
     integrals: Vec = Vec()
+    memory: Vec = Vec()
+    """Of the step that was tried, accepted or not"""
 
 
 def error_norm(errors: tuple[Vec, ...], scale: Vec) -> Scalar:
@@ -59,7 +64,15 @@ def _estimator(method: Method) -> int:
 
 
 def controlled(
-    method: Method, machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, tolerance: Scalar, grow: Scalar = GROW
+    method: Method,
+    machine: Machine,
+    t: Scalar,
+    q: Vec,
+    v: Vec,
+    h: Scalar,
+    tolerance: Scalar,
+    grow: Scalar = GROW,
+    memory: Vec = NOTHING,
 ) -> Controlled:
     """A step, accepted if its error is below 1 in units of tolerance (1 + |x|), and the step size to try next.
 
@@ -70,9 +83,11 @@ def controlled(
 
     tolerance  relative and absolute
     grow       the largest growth; 1 after a rejected step, which keeps the step from growing at once
+    memory     of an earlier step, for methods that recall it
     """
     power = -1 / (_estimator(method) + 1)
-    end = advanced(method, machine._replace(tolerance=tolerance), t, q, v, h)
+    carried = (memory,) if memory else ()
+    end = advanced(method, machine._replace(tolerance=tolerance), t, q, v, h, *carried)
     errors = end.errors
     if machine.tangent:
         along = machine.tangent(t + h, end.q, end.v, list(errors))
@@ -92,6 +107,7 @@ def controlled(
         error,
         MotionState(end.q, end.v),
         end.integrals,
+        end.memory or Vec(),
     )
 
 

@@ -94,6 +94,10 @@ class Machine(NamedTuple):
     """How many of them there are"""
     stiff_matrices: Callable[[Loops, Scalar, Vec, Vec], StiffMatrices] | None = None
     """The matrices of the machine at (t, q, v), for iterations of implicit methods; None: unit masses"""
+    carried: tuple[tuple[int, int, int], ...] = ()
+    """Where v holds the velocities of bodies, along fixed axes, whose stiff forces turn with them"""
+    turning: Callable[[Vec, Vec], Vec] | None = None
+    """The angular velocities of these bodies along the same axes, three numbers each, of (q, v)"""
     tolerance: Scalar | None = None
     """What a step may err by, relative and absolute; None: as little as can be"""
 
@@ -160,6 +164,9 @@ class Method:
     """Order of the embedded rule that the error is estimated with; None: no estimate, fixed steps."""
     start: Start | None = None
     """The memory of the first step, for methods whose steps hand one to the next."""
+    recalls: Callable[[Machine], int] | None = None
+    """How many numbers a controlled step hands to the next, for its guess; zeros at first. Results do not depend on
+    them but for what the iteration leaves."""
     on_group: bool = False
     """Whether quaternions are turned, never added, so that the method itself keeps their length."""
     meets_constraints: bool = False

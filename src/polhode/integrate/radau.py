@@ -29,7 +29,21 @@ from polhode.linalg.sparse_loops import (
     SymmetricPattern,
     SymmetricTables,
 )
-from polhode.scalar import Loops, Scalar, SharedFunction, Vec, loops_for, maximum, minimum, sqrt as sqrt_, square, where
+from polhode.scalar import (
+    Loops,
+    Scalar,
+    SharedFunction,
+    Vec,
+    cross,
+    exp,
+    log,
+    loops_for,
+    maximum,
+    minimum,
+    sqrt as sqrt_,
+    square,
+    where,
+)
 
 LIMIT = 30
 """Most corrections of a step. They shrink by what J leaves out and how it changes within the step: where thirty are not
@@ -38,7 +52,7 @@ enough, the step is too long. Equal steps need them to come to TIGHT; controlled
 PART = 0.02
 """The part of what a step may err by that its iteration may: Hairer and Wanner give 0.01 to 0.1."""
 
-SHRINKS, HALVED, MOST = 0.25, 0.6, 1.25
+SHRINKS, HALVED, MOST = 0.15, 0.6, 2.5
 """What a change should be of the one before, which the size of steps is chosen for (it grows with its square), and the
 factors of a step whose iteration failed, and of one whose iteration was quick, at most: a longer step takes more
 corrections than it saves steps."""
@@ -71,6 +85,16 @@ T_INVERSE = (
     (-0.50287263494578687595, 2.5719269498556054292, -0.59603920482822492497),
 )
 """T⁻¹ A⁻¹ T = Λ, of one real and one complex block: those of radau5.f."""
+
+A_INVERSE = tuple(
+    tuple(
+        GAMMA * T[i][0] * T_INVERSE[0][j]
+        + T[i][1] * (ALPHA * T_INVERSE[1][j] - BETA * T_INVERSE[2][j])
+        + T[i][2] * (BETA * T_INVERSE[1][j] + ALPHA * T_INVERSE[2][j])
+        for j in range(3)
+    )
+    for i in range(3)
+)
 
 ERROR = ((-13 - 7 * sqrt(6)) / 3, (-13 + 7 * sqrt(6)) / 3, -1 / 3)
 """Weights of the stages in the difference to a rule of order 3.                         Hairer, Wanner (1996) (8.19)"""
@@ -143,6 +167,106 @@ def _unit_masses(r: Loops, n: int) -> StiffMatrices:
     return StiffMatrices(SymmetricPattern([()] * n), M, None, None)
 
 
+class _Turns:
+    """Turns of the bodies that carry stiff elements, from where J is taken to the stages and to the start of a step.
+
+    base  where J is taken, as a part of the step
+
+    Stiffness turns with them: J of a stage is Q J₀ Qᵀ, about, with Q the turn of each body's velocities and ways along
+    fixed axes. What Q is not exact in costs iterations, so it is that of the turning at the start, by Cayley's map.
+    """
+
+    def __init__(self, r: Loops, machine: Machine, q: Vec, v: Vec, h: Scalar, base: Scalar) -> None:
+        self.r, self.n, self.count = r, machine.nv, len(machine.carried)
+        if not self.count or machine.turning is None:
+            self.count = 0
+            return
+        rates = r.given("turning", machine.turning(q, v))
+        self.places = [r.lookup(f"shift{k}", [body[k] for body in machine.carried]) for k in range(3)]
+        self.Q = r.array("turns", 36 * self.count, unset=True)
+        for b in r.range(self.count):
+            omega = Vec([rates[b * 3 + k] for k in range(3)])
+            for i, c in enumerate((*RADAU3.c, 0.0)):
+                a = (c - base) / 2 * h * omega
+                part = 2 / (1 + square(a))
+                for k, axis in enumerate(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))):
+                    across = cross(a, Vec(axis))
+                    column = Vec(axis) + part * (across + cross(a, across))
+                    for m in range(3):
+                        self.Q[b * 36 + i * 9 + 3 * m + k] = column[m]
+
+    def apply(self, x: Any, stage: int, begin: int, *, back: bool) -> None:
+        """Q x, or Qᵀ x, in the place of the 2 n numbers of x from `begin` on."""
+        if not self.count:
+            return
+        for b in self.r.range(self.count):
+            Q = [[self.Q[b * 36 + stage * 9 + 3 * i + j] for j in range(3)] for i in range(3)]
+            at = [place.at(b) for place in self.places]
+            for first in (begin, begin + self.n):
+                old = [x[first + k] for k in at]
+                for m, k in enumerate(at):
+                    x[first + k] = _sum([Q[j][m] if back else Q[m][j] for j in range(3)], old)
+
+
+class _Recalled:
+    """The polynomial of the stages of an earlier step, gone on: the guess of the stages of this one.
+
+    memory  where on it this step begins, 0 or 1; the size of the earlier step, 0 where there was none; its Z
+    """
+
+    def __init__(self, r: Loops, machine: Machine, memory: Vec, h: Scalar) -> None:
+        self.r, self.n, self.rotations = r, machine.nv, machine.rotations
+        origin, size = memory[0], memory[1]
+        self.is_known = size != 0.0
+        self.memory = Vec(memory[2:])
+        self.Z = r.given("recalled", self.memory)
+        part = h / where(self.is_known, size, 1.0)
+        self.begin = _weights(origin)
+        self.half = [a - b for a, b in zip(_weights(origin + part / 2), self.begin, strict=True)]
+        self.stages = [[a - b for a, b in zip(_weights(origin + c * part), self.begin, strict=True)] for c in RADAU3.c]
+
+    def middle(self, machine: Machine, q: Vec) -> tuple[Scalar, Vec]:
+        """The middle of the step, as a part of it, and the configuration there; the start where nothing is known."""
+        n, weights = self.n, self.half
+        way = [_sum(weights, [self.memory[i * 2 * n + k] for i in range(3)]) for k in range(n)]
+        return where(self.is_known, 0.5, 0.0), machine.retract(q, Vec([where(self.is_known, x, 0.0) for x in way]))
+
+    def guess(self, Z: Any) -> None:
+        """Put the guess in the place of Z, where there is one."""
+        r, n = self.r, self.n
+        for k in r.range(2 * n):
+            old = [self.Z[i * 2 * n + k] for i in range(3)]
+            for i, weights in enumerate(self.stages):
+                Z[i * 2 * n + k] = where(self.is_known, _sum(weights, old), Z[i * 2 * n + k])
+        if not self.rotations:
+            return
+        turns = [r.lookup(f"turn{k}", [triple[k] for triple in self.rotations]) for k in range(3)]
+        for b in r.range(len(self.rotations)):
+            at = [turn.at(b) for turn in turns]
+            begin = Vec([_sum(self.begin, [self.Z[i * 2 * n + k] for i in range(3)]) for k in at])
+            for i in range(3):  # the turn from where the step begins: Jr(d) of the difference, to second order
+                x = Vec([Z[i * 2 * n + k] for k in at])
+                across = cross(begin, x)
+                turn = x - across / 2 + cross(begin, across) / 6
+                for k, value, old in zip(at, turn, x, strict=True):
+                    Z[i * 2 * n + k] = where(self.is_known, value, old)
+
+
+def _weights(theta: Scalar) -> list[Scalar]:
+    """Those of the stages in the polynomial through them and 0 at the start, at the part θ of the step."""
+    found = []
+    for j, c in enumerate(RADAU3.c):
+        weight = theta / c
+        for other in (*RADAU3.c[:j], *RADAU3.c[j + 1 :]):
+            weight = weight * (theta - other) / (c - other)
+        found.append(weight)
+    return found
+
+
+def _memory_size(machine: Machine) -> int:
+    return 2 + 6 * machine.nv
+
+
 Rates = Callable[[Vec, Vec, Vec, Vec], Vec]
 """h (ḋ, v̇) of (t, h), q, v and the change (d, δv) of the state (q, v)"""
 
@@ -162,16 +286,18 @@ class _Iteration:
     Changes are measured as ways and turns, and as velocities over 1 + |v|: an error of those lasts beyond the step.
     """
 
-    def __init__(self, r: Loops, machine: Machine, rates: Rates, t: Scalar, q: Vec, v: Vec, h: Scalar) -> None:
+    def __init__(
+        self, r: Loops, machine: Machine, rates: Rates, t: Scalar, q: Vec, v: Vec, h: Scalar, memory: Vec | None
+    ) -> None:
+        self.recalled = _Recalled(r, machine, memory, h) if memory is not None else None
         self.r, self.machine, self.t, self.q, self.v, self.h = r, machine, t, q, v, h
         self._rates = rates
         n = self.n = machine.nv
-        given = (
-            machine.stiff_matrices(r, t + h / 2, machine.retract(q, h / 2 * v), v)
-            if machine.stiff_matrices
-            else _unit_masses(r, n)
-        )
-        self.solver = _Solver(r, given, n, h)
+        base, near = 0.0 * h, q
+        if self.recalled:  # a state ahead is as good as its strains: those along a tangent would be wrong
+            base, near = self.recalled.middle(machine, q)
+        given = machine.stiff_matrices(r, t + base * h, near, v) if machine.stiff_matrices else _unit_masses(r, n)
+        self.solver, self.turns = _Solver(r, given, n, h), _Turns(r, machine, q, v, h, base)
         self.Z = r.array("Z", 6 * n, unset=True)
         """Increments of the stages, (3, 2 n)"""
         self.V, self.scale = r.given("v", v), r.array("scale", 2 * n, unset=True)
@@ -184,51 +310,70 @@ class _Iteration:
         change = Vec([get(k) for k in range(2 * self.n)])
         return self._rates(Vec([self.t + c * self.h, self.h]), self.q, self.v, change)
 
-    def stages(self) -> Any:
-        """Find the stages; the array of 1 where they were found, and of what the last change was of the one before."""
+    def _guess(self, right: RealCells, out: RealCells) -> None:
+        """The stages at first, in Z; the rates at the start, in `now`."""
         r, n, Z, h = self.r, self.n, self.Z, self.h
-        tolerance = TIGHT if self.machine.tolerance is None else maximum(PART * self.machine.tolerance, ROUNDING)
-        F, W = r.array("F", 6 * n, unset=True), r.array("W", 6 * n, unset=True)
-        c, found = r.table("c", RADAU3.c), r.array("found", 2)
-        go, size, before = r.array("go", 1), r.array("size", 1), r.array("before", 1)
-        right = RealCells(r, "right", 2 * n), ComplexCells(r, "right_c", 2 * n)
-        out = RealCells(r, "out", 2 * n), ComplexCells(r, "out_c", 2 * n)
         # at first, as by the acceleration without what is too fast for the step: that of the implicit rule of Euler
         self.now = RealCells(r, "now", 2 * n)
         for k, value in enumerate(self.rates(0.0, lambda k: 0.0)):
             self.now.put(k, value)
-        self.solver.solve((0, self.now, out[0]))
+        self._filtered(self.now, right, out)
         for k in r.range(n):
-            change = GAMMA * out[0].get(n + k)
+            change = GAMMA * out.get(n + k)
             for i, part in enumerate(RADAU3.c):
                 Z[i * 2 * n + k] = part * h * (self.V[k] + part / 2 * change)
                 Z[i * 2 * n + n + k] = part * change
+        if self.recalled:
+            self.recalled.guess(Z)
+
+    def _change(
+        self, F: Any, right: tuple[RealCells, ComplexCells], out: tuple[RealCells, ComplexCells], on: Any
+    ) -> None:
+        """The changes of the stages in the place of F, h times their rates; on: 0 where it is not true."""
+        r, n, Z = self.r, self.n, self.Z
         for k in r.range(2 * n):
             z = [Z[i * 2 * n + k] for i in range(3)]
             for i in range(3):
-                W[i * 2 * n + k] = _sum(T_INVERSE[i], z)
+                F[i * 2 * n + k] = F[i * 2 * n + k] - _sum(A_INVERSE[i], z)
+        for i in range(3):
+            self.turns.apply(F, i, i * 2 * n, back=True)
+        for k in r.range(2 * n):
+            f = [F[i * 2 * n + k] for i in range(3)]
+            right[0].put(k, _sum(T_INVERSE[0], f))
+            right[1].put(k, ComplexNumber(_sum(T_INVERSE[1], f), _sum(T_INVERSE[2], f)))
+        self.solver.solve((0, right[0], out[0]), (1, right[1], out[1]))
+        for k in r.range(2 * n):
+            first, others = out[0].get(k), out[1].get(k)
+            w = [where(on, x, 0.0) for x in (first, others.re, others.im)]
+            for i in range(3):
+                F[i * 2 * n + k] = _sum(T[i], w)
+        for i in range(3):
+            self.turns.apply(F, i, i * 2 * n, back=False)
+
+    def stages(self) -> Any:
+        """Find the stages; the array of 1 where they were found, and of what changes were of those before."""
+        r, n, Z = self.r, self.n, self.Z
+        tolerance = TIGHT if self.machine.tolerance is None else maximum(PART * self.machine.tolerance, ROUNDING)
+        F = r.array("F", 6 * n, unset=True)
+        c, found = r.table("c", RADAU3.c), r.array("found", 2)
+        go, size, before = r.array("go", 1), r.array("size", 1), r.array("before", 1)
+        last, begun, count = r.array("last", 1), r.array("begun", 1), r.array("count", 1)
+        right = RealCells(r, "right", 2 * n), ComplexCells(r, "right_c", 2 * n)
+        out = RealCells(r, "out", 2 * n), ComplexCells(r, "out_c", 2 * n)
+        self._guess(right[0], out[0])
         go[0], before[0] = 1.0, 0.0
         for _ in r.repeated(LIMIT, go):
             going = go[0] == 1.0
             for i in r.range(3):
                 for k, value in enumerate(self.rates(c[i], lambda k, i=i: Z[i * (2 * n) + k])):
                     F[i * (2 * n) + k] = value
-            for k in r.range(2 * n):
-                f, w = ([x[i * 2 * n + k] for i in range(3)] for x in (F, W))
-                g = [_sum(row, f) for row in T_INVERSE]
-                right[0].put(k, g[0] - GAMMA * w[0])
-                right[1].put(k, ComplexNumber(g[1] - ALPHA * w[1] + BETA * w[2], g[2] - BETA * w[1] - ALPHA * w[2]))
-            self.solver.solve((0, right[0], out[0]), (1, right[1], out[1]))
+            self._change(F, right, out, going)
             size[0] = 0.0
             for k in r.range(2 * n):
-                first, others = out[0].get(k), out[1].get(k)
-                change = [where(going, x, 0.0) for x in (first, others.re, others.im)]
-                w = [W[i * 2 * n + k] + change[i] for i in range(3)]
-                z = [_sum(row, w) for row in T]
-                size[0] = size[0] + square(Vec([_sum(row, change) * self.scale[k] for row in T]))
+                change = [F[i * 2 * n + k] for i in range(3)]
+                size[0] = size[0] + square(Vec([x * self.scale[k] for x in change]))
                 for i in range(3):
-                    W[i * 2 * n + k] = w[i]
-                    Z[i * 2 * n + k] = z[i]
+                    Z[i * 2 * n + k] = Z[i * 2 * n + k] + change[i]
             size[0] = sqrt_(size[0] / (6 * n))
             # of changes that shrink by θ, θ/(1 − θ) of the last is left
             first = before[0] == 0.0
@@ -237,11 +382,24 @@ class _Iteration:
             left = size[0] * where(shrinks, theta / where(shrinks, 1 - theta, 1.0), 1.0)
             near = where(shrinks, left <= tolerance, size[0] <= PART * tolerance)
             found[0] = where(going, where(near, 1.0, 0.0), found[0])
-            hopes = where(first, True, (theta < GROWS) & ((theta < SLOW) | (found[1] < SLOW)))
-            found[1] = where(going, where(first, 0.0, theta), found[1])
+            hopes = where(first, True, (theta < GROWS) & ((theta < SLOW) | (last[0] < SLOW)))
+            last[0] = where(going, where(first, 0.0, theta), last[0])
+            begun[0] = where(first, size[0], begun[0])
+            count[0] = count[0] + where(going, 1.0, 0.0)
             go[0] = where(going, where(near, 0.0, where(hopes, 1.0, 0.0)), 0.0)
             before[0] = where(going, size[0], before[0])
+        # of all changes: single ones go up and down where errors turn about each other
+        shrunk = maximum(before[0], 1e-300) / maximum(begun[0], 1e-300)
+        found[1] = where(count[0] > 1.0, exp(log(shrunk) / maximum(count[0] - 1, 1.0)), 0.0)
         return found
+
+    def _filtered(self, given: RealCells, right: RealCells, out: RealCells) -> None:
+        """(γ − h J)⁻¹ of what is given, J that of the start of the step; right: gets what is given, turned"""
+        for k in self.r.range(2 * self.n):
+            right.put(k, given.get(k))
+        self.turns.apply(right.memory, 3, 0, back=True)
+        self.solver.solve((0, right, out))
+        self.turns.apply(out.memory, 3, 0, back=False)
 
     def integrals(self, out: Any) -> None:
         """The integrals of the machine's integrands over the step, by the quadrature of its stages."""
@@ -258,7 +416,7 @@ class _Iteration:
     def error(self, out: Any) -> None:
         """The estimated error, 2 n numbers, filtered twice: what is stiff counts as much as it is worth."""
         r, n, Z = self.r, self.n, self.Z
-        right, err = RealCells(r, "wanted", 2 * n), RealCells(r, "err", 2 * n)
+        right, err, turned = (RealCells(r, name, 2 * n) for name in ("wanted", "err", "turned"))
         for k in r.range(2 * n):
             right.put(k, self.now.get(k))
         for again in (False, True):
@@ -267,7 +425,7 @@ class _Iteration:
                     right.put(k, value)
             for k in r.range(2 * n):
                 right.put(k, right.get(k) + _sum(ERROR, [Z[i * 2 * n + k] for i in range(3)]))
-            self.solver.solve((0, right, err))
+            self._filtered(right, turned, err)
         for k in r.range(2 * n):
             out[k] = err.get(k)
 
@@ -276,11 +434,17 @@ def _sum(row: Any, values: Any) -> Scalar:
     return row[0] * values[0] + row[1] * values[1] + row[2] * values[2]
 
 
-def radau_step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, rates: Rates | None = None) -> Step:
-    """One step.  rates: those of the machine, where they are known"""
+def radau_step(
+    machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, memory: Vec | None = None, rates: Rates | None = None
+) -> Step:
+    """One step.
+
+    memory  that of an earlier step; none of it is in the result
+    rates   those of the machine, where they are known
+    """
     n = machine.nv
     with loops_for("radau", (q, v, Vec([t, h]))) as r:
-        iteration = _Iteration(r, machine, rates or _rates_of(machine), t, q, v, h)
+        iteration = _Iteration(r, machine, rates or _rates_of(machine), t, q, v, h, memory)
         end, err, good = r.output("end", 2 * n, unset=True), r.output("error", 2 * n, unset=True), r.output("good", 2)
         stages, work = iteration.stages(), r.output("work", machine.integrals)
         iteration.integrals(work)
@@ -289,13 +453,18 @@ def radau_step(machine: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, rates: Ra
         iteration.error(err)
         for k in r.range(2 * n):
             end[k] = iteration.Z[4 * n + k]
+        stage = r.output("stages", 6 * n if memory is not None else 0, unset=True)
+        for k in r.range(6 * n) if memory is not None else ():
+            stage[k] = iteration.Z[k]
     results = r.results()
-    found, good_one, theta, work = results[: 4 * n], results[4 * n], results[4 * n + 1], Vec(results[4 * n + 2 :])
+    found, good_one, theta, more = results[: 4 * n], results[4 * n], results[4 * n + 1], results[4 * n + 2 :]
+    work, recalled = Vec(more[: machine.integrals]), Vec((1.0, h, *more[machine.integrals :]))
     failed = Vec([where(good_one == 1.0, 0.0, nan)] * n)
     q1, v1 = machine.retract(q, Vec(found[:n])), v + Vec(found[n : 2 * n]) + failed
     ways, speeds = Vec(found[2 * n : 3 * n]), minimum(1.0, abs(h)) * Vec(found[3 * n :]) + failed
     growth = where(good_one == 1.0, maximum(HALVED, minimum(MOST, sqrt_(SHRINKS / maximum(theta, ROUNDING)))), HALVED)
-    return Step(q1, v1, (Vec((*machine.rate(q1, ways), *speeds)),), integrals=work, growth=growth)
+    errors = (Vec((*machine.rate(q1, ways), *speeds)),)
+    return Step(q1, v1, errors, None if memory is None else recalled, work, growth)
 
 
 def shared(method: Method, machine: Machine) -> Method:
@@ -303,25 +472,26 @@ def shared(method: Method, machine: Machine) -> Method:
 
     rates = SharedFunction("rates", _rates_of(machine))
 
-    def found(numbers: Vec, q: Vec, v: Vec) -> Vec:
+    def found(numbers: Vec, q: Vec, v: Vec, memory: Vec) -> Vec:
         t, h, tolerance = numbers
-        end = radau_step(machine._replace(tolerance=tolerance), t, q, v, h, rates)
-        return Vec((*end.q, *end.v, *end.errors[0], end.growth, *end.integrals))
+        end = radau_step(machine._replace(tolerance=tolerance), t, q, v, h, memory, rates)
+        return Vec((*end.q, *end.v, *end.errors[0], end.growth, *end.integrals, *(end.memory or ())))
 
     routine, nq, n = SharedFunction("step", found), machine.nq, machine.nv
 
-    def step(given: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar) -> Step:
+    def step(given: Machine, t: Scalar, q: Vec, v: Vec, h: Scalar, memory: Vec | None = None) -> Step:
         tolerance = TIGHT / PART if given.tolerance is None else given.tolerance
-        x = routine(Vec([t, h, tolerance]), q, v)
+        x = routine(Vec([t, h, tolerance]), q, v, Vec([0.0] * _memory_size(machine)) if memory is None else memory)
         more = 2 * (nq + n)
         end = Vec(x[:nq]), Vec(x[nq : nq + n]), (Vec(x[nq + n : more]),)
-        return Step(*end, growth=x[more], integrals=Vec(x[more + 1 :]))
+        integrals, rest = Vec(x[more + 1 : more + 1 + machine.integrals]), Vec(x[more + 1 + machine.integrals :])
+        return Step(*end, None if memory is None else rest, integrals, x[more])
 
     return replace(method, step=step, dense=hermite(step, method.order))
 
 
 RADAU = Method(
     "radau", "implicit", 5, radau_step, hermite(radau_step, 5), RADAU3.source,
-    error_order=3, on_group=True, damps=True, in_loops=True,
+    error_order=3, on_group=True, damps=True, in_loops=True, recalls=_memory_size,
 )  # fmt: skip
 """Under control of its error; its iteration knows the structure of beams."""

@@ -73,18 +73,22 @@ class DrivenModel:
             if not np.all(np.isfinite(found)):
                 raise InputError(message(where, "not finite at the start", str(found.tolist())[:80], "finite numbers"))
 
-    def check_forces(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Refuse a start at which a force element has no value, or the motion of a joint."""
+    def check_forces(self, q: np.ndarray, v: np.ndarray, *, hidden: bool = False) -> None:
+        """Refuse a start at which a force element has no value, or the motion of a joint.
+
+        hidden  leave out elements whose force is then not a number: the first step will tell
+        """
         for name, fault in self.joint_faults(q):
             fix = "Start from other coordinates."
             raise InputError(message(f"simulate, joint '{name}'", "cannot move at the start", fault, "a motion", fix))
-        for name, fault in self.force_faults(0.0, q, v):
+        for name, fault in self.force_faults(0.0, q, v, hidden=hidden):
             fix = "Start from other positions."
             raise InputError(message(f"simulate, force '{name}'", "has no value at the start", fault, "a value", fix))
 
-    def force_faults(self, t: float, q: np.ndarray, v: np.ndarray) -> list[tuple[str, str]]:
-        """The force elements that have no value at a state, by name, and why."""
+    def force_faults(self, t: float, q: np.ndarray, v: np.ndarray, *, hidden: bool = False) -> list[tuple[str, str]]:
+        """The force elements that have no value at a state, by name, and why; hidden: without `fault_is_nan`."""
         asked = [force for force in self.tree.forces if type(force).fault is not ForceElement.fault]
+        asked = [force for force in asked if not (hidden and force.fault_is_nan)]
         if not asked:
             return []
         state = machine_state(self.tree, t, Vec(q.tolist()), Vec(v.tolist()))

@@ -6,7 +6,7 @@ from functools import cache
 
 from polhode.dynamics import energy, forces, inertia, inverse, kinematics
 from polhode.dynamics.arguments import Arguments
-from polhode.dynamics.stiffness import stiff_matrices
+from polhode.dynamics.stiffness import carried_bodies, stiff_matrices, turning
 from polhode.dynamics.with_forces import forward_dynamics
 from polhode.integrate.method import Machine
 from polhode.model import ForceElement, Tree
@@ -26,6 +26,7 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
     forward  v̇ of the arguments of a call
     """
     nothing = Vec([0.0] * tree.nv)
+    carried = carried_bodies(tree)
     storing, acting = cache(lambda: _storing(tree)), cache(lambda: _not_storing(tree))  # few methods ask for them
 
     def given(t: Scalar, q: Vec, v: Vec) -> Vec:
@@ -54,6 +55,8 @@ def machine(tree: Tree, tau: Input | None = None, forward: Callable[[Arguments],
         energy=total,
         forces=lambda t, q, v: given(t, q, v) + _generalized(acting(), t, q, v, ORIGIN),
         stiff_matrices=lambda r, t, q, v: stiff_matrices(r, Arguments(tree, q, v, t=t)),
+        carried=tuple(body.shifts for body in carried),
+        turning=lambda q, v: turning(tree, carried, q, v),
     )
 
 

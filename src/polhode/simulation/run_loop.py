@@ -127,8 +127,8 @@ class RunLoop:
         self.watches_events = bool(self.events) or (switching is not None and any(switching.contacts))
         self.policy = options.policy
         if first is None:
-            self.driven.check_forces(scenario.q, scenario.v)
-        watch = self.driven.constrained and scenario.model.nv and not (first and options.fixed)
+            self.driven.check_forces(scenario.q, scenario.v, hidden=True)
+        watch = self._has_changing_rows() and scenario.model.nv and not (first and options.fixed)
         self.watched = WatchedPath(self.compiled, first is None) if watch else None
         """Looks for singular positions of constraints; in a companion for steps without end alone."""
         for text in self.driven.unloaded(scenario.q, scenario.v) if warn else ():
@@ -316,6 +316,13 @@ class RunLoop:
             return self._block(len(segment.counts) - first)
         few = segment.counts[first : first + MOST_STATES]
         return max(1, int(np.searchsorted(few, accepted + self._most, "right")))
+
+    def _has_changing_rows(self) -> bool:
+        """Whether there are constraints whose rows depend on the position, which may be a singular one."""
+        if not self.driven.constrained:
+            return False
+        constant = {c.name for c in self.compiled.model.constraints if c.kind.has_constant_rows}
+        return any(condition.name not in constant for condition in self.driven.constrained.conditions)
 
     def _run(self, table: np.ndarray, settings: list[Any]) -> np.ndarray | None:
         """Fill a table of step states as `CompiledRun.run` does, watched under constraints; its pace is measured."""
@@ -701,6 +708,8 @@ class RunLoop:
         if status == step_state.STOPPED:
             compiled.field(at.packed[None], "status")[:] = step_state.GOING
             raise KeyboardInterrupt
+        if not self.ending.accepted:
+            self.driven.check_forces(at.q, at.v)
         sizes = [step.h / 2, step.h]
         if not compiled.spec.fixed:
             h, longest = (max(float(compiled.field(at.packed, name)), 1e-300) for name in ("h", "h0"))

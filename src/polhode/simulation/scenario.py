@@ -32,7 +32,7 @@ from polhode.simulation.step_times.segments import (
     unsplit,
     unsplit_note,
 )
-from polhode.simulation.switching import Switching, user_functions
+from polhode.simulation.switching import Switching, known_functions, user_functions
 
 LOOKS = 1000
 """With events, or functions that depend on time or are opaque, a controlled step is at most the duration over this."""
@@ -106,7 +106,8 @@ class Scenario:
         """Where the user functions of the run are not smooth, and which of them depend on time."""
         key = id(self.model), id(self.tau), self.duration
         if key not in self._known:
-            functions = list(user_functions(self.model, self.tau, self.options.policy))
+            given = self.model, self.tau, self.options.policy
+            functions = known_functions(given[0], given[2]) if self.tau is None else list(user_functions(*given))
             self._known[key] = Switching(functions, self.q, self.v, self.duration, make_tree(self.model))
         return self._known[key]
 
@@ -196,7 +197,9 @@ class Scenario:
             why += ["events"] * bool(self.options.events)
             why += [f"events of {force.kind} '{force.name}'" for force in self.model.forces if force.events()]
             why += [f"{name} has conditions" for name in dict.fromkeys(switching.jumps)]
-            found.append(f"steps are at most {self.longest:.3g} s, duration/{self.looks:g}: {'; '.join(why)}")
+            found.append(
+                f"steps are at most {self.longest:.3g} s, duration/{self.duration / self.longest:.4g}: {'; '.join(why)}"
+            )
         elif switching.opaque:
             names = ", ".join(switching.opaque)
             found.append(f"{names} runs in Python: its corners and jumps within equal steps are not found")

@@ -146,6 +146,12 @@ class AdaptiveStepState(NamedTuple):
     work: Vec
     """Integrals since the start of the run."""
     work_before: Vec
+    memory: Vec
+    """Of the last step, for methods that recall it."""
+
+    def recalled(self, origin: Scalar) -> tuple[Vec, ...]:
+        """The memory of the last step for a step that begins at its start, 0, or its end, 1; none of other methods."""
+        return (Vec((origin, *self.memory[1:])),) if self.memory else ()
 
 
 def fixed_start(
@@ -170,7 +176,8 @@ def adaptive_start(
     """The first step state of a run with controlled steps; h is the step to try, g and work as in `fixed_start`."""
     none, g = (0.0, 0.0, LONGEST, 0.0), values_of(setup, t, q, v) if g is None else g
     work = _nothing(setup) if work is None else work
-    return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, MotionState(q, v), work, work)
+    memory = Vec([0.0] * (setup.method.recalls(setup.machine) if setup.method.recalls else 0))
+    return AdaptiveStepState(t, GOING, q, v, h, GROW, *none, g, g, t, h, MotionState(q, v), work, work, memory)
 
 
 def _nothing(setup: Setup) -> Vec:
@@ -296,7 +303,7 @@ def controlled_steps(
         s = s._replace(v=setup.begun(s.t, s.q, s.v))
         last = s.t + s.h >= end
         h = where(last, end - s.t, s.h)
-        tried = controlled(method, setup.within(s.t, s.t + h), s.t, s.q, s.v, h, tolerance, s.grow)
+        tried = controlled(method, setup.within(s.t, s.t + h), s.t, s.q, s.v, h, tolerance, s.grow, s.memory)
         if setup.project:
             q, v = setup.project(tried.t, tried.q, tried.v)
             tried = tried._replace(q=q, v=v)
@@ -323,6 +330,7 @@ def controlled_steps(
             where(kept, s.g, s.g_before), where(kept, s.t, s.t0), where(kept, h, s.h0),
             MotionState(where(kept, s.q, s.before.q), where(kept, s.v, s.before.v)),
             where(yes, s.work + tried.integrals, s.work), where(kept, s.work, s.work_before),
+            where(kept, tried.memory, s.memory),
         )  # fmt: skip
         return Vec(flat(new)), (t < target) & (status == GOING)
 
@@ -347,11 +355,11 @@ def _between(setup: Setup, s: AdaptiveStepState, target: Scalar, tolerance: Scal
     """
     machine = setup.within(s.t0, s.t)._replace(tolerance=tolerance)
     if not setup.project:
-        inner = advanced(setup.method, machine, s.t0, *s.before, target - s.t0)
+        inner = advanced(setup.method, machine, s.t0, *s.before, target - s.t0, *s.recalled(0.0))
         return MotionState(inner.q, inner.v), s.work_before + inner.integrals
     early = target - s.t0 <= s.t - target
     t, q, v = where(early, s.t0, s.t), where(early, s.before.q, s.q), where(early, s.before.v, s.v)
-    inner = advanced(setup.method, machine, t, q, v, target - t)
+    inner = advanced(setup.method, machine, t, q, v, target - t, *s.recalled(where(early, 0.0, 1.0)))
     work = where(early, s.work_before, s.work) + inner.integrals
     return MotionState(*setup.project(target, inner.q, inner.v)), work
 
@@ -368,7 +376,7 @@ def fixed_inside(setup: Setup, like: FixedStepState, packed: Vec, theta: Scalar,
 def adaptive_inside(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: Scalar) -> Vec:
     """t, q, v, the crossings' functions and the integrals within the last step, at its part θ."""
     s: AdaptiveStepState = shaped(like, iter(packed))
-    return _inside(setup, s.t0, s.before, s.work_before, s.h0, theta)
+    return _inside(setup, s.t0, s.before, s.work_before, s.h0, theta, *s.recalled(0.0))
 
 
 def fixed_shorter(setup: Setup, like: FixedStepState, packed: Vec, theta: Scalar, h: Scalar, origin: Scalar) -> Vec:
@@ -387,7 +395,8 @@ def adaptive_shorter(setup: Setup, like: AdaptiveStepState, packed: Vec, theta: 
     """t, error, q, v, crossings, surfaces, integrals after a part θ of the last step: of its own side alone."""
     s: AdaptiveStepState = shaped(like, iter(packed))
     part = theta * s.h0
-    tried = controlled(setup.method, setup.within(s.t0, s.t0 + part), s.t0, *s.before, part, tolerance)
+    machine = setup.within(s.t0, s.t0 + part)
+    tried = controlled(setup.method, machine, s.t0, *s.before, part, tolerance, GROW, *s.recalled(0.0))
     work = s.work_before + tried.integrals
     return _after(setup, s.t0 + part, tried.error, s.g_before, tried.end, work)
 

@@ -21,16 +21,21 @@ from polhode.kernel.trace import Symbol, current, number_node, trace
 from polhode.model import Model, Tree, make_tree
 from polhode.model.constraints.base import ConstraintCondition
 from polhode.model.forces.base import ForceElement
+from polhode.model.per_model_cache import once_each
 from polhode.model.user_kinds import is_by_user
 from polhode.scalar import Scalar, Vec, smooth
 from polhode.simulation.inputs import PD, ComputedTorque, called_name, checked_law, knots, whole_force, within
 from polhode.simulation.run_records import NONE
 from polhode.simulation.step_state import LONGEST
-from polhode.simulation.step_times.time_roots import abrupt_changes, roots
+from polhode.simulation.step_times.time_roots import abrupt_changes, roots, smooth_pieces
 from polhode.system.constrained_model import constrained_dynamics
+from polhode.system.identity import identity_text
 
 APART = 1e-13
 """Breaks that are nearer to each other than this part of the duration are one."""
+
+MOST_PIECES = 1000
+"""Pieces of a run, no longer than which steps are where functions of time may do anything."""
 
 TIME, STATE = 1, 2
 """What a node of a graph depends on."""
@@ -41,12 +46,17 @@ BENDS = "bends of "
 Named = tuple[str, Callable[[Scalar, Vec, Vec], Any]]
 """A function of (t, q, v), and what messages call it"""
 
+NamedOrTraced = tuple[str, "Callable[[Scalar, Vec, Vec], Any] | TracedFunction"]
+"""The same, perhaps traced already"""
+
 
 class TracedFunction(NamedTuple):
     """A user function of (t, q, v) as a graph of its values and its switching functions.
 
     depends_on_time  whether t enters its values
     values, times, states  graphs of its values, and of its switching functions of time alone and of the state
+    parts  graph of the functions of time alone that it is a sum of products of, with functions of the state; None where
+           time and state are mixed otherwise
     """
 
     name: str
@@ -54,6 +64,7 @@ class TracedFunction(NamedTuple):
     values: Graph
     times: tuple[Graph, ...]
     states: Graph
+    parts: Graph | None
 
 
 def user_functions(model: Model, tau: Any, policy: ConstraintPolicy, tree: Tree | None = None) -> Iterator[Named]:
@@ -94,15 +105,17 @@ def _residual(tree: Tree, condition: ConstraintCondition) -> Callable[[Scalar, V
 
 def traced(sizes: tuple[int, int], name: str, function: Callable[[Scalar, Vec, Vec], Any]) -> TracedFunction | None:
     """A function of (t, q, v) as graphs; None where it cannot be traced.  sizes: of q and v"""
-    depends = 0
+    depends, apart = 0, False
 
     def collected(t: Scalar, q: Vec, v: Vec) -> dict[str, Vec]:
-        nonlocal depends
+        nonlocal depends, apart
         values = Vec(function(t, q, v))
         builder = current()
         nodes = [number_node(builder, x) for x in values]
         needed, on = _needed(builder.nodes, nodes), _dependence(builder.nodes)
         depends = max((on[k] & TIME for k in nodes if k is not None), default=0)
+        parts = _time_parts(builder.nodes, [k for k in nodes if k is not None], needed, on)
+        apart = parts is not None
         found: dict[str, dict[tuple[int, ...], Symbol]] = {"times": {}, "states": {}}
         for k in builder.branches:
             op, args, _ = builder.nodes[k]
@@ -115,7 +128,8 @@ def traced(sizes: tuple[int, int], name: str, function: Callable[[Scalar, Vec, V
             if what:
                 key = tuple(sorted(operands)) if kind == "sub" else (g,)
                 found["times" if what == TIME else "states"].setdefault(key, Symbol(builder, g))
-        return {"values": values, **{part: Vec(each.values()) for part, each in found.items()}}
+        alone = Vec([Symbol(builder, k) for k in parts or ()])
+        return {"values": values, "parts": alone, **{part: Vec(each.values()) for part, each in found.items()}}
 
     try:
         graph = trace(collected, t=(), q=sizes[:1], v=sizes[1:])
@@ -124,8 +138,20 @@ def traced(sizes: tuple[int, int], name: str, function: Callable[[Scalar, Vec, V
     ports = {port.name: port for port in graph.outputs}
     times = tuple(_only(graph, k) for k in ports["times"].nodes)
     return TracedFunction(
-        name, bool(depends), _only(graph, *ports["values"].nodes), times, _only(graph, *ports["states"].nodes)
-    )
+        name, bool(depends), _only(graph, *ports["values"].nodes), times, _only(graph, *ports["states"].nodes),
+        _only(graph, *ports["parts"].nodes) if apart else None,
+    )  # fmt: skip
+
+
+def known_functions(model: Model, policy: ConstraintPolicy) -> Sequence[NamedOrTraced]:
+    """The functions of a model without inputs: traced once, where expressions of files are all that is in it."""
+    return _traced_once(model, policy) if identity_text(model) else [*user_functions(model, None, policy)]
+
+
+@once_each
+def _traced_once(model: Model, policy: ConstraintPolicy) -> Sequence[NamedOrTraced]:
+    named = list(user_functions(model, None, policy))
+    return [(name, traced((model.nq, model.nv), name, f) or f) for name, f in named]
 
 
 def _needed(nodes: Sequence[tuple], outputs: Sequence[int | None]) -> set[int]:
@@ -148,6 +174,21 @@ def _dependence(nodes: Sequence[tuple]) -> list[int]:
             what |= found[a]
         found.append(what)
     return found
+
+
+def _time_parts(
+    nodes: Sequence[tuple], outputs: Sequence[int], needed: set[int], on: Sequence[int]
+) -> list[int] | None:
+    """The nodes of time alone that outputs are sums of products of, with nodes of the state; None: they are not."""
+    found = {k for k in outputs if on[k] == TIME}
+    for k in needed:
+        op, args, _ = nodes[k]
+        if on[k] != TIME | STATE:
+            continue
+        if op not in ("add", "sub", "neg", "mul") and not (op == "div" and not on[args[1]] & TIME):
+            return None
+        found |= {a for a in args if on[a] == TIME}
+    return sorted(found)
 
 
 def _only(graph: Graph, *nodes: int) -> Graph:
@@ -190,9 +231,15 @@ class Switching:
     """
 
     def __init__(
-        self, functions: Sequence[Named], q: np.ndarray, v: np.ndarray, duration: float, tree: Tree | None = None
+        self,
+        functions: Sequence[NamedOrTraced],
+        q: np.ndarray,
+        v: np.ndarray,
+        duration: float,
+        tree: Tree | None = None,
     ) -> None:
-        tried = [(name, traced((len(q), len(v)), name, function)) for name, function in functions]
+        sizes = len(q), len(v)
+        tried = [(name, f if isinstance(f, TracedFunction) else traced(sizes, name, f)) for name, f in functions]
         self.functions = [function for _, function in tried if function]
         self.opaque = tuple(name for name, function in tried if function is None)
         self.explicit = tuple(f.name for f in self.functions if f.depends_on_time)
@@ -236,8 +283,21 @@ class Switching:
         Smooth user functions bound the steps of a companion too: they may be flat but for a short part of the way.
         """
         by_users = any(not f.name.startswith(BENDS) for f in self.functions)
-        is_bounded = has_events or self.explicit or self.opaque or self.jumps or (is_companion and by_users)
-        return self._duration / looks if is_bounded else LONGEST
+        if has_events or self.opaque or self.jumps or (is_companion and by_users and not self.explicit):
+            return self._duration / looks
+        return self._duration / looks * (MOST_PIECES / self._pieces) if self.explicit else LONGEST
+
+    @cached_property
+    def _pieces(self) -> int:
+        """Equal pieces of the run on which all functions of time are smooth; MOST_PIECES where that is not known."""
+        found = [1]
+        for f in self.functions:
+            if f.depends_on_time:
+                sizes, pieces = (len(self._state["q"]), len(self._state["v"])), None
+                if f.parts is not None and not f.times and not any(node.op == "call" for node in f.parts.nodes):
+                    pieces = smooth_pieces(f.parts, self._duration, sizes)
+                found.append(pieces or MOST_PIECES)
+        return max(found)
 
     @property
     def solved(self) -> bool:

@@ -48,6 +48,8 @@ class ConstraintKind:
     """Names of the rows of velocities."""
     of_coordinates: ClassVar[bool] = False
     """Whether it is on the coordinates of joints; any other kind is between two bodies, and has a reaction."""
+    has_constant_rows: ClassVar[bool] = False
+    """Whether its rows A of A v̇ = b are the same everywhere: no position can be singular by them."""
     rows_by_trial: ClassVar[bool] = False
     """Whether only a call of its function tells how many rows it has."""
     expressions_of: ClassVar[str] = ""

@@ -123,6 +123,7 @@ class Prescribed(CoordinateConstraint):
     """A joint that keeps a value, or follows a function of time."""
 
     name = "prescribed"
+    has_constant_rows: ClassVar[bool] = True
     keys: ClassVar = {
         "joint": Key("joint", "a joint of one axis", needed=True),
         "value": Key(

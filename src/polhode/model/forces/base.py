@@ -154,6 +154,8 @@ class ForceElement:
     """Its discrete states, each with its unit: they change at once, by `update`, at 0 and every `period` seconds on."""
     modes: ClassVar[Mapping[str, str]] = {}
     """Its discrete states that events change, each with its unit."""
+    fault_is_nan: ClassVar[bool] = False
+    """Whether its force is not a number wherever it has a `fault`: runs notice that by themselves."""
     passes_impulses: ClassVar[bool] = True
     """Whether an axis that it holds stays held in an impact elsewhere; no of friction, whose force is bounded."""
     period = 0.0  # no annotation: it may become a field

@@ -104,6 +104,7 @@ class BeamElement(ForceElement):
     section_labels = ("N", "Mx", "My_start", "My_end", "Mz_start", "Mz_end", "Qy", "Qz")
     section_forces: ClassVar = {"N": "N", "Qy": "N", "Qz": "N", "Mx": "N m", "My": "N m", "Mz": "N m"}
     elastic: ClassVar[float] = 1.0
+    fault_is_nan: ClassVar[bool] = True
     """0 of the part without a potential."""
 
     def check(self, where: str) -> None:

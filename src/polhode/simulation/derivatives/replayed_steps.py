@@ -158,7 +158,7 @@ class Replay:
 
     def __init__(self, replayed: ReplayedRun, most: int = 2**30) -> None:
         self.replayed, self.compiled, self.most = replayed, replayed.compiled, max(1, min(most, MOST))
-        self.memory = self.compiled.spec.fixed and self.compiled.like.memory is not None
+        self.memory = bool(self.compiled.like.memory)
 
     def __iter__(self) -> Iterator[StepBlock]:
         """All steps of the run, or those before a fault."""

@@ -103,7 +103,7 @@ class Tangents:
     def __init__(self, replayed: ReplayedRun, along: Directions) -> None:
         self.replayed, self.along = replayed, along
         self.step_map = StepMap(replayed, along)
-        memory = replayed.compiled.like.memory if replayed.compiled.spec.fixed else None
+        memory = replayed.compiled.like.memory
         self.n = self.step_map.n + len(memory or ())
         self.step_map.shapes["x"] = (self.n,)
 
@@ -183,8 +183,8 @@ class Tangents:
     def _memory(self, steps: StepBlock, now: np.ndarray) -> np.ndarray:
         """The derivatives of the memory that a method starts its steps with."""
         method, n = self.replayed.compiled.spec.method, self.step_map.n
-        if n == self.n:
-            return np.zeros((len(now), 0))
+        if n == self.n or method.start is None:  # memory that steps guess by begins as zeros
+            return np.zeros((len(now), self.n - n))
 
         def start(
             x: Vec, t: Scalar, h: Scalar, level: Vec | None = None, p: Vec = NOTHING, numbers: Vec = NOTHING

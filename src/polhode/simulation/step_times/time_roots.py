@@ -1,6 +1,7 @@
 """Times before a run: where a function of time passes zero, and around where it changes abruptly."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,6 +32,13 @@ long as some longest steps is missed by no method."""
 
 FAINT = 1e-5
 """Part of a function's range below which changes of its slope from one sample to the next are not looked at."""
+
+PIECES_TRIED = (16, 32, 80, 160, 400)
+"""Numbers of equal pieces of a run, of which the fewest are sought that a function of time is smooth on."""
+
+RESOLVED = 1e-3
+"""What may be left of a function of time, and of its first two differences, in parts of their range, when a polynomial
+of degree 4 is taken away on each piece: a step of that length sees all that the function does."""
 
 MOST_ABRUPT = 0.3
 """The share of windows with abrupt changes above which none is marked: then the motion itself shortens the steps."""
@@ -117,3 +125,31 @@ def abrupt_changes(
     k = np.flatnonzero(marked)[:, None] * WINDOW + np.arange(0, WINDOW + 1, WINDOW // 4)
     found = t[np.unique(k)]
     return found[(found > 0) & (found < duration)]
+
+
+@lru_cache(maxsize=64)
+def smooth_pieces(graph: Graph, duration: float, sizes: tuple[int, int]) -> int | None:
+    """The fewest equal pieces of a run on which functions of time alone are smooth; None: more than those tried.
+
+    graph  of (t, q, v), the state of which nothing depends on; sizes: of q and v
+
+    First and second differences have to be smooth as well: moving constraints act by the second derivative.
+    """
+    t = np.linspace(0.0, duration, SAMPLES + 1)
+    state = {name: np.zeros(size) for name, size in zip(("q", "v"), sizes, strict=True)}
+    with np.errstate(all="ignore"):
+        found = evaluate(graph, t=t, **state)
+    f = np.broadcast_to(found, (len(t), found.shape[-1]))
+    if not np.all(np.isfinite(f)):
+        return None
+    rounding = 64 * np.finfo(float).eps * np.max(abs(f), axis=0, initial=0.0)
+    rows = [np.diff(f, k, axis=0) for k in range(3)]
+    allowed = [RESOLVED * np.ptp(row, axis=0) + rounding for row in rows]
+    for pieces in PIECES_TRIED:
+        width = SAMPLES // pieces
+        basis = np.linalg.qr(np.vander(np.linspace(-1, 1, width), 5))[0]
+        within = [row[: (len(row) // width) * width].reshape(-1, width, row.shape[1]) for row in rows]
+        left = [x - np.einsum("wk,pkf->pwf", basis, np.einsum("wk,pwf->pkf", basis, x)) for x in within]
+        if all(np.all(abs(x) <= most) for x, most in zip(left, allowed, strict=True)):
+            return pieces
+    return None

@@ -11,7 +11,7 @@ from polhode.errors import ModelError, message
 from polhode.model import Body, ForceElement, Model, Tree, plain
 from polhode.model.per_model_cache import once_each
 from polhode.model.per_record_cache import once_per_record
-from polhode.scalar import Vec
+from polhode.scalar import Vec, trace
 from polhode.system.identity import identity_text
 from polhode.system.tree_kernel import tree_kernel
 
@@ -42,12 +42,14 @@ def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
     steps = [Vec(rng.normal(size=model.nv).tolist()) for _ in range(TRIES)]
     for force in coupling:
         _check_symmetric(where, force, tree, [kinematics.integrate(tree, zero, step) for step in steps])
-    for M in _matrices(model, tree, [kinematics.integrate(tree, zero, step) for step in steps]):
+    positions = [kinematics.integrate(tree, zero, step) for step in steps]
+    for q, M in zip(positions, _matrices(model, tree, positions), strict=True):
         if not np.all(np.isfinite(M)):
             fix = "Look for a number that is much too large: model.numbers() lists them all."
             raise ModelError(message(f"{where}, model '{model.name}'", "no mass matrix", "inf or NaN", "numbers", fix))
-        size = np.diag(M).copy()
-        size[size <= SINGULAR * np.max(size, initial=0.0)] = np.max(size, initial=0.0) or 1.0
+        size, largest = np.diag(M).copy(), float(np.max(np.diag(M), initial=0.0))
+        if np.any(size <= SINGULAR * largest):  # beside a large inertia, or none
+            size[size <= SINGULAR * _moments(tree, q)] = largest or 1.0
         values, vectors = np.linalg.eigh(M / np.sqrt(np.outer(size, size)))
         if values[0] <= SINGULAR:
             dof = int(np.argmax(abs(vectors[:, 0])))
@@ -56,6 +58,16 @@ def check_mass_matrix(where: str, model: Model, tree: Tree) -> None:
                 _refuse_negative(where, coupling, joint, float(values[0]))
             place, fix = f"{where}, joint '{joint}'", "Give the bodies it moves mass, or the joint armature."
             raise ModelError(message(place, "the mass matrix is singular", "nothing that resists it", "inertia", fix))
+
+
+def _moments(tree: Tree, q: Vec) -> np.ndarray:
+    """What rounding of each diagonal entry of the mass matrix is a part of: mass and second moments that it moves."""
+    found = np.zeros(tree.nv)
+    whole = inertia.composites(tree, [kinematics.placement(e, q) for e in tree.elements])
+    for e, (mass, _, second) in zip(tree.elements, whole, strict=True):
+        for k, is_linear in zip(e.v, e.kind.linear, strict=True):
+            found[k] = float(mass if is_linear else trace(second)) + sum(float(a) for a in e.armature)
+    return found
 
 
 def _check_symmetric(where: str, force: ForceElement, tree: Tree, positions: Sequence[Vec]) -> None:

@@ -129,6 +129,17 @@ def test_forward_derivatives_of_a_redundant_machine_hold_along_its_motion():
     assert np.max(abs((rates[2] - rates[0]) / (2 * h) - jerk)) < 1e-5 * np.max(abs(jerk))
 
 
+def test_a_step_of_projection_squares_the_violation_twice():
+    model = flying(ph.Constraint("c", "revolute", ENDS))
+    system = ph.compile(model)
+    q, v, *_ = ph.consistent_start(model, *next(states()))
+    for size in (1e-2, 1e-3):
+        moved = system.integrate(q, size * np.random.default_rng(1).normal(size=12))
+        before = np.max(abs(system.constraint_residuals(moved, v).positions))
+        after = np.max(abs(system.constraint_residuals(system.project_step(moved, v).q, v).positions))
+        assert after < max(30 * before**4, 1e-15)  # two corrections
+
+
 @pytest.mark.parametrize("name", ["four-bar", "bricard", "slider-crank-3d"])
 def test_projection_goes_on_until_positions_hold_to_rounding(name):
     model = ph.load(name)

@@ -69,7 +69,7 @@ def consistent_start(
     _check_rows("consistent_start", system, q, v, t)
     before = residuals(system, q, v, t)
     for _ in range(ROUNDS):
-        found = _projected(system, q, v, t, *free) if len(keep) else system.project(q, v, t=t)
+        found = _projected(system, q, v, t, *free) if len(keep) else system.project_step(q, v, t=t)
         if not (np.all(np.isfinite(found.q)) and np.all(np.isfinite(found.v))):
             break
         q, v = found.q, found.v

@@ -320,7 +320,7 @@ class CompiledRun:
     def project(self, t: Any, q: Vec, v: Vec) -> tuple[Vec, Vec]:
         """The state brought back to where the constraints hold."""
         if not _is_traced(q, v):
-            found = self.driven.system.project([*q], [*v], t=t)
+            found = self.driven.system.project_step([*q], [*v], t=t)
             return Vec(found.q.tolist()), Vec(found.v.tolist())
         both = self._projection(Vec([t]), q, v)
         return Vec(both[: len(q)]), Vec(both[len(q) :])

@@ -102,5 +102,5 @@ def _beside(system: System, q: np.ndarray, v: np.ndarray, step: np.ndarray) -> t
     """A state beside a given one; step (2, nv): of the place, and of velocities in parts of 1 + each."""
     q, v = system.integrate(q, step[0]), v + step[1] * (1 + abs(v))
     for _ in range(PROJECTIONS if system.conditions else 0):
-        q, v = system.project(q, v, t=0.0)[:2]
+        q, v = system.project_step(q, v, t=0.0)[:2]
     return q, v

@@ -127,17 +127,17 @@ def on_numbers(
 # derivatives
 
 
-def by_recursion(spec: SystemSpec, beyond: int = DIFFERENTIATED) -> bool:
+def by_recursion(spec: SystemSpec, beyond: int | None = None) -> bool:
     """Whether derivatives of a tree are better taken by recursion, in loops, than from a graph that is written out.
 
-    beyond  the sum of the squared depths of velocities from which on they are
+    beyond  the sum of the squared depths of velocities from which on they are; DIFFERENTIATED unless given
     """
     depths = [0] * (len(spec.tree.elements) + 1)  # the ground's is the last
     squares = 0
     for i, e in enumerate(spec.tree.elements):
         depths[i] = depths[e.parent] + len(e.v)
         squares += sum((depths[e.parent] + k + 1) ** 2 for k in range(len(e.v)))
-    return squares > beyond and _recursion_applies(spec.tree)
+    return squares > (DIFFERENTIATED if beyond is None else beyond) and _recursion_applies(spec.tree)
 
 
 def twice_by_recursion(spec: SystemSpec) -> bool:

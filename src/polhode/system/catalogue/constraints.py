@@ -120,6 +120,12 @@ def project(r: Request) -> Projected:
     return Projected(*r.constrained.projected(r.x.tree, r.x.t, r.x.q, r.x.v, more=MORE_CORRECTIONS))
 
 
+@quantity((Q, V), COORDINATES, VELOCITIES, record=Projected, **ROWS)
+def project_step(r: Request) -> Projected:
+    """The state after two corrections of positions and one of velocities towards where the constraints hold."""
+    return Projected(*r.constrained.projected(r.x.tree, r.x.t, r.x.q, r.x.v))
+
+
 @quantity((Q, V, RESTITUTION), VELOCITIES, ("rows",), SCALAR, record=Impact, **ROWS)
 def impact(r: Request) -> Impact:
     """The velocities after an impact on the constraints, and its impulses."""

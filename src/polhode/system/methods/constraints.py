@@ -92,6 +92,13 @@ class ConstraintMethods(QuantityMethods):
         """
         return self._call(constraints.project, options, q, v)
 
+    def project_step(self, q: Array, v: Array, **options: Any) -> Projected:
+        """Two corrections of positions, then one of velocities: what a run does after each of its steps. Takes t.
+
+        Each correction squares a small violation; `project` goes on until positions hold to rounding.
+        """
+        return self._call(constraints.project_step, options, q, v)
+
     def impact(self, q: Array, v: Array, restitution: Array = 0.0, **options: Any) -> Impact:
         """Velocities after an impact on the constraints, whose rates r become −e r, and the impulses of their rows.
 

@@ -113,7 +113,7 @@ class Geoms:
         if geom.meshname and self.parsed.spec.mesh(geom.meshname) is None:
             self.without_mesh.append(geom.parent.name)
             return NOTHING
-        frame, size = self._frame_and_size(geom, kind)
+        frame, size = self.frame_and_size(geom, kind)
         if geom.meshname or geom.typeinertia.name == "mjINERTIA_SHELL":
             unit = self._measure(geom, size)
         else:
@@ -122,7 +122,7 @@ class Geoms:
             self._refuse(geom, "shape", "a volume of 0", "a larger one")
         return unit.weighing(float(geom.density) * unit.mass if isnan(mass) else mass).moved(frame)
 
-    def _frame_and_size(self, geom: Any, kind: str) -> tuple[FramePose, list[float]]:
+    def frame_and_size(self, geom: Any, kind: str) -> tuple[FramePose, list[float]]:
         """Where a geom is in its body; `fromto` gives place, direction and length."""
         size = [float(x) for x in geom.size]
         if isnan(geom.fromto[0]):

@@ -19,10 +19,12 @@ from polhode.formats.configurations import keyframes
 from polhode.formats.mjcf.cleaned_text import read_mjcf
 from polhode.formats.mjcf.equality import constraints
 from polhode.formats.mjcf.inertia_of_geoms import NOTHING, Geoms, Solid
+from polhode.formats.mjcf.shapes import body_shapes
 from polhode.formats.mjcf.spec import Parsed, as_vec, frame_of, fresh, orientation, parse, placement, the_mujoco, turn
 from polhode.formats.placement import ORIGIN, UPRIGHT, FramePose, moved
 from polhode.formats.registry import FRICTION
 from polhode.formats.remarks import Remarks, located, massless
+from polhode.formats.visuals import shapes_of
 from polhode.formats.xml_guard import TEXT, is_text
 from polhode.model import WORLD, Body, BodyFrame, Constraint, Joint, JointFriction, Model, Start
 from polhode.quaternion import rotate, rotation_matrix
@@ -118,6 +120,7 @@ class _MjcfReader:
                 forces=self.rubbing,
                 constraints=held,
                 frames=self._frames(),
+                shapes=shapes_of({x.name: body_shapes(self.geoms, x.body) for x in places}, {x.name for x in places}),
                 start=Start(q=tuple(q)) if q != zero else None,
                 ignored=self.remarks.ignored,
             )

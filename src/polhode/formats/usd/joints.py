@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.formats.placement import ORIGIN, FramePose, moved
-from polhode.formats.remarks import Remarks, located, massless
+from polhode.formats.remarks import Remarks, massless
 from polhode.formats.usd.stage import BODY, Prim, ScaledPose, Stage
 from polhode.model import WORLD, Body, Constraint, Joint
 from polhode.model.edits.mounted import joint_motion, motion_elements
@@ -155,7 +155,7 @@ class JointReader:
         self._note(ends.prim, freedom)
         parent, child = ends.bodies
         on_parent, on_child = ends.frames
-        with located(ends.prim.where):
+        with ends.prim.naming():
             if freedom.kind == "planar":
                 turn = _turned_normal(freedom.axes[0])
                 on_parent, on_child = on_parent.then(turn), on_child.then(turn)
@@ -182,7 +182,7 @@ class JointReader:
         if any(x is not None for x in self._forces(ends.prim, freedom)):
             self.remarks.ignore("limits and drives of joints that close a loop ({n})")
         (a, b), (on_a, on_b) = ends.bodies, ends.frames
-        with located(ends.prim.where):
+        with ends.prim.naming():
             data = _axes(freedom, False, FramePose().orientation) if freedom.kind != "planar" else {}
             if freedom.kind == "planar":
                 turn = _turned_normal(freedom.axes[0])
@@ -205,7 +205,7 @@ class JointReader:
         if not 0 < low == high < inf:
             self.remarks.ignore("distance joints that hold a range of distances ({n})")
             return None
-        with located(prim.where):
+        with prim.naming():
             return Constraint(
                 ends.name, "distance", body_a=ends.bodies[0], body_b=ends.bodies[1], length=low * scale,
                 position_a=ends.frames[0].position, position_b=ends.frames[1].position,

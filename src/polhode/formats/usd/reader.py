@@ -78,8 +78,7 @@ class _UsdReader:
         self._check_instancers()
         prims = [prim for prim in stage.prims.values() if self._is_moving(prim)]
         self.bodies = self._names(prims, {WORLD})
-        with located(stage.shown):
-            self.reader = JointReader(stage, self.bodies, remarks)
+        self.reader = JointReader(stage, self.bodies, remarks)
         self.joint_prims = [prim for prim in stage.of_kind(*EVERY) if self._is_enabled(prim)]
         self.joint_names = self._names(self.joint_prims, set())
 
@@ -140,7 +139,7 @@ class _UsdReader:
 
     def _body(self, path: str, shapes: list[Prim]) -> Body:
         prim, name = self.stage.prims[path], self.bodies[path]
-        with located(prim.where):
+        with prim.naming():
             solid = solid_of(self.stage, prim, shapes, self.remarks, name)
             if any(
                 prim.numbers(f"physics:{key}", 3, (0.0,) * 3) != (0.0,) * 3 for key in ("velocity", "angularVelocity")

@@ -64,6 +64,10 @@ class Prim:
         path = self.path if len(self.path) < 200 else f"{self.path[:200]}…"
         return f"{self.shown}, prim '{escaped(path)}'"
 
+    def naming(self) -> located:
+        """Puts the prim before the errors raised inside, unless they name one."""
+        return located(self.where, f"{self.shown}, prim ")
+
     def has(self, schema: str) -> bool:
         """Whether a schema is applied."""
         return schema in self.schemas
@@ -123,7 +127,7 @@ class Prim:
         q = Vec(self.numbers(name, 4, (1.0, 0.0, 0.0, 0.0)))
         if not any(q):
             self.fail(f"{name} is a quaternion without length", "(0, 0, 0, 0)", "one of any other length")
-        with located(self.where):
+        with self.naming():
             return normalise(q)
 
     def pose(self, meters: float) -> ScaledPose:
@@ -141,7 +145,7 @@ class Prim:
             self.fail("a sheared pose", "axes that are not orthogonal", "a pose and a scale", fix)
         if np.linalg.det(E) < 0:
             self.fail("a mirrored pose", "a scale below zero", "a pose and a scale above zero")
-        with located(self.where):
+        with self.naming():
             q = normalise(Vec(from_matrix(Vec(Vec(map(float, column)) for column in E.T))))
             return ScaledPose(FramePose(Vec(float(x) for x in meters * M[3, :3]), q), size)
 

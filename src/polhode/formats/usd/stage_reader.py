@@ -40,21 +40,26 @@ def main() -> None:
     request = json.load(sys.stdin)
     sys.path[:] = request["modules"]
     bound_process()
-    try:
-        answer = stage_data(request["path"], request["folders"])
-    except Fault as fault:
-        answer = {"fault": list(fault.args)}
-    except ImportError as error:
-        answer = {"missing": str(error)}
-    except MemoryError:
-        answer = {"fault": ["", "too large", f"more than {MAX_MEMORY // 2**30} GiB of memory", "less", ""]}
-    except Exception as error:
-        said = " ".join(str(error).split("' at line")[-1].partition(" : ")[2].split()) or type(error).__name__
-        answer = {"fault": ["", "cannot be read", said[:300], "a USD file", ""]}
+    answer = stage_answer(request["path"], request["folders"])
     with os.fdopen(answer_to, "w", encoding="utf-8") as file:
         json.dump(answer, file)
         file.flush()
         os._exit(0)  # the library's threads are not waited for
+
+
+def stage_answer(path: str, folders: list[str]) -> dict[str, Any]:
+    """What the reader needs of a stage, or what is wrong with it."""
+    try:
+        return stage_data(path, folders)
+    except Fault as fault:
+        return {"fault": list(fault.args)}
+    except ImportError as error:
+        return {"missing": str(error)}
+    except MemoryError:
+        return {"fault": ["", "too large", f"more than {MAX_MEMORY // 2**30} GiB of memory", "less", ""]}
+    except Exception as error:
+        said = " ".join(str(error).split("' at line")[-1].partition(" : ")[2].split()) or type(error).__name__
+        return {"fault": ["", "cannot be read", said.replace(f"{path}:", "line ")[:300], "a USD file", ""]}
 
 
 def bound_process() -> None:
@@ -113,7 +118,7 @@ def checked_layers(path: str, folders: list[str]) -> Any:
             raise Fault("" if first is None else named, "cannot be read", "damaged contents", "a USD file", "")
         first = first or layer
         check_clips(layer, named)
-        for asset in layer.GetCompositionAssetDependencies():
+        for asset in filter(None, layer.GetCompositionAssetDependencies()):  # none: the layer itself
             waiting.append((inside(layer, asset, folders), asset))
     return first
 

@@ -612,6 +612,18 @@ def test_parts_in_the_folder_are_read_and_instances_too(tmp_path, inside):
     assert loaded(path, packages=[tmp_path]).bodies[0].mass == 1.5
 
 
+def test_no_plugin_is_taken_from_the_folder_of_a_file(tmp_path, inside, monkeypatch):
+    info = '{"Plugins": [{"Type": "resource", "Name": "evil", "Root": ".", "ResourcePath": ".", "Info": {}}]}'
+    for folder in (tmp_path, tmp_path / "usd"):
+        folder.mkdir(exist_ok=True)
+        (folder / "plugInfo.json").write_text(info)
+    monkeypatch.chdir(tmp_path)
+    loaded(written(tmp_path, solid("a")))
+    names = {plugin.name for plugin in importlib.import_module("pxr.Plug").Registry().GetAllPlugins()}
+    assert "usdPhysics" in names
+    assert "evil" not in names
+
+
 def test_sizes_are_bounded(tmp_path, inside, monkeypatch):
     path = written(tmp_path, *(solid(f"a{k}") for k in range(5)))
     for name, most in (("MAX_PRIMS", 3), ("MAX_BYTES", 100), ("MAX_DEPTH", 0)):

@@ -349,6 +349,13 @@ def test_a_joint_on_a_prim_of_a_body_is_on_the_body(tmp_path, inside):
     assert np.allclose(model.joints[1].position, (-1, 0, -3), atol=1e-15)
 
 
+def test_a_joint_between_prims_that_stand_still_is_left_out(tmp_path, inside):
+    text = joint("PhysicsFixedJoint", "j", ("floor", ""), STILL)
+    with pytest.warns(ph.PolhodeWarning, match="joints of which no end moves: left out: 'j'"):
+        model = load_usd(written(tmp_path, prim("Xform", "floor"), solid("a"), text))
+    assert [j.type for j in model.joints] == ["free"]
+
+
 # bodies
 
 
@@ -663,7 +670,7 @@ def test_a_missing_package_is_told_in_one_line(tmp_path, monkeypatch):
 
 @pytest.mark.long
 def test_damaged_binary_files_give_a_model_or_an_error(tmp_path):
-    """500 damaged files. OpenUSD 26.11 crashes on one in some hundred of such files."""
+    """500 damaged files. OpenUSD 26.11 crashed on one of 500 others."""
     path = written(tmp_path, solid("a"), joint("PhysicsRevoluteJoint", "j", ("", "a"), [FRAMES[0], FRAMES[1]], HINGE))
     code = f"from pxr import Sdf; Sdf.Layer.FindOrOpen({str(path)!r}).Export({str(tmp_path / 'b.usdc')!r})"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -66,7 +66,7 @@ class Freedom(NamedTuple):
     labels: tuple[str, ...] = ()
 
 
-class JointParts(NamedTuple):
+class JointRecords(NamedTuple):
     """The records of a joint, the massless frames between them, and the coordinates at the start."""
 
     joints: list[Joint]
@@ -108,7 +108,7 @@ def freedom_of(prim: Prim) -> Freedom:
     prim.fail("a joint of no kind of ours", f"free: {free}", expected, "Put bodies between, with one joint each.")
 
 
-class JointReader:
+class UsdJointReader:
     """Makes records of joints."""
 
     def __init__(self, stage: Stage, bodies: dict[str, str], remarks: Remarks) -> None:
@@ -135,7 +135,7 @@ class JointReader:
                 at = self.poses[owner].inverse().then(there.at).then(at)
             bodies.append(owner)
             frames.append(at)
-        if bodies[0] == bodies[1]:
+        if bodies[0] == bodies[1] != WORLD:
             prim.fail("a joint between a body and itself", repr(bodies[0]), "two bodies, or a body and the world")
         return Ends(prim, name, (bodies[0], bodies[1]), (frames[0], frames[1]))
 
@@ -148,7 +148,7 @@ class JointReader:
                 return WORLD  # one that stands still
         return WORLD
 
-    def of_tree(self, ends: Ends, turned: bool) -> JointParts:
+    def of_tree(self, ends: Ends, turned: bool) -> JointRecords:
         """A joint that carries its second body.  turned: whether the file has them the other way round"""
         freedom = freedom_of(ends.prim)
         data = self._data(ends.prim, freedom, turned)
@@ -169,12 +169,12 @@ class JointReader:
                 moving = self._joint(ends.name, freedom.kind, parent, between or child, at, data)
             q = self._start(ends, moving, back)
         if not between:
-            return JointParts([moving], [], q)
+            return JointRecords([moving], [], q)
         place = back.inverse()
         fixed = Joint(
             f"{ends.name}.back", "fixed", between, child, position=place.position, orientation=place.orientation
         )
-        return JointParts([moving, fixed], [massless(between)], q)
+        return JointRecords([moving, fixed], [massless(between)], q)
 
     def of_loop(self, ends: Ends) -> Constraint:
         """A joint between two bodies that the tree carries already: a constraint."""

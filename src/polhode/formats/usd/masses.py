@@ -21,7 +21,7 @@ EQUAL = 1e-5
 MASS_FIX = "Write physics:mass, physics:diagonalInertia and physics:centerOfMass of the body (PhysicsMassAPI)."
 
 
-class Solid(NamedTuple):
+class MassMoments(NamedTuple):
     """Mass, kg; centre, m; inertia about the centre, kg m², all in the axes of a body."""
 
     mass: float
@@ -42,12 +42,12 @@ class GivenMass(NamedTuple):
     """Principal axes as columns."""
 
 
-def solid_of(stage: Stage, body: Prim, shapes: list[Prim], remarks: Remarks, name: str) -> Solid:
+def solid_of(stage: Stage, body: Prim, shapes: list[Prim], remarks: Remarks, name: str) -> MassMoments:
     """The mass properties of a body.  shapes: its collision shapes"""
     given = given_mass(stage, body)
     if given.mass is not None and given.moments is not None and (given.center is not None or not shapes):
         center = np.zeros(3) if given.center is None else given.center
-        return Solid(given.mass, center, _about(given))
+        return MassMoments(given.mass, center, _about(given))
     if not shapes:
         missing = "mass" if given.mass is None else "inertia"
         body.fail(f"a body without {missing}", "no numbers, no collision shapes", "a mass and an inertia", MASS_FIX)
@@ -56,7 +56,7 @@ def solid_of(stage: Stage, body: Prim, shapes: list[Prim], remarks: Remarks, nam
         remarks.tell("without mass or density: 1000 kg/m³, as UsdPhysics says", name)
     found = _sum(parts)
     if given.mass is not None:
-        found = Solid(given.mass, found.center, found.inertia * (given.mass / found.mass))
+        found = MassMoments(given.mass, found.center, found.inertia * (given.mass / found.mass))
     if given.center is not None:
         found = _moved_to(found, given.center)
     if given.moments is not None:
@@ -99,7 +99,7 @@ def _about(given: GivenMass) -> np.ndarray:
     return (J + J.T) / 2
 
 
-def _shape_solid(stage: Stage, body: Prim, shape: Prim, body_density: float | None) -> Solid:
+def _shape_solid(stage: Stage, body: Prim, shape: Prim, body_density: float | None) -> MassMoments:
     """A collision shape as a part of its body."""
     given = given_mass(stage, shape)
     density = given.density or body_density or shape.density * stage.kilograms / stage.meters**3
@@ -109,14 +109,14 @@ def _shape_solid(stage: Stage, body: Prim, shape: Prim, body_density: float | No
     if given.mass is not None and not volume > 0:
         shape.fail("a shape without volume", f"{volume:g} m³", "more")
     density = given.mass / volume if given.mass is not None else density
-    own = Solid(density * volume, center, density * inertia)
+    own = MassMoments(density * volume, center, density * inertia)
     if given.moments is not None:
-        own = Solid(own.mass, own.center if given.center is None else given.center, _about(given))
+        own = MassMoments(own.mass, own.center if given.center is None else given.center, _about(given))
     elif given.center is not None:
         own = _moved_to(own, given.center)
     at = body.pose(stage.meters).at.inverse().then(shape.pose(stage.meters).at)
     R = np.array(rotation_matrix(np.array(at.orientation)))
-    return Solid(own.mass, np.array(at.position) + R @ own.center, R @ own.inertia @ R.T, is_given)
+    return MassMoments(own.mass, np.array(at.position) + R @ own.center, R @ own.inertia @ R.T, is_given)
 
 
 def shape_volume(stage: Stage, shape: Prim) -> tuple[float, np.ndarray, np.ndarray]:
@@ -179,15 +179,15 @@ def _equal(shape: Prim, scale: np.ndarray) -> float:
     return float(scale.mean())
 
 
-def _moved_to(solid: Solid, center: np.ndarray) -> Solid:
+def _moved_to(solid: MassMoments, center: np.ndarray) -> MassMoments:
     """A solid with another centre, its inertia taken about it."""
     d = center - solid.center
-    return Solid(solid.mass, center, solid.inertia + solid.mass * (d @ d * np.eye(3) - np.outer(d, d)))
+    return MassMoments(solid.mass, center, solid.inertia + solid.mass * (d @ d * np.eye(3) - np.outer(d, d)))
 
 
-def _sum(parts: list[Solid]) -> Solid:
+def _sum(parts: list[MassMoments]) -> MassMoments:
     """Several solids as one."""
     mass = sum(part.mass for part in parts)
     center = sum((part.mass * part.center for part in parts), np.zeros(3)) / mass
     inertia = sum((_moved_to(part, center).inertia for part in parts), np.zeros((3, 3)))
-    return Solid(mass, center, (inertia + inertia.T) / 2)
+    return MassMoments(mass, center, (inertia + inertia.T) / 2)

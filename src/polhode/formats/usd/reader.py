@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode.errors import ModelError, message
 from polhode.formats.remarks import Remarks, located
-from polhode.formats.usd.joints import DISTANCE, EVERY, Ends, JointReader, freedom_of
+from polhode.formats.usd.joints import DISTANCE, EVERY, Ends, UsdJointReader, freedom_of
 from polhode.formats.usd.masses import solid_of
 from polhode.formats.usd.shapes import body_shapes
 from polhode.formats.usd.stage import BODY, COLLISION, MASS, Prim, Stage, read_stage
@@ -78,7 +78,7 @@ class _UsdReader:
         self._check_instancers()
         prims = [prim for prim in stage.prims.values() if self._is_moving(prim)]
         self.bodies = self._names(prims, {WORLD})
-        self.reader = JointReader(stage, self.bodies, remarks)
+        self.reader = UsdJointReader(stage, self.bodies, remarks)
         self.joint_prims = [prim for prim in stage.of_kind(*EVERY) if self._is_enabled(prim)]
         self.joint_names = self._names(self.joint_prims, set())
 

@@ -27,7 +27,7 @@ FAMILIES = ("physics:", "drive:", "limit:", "physx", "mjc:", "newton:")
 """Beginnings of the names of attributes that are read, or told."""
 
 
-class Fault(Exception):
+class StageFault(Exception):
     """What is wrong with a file: where, what, found, expected, fix."""
 
 
@@ -51,7 +51,7 @@ def stage_answer(path: str, folders: list[str]) -> dict[str, Any]:
     """What the reader needs of a stage, or what is wrong with it."""
     try:
         return stage_data(path, folders)
-    except Fault as fault:
+    except StageFault as fault:
         return {"fault": list(fault.args)}
     except ImportError as error:
         return {"missing": str(error)}
@@ -80,10 +80,10 @@ def stage_data(path: str, folders: list[str]) -> dict[str, Any]:
     layer = checked_layers(path, [os.path.realpath(folder) for folder in folders])
     stage = Usd.Stage.Open(layer, Usd.Stage.LoadAll)
     if not stage:
-        raise Fault("", "cannot be read", "no stage", "a USD file", "")
+        raise StageFault("", "cannot be read", "no stage", "a USD file", "")
     if errors := stage.GetCompositionErrors():
         said = " ".join(str(errors[0]).split())[:300]
-        raise Fault("", f"parts that do not fit together ({len(errors)})", said, "references that resolve", "")
+        raise StageFault("", f"parts that do not fit together ({len(errors)})", said, "references that resolve", "")
     prims = list(records(stage))
     return {
         "meters": float(UsdGeom.GetStageMetersPerUnit(stage)),
@@ -112,10 +112,10 @@ def checked_layers(path: str, folders: list[str]) -> Any:
         total += checked_size(real, named)
         if len(seen) > MAX_LAYERS or total > MAX_BYTES:
             found = f"{len(seen)} files, {total / 2**20:.0f} MiB"
-            raise Fault("", "too large", found, f"at most {MAX_LAYERS} files, {MAX_BYTES // 2**20} MiB", "")
+            raise StageFault("", "too large", found, f"at most {MAX_LAYERS} files, {MAX_BYTES // 2**20} MiB", "")
         layer = Sdf.Layer.FindOrOpen(file)
         if layer is None:
-            raise Fault("" if first is None else named, "cannot be read", "damaged contents", "a USD file", "")
+            raise StageFault("" if first is None else named, "cannot be read", "damaged contents", "a USD file", "")
         first = first or layer
         check_clips(layer, named)
         for asset in filter(None, layer.GetCompositionAssetDependencies()):  # none: the layer itself
@@ -128,9 +128,9 @@ def checked_size(file: str, named: str) -> int:
     try:
         found = os.stat(file)
     except (OSError, ValueError) as error:
-        raise Fault("", "a file that it refers to is missing", repr(named[:200]), str(error)[:80], "") from None
+        raise StageFault("", "a file that it refers to is missing", repr(named[:200]), str(error)[:80], "") from None
     if not stat.S_ISREG(found.st_mode):
-        raise Fault("", "not a plain file", repr(named[:200]), "a file", "")
+        raise StageFault("", "not a plain file", repr(named[:200]), "a file", "")
     return found.st_size
 
 
@@ -141,13 +141,13 @@ def inside(layer: Any, asset: str, folders: list[str]) -> str:
     fix = "Put the files into the folder of the model and refer to them as ./part.usda, or name their folder: packages."
     wrong = "://" in asset or asset.startswith("`") or "[" in asset or ":SDF_FORMAT_ARGS:" in asset
     if wrong or not asset.lower().endswith(SUFFIXES):
-        raise Fault("", "a reference that is not read", repr(asset[:200]), "a .usd, .usda or .usdc file", fix)
+        raise StageFault("", "a reference that is not read", repr(asset[:200]), "a .usd, .usda or .usdc file", fix)
     found = Sdf.ComputeAssetPathRelativeToLayer(layer, asset)
     if not os.path.isabs(found):
         found = os.path.join(os.path.dirname(layer.realPath), found)
     real = os.path.realpath(found)
     if not any(os.path.commonpath([real, folder]) == folder for folder in folders):
-        raise Fault("", "a reference that leaves the model's folder", repr(asset[:200]), "a file inside", fix)
+        raise StageFault("", "a reference that leaves the model's folder", repr(asset[:200]), "a file inside", fix)
     return found
 
 
@@ -159,7 +159,7 @@ def check_clips(layer: Any, named: str) -> None:
             spec = layer.GetPrimAtPath(path)
             if spec is not None and spec.HasInfo("clips"):
                 fix = "Flatten the stage: usdcat --flatten."
-                raise Fault(f"prim '{path}'", "value clips", repr(named[:100]), "none", fix)
+                raise StageFault(f"prim '{path}'", "value clips", repr(named[:100]), "none", fix)
 
     layer.Traverse("/", look)
 
@@ -178,9 +178,11 @@ def records(stage: Any) -> Iterator[dict[str, Any]]:
     for count, prim in enumerate(stage.Traverse(Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate))):
         path = str(prim.GetPath())
         if count >= MAX_PRIMS:
-            raise Fault("", "too many prims", f"more than {MAX_PRIMS}", f"at most {MAX_PRIMS}", "")
+            raise StageFault("", "too many prims", f"more than {MAX_PRIMS}", f"at most {MAX_PRIMS}", "")
         if path.count("/") > MAX_DEPTH:
-            raise Fault(f"prim '{path[:60]}…'", "nested too deep", f"more than {MAX_DEPTH}", f"at most {MAX_DEPTH}", "")
+            raise StageFault(
+                f"prim '{path[:60]}…'", "nested too deep", f"more than {MAX_DEPTH}", f"at most {MAX_DEPTH}", ""
+            )
         moving = is_moving(prim, UsdGeom)
         above = not moving[1] and varies.get(path.rpartition("/")[0], False)
         varies[path] = moving[0] or above

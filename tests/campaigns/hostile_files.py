@@ -43,6 +43,7 @@ PIECES = [
     '<equality><weld body1="x"/></equality>', "<default class='q'/>", '<mimic joint="nobody"/>',
     '<limit lower="2" upper="1"/>', "<include><uri>hostile.sdf</uri></include>", '<pose relative_to="tip">1</pose>',
     "<include merge='true'><uri>model://hostile.sdf</uri><name>n</name></include>", "<uri>file:///etc/passwd</uri>",
+    "(references = @/etc/passwd@)", 'def "x" (references = @./hostile.usda@</arm>) {}\n', "over ", "class ",
     "physical: false", "lower: 3", "upper: -3",
 ]  # fmt: skip
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
@@ -117,6 +118,63 @@ DIRECTIVES = """directives:
 - add_model: {name: loose, file: arm.sdf, default_free_body_pose: {arm::base: {translation: [1, 2, 3]}}}
 - add_frame: {name: mount, X_PF: {base_frame: left::arm::tip}}
 """
+USD = """#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def PhysicsScene "scene"
+{
+    float physics:gravityMagnitude = 9.5
+}
+def Xform "arm"
+{
+    def Xform "upper" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+    )
+    {
+        double3 xformOp:translate = (0, 0, 1)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        float physics:mass = 2
+        float3 physics:diagonalInertia = (1, 1, 1)
+        point3f physics:centerOfMass = (0, 0, -0.5)
+        quatf physics:principalAxes = (1, 0, 0, 0)
+    }
+    def Cube "lower" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysicsCollisionAPI"]
+    )
+    {
+        double size = 0.5
+        float physics:density = 700
+        float3 xformOp:scale = (1, 2, 1)
+        uniform token[] xformOpOrder = ["xformOp:scale"]
+    }
+    def PhysicsRevoluteJoint "hip" (
+        prepend apiSchemas = ["PhysicsDriveAPI:angular"]
+    )
+    {
+        rel physics:body1 = </arm/upper>
+        point3f physics:localPos0 = (0, 0, 1)
+        quatf physics:localRot0 = (0.5, 0.5, 0.5, 0.5)
+        uniform token physics:axis = "Y"
+        float physics:lowerLimit = -90
+        float drive:angular:physics:stiffness = 3
+    }
+    def PhysicsJoint "knee" (
+        prepend apiSchemas = ["PhysicsLimitAPI:transX", "PhysicsLimitAPI:transY", "PhysicsLimitAPI:transZ"]
+    )
+    {
+        rel physics:body0 = </arm/upper>
+        rel physics:body1 = </arm/lower>
+        float limit:transX:physics:low = 1
+        float limit:transX:physics:high = -1
+        float limit:transY:physics:low = 1
+        float limit:transY:physics:high = -1
+        float limit:transZ:physics:low = 1
+        float limit:transZ:physics:high = -1
+    }
+}
+"""
 MESHED = """<mujoco><asset><mesh name="m" file="m.{}"/></asset><worldbody><body name="a"><freejoint/>
   <geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
 STUDY = """study: a pendulum under uncertainty
@@ -160,15 +218,24 @@ SOUND: dict[str, list[bytes]] = {
     "mjcf": [MJCF.encode()],
     "sdf": [SDF.encode()],
     "dmd": [DIRECTIVES.encode()],
+    "usd": [USD.encode()],
     "study": [STUDY.encode()],
     "stl": [_stl()],
     "obj": [OBJ.encode()],
 }
-SHARES = {"yaml": 35, "urdf": 15, "mjcf": 15, "sdf": 12, "dmd": 3, "study": 14, "stl": 3, "obj": 3}
+SHARES = {"yaml": 33, "urdf": 15, "mjcf": 15, "sdf": 12, "dmd": 3, "usd": 2, "study": 14, "stl": 3, "obj": 3}
 """Of a hundred cases."""
 PLAIN = ("yaml", "study", "dmd")
 """Kinds that are YAML."""
-SUFFIX = {"yaml": "yaml", "urdf": "urdf", "mjcf": "xml", "sdf": "sdf", "dmd": "dmd.yaml", "study": "yaml"}
+SUFFIX = {
+    "yaml": "yaml",
+    "urdf": "urdf",
+    "mjcf": "xml",
+    "sdf": "sdf",
+    "dmd": "dmd.yaml",
+    "usd": "usda",
+    "study": "yaml",
+}
 
 
 def cases(seed: int, count: int) -> Iterator[tuple[str, bytes]]:

@@ -51,5 +51,5 @@ def test_the_harness_notices_every_kind_of_harm():
 def test_cases_are_the_same_for_the_same_seed():
     assert list(cases(5, 30)) == list(cases(5, 30))
     assert list(cases(5, 30)) != list(cases(6, 30))
-    assert {kind for kind, _ in cases(5, 200)} == {"yaml", "urdf", "mjcf", "sdf", "dmd", "study", "stl", "obj"}
+    assert {kind for kind, _ in cases(5, 200)} == {"yaml", "urdf", "mjcf", "sdf", "dmd", "usd", "study", "stl", "obj"}
     assert any(RUN in name for name in NAMES)

@@ -243,7 +243,7 @@ def test_options_are_checked_and_never_ignored(tmp_path):
         ph.InputError, match="argument mimic: is for URDF, SDF and Drake's directives, and this is our YAML"
     ):
         load(tmp_path / "a.yaml", mimic="free")
-    with pytest.raises(ph.InputError, match="argument packages: is for URDF, SDF, Drake's directives and MJCF"):
+    with pytest.raises(ph.InputError, match="argument packages: is for URDF, SDF, Drake's directives, USD and MJCF"):
         load(tmp_path / "a.yaml", packages=["folder"])
     (tmp_path / "a.xml").write_text(MUJOCO, encoding="utf-8")
     with pytest.raises(ph.InputError, match="argument base: is for URDF, and this is MJCF"):

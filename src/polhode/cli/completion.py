@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-MODEL_FILES = (".yaml", ".yml", ".urdf", ".sdf", ".world", ".xml", ".mjcf")
+MODEL_FILES = (".yaml", ".yml", ".urdf", ".sdf", ".world", ".xml", ".mjcf", ".usd", ".usda", ".usdc")
 """Files that are offered where a model is asked for."""
 
 RUN_FILES = (".nc",)

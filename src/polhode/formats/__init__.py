@@ -7,6 +7,7 @@ beam_entries         beams, sections and materials of our own files; `modal_entr
 finite_elements/     matrices of such bodies: NumPy, Matrix Market, CalculiX, Nastran
 urdf                 URDF; `visuals`: how its links look
 sdf/                 SDF: the model, the graph of frames and included files, joints, shapes
+usd/                 USD with UsdPhysics: the model, the process that reads the file, masses, joints, shapes
 mjcf/                MJCF: the model, the cleaned text, MuJoCo's parser, equality constraints, inertias of shapes
 directives           Drake's model directives: files of models put together
 xml_guard, folders   XML and other files of a model as untrusted input

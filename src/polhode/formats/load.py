@@ -30,10 +30,12 @@ def load(
 ) -> Model:
     """A model from a file, or a bundled one by name.
 
-    source    a path ending in .urdf, .sdf, .world, .xml, .dmd.yaml, .yaml or .yml; or a name such as "heavy-top"
+    source    a path ending in .urdf, .sdf, .world, .xml, .usd, .usda, .usdc, .dmd.yaml, .yaml or .yml; or a name such
+              as "heavy-top"
     base      of a URDF: "fixed" puts its root on the world, "free" puts it on a free joint
     mimic     of a URDF or SDF: "constrain" keeps mimic joints as constraints, "free" leaves them free
-    packages  of a URDF, SDF or MJCF: folders in which package://NAME or model://NAME is looked for
+    packages  of a URDF, SDF or MJCF: folders in which package://NAME or model://NAME is looked for; of a USD: those in
+              which files that it refers to may lie
     friction  of a URDF, SDF or MJCF: dry friction of joints of one axis is ignored, and every run says so; or it
               becomes a `JointFriction`, "regularised" or by "events"
     srdf      of a URDF: an SRDF file, whose group states become `Model.configurations`

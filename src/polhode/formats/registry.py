@@ -46,6 +46,9 @@ FORMATS = (
         "polhode.formats.directives.load_directives",
         options=("mimic", "friction", "packages"),
     ),
+    FileFormat(
+        "USD", (".usd", ".usda", ".usdc", ".usdz"), "polhode.formats.usd.reader.load_usd", options=("packages",)
+    ),
     FileFormat("MJCF", (".xml",), "polhode.formats.mjcf.reader.load_mjcf", "mujoco", ("friction", "packages")),
 )
 

@@ -166,15 +166,16 @@ class located:
     Numbers that arithmetic cannot cope with (quaternions of 1e-320, infinite angles) become such an error.
     """
 
-    def __init__(self, place: str) -> None:
-        self.place, self.file = place, re.split(r":\d+", place)[0]
+    def __init__(self, place: str, begins: str = "") -> None:
+        """begins: how errors begin that have theirs; unless given, with the file."""
+        self.place, self.begins = place, begins or re.split(r":\d+", place)[0] + ":"
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, ModelError):
-            if self.place and not str(error).startswith(f"{self.file}:"):
+            if self.place and not str(error).startswith(self.begins):
                 raise ModelError(f"{self.place}, {error}") from None
         elif isinstance(error, ArithmeticError) or type(error) is ValueError or isinstance(error, LinAlgError):
             raise ModelError(message(self.place, "numbers without a result", str(error), ORDINARY)) from None

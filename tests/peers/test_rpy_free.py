@@ -71,6 +71,7 @@ def test_it_moves_as_drakes_does(q):
     assert np.max(abs(system.inverse_dynamics(q, v, vd) - tau)) < 1e-13
 
 
+@pytest.mark.long
 def test_it_flies_as_a_quaternion_does():
     """The same throw by angles and by a quaternion, from the same pose with the same velocity."""
     free = ph.Model("box", bodies=[BODY], joints=[ph.Joint("fly", "free", "world", "box")])

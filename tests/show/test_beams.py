@@ -119,6 +119,7 @@ def test_sections_of_beams_that_bend_far_bear_the_moment_of_the_load():
 # the plot
 
 
+@pytest.mark.long
 def test_panels_are_the_forces_that_are_there_with_units_and_instants():
     figure = ph.plot.section_force(bent(), time=[0.05, 0.1])
     assert [axes.get_ylabel() for axes in figure.axes] == ["$N$ (N)", "$Q_z$ (N)", "$M_y$ (N m)"]
@@ -269,6 +270,7 @@ def test_colours_of_a_film_are_those_of_the_section_force():
     )
 
 
+@pytest.mark.long
 def test_an_instant_is_written_as_a_picture(tmp_path):
     with Image.open(animate(bent(), tmp_path / "a.png", at=0.05, size=(160, 120))) as picture:
         assert picture.size == (160, 120)
@@ -378,6 +380,7 @@ def test_modes_of_closed_loops_stay_closed():
 # the command line
 
 
+@pytest.mark.long
 def test_the_command_line_shows_modes_and_section_forces(tmp_path):
     file, run = str(tmp_path / "mode.png"), str(tmp_path / "run.nc")
     shown = CliRunner().invoke(main, ["modes", "double-pendulum", "--animate", file, "--mode", "2"])

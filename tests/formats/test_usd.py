@@ -8,6 +8,7 @@ import sys
 import warnings
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -28,7 +29,6 @@ SINGLE = 1e-6
 @pytest.fixture
 def inside(monkeypatch):
     """Files are read within this process, which takes a tenth of the time."""
-    pytest.importorskip("pxr")
     monkeypatch.setattr(stage, "stage_answer", stage_reader.stage_answer)
 
 
@@ -400,7 +400,6 @@ def shape(kind, name, *lines, mass=()):
 
 @pytest.mark.parametrize("kind", SHAPES)
 def test_a_body_by_its_shape_weighs_what_it_does_in_mujoco(kind, tmp_path, inside):
-    mujoco = pytest.importorskip("mujoco")
     lines, geom = SHAPES[kind]
     schemas = ("PhysicsRigidBodyAPI", "PhysicsMassAPI")
     own = prim("Xform", "a", "float physics:density = 700", shape(kind, "c", lines), schemas=schemas)
@@ -644,7 +643,6 @@ def test_sizes_are_bounded(tmp_path, inside, monkeypatch):
 
 
 def test_text_and_binary_files_are_read_by_a_process_of_their_own(tmp_path):
-    pytest.importorskip("pxr")
     frames = [((0, 0, 1), (1, 0, 0, 0)), ((0, 0, 1), (1, 0, 0, 0))]
     path = written(tmp_path, solid("a"), joint("PhysicsRevoluteJoint", "j", ("", "a"), frames, HINGE))
     code = f"from pxr import Sdf; Sdf.Layer.FindOrOpen({str(path)!r}).Export({str(tmp_path / 'b.usdc')!r})"
@@ -671,7 +669,6 @@ def test_a_missing_package_is_told_in_one_line(tmp_path, monkeypatch):
 @pytest.mark.long
 def test_damaged_binary_files_give_a_model_or_an_error(tmp_path):
     """500 damaged files. OpenUSD 26.11 crashed on one of 500 others."""
-    pytest.importorskip("pxr")
     path = written(tmp_path, solid("a"), joint("PhysicsRevoluteJoint", "j", ("", "a"), [FRAMES[0], FRAMES[1]], HINGE))
     code = f"from pxr import Sdf; Sdf.Layer.FindOrOpen({str(path)!r}).Export({str(tmp_path / 'b.usdc')!r})"
     subprocess.run([sys.executable, "-c", code], check=True)

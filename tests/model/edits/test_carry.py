@@ -1,7 +1,7 @@
 """Edits of models with kinds of a user's own: what they say of themselves is all that an edit needs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,14 +90,23 @@ class WaveJoint(ph.JointKind):
     coordinates, dofs = ("way",), ("speed",)
 
 
+class Across(ph.JointKind):
+    """A slide along y of its frame."""
+
+    name = "edited-across"
+    elements = ((ph.PRISMATIC, "y"),)
+    coordinates, dofs = ("travel",), ("speed",)
+
+
 @pytest.fixture(autouse=True)
 def registered():
     """The kinds of this file, known for one test."""
     ph.register_joint(Gimbals)
     ph.register_joint(WaveJoint)
+    ph.register_joint(Across)
     ph.register_constraint(Slot)
     yield
-    del JOINTS[Gimbals.name], JOINTS[WaveJoint.name], CONSTRAINTS[Slot.name]
+    del JOINTS[Gimbals.name], JOINTS[WaveJoint.name], JOINTS[Across.name], CONSTRAINTS[Slot.name]
 
 
 def machine(kind="edited-gimbals", **more):
@@ -180,8 +189,12 @@ def test_a_given_strain_has_its_image(mode, sign):
 
 
 def test_a_value_that_is_kept_changes_its_sign_with_its_coordinate():
-    body, joint = ph.Body("a", 1.0, (1, 1, 1)), ph.Joint("turn", "edited-gimbals", "world", "a")
-    slider = ph.Joint("out", "prismatic", "world", "b", axis=(0, 1, 0))
+    """A joint along its own y: its axis stays, the coordinate is the image."""
+    across = ph.Joint("out", "edited-across", "world", "a")
     held = ph.Constraint("held", "prescribed", joint="out", value=0.3)
-    model = ph.Model("kept", bodies=[body, ph.Body("b", 1.0, (1, 1, 1))], joints=[joint, slider], constraints=[held])
-    assert model.mirrored((0, 1, 0)).constraints[0].data["value"] == 0.3  # the axis is the image
+    model = ph.Model("kept", bodies=[ph.Body("a", 1.0, (1, 1, 1))], joints=[across], constraints=[held])
+    assert model.mirrored((0, 1, 0)).constraints[0].data["value"] == -0.3
+    assert model.mirrored((1, 0, 0)).constraints[0].data["value"] == 0.3
+    moving = replace(model, constraints=[ph.Constraint("held", "prescribed", joint="out", value=lambda t: t)])
+    with pytest.raises(ph.ModelError, match="its coordinate changes its sign, its function of time does not"):
+        moving.mirrored((0, 1, 0))

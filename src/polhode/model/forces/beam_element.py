@@ -1,7 +1,7 @@
 """A beam element: stiffness and damping against the six strains of a straight beam between two frames."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,15 +11,15 @@ from polhode.model.beams.section import OUTLINES
 from polhode.model.beams.strains import BENT, MEASURES, MODES, STRAIN_SIGNS, Chord, chord
 from polhode.model.forces.base import DrawnBeam, ForceElement, StiffLaw, Wrench
 from polhode.model.forces.two_frames import (
+    FRAMES,
     FrameOnBody,
     body_frame,
     check_two_bodies,
     is_between_bodies,
-    moved_ends,
     reflected_ends,
 )
 from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
-from polhode.model.mount import Mount, array_of, floats
+from polhode.model.mount import array_of, floats
 from polhode.model.numbers import plain, short
 from polhode.model.reflection import FRAME, Reflection, times
 from polhode.model.scale import Scale
@@ -85,10 +85,7 @@ class BeamElement(ForceElement):
         "bending_z": Key("number", "EI about z, N m²", unit="N m2", letter="EI_z", range=AT_LEAST_ZERO),
         "shear_y": Key("number", "GA along y, N; 0: no shear", unit="N", letter="GA_y", range=AT_LEAST_ZERO),
         "shear_z": Key("number", "GA along z, N; 0: no shear", unit="N", letter="GA_z", range=AT_LEAST_ZERO),
-        "point_a": Key("vector", "origin of frame a, m, in the axes of body_a", unit="m", letter="r_a"),
-        "point_b": Key("vector", "origin of frame b, m, in the axes of body_b", unit="m", letter="r_b"),
-        "orientation_a": Key("quaternion", "axes of frame a in those of body_a: w, x, y, z", unit="1"),
-        "orientation_b": Key("quaternion", "axes of frame b in those of body_b: w, x, y, z", unit="1"),
+        **FRAMES,
         "prestrain": Key("array", "six strains without loads, m", unit="m"),
         "damping": Key("number", "seconds: σ = S (ε + damping dε/dt)", unit="s", letter="tau", range=AT_LEAST_ZERO),
         "load": Key("vector", "uniform force per length, N/m", unit="N/m", letter="f"),
@@ -286,10 +283,6 @@ class BeamElement(ForceElement):
         """Its ends and its stiffness."""
         stiffness = f"EA {short(self.axial)}, GJ {short(self.torsion)}, EI {short((self.bending_y, self.bending_z))}"
         return f"beam element, {self.body_a} – {self.body_b}, {short(self.length)} m, {stiffness}"
-
-    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
-        """Its frames."""
-        return moved_ends(self, mounts)
 
     def scaled(self, scale: Scale) -> dict[str, Any]:
         """Its numbers by their units, and the size that pictures show."""

@@ -1,14 +1,13 @@
 """The inertia of a beam element beyond that of its nodes: consistent mass, which couples both."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
 from polhode.model.forces.base import ForceElement
-from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies, moved_ends, reflected_ends
+from polhode.model.forces.two_frames import FRAMES, check_two_bodies, is_between_bodies, reflected_ends
 from polhode.model.keys import AT_LEAST_ZERO, POSITIVE, Key
-from polhode.model.mount import Mount
 from polhode.model.numbers import short
 from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
@@ -55,10 +54,7 @@ class BeamInertia(ForceElement):
         "body_b": Key("body", "another body, or world", needed=True),
         "length": Key("number", "without strain, m", unit="m", letter="l_0", needed=True, range=POSITIVE),
         "mass": Key("number", "of the element, kg", unit="kg", letter="m", range=AT_LEAST_ZERO),
-        "point_a": Key("vector", "origin of frame a, m, in the axes of body_a", unit="m", letter="r_a"),
-        "point_b": Key("vector", "origin of frame b, m, in the axes of body_b", unit="m", letter="r_b"),
-        "orientation_a": Key("quaternion", "axes of frame a in those of body_a: w, x, y, z", unit="1"),
-        "orientation_b": Key("quaternion", "axes of frame b in those of body_b: w, x, y, z", unit="1"),
+        **FRAMES,
     }
 
     def check(self, where: str) -> None:
@@ -118,10 +114,6 @@ class BeamInertia(ForceElement):
     def summary(self) -> str:
         """Its ends and its mass."""
         return f"inertia of a beam element, {self.body_a} – {self.body_b}, {short(self.mass)} kg"
-
-    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
-        """Its frames."""
-        return moved_ends(self, mounts)
 
     def reflected(self, mirror: Reflection) -> dict[str, Any]:
         """Its frames."""

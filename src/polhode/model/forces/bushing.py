@@ -1,6 +1,6 @@
 """A bushing: stiffness and damping against all six relative motions of two frames."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,16 +9,16 @@ import numpy as np
 from polhode.errors import ModelError, message, warn_caller
 from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
 from polhode.model.forces.two_frames import (
+    FRAMES,
     FrameOnBody,
     body_frame,
     check_two_bodies,
     is_between_bodies,
-    moved_ends,
     opposite,
     reflected_ends,
 )
 from polhode.model.keys import Key
-from polhode.model.mount import Mount, floats
+from polhode.model.mount import floats
 from polhode.model.numbers import plain, short
 from polhode.model.reflection import FRAME, Reflection
 from polhode.model.state import MachineState
@@ -68,10 +68,7 @@ class Bushing(ForceElement):
     keys: ClassVar = {
         "body_a": Key("body", "a body, or world", needed=True),
         "body_b": Key("body", "another body, or world", needed=True),
-        "point_a": Key("vector", "origin of frame a, m, in the axes of body_a", unit="m", letter="r_a"),
-        "point_b": Key("vector", "origin of frame b, m, in the axes of body_b", unit="m", letter="r_b"),
-        "orientation_a": Key("quaternion", "axes of frame a in those of body_a: w, x, y, z", unit="1"),
-        "orientation_b": Key("quaternion", "axes of frame b in those of body_b: w, x, y, z", unit="1"),
+        **FRAMES,
         "stiffness": Key("array", "6 numbers (N/m, N m/rad), or 6 rows of 6", unit="N/m, N m/rad"),
         "damping": Key("array", "6 numbers (N s/m, N m s/rad), or 6 rows of 6", unit="N s/m, N m s/rad"),
         "at": Key("word", "axes of the way between the frames: first or midway", choices=("first", "midway")),
@@ -129,10 +126,6 @@ class Bushing(ForceElement):
         """Its ends and its numbers."""
         ends = f"{self.body_a} {short(self.point_a)} – {self.body_b} {short(self.point_b)}"
         return f"bushing, {ends}, stiffness {short(self.stiffness)}, damping {short(self.damping)}, {self.at}"
-
-    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
-        """Its frames."""
-        return moved_ends(self, mounts)
 
     def reflected(self, mirror: Reflection) -> dict[str, Any]:
         """Its frames; products of stiffness and damping change their signs."""

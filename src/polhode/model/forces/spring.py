@@ -1,6 +1,6 @@
 """A spring and damper between points of two bodies."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -8,9 +8,8 @@ from polhode.errors import ModelError, message
 from polhode.model.forces.base import DrawnLine, ForceElement, Wrench
 from polhode.model.forces.monotone_table import check_table
 from polhode.model.forces.spring_law import SpringLaw, law_summary, one_number, warn_of_negative
-from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies, moved_ends, reflected_ends
+from polhode.model.forces.two_frames import check_two_bodies, is_between_bodies, reflected_ends
 from polhode.model.keys import Key
-from polhode.model.mount import Mount
 from polhode.model.numbers import plain, short
 from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
@@ -56,8 +55,8 @@ class Spring(ForceElement):
     keys: ClassVar = {
         "body_a": Key("body", "a body, or world", needed=True),
         "body_b": Key("body", "another body, or world", needed=True),
-        "point_a": Key("vector", "m, in the axes of body_a", unit="m", letter="r_a"),
-        "point_b": Key("vector", "m, in the axes of body_b", unit="m", letter="r_b"),
+        "point_a": Key("vector", "m, in the axes of body_a", "m", "r_a", fixed_to="body_a"),
+        "point_b": Key("vector", "m, in the axes of body_b", "m", "r_b", fixed_to="body_b"),
         "stiffness": Key("number", "N/m", unit="N/m", letter="k_s"),
         "damping": Key("number", "N s/m", unit="N s/m", letter="b_s"),
         "rest": Key("number", "length at which its stiffness pulls nothing, m", unit="m", letter="l_s"),
@@ -188,10 +187,6 @@ class Spring(ForceElement):
         ends = f"{self.body_a} {short(self.point_a)} – {self.body_b} {short(self.point_b)}"
         only = f", only {self.only}" if self.only != "both" else ""
         return f"spring, {ends}, {law_summary(self)}{only}"
-
-    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
-        """Its frames."""
-        return moved_ends(self, mounts)
 
     def reflected(self, mirror: Reflection) -> dict[str, Any]:
         """Its frames: a length is the same."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from polhode.errors import ModelError, message
 from polhode.model.forces.base import ElementEvent, ForceElement, Jump, Wrench
-from polhode.model.forces.two_frames import stays_on_body
+from polhode.model.forces.two_frames import reflected_ends, stays_on_body
 from polhode.model.keys import ABOVE_ZERO, AT_LEAST_ZERO, Key
 from polhode.model.mount import Mount
 from polhode.model.numbers import plain, short
@@ -46,8 +46,8 @@ class Thrust(ForceElement):
         "flow": Key("number", "mass a second, kg/s", "kg/s", "mu", needed=True, range=AT_LEAST_ZERO, of_time=True),
         "exhaust_speed": Key("number", "against the body, m/s", "m/s", "u_e", needed=True, range=AT_LEAST_ZERO),
         "propellant": Key("number", "to expel, kg; without end unless given", "kg", "m_p", range=ABOVE_ZERO),
-        "direction": Key("direction", "of the thrust, in body axes; z unless given", unit="1"),
-        "point": Key("vector", "where it acts, in body axes from the body's origin, m", unit="m"),
+        "direction": Key("direction", "of the thrust, in body axes; z unless given", unit="1", fixed_to="body"),
+        "point": Key("vector", "where it acts, in body axes from the body's origin, m", unit="m", fixed_to="body"),
     }
     states: ClassVar = {"burnt": "kg"}
     changes_energy = "thrust"
@@ -101,11 +101,9 @@ class Thrust(ForceElement):
 
     def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
         """Where it acts, and its direction."""
-        mount = mounts["body"]
-        stays_on_body(mount, self.body)
-        return {"point": mount.point(self.point), "direction": mount.direction(self.direction)}
+        stays_on_body(mounts["body"], self.body)
+        return super().moved(mounts)
 
     def reflected(self, mirror: Reflection) -> dict[str, Any]:
         """Where it acts, and its direction."""
-        at = mirror.polar(self.body, self.point)
-        return {"point": at, "direction": mirror.polar(self.body, self.direction)}
+        return reflected_ends(self, mirror)

@@ -1,6 +1,6 @@
 """A torsion spring and damper about an axis."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,17 +10,17 @@ from polhode.model.forces.joint_axis import along_axes, axis_of
 from polhode.model.forces.monotone_table import check_table
 from polhode.model.forces.spring_law import SpringLaw, law_summary, one_number, warn_of_negative
 from polhode.model.forces.two_frames import (
+    ORIENTATIONS,
     FrameOnBody,
     body_frame,
     check_two_bodies,
     is_between_bodies,
-    moved_ends,
     opposite,
     reflected_ends,
 )
 from polhode.model.joints.base import JointKind
 from polhode.model.keys import Key
-from polhode.model.mount import Mount, array_of, floats
+from polhode.model.mount import array_of, floats
 from polhode.model.numbers import short
 from polhode.model.reflection import FRAME, Reflection
 from polhode.model.state import MachineState
@@ -71,8 +71,7 @@ class TorsionSpring(ForceElement):
         "body_a": Key("body", "a body, or world"),
         "body_b": Key("body", "another body, or world"),
         "axis": Key("direction", "in the axes of both frames; z unless given", unit="1", letter="n"),
-        "orientation_a": Key("quaternion", "axes of frame a in those of body_a: w, x, y, z", unit="1"),
-        "orientation_b": Key("quaternion", "axes of frame b in those of body_b: w, x, y, z", unit="1"),
+        **ORIENTATIONS,
         "stiffness": Key("number", "N m/rad", unit="N m/rad", letter="k_t"),
         "damping": Key("number", "N m s/rad", unit="N m s/rad", letter="b_t"),
         "rest": Key("number", "angle at which its stiffness turns nothing, rad", unit="rad", letter="theta_t"),
@@ -202,10 +201,6 @@ class TorsionSpring(ForceElement):
     def is_internal(self) -> bool:
         """Between two bodies it is, those of a joint included, not to the world."""
         return self.joint is not None or is_between_bodies(self.body_a, self.body_b)
-
-    def moved(self, mounts: Mapping[str, Mount]) -> dict[str, Any]:
-        """Its frames."""
-        return moved_ends(self, mounts)
 
     def reflected(self, mirror: Reflection) -> dict[str, Any]:
         """Its frames and its axis: the angle is the same."""

@@ -1,10 +1,11 @@
 """Two frames on bodies, and how one moves against the other: what springs, torsion springs and bushings are made of."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from polhode.errors import ModelError, message
-from polhode.model.forces.base import Wrench
+from polhode.model.forces.base import ForceElement, Wrench
+from polhode.model.keys import Key
 from polhode.model.mount import Mount, NotCarried
 from polhode.model.reflection import Reflection
 from polhode.model.state import MachineState
@@ -13,7 +14,22 @@ from polhode.quaternion import rotation_matrix_homogeneous
 from polhode.scalar import Vec, cross
 from polhode.spatial import Frame, Twist
 
-SIDES = ("a", "b")
+ORIENTATIONS = {
+    f"orientation_{side}": Key(
+        "quaternion", f"axes of frame {side} in those of body_{side}: w, x, y, z", unit="1", fixed_to=f"body_{side}"
+    )
+    for side in ("a", "b")
+}
+"""Keys of the axes of a frame on each of two bodies."""
+
+FRAMES = {
+    f"point_{side}": Key(
+        "vector", f"origin of frame {side}, m, in the axes of body_{side}", unit="m", letter=f"r_{side}",
+        fixed_to=f"body_{side}",
+    )
+    for side in ("a", "b")
+} | ORIENTATIONS  # fmt: skip
+"""Keys of a frame on each of two bodies."""
 
 
 class FrameOnBody(NamedTuple):
@@ -60,27 +76,13 @@ def is_between_bodies(body_a: str | None, body_b: str | None) -> bool:
     return WORLD not in (body_a, body_b)
 
 
-def moved_ends(element: Any, mounts: Mapping[str, Mount]) -> dict[str, Any]:
-    """Points and orientations of an element between frames on two bodies; see `ForceElement.moved`."""
+def reflected_ends(element: ForceElement, mirror: Reflection) -> dict[str, Any]:
+    """Points, directions and orientations of an element that are fixed to its bodies; see `ForceElement.reflected`."""
     found: dict[str, Any] = {}
-    for side in SIDES:
-        mount = mounts[f"body_{side}"]
-        if f"point_{side}" in element.keys:
-            found[f"point_{side}"] = mount.point(getattr(element, f"point_{side}"))
-        if f"orientation_{side}" in element.keys:
-            found[f"orientation_{side}"] = mount.attitude(getattr(element, f"orientation_{side}"))
-    return found
-
-
-def reflected_ends(element: Any, mirror: Reflection) -> dict[str, Any]:
-    """Points and orientations of an element between frames on two bodies; see `ForceElement.reflected`."""
-    found: dict[str, Any] = {}
-    for side in SIDES:
-        body = getattr(element, f"body_{side}")
-        if f"point_{side}" in element.keys:
-            found[f"point_{side}"] = mirror.polar(body, getattr(element, f"point_{side}"))
-        if f"orientation_{side}" in element.keys:
-            found[f"orientation_{side}"] = mirror.attitude(body, getattr(element, f"orientation_{side}"))
+    for name, key in element.keys.items():
+        if key.fixed_to:
+            image = mirror.attitude if key.holds == "quaternion" else mirror.polar
+            found[name] = image(getattr(element, key.fixed_to), getattr(element, name))
     return found
 
 

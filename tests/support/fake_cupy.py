@@ -192,7 +192,28 @@ class ndarray:
         return ndarray(self.data[_plain(place)])
 
     def __setitem__(self, place, value):
-        self.data[_plain(place)] = value.data
+        assert not isinstance(value, np.ndarray), "an array of NumPy is not sent by itself"
+        self.data[_plain(place)] = _plain(value)
+
+    def __eq__(self, other):
+        return ndarray(self.data == _plain(other))
+
+    def __ge__(self, other):
+        return ndarray(self.data >= _plain(other))
+
+    def __and__(self, other):
+        return ndarray(self.data & other.data)
+
+    def __invert__(self):
+        return ndarray(~self.data)
+
+    def __bool__(self):
+        return bool(self.data)
+
+    __hash__ = None
+
+    def all(self):
+        return ndarray(self.data.all())
 
     def astype(self, dtype, copy=True):
         return ndarray(self.data.astype(dtype, copy=copy)) if copy or dtype != self.dtype else self
@@ -206,9 +227,9 @@ class ndarray:
         return out
 
 
-def _plain(place):
-    """A place in an array, those of the stand-in as NumPy's."""
-    return place.data if isinstance(place, ndarray) else place
+def _plain(value):
+    """A place in an array, or a value: those of the stand-in as NumPy's."""
+    return value.data if isinstance(value, ndarray) else value
 
 
 def asarray(value, dtype=None):

@@ -144,7 +144,7 @@ class _Launch:
         self.seen = self.xp.empty((self.n, samples, max(len(batch.outputs), 1)), self.kind)
 
     def _sent(self, array: np.ndarray) -> Any:
-        return self.xp.asarray(np.ascontiguousarray(array, dtype=self.kind))
+        return self.xp.asarray(np.ascontiguousarray(array)).astype(self.kind, copy=False)
 
     def _number(self, value: float) -> DeviceRows:
         return self._sent(np.array([value])), 0
@@ -219,20 +219,41 @@ class _Launch:
             self.seen[:, sample] = values
 
     def _fetch(self, runs: BatchLoop) -> None:
-        batch, timing, found = self.batch, self.timing, self.found
-        marks = self.marks.get()
-        there = marks == step_state.GOING if batch.fixed else marks >= timing.times.astype(self.kind)
+        """Bring back the samples, NaN after the end of a run, and how each run ended."""
+        batch, found, table = self.batch, self.found, self.tables[0]
+        if batch.fixed:
+            there = self.marks == step_state.GOING
+        else:
+            there = self.marks >= self._sent(self.timing.times)
+            left = (self._field("status", table) == step_state.GOING) & ~there[:, -1]
+            self._field("status", table)[left] = step_state.TOO_SMALL
         there[:, 0] = True
+        gone = None if bool(there.all()) else ~there.get()
         pairs = [(found.q, self.q), (found.v, self.v), *([(found.outputs, self.seen)] if batch.outputs else [])]
         for array, samples in pairs:
-            if self.kind == array.dtype and array.flags.c_contiguous:
-                samples.get(out=array)
-            else:
-                array[:] = samples.get()
-            if not there.all():
-                array[~there] = np.nan
-        runs.table[:] = self.tables[0].get()
-        if not batch.fixed:
-            left = (batch.compiled.field(runs.table, "status") == step_state.GOING) & ~there[:, -1]
-            batch.compiled.field(runs.table, "status")[left] = step_state.TOO_SMALL
-        runs.close()
+            _fetched(samples, array)
+            if gone is not None:
+                array[gone] = np.nan
+        runs.close(_DeviceStates(self))
+
+
+class _DeviceStates:
+    """Step states of runs that have ended, on the device."""
+
+    def __init__(self, launch: _Launch) -> None:
+        self.launch, self.table = launch, launch.tables[0]
+
+    def copy(self, name: str, out: np.ndarray) -> None:
+        _fetched(self.launch.xp.ascontiguousarray(self.launch._field(name, self.table)), out)
+
+    def rows(self, at: np.ndarray) -> np.ndarray:
+        return self.table[self.launch.xp.asarray(at)].get().astype(np.float64)
+
+
+def _fetched(there: Any, out: np.ndarray) -> None:
+    """Bring an array into one of this processor, made double on the device."""
+    there = there.astype(out.dtype, copy=False)
+    if out.flags.c_contiguous:
+        there.get(out=out)
+    else:
+        out[...] = there.get()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -367,12 +367,12 @@ class BatchRun:
         return found
 
     def empty(self, n: int, timing: SampleTimes, fill: bool = True) -> BatchSamples:
-        """Arrays for n runs; fill: samples begin as NaN, which callers that write all of them do not need."""
+        """Arrays for n runs; fill: states begin as NaN, which callers that write all of them do not need."""
         samples, sizes = len(timing.times), (self.nq, self.nv, len(self.outputs))
         q, v, outputs = (np.empty((n, samples, size)) for size in sizes)
-        for array in (q, v, outputs) if fill else ():
+        q_end, v_end = (np.empty((n, size)) for size in sizes[:2])
+        for array in (q, v, outputs, q_end, v_end) if fill else ():
             array.fill(np.nan)
-        q_end, v_end = (np.full((n, size), np.nan) for size in sizes[:2])
         status, end, accepted = (np.zeros(n) for _ in range(3))
         reason = np.full(n, "", dtype=object)
         return BatchSamples(q, v, outputs, status, end, q_end, v_end, np.full(n, -1.0), accepted, reason)
@@ -501,27 +501,31 @@ class BatchLoop:
         else:
             found.q[there, sample], found.v[there, sample] = q[there], v[there]
 
-    def close(self) -> None:
-        """Record how each run ended, and remove samples after its end."""
-        field, table, found, timing = self.batch.compiled.field, self.table, self.found, self.timing
-        accepted = field(table, "accepted")
-        found.status[:], found.accepted[:] = field(table, "status"), self.earlier + accepted
-        end = self.origin + accepted * self.h if self.batch.fixed else field(table, "t")
-        found.end[:] = np.where(found.status == step_state.GOING, timing.end, end)
-        found.q_end[:], found.v_end[:] = field(table, "q"), field(table, "v")
+    def close(self, last: "LastStates | None" = None) -> None:
+        """Record how each run ended, and remove samples after its end; last: step states that are not in this table."""
+        found, timing, last = self.found, self.timing, last or _HostStates(self)
+        last.copy("status", found.status)
+        last.copy("accepted", found.accepted)
+        if self.batch.fixed:
+            found.end[:] = self.origin + found.accepted * self.h
+        else:
+            last.copy("t", found.end)
+        found.end[found.status == step_state.GOING] = timing.end
+        found.accepted[:] += self.earlier
+        last.copy("q", found.q_end)
+        last.copy("v", found.v_end)
         at = np.flatnonzero(found.status == step_state.EVENT)
         if len(at):
-            found.event[at], found.end[at], found.q_end[at], found.v_end[at] = self._events(at)
+            found.event[at], found.end[at], found.q_end[at], found.v_end[at] = self._events(at, last.rows(at))
             after = np.zeros((self.n, len(timing.times)), dtype=bool)
             after[at] = timing.times > found.end[at, None]
             for array in (found.q, found.v, found.outputs):
                 array[after] = np.nan
 
-    def _events(self, at: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Which event ended each of these runs first in its last step, and its time and state."""
+    def _events(self, at: np.ndarray, table: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Which event ended each of these runs first in its last step, and its time and state; table: of these runs."""
         batch, n = self.batch, len(at)
         nq, nv, crossings = batch.nq, batch.nv, batch.compiled.spec.crossings
-        table = np.ascontiguousarray(self.table[at])
         before, after = (batch.compiled.field(table, name) for name in ("g_before", "g"))
         theta, found = np.ones(n), np.empty((n, 1 + nq + nv + len(crossings)))
         given = [np.ascontiguousarray(x[at]) for x in self.given]
@@ -541,6 +545,29 @@ class BatchLoop:
         theta[:] = best
         look()
         return which, found[:, 0].copy(), found[:, 1 : 1 + nq].copy(), found[:, 1 + nq : 1 + nq + nv]
+
+
+class LastStates(Protocol):
+    """Step states of runs that have ended, wherever they lie."""
+
+    def copy(self, name: str, out: np.ndarray) -> None:
+        """Write one field of all runs (n, …) into an array."""
+
+    def rows(self, at: np.ndarray) -> np.ndarray:
+        """The step states of some runs, whole."""
+
+
+class _HostStates:
+    """Those in the table of a loop."""
+
+    def __init__(self, loop: BatchLoop) -> None:
+        self.field, self.table = loop.batch.compiled.field, loop.table
+
+    def copy(self, name: str, out: np.ndarray) -> None:
+        out[:] = self.field(self.table, name)
+
+    def rows(self, at: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(self.table[at])
 
 
 def _is_near(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:

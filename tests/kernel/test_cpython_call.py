@@ -1,5 +1,6 @@
 """The built-in for one state: the same results as the checked way, and never anything but those."""
 
+import ctypes
 import gc
 import pickle
 import resource
@@ -294,6 +295,90 @@ def test_a_million_calls_leak_nothing(system):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2_000  # kB
     gc.collect()
     assert counts == [sys.getrefcount(x) for x in held]
+
+
+def test_a_result_that_nobody_holds_is_filled_again(system, only_built_ins):
+    q, v, w = arguments(system)["inverse_dynamics"]
+    places = {id(system.inverse_dynamics(q, v, w)) for _ in range(20)}
+    assert len(places) == 1
+    places = {tuple(map(id, (found, *found))) for found in (system.momentum(q, v) for _ in range(20))}
+    assert len(places) <= 2
+
+
+def test_results_that_anybody_holds_are_never_written_again(system, only_built_ins):
+    """Whatever is still reachable of results, by any object that looks at them, keeps its numbers."""
+    looks = [
+        lambda x: x,
+        lambda x: x[1:],
+        lambda x: x.T,
+        memoryview,
+        iter,
+        lambda x: x.ctypes.data_as(ctypes.POINTER(ctypes.c_double)),
+        np.frombuffer,
+    ]
+    rng = np.random.default_rng(3)
+    q, v, w = arguments(system)["inverse_dynamics"]
+    held = []
+    for _ in range(3_000):
+        args = q, rng.normal(size=v.shape), rng.normal(size=w.shape)
+        name, given = (("inverse_dynamics", 3), ("mass_matrix", 1), ("forward_dynamics_derivatives", 3))[
+            rng.integers(3)
+        ]
+        found = getattr(system, name)(*args[:given])
+        part = found if rng.random() < 0.3 else blocks(found)[rng.integers(len(blocks(found)))]
+        copies = [x.copy() for x in blocks(part)]
+        if not isinstance(part, tuple):
+            look = looks[rng.integers(len(looks))](part)
+            address, size = part.ctypes.data, part.size
+            held.append((look, copies[0].ravel(), (ctypes.c_double * size).from_address(address)))
+        else:
+            held += [(part, x.ravel(), y.ravel()) for x, y in zip(copies, part, strict=True)]
+        del found, part
+        while len(held) > 12 or (held and rng.random() < 0.5):
+            del held[rng.integers(len(held))]
+        assert all(np.array_equal(expected, np.array(now)) for _, expected, now in held)
+
+
+@pytest.mark.parametrize("name", ["mass_matrix", "christoffel"])
+def test_a_result_that_was_changed_is_not_used_again(system, only_built_ins, name):
+    (q,) = arguments(system)[name]
+    call = getattr(system, name)
+    expected = call(q).copy()
+
+    def flat(x):
+        x.shape = (-1,)
+
+    def other_kind(x):
+        x.dtype = np.int64
+
+    for change in (flat, other_kind, lambda x: x.setflags(write=False), lambda x: x.fill(np.nan)):
+        for _ in range(8):
+            change(call(q))
+        found = call(q)
+        assert np.array_equal(found, expected)
+        assert (found.dtype, found.flags.writeable) == (float, True)
+
+
+def test_weak_references_to_results_see_no_other_result(system, only_built_ins):
+    (q,) = arguments(system)["mass_matrix"]
+    watch = weakref.ref(system.mass_matrix(q))
+    first = system.mass_matrix(q).copy()
+    for _ in range(10):
+        kept = [system.mass_matrix(q * 2) for _ in range(8)]
+    assert watch() is None or np.array_equal(watch(), first)
+    assert len({id(x) for x in kept}) == 8
+    assert watch() is None
+
+
+def test_held_results_go_with_their_built_in():
+    made = ph.compile(random_model(["revolute"] * 2, 7), target="cpu")
+    q = np.array([0.1, 0.2])
+    made.mass_matrix(q)
+    watch = weakref.ref(made.mass_matrix(q))
+    assert watch() is not None
+    del made
+    gc.collect()
+    assert watch() is None
 
 
 def test_built_ins_outlive_their_system():

@@ -13,7 +13,7 @@ import numpy as np
 from polhode.dynamics import inertia, kinematics
 from polhode.dynamics.arguments import Arguments
 from polhode.dynamics.coupled_inertia import is_coupled
-from polhode.dynamics.large_trees import derivatives
+from polhode.dynamics.large_trees import christoffel_loops, derivatives
 from polhode.dynamics.large_trees.loops import is_large
 from polhode.dynamics.normal_forces import loaded_joints
 from polhode.dynamics.state_inertia import at_state, is_fixed
@@ -37,6 +37,11 @@ has some 20 operations for each. Of forward dynamics so and in loops, one call a
 DIFFERENTIATED_TWICE = 150
 """The same for second derivatives, by the time that they take to compile: chains of 8 and 10 (204, 385) 3.5 and 6 s in
 loops, 6 and 16 s written out, of 20 24 s in loops."""
+
+SYMBOLS_WRITTEN_OUT = 1000
+"""The same for Christoffel symbols. Written out and in loops, one call and a state in batches: `chain-12` (650) 1.9 and
+2.6 µs, 1.3 and 1.5; `quadruped` (867) 4.7 and 4.3, 3.6 and 6.0; `chain-14` (1015) 3.7 and 3.6, 2.4 and 3.3; `chain-20`
+(2870) 19 and 4.5, 7.8 and 7.2, compiled in 2 and 0.3 s; `chain-50` in 65 and 1.5 s."""
 
 Shapes = Mapping[Argument, tuple[int, ...]]
 
@@ -143,6 +148,16 @@ def by_recursion(spec: SystemSpec, beyond: int | None = None) -> bool:
 def twice_by_recursion(spec: SystemSpec) -> bool:
     """The same of second derivatives."""
     return by_recursion(spec, DIFFERENTIATED_TWICE)
+
+
+def symbols_in_loops(spec: SystemSpec) -> bool:
+    """The same of Christoffel symbols."""
+    return by_recursion(spec, SYMBOLS_WRITTEN_OUT)
+
+
+def christoffel_in_loops(r: Request) -> Vec:
+    """The Christoffel symbols, in loops over the tree."""
+    return christoffel_loops.christoffel(_moving_tree(r), r.x.q)
 
 
 def _recursion_applies(tree: Tree) -> bool:

@@ -3,6 +3,7 @@
 loops               inverse and forward dynamics; which trees are large
 one_velocity_loops  forward dynamics where every joint has one velocity, several elements at once
 subtree_rows        the mass matrix, row by row over what each velocity carries
+christoffel_loops   the Christoffel symbols
 coriolis_loops      the Coriolis matrix
 derivatives         derivatives of inverse and forward dynamics by recursion
 derivative_passes   their passes over the tree

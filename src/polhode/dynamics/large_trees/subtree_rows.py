@@ -4,14 +4,14 @@ Elements go depth first, so that what an element carries follows it without a ga
 know nothing of each other. All is in world axes; what belongs to an element is about its own origin.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from polhode.dynamics.inertia import impulse
 from polhode.dynamics.kinematics import placement, unit_twists
 from polhode.dynamics.large_trees.loops import ElementTables, Slots
-from polhode.model.joints.base import NOTHING
+from polhode.model.joints.base import NOTHING, Element
 from polhode.model.tree import GROUND, Tree
 from polhode.scalar import Loops, Vec, cross, dot, flat, is_zero, loops_for, outer, shaped
 from polhode.spatial import ORIGIN, WORLD_FRAME, Frame, Inertia, Twist, congruence, joined
@@ -149,18 +149,18 @@ class Matrix:
     def __setitem__(self, at: tuple[Any, Any], value: Any) -> None:
         self.memory[at[0] * self.width + at[1]] = value
 
-    def mirror(self, source: "Matrix | None" = None) -> None:
-        """Put the upper half, or that of another matrix, in the place of the lower."""
+    def mirror(self, source: "Matrix | None" = None, *, skew: bool = False) -> None:
+        """Put the upper half, or that of another matrix, in the place of the lower; skew: with the other sign."""
         given = source or self
         for i in self.r.range(self.tiles):
             for j in self.r.range(i):
-                self._mirror(given, i, j, [(a, b) for a in range(TILE) for b in range(TILE)])
-            self._mirror(given, i, i, [(a, b) for a in range(TILE) for b in range(a)])
+                self._mirror(given, i, j, [(a, b) for a in range(TILE) for b in range(TILE)], skew)
+            self._mirror(given, i, i, [(a, b) for a in range(TILE) for b in range(a)], skew)
 
-    def _mirror(self, given: "Matrix", i: Any, j: Any, cells: Sequence[tuple[int, int]]) -> None:
+    def _mirror(self, given: "Matrix", i: Any, j: Any, cells: Sequence[tuple[int, int]], skew: bool) -> None:
         values = [given[j * TILE + b, i * TILE + a] for a, b in cells]
         for (a, b), value in zip(cells, values, strict=True):
-            self[i * TILE + a, j * TILE + b] = value
+            self[i * TILE + a, j * TILE + b] = -value if skew else value
 
     def times(self, right: "Matrix", out: Any, order: Sequence[int]) -> None:
         """Its product with another matrix, n × n numbers, in rows without a gap; order: as in `deliver`."""
@@ -208,14 +208,14 @@ class Matrix:
     def deliver(self, out: Any, order: Sequence[int]) -> None:
         """Its n × n numbers, in rows without a gap; order: the place of each row and column there."""
         n, r = self.n, self.r
-        rows, runs = r.lookup("row", [a * n for a in order]), _runs(order)
+        rows, runs = r.lookup("row", [a * n for a in order]), runs_of(order)
         for i in r.range(n):
             for first, last, shift in runs:
                 for j in r.together(first, last):
                     out[rows.at(i) + j + shift] = self[i, j]
 
 
-def _runs(order: Sequence[int]) -> list[tuple[int, int, int]]:
+def runs_of(order: Sequence[int]) -> list[tuple[int, int, int]]:
     """Where numbers follow one another: the first, the last and one, and how far they are from their places."""
     starts = [k for k, a in enumerate(order) if not k or a != order[k - 1] + 1]
     return [(k, end, order[k] - k) for k, end in zip(starts, [*starts[1:], len(order)], strict=True)]
@@ -269,6 +269,42 @@ class BodySlots:
         self.slots.put(slot, (body.mass, body.first, half(body.second)))
 
 
+class CompositePasses:
+    """Where elements are, their unit motions, and the bodies that these move: passes out and back."""
+
+    def __init__(self, r: Loops, tree: Tree, q: Vec) -> None:
+        self.r, self.rows, self.places, self.Q = r, ElementTables(r, tree), Subtrees.of(r, tree), r.given("q", q)
+        n = self.rows.n
+        self._frame, self._body = Slots(r, "frame", n + 1, WORLD_FRAME, unset=True), BodySlots(r, "body", n + 1)
+        self._turning = SlotNumbers(r, "moored", moored(tree))
+        self.motion = Columns(r, "motion", tree.nv, UnitMotionAt(ORIGIN, ORIGIN, ORIGIN))
+
+    def outward(self) -> None:
+        """Root to leaves: where the elements are, their bodies and unit motions."""
+        rows, frame = self.rows, self._frame
+        frame.put(0, WORLD_FRAME)
+        for i in self.r.range(rows.n):
+            for e in rows.each_kind(i):
+                own = rows.of_q(self.Q, i)
+                at, up = placement(e, own), frame.get(rows.parent(i))
+                here = Frame(up.R @ at.R, up.o + self._turning.get(i + 1) * (up.R @ at.r))
+                frame.put(i + 1, here)
+                self._body.put(i + 1, turned(here.R, e.inertia))
+                for k, unit in enumerate(unit_twists(e, own)):
+                    seen = UnitMotionAt(here.o, here.R @ unit.linear, here.R @ unit.angular)
+                    self.motion.put(self.places.first.at(i) + k, seen)
+
+    def inward(self) -> Iterator[tuple[Element, Any, Inertia, list[UnitMotionAt]]]:
+        """Leaves to root: each element, its first velocity, the composite that it moves, its unit motions."""
+        rows, frame, body = self.rows, self._frame, self._body
+        for i in self.r.range(0, rows.n, down=True):
+            for e in rows.each_kind(i):
+                composite, here, first = body.get(i + 1), frame.get(i + 1), self.places.first.at(i)
+                yield e, first, composite, [self.motion.get(first + k) for k in range(len(e.v))]
+                up = rows.parent(i)
+                body.put(up, joined(body.get(up), shifted(composite, here.o - frame.get(up).o)))
+
+
 def mass_matrix(tree: Tree, q: Vec) -> Vec:
     """The mass matrix, nv × nv, as `dynamics.inertia`: rows over what each velocity carries, then mirrored.
 
@@ -277,49 +313,25 @@ def mass_matrix(tree: Tree, q: Vec) -> Vec:
     tree = depth_first(tree)
     n = tree.nv
     with loops_for("mass_matrix", q) as r:
-        rows, places, Q, out = (
-            ElementTables(r, tree),
-            Subtrees.of(r, tree),
-            r.given("q", q),
-            r.output("M", n * n, unset=True),
-        )
-        frame, body = Slots(r, "frame", rows.n + 1, WORLD_FRAME, unset=True), BodySlots(r, "body", rows.n + 1)
-        turning = SlotNumbers(r, "moored", moored(tree))
-        motion = Columns(r, "motion", n, UnitMotionAt(ORIGIN, ORIGIN, ORIGIN))
+        p, out = CompositePasses(r, tree, q), r.output("M", n * n, unset=True)
         momentum, M = Columns(r, "momentum", n, (ORIGIN, ORIGIN)), Matrix(r, "whole", n)
-        frame.put(0, WORLD_FRAME)
-        # pass 1, root to leaves: where the elements are, their bodies and unit motions
-        for i in r.range(rows.n):
-            for e in rows.each_kind(i):
-                own = rows.of_q(Q, i)
-                at, up = placement(e, own), frame.get(rows.parent(i))
-                here = Frame(up.R @ at.R, up.o + turning.get(i + 1) * (up.R @ at.r))
-                frame.put(i + 1, here)
-                body.put(i + 1, turned(here.R, e.inertia))
-                for k, unit in enumerate(unit_twists(e, own)):
-                    seen = UnitMotionAt(here.o, here.R @ unit.linear, here.R @ unit.angular)
-                    motion.put(places.first.at(i) + k, seen)
-        # pass 2, leaves to root: composites, and the momenta that unit motions give them
-        for i in r.range(0, rows.n, down=True):
-            for e in rows.each_kind(i):
-                composite, here, first = body.get(i + 1), frame.get(i + 1), places.first.at(i)
-                units = [motion.get(first + k) for k in range(len(e.v))]
-                given = [impulse(composite, Twist(unit.l, unit.w)) for unit in units]
-                for k, (P, H) in enumerate(given):
-                    momentum.put(first + k, (P, H))
-                    for b, unit in enumerate(units[: k + 1]):
-                        own = dot(unit.l, P) + dot(unit.w, H)
-                        M[first + b, first + k] = own + e.armature[k] if b == k else own
-                up = rows.parent(i)
-                body.put(up, joined(body.get(up), shifted(composite, here.o - frame.get(up).o)))
+        # passes 1 and 2: composites, and the momenta that unit motions give them
+        p.outward()
+        for e, first, composite, units in p.inward():
+            for k, unit in enumerate(units):
+                P, H = impulse(composite, Twist(unit.l, unit.w))
+                momentum.put(first + k, (P, H))
+                for b, by in enumerate(units[: k + 1]):
+                    own = dot(by.l, P) + dot(by.w, H)
+                    M[first + b, first + k] = own + e.armature[k] if b == k else own
         # pass 3: each velocity and those that it carries
         for b in r.range(n):
-            o, l, w = motion.get(b)
-            for g in r.together(places.below.at(b), places.end.at(b)):
+            o, l, w = p.motion.get(b)
+            for g in r.together(p.places.below.at(b), p.places.end.at(b)):
                 P, H = momentum.get(g)
-                M[b, g] = dot(l + cross(w, motion.get(g).o - o), P) + dot(w, H)
-        clear_unrelated(r, places, M)
+                M[b, g] = dot(l + cross(w, p.motion.get(g).o - o), P) + dot(w, H)
+        clear_unrelated(r, p.places, M)
         M.mirror()
-        M.deliver(out, places.order)
+        M.deliver(out, p.places.order)
     found = r.results()
     return Vec([Vec(found[i * n : (i + 1) * n]) for i in range(n)])

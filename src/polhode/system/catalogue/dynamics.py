@@ -11,12 +11,14 @@ from polhode.system.algorithms import (
     FACTORED,
     by_duals,
     by_recursion,
+    christoffel_in_loops,
     forward_slopes,
     forward_slopes_by_recursion,
     inverse_slopes,
     inverse_slopes_by_recursion,
     second_slopes,
     slopes_by_graph,
+    symbols_in_loops,
     twice_by_recursion,
 )
 from polhode.system.catalogue.record import POINT, SQUARE, TAU, VD, VELOCITIES, Q, V, quantity
@@ -35,15 +37,29 @@ def mass_matrix(r: Request) -> Vec:
     return with_forces.mass_matrix(r.x)
 
 
+def _christoffel(r: Request) -> Vec:
+    return covariant.christoffel(r.x.tree, r.x.q)
+
+
 @quantity(
     (Q,),
     ("nv", "nv", "nv"),
     by="one vector for each pair of unit motions; Zoric (110), (129), BEYOND §§1–2",
+    applies=lambda spec: not symbols_in_loops(spec),
     regroups=True,
+    also=(
+        Algorithm(
+            "one vector for each pair of unit motions, in loops; Zoric (110), (129), BEYOND §§1–2",
+            christoffel_in_loops,
+            applies=symbols_in_loops,
+            regroups=True,
+            on_numbers=_christoffel,
+        ),
+    ),
 )
 def christoffel(r: Request) -> Vec:
     """The Christoffel symbols Γ."""
-    return covariant.christoffel(r.x.tree, r.x.q)
+    return _christoffel(r)
 
 
 @quantity((Q, V), SQUARE, by="momenta of subtrees; BEYOND §2", regroups=True)

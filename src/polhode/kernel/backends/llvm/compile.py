@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.errors import CompileError, escaped
-from polhode.kernel.backends.llvm.cpython_call import builtin, entry_text, fits, is_switched_on
+from polhode.kernel.backends.llvm.builtin_text import entry_text
+from polhode.kernel.backends.llvm.cpython_call import builtin, fits, is_switched_on
 from polhode.kernel.backends.llvm.module import header, module_text
 from polhode.kernel.backends.llvm.optimiser import object_code
 from polhode.kernel.backends.llvm.target_machine import FULL, QUICK, lanes, linker, machine

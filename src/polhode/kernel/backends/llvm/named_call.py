@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from polhode.kernel.backends.llvm.builtin_text import BYTES_HEADER, SIZE
 from polhode.kernel.backends.llvm.compile import small_function
-from polhode.kernel.backends.llvm.cpython_call import BYTES_HEADER, SIZE, Context, addresses, new_builtin
+from polhode.kernel.backends.llvm.cpython_call import Context, addresses, new_builtin
 
 CONTEXT = ("count", "name", "keyword", "word", "entry", "built_in", "origin", "fallback", "vectorcall")
 """The context: how many arrays stand before the name, then addresses; 0 where there is none."""

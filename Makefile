@@ -41,9 +41,9 @@ check: .venv/tested
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# files made from the program: schema, table of methods, stub, equation index
+# files made from the program: schema, table of methods, stub, equation index; and the speeds on docs/performance.md
 generated: .venv/tested
-	PYTHONPATH=tests:tests/campaigns:tests/support $(BIN)/python tests/support/generated.py
+	PYTHONPATH=tests:tests/campaigns:tests/support:docs/_tools $(BIN)/python tests/support/generated.py
 
 # the figures of the paper; and the paper as a page, where pandoc is installed
 paper: .venv/tested

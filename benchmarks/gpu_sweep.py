@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,8 @@ def main(runs: int = 524_288, steps: int = 5000) -> None:
     """Everything, as JSON."""
     model = arm()
     lanes = BatchRun(BatchSpec(RunSpec(model, METHODS["rk4"], True), (MASS,)))
-    found: dict[str, Any] = {"model": "arm-7", "method": "rk4", "runs": runs, "steps": steps}
+    found: dict[str, Any] = {"date": f"{date.today()}", "model": "arm-7", "method": "rk4", "runs": runs}
+    found["steps"] = steps
     for part in (lambda: own(found, lanes, runs, steps), lambda: theirs(found), lambda: whole(found, runs, steps)):
         begin = time.perf_counter()
         try:

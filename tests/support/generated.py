@@ -1,5 +1,5 @@
 """Files that are made from the program: the schema of model files, tables of methods, joints and calls, the stub of the
-public names, the equation index.
+public names, the equation index, the speeds on the page of performance.
 
 make generated          writes them all
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import index
 import polhode
+import speed_parts
 from polhode.formats.schema import schema_text
 from polhode.model import JOINTS
 from polhode.system.catalogue.registry import QUANTITIES
@@ -123,6 +124,7 @@ FILES: dict[Path, Callable[[], str]] = {
     SIMULATION: simulation_page,
     SYSTEM: system_page,
     index.PAGE: index.render,
+    speed_parts.PAGE: speed_parts.performance_page,
 }
 """The text that each generated file must have."""
 

@@ -104,5 +104,7 @@ def test_a_jump_of_a_force_of_the_model_begins_an_oscillation():
 
 def test_a_sweep_does_not_call_it_good():
     more = {"start.q.b-1.y": ph.Uniform(0.0, 1e-9)}
-    found = ph.sweep(bar(), more, v=[1e-3, 0, 0, 0, 0, 0], runs=2, duration=0.02, tolerance=1e-5, times=5, accompanied=1)
+    found = ph.sweep(
+        bar(), more, v=[1e-3, 0, 0, 0, 0, 0], runs=2, duration=0.02, tolerance=1e-5, times=5, accompanied=1
+    )
     assert (found["verdict"] == 0).all()

@@ -153,6 +153,30 @@ def test_projection_goes_on_until_positions_hold_to_rounding(name):
     assert np.max(abs(after.rates)) < 1e-12
 
 
+def test_projection_tells_where_it_does_not_arrive(recwarn):
+    """A four-bar whose bars are turned so that they cannot meet soon: the loop stays open, and is named."""
+    model = ph.load("four-bar")
+    system, nearby = ph.compile(model), np.array(model.start.q)
+    system.project(nearby, np.zeros(model.nv))
+    assert not recwarn.list
+    far = nearby + np.random.default_rng(2).uniform(-3, 3, (200, model.nq))
+    for q, left in ((far, True), (far[:0], False), (np.full(model.nq, np.nan), False)):
+        recwarn.clear()
+        found = system.project(q, np.zeros((*q.shape[:-1], model.nv)))
+        open_ones = np.any(abs(system.constraint_residuals(found.q, found.v).positions) > 1e-9, axis=-1)
+        assert np.any(open_ones) == left
+        assert len(recwarn.list) == left
+        recwarn.clear()
+    with pytest.warns(
+        ph.PolhodeWarning, match=r"project: constraints do not hold.\n  found [0-9]+ of 200 states left: state"
+    ):
+        found = system.project(far, np.zeros((200, model.nv)))
+    one = far[np.argmax(np.max(abs(system.constraint_residuals(found.q, found.v).positions), axis=-1))]
+    for _ in range(2):  # the second call too, which other quantities leave to machine code alone
+        with pytest.warns(ph.PolhodeWarning, match=r"1 of 1 states left: constraint row '"):
+            system.project(one, np.zeros(model.nv))
+
+
 def test_projection_moves_least_in_the_mass_metric():
     """Nothing that the conditions allow is in the change: N·M δ = 0."""
     model = flying(ph.Constraint("c", "universal", ENDS))

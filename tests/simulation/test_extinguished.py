@@ -71,3 +71,40 @@ def test_an_oscillation_that_grows_is_missed_as_well():
     run = ph.simulate(spring(0.0, 0.0), [1e-6], [0.0], 1000.0, ph.PD(1e8, -10.0), method="radau3", step=10.0)
     assert run.verdict == "failed"
     assert np.all(np.isfinite(run["error_estimate"]))
+
+
+BAR = ph.Section(axial=1e8, torsion=1e3, bending_y=1e2, bending_z=1e2, mass=1.0, inertia_y=1e-4, inertia_z=1e-4)
+
+
+def bar(force=None):
+    """A stiff bar of one element with hardly any damping, so that its energy is not judged; forces along it."""
+    beam = ph.Beam("b", BAR, start=("world", (0, 0, 0)), end=(1, 0, 0), elements=1, damping=1e-12)
+    pull = [ph.Force("pull", "b-1", force=force)] if force else []
+    return ph.Model("bar", gravity=(0, 0, 0), beams=[beam], forces=pull)
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-5])
+def test_control_of_the_error_does_not_hide_what_is_lost(tolerance):
+    """The tip rings along the bar with 1e-3 m/s and 7e-8 m: below the tolerance of the run and of its companion."""
+    run = ph.simulate(bar(), v=[1e-3, 0, 0, 0, 0, 0], duration=0.02, tolerance=tolerance, samples=5)
+    assert run.attrs["method"] == "radau"
+    assert abs(run.v.values[1:, 0]).max() < 1e-4  # it is gone
+    assert run.verdict != "good"
+    assert float(run["error_estimate"].max()) == pytest.approx(1e-3, rel=0.1)
+
+
+def test_a_jump_of_a_force_of_the_model_begins_an_oscillation():
+    def pull(t):
+        return ph.where(t < 0.1234, 0.0, 10.0), 0.0 * t, 0.0 * t
+
+    run = ph.simulate(bar(pull), duration=0.5, tolerance=1e-4, samples=5)
+    assert run.verdict != "good"
+    assert float(run["error_estimate"].max()) == pytest.approx(10 / (1e8 * 0.5) ** 0.5, rel=0.1)  # F/√(k m)
+
+
+def test_a_sweep_does_not_call_it_good():
+    more = {"start.q.b-1.y": ph.Uniform(0.0, 1e-9)}
+    found = ph.sweep(
+        bar(), more, v=[1e-3, 0, 0, 0, 0, 0], runs=2, duration=0.02, tolerance=1e-5, times=5, accompanied=1
+    )
+    assert (found["verdict"] == 0).all()

@@ -19,7 +19,7 @@ from polhode.scalar import is_real, shown
 from polhode.simulation.batch.batch_records import BatchSamples
 from polhode.simulation.batch.batch_run import BatchRun
 from polhode.simulation.companion import FACTOR
-from polhode.simulation.extinguished import UNRESOLVED, Modes, Sample
+from polhode.simulation.extinguished import TINY, UNRESOLVED, Modes, Sample
 from polhode.simulation.watched_path import FAR, STILL
 
 SHARE = 0.01
@@ -127,24 +127,27 @@ class SampleWatch:
 
 
 class DampingWatch:
-    """Looks for oscillations that a method damps and its equal steps do not resolve, about samples of runs."""
+    """Looks for oscillations that a method damps and its steps do not resolve, about samples of runs."""
 
     def __init__(self, batch: BatchRun, h: float) -> None:
-        self.driven, self.damps = batch.compiled.driven, batch.fixed and batch.spec.run.method.damps
-        self.slowest = UNRESOLVED / h if self.damps else np.inf
+        self.driven, self.damps = batch.compiled.driven, batch.spec.run.method.damps
+        self.h = h if batch.fixed else None
+        """The size of equal steps, s; of controlled ones it is taken from their number."""
         self.knows_numbers = not batch.along.places and self.driven.tau is None
 
     def found(self, time: np.ndarray, runs: BatchSamples) -> np.ndarray:
         """Whether each of n runs may have lost one."""
         if not self.damps or not self.knows_numbers:
             return np.full(len(runs.q), self.damps)
-        return np.array([self._one(time, q, v) for q, v in zip(runs.q, runs.v, strict=True)], dtype=bool)
+        h = np.full(len(runs.q), self.h) if self.h else runs.end / np.maximum(runs.accepted, 1)
+        found = [self._one(time, *run) for run in zip(runs.q, runs.v, UNRESOLVED / np.maximum(h, TINY), strict=True)]
+        return np.array(found, dtype=bool)
 
-    def _one(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> bool:
+    def _one(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, slowest: float) -> bool:
         there = np.flatnonzero(np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1))
         chosen = there[np.unique(np.linspace(0, len(there) - 1, DAMPED_SAMPLES).astype(int))] if len(there) else there
         samples = (Sample(float(time[k]), q[k], v[k], None) for k in chosen)
-        return any(len(Modes(self.driven, sample, self.slowest).values) for sample in samples)
+        return any(len(Modes(self.driven, sample, slowest).values) for sample in samples)
 
 
 def _bends(v: np.ndarray) -> np.ndarray:

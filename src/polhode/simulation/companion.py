@@ -224,7 +224,7 @@ class Companion:
         self.scenario = other
         self.stepper = make(other) if self.count > 1 else None
         self.difference = Difference(scenario.model)
-        self.extinguished = Extinguished(scenario, first.driven, self.count)
+        self.extinguished = Extinguished(scenario, first.driven, self.count, first.ending.largest)
 
     def estimates(
         self, parts: Iterable[Arrays], kept: list[Samples] | None = None, checking: StepProgress | None = None

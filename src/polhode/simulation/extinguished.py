@@ -1,7 +1,9 @@
 """Oscillations that the steps of a run extinguish although the machine would go on with them.
 
-Some methods (radau2, radau3, generalized-alpha) damp what is faster than their steps, in a run and in its companion
-alike: the two agree, and both have lost a motion that lasts. Small motions about a state of the run are sums of modes,
+Some methods (radau, radau2, radau3, generalized-alpha) damp what is faster than their steps, in a run and in its
+companion alike: the two agree, and both have lost a motion that lasts. Control of the error does not prevent it: a
+vibration of small amplitude and high velocity may be below the tolerance of both. Small motions about a state of the
+run are sums of modes,
 
     ẏ = J y,   J r = λ r,   w J = λ w,   w·r = 1:    a mode adds 2|c r| to the state, c = w·ÿ/λ²; a jump, c = w·Δẏ/λ
 
@@ -17,6 +19,7 @@ import numpy as np
 
 from polhode.integrate.methods import METHODS
 from polhode.linalg.rank import null_space
+from polhode.result.checks import GOOD_CAP
 from polhode.simulation.driven_model import DrivenModel
 from polhode.simulation.inputs import breaks
 from polhode.simulation.scenario import Scenario
@@ -43,7 +46,16 @@ TINY = 1e-300
 """Rates below this are none."""
 
 MOST = 8
-"""Samples, and jumps of forces, at which modes are looked at."""
+"""Samples, and jumps of accelerations, at which modes are looked at."""
+
+NEAR = 1.25
+"""How much faster or slower a mode may have become along a run and be the same; the vibrations of a beam of several
+elements are often closer, which hides a lost one behind another that was kept."""
+
+BESIDE = 1e-12
+"""How far before and after a time accelerations are compared to see a jump, in parts of the time."""
+
+SIDES = 1 - BESIDE, 1 + BESIDE
 
 Arrays = Mapping[str, np.ndarray]
 """Samples by name: time, q, v, and tau where a sampled controller held it."""
@@ -97,13 +109,9 @@ class Modes:
         kept = sure & (values.imag > slowest)
         self.values, self.w, self.r = values[kept], w[kept] / overlap[kept, None], right[:, kept]
 
-    def _accelerations(self, q: np.ndarray, v: np.ndarray, after: float = 0.0, more: Any = 0.0) -> np.ndarray:
-        """Accelerations (m, nv) at states (m, nq), (m, nv), under further forces."""
-        time = np.full(len(q), self.at.t + after)
-        tau = self.driven.forces(time, q, v)
-        if tau is None:
-            tau = np.zeros_like(v) if self.at.level is None else np.tile(self.at.level, (len(v), 1))
-        return self.driven.system.forward_dynamics(q, v, tau + more, t=time)
+    def _accelerations(self, q: np.ndarray, v: np.ndarray, after: float = 0.0) -> np.ndarray:
+        """Accelerations (m, nv) at states (m, nq), (m, nv), some time after the sample."""
+        return _accelerations(self.driven, np.full(len(q), self.at.t + after), q, v, self.at.level)
 
     def _sizes(self, shares: np.ndarray) -> Iterator[Oscillation]:
         """The oscillations of the modes, from their shares c (m,)."""
@@ -124,15 +132,24 @@ class Modes:
         jerk = np.concatenate([self.unit * vd @ self.N, (later - vd) @ self.N / after])
         return list(self._sizes(self.w @ jerk / self.values**2))
 
-    def excited(self, t: float, force: np.ndarray) -> list[Oscillation]:
-        """The oscillations that begin at a time with a jump of the generalised forces (nv,)."""
+    def excited(self, t: float) -> list[Oscillation]:
+        """The oscillations that begin at a time at which accelerations jump."""
         if not len(self.values):
             return []
         _, q, v, _ = self.at
-        states = np.vstack([q, q]), np.vstack([v, v])
-        before, after = self._accelerations(*states, more=np.vstack([0 * force, force]))
+        (before,), (after,) = (self._accelerations(q[None], v[None], t * side - self.at.t) for side in SIDES)
         jump = np.concatenate([np.zeros(self.N.shape[1]), (after - before) @ self.N])
         return [x._replace(begin=t) for x in self._sizes(self.w @ jump / self.values)]
+
+
+def _accelerations(
+    driven: DrivenModel, time: np.ndarray, q: np.ndarray, v: np.ndarray, level: np.ndarray | None
+) -> np.ndarray:
+    """Accelerations (m, nv) at times (m,) and states (m, nq), (m, nv).  level: forces that a controller holds (nv,)"""
+    tau = driven.forces(time, q, v)
+    if tau is None:
+        tau = np.zeros_like(v) if level is None else np.tile(level, (len(v), 1))
+    return driven.system.forward_dynamics(q, v, tau, t=time)
 
 
 def _nothing(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -144,31 +161,34 @@ class Extinguished:
     """What the steps of a run extinguish; it sees the samples of the run part by part.
 
     samples  how many there are
+    largest  the largest step of the run, s
     """
 
-    def __init__(self, scenario: Scenario, driven: DrivenModel, samples: int) -> None:
+    def __init__(self, scenario: Scenario, driven: DrivenModel, samples: int, largest: float) -> None:
         self.driven = driven
-        step = scenario.options.step
+        options = scenario.options
         damps = scenario.method in METHODS and METHODS[scenario.method].damps
-        self.h = step if step is not None and damps else 0.0
+        self.h = (largest if options.step is None else options.step) if damps else 0.0
+        good = GOOD_CAP if options.accuracy is None else options.accuracy
+        self.least = min(options.tolerance, good) if options.step is None else 0.0
+        """Oscillations below this size are no matter: that of a controlled run's error which is always good."""
         self.jumps = self._jumps(scenario) if self.h else []
-        """Times at which forces jump, and by how much (nv,)."""
+        """Times at which accelerations jump."""
         self.places = set(np.geomspace(1, max(samples - 1, 1), MOST).astype(int).tolist()) | {0, 1} if self.h else set()
-        self.around: list[tuple[Sample, float, np.ndarray]] = []
-        """The last sample before each jump, and the jump."""
+        self.around: list[tuple[Sample, float]] = []
+        """The last sample before each jump, and the time of the jump."""
         self.kept: list[Sample] = []
 
-    def _jumps(self, scenario: Scenario) -> list[tuple[float, np.ndarray]]:
-        """The largest jumps of the forces, taken at the start of the run."""
+    def _jumps(self, scenario: Scenario) -> list[float]:
+        """The times of the largest jumps of accelerations, taken at the start of the run."""
         times = np.union1d(breaks(scenario.tau, scenario.duration), scenario.knots)
-        q, v = (np.tile(x, (len(times), 1)) for x in (scenario.q, scenario.v))
-        ends = [self.driven.forces(times * (1 + sign * 1e-12), q, v) for sign in (-1, 1)]
-        if not len(times) or ends[0] is None or ends[1] is None:
+        if not len(times):
             return []
-        forces = ends[1] - ends[0]
-        sizes = np.max(abs(forces), axis=1)
-        largest = [k for k in np.argsort(-sizes)[:MOST] if sizes[k] > 0]
-        return [(float(times[k]), forces[k]) for k in sorted(largest)]
+        q, v = (np.tile(x, (len(times), 1)) for x in (scenario.q, scenario.v))
+        before, after = (_accelerations(self.driven, times * side, q, v, None) for side in SIDES)
+        sizes, noise = np.max(abs(after - before), axis=1), NOISE * np.max(abs(after), initial=0.0)
+        largest = [k for k in np.argsort(-sizes)[:MOST] if sizes[k] > noise]
+        return [float(times[k]) for k in sorted(largest)]
 
     def watched(self, parts: Iterable[Arrays]) -> Iterator[Arrays]:
         """The same parts of the samples, each seen before it is used."""
@@ -187,10 +207,10 @@ class Extinguished:
             q, v = (np.array(part[name][k]) for name in ("q", "v"))  # a view would keep the whole part in memory
             return Sample(float(time[k]), q, v, None if tau is None else np.array(tau[k]))
 
-        after = [int(np.searchsorted(time, t, "right")) for t, _ in self.jumps]
+        after = [int(np.searchsorted(time, t, "right")) for t in self.jumps]
         for k, jump in zip(after, self.jumps, strict=True):
             if 0 < k < len(time):
-                self.around.append((sample(k - 1), *jump))
+                self.around.append((sample(k - 1), jump))
         for k in sorted({n - first for n in self.places} | set(after)):
             if 0 <= k < len(time):
                 self.kept.append(sample(k))
@@ -202,16 +222,28 @@ class Extinguished:
         start, *later = self.kept
         slowest = UNRESOLVED / self.h
         begun = Modes(self.driven, start, slowest).present()
-        for sample, t, force in self.around:
-            begun += Modes(self.driven, sample, slowest).excited(t, force)
+        for sample, t in self.around:
+            begun += Modes(self.driven, sample, slowest).excited(t)
+        begun = [one for one in begun if one.size > self.least]
         if not begun:
             return []
-        left = [x for sample in later for x in Modes(self.driven, sample, slowest * LOST).present()]
+        left = [(sample.t, Modes(self.driven, sample, slowest * LOST).present()) for sample in later]
         found = []
         for one in begun:
-            after = next((x.t for x in later if x.t > one.begin), math.inf)
-            rest = [x.size for x in left if x.begin > one.begin and x.eigenvalue.imag > LOST * one.eigenvalue.imag]
-            turned = one.eigenvalue.imag * (after - one.begin)
-            if TURNED < turned < math.inf and max(rest, default=0.0) < LOST * one.at(after):
-                found.append((after, one))
+            since = math.inf
+            for t, modes in reversed(left):  # from which sample on it is not there
+                if not one.begin < t or _like(one, modes) >= LOST * one.at(t):
+                    break
+                if one.eigenvalue.imag * (t - one.begin) > TURNED:
+                    since = t
+            if since < math.inf:
+                found.append((since, one))
         return found
+
+
+def _like(one: Oscillation, modes: list[Oscillation]) -> float:
+    """The largest size among oscillations of a later sample that may be this one: those near its frequency, or where
+    none is near any more, all that are not much slower."""
+    rate = one.eigenvalue.imag
+    near = [x.size for x in modes if rate / NEAR < x.eigenvalue.imag < rate * NEAR]
+    return max(near or [x.size for x in modes if x.eigenvalue.imag > LOST * rate], default=0.0)

@@ -245,6 +245,8 @@ class Quantity:
     """Whether a singular mass matrix is refused, of a model without constraints."""
     divides_by_mass: bool = False
     """Whether a subject without mass is refused."""
+    is_watched: bool = False
+    """Whether its method looks at the result: then calls with one state do not go straight to the kernel."""
 
     @property
     def call(self) -> str:

@@ -251,7 +251,8 @@ class System(
 
     def _bind(self, quantity: Quantity, computation: Computation, of: tuple) -> None:
         """Bind the method of a quantity to its kernel, if there is one, for calls with one state."""
-        if (quantity.name, *of) in self._direct or (not of and quantity.name in vars(self)):
+        known = (quantity.name, *of) in self._direct or (not of and quantity.name in vars(self))
+        if known or quantity.is_watched:
             return
 
         def of_subject(*arrays: Array, **options: Any) -> Any:

@@ -114,7 +114,7 @@ def constraint_pivots(r: Request) -> Vec:
     return r.constrained.pivots(r.x)
 
 
-@quantity((Q, V), COORDINATES, VELOCITIES, record=Projected, **ROWS)
+@quantity((Q, V), COORDINATES, VELOCITIES, record=Projected, is_watched=True, **ROWS)
 def project(r: Request) -> Projected:
     """The state nearest in the mass metric at which the constraints hold."""
     return Projected(*r.constrained.projected(r.x.tree, r.x.t, r.x.q, r.x.v, more=MORE_CORRECTIONS))

@@ -30,6 +30,7 @@ def quantity(
     needs_constraints: bool = False,
     inverts_mass: bool = False,
     divides_by_mass: bool = False,
+    is_watched: bool = False,
     **of_algorithm: Any,
 ) -> Callable[[Callable[[Request], Any]], Quantity]:
     """The record of a quantity, from the function that computes it.
@@ -55,6 +56,7 @@ def quantity(
             needs_constraints,
             inverts_mass,
             divides_by_mass,
+            is_watched,
         )
         return QUANTITIES[name]
 

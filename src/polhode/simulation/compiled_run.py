@@ -29,7 +29,7 @@ from polhode.kernel.backends.llvm.hoisted_kernel import hoisted_kernel_for
 from polhode.kernel.backends.llvm.in_place import BoundKernel, chained
 from polhode.kernel.cache import key as cache_key
 from polhode.linalg.sparse_loops import StiffMatrices
-from polhode.model import Model, Tree, make_tree, regrouped
+from polhode.model import Model, Tree, regrouped
 from polhode.model.per_model_cache import once_each
 from polhode.scalar import Loops, SharedFunction, Vec, flat
 from polhode.simulation import step_state
@@ -44,7 +44,7 @@ from polhode.simulation.events.element_events import (
 )
 from polhode.simulation.inputs import law_of, ours
 from polhode.simulation.machine import Input, machine
-from polhode.simulation.switching import Switching
+from polhode.simulation.switching import Switching, smooth_switching
 from polhode.system.algorithms import ChosenDynamics, chosen_dynamics
 from polhode.system.catalogue import dynamics
 from polhode.system.constrained_model import number_inputs
@@ -796,7 +796,7 @@ def _kept_run(
     interior: bool,
     work: tuple[str, ...],
 ) -> CompiledRun:
-    bends = Switching((), np.array(model.zero), np.zeros(model.nv), 1.0, make_tree(model))
+    bends = smooth_switching(model)
     spec = RunSpec(
         model, method, fixed, norm=norm, held=held, policy=policy, interior=interior,
         switching=bends if bends.surfaces else None, work=work,

@@ -173,17 +173,15 @@ class Facts:
 
 def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) -> "xr.Dataset":
     """The Dataset of a motion: dims time, dof, coordinate, body, quat, axis; see VARIABLES."""
-    xr = xarray()
     sizes = {"time": len(np.atleast_1d(trajectory.time)), **_sizes(model), **_extra_sizes(trajectory)}
     arrays = completed(model, _known({"q": trajectory.q, "v": trajectory.v, **trajectory.others}, sizes))
-    attributes, variables, variable = _attributes_of(_named(model)), {}, variable_maker()
+    attributes, variables, variable = _attributes_of(_named(model)), {}, variable_maker(xarray())
     for name in sorted(arrays, key=_PLACES.__getitem__):
         variables[name] = variable(VARIABLES[name].dims, variable_data(arrays[name]), dict(attributes[name]))
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
-        variables[name] = xr.Variable(extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
-    if trajectory.events is not None:
-        variables |= {name: xr.Variable(*parts) for name, parts in _events(trajectory.events).items()}
+        variables[name] = variable(extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
+    variables |= {name: variable(*parts) for name, parts in _events(trajectory.events).items()}
     time = _times(trajectory, sizes)
     return _assembled(variables, _labels(model, trajectory), time, provenance(model, facts or Facts()))
 
@@ -444,8 +442,8 @@ def _events(events: Sequence[tuple[float, str]] | None) -> dict[str, tuple]:
         return {}
     times, names = [time for time, _ in events], [name for _, name in events]
     return {
-        "event_time": ("event", np.array(times, dtype=float), _attributes("s", "time of the event")),
-        "event_name": ("event", np.array(names, dtype=str), {"long_name": "what happened"}),
+        "event_time": (("event",), np.array(times, dtype=float), _attributes("s", "time of the event")),
+        "event_name": (("event",), np.array(names, dtype=str), {"long_name": "what happened"}),
     }
 
 

@@ -14,14 +14,14 @@ SLOTS = {"_attrs", "_data", "_dims", "_encoding"}
 
 
 @cache
-def variable_maker() -> Callable[[tuple[str, ...], Any, dict[str, str]], "xr.Variable"]:
+def variable_maker(xr: Any) -> Callable[[tuple[str, ...], Any, dict[str, str]], "xr.Variable"]:
     """What makes a Variable of dimensions, data of that shape and attributes; all three become its own.
+
+    xr  the package xarray, which looks into every array that it is given whether dask made it, and imports that
 
     Where a version of xarray keeps more in a Variable than is known here, xarray makes them: that takes six times as
     long.
     """
-    import xarray as xr
-
     if not _has_known_slots(xr.Variable):
         return lambda dims, data, attrs: xr.Variable(dims, data, attrs, fastpath=True)
     return lambda dims, data, attrs: _made(xr.Variable, dims, data, attrs)
@@ -45,8 +45,5 @@ def _made(kind: type, dims: tuple[str, ...], data: Any, attrs: dict[str, str]) -
 @cache
 def _has_known_slots(kind: type) -> bool:
     """Whether a kind of Variable holds what is known here, and nothing else."""
-    slots = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
-    made = kind(("x",), np.zeros(1), {"units": "s"}, fastpath=True)
-    return (
-        {*slots} == SLOTS and not hasattr(made, "__dict__") and made._dims == ("x",) and made._attrs == {"units": "s"}
-    )
+    slots = {name for base in kind.__mro__ for name in getattr(base, "__slots__", ())}
+    return slots == SLOTS and not kind.__dictoffset__

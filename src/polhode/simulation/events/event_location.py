@@ -79,7 +79,7 @@ def bracketed(
         x = nudged if abs(nudged - half) <= reach else half - side * reach
         x = x if low < x < high else half
         f = value(x)
-        if passed(f) or f != f:
+        if passed(f) or math.isnan(f):
             high, f_high = x, f
         else:
             low, f_low = x, f

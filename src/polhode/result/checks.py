@@ -288,7 +288,7 @@ def _ranges_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Range]:
     given = {name: values for name, values in arrays.items() if len(values)}
     counts = {len(values) for values in given.values()}
     if len(counts) != 1 or max(counts) > TOGETHER:
-        return {name: Range(values[0], *_extremes(values.T)) for name, values in given.items()}
+        return {name: Range(values[0], *_extremes(np.moveaxis(values, 0, -1))) for name, values in given.items()}
     lows, highs = _extremes(np.concatenate([values.reshape(len(values), -1).T for values in given.values()]))
     found, at = dict[str, Range](), 0
     for name, values in given.items():

@@ -27,7 +27,7 @@ def variable_maker(xr: Any) -> Callable[[tuple[str, ...], Any, dict[str, str]], 
     return lambda dims, data, attrs: _made(xr.Variable, dims, data, attrs)
 
 
-def copied(variable: "xr.Variable") -> "xr.Variable":
+def copied(variable: Any) -> Any:
     """A Variable of the same values, with attributes of its own; arrays are copied, values of an index never change."""
     if not _has_known_slots(type(variable)):
         return variable.copy(deep=True)
@@ -36,14 +36,14 @@ def copied(variable: "xr.Variable") -> "xr.Variable":
     return _made(type(variable), variable._dims, data, dict(variable._attrs or ()))
 
 
-def _made(kind: type, dims: tuple[str, ...], data: Any, attrs: dict[str, str]) -> Any:
+def _made(kind: type, dims: Any, data: Any, attrs: dict[str, str]) -> Any:
     found: Any = object.__new__(kind)
     found._dims, found._data, found._attrs, found._encoding = dims, data, attrs, None
     return found
 
 
 @cache
-def _has_known_slots(kind: type) -> bool:
+def _has_known_slots(kind: Any) -> bool:
     """Whether a kind of Variable holds what is known here, and nothing else."""
     slots = {name for base in kind.__mro__ for name in getattr(base, "__slots__", ())}
     return slots == SLOTS and not kind.__dictoffset__

@@ -176,7 +176,6 @@ class ModelEntry(Entry):
 
 GROUPS = (
     "joints", "forces", "constraints", "materials", "sections", "beams", "modal", "configurations", "frames", "shapes",
-    "start",
 )  # fmt: skip
 """The keys of a model file that hold parts with entries of their own, and that many files leave out."""
 

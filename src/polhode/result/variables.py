@@ -29,11 +29,12 @@ def variable_maker(xr: Any) -> Callable[[tuple[str, ...], Any, dict[str, str]], 
 
 def copied(variable: Any) -> Any:
     """A Variable of the same values, with attributes of its own; arrays are copied, values of an index never change."""
-    if not _has_known_slots(type(variable)):
+    kind: Any = type(variable)
+    if not _has_known_slots(kind):
         return variable.copy(deep=True)
     data = variable._data
     data = data.copy() if isinstance(data, np.ndarray) else data
-    return _made(type(variable), variable._dims, data, dict(variable._attrs or ()))
+    return _made(kind, variable._dims, data, dict(variable._attrs or ()))
 
 
 def _made(kind: type, dims: Any, data: Any, attrs: dict[str, str]) -> Any:

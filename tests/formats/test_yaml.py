@@ -13,6 +13,7 @@ from polhode.formats import document
 from polhode.formats.expression import Fault, evaluate, evaluate_on
 from polhode.formats.expression_functions import expression
 from polhode.formats.overrides import overridden
+from polhode.formats.schema import GROUPS, model_entry_for
 from polhode.formats.yaml import load_yaml, model_from_yaml, to_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -399,3 +400,13 @@ def test_an_expression_that_loses_its_value_is_an_error_of_ours():
 def test_overrides_that_make_no_sense_are_errors_of_ours(text):
     with pytest.raises(ph.PolhodeError):
         overridden(read(ARM), [text])
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_file_may_leave_out_any_group_and_each_group_is_checked(group):
+    whole = {"name": "box", "bodies": {"box": {"mass": 1.0, "inertia": [1.0, 1.0, 1.0]}}}
+    assert model_entry_for(whole).model_validate(whole, context={"parameters": {}, "units": []}).bodies.keys() == {
+        "box"
+    }
+    wrong = f"name: box\n{group}:\n  part: 7\n"
+    assert f"{group}.part" in fault(wrong)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.result.checks import Residual, Steps, grade
+from polhode.result.checks import TOGETHER, Residual, Steps, _ranges_of, grade
 from polhode.result.dataset import Facts, Trajectory, dataset
 from polhode.result.error_estimate import Difference, ErrorEstimate
 from polhode.result.symmetry import AXES, Conserved, conserved
@@ -389,3 +389,21 @@ def test_no_time_is_told_where_the_estimate_does_not_see_what_lowers_the_verdict
     assert found.verdict == "failed"
     assert np.isnan(found.good_until)
     assert grade({**arrays, "total_energy": np.ones(11)}, 1e-9, Conserved(), error=small).good_until == 1.0
+
+
+@pytest.mark.parametrize("n", [1, 7, TOGETHER, TOGETHER + 1])
+def test_ranges_of_all_numbers_are_those_of_each(n):
+    rng = np.random.default_rng(n)
+    arrays = {
+        "q": rng.normal(size=(n, 3)),
+        "T": rng.normal(size=n),
+        "M": rng.normal(size=(n, 2, 2)),
+        "none": np.zeros((n, 0)),
+    }
+    arrays["q"][n // 2, 1] = np.nan
+    found = _ranges_of(arrays | {"empty": np.zeros((0, 2))})
+    assert found.keys() == arrays.keys()
+    for name, values in arrays.items():
+        for part, expected in (("first", values[0]), ("low", values.min(axis=0)), ("high", values.max(axis=0))):
+            np.testing.assert_array_equal(getattr(found[name], part), expected)
+            assert np.shape(getattr(found[name], part)) == np.shape(expected)

@@ -1,5 +1,9 @@
 """A motion as a Dataset: names, units, frames, what made it."""
 
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -8,6 +12,7 @@ import polhode as ph
 from polhode.result.checks import grade
 from polhode.result.dataset import Extra, Facts, Trajectory, completed, dataset
 from polhode.result.error_estimate import ErrorEstimate
+from polhode.result.variables import copied, variable_maker
 from polhode.result.verdict import Grade
 
 BRICK = (0.1, 0.2, 0.25)
@@ -208,3 +213,49 @@ def test_the_short_way_to_a_dataset_makes_what_xarray_makes(monkeypatch):
     quick["q"].attrs["units"] = quick["body"].attrs["long_name"] = "changed"
     other = dataset(model, trajectory, facts)
     xr.testing.assert_identical(other, slow)
+
+
+def test_what_a_user_does_to_a_run_is_not_seen_in_the_next():
+    model = ph.load("pendulum")
+    first = ph.simulate(model, duration=1, samples=11, verify=False)
+    kept = pickle.loads(pickle.dumps(first))
+    for name in (*first.coords, *first.data_vars):
+        first[name].attrs["long_name"] = first[name].attrs["units"] = "changed"
+        first[name].encoding["dtype"] = "f4"
+        if name not in first.indexes:
+            first[name].values[...] = first[name].values[::-1] if first[name].dtype.kind == "U" else -1.0
+    first["coordinate_units"].values[...] = "changed"
+    first.attrs["verdict"] = "changed"
+    second = ph.simulate(model, duration=1, samples=11, verify=False)
+    second.attrs["created"] = kept.attrs["created"]
+    xr.testing.assert_identical(second, kept)
+    assert not any(second[name].encoding for name in second.variables)
+
+
+def test_times_of_a_run_are_its_own():
+    model, facts = crane(), Facts(created="2026-01-01T00:00:00+00:00")
+    trajectory = random_trajectory(model)
+    run = dataset(model, trajectory, facts)
+    trajectory.time[...] = 7.0
+    np.testing.assert_array_equal(run["time"], np.arange(7) / 10)
+    np.testing.assert_array_equal(dataset(model, random_trajectory(model, n=5000), facts)["time"], np.arange(5000) / 10)
+
+
+def test_variables_of_an_unknown_make_are_made_by_xarray(monkeypatch):
+    known = variable_maker(xr)(("x",), np.arange(3.0), {"units": "m"})
+    monkeypatch.setattr("polhode.result.variables._has_known_slots", lambda kind: False)
+    made = variable_maker.__wrapped__(xr)(("x",), np.arange(3.0), {"units": "m"})
+    assert made.identical(known)
+    again = copied(known)
+    again.attrs["units"], again.values[0] = "s", 7.0
+    assert known.identical(made)
+
+
+def test_a_run_with_events_imports_no_dask():
+    """It takes longer to import than most runs take."""
+    lines = (
+        "import sys, polhode as ph",
+        "run = ph.simulate(ph.load('pendulum'), events=[ph.Event('down', lambda t, q, v: q[0])], duration=1)",
+        "assert len(run['event_time']) and 'dask' not in sys.modules and 'scipy' not in sys.modules",
+    )
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True, timeout=300)

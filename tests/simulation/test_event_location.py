@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from polhode.simulation.events.event_location import located
-from polhode.simulation.step_state import Crossing
+from polhode.simulation.events.event_location import _passing, located
+from polhode.simulation.step_state import SURFACE, Crossing, crossed
 
 ROOTS = np.array([1e-9, 0.1, 1 / 3, 0.5, 0.9, 1.0])
 
@@ -28,3 +28,10 @@ def test_the_part_found_lies_at_the_zero_or_one_rounding_after_it():
     crossing = Crossing(lambda t, q, v: 0.0, 0)
     found = located(crossing, -math.cos(1.0), lambda x: -math.cos(1.0 + x))
     assert -math.cos(1.0 + found) >= 0 > -math.cos(1.0 + math.nextafter(found, 0) - 2**-52)
+
+
+@pytest.mark.parametrize("before", [-2.0, -1e-320, 0.0, 1e-320, 3.0])
+def test_passing_a_surface_is_crossing_zero_both_ways(before):
+    passed = _passing(SURFACE, before)
+    for value in (-math.inf, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, math.inf, math.nan):
+        assert bool(passed(value)) == bool(crossed((SURFACE,), (before,), (value,)))

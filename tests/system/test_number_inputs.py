@@ -75,3 +75,22 @@ def test_what_is_no_number_is_part_of_the_structure():
         )
     ]
     assert len(set(texts)) == len(texts)
+
+
+def test_batches_go_straight_to_the_kernel_and_have_the_bits_of_checked_calls(monkeypatch):
+    """Of a machine whose numbers are inputs, as of any other; several machines share the kernel."""
+    model = ph.load("four-bar")
+    names = [body.name for body in model.bodies][:2]
+    systems = [ph.compile(model.with_numbers({f"bodies.{name}.mass": 0.75})) for name in names]
+    rng = np.random.default_rng(0)
+    q, v = rng.normal(size=(20, model.nq)), rng.normal(size=(20, model.nv))
+    t = np.linspace(0.0, 1.0, 20)
+    checked = [system.forward_dynamics(q.tolist(), v.tolist(), v.tolist(), t=t.tolist()) for system in systems]
+    assert not np.array_equal(*checked)
+    monkeypatch.setattr(type(systems[0]._backend), "evaluate", None)
+    for _ in range(2):
+        for system, expected in zip(systems, checked, strict=True):
+            np.testing.assert_array_equal(system.forward_dynamics(q, v, v, t=t), expected)
+            out = np.empty_like(v)
+            assert system.forward_dynamics(q, v, v, t=t, out=out) is out
+            np.testing.assert_array_equal(out, expected)

@@ -71,6 +71,7 @@ def with_limits(
     return _with_stops(model, chosen, stiffness, dissipation, time_constant)
 
 
+@once_each
 def has_limits(model: Model) -> bool:
     """Whether a coordinate of any joint has a finite limit."""
     return any(_limited(joint) for joint in model.joints)

@@ -8,6 +8,7 @@ import numpy as np
 from polhode.model import Model
 from polhode.model.joints.modal import first_frequency
 from polhode.model.numbers import plain
+from polhode.model.per_model_cache import once_each
 
 FAR = 0.1
 """The part of its size by which a body may deform: modes are linear, an error of second order is about the square."""
@@ -35,16 +36,7 @@ class ModalLimits:
     """Looks at samples of a run as they pass."""
 
     def __init__(self, model: Model) -> None:
-        self._leaders, at = list[_WatchedModes](), 0
-        names = [body.name for body in model.bodies]
-        for joint in model.joints:
-            if joint.kind.shared:
-                own: Any = joint.data
-                others: list[Any] = [x.data for x in model.joints if x.parent == joint.parent and x.kind.shares]
-                shapes = [np.array(plain(x["shape"]), dtype=float) for x in (own, *others)]
-                body, place, size = names.index(joint.parent), slice(at, at + joint.nq), float(plain(own["size"]))
-                self._leaders.append(_WatchedModes(joint.parent, body, place, size, shapes, first_frequency(joint)))
-            at += joint.nq
+        self._leaders = _leaders(model)
         self._far, self._fast = dict[str, tuple[float, float]](), dict[str, tuple[float, float]]()
 
     def seen(self, parts: Iterable[Mapping[str, np.ndarray]]) -> Iterator[Mapping[str, np.ndarray]]:
@@ -73,6 +65,21 @@ class ModalLimits:
             for body, (t, worst) in self._fast.items()
         ]
         return [*far, *fast]
+
+
+@once_each
+def _leaders(model: Model) -> list[_WatchedModes]:
+    """The modes of every modal body."""
+    names, found, at = [body.name for body in model.bodies], list[_WatchedModes](), 0
+    for joint in model.joints:
+        if joint.kind.shared:
+            own: Any = joint.data
+            others: list[Any] = [x.data for x in model.joints if x.parent == joint.parent and x.kind.shares]
+            shapes = [np.array(plain(x["shape"]), dtype=float) for x in (own, *others)]
+            body, place, size = names.index(joint.parent), slice(at, at + joint.nq), float(plain(own["size"]))
+            found.append(_WatchedModes(joint.parent, body, place, size, shapes, first_frequency(joint)))
+        at += joint.nq
+    return found
 
 
 def _note(found: dict[str, tuple[float, float]], body: str, time: np.ndarray, x: np.ndarray, most: float) -> None:

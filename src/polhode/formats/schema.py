@@ -174,6 +174,12 @@ class ModelEntry(Entry):
     ] = optional("where a motion starts; or the name of a configuration")
 
 
+GROUPS = (
+    "joints", "forces", "constraints", "materials", "sections", "beams", "modal", "configurations", "frames", "shapes",
+)  # fmt: skip
+"""The keys of a model file that hold parts with entries of their own, and that many files leave out."""
+
+
 class Entries(NamedTuple):
     """The entries of a model file, with those of all registered kinds of parts."""
 
@@ -189,36 +195,47 @@ def entries() -> Entries:
     return _entries(tuple(JOINTS.values()), tuple(FORCES.values()), tuple(CONSTRAINTS.values()))
 
 
-def entries_for(data: Any) -> Entries:
-    """The same with the kinds of force elements alone that a file has: to make all takes 30 ms, more than to read most.
+def model_entry_for(data: Any) -> type[ModelEntry]:
+    """The entry of a model file with no more than this one has: its groups of parts, its kinds of force elements. To
+    make all of them takes 30 ms, more than to read most files.
 
     data  what the file holds, whether it is right or not
     """
-    forces = data.get("forces") if isinstance(data, dict) else None
+    given = data if isinstance(data, dict) else {}
+    forces = given.get("forces")
     tags = {"a force", *(_force_tag(value) for value in forces.values())} if isinstance(forces, dict) else {"a force"}
     kinds = tuple(kind for name, kind in FORCES.items() if f"a {name}" in tags)
-    return _entries(tuple(JOINTS.values()), kinds, tuple(CONSTRAINTS.values()))
+    groups = tuple(name for name in GROUPS if name in given)
+    return _model_entry(tuple(JOINTS.values()), kinds, tuple(CONSTRAINTS.values()), groups)
+
+
+@lru_cache(maxsize=16)
+def _model_entry(
+    joints: tuple[JointKind, ...],
+    forces: tuple[type[ForceElement], ...],
+    constraints: tuple[ConstraintKind, ...],
+    groups: tuple[str, ...],
+) -> type[ModelEntry]:
+    """The entry of files with some of GROUPS; of others that are not there nothing is known."""
+    makers: dict[str, Callable[[], Any]] = {
+        "joints": lambda: _joint_entry(joints),
+        "forces": lambda: _any_force(_force_entries(forces)),
+        "constraints": lambda: _any_constraint(_constraint_entry(constraints)),
+    }
+    described = ModelEntry.model_fields
+    kinds: dict[str, Any] = {name: dict[str, make()] for name, make in makers.items() if name in groups}  # type: ignore[misc]
+    kinds |= {name: Any for name in GROUPS if name not in groups}
+    typed: Any = {name: (kind, described[name]) for name, kind in kinds.items()}
+    return create_model("ModelEntry", __base__=ModelEntry, __doc__=ModelEntry.__doc__, **typed)
 
 
 @lru_cache(maxsize=16)
 def _entries(
     joints: tuple[JointKind, ...], forces: tuple[type[ForceElement], ...], constraints: tuple[ConstraintKind, ...]
 ) -> Entries:
-    joint = _joint_entry(joints)
-    of_force = {f"a {kind.kind}": _force_entry(kind) for kind in forces if _is_data(kind)}
-    constraint = _constraint_entry(constraints)
-    any_force = _one_of("AnyForce", of_force, _force_tag)
-    any_constraint = _one_of("AnyConstraint", {"a constraint": constraint, "kept": KeptEntry}, _constraint_tag)
-    described = ModelEntry.model_fields
-    model = create_model(
-        "ModelEntry",
-        __base__=ModelEntry,
-        __doc__=ModelEntry.__doc__,
-        joints=(dict[str, joint], described["joints"]),  # type: ignore[valid-type]
-        forces=(dict[str, any_force], described["forces"]),  # type: ignore[valid-type]
-        constraints=(dict[str, any_constraint], described["constraints"]),  # type: ignore[valid-type]
-    )
-    return Entries(model, joint, {tag.removeprefix("a "): entry for tag, entry in of_force.items()}, constraint)
+    model, of_force = _model_entry(joints, forces, constraints, GROUPS), _force_entries(forces)
+    by_kind = {tag.removeprefix("a "): entry for tag, entry in of_force.items()}
+    return Entries(model, _joint_entry(joints), by_kind, _constraint_entry(constraints))
 
 
 def own_keys(kind: JointKind) -> list[str]:
@@ -253,10 +270,25 @@ def _force_tag(value: Any) -> str:
     return f"a {kind}" if isinstance(kind, str) and kind in FORCES and _is_data(FORCES[kind]) else "a force"
 
 
+def _any_force(entries: Mapping[str, type[Entry]]) -> Any:
+    """A force element of one of several kinds."""
+    return _one_of("AnyForce", entries, _force_tag)
+
+
+def _any_constraint(ours: type[Entry]) -> Any:
+    """A constraint of ours, or one of another program."""
+    return _one_of("AnyConstraint", {"a constraint": ours, "kept": KeptEntry}, _constraint_tag)
+
+
 def _constraint_tag(value: Any) -> str:
     """Ours, if its type is one of ours."""
     kind = value.get("type") if isinstance(value, dict) else None
     return "a constraint" if isinstance(kind, str) and kind in CONSTRAINTS else "kept"
+
+
+def _force_entries(kinds: tuple[type[ForceElement], ...]) -> dict[str, type[Entry]]:
+    """The entries of the kinds of force elements that a file may hold, by tag."""
+    return {f"a {kind.kind}": _force_entry(kind) for kind in kinds if _is_data(kind)}
 
 
 def _force_entry(kind: type[ForceElement]) -> type[Entry]:

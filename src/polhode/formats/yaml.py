@@ -71,7 +71,7 @@ def _read(text: str, where: str, folders: Folders) -> Model:
     units = list[UnitNumber]()
     context = {"parameters": _parameters(document), "units": units}
     try:
-        entry = schema.entries_for(document.data).model.model_validate(document.data, context=context)
+        entry = schema.model_entry_for(document.data).model_validate(document.data, context=context)
     except ValidationError as error:
         raise ModelError(faults_text(document, error)) from None
     model = _model(document, entry, folders)

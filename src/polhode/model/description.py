@@ -210,7 +210,7 @@ class Model(ModelEdits):
         own = [[*map(float, force.start_values()), *[0.0] * bool(force.sampled)] for force in self.forces]
         return (*moving, *(x for values in own for x in values))
 
-    @property
+    @cached_property
     def zero(self) -> tuple[float, ...]:
         """Coordinates at zero: no angles, no travels, identity quaternions."""
         return tuple(x for joint in self.joints for x in joint.zero)

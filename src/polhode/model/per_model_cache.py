@@ -2,13 +2,14 @@
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from polhode.model.description import Model
 
-KEPT = 8
-"""Models of which the results are kept."""
+KEPT, MOST = 8, 64
+"""Models of which the results are kept, and results of each by further arguments: the oldest go first."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,8 +28,12 @@ def once_each(function: Callable[Concatenate[Model, P], T]) -> Callable[Concaten
         if results is None:
             results = {}
             found.append((model, results))
-        if more not in results:
-            results[more] = function(model, *more, **none)
-        return results[more]
+        if more in results:
+            with suppress(KeyError):  # another thread may have let it go
+                return results[more]
+        made = results[more] = function(model, *more, **none)
+        if len(results) > MOST:
+            results.pop(next(iter(tuple(results))), None)
+        return made
 
     return again

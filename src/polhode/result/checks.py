@@ -38,6 +38,10 @@ by itself; one that stays has another cause."""
 SLOWEST = 1e-6
 """The largest speed, m/s or rad/s, below which a motion counts as rest when its condition is taken from it."""
 
+TOGETHER = 4096
+"""Samples up to which the extremes of all numbers are found at once, from one copy of them: a call of NumPy takes as
+long as a thousand samples."""
+
 EPS = float(np.finfo(float).eps)
 
 
@@ -273,13 +277,31 @@ def _ranges(run: Any, kept: Conserved) -> tuple[dict[str, Range], int]:
     samples = 0
     for part in parts:
         with np.errstate(all="ignore"):
-            for name, values in _judged(part, kept).items():
-                if len(values):
-                    along = np.ascontiguousarray(values.T)  # the samples of each number side by side, as minima like it
-                    here = Range(values[0], np.minimum.reduce(along, axis=-1), np.maximum.reduce(along, axis=-1))
-                    total[name] = total[name].with_later(here) if name in total else here
+            for name, here in _ranges_of(_judged(part, kept)).items():
+                total[name] = total[name].with_later(here) if name in total else here
         samples += len(np.asarray(part["time"])) if "time" in part else 0
     return total, samples
+
+
+def _ranges_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Range]:
+    """The ranges of arrays (n, ...); none of those without samples."""
+    given = {name: values for name, values in arrays.items() if len(values)}
+    counts = {len(values) for values in given.values()}
+    if len(counts) != 1 or max(counts) > TOGETHER:
+        return {name: Range(values[0], *_extremes(np.moveaxis(values, 0, -1))) for name, values in given.items()}
+    lows, highs = _extremes(np.concatenate([values.reshape(len(values), -1).T for values in given.values()]))
+    found, at = dict[str, Range](), 0
+    for name, values in given.items():
+        first, here = values[0], slice(at, at + math.prod(values.shape[1:]))
+        found[name] = Range(first, *(x[here].reshape(np.shape(first)) for x in (lows, highs)))
+        at = here.stop
+    return found
+
+
+def _extremes(along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and the highest of the last axis, the samples of each number side by side, as minima like it."""
+    along = np.ascontiguousarray(along)
+    return np.minimum.reduce(along, axis=-1), np.maximum.reduce(along, axis=-1)
 
 
 def _judged(part: Any, kept: Conserved) -> dict[str, np.ndarray]:

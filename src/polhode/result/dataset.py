@@ -24,6 +24,7 @@ from polhode.model.per_model_cache import once_each
 from polhode.quaternion import conjugate, rotate
 from polhode.result import labels
 from polhode.result.deferred import DeferredArray, variable_data
+from polhode.result.variables import copied, variable_maker
 from polhode.result.verdict import Grade
 from polhode.scalar import Array, Vec, lengths
 
@@ -99,6 +100,11 @@ VARIABLES = {
 }
 """The variables that a run may have, in the order in which they are stored."""
 
+KEPT_TIMES = 4096
+"""Samples of a run up to which its times, with their index, are kept for runs that are repeated: 0.5 MB in all."""
+
+_PLACES = {name: place for place, name in enumerate(VARIABLES)}
+
 MIXED = {"q": "coordinate_units", "v": "dof_units", "tau": "force_units"}
 """Variables whose unit differs from entry to entry, and the coordinate that holds the units."""
 
@@ -167,18 +173,15 @@ class Facts:
 
 def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) -> "xr.Dataset":
     """The Dataset of a motion: dims time, dof, coordinate, body, quat, axis; see VARIABLES."""
-    xr = xarray()
     sizes = {"time": len(np.atleast_1d(trajectory.time)), **_sizes(model), **_extra_sizes(trajectory)}
     arrays = completed(model, _known({"q": trajectory.q, "v": trajectory.v, **trajectory.others}, sizes))
-    attributes, variables = _attributes_of(_named(model)), {}
-    for name, kind in VARIABLES.items():
-        if name in arrays:
-            data = variable_data(arrays[name])
-            variables[name] = xr.Variable(kind.dims, data, dict(attributes[name]), fastpath=True)
+    attributes, variables, variable = _attributes_of(_named(model)), {}, variable_maker(xarray())
+    for name in sorted(arrays, key=_PLACES.__getitem__):
+        variables[name] = variable(VARIABLES[name].dims, variable_data(arrays[name]), dict(attributes[name]))
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
-        variables[name] = xr.Variable(extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
-    variables |= {name: xr.Variable(*parts) for name, parts in _events(trajectory.events).items()}
+        variables[name] = variable(extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
+    variables |= {name: variable(*parts) for name, parts in _events(trajectory.events).items()}
     time = _times(trajectory, sizes)
     return _assembled(variables, _labels(model, trajectory), time, provenance(model, facts or Facts()))
 
@@ -198,16 +201,28 @@ def _assembled_directly(
     variables: dict[str, Any], labels: "xr.Dataset", time: np.ndarray, attrs: dict[str, Any]
 ) -> "xr.Dataset":
     """The same as xarray makes by merging; nothing is aligned or merged, which takes milliseconds."""
-    xr = xarray()
-    index = _index(time, "time")
-    coords = index.create_variables({"time": xr.Variable("time", time, _attributes("s", "time"), fastpath=True)})
-    dims = {
-        dim: size for x in (*variables.values(), *coords.values()) for dim, size in zip(x.dims, x.shape, strict=True)
-    }
-    coords |= {name: variable.copy(deep=False) for name, variable in labels._variables.items()}
-    indexes = {"time": index, **labels._indexes}
-    every = {**variables, **coords}
-    return xr.Dataset._construct_direct(every, set(coords), dims={**dims, **labels._dims}, attrs=attrs, indexes=indexes)
+    made = _kept_times if len(time) <= KEPT_TIMES else _time_coordinate
+    times = made(time.tobytes())
+    dims = {dim: size for x in variables.values() for dim, size in zip(x.dims, x.shape, strict=True)}
+    coords = {name: copied(x) for name, x in (*times._variables.items(), *labels._variables.items())}
+    return xarray().Dataset._construct_direct(
+        variables | coords,
+        set(coords),
+        dims=dims | times._dims | labels._dims,
+        attrs=attrs,
+        indexes=times._indexes | labels._indexes,
+    )
+
+
+def _time_coordinate(time: bytes) -> "xr.Dataset":
+    """The coordinate of times, given as bytes, with its index."""
+    xr, values = xarray(), np.frombuffer(time)
+    index = _index(values, "time")
+    coords = index.create_variables({"time": xr.Variable("time", values, _attributes("s", "time"), fastpath=True)})
+    return xr.Dataset._construct_direct(coords, set(coords), indexes={"time": index})
+
+
+_kept_times = lru_cache(maxsize=8)(_time_coordinate)
 
 
 def completed(model: Model, arrays: Mapping[str, Array]) -> dict[str, Any]:
@@ -427,8 +442,8 @@ def _events(events: Sequence[tuple[float, str]] | None) -> dict[str, tuple]:
         return {}
     times, names = [time for time, _ in events], [name for _, name in events]
     return {
-        "event_time": ("event", np.array(times, dtype=float), _attributes("s", "time of the event")),
-        "event_name": ("event", np.array(names, dtype=str), {"long_name": "what happened"}),
+        "event_time": (("event",), np.array(times, dtype=float), _attributes("s", "time of the event")),
+        "event_name": (("event",), np.array(names, dtype=str), {"long_name": "what happened"}),
     }
 
 

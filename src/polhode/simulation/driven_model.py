@@ -16,7 +16,8 @@ from polhode.errors import InputError, PolhodeError, message, told
 from polhode.kernel import trace
 from polhode.kernel.backends.llvm.compile import Kernel, kernel_for
 from polhode.kernel.cache import key as cache_key
-from polhode.model import ForceElement, Model, make_tree
+from polhode.model import ForceElement, Joint, JointKind, Model, make_tree
+from polhode.model.per_model_cache import once_each
 from polhode.scalar import Scalar, Vec
 from polhode.simulation.inputs import Law, law_of, named_inputs, traceable
 from polhode.simulation.step_state import Crossing
@@ -97,12 +98,8 @@ class DrivenModel:
 
     def joint_faults(self, q: np.ndarray) -> list[tuple[str, str]]:
         """The joints whose motion is not defined at coordinates, by name, and why."""
-        found, at = [], 0
-        for joint in self.model.joints:
-            if why := joint.kind.fault(q[at : at + joint.nq].tolist()):
-                found.append((joint.name, why))
-            at += joint.nq
-        return found
+        asked = ((joint, joint.kind.fault(q[place].tolist())) for joint, place in _joints_with_faults(self.model))
+        return [(joint.name, why) for joint, why in asked if why]
 
     def untraceable(self) -> list[str]:
         """Why user functions cannot be compiled, one reason each."""
@@ -129,8 +126,11 @@ class DrivenModel:
 
     def unloaded(self, q: np.ndarray, v: np.ndarray) -> list[str]:
         """Which joints bear no normal force at a start though friction depends on it, in words."""
+        loaded = [force for force in self.tree.forces if force.loaded_joints]
+        if not loaded:
+            return []
         state, found = (0.0, Vec(q.tolist()), Vec(v.tolist())), []
-        for force in self.tree.forces:
+        for force in loaded:
             for joint in force.loaded_joints:
                 if float(self._normal_force(joint, *state)[0]) == 0.0:
                     what = f"joint '{joint}' bears no normal force at the start"
@@ -203,3 +203,14 @@ class DrivenModel:
                 names = ", ".join(f"'{name}' by {value:.3g}" for name, value in found.items())
                 return f"constraints contradict each other: {names}"
         return ""
+
+
+@once_each
+def _joints_with_faults(model: Model) -> list[tuple[Joint, slice]]:
+    """The joints whose motion may not be defined everywhere, and where their coordinates lie."""
+    found, at = [], 0
+    for joint in model.joints:
+        if type(joint.kind).fault is not JointKind.fault:
+            found.append((joint, slice(at, at + joint.nq)))
+        at += joint.nq
+    return found

@@ -316,6 +316,8 @@ class Run:
         """Whether no stop and no backlash took part in the run."""
         if not isinstance(self.stepper, RunLoop) or self.stepper.ending.contacts:
             return False
+        if not any(force.gives_switching for force in self.model.forces):
+            return True
         start = Vec(self.scenario.q.tolist()), Vec(self.scenario.v.tolist())
         return all(g < 0 for _, g in bends(self.driven.tree, 0.0, *start))
 

@@ -32,7 +32,8 @@ from polhode.simulation.step_times.segments import (
     unsplit,
     unsplit_note,
 )
-from polhode.simulation.switching import Switching, known_functions, user_functions
+from polhode.simulation.switching import Switching, known_functions, smooth_switching, user_functions
+from polhode.system.identity import identity_text
 
 LOOKS = 1000
 """With events, or functions that depend on time or are opaque, a controlled step is at most the duration over this."""
@@ -108,7 +109,11 @@ class Scenario:
         if key not in self._known:
             given = self.model, self.tau, self.options.policy
             functions = known_functions(given[0], given[2]) if self.tau is None else list(user_functions(*given))
-            self._known[key] = Switching(functions, self.q, self.v, self.duration, make_tree(self.model))
+            if functions or not identity_text(self.model):
+                found = Switching(functions, self.q, self.v, self.duration, make_tree(self.model))
+            else:
+                found = smooth_switching(self.model).within(self.duration)
+            self._known[key] = found
         return self._known[key]
 
     @cached_property

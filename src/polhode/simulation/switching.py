@@ -6,6 +6,7 @@ run; those of the state are crossings that the run finds.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -251,9 +252,19 @@ class Switching:
         self.surfaces = (*self.traced, *self.bends)
         self.contacts = (*[""] * len(self.traced), *(force.name if force.is_contact else "" for force, _ in found))
 
+    def within(self, duration: float) -> "Switching":
+        """The same in a run of another duration, of one without user functions."""
+        assert not self.functions
+        assert not self.opaque
+        found = copy(self)
+        found._duration = duration
+        return found
+
     @cached_property
     def _solved(self) -> np.ndarray:
         found = [roots(g, self._duration, self._state) for f in self.functions for g in f.times]
+        if not found:
+            return NONE
         return np.unique(np.concatenate([NONE, *found]))
 
     @cached_property
@@ -318,3 +329,9 @@ class Switching:
             return NONE
         found = np.union1d(np.union1d(knots(tau, model.nv, self._duration), self.times), updates)
         return within(found[np.diff(found, prepend=-1.0) > APART * self._duration], self._duration)
+
+
+@once_each
+def smooth_switching(model: Model) -> Switching:
+    """The switching of a run without user functions, but for its duration: where forces of the package bend."""
+    return Switching((), np.array(model.zero), np.zeros(model.nv), 1.0, make_tree(model))

@@ -208,8 +208,10 @@ class System(
             raise TypeError(f"{quantity.name}() takes {len(quantity.arguments)} arrays ({asked}), found {len(values)}")
         known = None if of else self._computations.get((quantity.name,))  # saves 2 µs of 9 in a batch of 64
         computation = known or self._computation(quantity, _subject(quantity.name, quantity, of))
-        if options.keys() <= {"out", "t"} and options.get("t", 0.0) is not None and not computation.numbers:
-            quick = self._backend.quickly(computation, values, options.get("out"), self.threads, options.get("t"))
+        if options.keys() <= {"out", "t"} and options.get("t", 0.0) is not None:
+            given = self._with_kept(computation, values)
+            more = options.get("out"), self.threads, options.get("t")
+            quick = None if given is None else self._backend.quickly(computation, given, *more)
             if quick is not None:
                 return quick
         options.setdefault("threads", self.threads)
@@ -217,6 +219,14 @@ class System(
         result = self._backend.evaluate(computation, call)
         self._bind(quantity, computation, of)
         return result
+
+    def _with_kept(self, computation: Computation, values: tuple[Array, ...]) -> tuple[Any, ...] | None:
+        """The arguments of a call as `Backend.quickly` takes them; None where numbers may be others in every call."""
+        if not computation.numbers:
+            return values
+        inputs = self._spec.inputs
+        kept = self._backend.kept(computation, inputs.values) if inputs else None
+        return None if kept is None else (*values, kept)
 
     def _computation(self, quantity: Quantity, subject: Subject) -> Computation:
         """The computation of a quantity for the backend; an error where this model has no such quantity."""
@@ -259,8 +269,9 @@ class System(
             return self._checked(quantity, of, options, arrays)
 
         def as_given(*arrays: Any, **options: Any) -> Any:
-            plain = options.keys() <= {"out"} and len(arrays) == len(quantity.arguments) + 1
-            found = self._backend.quickly(computation, arrays, options.get("out"), self.threads) if plain else None
+            plain = options.keys() <= {"out", "t"} and len(arrays) == len(quantity.arguments) + 1
+            more = options.get("out"), self.threads, options.get("t")
+            found = self._backend.quickly(computation, arrays, *more) if plain else None
             return NotImplemented if found is None else found
 
         checked = of_subject if of else getattr(self, quantity.name)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +66,7 @@ def bracketed(
     crossing       what passing means
     """
     low, high, f_low, f_high = 0.0, 1.0, before, after
+    passed = _passing(crossing, before)
     most = math.ceil(math.log2(max(1 / width, 2.0))) + 1
     for k in range(most):
         if high - low <= width:
@@ -78,11 +79,20 @@ def bracketed(
         x = nudged if abs(nudged - half) <= reach else half - side * reach
         x = x if low < x < high else half
         f = value(x)
-        if crossed((crossing,), (before,), (f,)) or math.isnan(f):
+        if passed(f) or math.isnan(f):
             high, f_high = x, f
         else:
             low, f_low = x, f
     return low, high
+
+
+def _passing(crossing: Crossing, before: float) -> Callable[[float], Any]:
+    """Whether a function that had a value before has crossed zero where it has another."""
+    if crossing is SURFACE and before < 0:
+        return (0.0).__le__
+    if crossing is SURFACE and before > 0:
+        return (0.0).__ge__
+    return lambda value: crossed((crossing,), (before,), (value,))
 
 
 class EventHit(NamedTuple):
@@ -218,13 +228,14 @@ class StepEvents:
         """The part of the step at which an event lies, up to the part `until`; after: its function there."""
         crossing = self.compiled.crossings[k]
         if not (crossing.is_level and before < 0 < after):
-            return located(crossing, before, partial(self._value, k), until)
-        return until * bracketed(before, after, lambda part: self._value(k, part * until), NARROW, crossing)[1]
+            return located(crossing, before, self._function(k), until)
+        value = self._function(k)
+        return until * bracketed(before, after, lambda part: value(part * until), NARROW, crossing)[1]
 
-    def _value(self, k: int, theta: float) -> float:
-        """The function k at a part θ > 0 of the step."""
-        first = 1 + self.is_switching + self.compiled.model.nq + self.compiled.model.nv
-        return float(self._inside(theta)[first + k])
+    def _function(self, k: int) -> Callable[[float], float]:
+        """The function k as one of a part θ > 0 of the step."""
+        place, inside = 1 + self.is_switching + self.compiled.model.nq + self.compiled.model.nv + k, self._inside
+        return lambda theta: inside(theta).item(place)
 
     # switches
 
@@ -236,7 +247,7 @@ class StepEvents:
         width = max(NARROW, 2 * math.ulp(self.begin + self.h) / self.h)
         for k in range(len(self.compiled.crossings), len(before)):
             if crossed((SURFACE,), (before[k],), (after[k],)):
-                found.append(SwitchInStep(k, *bracketed(before[k], after[k], partial(self._value, k), width)))
+                found.append(SwitchInStep(k, *bracketed(before[k], after[k], self._function(k), width)))
         return min(found, key=lambda switch: switch.high, default=None)
 
     def _near(self) -> tuple["StepEvents", SwitchInStep | None]:

@@ -84,10 +84,10 @@ class LlvmBackend(Backend):
         place = (*computation.key, *computation.arguments, TIME, *computation.numbers)
         return self.hoisted[place].main if place in self.hoisted else self.kernels.get(place)
 
-    def kept(self, computation: Computation, numbers: np.ndarray) -> np.ndarray:
+    def kept(self, computation: Computation, numbers: np.ndarray) -> np.ndarray | None:
         """What follows from the numbers (n,) of a computation alone, for its `direct` built-in."""
-        place = (*computation.key, *computation.arguments, TIME, *computation.numbers)
-        return self.hoisted[place].kept(numbers)
+        known = self.hoisted.get((*computation.key, *computation.arguments, TIME, *computation.numbers))
+        return None if known is None else known.kept(numbers)
 
     def evaluate(self, computation: Computation, call: Call) -> Any:
         """The result of a computation."""

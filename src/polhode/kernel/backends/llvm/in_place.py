@@ -5,7 +5,8 @@ Other Python threads run meanwhile.
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -36,13 +37,13 @@ class BoundKernel:
         self._kernel = kernel
         self._pointers = (ctypes.c_void_p * len(steps))(*places)
         self._strides = (ctypes.c_int64 * len(steps))(*steps)
-        self._count = ctypes.c_int64(n)
-        self._loop = _LOOP(kernel.loop)
+        count = ctypes.byref(ctypes.c_int64(n))
+        self.fill: Callable[[], None] = partial(_LOOP(kernel.loop), self._pointers, count, self._strides, count)
+        """Fills the results from what the arguments hold now."""
 
     def __call__(self) -> None:
         """Fill the results from what the arguments hold now."""
-        count = ctypes.byref(self._count)
-        self._loop(self._pointers, count, self._strides, count)
+        self.fill()
 
 
 def chained(

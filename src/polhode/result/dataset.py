@@ -177,8 +177,9 @@ def dataset(model: Model, trajectory: Trajectory, facts: Facts | None = None) ->
             variables[name] = xr.Variable(kind.dims, data, dict(attributes[name]), fastpath=True)
     for name, extra in trajectory.extra.items():
         attrs = _attributes(extra.units, extra.long_name or name, extra.frame)
-        variables[name] = xr.Variable(extra.dims, _checked(name, extra.values, extra.dims, sizes), attrs)
-    variables |= {name: xr.Variable(*parts) for name, parts in _events(trajectory.events).items()}
+        values = _checked(name, extra.values, extra.dims, sizes)
+        variables[name] = xr.Variable(extra.dims, values, attrs, fastpath=type(values) is np.ndarray)
+    variables |= {name: xr.Variable(*parts, fastpath=True) for name, parts in _events(trajectory.events).items()}
     time = _times(trajectory, sizes)
     return _assembled(variables, _labels(model, trajectory), time, provenance(model, facts or Facts()))
 

@@ -3,7 +3,6 @@
 Fusing is a choice made here, in the graph, so that every target and every lane width rounds alike.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -32,8 +31,13 @@ def fused(graph: Graph, apart: Sequence[bool] = ()) -> Graph:
 
     apart  for each node whether it is computed apart from the others: its product is not fused into a sum that is not
     """
-    uses = Counter(a for node in graph.nodes for a in node.args)
-    uses.update(k for port in graph.outputs for k in port.nodes)
+    uses = [0] * len(graph.nodes)
+    for _, args, _ in graph.nodes:
+        for a in args:
+            uses[a] += 1
+    for port in graph.outputs:
+        for k in port.nodes:
+            uses[k] += 1
     nodes: list[tuple] = []
     place: list[int] = []
     negated: dict[int, int] = {}
@@ -100,7 +104,17 @@ class Division:
 
 
 def divided(graph: Graph, size: int = PART) -> Division:
-    """A graph cut into parts of about equal weight; a slot serves several values, one after the other."""
+    """A graph cut into parts of about equal weight; a slot serves several values, one after the other.
+
+    It is found once: functions of all lane widths, and all kernels that share a routine, take the same.
+    """
+    known = vars(graph).setdefault("divisions", {})  # kept as a `cached_property` is: hashing the graph would take long
+    if size not in known:
+        known[size] = _divided(graph, size)
+    return known[size]
+
+
+def _divided(graph: Graph, size: int) -> Division:
     parts = _cut(graph, size)
     last = dict.fromkeys((k for port in graph.outputs for k in port.nodes), len(parts))
     for p in reversed(range(len(parts))):

@@ -135,7 +135,9 @@ class LlvmBackend(Backend):
             if found is None:
                 name, make, width = self._asked(computation, call, place)
                 single, title = not self.quick, computation.title
-                found = hoisted_kernel_for(name, make, computation.numbers, title, width, self.fast, single)
+                found = hoisted_kernel_for(
+                    name, make, computation.numbers, title, width, self.fast, single, later=self.quick
+                )
             elif found.width == 1 and prod(call.batch) >= self.lanes:
                 found = found.of_width(self.lanes)
             self.hoisted[place] = found
@@ -155,7 +157,7 @@ class LlvmBackend(Backend):
                 name, make, width = self._asked(computation, call, place)
                 quick, single = self.quick and width == 1, not self.quick
                 self.kernels[place] = kernel = kernel_for(
-                    name, make, computation.title, width, self.fast, quick=quick, single=single
+                    name, make, computation.title, width, self.fast, quick=quick, single=single, later=self.quick
                 )
             return kernel
 

@@ -6,6 +6,7 @@ Fusing is a choice made here, in the graph, so that every target and every lane 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from math import inf
 from weakref import WeakKeyDictionary
 
 from polhode.kernel.graph import Graph, Node
@@ -159,25 +160,28 @@ def ordered(graph: Graph) -> list[int]:
     traced = list(range(len(graph.nodes)))
     if sum(len(port.nodes) for port in graph.outputs) < MATRICES:
         return traced
-    by_results = _by_results(graph)
-    return by_results if _loads(graph, by_results) < MORE_LOADS * _loads(graph, traced) else traced
+    by_results, most = _by_results(graph), MORE_LOADS * _loads(graph, traced)
+    return by_results if _loads(graph, by_results, most) < most else traced
 
 
-def _loads(graph: Graph, order: Sequence[int]) -> int:
-    """How often a value is taken from memory where the last ones used are at hand."""
-    known, loads = dict[int, None](), 0
+def _loads(graph: Graph, order: Sequence[int], most: float = inf) -> int:
+    """How often a value is taken from memory where the last ones used are at hand; counted up to `most`."""
+    known, loads, nodes = dict[int, None](), 0, graph.nodes
     for k in order:
-        node = graph.nodes[k]
-        if not node.args:
+        args = nodes[k][1]
+        if not args:
             continue
-        for a in node.args:
-            if a not in known:
-                loads += graph.nodes[a].op != "constant"
-            known.pop(a, None)
+        for a in args:
+            if a in known:
+                del known[a]
+            elif nodes[a][0] != "constant":
+                loads += 1
             known[a] = None
         known[k] = None
         while len(known) > REGISTERS:
             del known[next(iter(known))]
+        if loads >= most:
+            break
     return loads
 
 

@@ -166,7 +166,8 @@ class LlvmBackend(Backend):
         shapes, text = call.shapes, computation.identity
         name = cache_key(text, repr(place), repr([*shapes.values()])) if text else ""
         traced = partial(self._graphs.get, (place, *shapes.values()), partial(computation.graph, shapes))
-        return name, traced, self.lanes if prod(call.batch) >= self.lanes else 1
+        wide = prod(call.batch) >= (2 if self.quick else self.lanes)  # in a run, large batches follow small ones
+        return name, traced, self.lanes if wide else 1
 
     def _too_narrow(self, kernel: Kernel, batch: tuple[int, ...]) -> bool:
         """Whether a batch would fill more lanes than a kernel has."""

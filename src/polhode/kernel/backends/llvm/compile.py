@@ -41,8 +41,8 @@ TIME = "t"
 _numbers = count()
 
 SHORT_TEXT = 400_000
-"""Characters of a kernel's text up to which it is optimised before its first use, where somebody may time its calls: that
-takes 0.15 s at most (quantities of `arm-7` 0.05 to 0.15 s, 0.02 to 0.05 s quickly), and a call that is timed is what it
+"""Characters of a kernel's text up to which it is optimised before its first use, where somebody may time its calls:
+that takes 0.15 s at most (quantities of `arm-7` 0.05 to 0.15 s, 0.02 to 0.05 s quickly), and what is timed is what it
 stays. Kernels of whole runs, of which there are many and none is timed alone, have no such limit."""
 
 LONG_TEXT, OF_LONG = 1_500_000, 1

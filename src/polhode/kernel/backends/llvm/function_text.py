@@ -29,8 +29,8 @@ inverse dynamics of a Panda puts 71 values aside instead of 227 and takes 84 ns 
 MANY_ANGLES = 16
 """Angles of a graph in parts above which their sines and cosines are functions that the parts call, `SINES` angles at a
 time, and not written out in each. Of the steps of `n-four-bar-40`, 81 angles in each of five routines, that is a
-seventh of the text and two fifths of the fused operations, which LLVM's quick level takes longest for; a call and memory
-for its numbers add some 5 ns to four angles, so graphs of fewer, whose single calls are timed, have none."""
+seventh of the text and a third of the fused operations, which LLVM's quick level takes longest for. A call, with memory
+for its numbers, adds some nanoseconds to four angles: graphs of few angles, whose single calls are timed, have none."""
 
 LIBRARY = ("tan", "asin", "acos", "exp", "log", "atan2")
 """Operations that are functions of the C library, called lane by lane."""
